@@ -18,8 +18,8 @@ use wgcl_compiler::pointer::identity;
 use wgcl_compiler::{ir, target::Target};
 
 use crate::cache::Key;
-use crate::host::HostRegion;
-use crate::partition::Division;
+use crate::objects::device::partition::Division;
+use crate::types::host_memory::HostRegion;
 
 /// What kind of device it is, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -480,7 +480,7 @@ pub trait Progress: Send + Sync {
     }
     /// The kernel's `printf` wrote this; called before `complete`.
     fn print(&self, text: &[u8]) {
-        crate::printf::to_stdout(text);
+        crate::types::printf::to_stdout(text);
     }
     /// Done. `times` are exact where profiling was asked for, otherwise estimates.
     fn complete(&self, result: BackendResult<Times>);

@@ -15,8 +15,8 @@ use crate::backend::{
     Action, Backend, BackendError, BackendResult, Command, Device, DeviceKind, DeviceProperties, HostSource, HostTarget, KernelUsage,
     Launch, LoadedProgram, Memory, PreferredGroup, Progress, SvmCapabilities, Times,
 };
-use crate::host::{HostAllocator, HostRegion};
 use crate::host_commands::{self, HostBytes};
+use crate::types::host_memory::{HostAllocator, HostRegion};
 
 pub(crate) fn properties(name: &str) -> DeviceProperties {
     DeviceProperties {

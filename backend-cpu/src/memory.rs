@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, BackendResult, CopyRegion, HostTarget, Memory};
-use wgcl_api::host::HostRegion;
 use wgcl_api::host_commands::{HostBytes, range};
 use wgcl_api::options::Options;
+use wgcl_api::types::host_memory::HostRegion;
 
 use crate::block::Block;
 use crate::check::written::Written;

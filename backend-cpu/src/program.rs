@@ -8,7 +8,7 @@ use std::thread;
 
 use rustc_hash::FxHashMap;
 use wgcl_api::backend::{BackendError, BackendResult, KernelUsage, LoadedProgram, Memory};
-use wgcl_api::dump;
+use wgcl_api::observe::dump;
 use wgcl_compiler::ir;
 use wgcl_compiler::launch::{BindingKey, LaunchKey, LaunchResult};
 use wgcl_compiler::layout::{ProgramData, ProgramPlaces, program_data_at, program_sizes};

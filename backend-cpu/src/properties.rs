@@ -1,7 +1,7 @@
 //! What the device says of itself.
 
 use wgcl_api::backend::{DeviceKind, DeviceProperties, PreferredGroup, SvmCapabilities};
-use wgcl_api::uuid;
+use wgcl_api::types::uuid;
 use wgcl_codegen::Isa;
 use wgcl_compiler::target::Target;
 use wgcl_runtime::host;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use wgcl_api::partition::{AffinityDomain, Division};
+use wgcl_api::objects::device::partition::{AffinityDomain, Division};
 
 use crate::cores::Cores;
 
@@ -82,7 +82,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use wgcl_api::partition::AffinityDomain;
+    use wgcl_api::objects::device::partition::AffinityDomain;
 
     use super::{divisions, divisions_in, numbers};
     use crate::cores::Cores;

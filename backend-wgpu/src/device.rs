@@ -13,7 +13,7 @@ use wgcl_api::backend::{
     HostTarget, LoadedProgram, Memory, Progress, SharedPayload, Times,
 };
 use wgcl_api::cache::Key;
-use wgcl_api::host::HostRegion;
+use wgcl_api::types::host_memory::HostRegion;
 use wgcl_compiler::emit::Shader;
 use wgcl_compiler::ir;
 use wgcl_compiler::launch::LaunchKey;

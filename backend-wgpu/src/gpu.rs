@@ -7,8 +7,8 @@ use std::time::Instant;
 use ash::vk;
 use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, BackendResult, DeviceKind};
-use wgcl_api::host::HostRegion;
 use wgcl_api::options::Options;
+use wgcl_api::types::host_memory::HostRegion;
 use wgcl_runtime::host::memory as host_memory;
 
 use crate::approach::{Approach, NEAR, memory, wanted_features};

@@ -9,7 +9,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use wgcl_api::backend::{BackendError, BackendResult, HostSource, HostTarget, Memory};
-use wgcl_api::host::HostRegion;
+use wgcl_api::types::host_memory::HostRegion;
 use wgpu::BufferUsages;
 
 use crate::buffer::Buffer;

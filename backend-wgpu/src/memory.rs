@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::mpsc::Sender;
 
 use wgcl_api::backend::{BackendError, BackendResult, ExternalMemory, HostTarget, Memory};
-use wgcl_api::host::HostRegion;
+use wgcl_api::types::host_memory::HostRegion;
 use wgcl_runtime::process;
 use wgpu::BufferUsages;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use wgcl_api::backend::{BackendResult, KernelUsage, LoadedProgram, Memory};
 use wgcl_api::cache::Key;
-use wgcl_api::dump;
+use wgcl_api::observe::dump;
 use wgcl_compiler::emit::Shader;
 use wgcl_compiler::ir;
 use wgcl_compiler::launch::LaunchKey;

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 
 use common::{ALL, Target, device, noise, read, run, start, write};
 use wgcl_api::backend::{Action, CopyRegion, Device, HostSource, HostTarget, Memory};
-use wgcl_api::host::HostRegion;
+use wgcl_api::types::host_memory::HostRegion;
 
 #[test]
 fn reads_and_writes_at_odd_offsets() {

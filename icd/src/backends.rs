@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use wgcl_api::backend::{Backend, Device, DeviceKind};
+use wgcl_api::objects::platform::names_device;
 use wgcl_api::options::Options;
-use wgcl_api::platform::names_device;
 use wgcl_backend_host::InterpreterBackend;
 use wgcl_backend_wgpu::{Settings, WgpuBackend};
 
-use crate::hardware;
+use crate::gpu_probe;
 
 /// `WGCL_CPU` where it is not set: on, where there is a generator of machine code.
 const CPU_BY_DEFAULT: &str = if cfg!(all(unix, target_arch = "x86_64")) { "1" } else { "0" };
@@ -42,7 +42,7 @@ impl Backends {
             }
         };
         // Where only drivers for CPUs could be found, and nobody asks for one, none is loaded.
-        let drivers = !only_interpreter && (cpu.is_none() || options.device.is_some() || hardware::may_have_gpu());
+        let drivers = !only_interpreter && (cpu.is_none() || options.device.is_some() || gpu_probe::may_have_gpu());
         Self {
             wgpu: drivers.then(|| WgpuBackend::new(settings(options))),
             gl: drivers.then(|| WgpuBackend::gl(settings(options))),
@@ -55,7 +55,7 @@ impl Backends {
     /// Whether devices of OpenGL ES are to be looked for beside those found: where there is a GPU that they are not, or none at all, and where one is named that none of them is.
     fn wants_gl(&self, found: &[Arc<dyn Device>]) -> bool {
         let is_gpu = |device: &Arc<dyn Device>| device.properties().kind < DeviceKind::Cpu;
-        let lacks_gpu = !found.iter().any(is_gpu) && hardware::has_gpu();
+        let lacks_gpu = !found.iter().any(is_gpu) && gpu_probe::has_gpu();
         let named = self.choice.iter().flat_map(|choice| choice.split(','));
         let mut unknown = named.filter(|part| {
             part.trim().parse::<usize>().is_err() && !found.iter().any(|device| names_device(part, &device.properties().name))

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use wgcl_api::command_buffer::{At, CommandBuffer, CommandBufferFlags, CommandBufferOptions, CommandBufferState, SyncPoint};
-use wgcl_api::error::{Error, Result};
-use wgcl_api::image_color::color_size;
-use wgcl_api::kernel::Kernel;
-use wgcl_api::launch::NdRange;
-use wgcl_api::memory::Buffer;
-use wgcl_api::queue::Queue;
-use wgcl_api::svm::SvmCopy;
+use wgcl_api::commands::command_buffer::{At, CommandBuffer, CommandBufferFlags, CommandBufferOptions, CommandBufferState, SyncPoint};
+use wgcl_api::commands::launch::NdRange;
+use wgcl_api::commands::svm::SvmCopy;
+use wgcl_api::image::fill_color::color_size;
+use wgcl_api::objects::kernel::Kernel;
+use wgcl_api::objects::memory::Buffer;
+use wgcl_api::objects::queue::Queue;
+use wgcl_api::types::error::{Error, Result};
 
 use crate::bindings::{
     _cl_command_buffer_khr, CL_COMMAND_BUFFER_FLAGS_KHR, CL_COMMAND_BUFFER_NUM_QUEUES_KHR, CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR,

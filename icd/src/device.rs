@@ -1,15 +1,15 @@
 //! Devices and their queries (OpenCL API 4.2, 4.3).
 
-use wgcl_api::device::{Device, DeviceType, PRINTF_BUFFER_SIZE};
-use wgcl_api::error::{Error, Result};
-use wgcl_api::mandates::version_text;
-use wgcl_api::mutable_dispatch::DispatchFields;
-use wgcl_api::partition::Partition;
-use wgcl_api::pipe;
-use wgcl_api::platform::{NAME, Platform};
-use wgcl_api::queue::{MAX_ON_DEVICE, MAX_ON_DEVICE_EVENTS, MAX_SIZE, PREFERRED_SIZE};
-use wgcl_api::semaphore::TYPE_BINARY;
-use wgcl_api::version::NameVersion;
+use wgcl_api::commands::command_buffer::mutable_dispatch::DispatchFields;
+use wgcl_api::objects::device::opencl_version::version_text;
+use wgcl_api::objects::device::partition::Partition;
+use wgcl_api::objects::device::{Device, DeviceType, PRINTF_BUFFER_SIZE};
+use wgcl_api::objects::pipe;
+use wgcl_api::objects::platform::{NAME, Platform};
+use wgcl_api::objects::queue::{MAX_ON_DEVICE, MAX_ON_DEVICE_EVENTS, MAX_SIZE, PREFERRED_SIZE};
+use wgcl_api::objects::semaphore::TYPE_BINARY;
+use wgcl_api::types::error::{Error, Result};
+use wgcl_api::types::version::NameVersion;
 
 use crate::bindings::{
     _cl_device_id, CL_DEVICE_ADDRESS_BITS, CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, CL_DEVICE_AVAILABLE,
@@ -147,7 +147,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_MAX_PIPE_ARGS => query.put(if device.has_pipes() { pipe::MAX_ARGS } else { 0 }),
         CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS => query.put(if device.has_pipes() { pipe::MAX_RESERVATIONS } else { 0 }),
         CL_DEVICE_PIPE_MAX_PACKET_SIZE => query.put(if device.has_pipes() { pipe::MAX_PACKET_SIZE } else { 0 }),
-        CL_DEVICE_MAX_PARAMETER_SIZE => query.put(wgcl_api::device::MAX_PARAMETER_SIZE as usize),
+        CL_DEVICE_MAX_PARAMETER_SIZE => query.put(wgcl_api::objects::device::MAX_PARAMETER_SIZE as usize),
         CL_DEVICE_MEM_BASE_ADDR_ALIGN => query.put(device.base_alignment() * 8),
         // Of the largest type, `long16`.
         CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE => query.put(128u32),

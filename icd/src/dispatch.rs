@@ -3,11 +3,6 @@
 use std::ffi::c_void;
 use std::mem::offset_of;
 
-use crate::absent::{
-    clCreateEventFromEGLSyncKHR, clCreateEventFromGLsyncKHR, clCreateFromEGLImageKHR, clCreateFromGLBuffer, clCreateFromGLRenderbuffer,
-    clCreateFromGLTexture, clCreateFromGLTexture2D, clCreateFromGLTexture3D, clEnqueueAcquireEGLObjectsKHR, clEnqueueAcquireGLObjects,
-    clEnqueueReleaseEGLObjectsKHR, clEnqueueReleaseGLObjects, clGetGLContextInfoKHR, clGetGLObjectInfo, clGetGLTextureInfo,
-};
 use crate::bindings::cl_icd_dispatch;
 use crate::command_buffer::{
     clCommandBarrierWithWaitListKHR, clCommandCopyBufferKHR, clCommandCopyBufferRectKHR, clCommandCopyBufferToImageKHR,
@@ -74,6 +69,11 @@ use crate::semaphore::{
 use crate::svm::{
     clEnqueueSVMFree, clEnqueueSVMMap, clEnqueueSVMMemFill, clEnqueueSVMMemcpy, clEnqueueSVMMigrateMem, clEnqueueSVMUnmap, clSVMAlloc,
     clSVMFree, clSetKernelArgSVMPointer, clSetKernelExecInfo,
+};
+use crate::unsupported::{
+    clCreateEventFromEGLSyncKHR, clCreateEventFromGLsyncKHR, clCreateFromEGLImageKHR, clCreateFromGLBuffer, clCreateFromGLRenderbuffer,
+    clCreateFromGLTexture, clCreateFromGLTexture2D, clCreateFromGLTexture3D, clEnqueueAcquireEGLObjectsKHR, clEnqueueAcquireGLObjects,
+    clEnqueueReleaseEGLObjectsKHR, clEnqueueReleaseGLObjects, clGetGLContextInfoKHR, clGetGLObjectInfo, clGetGLTextureInfo,
 };
 use crate::usm::{
     clDeviceMemAllocINTEL, clEnqueueMemAdviseINTEL, clEnqueueMemFillINTEL, clEnqueueMemcpyINTEL, clEnqueueMemsetINTEL,

@@ -3,15 +3,15 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use wgcl_api::command::CommandType;
-use wgcl_api::error::{Error, Result};
-use wgcl_api::event::Event;
+use wgcl_api::commands::command::CommandType;
+use wgcl_api::commands::launch::NdRange;
+use wgcl_api::commands::transfer::RectArgs;
 use wgcl_api::image::MemObject;
-use wgcl_api::kernel::Kernel;
-use wgcl_api::launch::NdRange;
-use wgcl_api::memory::Buffer;
-use wgcl_api::queue::Queue;
-use wgcl_api::transfer::RectArgs;
+use wgcl_api::objects::event::Event;
+use wgcl_api::objects::kernel::Kernel;
+use wgcl_api::objects::memory::Buffer;
+use wgcl_api::objects::queue::Queue;
+use wgcl_api::types::error::{Error, Result};
 
 use crate::bindings::{
     CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue, cl_event, cl_int, cl_kernel,

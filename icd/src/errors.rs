@@ -6,9 +6,9 @@
 
 use std::cell::RefCell;
 
-use wgcl_api::context::Notify;
-use wgcl_api::error::Error;
-use wgcl_api::failure;
+use wgcl_api::commands::failure;
+use wgcl_api::objects::context::Notify;
+use wgcl_api::types::error::Error;
 
 thread_local! {
     /// Whom the call that this thread is in tells of its error.

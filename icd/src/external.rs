@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use wgcl_api::error::Result;
 use wgcl_api::image::MemObject;
-use wgcl_api::queue::Queue;
+use wgcl_api::objects::queue::Queue;
+use wgcl_api::types::error::Result;
 
 use crate::bindings::{cl_command_queue, cl_event, cl_mem, cl_uint};
 use crate::check;

@@ -11,9 +11,9 @@ use std::ptr;
 use std::sync::Arc;
 
 use wgcl_api::backend::{HostSource, HostTarget, ValueBytes};
-use wgcl_api::error::{Error, Result};
-use wgcl_api::host::HostRegion;
-use wgcl_api::trace;
+use wgcl_api::observe::trace;
+use wgcl_api::types::error::{Error, Result};
+use wgcl_api::types::host_memory::HostRegion;
 
 use crate::bindings::{CL_OUT_OF_HOST_MEMORY, CL_SUCCESS, cl_int};
 use crate::errors;
@@ -562,7 +562,7 @@ pub(crate) fn pointer<T>(name: &'static str, errcode_ret: *mut cl_int, body: imp
 macro_rules! check {
     ($condition:expr, $variant:ident, $($why:tt)+) => {
         if !$condition {
-            return Err(wgcl_api::error::Error::$variant(format!($($why)+).into()));
+            return Err(wgcl_api::types::error::Error::$variant(format!($($why)+).into()));
         }
     };
 }
@@ -587,7 +587,7 @@ macro_rules! entry {
         #[unsafe(no_mangle)]
         #[allow(unreachable_pub, reason = "exported by its C name")]
         pub unsafe extern "C" fn $name($($arg: <$ty as $crate::ffi::FromC>::Raw),*) -> $crate::bindings::cl_int {
-            fn body($($arg: $ty),*) -> wgcl_api::error::Result<()> $body
+            fn body($($arg: $ty),*) -> wgcl_api::types::error::Result<()> $body
             // SAFETY: these are arguments of a call from C, which keeps to the specification.
             $(let $arg = unsafe { <$ty as $crate::ffi::FromC>::from_c($arg) };)*
             $crate::ffi::status(stringify!($name), || body($($arg),*))
@@ -606,7 +606,7 @@ macro_rules! entry {
             $($arg: <$ty as $crate::ffi::FromC>::Raw,)*
             errcode_ret: *mut $crate::bindings::cl_int,
         ) -> *mut $ret {
-            fn body($($arg: $ty),*) -> wgcl_api::error::Result<*mut $ret> $body
+            fn body($($arg: $ty),*) -> wgcl_api::types::error::Result<*mut $ret> $body
             // SAFETY: these are arguments of a call from C, which keeps to the specification.
             $(let $arg = unsafe { <$ty as $crate::ffi::FromC>::from_c($arg) };)*
             $crate::ffi::pointer(stringify!($name), errcode_ret, |_| body($($arg),*))

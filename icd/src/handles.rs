@@ -19,22 +19,22 @@ use once_cell::sync::Lazy;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 
-use wgcl_api::command_buffer::CommandBuffer;
-use wgcl_api::context::Context;
-use wgcl_api::device::Device;
-use wgcl_api::error::{Error, Result};
-use wgcl_api::event::Event;
+use wgcl_api::commands::command_buffer::CommandBuffer;
+use wgcl_api::commands::command_buffer::mutable_dispatch::MutableCommand;
 use wgcl_api::image::{Image, MemObject};
-use wgcl_api::kernel::Kernel;
-use wgcl_api::memory::Buffer;
-use wgcl_api::mutable_dispatch::MutableCommand;
-use wgcl_api::object::Object;
-use wgcl_api::pipe::Pipe;
-use wgcl_api::platform::Platform;
-use wgcl_api::program::Program;
-use wgcl_api::queue::Queue;
-use wgcl_api::sampler::Sampler;
-use wgcl_api::semaphore::Semaphore;
+use wgcl_api::objects::context::Context;
+use wgcl_api::objects::device::Device;
+use wgcl_api::objects::event::Event;
+use wgcl_api::objects::kernel::Kernel;
+use wgcl_api::objects::memory::Buffer;
+use wgcl_api::objects::pipe::Pipe;
+use wgcl_api::objects::platform::Platform;
+use wgcl_api::objects::program::Program;
+use wgcl_api::objects::queue::Queue;
+use wgcl_api::objects::sampler::Sampler;
+use wgcl_api::objects::semaphore::Semaphore;
+use wgcl_api::types::error::{Error, Result};
+use wgcl_api::types::object::Object;
 
 use crate::bindings::{
     _cl_command_buffer_khr, _cl_command_queue, _cl_context, _cl_device_id, _cl_event, _cl_kernel, _cl_mem, _cl_mutable_command_khr,

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use wgcl_api::backend::{HostSource, HostTarget};
-use wgcl_api::host::{HostAllocator, HostRegion};
+use wgcl_api::types::host_memory::{HostAllocator, HostRegion};
 
 /// Alignment of all memory for maps: that of `long16`, and that of pages where the memory is large.
 const fn alignment(size: usize) -> usize {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use wgcl_api::context::Context;
-use wgcl_api::error::{Error, Result};
+use wgcl_api::image::format::{self, FormatUse};
+use wgcl_api::image::requirements::{Dimension, ImageRequirements};
 use wgcl_api::image::{Image, ImageDesc, ImageType, MemObject};
-use wgcl_api::image_format::{self, FormatUse};
-use wgcl_api::image_requirements::{Dimension, ImageRequirements};
-use wgcl_api::memory::{HostData, MemFlags};
+use wgcl_api::objects::context::Context;
+use wgcl_api::objects::memory::{HostData, MemFlags};
+use wgcl_api::types::error::{Error, Result};
 use wgcl_compiler::image::ImageFormat;
 
 use crate::bindings::{
@@ -209,7 +209,7 @@ crate::entry! {
         // "clGetSupportedImageFormats returns a union of image formats supported by all devices in the context."
         let mut all: Vec<ImageFormat> = Vec::new();
         for device in context.devices() {
-            for format in image_format::supported(device.target(), kind, purpose) {
+            for format in format::supported(device.target(), kind, purpose) {
                 if !all.contains(&format) {
                     all.push(format);
                 }

@@ -2,14 +2,14 @@
 
 use std::ffi::c_void;
 
-use wgcl_api::error::Error;
+use wgcl_api::commands::image_transfer::{HostPitches, ImageBox};
+use wgcl_api::commands::transfer::MapFlags;
 use wgcl_api::image::Image;
-use wgcl_api::image_color::color_size;
-use wgcl_api::image_extent::Origin;
-use wgcl_api::image_transfer::{HostPitches, ImageBox};
-use wgcl_api::memory::Buffer;
-use wgcl_api::queue::Queue;
-use wgcl_api::transfer::MapFlags;
+use wgcl_api::image::extent::Origin;
+use wgcl_api::image::fill_color::color_size;
+use wgcl_api::objects::memory::Buffer;
+use wgcl_api::objects::queue::Queue;
+use wgcl_api::types::error::Error;
 
 use crate::bindings::{cl_bool, cl_command_queue, cl_event, cl_int, cl_map_flags, cl_mem, cl_uint};
 use crate::check;

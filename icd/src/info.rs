@@ -1,7 +1,7 @@
 //! Answers of the clGet...Info functions: one set of rules for sizes.
 
-use wgcl_api::error::{Error, Result};
-use wgcl_api::version::{NameVersion, Version};
+use wgcl_api::types::error::{Error, Result};
+use wgcl_api::types::version::{NameVersion, Version};
 
 use crate::bindings::CL_NAME_VERSION_MAX_NAME_SIZE;
 use crate::ffi::{BytesMut, Out};

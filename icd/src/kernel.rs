@@ -3,17 +3,17 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use wgcl_api::context::Context;
-use wgcl_api::device::Device;
-use wgcl_api::error::{Error, Result};
+use wgcl_api::commands::launch::NdRange;
 use wgcl_api::image::Image;
-use wgcl_api::kernel::{ArgValue, Kernel};
-use wgcl_api::launch::NdRange;
-use wgcl_api::memory::Buffer;
-use wgcl_api::pipe::Pipe;
-use wgcl_api::program::Program;
-use wgcl_api::queue::Queue;
-use wgcl_api::sampler::Sampler;
+use wgcl_api::objects::context::Context;
+use wgcl_api::objects::device::Device;
+use wgcl_api::objects::kernel::{ArgValue, Kernel};
+use wgcl_api::objects::memory::Buffer;
+use wgcl_api::objects::pipe::Pipe;
+use wgcl_api::objects::program::Program;
+use wgcl_api::objects::queue::Queue;
+use wgcl_api::objects::sampler::Sampler;
+use wgcl_api::types::error::{Error, Result};
 use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::program::{AccessQualifier, ArgInfo};
 

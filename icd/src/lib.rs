@@ -4,7 +4,7 @@
 //! - [`handles`]: what the application holds of objects, reference counts.
 //! - [`info`]: answers to queries.
 //! - [`dispatch`]: the table that the ICD loader calls through, every function of OpenCL 3.0 and of the extensions that have a place in it.
-//! - The other modules have the entry points, one an object, and [`absent`] those of optional features that wgcl does not have.
+//! - The other modules have the entry points, one an object, and [`unsupported`] those of optional features that wgcl does not have.
 //!
 //! Loading the library does nothing. The platform is made by the first call for it, devices are looked for by the first call for them.
 
@@ -13,7 +13,6 @@
 #![allow(clippy::missing_safety_doc, reason = "the contract of every entry point is the OpenCL specification")]
 #![allow(clippy::too_many_arguments, reason = "the functions' parameters are the specification's")]
 
-mod absent;
 mod backends;
 #[rustfmt::skip]
 #[allow(
@@ -36,14 +35,14 @@ mod errors;
 mod event;
 mod external;
 mod ffi;
+mod gpu_probe;
 mod handles;
-mod hardware;
-mod held;
 mod host;
 mod image;
 mod image_enqueue;
 mod info;
 mod kernel;
+mod leak_report;
 mod memory;
 mod mutable_dispatch;
 mod pipe;
@@ -53,4 +52,5 @@ mod queue;
 mod sampler;
 mod semaphore;
 mod svm;
+mod unsupported;
 mod usm;

@@ -3,16 +3,16 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use wgcl_api::address::DEVICE_ADDRESS;
 use wgcl_api::backend::ExternalMemory;
-use wgcl_api::context::Context;
-use wgcl_api::device::Device;
-use wgcl_api::error::{Error, Result};
-use wgcl_api::external::External;
 use wgcl_api::image::{Image, MemObject};
-use wgcl_api::memory::{Buffer, HostData, MemFlags};
-use wgcl_api::misuse;
-use wgcl_api::pipe::Pipe;
+use wgcl_api::objects::context::Context;
+use wgcl_api::objects::device::Device;
+use wgcl_api::objects::device_address::DEVICE_ADDRESS;
+use wgcl_api::objects::external_memory::External;
+use wgcl_api::objects::memory::{Buffer, HostData, MemFlags};
+use wgcl_api::objects::pipe::Pipe;
+use wgcl_api::observe::lint;
+use wgcl_api::types::error::{Error, Result};
 
 use crate::bindings::{
     _cl_mem, CL_BUFFER_CREATE_TYPE_REGION, CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT, CL_MEM_FLAGS, CL_MEM_HOST_PTR, CL_MEM_MAP_COUNT,
@@ -176,7 +176,7 @@ crate::entry! {
     fn clReleaseMemObject(memory: cl_mem) {
         // The object that is found must not outlive the call that releases it: its memory is given back there.
         let release = match handles::get_memory(memory)? {
-            MemObject::Buffer(_) => |memory| handles::release::<Buffer>(memory).map(|last| last.iter().for_each(|buffer| misuse::releases(buffer))),
+            MemObject::Buffer(_) => |memory| handles::release::<Buffer>(memory).map(|last| last.iter().for_each(|buffer| lint::releases(buffer))),
             MemObject::Image(_) => |memory| handles::release::<Image>(memory).map(drop),
             MemObject::Pipe(_) => |memory| handles::release::<Pipe>(memory).map(drop),
         };

@@ -3,9 +3,11 @@
 
 use std::sync::Arc;
 
-use wgcl_api::command_buffer::CommandBuffer;
-use wgcl_api::error::{Error, Result};
-use wgcl_api::mutable_dispatch::{DispatchAsserts, DispatchFields, DispatchOptions, DispatchUpdate, MutableCommand};
+use wgcl_api::commands::command_buffer::CommandBuffer;
+use wgcl_api::commands::command_buffer::mutable_dispatch::{
+    DispatchAsserts, DispatchFields, DispatchOptions, DispatchUpdate, MutableCommand,
+};
+use wgcl_api::types::error::{Error, Result};
 
 use crate::bindings::{
     CL_COMMAND_NDRANGE_KERNEL, CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR, CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR,

@@ -1,7 +1,7 @@
 //! Pipes (OpenCL API 5.4).
 
-use wgcl_api::context::Context;
-use wgcl_api::pipe::Pipe;
+use wgcl_api::objects::context::Context;
+use wgcl_api::objects::pipe::Pipe;
 
 use crate::bindings::{
     _cl_mem, CL_PIPE_MAX_PACKETS, CL_PIPE_PACKET_SIZE, CL_PIPE_PROPERTIES, cl_context, cl_mem, cl_mem_flags, cl_pipe_info,

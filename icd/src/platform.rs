@@ -4,14 +4,14 @@ use std::ffi::c_void;
 use std::io::IsTerminal;
 use std::sync::{Arc, OnceLock};
 
-use wgcl_api::command_buffer::PlatformCommandBufferCapabilities;
-use wgcl_api::error::Result;
-use wgcl_api::mandates::version_text;
-use wgcl_api::misuse;
+use wgcl_api::commands::command_buffer::PlatformCommandBufferCapabilities;
+use wgcl_api::objects::device::opencl_version::version_text;
+use wgcl_api::objects::platform::{NAME, Platform, SUFFIX};
+use wgcl_api::objects::semaphore::TYPE_BINARY;
+use wgcl_api::observe::lint;
+use wgcl_api::observe::trace;
 use wgcl_api::options::Options;
-use wgcl_api::platform::{NAME, Platform, SUFFIX};
-use wgcl_api::semaphore::TYPE_BINARY;
-use wgcl_api::trace;
+use wgcl_api::types::error::Result;
 
 use crate::backends::Backends;
 use crate::bindings::{
@@ -23,7 +23,7 @@ use crate::bindings::{
 use crate::dispatch;
 use crate::ffi::{BytesMut, FromC, Out, OutList, Text};
 use crate::info::Query;
-use crate::{handles, held};
+use crate::{handles, leak_report};
 
 /// CL_PLATFORM_UNLOADABLE_KHR, newer than the headers that the bindings are made from.
 const UNLOADABLE: cl_platform_info = 0x0921;
@@ -54,8 +54,8 @@ extern "C" fn at_exit() {
     // No panic leaves a function that C calls.
     let _ = std::panic::catch_unwind(|| {
         if Options::get().is_checked() {
-            held::tell();
-            misuse::ends();
+            leak_report::tell();
+            lint::ends();
         }
         trace::end();
     });

@@ -3,10 +3,10 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
-use wgcl_api::context::Context;
-use wgcl_api::device::Device;
-use wgcl_api::error::{Error, Result};
-use wgcl_api::program::Program;
+use wgcl_api::objects::context::Context;
+use wgcl_api::objects::device::Device;
+use wgcl_api::objects::program::Program;
+use wgcl_api::types::error::{Error, Result};
 
 use crate::bindings::{
     _cl_program, CL_INVALID_BINARY, CL_INVALID_VALUE, CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BINARY_TYPE,

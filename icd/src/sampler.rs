@@ -1,7 +1,7 @@
 //! Samplers (OpenCL API 5.7).
 
-use wgcl_api::context::Context;
-use wgcl_api::sampler::Sampler;
+use wgcl_api::objects::context::Context;
+use wgcl_api::objects::sampler::Sampler;
 
 use crate::bindings::{
     _cl_sampler, CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_CONTEXT, CL_SAMPLER_FILTER_MODE, CL_SAMPLER_LOD_MAX_KHR, CL_SAMPLER_LOD_MIN_KHR,

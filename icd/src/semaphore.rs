@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use wgcl_api::backend::ExternalSemaphore;
-use wgcl_api::context::Context;
-use wgcl_api::device::Device;
-use wgcl_api::error::{Error, Result};
-use wgcl_api::queue::Queue;
-use wgcl_api::semaphore::{Semaphore, SemaphoreProperties, TYPE_BINARY};
+use wgcl_api::objects::context::Context;
+use wgcl_api::objects::device::Device;
+use wgcl_api::objects::queue::Queue;
+use wgcl_api::objects::semaphore::{Semaphore, SemaphoreProperties, TYPE_BINARY};
+use wgcl_api::types::error::{Error, Result};
 
 use crate::bindings::{
     _cl_semaphore_khr, CL_SEMAPHORE_CONTEXT_KHR, CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, CL_SEMAPHORE_PAYLOAD_KHR,

@@ -3,12 +3,12 @@
 use std::ffi::c_void;
 
 use wgcl_api::backend::SvmCapabilities;
-use wgcl_api::context::Context;
-use wgcl_api::error::{Error, Result};
-use wgcl_api::kernel::{Kernel, PointerSet};
-use wgcl_api::memory::MemFlags;
-use wgcl_api::queue::Queue;
-use wgcl_api::svm::SvmCopy;
+use wgcl_api::commands::svm::SvmCopy;
+use wgcl_api::objects::context::Context;
+use wgcl_api::objects::kernel::{Kernel, PointerSet};
+use wgcl_api::objects::memory::MemFlags;
+use wgcl_api::objects::queue::Queue;
+use wgcl_api::types::error::{Error, Result};
 
 use crate::bindings::{
     CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, CL_MEM_SVM_ATOMICS,

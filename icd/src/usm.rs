@@ -3,14 +3,14 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use wgcl_api::command::CommandType;
-use wgcl_api::context::Context;
-use wgcl_api::device::Device;
-use wgcl_api::error::Result;
-use wgcl_api::kernel::Kernel;
-use wgcl_api::queue::Queue;
-use wgcl_api::svm::SvmCopy;
-use wgcl_api::usm::{Usm, UsmFlags, UsmType};
+use wgcl_api::commands::command::CommandType;
+use wgcl_api::commands::svm::SvmCopy;
+use wgcl_api::commands::usm::{Usm, UsmFlags, UsmType};
+use wgcl_api::objects::context::Context;
+use wgcl_api::objects::device::Device;
+use wgcl_api::objects::kernel::Kernel;
+use wgcl_api::objects::queue::Queue;
+use wgcl_api::types::error::Result;
 
 use crate::bindings::{
     _cl_device_id, CL_MEM_ALLOC_BASE_PTR_INTEL, CL_MEM_ALLOC_DEVICE_INTEL, CL_MEM_ALLOC_FLAGS_INTEL, CL_MEM_ALLOC_SIZE_INTEL,

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use wgcl_api::backend::{BackendError, BackendResult, KernelUsage};
-use wgcl_api::trace;
+use wgcl_api::observe::trace;
 use wgcl_compiler::launch::LaunchError;
 
 use crate::artifact::{Artifact, KeyOf, Machine};

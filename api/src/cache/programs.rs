@@ -10,7 +10,7 @@ use wgcl_compiler::stored;
 use wgcl_compiler::target::Target;
 
 use super::{Cache, HASH, Key};
-use crate::binary::{self, BinaryKind, Object, Unit};
+use crate::objects::program::binary::{self, BinaryKind, Object, Unit};
 
 /// A file that was looked for: its path and the hash of its contents, if it was there.
 type Sought = (String, Option<[u8; HASH]>);

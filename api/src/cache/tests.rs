@@ -13,7 +13,7 @@ use wgcl_compiler::target::Target;
 
 use super::shard::{LEDGER, STAMP};
 use super::{Cache, HEADER, Key, LIMIT, find_program, keep_program};
-use crate::binary::Unit;
+use crate::objects::program::binary::Unit;
 use crate::options::Options;
 
 fn folder() -> TempDir {

@@ -7,15 +7,15 @@ use parking_lot::Mutex;
 
 use super::{launch, launch_using, read, setup, try_read, within_seconds, write};
 use crate::backend::HostTarget;
-use crate::command::Access;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::event::{Event, Status};
+use crate::commands::command::Access;
+use crate::commands::transfer::used;
 use crate::image::MemObject;
-use crate::memory::Buffer;
-use crate::queue::{Queue, QueueProperties};
+use crate::objects::context::Context;
+use crate::objects::event::{Event, Status};
+use crate::objects::memory::Buffer;
+use crate::objects::queue::{Queue, QueueProperties};
 use crate::test_backend::{Sink, TestAllocator};
-use crate::transfer::used;
+use crate::types::error::{Error, Result};
 
 const ORDERED: QueueProperties = QueueProperties::empty();
 const UNORDERED: QueueProperties = QueueProperties::OUT_OF_ORDER;
@@ -94,7 +94,7 @@ fn memory_that_a_failed_command_was_to_write_tells_of_it() {
     let setup = setup(1);
     let (queue, other) = (setup.queue(0, ORDERED), setup.queue(0, UNORDERED));
     let (buffer, unrelated) = (setup.buffer(&[5; 4]), setup.buffer(&[6; 4]));
-    let whole = buffer.sub_buffer(crate::memory::MemFlags::empty(), 0, 4).expect("sub-buffer");
+    let whole = buffer.sub_buffer(crate::objects::memory::MemFlags::empty(), 0, 4).expect("sub-buffer");
     launch_on(&queue, "broken", &buffer);
     assert_eq!(read(&other, &unrelated), [6; 4]);
     assert!(matches!(try_read(&other, &whole), Err(Error::ExecStatusErrorForEventsInWaitList(_))));

@@ -10,9 +10,9 @@ use parking_lot::Mutex;
 
 use super::{Setup, launch, setup};
 use crate::backend::{HostSource, HostTarget};
-use crate::event::{Event, Status};
-use crate::memory::Buffer;
-use crate::queue::{Queue, QueueProperties};
+use crate::objects::event::{Event, Status};
+use crate::objects::memory::Buffer;
+use crate::objects::queue::{Queue, QueueProperties};
 use crate::test_backend::Sink;
 
 /// Small numbers that look random (a linear congruential generator).

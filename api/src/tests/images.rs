@@ -7,18 +7,18 @@ use wgcl_compiler::image::{ImageDescriptor, ImageFormat};
 
 use super::{Setup, setup, setup_of};
 use crate::backend::{HostTarget, LaunchArg};
-use crate::command::CommandType;
-use crate::error::Result;
+use crate::commands::command::CommandType;
+use crate::commands::image_transfer::{HostPitches, ImageBox};
+use crate::commands::launch::NdRange;
+use crate::image::format::{data_type, order};
 use crate::image::{Image, ImageDesc, ImageType, MemObject};
-use crate::image_format::{data_type, order};
-use crate::image_transfer::{HostPitches, ImageBox};
-use crate::kernel::{ArgValue, Kernel};
-use crate::launch::NdRange;
-use crate::memory::MemFlags;
-use crate::program::Program;
-use crate::queue::{Queue, QueueProperties};
-use crate::sampler::Sampler;
+use crate::objects::kernel::{ArgValue, Kernel};
+use crate::objects::memory::MemFlags;
+use crate::objects::program::Program;
+use crate::objects::queue::{Queue, QueueProperties};
+use crate::objects::sampler::Sampler;
 use crate::test_backend::{Sink, TestDevice};
+use crate::types::error::Result;
 
 const RGBA8: ImageFormat = ImageFormat { order: order::RGBA, data_type: data_type::UNSIGNED_INT8 };
 const BYTE: ImageFormat = ImageFormat { order: order::R, data_type: data_type::UNSIGNED_INT8 };
@@ -89,7 +89,7 @@ fn there_are_no_images_without_a_device_for_them() {
     let form = desc(ImageType::Image2d, [4, 4, 1]);
     assert_eq!(name_of(Image::new(&setup.context, None, 0, Some(RGBA8), Some(&form), None)), "CL_INVALID_OPERATION");
     assert_eq!(name_of(Sampler::new(&setup.context, 1, 0x1132, 0x1140)), "CL_INVALID_OPERATION");
-    assert_eq!(setup.context.devices()[0].image_limits(), crate::device::ImageLimits::default());
+    assert_eq!(setup.context.devices()[0].image_limits(), crate::objects::device::ImageLimits::default());
 }
 
 #[test]

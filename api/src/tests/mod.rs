@@ -7,17 +7,17 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::backend::{Backend, HostTarget};
-use crate::command::{CommandType, KernelLaunch, Operation, Use, Work};
-use crate::context::Context;
-use crate::device::{Device, DeviceType};
-use crate::error::{Error, Result};
-use crate::event::{Event, Status};
+use crate::commands::command::{CommandType, KernelLaunch, Operation, Use, Work};
+use crate::commands::transfer::RectArgs;
 use crate::image::MemObject;
-use crate::memory::{Buffer, HostData, MemFlags};
-use crate::platform::Platform;
-use crate::queue::{Queue, QueueProperties};
+use crate::objects::context::Context;
+use crate::objects::device::{Device, DeviceType};
+use crate::objects::event::{Event, Status};
+use crate::objects::memory::{Buffer, HostData, MemFlags};
+use crate::objects::platform::Platform;
+use crate::objects::queue::{Queue, QueueProperties};
 use crate::test_backend::{Sink, TestAllocator, TestBackend, TestDevice};
-use crate::transfer::RectArgs;
+use crate::types::error::{Error, Result};
 
 mod failures;
 mod graph;

@@ -5,15 +5,15 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use super::{Setup, read, setup, within_seconds};
-use crate::binary::BinaryKind;
-use crate::command::CommandType;
-use crate::error::Result;
-use crate::event::Status;
-use crate::kernel::{ArgValue, Kernel};
-use crate::launch::NdRange;
-use crate::program::{BuildStatus, Program};
-use crate::queue::{Queue, QueueProperties};
+use crate::commands::command::CommandType;
+use crate::commands::launch::NdRange;
+use crate::objects::event::Status;
+use crate::objects::kernel::{ArgValue, Kernel};
+use crate::objects::program::binary::BinaryKind;
+use crate::objects::program::{BuildStatus, Program};
+use crate::objects::queue::{Queue, QueueProperties};
 use crate::test_backend::TestProgram;
+use crate::types::error::Result;
 
 const SOURCE: &str = "kernel void scale(global float *a, float f, local float *t) { int i = get_global_id(0); a[i] = a[i] * f; }\n\
                       kernel __attribute__((reqd_work_group_size(8, 1, 1))) void fixed(global int *a) { a[get_global_id(0)] = 1; }\n";

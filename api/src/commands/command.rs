@@ -1,0 +1,373 @@
+//! Commands: what an event does once nothing blocks it.
+//!
+//! A command names buffers, not device memory. When it is handed to its device ([`Work::prepare`]) the buffers' memory on that device is looked
+//! up, and contents that another device of the context holds are brought over first.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::backend::{
+    Action, Command, CopyRegion, HostSource, HostTarget, Launch, LaunchArg, LoadedProgram, MemoryRange, SharedPayload, ValueBytes,
+};
+use crate::commands::failure::Failure;
+use crate::commands::migration::{Transfer, migrate};
+use crate::commands::native_kernel::NativeKernel;
+use crate::image::{Image, MemObject};
+use crate::objects::event::Event;
+use crate::objects::memory::{Buffer, MemFlags};
+use crate::objects::program::Executable;
+use crate::objects::queue::Queue;
+use crate::types::error::{Error, Result};
+
+/// CL_EVENT_COMMAND_TYPE; the values are the specification's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+#[allow(missing_docs, reason = "the names are the specification's")]
+pub enum CommandType {
+    NdRangeKernel = 0x11F0,
+    Task = 0x11F1,
+    NativeKernel = 0x11F2,
+    ReadBuffer = 0x11F3,
+    WriteBuffer = 0x11F4,
+    CopyBuffer = 0x11F5,
+    ReadImage = 0x11F6,
+    WriteImage = 0x11F7,
+    CopyImage = 0x11F8,
+    CopyImageToBuffer = 0x11F9,
+    CopyBufferToImage = 0x11FA,
+    MapBuffer = 0x11FB,
+    MapImage = 0x11FC,
+    UnmapMemObject = 0x11FD,
+    Marker = 0x11FE,
+    ReadBufferRect = 0x1201,
+    WriteBufferRect = 0x1202,
+    CopyBufferRect = 0x1203,
+    User = 0x1204,
+    Barrier = 0x1205,
+    MigrateMemObjects = 0x1206,
+    FillBuffer = 0x1207,
+    SvmFree = 0x1209,
+    SvmMemcpy = 0x120A,
+    SvmMemFill = 0x120B,
+    SvmMap = 0x120C,
+    SvmUnmap = 0x120D,
+    SvmMigrateMem = 0x120E,
+    FillImage = 0x1208,
+    AcquireExternalMemObjects = 0x2047,
+    ReleaseExternalMemObjects = 0x2048,
+    SemaphoreWait = 0x2042,
+    SemaphoreSignal = 0x2043,
+    CommandBuffer = 0x12A8,
+    UsmMemFill = 0x4204,
+    UsmMemcpy = 0x4205,
+    UsmMigrateMem = 0x4206,
+    UsmMemAdvise = 0x4207,
+}
+
+/// How a command uses bytes of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// The command only reads the memory.
+    Read,
+    /// Reads and writes, or writes only some of it.
+    Write,
+    /// Writes all of it.
+    Overwrite,
+}
+
+/// A use of bytes of a buffer by a command.
+#[derive(Clone, Debug)]
+pub struct Use {
+    /// The buffer; keeps it alive until the command is done.
+    pub buffer: Arc<Buffer>,
+    /// The image whose buffer it is, if the command names one; it is kept alive too.
+    pub image: Option<Arc<Image>>,
+    /// Bytes of the underlying store.
+    pub range: Range<u64>,
+    /// What it does with the memory.
+    pub access: Access,
+}
+
+impl Use {
+    /// A use of an image, whose buffer the use names.
+    #[must_use]
+    pub fn of_image(self, image: &Arc<Image>) -> Self {
+        Self { image: Some(image.clone()), ..self }
+    }
+
+    fn into_kept(self) -> Kept {
+        let is_whole = self.range == (0..self.buffer.store().size());
+        Kept { object: self.image.map_or(MemObject::Buffer(self.buffer), MemObject::Image), access: self.access, is_whole }
+    }
+}
+
+/// An object that is kept alive until a command is done, and what becomes of it if that fails.
+pub(crate) struct Kept {
+    object: MemObject,
+    access: Access,
+    /// All of its memory is used.
+    is_whole: bool,
+}
+
+impl Kept {
+    /// The failure of the memory that reaches a command of that number.
+    pub(crate) fn failure(&self, number: u64) -> Option<Arc<Failure>> {
+        if self.access == Access::Overwrite { None } else { self.object.buffer().store().failure(number) }
+    }
+
+    /// The command has failed, or not.
+    pub(crate) fn ended(&self, failure: Option<&Arc<Failure>>) {
+        let store = self.object.buffer().store();
+        match failure {
+            Some(failure) if self.access != Access::Read => store.set_failure(failure),
+            None if self.access == Access::Overwrite && self.is_whole => store.clear_failure(),
+            _ => {}
+        }
+    }
+}
+
+/// A kernel argument, captured.
+#[derive(Clone, Debug)]
+pub enum Argument {
+    /// The bytes of a value, as clSetKernelArg was given them.
+    Value(ValueBytes),
+    /// A buffer, or null.
+    Buffer(Option<Arc<Buffer>>),
+    /// Bytes of workgroup memory.
+    Local(u32),
+    /// An image with its format and its sizes.
+    Image(Arc<Image>),
+    /// A pointer to a byte of memory that is shared with the host.
+    Svm(Arc<Buffer>, u64),
+    /// A pointer to memory of which only the host knows.
+    Address(usize),
+}
+
+impl Argument {
+    /// The buffer that the kernel uses.
+    pub fn buffer(&self) -> Option<&Arc<Buffer>> {
+        match self {
+            Self::Buffer(buffer) => buffer.as_ref(),
+            Self::Image(image) => Some(image.buffer()),
+            Self::Svm(buffer, _) => Some(buffer),
+            Self::Value(_) | Self::Local(_) | Self::Address(_) => None,
+        }
+    }
+}
+
+/// A launch, but for the device's memory.
+#[derive(Debug)]
+pub struct KernelLaunch {
+    /// The program on the device.
+    pub program: Arc<dyn LoadedProgram>,
+    /// The kernel's name in its program.
+    pub kernel: Arc<str>,
+    /// One a parameter.
+    pub args: Vec<Argument>,
+    /// Memory to which only pointers in memory lead.
+    pub extra: Vec<Arc<Buffer>>,
+    /// Dimensions of the range, 1 to 3.
+    pub work_dim: u32,
+    /// What the global ids begin with.
+    pub global_offset: [u64; 3],
+    /// Work-items in each dimension.
+    pub global_size: [u64; 3],
+    /// Work-items of a group in each dimension.
+    pub local_size: [u32; 3],
+    /// Where the kernel may enqueue others: what it is of.
+    pub family: Option<Arc<Executable>>,
+}
+
+impl CommandType {
+    /// Whether somebody will want to know that it is done: it is more than a place in the order, or the end of something.
+    pub(crate) const fn has_results(self) -> bool {
+        !matches!(
+            self,
+            Self::Marker
+                | Self::Barrier
+                | Self::UnmapMemObject
+                | Self::MigrateMemObjects
+                | Self::SvmUnmap
+                | Self::SvmFree
+                | Self::SvmMigrateMem
+        )
+    }
+}
+
+/// What a command does. Offsets of regions are those of the store, not of a sub-buffer.
+pub enum Operation {
+    /// Nothing but its place in the order.
+    Nop,
+    /// Host to buffer.
+    Write(Arc<Buffer>, Arc<dyn HostSource>, Vec<CopyRegion>),
+    /// Buffer to host.
+    Read(Arc<Buffer>, Arc<dyn HostTarget>, Vec<CopyRegion>),
+    /// Buffer to buffer.
+    Copy(Arc<Buffer>, Arc<Buffer>, Vec<CopyRegion>),
+    /// Pattern, offset and size.
+    Fill(Arc<Buffer>, Vec<u8>, u64, u64),
+    /// Runs a kernel.
+    Launch(KernelLaunch),
+    /// The commands of a command buffer, made for the queue's device.
+    Replay(Arc<[Arc<Action>]>),
+    /// A launch of a command buffer, made for the queue's device, whose kernel may enqueue others of its program.
+    ReplayFamily(Arc<Action>, Arc<Executable>),
+    /// A function of the host.
+    Native(NativeKernel),
+    /// Waits on the device for semaphores that others share.
+    Wait(Vec<Arc<dyn SharedPayload>>),
+    /// Signals such semaphores.
+    Signal(Vec<Arc<dyn SharedPayload>>),
+}
+
+impl Operation {
+    /// With the buffers' memory on a device of the context, by its index.
+    pub(crate) fn resolve(self, index: usize) -> Result<Command> {
+        let memory = |buffer: &Arc<Buffer>| buffer.store().memory(index);
+        let range = |buffer: &Arc<Buffer>, start: u64| {
+            let (store, memory) = (buffer.store(), memory(buffer)?);
+            let (origin, size, identity) = (buffer.origin(), buffer.size(), store.identity());
+            // Pointers into shared memory may point anywhere, and go everywhere from there: all of it is bound.
+            Ok::<_, Error>(if store.is_svm() {
+                MemoryRange { memory, offset: 0, size: store.size(), start: origin + start, identity, read_only: false }
+            } else {
+                MemoryRange { memory, offset: origin, size, start, identity, read_only: buffer.flags().contains(MemFlags::READ_ONLY) }
+            })
+        };
+        Ok(match self {
+            Self::Nop => Command::Nop,
+            Self::Write(dst, src, regions) => Action::Write { dst: memory(&dst)?, src, regions }.into(),
+            Self::Read(src, dst, regions) => Action::Read { src: memory(&src)?, dst, regions }.into(),
+            Self::Copy(src, dst, regions) => Action::Copy { src: memory(&src)?, dst: memory(&dst)?, regions }.into(),
+            Self::Fill(dst, pattern, offset, size) => Action::Fill { dst: memory(&dst)?, pattern, offset, size }.into(),
+            Self::Launch(launch) => {
+                let mut args = Vec::with_capacity(launch.args.len());
+                for arg in launch.args {
+                    args.push(match arg {
+                        Argument::Value(bytes) => LaunchArg::Value(bytes),
+                        Argument::Local(size) => LaunchArg::Local(size),
+                        Argument::Buffer(None) => LaunchArg::Buffer(None),
+                        Argument::Buffer(Some(buffer)) => LaunchArg::Buffer(Some(range(&buffer, 0)?)),
+                        Argument::Svm(buffer, start) => LaunchArg::Buffer(Some(range(&buffer, start)?)),
+                        Argument::Address(address) => LaunchArg::Address(address as u64),
+                        Argument::Image(image) => LaunchArg::Image(range(image.buffer(), 0)?, image.descriptor()),
+                    });
+                }
+                Action::Launch(Launch {
+                    program: launch.program,
+                    kernel: launch.kernel,
+                    args,
+                    extra: launch.extra.iter().map(|buffer| range(buffer, 0)).collect::<Result<_>>()?,
+                    work_dim: launch.work_dim,
+                    global_offset: launch.global_offset,
+                    global_size: launch.global_size,
+                    local_size: launch.local_size,
+                })
+                .into()
+            }
+            Self::Replay(commands) => Command::Replay(commands),
+            Self::ReplayFamily(launch, _) => match &*launch {
+                Action::Launch(launch) => Action::Launch(launch.clone()).into(),
+                _ => return Err(Error::InvalidOperation("what enqueues kernels is a launch".into())),
+            },
+            Self::Native(kernel) => kernel.resolve(index)?,
+            Self::Wait(payloads) => Command::Wait(payloads),
+            Self::Signal(payloads) => Command::Signal(payloads),
+        })
+    }
+}
+
+/// An operation and the memory that it uses.
+pub struct Work {
+    /// What to do.
+    pub operation: Operation,
+    /// The memory that it reads or writes: what orders it among other work.
+    pub uses: Vec<Use>,
+    /// Bytes that the host wrote straight into a device's memory: device index and range.
+    pub host_written: Option<(usize, Use)>,
+    /// Whether the call that enqueues it waits for it.
+    pub is_blocking: bool,
+}
+
+impl fmt::Debug for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Work").field("uses", &self.uses).finish_non_exhaustive()
+    }
+}
+
+/// What came of preparing a command.
+pub(crate) enum Prepared {
+    /// Ready for the device; the objects must be kept until it is done.
+    Command(Box<Command>, Vec<Kept>),
+    /// A launch whose kernel may enqueue others of its program.
+    Family(Box<Command>, Arc<Executable>, Vec<Kept>),
+    /// Contents come from another device; [`Event::resume`] is called when they are there.
+    Later,
+    /// Why it cannot be.
+    Failed(Error, Vec<Kept>),
+}
+
+impl Work {
+    /// A command that only takes its place in the order.
+    pub fn nop() -> Self {
+        Self::new(Operation::Nop, Vec::new())
+    }
+
+    /// An operation with its uses.
+    pub fn new(operation: Operation, uses: Vec<Use>) -> Self {
+        Self { operation, uses, host_written: None, is_blocking: false }
+    }
+
+    /// Makes sure that all memory exists on the device of a queue, so that lack of memory is reported by the enqueuing call.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn allocate(&self, queue: &Queue) -> Result<()> {
+        self.uses.iter().try_for_each(|used| used.buffer.store().memory_there(queue.device_index()).map(|_| ()))
+    }
+
+    /// Turns the work into a command of the queue's device.
+    pub(crate) fn prepare(mut self, queue: &Arc<Queue>, event: &Arc<Event>) -> Prepared {
+        let index = queue.device_index();
+        if queue.context().devices().len() > 1 {
+            let missing: Vec<Transfer> = self
+                .uses
+                .iter()
+                .filter(|used| used.access != Access::Overwrite)
+                .flat_map(|used| {
+                    used.buffer.store().missing(index, used.range.clone()).into_iter().map(|(from, range)| Transfer {
+                        buffer: used.buffer.clone(),
+                        from,
+                        range,
+                    })
+                })
+                .collect();
+            if !missing.is_empty() {
+                return migrate(missing, self, queue, event);
+            }
+            for used in self.uses.iter().filter(|used| used.access != Access::Read) {
+                used.buffer.store().written(index, used.range.clone());
+            }
+            if let Some((writer, used)) = self.host_written.take() {
+                used.buffer.store().written(writer, used.range);
+            }
+        }
+        let kept = self.uses.into_iter().map(Use::into_kept).collect();
+        let family = match &mut self.operation {
+            Operation::Launch(launch) => launch.family.take(),
+            Operation::ReplayFamily(_, executable) => Some(executable.clone()),
+            _ => None,
+        };
+        match (self.operation.resolve(index), family) {
+            (Ok(command), Some(executable)) => Prepared::Family(Box::new(command), executable, kept),
+            (Ok(command), None) => Prepared::Command(Box::new(command), kept),
+            (Err(error), _) => Prepared::Failed(error, kept),
+        }
+    }
+
+    /// What the work would have used, if it is not done.
+    pub(crate) fn into_kept(self) -> Vec<Kept> {
+        self.uses.into_iter().map(Use::into_kept).collect()
+    }
+}

@@ -1,0 +1,517 @@
+//! Command buffers (cl_khr_command_buffer, OpenCL API 5.15): commands that are checked and captured once and run again and again.
+//!
+//! A command is made for the device when it is recorded: its arguments, memory and sizes are those of that moment. To enqueue the
+//! buffer is one command with one event, whose work is a list that is shared by all runs. Devices run commands as if one after the other,
+//! and a command can only wait for those that were recorded before it: the order of recording satisfies every synchronization point. A buffer for several queues, or with
+//! kernels that enqueue others, is one command of a queue for each of its [segments](crate::commands::command_buffer::partition), and one more that waits for them all.
+//!
+//! Launches of a mutable command buffer may be changed ([`crate::commands::command_buffer::mutable_dispatch`]): each is made anew, and what runs next is another list. Runs that are
+//! under way keep theirs.
+
+pub mod mutable_dispatch;
+mod partition;
+
+use std::sync::Arc;
+
+use bitflags::bitflags;
+
+use crate::backend::{Action, Command, HostSource, HostTarget};
+use crate::commands::command::{CommandType, Operation, Use, Work};
+use crate::commands::command_buffer::mutable_dispatch::{Dispatch, DispatchAsserts, DispatchOptions, MutableCommand};
+use crate::commands::command_buffer::partition::{Place, Segment, divide};
+use crate::commands::image_transfer::ImageBox;
+use crate::commands::launch::NdRange;
+use crate::commands::svm::SvmCopy;
+use crate::commands::transfer::RectArgs;
+use crate::image::Image;
+use crate::image::extent::Origin;
+use crate::objects::context::{Context, Notify};
+use crate::objects::device::Device;
+use crate::objects::event::Event;
+use crate::objects::kernel::Kernel;
+use crate::objects::memory::Buffer;
+use crate::objects::program::Executable;
+use crate::objects::queue::{Queue, QueueProperties};
+use crate::types::error::{Error, Result, ensure};
+use crate::types::lock::{Guard, Mutex, Rank};
+use crate::types::object::{HandleSlot, Object};
+
+bitflags! {
+    /// cl_command_buffer_flags_khr
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct CommandBufferFlags: u64 {
+        /// CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR: what is shared by the runs does not change, so that this costs nothing.
+        const SIMULTANEOUS_USE = 1 << 0;
+        /// CL_COMMAND_BUFFER_MUTABLE_KHR: launches may be changed.
+        const MUTABLE = 1 << 1;
+        /// CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR: no command waits for one of another device, unless both are parts of one.
+        const DEVICE_SIDE_SYNC = 1 << 2;
+    }
+
+    /// cl_device_command_buffer_capabilities_khr
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct CommandBufferCapabilities: u64 {
+        /// CL_COMMAND_BUFFER_CAPABILITY_KERNEL_PRINTF_KHR
+        const KERNEL_PRINTF = 1 << 0;
+        /// CL_COMMAND_BUFFER_CAPABILITY_DEVICE_SIDE_ENQUEUE_KHR
+        const DEVICE_SIDE_ENQUEUE = 1 << 1;
+        /// CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR
+        const SIMULTANEOUS_USE = 1 << 2;
+        /// CL_COMMAND_BUFFER_CAPABILITY_MULTIPLE_QUEUE_KHR
+        const MULTIPLE_QUEUE = 1 << 4;
+    }
+
+    /// cl_platform_command_buffer_capabilities_khr
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct PlatformCommandBufferCapabilities: u64 {
+        /// CL_COMMAND_BUFFER_PLATFORM_UNIVERSAL_SYNC_KHR: commands wait for those of any other device, by the host where there is no other way.
+        const UNIVERSAL_SYNC = 1 << 0;
+    }
+}
+
+impl Device {
+    /// CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR
+    pub fn command_buffer_capabilities(&self) -> CommandBufferCapabilities {
+        let mut all = CommandBufferCapabilities::all();
+        all.set(CommandBufferCapabilities::DEVICE_SIDE_ENQUEUE, self.has_device_queues());
+        all
+    }
+
+    /// CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR: whatever queues have. None is required.
+    pub fn command_buffer_queue_properties(&self) -> QueueProperties {
+        self.queue_properties()
+    }
+}
+
+/// CL_COMMAND_BUFFER_STATE_KHR
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommandBufferState {
+    /// Commands may be recorded.
+    Recording,
+    /// No more commands may be recorded, but there is one whose arguments have not all been set.
+    Finalized,
+    /// It may be enqueued.
+    Executable,
+}
+
+/// How a command buffer is made: what its properties say.
+#[derive(Clone, Debug, Default)]
+pub struct CommandBufferOptions {
+    /// CL_COMMAND_BUFFER_FLAGS_KHR
+    pub flags: CommandBufferFlags,
+    /// CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
+    pub asserts: DispatchAsserts,
+    /// The list as the application gave it.
+    pub property_list: Option<Vec<u64>>,
+}
+
+/// What a command does, made for the device of its queue.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Step {
+    /// Nothing, for barriers and launches of no work-items.
+    pub(crate) action: Option<Arc<Action>>,
+    /// Of what program a launch may enqueue kernels, if it may.
+    pub(crate) family: Option<Arc<Executable>>,
+    /// The memory that it uses.
+    pub(crate) uses: Vec<Use>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    /// In order. `None` is a launch whose arguments have not all been set.
+    steps: Vec<Option<Step>>,
+    /// For each of them its queue, and what it waits for.
+    places: Vec<Place>,
+    /// Launches that the application has a handle of, or whose arguments are to be set yet.
+    pub(crate) dispatches: Vec<Dispatch>,
+    /// Objects that live as long as the command buffer, as if the application held them.
+    kernels: Vec<Arc<Kernel>>,
+    /// The last synchronization point; they count from 1.
+    last_point: u32,
+    finalized: bool,
+    executable: Option<Arc<[Segment]>>,
+}
+
+impl State {
+    /// What an enqueue runs, if everything is known.
+    fn assemble(&self) -> Option<Arc<[Segment]>> {
+        let steps = self.steps.iter().map(Option::as_ref).collect::<Option<Vec<_>>>()?;
+        Some(divide(&self.places, &steps).into())
+    }
+
+    /// Replaces steps by what they have become, and gives back what is no longer needed, to be dropped when nothing is locked.
+    pub(crate) fn replace(&mut self, changed: Vec<(usize, Option<Step>)>) -> Replaced {
+        let mut old = Vec::with_capacity(changed.len());
+        for (index, new) in changed {
+            if let Some(step) = self.steps.get_mut(index) {
+                old.extend(std::mem::replace(step, new));
+            }
+        }
+        let executable = self.assemble();
+        Replaced { _steps: old, _executable: std::mem::replace(&mut self.executable, executable) }
+    }
+}
+
+/// What an update has left of a command buffer's earlier content.
+pub(crate) struct Replaced {
+    _steps: Vec<Step>,
+    _executable: Option<Arc<[Segment]>>,
+}
+
+/// A command buffer.
+#[derive(Debug)]
+pub struct CommandBuffer {
+    slot: HandleSlot,
+    /// One at least, all of one context.
+    queues: Vec<Arc<Queue>>,
+    options: CommandBufferOptions,
+    state: Mutex<State>,
+}
+
+impl Object for CommandBuffer {
+    fn handle_slot(&self) -> &HandleSlot {
+        &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.context().listener()
+    }
+}
+
+/// A synchronization point (cl_sync_point_khr).
+pub type SyncPoint = u32;
+
+/// Where a command is recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct At<'a> {
+    /// Its queue, by the place among the command buffer's.
+    pub queue: usize,
+    /// What it waits for.
+    pub points: &'a [SyncPoint],
+}
+
+impl CommandBuffer {
+    /// clCreateCommandBufferKHR
+    ///
+    /// # Errors
+    /// For no queues, those of several contexts, and devices that would wait for each other by the host where that is not wanted.
+    pub fn new(queues: &[Arc<Queue>], options: CommandBufferOptions) -> Result<Arc<Self>> {
+        let first = queues.first().ok_or_else(|| Error::InvalidValue("there is no queue".into()))?;
+        queues.iter().try_for_each(|queue| queue.check_host())?;
+        let one_context = queues.iter().all(|queue| Arc::ptr_eq(queue.context(), first.context()));
+        ensure!(one_context, InvalidContext, "the queues belong to several contexts");
+        // "CL_INCOMPATIBLE_COMMAND_QUEUE_KHR if the CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR flag is set, and any device associated with a command-queue in
+        // queues cannot natively synchronize with the other devices".
+        let natively = queues.iter().all(|queue| queue.device().shares_memory(first.device()));
+        let on_device = options.flags.contains(CommandBufferFlags::DEVICE_SIDE_SYNC);
+        ensure!(natively || !on_device, IncompatibleCommandQueue, "devices of the queues wait for each other by the host");
+        let state = Mutex::new(Rank::CommandBuffer, State::default());
+        Ok(Arc::new(Self { slot: HandleSlot::default(), queues: queues.to_vec(), options, state }))
+    }
+
+    /// CL_COMMAND_BUFFER_QUEUES_KHR: the queues for which commands are recorded.
+    pub fn queues(&self) -> &[Arc<Queue>] {
+        &self.queues
+    }
+
+    /// The place among the queues of the one for which a command is recorded; `None` stands for the only one.
+    ///
+    /// # Errors
+    /// If it is not among them, and for `None` where there are several.
+    pub fn queue_index(&self, queue: Option<&Arc<Queue>>) -> Result<usize> {
+        // "CL_INVALID_COMMAND_QUEUE if ... either command_queue is NULL and command_buffer was created with more than one queue, or command_queue is not NULL
+        // and not a command-queue listed on command_buffer creation." "CL_INVALID_CONTEXT if command_queue is not NULL, and the context associated with
+        // command_queue and command_buffer is not the same."
+        let Some(queue) = queue else {
+            ensure!(
+                self.queues.len() == 1,
+                InvalidCommandQueue,
+                "the command buffer is for {} queues, and none is named",
+                self.queues.len()
+            );
+            return Ok(0);
+        };
+        ensure!(Arc::ptr_eq(queue.context(), self.context()), InvalidContext, "the queue belongs to another context");
+        let place = self.queues.iter().position(|known| Arc::ptr_eq(known, queue));
+        place.ok_or_else(|| Error::InvalidCommandQueue("the command buffer is not for this queue".into()))
+    }
+
+    /// A queue by its place.
+    pub(crate) fn queue(&self, index: usize) -> Result<&Arc<Queue>> {
+        self.queues.get(index).ok_or_else(|| Error::InvalidCommandQueue("the command buffer has fewer queues".into()))
+    }
+
+    /// CL_COMMAND_BUFFER_CONTEXT_KHR
+    pub fn context(&self) -> &Arc<Context> {
+        // There is a first one.
+        self.queues[0].context()
+    }
+
+    /// CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR
+    pub fn property_list(&self) -> Option<&[u64]> {
+        self.options.property_list.as_deref()
+    }
+
+    /// Whether its launches may be changed.
+    pub fn is_mutable(&self) -> bool {
+        self.options.flags.contains(CommandBufferFlags::MUTABLE)
+    }
+
+    /// CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
+    pub(crate) fn asserts(&self) -> DispatchAsserts {
+        self.options.asserts
+    }
+
+    /// CL_COMMAND_BUFFER_STATE_KHR
+    pub fn state(&self) -> CommandBufferState {
+        let state = self.state.lock();
+        match (state.finalized, &state.executable) {
+            (false, _) => CommandBufferState::Recording,
+            (true, None) => CommandBufferState::Finalized,
+            (true, Some(_)) => CommandBufferState::Executable,
+        }
+    }
+
+    /// What was recorded.
+    pub(crate) fn lock(&self) -> Guard<'_, State> {
+        self.state.lock()
+    }
+
+    /// Whether commands may be recorded, and these synchronization points be waited for.
+    fn check(state: &State, points: &[SyncPoint]) -> Result<()> {
+        // "CL_INVALID_OPERATION if command_buffer has been finalized."
+        ensure!(!state.finalized, InvalidOperation, "the command buffer was finalized");
+        // "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR ... if synchronization-point objects in sync_point_wait_list are not valid synchronization-points."
+        let known = 1..=state.last_point;
+        ensure!(points.iter().all(|point| known.contains(point)), InvalidSyncPointWaitList, "{points:?} are not all of {known:?}");
+        Ok(())
+    }
+
+    /// Makes a command for the device of a queue.
+    pub(crate) fn make(queue: &Arc<Queue>, work: Work) -> Result<Step> {
+        let Work { mut operation, uses, host_written: _, is_blocking: _ } = work;
+        let family = if let Operation::Launch(launch) = &mut operation { launch.family.take() } else { None };
+        let action = match operation.resolve(queue.device_index())? {
+            Command::Once(action) => Some(Arc::new(action)),
+            Command::Nop => None,
+            Command::Replay(_) | Command::Host(_) | Command::Wait(_) | Command::Signal(_) => {
+                return Err(Error::InvalidOperation("the command cannot be recorded".into()));
+            }
+        };
+        Ok(Step { action, family, uses })
+    }
+
+    /// Records a command; the guard that is given back still holds it as the last.
+    fn push(&self, place: Place, step: Option<Step>) -> Result<(SyncPoint, Guard<'_, State>)> {
+        let mut state = self.state.lock();
+        Self::check(&state, &[])?;
+        // "... giving a hard upper limit on the number of commands ..., at which point CL_OUT_OF_RESOURCES will be returned."
+        let point = state.last_point.checked_add(1).ok_or_else(|| Error::OutOfResources("too many commands".into()))?;
+        state.last_point = point;
+        state.steps.push(step);
+        state.places.push(place);
+        Ok((point, state))
+    }
+
+    /// Records what a command does.
+    fn record(&self, at: &At<'_>, make: impl FnOnce(&Arc<Queue>) -> Result<Work>) -> Result<SyncPoint> {
+        Self::check(&self.state.lock(), at.points)?;
+        let queue = self.queue(at.queue)?;
+        let step = Self::make(queue, make(queue)?)?;
+        self.push(Place::of(at), Some(step)).map(|(point, _)| point)
+    }
+
+    /// clCommandNDRangeKernelKHR. A handle is made if the application asks for one.
+    ///
+    /// # Errors
+    /// Those of clEnqueueNDRangeKernel, and of recording.
+    pub fn launch(
+        self: &Arc<Self>,
+        kernel: &Arc<Kernel>,
+        range: &NdRange<'_>,
+        at: &At<'_>,
+        options: DispatchOptions,
+    ) -> Result<(SyncPoint, Option<Arc<MutableCommand>>)> {
+        Self::check(&self.state.lock(), at.points)?;
+        let queue = self.queue(at.queue)?;
+        options.check(self, range)?;
+        // "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified and the CL_MUTABLE_DISPATCH_ARGUMENTS_KHR flag was not set in the
+        // properties parameter."
+        let deferred = options.may_defer(self) && !kernel.is_complete();
+        let step = if deferred {
+            queue.check_launch(kernel, range)?;
+            None
+        } else {
+            Some(Self::make(queue, queue.launch_work(kernel, range)?)?)
+        };
+        let own = (deferred || options.wants_handle).then(|| kernel.duplicate());
+        let (point, mut state) = self.push(Place::of(at), step)?;
+        if state.kernels.iter().all(|other| !Arc::ptr_eq(other, kernel)) {
+            state.kernels.push(kernel.clone());
+        }
+        let Some(own) = own else { return Ok((point, None)) };
+        let index = state.steps.len() - 1;
+        let command = MutableCommand::new(self, (at.queue, state.dispatches.len()), kernel, range.work_dim, options);
+        state.dispatches.push(Dispatch::new(index, own, range, command.clone()));
+        Ok((point, command.wants_handle().then_some(command)))
+    }
+
+    /// clCommandCopyBufferKHR
+    ///
+    /// # Errors
+    /// Those of clEnqueueCopyBuffer, and of recording.
+    pub fn copy(&self, src: &Arc<Buffer>, dst: &Arc<Buffer>, places: (u64, u64, u64), at: &At<'_>) -> Result<SyncPoint> {
+        self.record(at, |queue| queue.copy_work(src, dst, places))
+    }
+
+    /// clCommandCopyBufferRectKHR
+    ///
+    /// # Errors
+    /// Those of clEnqueueCopyBufferRect, and of recording.
+    pub fn copy_rect(&self, src: &Arc<Buffer>, dst: &Arc<Buffer>, args: &RectArgs, at: &At<'_>) -> Result<SyncPoint> {
+        self.record(at, |queue| queue.copy_rect_work(src, dst, args))
+    }
+
+    /// clCommandFillBufferKHR
+    ///
+    /// # Errors
+    /// Those of clEnqueueFillBuffer, and of recording.
+    pub fn fill(&self, buffer: &Arc<Buffer>, pattern: Vec<u8>, bytes: (u64, u64), at: &At<'_>) -> Result<SyncPoint> {
+        self.record(at, |queue| queue.fill_work(buffer, pattern, bytes))
+    }
+
+    /// clCommandCopyImageKHR
+    ///
+    /// # Errors
+    /// Those of clEnqueueCopyImage, and of recording.
+    pub fn copy_image(&self, src: &Arc<Image>, dst: &Arc<Image>, boxes: (Origin, Origin, [u64; 3]), at: &At<'_>) -> Result<SyncPoint> {
+        self.record(at, |queue| queue.copy_image_work(src, dst, boxes))
+    }
+
+    /// clCommandCopyImageToBufferKHR
+    ///
+    /// # Errors
+    /// Those of clEnqueueCopyImageToBuffer, and of recording.
+    pub fn copy_image_to_buffer(&self, src: &Arc<Image>, dst: &Arc<Buffer>, area: ImageBox, offset: u64, at: &At<'_>) -> Result<SyncPoint> {
+        self.record(at, |queue| queue.copy_image_to_buffer_work(src, dst, area, offset))
+    }
+
+    /// clCommandCopyBufferToImageKHR
+    ///
+    /// # Errors
+    /// Those of clEnqueueCopyBufferToImage, and of recording.
+    pub fn copy_buffer_to_image(&self, src: &Arc<Buffer>, dst: &Arc<Image>, offset: u64, area: ImageBox, at: &At<'_>) -> Result<SyncPoint> {
+        self.record(at, |queue| queue.copy_buffer_to_image_work(src, dst, offset, area))
+    }
+
+    /// clCommandFillImageKHR: a fill for each row of a box that leaves gaps.
+    ///
+    /// # Errors
+    /// Those of clEnqueueFillImage, and of recording.
+    pub fn fill_image(&self, image: &Arc<Image>, color: &[u8], area: ImageBox, at: &At<'_>) -> Result<SyncPoint> {
+        Self::check(&self.state.lock(), at.points)?;
+        let works = self.queue(at.queue)?.fill_image_works(image, color, area)?;
+        works.into_iter().try_fold(0, |_, work| self.record(at, |_| Ok(work)))
+    }
+
+    /// clCommandSVMMemcpyKHR. What memory of the host holds is read in each run.
+    ///
+    /// # Errors
+    /// Those of clEnqueueSVMMemcpy, and of recording; and if neither end is shared memory.
+    pub fn svm_copy(
+        &self,
+        copy: SvmCopy,
+        target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
+        source: impl FnOnce(u64) -> Result<Arc<dyn HostSource>>,
+        at: &At<'_>,
+    ) -> Result<SyncPoint> {
+        self.queue(at.queue)?.check_svm(&[])?;
+        self.record(at, |queue| queue.svm_copy_work(copy, target, source))
+    }
+
+    /// clCommandSVMMemFillKHR
+    ///
+    /// # Errors
+    /// Those of clEnqueueSVMMemFill, and of recording.
+    pub fn svm_fill(
+        &self,
+        address: usize,
+        (pattern, size): (Vec<u8>, u64),
+        target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
+        at: &At<'_>,
+    ) -> Result<SyncPoint> {
+        self.queue(at.queue)?.check_svm(&[])?;
+        self.record(at, |queue| queue.svm_fill_work(address, pattern, size, target))
+    }
+
+    /// clCommandBarrierWithWaitListKHR
+    ///
+    /// # Errors
+    /// Those of recording.
+    pub fn barrier(&self, at: &At<'_>) -> Result<SyncPoint> {
+        Self::check(&self.state.lock(), at.points)?;
+        self.push(Place::barrier(at), Some(Step::default())).map(|(point, _)| point)
+    }
+
+    /// clFinalizeCommandBufferKHR
+    ///
+    /// # Errors
+    /// If it was called before.
+    pub fn finalize(&self) -> Result<()> {
+        let mut state = self.state.lock();
+        // "CL_INVALID_OPERATION if command_buffer is not in the Recording state."
+        ensure!(!state.finalized, InvalidOperation, "the command buffer was finalized before");
+        state.finalized = true;
+        state.executable = state.assemble();
+        if !self.is_mutable() {
+            (state.steps, state.places) = (Vec::new(), Vec::new());
+        }
+        Ok(())
+    }
+
+    /// clEnqueueCommandBufferKHR, to `queues` or its own where there are none.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn enqueue(&self, queues: &[Arc<Queue>], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        // "CL_INVALID_OPERATION if command_buffer is not in the Executable state."
+        let executable = self.state.lock().executable.clone();
+        let segments = executable
+            .ok_or_else(|| Error::InvalidOperation("the command buffer was not finalized, or lacks arguments of a kernel".into()))?;
+        // "CL_INVALID_VALUE ... if num_queues is > 0 and not the same value as num_queues set on command_buffer creation."
+        let fits = queues.is_empty() || queues.len() == self.queues.len();
+        ensure!(fits, InvalidValue, "{} queues for {}", queues.len(), self.queues.len());
+        for (queue, own) in queues.iter().zip(&self.queues) {
+            // "CL_INVALID_DEVICE if any element of queues does not have the same device as the command-queue set on command_buffer creation at the same list
+            // index."
+            ensure!(Arc::ptr_eq(queue.device(), own.device()), InvalidDevice, "the queue is one of {}", queue.device().name());
+            // "CL_INVALID_CONTEXT if any element of queues does not have the same context ..."
+            ensure!(Arc::ptr_eq(queue.context(), self.context()), InvalidContext, "a queue belongs to another context");
+        }
+        let queues = if queues.is_empty() { &self.queues } else { queues };
+        queues.iter().try_for_each(|queue| queue.check_wait_list(wait_list))?;
+        match (queues, &*segments) {
+            ([queue], []) => queue.submit(CommandType::CommandBuffer, Work::nop(), wait_list),
+            ([queue], [segment]) => queue.submit(CommandType::CommandBuffer, segment.work(), wait_list),
+            _ => spread(queues, &segments, wait_list),
+        }
+    }
+}
+
+/// Enqueues segments to several queues, and to the first one what waits for them all.
+fn spread(queues: &[Arc<Queue>], segments: &[Segment], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+    let parts: Vec<_> = segments.iter().filter_map(|segment| Some((segment, queues.get(segment.queue)?, segment.work()))).collect();
+    // Nothing begins unless all of it can.
+    parts.iter().try_for_each(|(_, queue, work)| work.allocate(queue))?;
+    let mut events: Vec<Arc<Event>> = Vec::with_capacity(parts.len());
+    for (segment, queue, work) in parts {
+        let before = segment.after.iter().filter_map(|&index| events.get(index));
+        let waits: Vec<_> = wait_list.iter().chain(before).cloned().collect();
+        events.push(queue.submit(CommandType::CommandBuffer, work, &waits)?);
+    }
+    let waits: Vec<_> = wait_list.iter().chain(&events).cloned().collect();
+    let first = queues.first().ok_or_else(|| Error::InvalidValue("there is no queue".into()))?;
+    let event = first.submit(CommandType::CommandBuffer, Work::nop(), &waits)?;
+    event.set_parts(events);
+    Ok(event)
+}

@@ -1,0 +1,367 @@
+//! Launches of a command buffer that are changed between its runs (cl_khr_command_buffer_mutable_dispatch, OpenCL API 5.15.5).
+//!
+//! Such a launch has a kernel of its own, a copy of the application's with the arguments of the moment of recording, and remembers its NDRange. An
+//! update works on further copies: every check is that of clSetKernelArg and clEnqueueNDRangeKernel, and if one fails, nothing has changed. Only then the
+//! copies take the places of what they were made from.
+
+use std::sync::{Arc, Weak};
+
+use bitflags::bitflags;
+
+use crate::commands::command_buffer::{CommandBuffer, CommandBufferState, Step};
+use crate::commands::launch::NdRange;
+use crate::objects::context::Notify;
+use crate::objects::kernel::{ArgValue, Kernel, PointerSet};
+use crate::objects::queue::Queue;
+use crate::types::error::{Error, Result, ensure};
+use crate::types::object::{HandleSlot, Object};
+
+bitflags! {
+    /// cl_mutable_dispatch_fields_khr: what of a launch may be changed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct DispatchFields: u64 {
+        /// CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR
+        const GLOBAL_OFFSET = 1 << 0;
+        /// CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR
+        const GLOBAL_SIZE = 1 << 1;
+        /// CL_MUTABLE_DISPATCH_LOCAL_SIZE_KHR
+        const LOCAL_SIZE = 1 << 2;
+        /// CL_MUTABLE_DISPATCH_ARGUMENTS_KHR
+        const ARGUMENTS = 1 << 3;
+        /// CL_MUTABLE_DISPATCH_EXEC_INFO_KHR
+        const EXEC_INFO = 1 << 4;
+    }
+
+    /// cl_mutable_dispatch_asserts_khr: what the application promises. Nothing here depends on it.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct DispatchAsserts: u64 {
+        /// CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR
+        const NO_ADDITIONAL_WORK_GROUPS = 1 << 0;
+    }
+}
+
+/// How a launch is recorded.
+#[derive(Clone, Debug, Default)]
+pub struct DispatchOptions {
+    /// CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, if it is given.
+    pub fields: Option<DispatchFields>,
+    /// CL_MUTABLE_DISPATCH_ASSERTS_KHR
+    pub asserts: DispatchAsserts,
+    /// The list of properties as the application gave it.
+    pub property_list: Option<Vec<u64>>,
+    /// Whether the application asks for a handle of the command.
+    pub wants_handle: bool,
+}
+
+impl DispatchOptions {
+    /// Whether these options go with a launch.
+    pub(crate) fn check(&self, buffer: &CommandBuffer, range: &NdRange<'_>) -> Result<()> {
+        let asserts = self.asserts | buffer.asserts();
+        // "CL_INVALID_VALUE if command_buffer was created with the CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR property with
+        // CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR and local_work_size is NULL, or if properties includes ..."
+        ensure!(
+            range.local_size.is_some() || !asserts.contains(DispatchAsserts::NO_ADDITIONAL_WORK_GROUPS),
+            InvalidValue,
+            "the number of work-groups is asserted, and there is no local size"
+        );
+        Ok(())
+    }
+
+    /// Whether arguments may be set after the command was recorded: "this is a valid state only for mutable command buffers".
+    pub(crate) fn may_defer(&self, buffer: &CommandBuffer) -> bool {
+        buffer.is_mutable() && self.fields.is_some_and(|fields| fields.contains(DispatchFields::ARGUMENTS))
+    }
+}
+
+/// A recorded launch as the application names it (cl_mutable_command_khr). Its handle lives as long as the command buffer.
+#[derive(Debug)]
+pub struct MutableCommand {
+    slot: HandleSlot,
+    buffer: Weak<CommandBuffer>,
+    /// The queue, by its place among the command buffer's.
+    queue: usize,
+    /// The place among the command buffer's dispatches.
+    index: usize,
+    kernel: Arc<Kernel>,
+    work_dim: u32,
+    options: DispatchOptions,
+}
+
+impl Object for MutableCommand {
+    fn handle_slot(&self) -> &HandleSlot {
+        &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.kernel.listener()
+    }
+}
+
+impl MutableCommand {
+    /// A command of a command buffer, by the places of its queue and among the dispatches.
+    pub(crate) fn new(
+        buffer: &Arc<CommandBuffer>,
+        (queue, index): (usize, usize),
+        kernel: &Arc<Kernel>,
+        work_dim: u32,
+        options: DispatchOptions,
+    ) -> Arc<Self> {
+        let (buffer, kernel) = (Arc::downgrade(buffer), kernel.clone());
+        Arc::new(Self { slot: HandleSlot::default(), buffer, queue, index, kernel, work_dim, options })
+    }
+
+    /// Whether the application asked for a handle.
+    pub(crate) fn wants_handle(&self) -> bool {
+        self.options.wants_handle
+    }
+
+    /// CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR
+    ///
+    /// # Errors
+    /// If it is gone, and this command with it.
+    pub fn command_buffer(&self) -> Result<Arc<CommandBuffer>> {
+        self.buffer.upgrade().ok_or_else(|| Error::InvalidMutableCommand("the command buffer was released".into()))
+    }
+
+    /// CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR
+    ///
+    /// # Errors
+    /// As [`Self::command_buffer`].
+    pub fn queue(&self) -> Result<Arc<Queue>> {
+        self.command_buffer()?.queue(self.queue).cloned()
+    }
+
+    /// CL_MUTABLE_DISPATCH_KERNEL_KHR: the kernel that was recorded.
+    pub fn kernel(&self) -> &Arc<Kernel> {
+        &self.kernel
+    }
+
+    /// CL_MUTABLE_DISPATCH_DIMENSIONS_KHR
+    pub fn work_dim(&self) -> u32 {
+        self.work_dim
+    }
+
+    /// CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR
+    pub fn property_list(&self) -> Option<&[u64]> {
+        self.options.property_list.as_deref()
+    }
+
+    /// What may be changed.
+    fn fields(&self) -> DispatchFields {
+        // "If CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR is not specified then it defaults to the value returned by the
+        // CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR device query."
+        self.options.fields.unwrap_or(DispatchFields::all())
+    }
+
+    /// CL_MUTABLE_DISPATCH_GLOBAL_WORK_OFFSET_KHR, ..._GLOBAL_WORK_SIZE_KHR and ..._LOCAL_WORK_SIZE_KHR: a value for each dimension, zeros where none were given.
+    ///
+    /// # Errors
+    /// As [`Self::command_buffer`].
+    pub fn sizes(&self) -> Result<[Vec<usize>; 3]> {
+        let buffer = self.command_buffer()?;
+        let state = buffer.lock();
+        let shape = state.dispatches.get(self.index).map(|dispatch| dispatch.shape.clone()).unwrap_or_default();
+        let count = self.work_dim as usize;
+        Ok([shape.offset, shape.global, shape.local].map(|values| values.unwrap_or_else(|| vec![0; count])))
+    }
+}
+
+/// The NDRange of a launch, kept.
+#[derive(Clone, Debug, Default)]
+struct KeptRange {
+    offset: Option<Vec<usize>>,
+    global: Option<Vec<usize>>,
+    local: Option<Vec<usize>>,
+}
+
+impl KeptRange {
+    fn range(&self, work_dim: u32) -> NdRange<'_> {
+        NdRange { work_dim, global_offset: self.offset.as_deref(), global_size: self.global.as_deref(), local_size: self.local.as_deref() }
+    }
+
+    /// Whether all work-groups have one size. Where the driver chooses it, they may.
+    fn is_uniform(&self) -> bool {
+        match (&self.global, &self.local) {
+            (Some(global), Some(local)) => global.iter().zip(local).all(|(&global, &local)| global.is_multiple_of(local)),
+            _ => true,
+        }
+    }
+}
+
+/// A launch that may be changed.
+#[derive(Debug)]
+pub(crate) struct Dispatch {
+    /// Its place among the command buffer's steps.
+    step: usize,
+    /// A copy of the application's kernel, with the arguments of this launch.
+    kernel: Arc<Kernel>,
+    shape: KeptRange,
+    /// Kept alive for its handle.
+    _command: Arc<MutableCommand>,
+}
+
+impl Dispatch {
+    /// What was recorded as a step; `kernel` is the launch's own copy.
+    pub(crate) fn new(step: usize, kernel: Arc<Kernel>, range: &NdRange<'_>, command: Arc<MutableCommand>) -> Self {
+        let [offset, global, local] =
+            [range.global_offset, range.global_size, range.local_size].map(|values| values.map(<[usize]>::to_vec));
+        Self { step, kernel, shape: KeptRange { offset, global, local }, _command: command }
+    }
+}
+
+/// New values for a launch (cl_mutable_dispatch_config_khr).
+#[derive(Debug)]
+pub struct DispatchUpdate {
+    /// Which.
+    pub command: Arc<MutableCommand>,
+    /// As clSetKernelArg sets them.
+    pub args: Vec<(u32, ArgValue)>,
+    /// As clSetKernelArgSVMPointer sets them.
+    pub svm_args: Vec<(u32, usize)>,
+    /// Sets of pointers, each time that one is set.
+    pub pointers: Vec<(PointerSet, Vec<usize>)>,
+    /// Whether anything is set that clSetKernelExecInfo sets.
+    pub sets_exec_info: bool,
+    /// The number of dimensions, or 0.
+    pub work_dim: u32,
+    /// The global offset, with a value for each dimension of the command.
+    pub global_offset: Option<Vec<usize>>,
+    /// The global size.
+    pub global_size: Option<Vec<usize>>,
+    /// The local size.
+    pub local_size: Option<Vec<usize>>,
+}
+
+impl DispatchUpdate {
+    fn check(&self) -> Result<()> {
+        let command = &self.command;
+        // "CL_INVALID_OPERATION if work_dim is not zero and different from the work_dim set on command recording."
+        ensure!(
+            self.work_dim == 0 || self.work_dim == command.work_dim,
+            InvalidOperation,
+            "{} dimensions, recorded were {}",
+            self.work_dim,
+            command.work_dim
+        );
+        // "CL_INVALID_OPERATION if the [...] property was not set on command recording and [...]."
+        let changes = [
+            (DispatchFields::GLOBAL_OFFSET, self.global_offset.is_some()),
+            (DispatchFields::GLOBAL_SIZE, self.global_size.is_some()),
+            (DispatchFields::LOCAL_SIZE, self.local_size.is_some()),
+            (DispatchFields::ARGUMENTS, !self.args.is_empty() || !self.svm_args.is_empty()),
+            (DispatchFields::EXEC_INFO, self.sets_exec_info),
+        ];
+        for (field, changes) in changes {
+            ensure!(!changes || command.fields().contains(field), InvalidOperation, "the launch was not recorded with {field:?}");
+        }
+        Ok(())
+    }
+}
+
+/// A launch as it is to become.
+struct Draft {
+    index: usize,
+    queue: usize,
+    kernel: Arc<Kernel>,
+    shape: KeptRange,
+    work_dim: u32,
+    was_uniform: bool,
+}
+
+impl Draft {
+    fn apply(&mut self, update: DispatchUpdate) -> Result<()> {
+        for (index, value) in update.args {
+            self.kernel.set_arg(index, value)?;
+        }
+        for (index, address) in update.svm_args {
+            self.kernel.set_arg_svm(index, address)?;
+        }
+        for (set, pointers) in update.pointers {
+            self.kernel.set_pointers(set, &pointers)?;
+        }
+        let values = [update.global_offset, update.global_size, update.local_size];
+        for (old, new) in [&mut self.shape.offset, &mut self.shape.global, &mut self.shape.local].into_iter().zip(values) {
+            if new.is_some() {
+                *old = new;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the launch; `None` as long as it lacks arguments.
+    fn make(&self, buffer: &CommandBuffer) -> Result<Option<Step>> {
+        let range = self.shape.range(self.work_dim);
+        let queue = buffer.queue(self.queue)?;
+        let step = if self.kernel.is_complete() {
+            Some(CommandBuffer::make(queue, queue.launch_work(&self.kernel, &range)?)?)
+        } else {
+            queue.check_launch(&self.kernel, &range)?;
+            None
+        };
+        // "CL_INVALID_OPERATION if the values of local_work_size and/or global_work_size result in a change to work-group uniformity."
+        ensure!(
+            self.shape.is_uniform() == self.was_uniform,
+            InvalidOperation,
+            "local size {:?} of global size {:?} changes whether all work-groups have one size",
+            self.shape.local,
+            self.shape.global
+        );
+        Ok(step)
+    }
+}
+
+impl CommandBuffer {
+    /// clUpdateMutableCommandsKHR: all of it, or nothing.
+    ///
+    /// # Errors
+    /// In the order of the specification, and those of clSetKernelArg, clSetKernelArgSVMPointer, clSetKernelExecInfo and clEnqueueNDRangeKernel.
+    pub fn update(self: &Arc<Self>, updates: Vec<DispatchUpdate>) -> Result<()> {
+        self.check_update()?;
+        let mut drafts: Vec<Draft> = Vec::with_capacity(updates.len());
+        for update in updates {
+            let command = &update.command;
+            // "CL_INVALID_MUTABLE_COMMAND_KHR if command is not ... created from command_buffer."
+            let is_own = std::ptr::eq(command.buffer.as_ptr(), Arc::as_ptr(self));
+            ensure!(is_own, InvalidMutableCommand, "the command belongs to another command buffer");
+            update.check()?;
+            let (index, queue, work_dim) = (command.index, command.queue, command.work_dim);
+            if let Some(draft) = drafts.iter_mut().find(|draft| draft.index == index) {
+                draft.apply(update)?;
+                continue;
+            }
+            let current = self.lock().dispatches.get(index).map(|dispatch| (dispatch.kernel.clone(), dispatch.shape.clone()));
+            let (kernel, shape) = current.ok_or_else(|| Error::InvalidMutableCommand("the command is not known".into()))?;
+            let was_uniform = shape.is_uniform();
+            let mut draft = Draft { index, queue, kernel: kernel.duplicate(), shape, work_dim, was_uniform };
+            draft.apply(update)?;
+            drafts.push(draft);
+        }
+        let made = drafts.into_iter().map(|draft| Ok((draft.make(self)?, draft))).collect::<Result<Vec<_>>>()?;
+        let mut state = self.lock();
+        let (mut steps, mut old) = (Vec::with_capacity(made.len()), Vec::with_capacity(made.len()));
+        for (step, draft) in made {
+            if let Some(dispatch) = state.dispatches.get_mut(draft.index) {
+                steps.push((dispatch.step, step));
+                old.push(std::mem::replace(&mut dispatch.kernel, draft.kernel));
+                dispatch.shape = draft.shape;
+            }
+        }
+        let replaced = state.replace(steps);
+        // Objects may die with these, which is nothing to be done under a lock.
+        drop(state);
+        drop((old, replaced));
+        Ok(())
+    }
+
+    /// Whether it is one that may be updated now.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn check_update(&self) -> Result<()> {
+        // "CL_INVALID_OPERATION if command_buffer has not been finalized."
+        ensure!(self.state() != CommandBufferState::Recording, InvalidOperation, "the command buffer was not finalized");
+        // "CL_INVALID_OPERATION if command_buffer was not created with the CL_COMMAND_BUFFER_MUTABLE_KHR flag."
+        ensure!(self.is_mutable(), InvalidOperation, "the command buffer is not a mutable one");
+        Ok(())
+    }
+}

@@ -1,0 +1,366 @@
+//! Device-side enqueue: a launch and all that its kernels enqueue, children of children included (OpenCL API 3.2.1; OpenCL C 6.15.18).
+//!
+//! What kernels ask for lies in the memory of their program's variables ([`wgcl_compiler::enqueue`]). A family runs in *rounds*, each a few commands of the device: memory is
+//! prepared, kernels are launched, the memory is read. What is read decides on the next round, so that nobody waits: the end of a round's last command begins the next one.
+//! A round launches as many kernels as there are that enqueue nothing themselves, and one that may: what is found afterwards is its own.
+//!
+//! Whatever a child waits for by its flags (its parent, or the work-group) has ended when it is launched. An event ends when its command and all the children of that have
+//! ended, and the event of the launch itself when nothing of the family is left. Until then what waits for that event is not handed to the device.
+//!
+//! All launches of a program share its variables: its families run one after the other ([`Turns`]).
+
+mod events;
+mod serialization;
+mod wave;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use wgcl_compiler::enqueue::{Kind, Places, Record, kernel_name};
+use wgcl_compiler::ir::KernelParam;
+
+use crate::backend::{BackendError, BackendResult, Command, Launch, LaunchArg, Memory, MemoryRange, Times};
+use crate::commands::group_size::GroupLimits;
+use crate::objects::event::Ticket;
+use crate::objects::program::{Executable, find_kernel};
+use crate::objects::queue::Queue;
+use events::Events;
+pub(crate) use serialization::Turns;
+
+/// What a kernel asked for.
+#[derive(Debug)]
+struct Request {
+    record: Record,
+    /// The arguments of the launch that asked: images of the record are among them.
+    args: Arc<[LaunchArg]>,
+}
+
+/// A launch or a command that a kernel enqueued.
+#[derive(Debug)]
+struct Node {
+    /// Which one enqueued it; the launch of the host is its own.
+    parent: usize,
+    /// What it asks for, until it runs; the launch of the host has none.
+    record: Option<Request>,
+    /// Events that it waits for.
+    waits: usize,
+    /// One of them has failed.
+    failed: bool,
+    /// The event that it ends, 0 for none.
+    event: u32,
+    /// Children that have not ended.
+    children: usize,
+    /// It has ended itself.
+    ended: bool,
+    times: Times,
+    /// When the last of it and its children ended.
+    latest: u64,
+}
+
+impl Node {
+    fn new(parent: usize, event: u32) -> Self {
+        Self { parent, record: None, waits: 0, failed: false, event, children: 0, ended: false, times: Times::default(), latest: 0 }
+    }
+}
+
+#[derive(Debug)]
+struct State {
+    /// The launch of the host, until it is launched.
+    first: Option<Launch>,
+    nodes: Vec<Node>,
+    /// What nothing blocks any more, in order.
+    ready: VecDeque<usize>,
+    /// What waits for events.
+    waiting: usize,
+    /// What the round has launched.
+    running: Vec<usize>,
+    /// The one among them that may have enqueued something.
+    enqueuing: usize,
+    /// Its arguments.
+    args: Arc<[LaunchArg]>,
+    events: Events,
+    /// Of the device: nothing more is launched.
+    broken: Option<BackendError>,
+    /// Of a child.
+    failure: Option<BackendError>,
+}
+
+/// A launch of the host with all that comes of it.
+pub(crate) struct Family {
+    ticket: Arc<Ticket>,
+    queue: Arc<Queue>,
+    executable: Arc<Executable>,
+    /// The program's variables, and where the queue is among them.
+    memory: Arc<dyn Memory>,
+    places: Places,
+    /// Where pointers that blocks capture may lead.
+    reached: Vec<MemoryRange>,
+    /// Number and words of the default queue.
+    default_queue: Option<(u32, u32)>,
+    /// Whether all groups must have one size.
+    uniform: bool,
+    state: Mutex<State>,
+}
+
+impl fmt::Debug for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Family").field("queue", &self.queue).finish_non_exhaustive()
+    }
+}
+
+/// All memory that a launch was given.
+fn reached(launch: &Launch) -> Vec<MemoryRange> {
+    let of_arg = |arg: &LaunchArg| match arg {
+        LaunchArg::Buffer(range) => range.clone(),
+        LaunchArg::Image(range, _) => Some(range.clone()),
+        _ => None,
+    };
+    let mut ranges: Vec<MemoryRange> = Vec::new();
+    for range in launch.args.iter().filter_map(of_arg).chain(launch.extra.iter().cloned()) {
+        // Pointers lead anywhere in a buffer, whatever part of it the argument was.
+        let range = MemoryRange { offset: 0, size: range.memory.size(), start: 0, ..range };
+        if ranges.iter().all(|known| known.identity != range.identity) {
+            ranges.push(range);
+        }
+    }
+    ranges
+}
+
+/// What a child's parameter is passed by a word of its record, and by the arguments of the launch that enqueued it.
+fn argument(passing: &KernelParam, word: u32, parent: &[LaunchArg]) -> BackendResult<LaunchArg> {
+    match passing {
+        KernelParam::Local { .. } => Ok(LaunchArg::Local(word)),
+        KernelParam::Image => match parent.get(word as usize) {
+            Some(image @ LaunchArg::Image(..)) => Ok(image.clone()),
+            _ => Err(BackendError::Other("a kernel that was enqueued names an image that the one which enqueued it does not have".into())),
+        },
+        _ => Ok(LaunchArg::Value(word.to_ne_bytes().as_slice().into())),
+    }
+}
+
+impl Family {
+    /// Begins a launch whose kernel may enqueue others; the ticket learns how it ends.
+    pub(crate) fn start(queue: &Arc<Queue>, command: Command, executable: Arc<Executable>, ticket: Arc<Ticket>) {
+        let Command::Once(crate::backend::Action::Launch(first)) = command else {
+            // A launch of no work-items.
+            queue.device().backend().enqueue(command, ticket.is_timed(), ticket);
+            queue.flush();
+            return;
+        };
+        let found = executable.loaded.variables().zip(Places::of(&executable.compiled.module));
+        let Some((memory, places)) = found else {
+            ticket.complete_with(Err(BackendError::Other("the program has no memory for what its kernels enqueue".into())), 0);
+            return;
+        };
+        let info = find_kernel(&executable, &first.kernel);
+        let family = Arc::new(Self {
+            ticket,
+            queue: queue.clone(),
+            memory,
+            places,
+            reached: reached(&first),
+            default_queue: queue.context().default_queue(queue.device()).map(|queue| (queue.number(), queue.size() / 4)),
+            uniform: info.is_some_and(|info| !info.non_uniform_groups),
+            state: Mutex::new(State {
+                first: Some(first),
+                nodes: vec![Node::new(0, 0)],
+                ready: VecDeque::new(),
+                waiting: 0,
+                running: Vec::new(),
+                enqueuing: 0,
+                args: Arc::new([]),
+                events: Events::default(),
+                broken: None,
+                failure: None,
+            }),
+            executable,
+        });
+        let executable = family.executable.clone();
+        if let Some(family) = executable.turns.begin(family) {
+            family.round();
+        }
+    }
+
+    /// Takes what a round has left, and begins the next or ends.
+    fn continued(self: &Arc<Self>, records: &[u32]) {
+        let ending = {
+            let mut state = self.state.lock();
+            let now = self.queue.device().backend().now();
+            self.take_records(&mut state, records, now);
+            let mut ended = std::mem::take(&mut state.running);
+            let woken = state.events.take_ended();
+            state.wake(&woken, &mut ended);
+            state.end(ended, now);
+            state.events.collect();
+            state.outcome()
+        };
+        match ending {
+            None => self.round(),
+            Some(ending) => self.finish(ending),
+        }
+    }
+
+    /// Makes nodes of the records.
+    fn take_records(&self, state: &mut State, mut words: &[u32], now: u64) {
+        let parent = state.enqueuing;
+        let mut markers = Vec::new();
+        while let Some((record, size)) = Record::read(words) {
+            words = words.get(size..).unwrap_or_default();
+            if record.kind == Kind::Nothing {
+                continue;
+            }
+            let index = state.nodes.len();
+            let mut node = Node::new(parent, record.event);
+            for &event in &record.waits {
+                match state.events.wait(event, index) {
+                    Some(status) => node.failed |= status < 0,
+                    None => node.waits += 1,
+                }
+            }
+            state.events.begin(record.event);
+            let (is_marker, waits) = (record.kind == Kind::Marker, node.waits > 0);
+            node.record = (!is_marker).then(|| Request { record, args: state.args.clone() });
+            if waits {
+                state.waiting += 1;
+            } else if is_marker || node.failed {
+                markers.push(index);
+            } else {
+                state.ready.push_back(index);
+            }
+            state.nodes.push(node);
+            state.nodes[parent].children += 1;
+        }
+        for &index in &markers {
+            state.nodes[index].times = Times { start: now, end: now };
+        }
+        state.running.extend(markers);
+    }
+
+    /// What a node's record asks for as a launch, its captures at this word; `None` where the kernel is none.
+    fn child(&self, Request { record, args }: &Request, captures_at: u32) -> BackendResult<(Launch, bool)> {
+        let name = kernel_name(record.kernel);
+        let info =
+            find_kernel(&self.executable, &name).ok_or_else(|| BackendError::Other("a block that the program does not have".into()))?;
+        let properties = self.queue.device().properties();
+        let value = LaunchArg::Value(captures_at.to_ne_bytes().as_slice().into());
+        let passed = info.args.iter().skip(1).zip(&record.parameters).map(|(param, &word)| argument(&param.passing, word, args));
+        let args = std::iter::once(Ok(value)).chain(passed).collect::<BackendResult<Vec<_>>>()?;
+        let local = |arg: &LaunchArg| if let LaunchArg::Local(bytes) = *arg { u64::from(bytes) } else { 0 };
+        let local_memory = u64::from(info.local_memory) + args.iter().map(local).sum::<u64>();
+        if local_memory > u64::from(properties.local_memory) {
+            let have = properties.local_memory;
+            return Err(BackendError::Other(format!(
+                "a kernel that was enqueued needs {local_memory} bytes of local memory, the device has {have}"
+            )));
+        }
+        let global_size = record.global_size.map(u64::from);
+        let local_size = match record.local_size[0] {
+            0 => GroupLimits::of(properties, info).choose(record.dimensions, global_size, info.non_uniform_groups || info.group_blind),
+            _ => record.local_size.map(|size| size.max(1)),
+        };
+        let launch = Launch {
+            program: self.executable.loaded.clone(),
+            kernel: name.into(),
+            args,
+            extra: self.reached.clone(),
+            work_dim: record.dimensions,
+            global_offset: record.offset.map(u64::from),
+            global_size,
+            local_size,
+        };
+        Ok((launch, info.enqueues))
+    }
+
+    /// Ends: the next family of the program has its turn.
+    fn finish(self: &Arc<Self>, ending: BackendResult<()>) {
+        let (times, latest) = {
+            let state = self.state.lock();
+            (state.nodes[0].times, state.nodes[0].latest)
+        };
+        let next = self.executable.turns.end();
+        self.ticket.complete_with(ending.map(|()| times), latest);
+        if let Some(next) = next {
+            next.round();
+        }
+    }
+}
+
+impl State {
+    /// A launch of the next round is the one that may enqueue something.
+    fn enqueues(&mut self, node: usize, launch: &Launch) {
+        self.enqueuing = node;
+        self.args = launch.args.as_slice().into();
+    }
+
+    /// Events have ended: what waited for them has one less to wait for. What cannot run any more, or is a marker, ends.
+    fn wake(&mut self, woken: &[(usize, i32)], ended: &mut Vec<usize>) {
+        for &(index, status) in woken {
+            let node = &mut self.nodes[index];
+            node.waits -= 1;
+            node.failed |= status < 0;
+            if node.waits > 0 {
+                continue;
+            }
+            self.waiting -= 1;
+            if node.failed || node.record.is_none() {
+                ended.push(index);
+            } else {
+                self.ready.push_back(index);
+            }
+        }
+    }
+
+    /// Nodes have ended themselves; they and those around them end altogether where no child is left.
+    fn end(&mut self, mut ended: Vec<usize>, now: u64) {
+        while let Some(index) = ended.pop() {
+            let node = &mut self.nodes[index];
+            if !node.ended {
+                node.ended = true;
+                if node.times.end == 0 {
+                    node.times = Times { start: now, end: now };
+                }
+                node.latest = node.latest.max(node.times.end);
+            }
+            if node.children > 0 {
+                continue;
+            }
+            let (parent, event, latest, failed, times) = (node.parent, node.event, node.latest, node.failed, node.times);
+            if failed {
+                let why = "a kernel that was enqueued waited for an event that failed";
+                self.failure.get_or_insert_with(|| BackendError::Other(why.into()));
+            }
+            let status = if failed { DEPENDENCY_FAILED } else { 0 };
+            self.events.end(event, status, [times.end.saturating_sub(times.start), latest.saturating_sub(times.start)]);
+            let woken = self.events.take_ended();
+            self.wake(&woken, &mut ended);
+            if index == 0 {
+                continue;
+            }
+            let parent_node = &mut self.nodes[parent];
+            parent_node.children -= 1;
+            parent_node.latest = parent_node.latest.max(latest);
+            if parent_node.ended && parent_node.children == 0 {
+                ended.push(parent);
+            }
+        }
+    }
+
+    /// How the family ends, if it does.
+    fn outcome(&mut self) -> Option<BackendResult<()>> {
+        if let Some(error) = self.broken.take() {
+            return Some(Err(error));
+        }
+        if !self.ready.is_empty() {
+            return None;
+        }
+        if self.waiting > 0 {
+            return Some(Err(BackendError::Other("kernels that were enqueued wait for events that nothing ends".into())));
+        }
+        Some(self.failure.take().map_or(Ok(()), Err))
+    }
+}
+
+/// CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+const DEPENDENCY_FAILED: i32 = -14;

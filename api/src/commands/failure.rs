@@ -1,0 +1,213 @@
+//! Failures of commands: whom they reach, and until when (OpenCL API 3.2.1, 5.11 to 5.15).
+//!
+//! "Unsuccessful completion results in abnormal termination of the command which is indicated by setting the event status to a negative value. In this case,
+//! the command-queue associated with the abnormally terminated command and all other command-queues in the same context may no longer be available and their
+//! behavior is implementation-defined." Here queues go on, but nobody is left to take what a failed command leaves for right:
+//!
+//! * What waits for an event that failed (a wait list) is terminated, whenever it was enqueued. Its status is CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, as
+//!   the status of all that depends on a failure without having caused it.
+//! * What comes behind it by the order of the queue ("implicit dependencies", 3.2.1) depends on it too: all later commands of an in-order queue;
+//!   in an out-of-order queue, markers and barriers without wait list, and what comes behind such a barrier. So does what reads memory that the command was to write,
+//!   in whatever queue. It is terminated where the device has not got it yet (unmaps and clEnqueueSVMFree excepted, which give something back), and fails all the same
+//!   where the device has.
+//!
+//! The second rule ends when the application has been told ([`Failure::tell`]): what is enqueued from then on is reached no more, so that programs can go on
+//! after an error. An application is told by
+//!
+//! * a call that returns the error: clFinish, a blocking call, clWaitForEvents;
+//! * a negative status that clGetEventInfo returns, or with which an event's callback is called. Many programs look at neither's value: blocking calls, and clFinish,
+//!   still return the error of a failure that no call has returned ([`Told`]).
+//!
+//! A blocking call returns CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST unless its own command failed: CL_OUT_OF_RESOURCES would have programs (pyopencl) free memory and try
+//! again, with success. clFinish returns CL_OUT_OF_RESOURCES where the device failed. What a device reports goes to the context's pfn_notify as well, once: calls that return it only say so ([`has_returned`]).
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use crate::objects::context::Context;
+use crate::objects::event::Status;
+use crate::types::error::Error;
+
+thread_local! {
+    /// Whether the call that this thread is in returns a failure.
+    static RETURNED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a call since the last question, on this thread, has told the application of failed commands: its error is theirs, of which pfn_notify has heard.
+pub fn has_returned() -> bool {
+    RETURNED.replace(false)
+}
+
+/// How much the application knows of a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(crate) enum Told {
+    /// It could have seen a negative status at most.
+    Status,
+    /// A call that was asked for events returned an error.
+    Events,
+    /// A call that was asked for the work of a queue returned an error.
+    Queue,
+}
+
+/// Why commands failed: what the device reported of one, or a user event.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// That of the event with which it began.
+    status: Status,
+    /// What the device reported; `None` where a user event failed, or where a command was made to wait for one of whose failure the application knew.
+    error: Option<Error>,
+    /// The number of the first command that it does not reach by order: one that was enqueued when the application had been told.
+    end: AtomicU64,
+    told: AtomicU8,
+}
+
+impl Failure {
+    /// One that begins with an event of that status.
+    pub(crate) fn new(status: Status) -> Arc<Self> {
+        Self::make(status, None)
+    }
+
+    /// A failure of the device.
+    pub(crate) fn of_device(error: Error) -> Arc<Self> {
+        Self::make(Status(error.code()), Some(error))
+    }
+
+    fn make(status: Status, error: Option<Error>) -> Arc<Self> {
+        Arc::new(Self { status, error, end: AtomicU64::new(u64::MAX), told: AtomicU8::new(Told::Status as u8) })
+    }
+
+    /// The status of the event with which it began.
+    pub(crate) fn status(&self) -> Status {
+        self.status
+    }
+
+    /// Whether the device failed.
+    pub(crate) fn is_of_device(&self) -> bool {
+        self.error.is_some()
+    }
+
+    /// Whether it reaches a command of that number that comes behind.
+    pub(crate) fn reaches(&self, number: u64) -> bool {
+        number < self.end.load(Ordering::Acquire)
+    }
+
+    /// Whether no call has returned it.
+    pub(crate) fn is_unreturned(&self) -> bool {
+        self.told.load(Ordering::Acquire) == Told::Status as u8
+    }
+
+    /// Whether clFinish need not return it: a failure of the device is not settled by clWaitForEvents, which was asked for some events only.
+    pub(crate) fn is_settled(&self) -> bool {
+        let enough = if self.is_of_device() { Told::Queue } else { Told::Events };
+        self.told.load(Ordering::Acquire) >= enough as u8
+    }
+
+    /// The application is told now.
+    pub(crate) fn tell(&self, context: &Context, told: Told) {
+        RETURNED.set(RETURNED.get() || told > Told::Status);
+        self.end.fetch_min(context.next_number(), Ordering::AcqRel);
+        self.told.fetch_max(told as u8, Ordering::AcqRel);
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.error {
+            Some(error) => error.fmt(f),
+            None => write!(f, "an event ended with the status {}", self.status.0),
+        }
+    }
+}
+
+/// A command's place in the order of its queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Of all commands of the context, in the order in which they were enqueued.
+    pub(crate) number: u64,
+    /// Everything after it in the queue comes behind it.
+    pub(crate) is_barrier: bool,
+    /// It comes behind everything before it in the queue.
+    pub(crate) is_behind_all: bool,
+}
+
+/// A failure in a queue.
+#[derive(Debug)]
+struct Reach {
+    from: Place,
+    failure: Arc<Failure>,
+}
+
+impl Reach {
+    fn is_before(&self, place: Place) -> bool {
+        self.from.number < place.number && (self.from.is_barrier || place.is_behind_all)
+    }
+}
+
+/// Failures that are kept apart in one queue.
+const MOST: usize = 16;
+
+/// The failures of a queue of which somebody has to be told.
+#[derive(Debug, Default)]
+pub(crate) struct Failures(Vec<Reach>);
+
+impl Failures {
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A command of the queue fails. Returns the failure to which it is counted: where there are many, those that the application learns of together are one.
+    pub(crate) fn add(&mut self, from: Place, failure: Arc<Failure>) -> Arc<Failure> {
+        // Commands of an out-of-order queue do not fail in their order: the first of them counts.
+        let include = |reach: &mut Reach| reach.from.number = reach.from.number.min(from.number);
+        let is_same = |reach: &&mut Reach| Arc::ptr_eq(&reach.failure, &failure) && reach.from.is_barrier == from.is_barrier;
+        if let Some(known) = self.0.iter_mut().find(is_same) {
+            include(known);
+            return failure;
+        }
+        if self.0.len() >= MOST
+            && let Some(last) = self.0.last_mut()
+        {
+            if last.failure.reaches(from.number) && (last.from.is_barrier || !from.is_barrier) {
+                include(last);
+                return last.failure.clone();
+            }
+            *last = Reach { from, failure: failure.clone() };
+        } else {
+            self.0.push(Reach { from, failure: failure.clone() });
+        }
+        failure
+    }
+
+    /// The failure that reaches a command by the order of the queue.
+    pub(crate) fn reaching(&self, place: Place) -> Option<Arc<Failure>> {
+        self.0.iter().find(|reach| reach.is_before(place) && reach.failure.reaches(place.number)).map(|reach| reach.failure.clone())
+    }
+
+    /// A failure before a command that no call has returned.
+    pub(crate) fn unreturned(&self, place: Place) -> Option<Arc<Failure>> {
+        self.0.iter().find(|reach| reach.is_before(place) && reach.failure.is_unreturned()).map(|reach| reach.failure.clone())
+    }
+
+    /// A failure that clFinish has to return.
+    pub(crate) fn unsettled(&self) -> Option<Arc<Failure>> {
+        self.0.iter().find(|reach| !reach.failure.is_settled()).map(|reach| reach.failure.clone())
+    }
+
+    /// The application is told of what is before a command and of itself, or of everything.
+    pub(crate) fn tell(&self, context: &Context, place: Option<Place>, told: Told) {
+        for reach in &self.0 {
+            if place.is_none_or(|place| reach.is_before(place)) {
+                reach.failure.tell(context, told);
+            }
+        }
+    }
+
+    /// Nothing of the queue is on its way: forgets what everybody knows.
+    pub(crate) fn forget(&mut self) {
+        self.0.retain(|reach| !reach.failure.is_settled());
+    }
+}

@@ -1,0 +1,327 @@
+//! Commands on images: read, write, copy, fill, map (OpenCL API 5.3.3 to 5.3.6).
+//!
+//! Each is a transfer of boxes of the buffer below the image. What is checked comes in the order in which the specification lists its errors, as far
+//! as handles and null pointers have not been checked by the C ABI.
+
+use std::sync::Arc;
+
+use crate::backend::{CopyRegion, HostSource, HostTarget};
+use crate::commands::command::{Access, CommandType, Operation, Use, Work};
+use crate::commands::mapping;
+use crate::commands::transfer::{MapFlags, used};
+use crate::image::extent::Origin;
+use crate::image::fill_color;
+use crate::image::{Image, MemObject};
+use crate::objects::event::Event;
+use crate::objects::memory::Buffer;
+use crate::objects::queue::Queue;
+use crate::types::error::{Error, Result, ensure};
+use crate::types::rect::{self, Rect};
+
+/// A box of an image's elements.
+#[derive(Clone, Copy, Debug)]
+pub struct ImageBox {
+    /// The first element.
+    pub origin: Origin,
+    /// As many in each direction.
+    pub region: [u64; 3],
+}
+
+/// A box in the application's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct HostPitches {
+    /// Bytes, or 0.
+    pub row: u64,
+    /// Bytes, or 0.
+    pub slice: u64,
+}
+
+/// What a map of an image gives the application.
+#[derive(Debug)]
+pub struct MappedImage {
+    /// Where the box begins.
+    pub address: usize,
+    /// Bytes.
+    pub row_pitch: u64,
+    /// Bytes; 0 for images without slices.
+    pub slice_pitch: u64,
+    /// When it is there.
+    pub event: Arc<Event>,
+}
+
+/// Where the bytes of a box lie in the buffer, from the first to the last, as a range of the store.
+fn span(image: &Image, rect: &Rect) -> Result<std::ops::Range<u64>> {
+    image.buffer().range(rect.start(), rect.end() - rect.start())
+}
+
+/// Bytes without gaps from an offset on, as a box of the same extent.
+fn packed(rect: &Rect, offset: u64) -> Result<Rect> {
+    let [width, height, depth] = rect.region;
+    let too_large = || Error::InvalidValue("the region is too large".into());
+    // Counted here, so that nothing below overflows.
+    let slice = width.checked_mul(height).ok_or_else(too_large)?;
+    let end = slice.checked_mul(depth).and_then(|size| size.checked_add(offset));
+    end.ok_or_else(too_large)?;
+    Rect::unchecked([0; 3], rect.region, width, slice)
+}
+
+impl Queue {
+    fn check_image(&self, image: &Image) -> Result<()> {
+        // "CL_INVALID_OPERATION if the device associated with command_queue does not support images."
+        ensure!(self.device().target().language.images, InvalidOperation, "{} does not support images", self.device().name());
+        image.buffer().check_alignment(self.device())
+    }
+
+    /// clEnqueueReadImage. `target` makes the host's side for a number of bytes.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn read_image(
+        self: &Arc<Self>,
+        image: &Arc<Image>,
+        blocking: bool,
+        area: ImageBox,
+        pitches: HostPitches,
+        target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let buffer = image.buffer();
+        self.check_contexts(&[buffer], wait_list)?;
+        let here = image.rect(area.origin, area.region)?;
+        let there = image.host_rect(area.region, pitches.row, pitches.slice)?;
+        let target = target(there.end())?;
+        Self::check_blocking(blocking, wait_list)?;
+        self.check_image(image)?;
+        image.flags().check_host_read()?;
+        let operation = Operation::Read(buffer.clone(), target, rect::pieces(&here, buffer.origin(), &there, 0));
+        let work = Work::new(operation, vec![used(buffer, span(image, &here)?, Access::Read).of_image(image)]);
+        self.submit_blocking(CommandType::ReadImage, work, wait_list, blocking)
+    }
+
+    /// clEnqueueWriteImage
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn write_image(
+        self: &Arc<Self>,
+        image: &Arc<Image>,
+        blocking: bool,
+        area: ImageBox,
+        pitches: HostPitches,
+        source: impl FnOnce(u64) -> Result<Arc<dyn HostSource>>,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let buffer = image.buffer();
+        self.check_contexts(&[buffer], wait_list)?;
+        let here = image.rect(area.origin, area.region)?;
+        let there = image.host_rect(area.region, pitches.row, pitches.slice)?;
+        let source = source(there.end())?;
+        Self::check_blocking(blocking, wait_list)?;
+        self.check_image(image)?;
+        image.flags().check_host_write()?;
+        let operation = Operation::Write(buffer.clone(), source, rect::pieces(&here, buffer.origin(), &there, 0));
+        let work = Work::new(operation, vec![used(buffer, span(image, &here)?, writing(&here)).of_image(image)]);
+        self.submit_blocking(CommandType::WriteImage, work, wait_list, blocking)
+    }
+
+    /// clEnqueueCopyImage, from the first origin to the second.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn copy_image(
+        self: &Arc<Self>,
+        src: &Arc<Image>,
+        dst: &Arc<Image>,
+        boxes: (Origin, Origin, [u64; 3]),
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.check_wait_list(wait_list)?;
+        self.submit(CommandType::CopyImage, self.copy_image_work(src, dst, boxes)?, wait_list)
+    }
+
+    /// What clEnqueueCopyImage does.
+    pub(crate) fn copy_image_work(
+        &self,
+        src: &Arc<Image>,
+        dst: &Arc<Image>,
+        (src_origin, dst_origin, region): (Origin, Origin, [u64; 3]),
+    ) -> Result<Work> {
+        self.check_contexts(&[src.buffer(), dst.buffer()], &[])?;
+        // "CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format."
+        ensure!(src.format() == dst.format(), ImageFormatMismatch, "{:x?} and {:x?}", src.format(), dst.format());
+        let (from, to) = (src.rect(src_origin, region)?, dst.rect(dst_origin, region)?);
+        self.check_image(src)?;
+        self.check_image(dst)?;
+        dst.flags().check_write()?;
+        let pieces = rect::pieces(&from, src.buffer().origin(), &to, dst.buffer().origin());
+        let source = used(src.buffer(), span(src, &from)?, Access::Read).of_image(src);
+        let target = used(dst.buffer(), span(dst, &to)?, writing(&to)).of_image(dst);
+        copy_pieces(source, target, pieces)
+    }
+
+    /// clEnqueueCopyImageToBuffer
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn copy_image_to_buffer(
+        self: &Arc<Self>,
+        src: &Arc<Image>,
+        dst: &Arc<Buffer>,
+        area: ImageBox,
+        offset: u64,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.check_wait_list(wait_list)?;
+        self.submit(CommandType::CopyImageToBuffer, self.copy_image_to_buffer_work(src, dst, area, offset)?, wait_list)
+    }
+
+    /// What clEnqueueCopyImageToBuffer does.
+    pub(crate) fn copy_image_to_buffer_work(&self, src: &Arc<Image>, dst: &Arc<Buffer>, area: ImageBox, offset: u64) -> Result<Work> {
+        self.check_contexts(&[src.buffer(), dst], &[])?;
+        check_not_its_buffer(src, dst)?;
+        let from = src.rect(area.origin, area.region)?;
+        let to = packed(&from, offset)?;
+        let target = dst.range(offset, to.end())?;
+        dst.check_alignment(self.device())?;
+        self.check_image(src)?;
+        dst.flags().check_write()?;
+        let pieces = rect::pieces(&from, src.buffer().origin(), &to, target.start);
+        copy_pieces(used(src.buffer(), span(src, &from)?, Access::Read).of_image(src), used(dst, target, Access::Overwrite), pieces)
+    }
+
+    /// clEnqueueCopyBufferToImage
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn copy_buffer_to_image(
+        self: &Arc<Self>,
+        src: &Arc<Buffer>,
+        dst: &Arc<Image>,
+        offset: u64,
+        area: ImageBox,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.check_wait_list(wait_list)?;
+        self.submit(CommandType::CopyBufferToImage, self.copy_buffer_to_image_work(src, dst, offset, area)?, wait_list)
+    }
+
+    /// What clEnqueueCopyBufferToImage does.
+    pub(crate) fn copy_buffer_to_image_work(&self, src: &Arc<Buffer>, dst: &Arc<Image>, offset: u64, area: ImageBox) -> Result<Work> {
+        self.check_contexts(&[src, dst.buffer()], &[])?;
+        check_not_its_buffer(dst, src)?;
+        let to = dst.rect(area.origin, area.region)?;
+        let from = packed(&to, offset)?;
+        let source = src.range(offset, from.end())?;
+        src.check_alignment(self.device())?;
+        self.check_image(dst)?;
+        dst.flags().check_write()?;
+        let pieces = rect::pieces(&from, source.start, &to, dst.buffer().origin());
+        copy_pieces(used(src, source, Access::Read), used(dst.buffer(), span(dst, &to)?, writing(&to)).of_image(dst), pieces)
+    }
+
+    /// clEnqueueFillImage; `color` are the bytes of [`fill_color::color_size`].
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn fill_image(self: &Arc<Self>, image: &Arc<Image>, color: &[u8], area: ImageBox, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.check_wait_list(wait_list)?;
+        let (here, range, element) = self.check_fill(image, color, area)?;
+        let buffer = image.buffer();
+        let operation = if here.is_dense() {
+            Operation::Fill(buffer.clone(), element, range.start, range.end - range.start)
+        } else {
+            // One row, written to all of them.
+            let count = usize::try_from(area.region[0]).map_err(|_| Error::InvalidValue("the region is too large".into()))?;
+            Operation::Write(buffer.clone(), Arc::new(element.repeat(count)), rows(image, &here))
+        };
+        let work = Work::new(operation, vec![used(buffer, range, writing(&here)).of_image(image)]);
+        self.submit(CommandType::FillImage, work, wait_list)
+    }
+
+    /// What clEnqueueFillImage does, as fills of bytes that follow each other: there is at least one.
+    pub(crate) fn fill_image_works(&self, image: &Arc<Image>, color: &[u8], area: ImageBox) -> Result<Vec<Work>> {
+        let (here, _, element) = self.check_fill(image, color, area)?;
+        let buffer = image.buffer();
+        let work = |row: &CopyRegion| {
+            let range = row.buffer..row.buffer + row.size;
+            let operation = Operation::Fill(buffer.clone(), element.clone(), row.buffer, row.size);
+            Work::new(operation, vec![used(buffer, range, Access::Overwrite).of_image(image)])
+        };
+        Ok(rows(image, &here).iter().map(work).collect())
+    }
+
+    fn check_fill(&self, image: &Arc<Image>, color: &[u8], area: ImageBox) -> Result<(Rect, std::ops::Range<u64>, Vec<u8>)> {
+        self.check_contexts(&[image.buffer()], &[])?;
+        let here = image.rect(area.origin, area.region)?;
+        self.check_image(image)?;
+        image.flags().check_write()?;
+        Ok((here, span(image, &here)?, fill_color::element(image.format(), color)))
+    }
+
+    /// clEnqueueMapImage
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn map_image(
+        self: &Arc<Self>,
+        image: &Arc<Image>,
+        blocking: bool,
+        flags: u64,
+        area: ImageBox,
+        wait_list: &[Arc<Event>],
+    ) -> Result<MappedImage> {
+        let buffer = image.buffer();
+        self.check_contexts(&[buffer], wait_list)?;
+        let here = image.rect(area.origin, area.region)?;
+        let flags = MapFlags::parse(flags)?;
+        Self::check_blocking(blocking, wait_list)?;
+        self.check_image(image)?;
+        flags.check_host(image.flags())?;
+        let range = span(image, &here)?;
+        // The copy has the memory's own pitches.
+        let there = Rect { origin: [0; 3], ..here };
+        let pieces = rect::pieces(&here, buffer.origin(), &there, 0);
+        let object = MemObject::Image(image.clone());
+        let (address, event) = self.map_pieces(CommandType::MapImage, &object, (range, pieces), flags, blocking, wait_list)?;
+        let (row_pitch, slice_pitch) = image.pitches(area.origin)?;
+        Ok(MappedImage { address, row_pitch, slice_pitch, event })
+    }
+}
+
+/// The rows of a box, each of which comes from the beginning of the host's memory; one where they follow each other and nothing comes from there.
+fn rows(image: &Image, rect: &Rect) -> Vec<CopyRegion> {
+    let origin = image.buffer().origin();
+    if rect.is_dense() {
+        return vec![CopyRegion { buffer: rect.start() + origin, host: 0, size: rect.end() - rect.start() }];
+    }
+    rect::pieces(rect, origin, &Rect { origin: [0; 3], region: rect.region, row_pitch: 0, slice_pitch: 0 }, 0)
+}
+
+/// A copy between two memories.
+fn copy_pieces(source: Use, target: Use, pieces: Vec<CopyRegion>) -> Result<Work> {
+    // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination regions overlap", and where they are
+    // different objects of the same memory too.
+    let meets = Arc::ptr_eq(source.buffer.store(), target.buffer.store())
+        && source.range.start < target.range.end
+        && target.range.start < source.range.end
+        && mapping::overlap(pieces.iter().map(|p| (p.buffer, p.size)), pieces.iter().map(|p| (p.host, p.size)));
+    ensure!(!meets, MemCopyOverlap, "the source and the destination overlap");
+    let operation = Operation::Copy(source.buffer.clone(), target.buffer.clone(), pieces);
+    Ok(Work::new(operation, vec![source, target]))
+}
+
+/// How a box is written.
+fn writing(rect: &Rect) -> Access {
+    if rect.is_dense() { Access::Overwrite } else { Access::Write }
+}
+
+/// "CL_INVALID_MEM_OBJECT if src_image is a 1D image buffer object created from dst_buffer."
+fn check_not_its_buffer(image: &Image, buffer: &Arc<Buffer>) -> Result<()> {
+    let made_from = matches!(image.source(), Some(MemObject::Buffer(source)) if Arc::ptr_eq(source, buffer));
+    ensure!(
+        !made_from || image.image_type() != crate::image::ImageType::Image1dBuffer,
+        InvalidMemObject,
+        "the image was made from this buffer"
+    );
+    Ok(())
+}

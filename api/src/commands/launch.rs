@@ -1,0 +1,166 @@
+//! clEnqueueNDRangeKernel: checking an NDRange, capturing arguments (OpenCL API 5.10).
+
+use std::sync::Arc;
+
+use crate::commands::command::{Access, Argument, CommandType, KernelLaunch, Operation, Use, Work};
+use crate::commands::group_size::GroupLimits;
+use crate::commands::transfer::used;
+use crate::objects::event::Event;
+use crate::objects::kernel::{self, Kernel};
+use crate::objects::queue::Queue;
+use crate::types::error::{Result, ensure};
+
+/// An NDRange as the application gives it.
+#[derive(Clone, Copy, Debug)]
+pub struct NdRange<'a> {
+    /// Number of dimensions.
+    pub work_dim: u32,
+    /// `work_dim` values.
+    pub global_offset: Option<&'a [usize]>,
+    /// `work_dim` values.
+    pub global_size: Option<&'a [usize]>,
+    /// `work_dim` values; chosen if not given.
+    pub local_size: Option<&'a [usize]>,
+}
+
+pub(crate) fn widen(values: Option<&[usize]>, default: u64) -> [u64; 3] {
+    let mut wide = [default; 3];
+    for (wide, value) in wide.iter_mut().zip(values.unwrap_or(&[])) {
+        *wide = *value as u64;
+    }
+    wide
+}
+
+impl Queue {
+    /// clEnqueueNDRangeKernel; `command` is that or clEnqueueTask's.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn launch(
+        self: &Arc<Self>,
+        command: CommandType,
+        kernel: &Arc<Kernel>,
+        range: &NdRange<'_>,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.check_wait_list(wait_list)?;
+        self.submit(command, self.launch_work(kernel, range)?, wait_list)
+    }
+
+    /// clGetKernelSuggestedLocalWorkSizeKHR: the local size that a launch without one gets.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn suggest_local_size(&self, kernel: &Arc<Kernel>, range: &NdRange<'_>) -> Result<[u32; 3]> {
+        self.check_kernel(kernel)?;
+        let (_, info) = kernel.on(self.device())?;
+        // "CL_INVALID_KERNEL_ARGS if all argument values for kernel have not been set."
+        kernel.capture()?;
+        let (_, global) = check_range(range)?;
+        // "CL_INVALID_GLOBAL_WORK_SIZE if global_work_size is NULL or if any of the values specified in global_work_size are 0."
+        ensure!(!global.contains(&0), InvalidGlobalWorkSize, "a global size of {global:?}");
+        GroupLimits::of(self.device().properties(), info).local_size(info, &NdRange { local_size: None, ..*range }, global)
+    }
+
+    /// "CL_INVALID_CONTEXT if the context associated with command_queue and kernel are not the same."
+    fn check_kernel(&self, kernel: &Kernel) -> Result<()> {
+        ensure!(
+            Arc::ptr_eq(kernel.program().context(), self.context()),
+            InvalidContext,
+            "the queue and kernel `{}` belong to different contexts",
+            kernel.name()
+        );
+        Ok(())
+    }
+
+    /// What can be said of a launch before the kernel's arguments are set.
+    pub(crate) fn check_launch(&self, kernel: &Arc<Kernel>, range: &NdRange<'_>) -> Result<()> {
+        self.check_kernel(kernel)?;
+        let (_, info) = kernel.on(self.device())?;
+        let (_, global) = check_range(range)?;
+        GroupLimits::of(self.device().properties(), info).local_size(info, range, global).map(drop)
+    }
+
+    /// What clEnqueueNDRangeKernel does.
+    pub(crate) fn launch_work(&self, kernel: &Arc<Kernel>, range: &NdRange<'_>) -> Result<Work> {
+        let device = self.device();
+        let properties = device.properties();
+        self.check_kernel(kernel)?;
+        // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for [the] device."
+        let (executable, info) = kernel.on(device)?;
+        // "CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set."
+        let args = kernel.capture()?;
+        let (offset, global) = check_range(range)?;
+        let local = GroupLimits::of(properties, info).local_size(info, range, global)?;
+        for buffer in args.iter().filter_map(Argument::buffer) {
+            buffer.check_alignment(device)?;
+        }
+        // "CL_INVALID_OPERATION if ... system pointers are passed as arguments to a kernel ... and the device associated with command_queue does not support
+        // fine-grain system SVM allocations."
+        let everywhere = device.reaches_host();
+        let unshared = args.iter().any(|arg| matches!(arg, Argument::Address(_)));
+        ensure!(everywhere || !unshared, InvalidOperation, "{} does not reach all of the host's memory", device.name());
+        // "CL_OUT_OF_RESOURCES if there is a failure to queue the execution instance of kernel because of insufficient resources."
+        let local_memory = kernel.local_memory(info);
+        ensure!(
+            local_memory <= u64::from(properties.local_memory),
+            OutOfResources,
+            "`{}` needs {local_memory} bytes of local memory, the device has {}",
+            kernel.name(),
+            properties.local_memory
+        );
+        kernel::check_parameters(info, device.target().pointer_size())?;
+        // "If ... the value in any passed dimension is zero, then the kernel command will trivially succeed after its event dependencies are
+        // satisfied."
+        if global.contains(&0) {
+            return Ok(Work::nop());
+        }
+        // What is an argument as well is bound once.
+        let mut extra = kernel.reached_buffers();
+        extra.retain(|buffer| args.iter().filter_map(Argument::buffer).all(|other| !Arc::ptr_eq(other.store(), buffer.store())));
+        let mut uses = Vec::with_capacity(args.iter().filter_map(Argument::buffer).count() + extra.len());
+        for (arg, info) in args.iter().zip(&info.args) {
+            let Some(buffer) = arg.buffer() else { continue };
+            let read = kernel::reads_only(info) || buffer.flags().is_read_only();
+            let access = if read { Access::Read } else { Access::Write };
+            let image = if let Argument::Image(image) = arg { Some(image.clone()) } else { None };
+            uses.push(Use { buffer: buffer.clone(), image, range: buffer.range(0, buffer.size())?, access });
+        }
+        for buffer in &extra {
+            uses.push(used(buffer, buffer.range(0, buffer.size())?, Access::Write));
+        }
+        let launch = KernelLaunch {
+            program: executable.loaded.clone(),
+            kernel: kernel.name().clone(),
+            args,
+            extra,
+            work_dim: range.work_dim,
+            global_offset: offset,
+            global_size: global,
+            local_size: local,
+            family: info.enqueues.then(|| executable.clone()),
+        };
+        Ok(Work::new(Operation::Launch(launch), uses))
+    }
+}
+
+/// Offset and size of a range, in three dimensions.
+fn check_range(range: &NdRange<'_>) -> Result<([u64; 3], [u64; 3])> {
+    // "CL_INVALID_WORK_DIMENSION if work_dim is not a valid value (i.e. a value between 1 and CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS)."
+    ensure!((1..=3).contains(&range.work_dim), InvalidWorkDimension, "{} dimensions", range.work_dim);
+    let (offset, mut global) = (widen(range.global_offset, 0), widen(range.global_size, 1));
+    if range.global_size.is_none() {
+        global = [0; 3];
+    }
+    // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the corresponding value in global_work_offset for any dimension
+    // is greater than the maximum value representable by size_t on the device." We have 32 bits for each dimension.
+    let most = u64::from(u32::MAX);
+    // "CL_INVALID_GLOBAL_WORK_SIZE if any of the values specified in global_work_size exceed the maximum value representable by size_t."
+    ensure!(global.iter().all(|&n| n <= most), InvalidGlobalWorkSize, "a global size of {global:?}");
+    ensure!(
+        offset.iter().zip(&global).all(|(&offset, &size)| offset.checked_add(size).is_some_and(|end| end <= most)),
+        InvalidGlobalOffset,
+        "the global offset {offset:?} and size {global:?} exceed 32 bits"
+    );
+    Ok((offset, global))
+}

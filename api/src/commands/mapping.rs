@@ -1,0 +1,122 @@
+//! Maps: parts of memory objects that the host sees (OpenCL API 5.2.4, 5.3.6, 5.5.3).
+//!
+//! Host and device may share the memory; then a map costs nothing. Otherwise the host sees a copy, laid out as the memory is, which a map fills and an
+//! unmap writes back: those bytes only that were mapped, for the bytes between the rows of a box may be mapped by somebody else.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::backend::CopyRegion;
+use crate::image::MemObject;
+use crate::types::error::{Error, Result, ensure};
+use crate::types::host_memory::HostRegion;
+
+/// How the host sees a mapped region.
+#[derive(Clone, Debug)]
+pub(crate) enum MapVia {
+    /// It is the memory of this device of the context.
+    Device(usize),
+    /// Through a copy.
+    Region(Arc<dyn HostRegion>),
+}
+
+/// A map that was not undone yet.
+#[derive(Clone, Debug)]
+pub(crate) struct MapRecord {
+    /// The object that was mapped.
+    pub owner: usize,
+    /// What the application got.
+    pub address: usize,
+    /// Bytes of the store, from the first to the last.
+    pub span: Range<u64>,
+    /// Those among them that are mapped, in order: `buffer` counts from the store's beginning, `host` from that of the span.
+    pub pieces: Vec<CopyRegion>,
+    /// Whether the host may have written.
+    pub write: bool,
+    /// How.
+    pub via: MapVia,
+}
+
+impl MapRecord {
+    /// Whether all bytes of the span are mapped.
+    pub(crate) fn is_dense(&self) -> bool {
+        self.pieces.len() == 1
+    }
+}
+
+/// Whether two lists of ranges (first byte and size), each in order, have a byte in common.
+pub(crate) fn overlap(a: impl Iterator<Item = (u64, u64)>, b: impl Iterator<Item = (u64, u64)>) -> bool {
+    let (mut a, mut b) = (a.peekable(), b.peekable());
+    while let (Some(&(first, size)), Some(&(other, other_size))) = (a.peek(), b.peek()) {
+        if first + size <= other {
+            a.next();
+        } else if other + other_size <= first {
+            b.next();
+        } else {
+            return true;
+        }
+    }
+    false
+}
+
+fn ranges(pieces: &[CopyRegion]) -> impl Iterator<Item = (u64, u64)> {
+    pieces.iter().map(|piece| (piece.buffer, piece.size))
+}
+
+impl MemObject {
+    /// CL_MEM_MAP_COUNT
+    pub fn map_count(&self) -> usize {
+        let owner = self.identity();
+        self.buffer().store().maps.lock().iter().filter(|map| map.owner == owner).count()
+    }
+
+    /// Makes bytes of the store visible to the host, and says at what address. `pieces` are those of [`MapRecord`].
+    pub(crate) fn begin_map(&self, device_index: usize, span: Range<u64>, pieces: Vec<CopyRegion>, write: bool) -> Result<MapRecord> {
+        let store = self.buffer().store();
+        let start = usize::try_from(span.start).map_err(|_| Error::MapFailure("the offset does not fit an address".into()))?;
+        let memory = store.memory(device_index)?;
+        // The application's own memory is what it wants to see, and elsewhere it is not the device's.
+        let direct = memory.host_address().filter(|_| store.host.is_none() || store.is_adopted(device_index));
+        let (address, via) = match direct {
+            Some(address) => (address + start, MapVia::Device(device_index)),
+            None => {
+                let region = store.map_region(device_index)?;
+                (region.address() + start, MapVia::Region(region))
+            }
+        };
+        let record = MapRecord { owner: self.identity(), address, span, pieces, write, via };
+        let mut maps = store.maps.lock();
+        // "CL_INVALID_OPERATION if mapping would lead to overlapping regions being mapped for writing."
+        let meets = |map: &MapRecord| {
+            map.write
+                && map.span.start < record.span.end
+                && record.span.start < map.span.end
+                && overlap(ranges(&map.pieces), ranges(&record.pieces))
+        };
+        ensure!(!write || !maps.iter().any(meets), InvalidOperation, "bytes {:?} are mapped for writing already", record.span);
+        maps.push(record.clone());
+        Ok(record)
+    }
+
+    /// Takes a map back.
+    pub(crate) fn end_map(&self, address: usize) -> Option<MapRecord> {
+        let owner = self.identity();
+        let mut maps = self.buffer().store().maps.lock();
+        let found = maps.iter().rposition(|map| map.owner == owner && map.address == address)?;
+        Some(maps.remove(found))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::overlap;
+
+    #[test]
+    fn lists_of_ranges_meet() {
+        let meet = |a: &[(u64, u64)], b: &[(u64, u64)]| overlap(a.iter().copied(), b.iter().copied());
+        assert!(meet(&[(0, 4)], &[(3, 1)]));
+        assert!(!meet(&[(0, 4), (8, 4)], &[(4, 4), (12, 4)]));
+        assert!(meet(&[(0, 4), (8, 4)], &[(4, 4), (11, 4)]));
+        assert!(!meet(&[], &[(0, 1)]));
+    }
+}

@@ -1,0 +1,15 @@
+//! Commands: the `clEnqueue*` functions, command buffers, and how commands reach their devices.
+
+pub mod command;
+pub mod command_buffer;
+pub(crate) mod device_enqueue;
+pub mod failure;
+pub(crate) mod group_size;
+pub mod image_transfer;
+pub mod launch;
+pub(crate) mod mapping;
+pub(crate) mod migration;
+pub mod native_kernel;
+pub mod svm;
+pub mod transfer;
+pub mod usm;

@@ -1,0 +1,92 @@
+//! Native kernels: functions of the host that run in the order of a queue (OpenCL API 5.10.2).
+//!
+//! They get the addresses of buffers, so that only devices run them whose memory the host sees all the time.
+
+use std::sync::Arc;
+
+use crate::backend::{Command, HostWork};
+use crate::commands::command::{Access, CommandType, Operation, Work};
+use crate::commands::transfer::used;
+use crate::objects::device::Device;
+use crate::objects::event::Event;
+use crate::objects::memory::Buffer;
+use crate::objects::queue::Queue;
+use crate::types::error::{Error, Result, ensure};
+
+/// Calls the function with its arguments.
+pub type NativeCall = Box<dyn FnOnce(&[u8]) + Send>;
+
+/// A function and what it is called with.
+pub struct NativeKernel {
+    call: NativeCall,
+    args: Vec<u8>,
+    /// Where in the arguments there are pointers to which buffers.
+    places: Vec<(usize, Option<Arc<Buffer>>)>,
+}
+
+impl NativeKernel {
+    /// Work of the host that takes its turn.
+    pub(crate) fn call(call: impl FnOnce() + Send + 'static) -> Self {
+        Self { call: Box::new(move |_| call()), args: Vec::new(), places: Vec::new() }
+    }
+
+    /// The command for a device of the context, with the addresses of the buffers there.
+    pub(crate) fn resolve(self, index: usize) -> Result<Command> {
+        let Self { call, mut args, places } = self;
+        for (at, buffer) in places {
+            let address = match &buffer {
+                None => 0,
+                Some(buffer) => {
+                    let start = buffer
+                        .store()
+                        .memory(index)?
+                        .host_address()
+                        .and_then(|start| start.checked_add(usize::try_from(buffer.origin()).ok()?));
+                    start.ok_or_else(|| Error::OutOfResources("the host does not see the buffer's memory".into()))?
+                }
+            };
+            let bytes = address.to_ne_bytes();
+            let place = at.checked_add(bytes.len()).and_then(|end| args.get_mut(at..end));
+            place.ok_or_else(|| Error::InvalidValue("a buffer's place is outside of the arguments".into()))?.copy_from_slice(&bytes);
+        }
+        Ok(Command::Host(HostWork(Box::new(move || {
+            call(&args);
+            Ok(())
+        }))))
+    }
+}
+
+impl Device {
+    /// Whether CL_DEVICE_EXECUTION_CAPABILITIES has CL_EXEC_NATIVE_KERNEL.
+    pub fn runs_native_kernels(&self) -> bool {
+        self.properties().native_kernels
+    }
+}
+
+impl Queue {
+    /// clEnqueueNativeKernel. `places` are the offsets in the arguments at which there are pointers to buffers.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn native_kernel(
+        self: &Arc<Self>,
+        call: NativeCall,
+        args: Vec<u8>,
+        places: Vec<(usize, Option<Arc<Buffer>>)>,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.check_wait_list(wait_list)?;
+        // "CL_INVALID_OPERATION if the device associated with command_queue cannot execute the native kernel."
+        ensure!(self.device().runs_native_kernels(), InvalidOperation, "{} runs no native kernels", self.device().name());
+        let buffers = || places.iter().filter_map(|(_, buffer)| buffer.as_ref());
+        ensure!(
+            buffers().all(|buffer| Arc::ptr_eq(buffer.context(), self.context())),
+            InvalidContext,
+            "a buffer belongs to another context"
+        );
+        let inside = |at: usize| at.checked_add(size_of::<usize>()).is_some_and(|end| end <= args.len());
+        ensure!(places.iter().all(|(at, _)| inside(*at)), InvalidValue, "a buffer's place is outside of the arguments");
+        let uses = buffers().map(|buffer| Ok(used(buffer, buffer.range(0, buffer.size())?, Access::Write))).collect::<Result<_>>()?;
+        self.submit(CommandType::NativeKernel, Work::new(Operation::Native(NativeKernel { call, args, places }), uses), wait_list)
+    }
+}

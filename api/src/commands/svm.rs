@@ -1,0 +1,314 @@
+//! Shared virtual memory (OpenCL API 5.6): memory whose pointers are the same numbers on the host and in kernels.
+//!
+//! An allocation is a buffer, and addresses of the host that no other memory has: they begin at a multiple of 4 GiB. A pointer in a kernel's memory
+//! is an identity above and a byte offset below; the buffer's identity is the high half of its addresses, so that the two are the same bits.
+//! Host and device have the bytes each for themselves; they are brought over by maps and unmaps, as coarse-grained memory allows. Devices whose memory is the host's
+//! have the same bytes ([`Device::adopt`](crate::backend::Device::adopt)): what is fine-grained there is an allocation like others, and where kernels reach all of the host's memory
+//! an address that is of no allocation is handed on as it is, and an allocation has any address.
+//!
+//! What a kernel reaches through pointers in memory must be an argument or be named by clSetKernelExecInfo, as the specification asks: only that is bound.
+
+use std::sync::Arc;
+
+use crate::backend::{CopyRegion, HostSource, HostTarget, SvmCapabilities};
+use crate::commands::command::{Access, CommandType, Operation, Work};
+use crate::commands::native_kernel::NativeKernel;
+use crate::commands::transfer::{MapFlags, used};
+use crate::commands::usm::{Usm, UsmInfo};
+use crate::image::MemObject;
+use crate::objects::context::Context;
+use crate::objects::device::{Device, LARGEST_TYPE};
+use crate::objects::event::Event;
+use crate::objects::memory::{Buffer, MemFlags};
+use crate::objects::queue::Queue;
+use crate::types::error::{Error, Result, ensure};
+
+/// Memory that the host and devices have at the same address.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    buffer: Arc<Buffer>,
+    /// What it is besides, if it was asked for as unified shared memory.
+    usm: Option<Usm>,
+}
+
+impl Device {
+    /// CL_DEVICE_SVM_CAPABILITIES: the device's, where the host has addresses to give away.
+    pub fn svm_capabilities(&self) -> SvmCapabilities {
+        let host = cfg!(all(unix, target_pointer_width = "64"));
+        if host { self.properties().svm } else { SvmCapabilities::empty() }
+    }
+
+    /// Whether an address of the host is one of the device's, whatever is there.
+    pub fn reaches_host(&self) -> bool {
+        self.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM)
+    }
+}
+
+impl Context {
+    /// Whether a device of the context has shared virtual memory.
+    pub fn has_svm(&self) -> bool {
+        self.devices().iter().any(|device| !device.svm_capabilities().is_empty())
+    }
+
+    /// What some device of the context can do of it.
+    pub fn svm_capabilities(&self) -> SvmCapabilities {
+        self.devices().iter().fold(SvmCapabilities::empty(), |all, device| all | device.svm_capabilities())
+    }
+
+    /// clSVMAlloc: the address, a multiple of `alignment`. `wanted` is what the memory must be good for.
+    ///
+    /// # Errors
+    /// For a size of zero or beyond the devices' limits, where no device can do what is wanted, and where there is no memory.
+    pub fn svm_alloc(self: &Arc<Self>, flags: MemFlags, wanted: SvmCapabilities, (size, alignment): (u64, u32)) -> Result<usize> {
+        ensure!(self.has_svm(), InvalidOperation, "no device of the context supports SVM");
+        // "... CL_MEM_SVM_FINE_GRAIN_BUFFER or CL_MEM_SVM_ATOMICS is specified in flags and these are not supported by at least one device in context."
+        ensure!(self.svm_capabilities().contains(wanted), InvalidOperation, "no device of the context supports {wanted:?}");
+        Buffer::check_size(self, size)?;
+        self.allocate_at_address(flags, (size, alignment), None)
+    }
+
+    /// Memory of so many bytes, with an alignment, that the devices of the context and the host have at the same address.
+    pub(crate) fn allocate_at_address(self: &Arc<Self>, flags: MemFlags, (size, alignment): (u64, u32), usm: Option<Usm>) -> Result<usize> {
+        // Devices that reach all of the host's memory ask for no addresses that nothing else has. Those have any alignment besides.
+        let anywhere = alignment <= LARGEST_TYPE && self.devices().iter().all(|device| device.reaches_host());
+        let region = if anywhere { self.allocator().allocate(size) } else { self.allocator().allocate_shared(size) };
+        let region = region.ok_or_else(|| Error::OutOfHostMemory(format!("{size} shared bytes").into()))?;
+        let address = region.address();
+        let identity = u32::try_from(address >> 32).map_err(|_| Error::OutOfHostMemory("an address beyond 2^64".into()))?;
+        let buffer = Buffer::svm(self, flags, size, identity, region)?;
+        self.svm.lock().insert(address, Shared { buffer, usm });
+        Ok(address)
+    }
+
+    /// Forgets what was allocated at an address. Who uses it keeps it.
+    pub(crate) fn free_at_address(&self, address: usize) {
+        let gone = self.svm.lock().remove(&address);
+        drop(gone);
+    }
+
+    /// clSVMFree: commands that use the memory keep it until they are done. Other addresses are nobody's business.
+    pub fn svm_free(&self, address: usize) {
+        let is_svm = self.svm.lock().get(&address).is_some_and(|shared| shared.usm.is_none());
+        if is_svm {
+            self.free_at_address(address);
+        }
+    }
+
+    /// The unified shared memory of which an address is a byte.
+    pub fn usm_at(&self, address: usize) -> Option<UsmInfo> {
+        let svm = self.svm.lock();
+        let (&base, Shared { buffer, usm }) = svm.range(..=address).next_back()?;
+        let usm = usm.clone().filter(|_| ((address - base) as u64) < buffer.size())?;
+        Some(UsmInfo { base, size: buffer.size(), usm })
+    }
+
+    /// The shared memory of which an address is a byte, and which one.
+    pub fn svm_at(&self, address: usize) -> Option<(Arc<Buffer>, u64)> {
+        let svm = self.svm.lock();
+        let (start, Shared { buffer, .. }) = svm.range(..=address).next_back()?;
+        let offset = (address - start) as u64;
+        (offset < buffer.size()).then(|| (buffer.clone(), offset))
+    }
+}
+
+/// One end of a copy.
+#[derive(Clone, Copy, Debug)]
+pub struct SvmCopy {
+    /// Where to.
+    pub dst: usize,
+    /// Where from.
+    pub src: usize,
+    /// Bytes.
+    pub size: u64,
+}
+
+impl Queue {
+    /// "CL_INVALID_OPERATION if the device associated with command_queue does not support SVM."
+    pub(crate) fn check_svm(&self, wait_list: &[Arc<Event>]) -> Result<()> {
+        ensure!(!self.device().svm_capabilities().is_empty(), InvalidOperation, "{} does not support SVM", self.device().name());
+        self.check_wait_list(wait_list)
+    }
+
+    fn svm_at(&self, address: usize) -> Result<(Arc<Buffer>, u64)> {
+        let found = self.context().svm_at(address);
+        found.ok_or_else(|| Error::InvalidValue(format!("{address:#x} is no shared virtual memory").into()))
+    }
+
+    /// Whether an address is that of memory of which only the host knows, on a device that reaches it all the same.
+    fn is_of_host(&self, address: usize) -> bool {
+        self.device().reaches_host() && address != 0 && self.context().svm_at(address).is_none()
+    }
+
+    /// clEnqueueSVMMap
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn svm_map(
+        self: &Arc<Self>,
+        blocking: bool,
+        flags: u64,
+        (address, size): (usize, u64),
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.check_svm(wait_list)?;
+        // "CL_INVALID_VALUE if svm_ptr is NULL", "if size is 0 or if values specified in flags are not valid."
+        ensure!(size != 0, InvalidValue, "a map of nothing");
+        let flags = MapFlags::parse(flags)?;
+        if self.is_of_host(address) {
+            Self::check_blocking(blocking, wait_list)?;
+            return self.submit_blocking(CommandType::SvmMap, Work::nop(), wait_list, blocking);
+        }
+        let (buffer, offset) = self.svm_at(address)?;
+        let range = buffer.range(offset, size)?;
+        Self::check_blocking(blocking, wait_list)?;
+        let pieces = vec![CopyRegion { buffer: range.start, host: 0, size }];
+        let object = MemObject::Buffer(buffer);
+        self.map_pieces(CommandType::SvmMap, &object, (range, pieces), flags, blocking, wait_list).map(|(_, event)| event)
+    }
+
+    /// clEnqueueSVMUnmap
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn svm_unmap(self: &Arc<Self>, address: usize, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.check_svm(wait_list)?;
+        if self.is_of_host(address) {
+            return self.submit(CommandType::SvmUnmap, Work::nop(), wait_list);
+        }
+        let (buffer, _) = self.svm_at(address)?;
+        self.unmap_as(CommandType::SvmUnmap, &MemObject::Buffer(buffer), address, wait_list)
+    }
+
+    /// What clEnqueueSVMMemcpy does: either end may be memory of the host alone.
+    pub(crate) fn svm_copy_work(
+        &self,
+        SvmCopy { dst, src, size }: SvmCopy,
+        target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
+        source: impl FnOnce(u64) -> Result<Arc<dyn HostSource>>,
+    ) -> Result<Work> {
+        // "CL_INVALID_VALUE if dst_ptr or src_ptr is NULL."
+        ensure!(dst != 0 && src != 0, InvalidValue, "a null pointer");
+        // "CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy."
+        let apart = dst.abs_diff(src) as u64 >= size;
+        ensure!(apart, MemCopyOverlap, "{size} bytes from {src:#x} to {dst:#x}");
+        if size == 0 {
+            return Ok(Work::nop());
+        }
+        let whole = |start: u64| vec![CopyRegion { buffer: start, host: 0, size }];
+        Ok(match (self.context().svm_at(dst), self.context().svm_at(src)) {
+            (Some((to, at)), Some((from, start))) => return self.copy_work(&from, &to, (start, at, size)),
+            (Some((to, at)), None) => {
+                let range = to.range(at, size)?;
+                let operation = Operation::Write(to.clone(), source(size)?, whole(range.start));
+                Work::new(operation, vec![used(&to, range, Access::Overwrite)])
+            }
+            (None, Some((from, start))) => {
+                let range = from.range(start, size)?;
+                let operation = Operation::Read(from.clone(), target(size)?, whole(range.start));
+                Work::new(operation, vec![used(&from, range, Access::Read)])
+            }
+            (None, None) => {
+                let (target, source) = (target(size)?, source(size)?);
+                let copy = move || {
+                    source.with(&mut |from| {
+                        target.with_mut(&mut |to| {
+                            let count = to.len().min(from.len());
+                            to[..count].copy_from_slice(&from[..count]);
+                        });
+                    });
+                };
+                Work::new(Operation::Native(NativeKernel::call(copy)), Vec::new())
+            }
+        })
+    }
+
+    /// clEnqueueSVMMemcpy. `target` and `source` make the ends that are memory of the host alone.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn svm_copy(
+        self: &Arc<Self>,
+        blocking: bool,
+        copy: SvmCopy,
+        target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
+        source: impl FnOnce(u64) -> Result<Arc<dyn HostSource>>,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.check_svm(wait_list)?;
+        Self::check_blocking(blocking, wait_list)?;
+        let work = self.svm_copy_work(copy, target, source)?;
+        self.submit_blocking(CommandType::SvmMemcpy, work, wait_list, blocking)
+    }
+
+    /// What clEnqueueSVMMemFill does. `target` makes memory of the host alone.
+    pub(crate) fn svm_fill_work(
+        &self,
+        address: usize,
+        pattern: Vec<u8>,
+        size: u64,
+        target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
+    ) -> Result<Work> {
+        // "CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes."
+        let width = pattern.len();
+        ensure!(width != 0 && address.is_multiple_of(width), InvalidValue, "{address:#x} is not aligned to {width} bytes");
+        if self.is_of_host(address) {
+            ensure!(size.is_multiple_of(width as u64), InvalidValue, "{size} bytes of patterns of {width}");
+            let target = target(size)?;
+            let fill = move || {
+                target.with_mut(&mut |bytes| bytes.chunks_exact_mut(pattern.len()).for_each(|chunk| chunk.copy_from_slice(&pattern)));
+            };
+            return Ok(Work::new(Operation::Native(NativeKernel::call(fill)), Vec::new()));
+        }
+        let (buffer, offset) = self.svm_at(address)?;
+        self.fill_work(&buffer, pattern, (offset, size))
+    }
+
+    /// clEnqueueSVMMemFill
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn svm_fill(
+        self: &Arc<Self>,
+        address: usize,
+        (pattern, size): (Vec<u8>, u64),
+        target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.check_svm(wait_list)?;
+        let work = self.svm_fill_work(address, pattern, size, target)?;
+        self.submit(CommandType::SvmMemFill, work, wait_list)
+    }
+
+    /// clEnqueueSVMMigrateMem: pointers, and sizes (0 is all of an allocation).
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn svm_migrate(
+        self: &Arc<Self>,
+        parts: &[(usize, u64)],
+        to_host: bool,
+        discard: bool,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.check_svm(wait_list)?;
+        let mut uses = Vec::new();
+        for &(address, size) in parts.iter().filter(|(address, _)| !self.is_of_host(*address)) {
+            let (buffer, offset) = self.svm_at(address)?;
+            // "... if sizes[i] is non zero range [svm_pointers[i], svm_pointers[i]+sizes[i]) is not contained within an existing clSVMAlloc allocation."
+            let range = if size == 0 { buffer.range(0, buffer.size())? } else { buffer.range(offset, size)? };
+            if !to_host {
+                uses.push(used(&buffer, range, if discard { Access::Overwrite } else { Access::Read }));
+            }
+        }
+        self.submit(CommandType::SvmMigrateMem, Work::new(Operation::Nop, uses), wait_list)
+    }
+
+    /// clEnqueueSVMFree: `free` runs when the command's turn has come.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn svm_free(self: &Arc<Self>, free: impl FnOnce() + Send + 'static, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.check_svm(wait_list)?;
+        self.submit(CommandType::SvmFree, Work::new(Operation::Native(NativeKernel::call(free)), Vec::new()), wait_list)
+    }
+}

@@ -1,0 +1,206 @@
+//! Unified shared memory (cl_intel_unified_shared_memory): memory by addresses of the host, allocated for the host, for a device, or for both.
+//!
+//! Devices have it that reach all of the host's memory. There the kinds differ in what the application says of them and in nothing else: an allocation is one of
+//! shared virtual memory ([`crate::commands::svm`]), with a note of what it was asked for as.
+
+use std::sync::Arc;
+
+use bitflags::bitflags;
+
+use crate::backend::{HostSource, HostTarget};
+use crate::commands::command::{CommandType, Work};
+use crate::commands::svm::SvmCopy;
+use crate::objects::context::Context;
+use crate::objects::device::{Device, LARGEST_TYPE};
+use crate::objects::event::Event;
+use crate::objects::memory::MemFlags;
+use crate::objects::queue::Queue;
+use crate::types::error::{Error, Result, ensure};
+
+bitflags! {
+    /// cl_device_unified_shared_memory_capabilities_intel
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct UsmCapabilities: u64 {
+        /// CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL
+        const ACCESS = 1 << 0;
+        /// CL_UNIFIED_SHARED_MEMORY_ATOMIC_ACCESS_INTEL
+        const ATOMIC_ACCESS = 1 << 1;
+        /// CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL
+        const CONCURRENT_ACCESS = 1 << 2;
+        /// CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL
+        const CONCURRENT_ATOMIC_ACCESS = 1 << 3;
+    }
+
+    /// cl_mem_alloc_flags_intel: hints, all of which say nothing here.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct UsmFlags: u64 {
+        /// CL_MEM_ALLOC_WRITE_COMBINED_INTEL
+        const WRITE_COMBINED = 1 << 0;
+        /// CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL
+        const PLACED_ON_DEVICE = 1 << 1;
+        /// CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL
+        const PLACED_ON_HOST = 1 << 2;
+    }
+}
+
+/// cl_unified_shared_memory_type_intel; the values are the specification's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum UsmType {
+    /// CL_MEM_TYPE_HOST_INTEL
+    Host = 0x4197,
+    /// CL_MEM_TYPE_DEVICE_INTEL
+    Device = 0x4198,
+    /// CL_MEM_TYPE_SHARED_INTEL
+    Shared = 0x4199,
+}
+
+/// What an allocation was asked for as.
+#[derive(Clone, Debug)]
+pub struct Usm {
+    /// CL_MEM_ALLOC_TYPE_INTEL
+    pub kind: UsmType,
+    /// CL_MEM_ALLOC_DEVICE_INTEL
+    pub device: Option<Arc<Device>>,
+    /// CL_MEM_ALLOC_FLAGS_INTEL
+    pub flags: UsmFlags,
+}
+
+/// An allocation, for clGetMemAllocInfoINTEL.
+#[derive(Clone, Debug)]
+pub struct UsmInfo {
+    /// CL_MEM_ALLOC_BASE_PTR_INTEL
+    pub base: usize,
+    /// CL_MEM_ALLOC_SIZE_INTEL
+    pub size: u64,
+    /// What it was asked for as.
+    pub usm: Usm,
+}
+
+impl Device {
+    /// What the device can do with each kind of memory, and with what other allocators of the process have made. Nothing, where it does not have the extension.
+    pub fn usm_capabilities(&self) -> UsmCapabilities {
+        if self.reaches_host() { UsmCapabilities::all() } else { UsmCapabilities::empty() }
+    }
+}
+
+impl Context {
+    /// Whether a device of the context has unified shared memory.
+    pub fn has_usm(&self) -> bool {
+        self.devices().iter().any(|device| device.reaches_host())
+    }
+
+    /// clHostMemAllocINTEL, clDeviceMemAllocINTEL and clSharedMemAllocINTEL: the address.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn usm_alloc(self: &Arc<Self>, usm: Usm, size: u64, alignment: u32) -> Result<usize> {
+        let Usm { kind, device, flags } = &usm;
+        // "CL_INVALID_DEVICE if device is not a valid device or is not associated with context."
+        let is_own = device.as_ref().is_none_or(|device| self.device_index(device).is_some());
+        ensure!(is_own && (*kind != UsmType::Device || device.is_some()), InvalidDevice, "the device is not of the context");
+        // "CL_INVALID_OPERATION if [the capabilities are] zero for device", or "for all devices in context".
+        let capable = device.as_ref().map_or_else(|| self.has_usm(), |device| device.reaches_host());
+        ensure!(capable, InvalidOperation, "no device for unified shared memory");
+        // "CL_INVALID_VALUE if alignment is not zero or a power of two", or "greater than the size of the largest data type supported by device".
+        let aligned = alignment == 0 || (alignment.is_power_of_two() && alignment <= LARGEST_TYPE);
+        ensure!(aligned, InvalidValue, "an alignment of {alignment}");
+        // "CL_INVALID_PROPERTY if either the CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL or CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL flags are specified", of shared
+        // allocations if both are.
+        let places = (*flags & (UsmFlags::PLACED_ON_DEVICE | UsmFlags::PLACED_ON_HOST)).bits().count_ones();
+        ensure!(places <= u32::from(*kind == UsmType::Shared), InvalidProperty, "{flags:?} of {kind:?}");
+        // "CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for device", or for any device of the context that has such memory.
+        let asked = |other: &&Arc<Device>| device.as_ref().map_or_else(|| other.reaches_host(), |device| Arc::ptr_eq(device, other));
+        let limit = self.devices().iter().filter(asked).map(|device| device.properties().max_allocation).min().unwrap_or(0);
+        ensure!(size != 0 && size <= limit, InvalidBufferSize, "{size} bytes; an allocation has 1 to {limit}");
+        self.allocate_at_address(MemFlags::READ_WRITE, (size, alignment), Some(usm))
+    }
+
+    /// clMemFreeINTEL: commands that name the memory keep it until they are done, what they reach by pointers in memory is the application's matter.
+    ///
+    /// # Errors
+    /// If it is not where such memory begins.
+    pub fn usm_free(&self, address: usize) -> Result<()> {
+        self.usm_free_behind(address, || ())
+    }
+
+    /// clMemBlockingFreeINTEL: waits for all commands that were enqueued, whatever pointers they follow.
+    ///
+    /// # Errors
+    /// As [`Context::usm_free`].
+    pub fn usm_free_when_unused(&self, address: usize) -> Result<()> {
+        self.usm_free_behind(address, || self.queues().iter().for_each(|queue| queue.drain()))
+    }
+
+    /// Frees what begins there, if anything does, after `wait`.
+    fn usm_free_behind(&self, address: usize, wait: impl FnOnce()) -> Result<()> {
+        if address == 0 {
+            return Ok(());
+        }
+        self.usm_at(address).filter(|info| info.base == address).ok_or_else(|| {
+            // "CL_INVALID_VALUE if ptr is not a value returned by [the functions that allocate], or a NULL pointer."
+            Error::InvalidValue(format!("{address:#x} is not where unified shared memory begins").into())
+        })?;
+        wait();
+        self.free_at_address(address);
+        Ok(())
+    }
+}
+
+impl Queue {
+    /// The extension's functions are not for devices without it.
+    fn check_usm(&self, wait_list: &[Arc<Event>]) -> Result<()> {
+        ensure!(self.device().reaches_host(), InvalidOperation, "{} has no unified shared memory", self.device().name());
+        self.check_wait_list(wait_list)
+    }
+
+    /// clEnqueueMemcpyINTEL. `target` and `source` make the ends that are memory of the host alone.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn usm_copy(
+        self: &Arc<Self>,
+        blocking: bool,
+        copy: SvmCopy,
+        target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
+        source: impl FnOnce(u64) -> Result<Arc<dyn HostSource>>,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.check_usm(wait_list)?;
+        Self::check_blocking(blocking, wait_list)?;
+        let work = self.svm_copy_work(copy, target, source)?;
+        self.submit_blocking(CommandType::UsmMemcpy, work, wait_list, blocking)
+    }
+
+    /// clEnqueueMemFillINTEL, and clEnqueueMemsetINTEL with a pattern of one byte. `target` makes memory of the host alone.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn usm_fill(
+        self: &Arc<Self>,
+        address: usize,
+        (pattern, size): (Vec<u8>, u64),
+        target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        self.check_usm(wait_list)?;
+        // "CL_INVALID_VALUE if dst_ptr is NULL, or if dst_ptr is not aligned to pattern_size bytes."
+        ensure!(address != 0, InvalidValue, "a null pointer");
+        // "CL_INVALID_VALUE if pattern_size is not a power of two or is greater than the size of the largest integer or floating-point vector data type".
+        let width = pattern.len();
+        ensure!(width.is_power_of_two() && width <= LARGEST_TYPE as usize, InvalidValue, "a pattern of {width} bytes");
+        // "CL_INVALID_VALUE if size is not a multiple of pattern_size."
+        ensure!(size.is_multiple_of(width as u64), InvalidValue, "{size} bytes of patterns of {width}");
+        let work = if size == 0 { Work::nop() } else { self.svm_fill_work(address, pattern, size, target)? };
+        self.submit(CommandType::UsmMemFill, work, wait_list)
+    }
+
+    /// clEnqueueMigrateMemINTEL and clEnqueueMemAdviseINTEL, as which `command` tells: hints, of which there is nothing to make where all memory is one.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn usm_hint(self: &Arc<Self>, command: CommandType, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.check_usm(wait_list)?;
+        self.submit(command, Work::nop(), wait_list)
+    }
+}

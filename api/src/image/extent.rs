@@ -1,0 +1,102 @@
+//! The form of an image: its dimensions and pitches, and where the levels of a mipmapped one lie (OpenCL API 5.3, cl_khr_mipmap_image).
+//!
+//! Levels follow each other in the image's buffer without gaps, the largest first, each with all of its slices or layers:
+//!
+//! ```text
+//! 4 x 2, R UNORM_INT8, 3 levels:   00 00 00 00  00 00 00 00   11 11   22
+//! ```
+//! Kernels find a level by the sizes of the first one (`wgcl_compiler::image`), so that both count in the same way.
+
+use crate::image::ImageType;
+use crate::types::error::{Result, ensure};
+
+/// Where a command on an image begins, as the specification counts: x; y or the image of a 1D array; z or the image of a 2D array; and for a mipmapped image behind its last
+/// dimension the level. What an image does not have is 0.
+pub type Origin = [u64; 4];
+
+/// The form of an image: what its dimensions and pitches are, in a form that is the same for all types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ImageExtent {
+    pub(crate) kind: ImageType,
+    /// Bytes.
+    pub(crate) element: u64,
+    /// As regions of commands count: width, height or images of a 1D array, depth or images of a 2D array. 1 where there is no such dimension.
+    pub(crate) extent: [u64; 3],
+    pub(crate) row_pitch: u64,
+    /// 0 where the type has none.
+    pub(crate) slice_pitch: u64,
+    /// 1 for an image that is not mipmapped; with more there are no gaps behind rows and slices.
+    pub(crate) levels: u32,
+}
+
+/// Levels that an image has at most. The specification names no limit: those behind the one whose sizes are all 1 have one element as well, and the conformance tests ask for
+/// such.
+pub(crate) const MOST_LEVELS: u32 = 32;
+
+impl ImageExtent {
+    /// Bytes from one index to the next in the second and third dimension of `extent`.
+    pub(crate) fn strides(&self) -> [u64; 2] {
+        match self.kind {
+            ImageType::Image1dArray => [self.slice_pitch, self.slice_pitch * self.extent[1]],
+            _ if self.kind.has_slices() => [self.row_pitch, self.slice_pitch],
+            _ => [self.row_pitch, self.row_pitch * self.extent[1]],
+        }
+    }
+
+    /// Bytes of the whole image, padding included; `None` if they cannot be counted.
+    pub(crate) fn size(&self) -> Option<u64> {
+        let first = self.level_size()?;
+        // Each other level is at most half as large as the one before, but for small ones.
+        (1..self.levels).try_fold(first, |size, level| size.checked_add(self.smaller(level).level_size()?))
+    }
+
+    /// Bytes of the first level.
+    fn level_size(&self) -> Option<u64> {
+        match self.kind {
+            ImageType::Image1dArray => self.slice_pitch.checked_mul(self.extent[1]),
+            _ if self.kind.has_slices() => self.slice_pitch.checked_mul(self.extent[2]),
+            _ => self.row_pitch.checked_mul(self.extent[1]),
+        }
+    }
+
+    /// A level as an image of its own, without the ones behind it: the first has its pitches, the others have no gaps. "Each successively smaller mipmap level is half the size of the
+    /// previous level, rounded down to the nearest integer."
+    fn smaller(&self, level: u32) -> Self {
+        if level == 0 {
+            return Self { levels: 1, ..*self };
+        }
+        let small = |size: u64| size.checked_shr(level).unwrap_or(0).max(1);
+        let [width, second, third] = self.extent;
+        let extent = match self.kind {
+            ImageType::Image1dArray => [small(width), second, third],
+            ImageType::Image2dArray => [small(width), small(second), third],
+            _ => [small(width), small(second), small(third)],
+        };
+        let row_pitch = extent[0] * self.element;
+        let rows = if self.kind == ImageType::Image1dArray { 1 } else { extent[1] };
+        let slice_pitch = if self.kind.has_slices() { row_pitch * rows } else { 0 };
+        Self { extent, row_pitch, slice_pitch, levels: 1, ..*self }
+    }
+
+    /// A level that the image has: where its bytes begin, and its form.
+    pub(crate) fn level(&self, level: u32) -> (u64, Self) {
+        let before = (0..level).filter_map(|level| self.smaller(level).level_size());
+        (before.sum(), self.smaller(level))
+    }
+
+    /// The level that an origin names, and where in it ("Specifying Mipmap Levels to Image Operations").
+    pub(crate) fn place(&self, origin: Origin) -> Result<(u32, [u64; 3])> {
+        let [x, y, z, fourth] = origin;
+        if self.levels == 1 {
+            return Ok((0, [x, y, z]));
+        }
+        let (level, place) = match self.kind {
+            ImageType::Image1d => (y, [x, 0, z]),
+            ImageType::Image1dArray | ImageType::Image2d => (z, [x, y, 0]),
+            _ => (fourth, [x, y, z]),
+        };
+        // "CL_INVALID_MIP_LEVEL if the cl_khr_mipmap_image extension is supported and the mip level specified in origin is not a valid level for image."
+        ensure!(level < self.levels.into(), InvalidMipLevel, "level {level} of an image that has {}", self.levels);
+        Ok((level as u32, place))
+    }
+}

@@ -1,0 +1,595 @@
+//! Images: what a cl_mem of an image is, and where its elements lie (OpenCL API 5.3).
+//!
+//! The elements of an image lie in a buffer, row after row, in the image's own format, as `wgcl_compiler::image` tells kernels: in one that nobody
+//! else sees, or in the buffer or image that the application gave. Commands on images are transfers of boxes of that buffer
+//! ([`crate::commands::image_transfer`]).
+
+pub mod extent;
+pub mod fill_color;
+pub mod format;
+pub mod requirements;
+
+use std::sync::Arc;
+
+use wgcl_compiler::image::{ImageDescriptor, ImageFormat};
+
+use crate::image::extent::{ImageExtent, MOST_LEVELS, Origin};
+use crate::image::format::FormatUse;
+use crate::objects::context::{Context, Notify};
+use crate::objects::device::ImageLimits;
+use crate::objects::memory::{Buffer, HostData, MemFlags};
+use crate::objects::pipe::Pipe;
+use crate::types::callback;
+use crate::types::error::{Error, Result, ensure};
+use crate::types::object::{Destructors, HandleSlot, Object};
+use crate::types::rect::Rect;
+
+/// cl_mem_object_type of images; the values are the specification's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+#[allow(missing_docs, reason = "the names are the specification's")]
+pub enum ImageType {
+    Image2d = 0x10F1,
+    Image3d = 0x10F2,
+    Image2dArray = 0x10F3,
+    Image1d = 0x10F4,
+    Image1dArray = 0x10F5,
+    Image1dBuffer = 0x10F6,
+}
+
+impl ImageType {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Image1d, Self::Image1dBuffer, Self::Image1dArray, Self::Image2d, Self::Image2dArray, Self::Image3d];
+
+    /// Of the number in C.
+    pub fn from_raw(raw: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|&kind| kind as u32 == raw)
+    }
+
+    pub(crate) const fn has_height(self) -> bool {
+        matches!(self, Self::Image2d | Self::Image2dArray | Self::Image3d)
+    }
+
+    pub(crate) const fn is_array(self) -> bool {
+        matches!(self, Self::Image1dArray | Self::Image2dArray)
+    }
+
+    /// Whether it has slices or is an array, so that its slice pitch means something.
+    pub const fn has_slices(self) -> bool {
+        matches!(self, Self::Image3d | Self::Image1dArray | Self::Image2dArray)
+    }
+}
+
+/// A memory object: what a cl_mem names.
+#[derive(Clone, Debug)]
+pub enum MemObject {
+    /// A buffer or sub-buffer.
+    Buffer(Arc<Buffer>),
+    /// The elements of an image.
+    Image(Arc<Image>),
+    /// The packets of a pipe.
+    Pipe(Arc<Pipe>),
+}
+
+impl MemObject {
+    /// The context in which it was made.
+    pub fn context(&self) -> &Arc<Context> {
+        match self {
+            Self::Buffer(buffer) => buffer.context(),
+            Self::Image(image) => image.context(),
+            Self::Pipe(pipe) => pipe.buffer().context(),
+        }
+    }
+
+    /// The memory below it.
+    pub fn buffer(&self) -> &Arc<Buffer> {
+        match self {
+            Self::Buffer(buffer) => buffer,
+            Self::Image(image) => image.buffer(),
+            Self::Pipe(pipe) => pipe.buffer(),
+        }
+    }
+
+    /// Bytes of that memory which are the object's.
+    pub fn size(&self) -> u64 {
+        match self {
+            Self::Buffer(buffer) => buffer.size(),
+            Self::Image(image) => image.size(),
+            Self::Pipe(pipe) => pipe.buffer().size(),
+        }
+    }
+
+    /// CL_MEM_FLAGS
+    pub fn flags(&self) -> MemFlags {
+        match self {
+            Self::Buffer(buffer) => buffer.flags(),
+            Self::Image(image) => image.flags(),
+            Self::Pipe(pipe) => pipe.buffer().flags(),
+        }
+    }
+
+    /// clSetMemObjectDestructorCallback
+    pub fn on_destruction(&self, job: callback::Job) {
+        match self {
+            Self::Buffer(buffer) => buffer.on_destruction(job),
+            Self::Image(image) => image.destructors.push(job),
+            Self::Pipe(pipe) => pipe.buffer().on_destruction(job),
+        }
+    }
+
+    /// What tells its maps from those of others of the same memory.
+    pub(crate) fn identity(&self) -> usize {
+        match self {
+            Self::Buffer(buffer) => Arc::as_ptr(buffer).addr(),
+            Self::Image(image) => Arc::as_ptr(image).addr(),
+            Self::Pipe(pipe) => Arc::as_ptr(pipe).addr(),
+        }
+    }
+}
+
+/// cl_image_desc
+#[derive(Clone, Debug, Default)]
+pub struct ImageDesc {
+    /// image_type, as it is in C
+    pub image_type: u32,
+    /// Elements of a row.
+    pub width: u64,
+    /// Rows of a slice, or 1.
+    pub height: u64,
+    /// Slices of a volume, or 1.
+    pub depth: u64,
+    /// Images of an array.
+    pub array_size: u64,
+    /// Bytes, or 0.
+    pub row_pitch: u64,
+    /// Bytes, or 0.
+    pub slice_pitch: u64,
+    /// Levels of a mipmapped image; 0 and 1 are none.
+    pub num_mip_levels: u32,
+    /// Must be 0.
+    pub num_samples: u32,
+    /// mem_object
+    pub source: Option<MemObject>,
+}
+
+/// Makes the contents of a new image from the application's memory, of so many bytes; the flags say whether they are copied or used.
+pub type HostImage<'a> = &'a dyn Fn(MemFlags, u64) -> Result<HostData>;
+
+/// An image object (cl_mem of a type of image).
+#[derive(Debug)]
+pub struct Image {
+    slot: HandleSlot,
+    context: Arc<Context>,
+    flags: MemFlags,
+    format: ImageFormat,
+    shape: ImageExtent,
+    size: u64,
+    descriptor: ImageDescriptor,
+    /// As it was asked for.
+    mip_levels: u32,
+    property_list: Option<Vec<u64>>,
+    source: Option<MemObject>,
+    buffer: Arc<Buffer>,
+    /// Last, so that callbacks run after the memory is given back.
+    destructors: Destructors,
+}
+
+impl Object for Image {
+    fn handle_slot(&self) -> &HandleSlot {
+        &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.context.listener()
+    }
+}
+
+impl Image {
+    /// clCreateImageWithProperties. `format` and `desc` are `None` for null pointers, as is `host`.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn new(
+        context: &Arc<Context>,
+        property_list: Option<Vec<u64>>,
+        flags: u64,
+        format: Option<ImageFormat>,
+        desc: Option<&ImageDesc>,
+        host: Option<HostImage<'_>>,
+    ) -> Result<Arc<Self>> {
+        // "CL_INVALID_OPERATION if there are no devices in context that support images."
+        check_support(context)?;
+        // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name." OpenCL has none.
+        ensure!(property_list.as_ref().is_none_or(|list| list.len() <= 1), InvalidProperty, "images have no properties");
+        // "CL_INVALID_VALUE if values specified in flags are not valid."
+        let flags = MemFlags::parse(flags)?;
+        let source = desc.and_then(|desc| desc.source.as_ref());
+        match source {
+            Some(source) => {
+                flags.check_inheritance(source.flags())?;
+                // "CL_INVALID_VALUE ... if CL_MEM_IMMUTABLE_EXT is not set in flags and mem_object was created with CL_MEM_IMMUTABLE_EXT."
+                let says_so = flags.contains(MemFlags::IMMUTABLE) || !source.flags().contains(MemFlags::IMMUTABLE);
+                ensure!(says_so, InvalidValue, "the image is made from an immutable object");
+            }
+            None => flags.check_contents()?,
+        }
+        // "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if image_format is NULL."
+        let format = format.ok_or_else(|| Error::InvalidImageFormatDescriptor("there is no format".into()))?;
+        let element = format::element_size(format)
+            .ok_or_else(|| Error::InvalidImageFormatDescriptor(format!("the format {:#x} {:#x}", format.order, format.data_type).into()))?;
+        // "CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid or if image_desc is NULL."
+        let desc = desc.ok_or_else(|| Error::InvalidImageDescriptor("there is no description".into()))?;
+        let kind = kind_of(desc)?;
+        check_origin(desc, kind)?;
+        let shape = shape(context, (desc, kind), u64::from(element), host.is_some())?;
+        check_levels(&shape, flags, host.is_some())?;
+        let size = shape.size().ok_or_else(|| Error::InvalidImageSize(format!("{desc:?} is too large").into()))?;
+        if let Some(source) = source {
+            check_source(context, source, format, &shape, size)?;
+        }
+        // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags or if host_ptr is not NULL but
+        // [neither is]."
+        let wanted = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
+        ensure!(
+            wanted == host.is_some(),
+            InvalidHostPtr,
+            "the host pointer is {}",
+            if wanted { "missing" } else { "not asked for by the flags" }
+        );
+        // "CL_IMAGE_FORMAT_NOT_SUPPORTED if there are no devices in context that support image_format." Which images kernels may read and write
+        // is seen when they are set as arguments.
+        let any = |purpose| context.devices().iter().any(|device| format::is_supported(device.target(), shape.kind, purpose, format));
+        ensure!(
+            any(FormatUse::Read) || any(FormatUse::Write),
+            ImageFormatNotSupported,
+            "the format {:#x} {:#x} is not supported",
+            format.order,
+            format.data_type
+        );
+        let flags = match source {
+            Some(source) => flags.inherited(source.flags()),
+            None => flags.or_default(),
+        };
+        // Kernels find elements by offsets of 32 bits.
+        ensure!(size <= u64::from(u32::MAX), MemObjectAllocationFailure, "an image of {size} bytes");
+        let (buffer, descriptor) = match source {
+            Some(source) => (source.buffer().clone(), descriptor(&shape, format)?),
+            None => {
+                // "CL_MEM_OBJECT_ALLOCATION_FAILURE if there is a failure to allocate memory for the image object."
+                let limit = context.devices().iter().map(|device| device.properties().max_allocation).max().unwrap_or(0);
+                ensure!(size <= limit, MemObjectAllocationFailure, "an image of {size} bytes; the devices allow {limit}");
+                let descriptor = descriptor(&shape, format)?;
+                let data = host.map_or(Ok(HostData::None), |host| host(flags, size))?;
+                (Buffer::new(context, flags, size, data, None)?, descriptor)
+            }
+        };
+        Ok(Arc::new(Self {
+            slot: HandleSlot::default(),
+            context: context.clone(),
+            flags,
+            format,
+            shape,
+            size,
+            descriptor,
+            mip_levels: desc.num_mip_levels,
+            property_list,
+            source: source.cloned(),
+            buffer,
+            destructors: Destructors::default(),
+        }))
+    }
+
+    /// The context in which it was made.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// CL_MEM_FLAGS
+    pub fn flags(&self) -> MemFlags {
+        self.flags
+    }
+
+    /// CL_MEM_TYPE
+    pub fn image_type(&self) -> ImageType {
+        self.shape.kind
+    }
+
+    /// CL_IMAGE_FORMAT
+    pub fn format(&self) -> ImageFormat {
+        self.format
+    }
+
+    /// CL_IMAGE_ELEMENT_SIZE
+    pub fn element_size(&self) -> u64 {
+        self.shape.element
+    }
+
+    /// CL_MEM_SIZE
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// CL_IMAGE_WIDTH
+    pub fn width(&self) -> u64 {
+        self.shape.extent[0]
+    }
+
+    /// CL_IMAGE_HEIGHT: 0 for images of one dimension.
+    pub fn height(&self) -> u64 {
+        if self.shape.kind.has_height() { self.shape.extent[1] } else { 0 }
+    }
+
+    /// CL_IMAGE_DEPTH: 0 for all but images of three dimensions.
+    pub fn depth(&self) -> u64 {
+        if self.shape.kind == ImageType::Image3d { self.shape.extent[2] } else { 0 }
+    }
+
+    /// CL_IMAGE_ARRAY_SIZE: 0 for what is no array.
+    pub fn array_size(&self) -> u64 {
+        match self.shape.kind {
+            ImageType::Image1dArray => self.shape.extent[1],
+            ImageType::Image2dArray => self.shape.extent[2],
+            _ => 0,
+        }
+    }
+
+    /// CL_IMAGE_ROW_PITCH
+    pub fn row_pitch(&self) -> u64 {
+        self.shape.row_pitch
+    }
+
+    /// CL_IMAGE_SLICE_PITCH: 0 for images without slices.
+    pub fn slice_pitch(&self) -> u64 {
+        self.shape.slice_pitch
+    }
+
+    /// CL_IMAGE_NUM_MIP_LEVELS: 0 for images without levels.
+    pub fn mip_levels(&self) -> u32 {
+        self.mip_levels
+    }
+
+    /// CL_MEM_ASSOCIATED_MEMOBJECT
+    pub fn source(&self) -> Option<&MemObject> {
+        self.source.as_ref()
+    }
+
+    /// CL_MEM_PROPERTIES
+    pub fn property_list(&self) -> Option<&[u64]> {
+        self.property_list.as_deref()
+    }
+
+    /// CL_MEM_HOST_PTR
+    pub fn host_pointer(&self) -> usize {
+        self.buffer.host_pointer()
+    }
+
+    /// The memory that its elements lie in, from the first byte on.
+    pub fn buffer(&self) -> &Arc<Buffer> {
+        &self.buffer
+    }
+
+    /// What kernels are told of it.
+    pub fn descriptor(&self) -> ImageDescriptor {
+        self.descriptor
+    }
+
+    /// The origins of commands have so many elements that are read: a fourth one names the level where the third is taken.
+    pub fn origin_elements(&self) -> usize {
+        if self.shape.levels > 1 && matches!(self.shape.kind, ImageType::Image2dArray | ImageType::Image3d) { 4 } else { 3 }
+    }
+
+    /// The bytes of a box of elements in its buffer.
+    ///
+    /// # Errors
+    /// If the box is empty or out of bounds (dimensions that the image does not have begin at 0 and have the size 1), and for levels that it does not have.
+    pub fn rect(&self, origin: Origin, region: [u64; 3]) -> Result<Rect> {
+        let (level, [x, y, z]) = self.shape.place(origin)?;
+        let (begin, shape) = self.shape.level(level);
+        // "CL_INVALID_VALUE if the region being read or written specified by origin and region is out of bounds" or if they "do not follow the rules
+        // described in the argument description".
+        let at = [x, y, z];
+        let inside = (0..3).all(|dim| region[dim] != 0 && at[dim].checked_add(region[dim]).is_some_and(|end| end <= shape.extent[dim]));
+        ensure!(inside, InvalidValue, "the box of {region:?} at {origin:?} is not within the image's {:?}", shape.extent);
+        let [row, slice] = shape.strides();
+        let element = shape.element;
+        Rect::unchecked([begin + x * element, y, z], [region[0] * element, region[1], region[2]], row, slice)
+    }
+
+    /// The pitches of the level that an origin names: of rows, and of slices, 0 for images without.
+    ///
+    /// # Errors
+    /// For levels that it does not have.
+    pub fn pitches(&self, origin: Origin) -> Result<(u64, u64)> {
+        let (level, _) = self.shape.place(origin)?;
+        let (_, shape) = self.shape.level(level);
+        Ok((shape.row_pitch, shape.slice_pitch))
+    }
+
+    /// The bytes of a box of elements in the application's memory, which begins with the box.
+    ///
+    /// # Errors
+    /// If the pitches are wrong.
+    pub fn host_rect(&self, region: [u64; 3], row_pitch: u64, slice_pitch: u64) -> Result<Rect> {
+        let too_large = || Error::InvalidValue(format!("the region {region:?} is too large").into());
+        let width = region[0].checked_mul(self.shape.element).ok_or_else(too_large)?;
+        // "This value must be greater than or equal to the element size in bytes × width."
+        ensure!(row_pitch == 0 || row_pitch >= width, InvalidValue, "row pitch {row_pitch} is less than the row's {width} bytes");
+        let row = if row_pitch == 0 { width } else { row_pitch };
+        // "CL_INVALID_VALUE if image is a 1D or 2D image and slice_pitch or input_slice_pitch is not zero."
+        ensure!(slice_pitch == 0 || self.shape.kind.has_slices(), InvalidValue, "a slice pitch for an image without slices");
+        let rows = if self.shape.kind == ImageType::Image1dArray { 1 } else { region[1] };
+        let least = row.checked_mul(rows).ok_or_else(too_large)?;
+        // "Otherwise this value must be greater than or equal to row_pitch × height."
+        ensure!(slice_pitch == 0 || slice_pitch >= least, InvalidValue, "slice pitch {slice_pitch} is less than {least}");
+        let slice = if slice_pitch == 0 { least } else { slice_pitch };
+        // The images of a 1D array are rows to us, a slice pitch from each other.
+        let (row, slice) = if self.shape.kind == ImageType::Image1dArray { (slice, 0) } else { (row, slice) };
+        Rect::unchecked([0; 3], [width, region[1], region[2]], row, slice)
+    }
+}
+
+/// "CL_INVALID_OPERATION if there are no devices in context that support images."
+pub(crate) fn check_support(context: &Context) -> Result<()> {
+    ensure!(
+        context.devices().iter().any(|device| device.target().language.images),
+        InvalidOperation,
+        "no device of the context supports images"
+    );
+    Ok(())
+}
+
+/// Width, height, depth and images of an array that a device allows an image of a type; 1 of what it does not have.
+pub(crate) fn most(limits: &ImageLimits, kind: ImageType) -> [u64; 4] {
+    let array = if kind.is_array() { limits.array } else { 1 };
+    match kind {
+        ImageType::Image1dBuffer => [limits.buffer, 1, 1, 1],
+        ImageType::Image3d => [limits.size_3d, limits.size_3d, limits.size_3d, 1],
+        _ => [limits.size_2d, if kind.has_height() { limits.size_2d } else { 1 }, 1, array],
+    }
+}
+
+/// The type of a description, checked.
+pub(crate) fn kind_of(desc: &ImageDesc) -> Result<ImageType> {
+    let kind = ImageType::from_raw(desc.image_type)
+        .ok_or_else(|| Error::InvalidImageDescriptor(format!("image type {:#x} is unknown", desc.image_type).into()))?;
+    ensure!(desc.num_samples == 0, InvalidImageDescriptor, "{} samples", desc.num_samples);
+    Ok(kind)
+}
+
+/// Checks that an image of that type can be made from what a description names.
+fn check_origin(desc: &ImageDesc, kind: ImageType) -> Result<()> {
+    // "mem_object can be a buffer memory object if image_type is CL_MEM_OBJECT_IMAGE1D_BUFFER or CL_MEM_OBJECT_IMAGE2D, or any other image_type if the
+    // cl_ext_image_from_buffer extension is supported. [It] can be an image object if image_type is CL_MEM_OBJECT_IMAGE2D. Otherwise it must be NULL."
+    let goes = match (&desc.source, kind) {
+        (None, kind) => kind != ImageType::Image1dBuffer,
+        (Some(MemObject::Buffer(_)), _) => true,
+        (Some(MemObject::Image(_)), kind) => kind == ImageType::Image2d,
+        (Some(MemObject::Pipe(_)), _) => false,
+    };
+    ensure!(goes, InvalidImageDescriptor, "the memory object does not go with {kind:?}");
+    Ok(())
+}
+
+/// Checks the dimensions of a description and fills in its pitches.
+pub(crate) fn shape(context: &Context, (desc, kind): (&ImageDesc, ImageType), element: u64, has_host: bool) -> Result<ImageExtent> {
+    let from_buffer = matches!(desc.source, Some(MemObject::Buffer(_)));
+    let used = |used: bool, value: u64| if used { value } else { 1 };
+    let height = used(kind.has_height(), desc.height);
+    let depth = used(kind == ImageType::Image3d, desc.depth);
+    let array = used(kind.is_array(), desc.array_size);
+    // "CL_INVALID_IMAGE_SIZE if the image dimensions specified in image_desc are not valid or exceed the maximum image dimensions ... for all devices
+    // in context."
+    let fits = context.devices().iter().filter(|device| device.target().language.images).any(|device| {
+        let most = most(&device.image_limits(), kind);
+        [desc.width, height, depth, array].iter().zip(most).all(|(size, most)| *size <= most)
+    });
+    let empty = desc.width == 0 || height == 0 || depth == 0 || array == 0;
+    ensure!(fits && !empty, InvalidImageSize, "an image of {} x {height} x {depth}, {array} times", desc.width);
+    // "The image_row_pitch must be zero if host_ptr is NULL ... and the image is not a 2D image created from a buffer. If image_row_pitch is not zero
+    // it must be ≥ image_width × size of element in bytes, and a multiple of [that] size."
+    // The one row of a 1D image buffer may be followed by as many bytes as the application wants: drivers take that, and the conformance tests give it.
+    let may_have_pitch = has_host || desc.source.is_some();
+    let least = desc.width * element;
+    let wrong = if from_buffer { Error::InvalidImageFormatDescriptor } else { Error::InvalidImageDescriptor };
+    if desc.row_pitch != 0 {
+        ensure!(may_have_pitch, InvalidImageDescriptor, "a row pitch without a host pointer");
+        if desc.row_pitch < least || !desc.row_pitch.is_multiple_of(element) {
+            return Err(wrong(format!("row pitch {} for rows of {least} bytes, elements of {element}", desc.row_pitch).into()));
+        }
+    }
+    let row_pitch = match &desc.source {
+        _ if desc.row_pitch != 0 => desc.row_pitch,
+        Some(MemObject::Image(image)) => image.shape.row_pitch,
+        _ => least,
+    };
+    let too_large = || Error::InvalidImageSize(format!("an image of {} x {height} x {depth}, {array} times", desc.width).into());
+    let rows = row_pitch.checked_mul(height).ok_or_else(too_large)?;
+    let slice_pitch = match (kind.has_slices(), desc.slice_pitch) {
+        // "This ... is ignored" for images without slices by what all drivers do.
+        (false, _) => 0,
+        (true, 0) => rows,
+        (true, given) => {
+            ensure!(may_have_pitch, InvalidImageDescriptor, "a slice pitch without a host pointer");
+            // "The image slice pitch must be ≥ the image row pitch × image_height for a 2D image array or a 3D image, must be ≥ the image row pitch for a
+            // 1D image array, and must be a multiple of the image row pitch."
+            if given < rows || !given.is_multiple_of(row_pitch) {
+                return Err(wrong(format!("slice pitch {given} for slices of {rows} bytes, rows of {row_pitch}").into()));
+            }
+            given
+        }
+    };
+    let extent = match kind {
+        ImageType::Image1dArray => [desc.width, array, 1],
+        ImageType::Image2dArray => [desc.width, height, array],
+        _ => [desc.width, height, depth],
+    };
+    // "Specifying num_mip_levels equal to either 0 or 1 creates an image with a single mipmap level."
+    let levels = desc.num_mip_levels.max(1);
+    ensure!(levels <= MOST_LEVELS, InvalidImageDescriptor, "{levels} mip levels, and {MOST_LEVELS} are the most");
+    Ok(ImageExtent { kind, element, extent, row_pitch, slice_pitch, levels })
+}
+
+/// Checks what goes with several levels ("Mipmap Images"); the specification names no errors.
+fn check_levels(shape: &ImageExtent, flags: MemFlags, has_host: bool) -> Result<()> {
+    if shape.levels == 1 {
+        return Ok(());
+    }
+    // "CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR cannot be specified if a mipmapped image is created. The host_ptr argument must be a NULL value."
+    let host = has_host || flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
+    ensure!(!host, InvalidHostPtr, "a mipmapped image has no contents of the host's");
+    // "Mip-mapped images cannot be created for CL_MEM_OBJECT_IMAGE1D_BUFFER images, depth images or multi-sampled images." OpenCL C has functions for those of depth, and the
+    // conformance tests make them.
+    ensure!(shape.kind != ImageType::Image1dBuffer, InvalidImageDescriptor, "{} mip levels of an image of a buffer", shape.levels);
+    Ok(())
+}
+
+/// Checks an image against the memory object that it is made from.
+fn check_source(context: &Arc<Context>, source: &MemObject, format: ImageFormat, shape: &ImageExtent, size: u64) -> Result<()> {
+    ensure!(Arc::ptr_eq(source.context(), context), InvalidContext, "the memory object is of another context");
+    match source {
+        MemObject::Buffer(buffer) => {
+            // "the image_width × size of element in bytes must be ≤ size of the buffer object", and so for image_row_pitch × image_height.
+            ensure!(shape.levels == 1, InvalidImageDescriptor, "a mipmapped image is not made from a buffer");
+            ensure!(size <= buffer.size(), InvalidImageSize, "an image of {size} bytes in a buffer of {}", buffer.size());
+            let aligned = context.devices().iter().any(|device| buffer.origin().is_multiple_of(device.base_alignment().into()));
+            ensure!(aligned, InvalidImageFormatDescriptor, "the sub-buffer's origin {} is not aligned for any device", buffer.origin());
+        }
+        MemObject::Image(image) => {
+            // "All of the values specified in image_desc must match the image descriptor information associated with mem_object."
+            ensure!(*shape == image.shape, InvalidImageDescriptor, "{shape:?} differs from the image's {:?}", image.shape);
+            // "The image channel data type specified in image_format must match", and the order be compatible.
+            ensure!(
+                format.data_type == image.format.data_type && format::compatible_orders(format.order, image.format.order),
+                InvalidImageFormatDescriptor,
+                "no view of the order {:#x} of an image of the order {:#x}",
+                format.order,
+                image.format.order
+            );
+        }
+        MemObject::Pipe(_) => return Err(Error::InvalidImageDescriptor("no image is made from a pipe".into())),
+    }
+    Ok(())
+}
+
+/// What kernels are told.
+fn descriptor(shape: &ImageExtent, format: ImageFormat) -> Result<ImageDescriptor> {
+    let narrow =
+        |number: u64| u32::try_from(number).map_err(|_| Error::MemObjectAllocationFailure(format!("{number} does not fit 32 bits").into()));
+    let [second, third] = [narrow(shape.extent[1])?, narrow(shape.extent[2])?];
+    let (height, depth, array_size) = match shape.kind {
+        ImageType::Image1dArray => (1, 1, second),
+        ImageType::Image2dArray => (second, 1, third),
+        _ => (second, third, 1),
+    };
+    let slice_pitch = if shape.kind.has_slices() { shape.slice_pitch } else { shape.row_pitch * shape.extent[1] };
+    Ok(ImageDescriptor {
+        width: narrow(shape.extent[0])?,
+        height,
+        depth,
+        array_size,
+        row_pitch: narrow(shape.row_pitch)?,
+        slice_pitch: narrow(slice_pitch)?,
+        format,
+        levels: shape.levels,
+    })
+}

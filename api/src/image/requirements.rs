@@ -1,0 +1,116 @@
+//! What an image would need (cl_ext_image_requirements_info): asked before it is made.
+//!
+//! Elements lie in buffers, at any address. Pitches are multiples of an element's size, and limits are those of the devices for all formats: a kernel converts
+//! elements itself.
+
+use crate::image::format::element_size;
+use crate::image::{ImageDesc, ImageType, check_support, kind_of, most, shape};
+use crate::objects::context::Context;
+use crate::objects::device::LARGEST_ELEMENT;
+use crate::types::error::{Error, Result, ensure};
+use wgcl_compiler::image::ImageFormat;
+
+/// A question about an image that there is not yet; what is not given may be anything.
+#[derive(Clone, Copy, Debug)]
+pub struct ImageRequirements<'a> {
+    context: &'a Context,
+    /// Bytes of an element.
+    element: Option<u64>,
+    desc: Option<&'a ImageDesc>,
+}
+
+/// A dimension that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dimension {
+    /// CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT
+    Width = 0,
+    /// CL_IMAGE_REQUIREMENTS_MAX_HEIGHT_EXT
+    Height = 1,
+    /// CL_IMAGE_REQUIREMENTS_MAX_DEPTH_EXT
+    Depth = 2,
+    /// CL_IMAGE_REQUIREMENTS_MAX_ARRAY_SIZE_EXT
+    ArraySize = 3,
+}
+
+impl<'a> ImageRequirements<'a> {
+    /// Of a format and a description, `None` for null pointers.
+    ///
+    /// # Errors
+    /// For formats that there are not, and where there are no images.
+    pub fn new(context: &'a Context, format: Option<ImageFormat>, desc: Option<&'a ImageDesc>) -> Result<Self> {
+        check_support(context)?;
+        let element = match format {
+            Some(format) => {
+                let size = element_size(format).ok_or_else(|| {
+                    Error::InvalidImageFormatDescriptor(format!("the format {:#x} {:#x}", format.order, format.data_type).into())
+                })?;
+                Some(u64::from(size))
+            }
+            None => None,
+        };
+        Ok(Self { context, element, desc })
+    }
+
+    /// The size of an image; "CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid."
+    fn bytes(&self, element: u64) -> Result<u64> {
+        let Some(desc) = self.desc else {
+            return Err(Error::InvalidValue("there is no description".into()));
+        };
+        let shape = shape(self.context, (desc, kind_of(desc)?), element, true).map_err(|error| match error {
+            Error::InvalidImageSize(why) => Error::InvalidImageDescriptor(why),
+            other => other,
+        })?;
+        shape.size().ok_or_else(|| Error::InvalidImageDescriptor(format!("{desc:?} is too large").into()))
+    }
+
+    /// CL_IMAGE_REQUIREMENTS_ROW_PITCH_ALIGNMENT_EXT and CL_IMAGE_REQUIREMENTS_SLICE_PITCH_ALIGNMENT_EXT, in bytes.
+    ///
+    /// # Errors
+    /// For descriptions of nothing.
+    pub fn pitch_alignment(&self) -> Result<u64> {
+        let element = self.element.unwrap_or(LARGEST_ELEMENT);
+        if self.desc.is_some() {
+            self.bytes(element)?;
+        }
+        Ok(element)
+    }
+
+    /// CL_IMAGE_REQUIREMENTS_BASE_ADDRESS_ALIGNMENT_EXT, in bytes.
+    ///
+    /// # Errors
+    /// For descriptions of nothing.
+    pub fn base_alignment(&self) -> Result<u64> {
+        self.pitch_alignment().map(|_| 1)
+    }
+
+    /// CL_IMAGE_REQUIREMENTS_SIZE_EXT
+    ///
+    /// # Errors
+    /// Without a format or a description, and for descriptions of nothing.
+    pub fn size(&self) -> Result<u64> {
+        let element = self.element.ok_or_else(|| Error::InvalidValue("there is no format".into()))?;
+        self.bytes(element)
+    }
+
+    /// CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT and so on: what all devices with images allow.
+    ///
+    /// # Errors
+    /// For an image that does not have the dimension.
+    pub fn most(&self, dimension: Dimension) -> Result<u32> {
+        let has = |kind: ImageType| match dimension {
+            Dimension::Width => true,
+            Dimension::Height => matches!(kind, ImageType::Image2d | ImageType::Image2dArray | ImageType::Image3d),
+            Dimension::Depth => kind == ImageType::Image3d,
+            Dimension::ArraySize => matches!(kind, ImageType::Image1dArray | ImageType::Image2dArray),
+        };
+        // "image_type must be either 0, [or one that has it], otherwise CL_INVALID_IMAGE_DESCRIPTOR is returned."
+        let kinds: Vec<ImageType> = match self.desc {
+            Some(desc) if desc.image_type != 0 => vec![kind_of(desc)?],
+            _ => ImageType::ALL.into_iter().filter(|&kind| has(kind)).collect(),
+        };
+        ensure!(kinds.iter().all(|&kind| has(kind)), InvalidImageDescriptor, "{kinds:?} without {dimension:?}");
+        let devices = self.context.devices().iter().filter(|device| device.target().language.images);
+        let limits = devices.flat_map(|device| kinds.iter().map(|&kind| most(&device.image_limits(), kind)[dimension as usize]));
+        Ok(u32::try_from(limits.min().unwrap_or(0)).unwrap_or(u32::MAX))
+    }
+}

@@ -1,0 +1,219 @@
+//! Contexts (OpenCL API 4.4).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+use wgcl_compiler::target::{Target, Zeroed};
+
+use crate::commands::migration::{Bridge, LazyBridge};
+use crate::commands::svm::Shared;
+use crate::objects::device::Device;
+use crate::objects::memory::Buffer;
+use crate::objects::queue::Queue;
+use crate::types::callback;
+use crate::types::error::{Error, Result, ensure};
+use crate::types::host_memory::HostAllocator;
+use crate::types::lock::{Mutex, Rank};
+use crate::types::object::{Destructors, HandleSlot, Object};
+use crate::types::printf::{self, Printer};
+
+/// Tells the application of an error, in words and by its code: the C ABI's form of pfn_notify. It is called under no lock.
+pub type Notify = Arc<dyn Fn(&str, i32) + Send + Sync>;
+
+/// A context.
+pub struct Context {
+    slot: HandleSlot,
+    devices: Vec<Arc<Device>>,
+    /// For each device the first of them with the same memory.
+    homes: Vec<usize>,
+    /// Whether several of them use the host's memory as it is, and can have it in common.
+    has_common_memory: bool,
+    /// What contents cross between devices that do not have it.
+    bridge: LazyBridge,
+    property_list: Option<Vec<isize>>,
+    notify: Option<Notify>,
+    printer: OnceLock<Printer>,
+    zeroed: OnceLock<Zeroed>,
+    allocator: Arc<dyn HostAllocator>,
+    /// The number that the next command gets.
+    numbers: AtomicU64,
+    /// Shared virtual memory by address.
+    pub(crate) svm: Mutex<BTreeMap<usize, Shared>>,
+    /// Buffers whose addresses were asked for, by these.
+    pub(crate) addressed: Mutex<BTreeMap<u64, Weak<Buffer>>>,
+    /// Its queues, dead ones too.
+    queues: Mutex<Vec<Weak<Queue>>>,
+    /// The default on-device queue of each device, by its place.
+    default_queues: Mutex<Vec<Weak<Queue>>>,
+    /// Last, so that its callbacks run when everything else of the context is gone.
+    destructors: Destructors,
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("devices", &self.devices).finish_non_exhaustive()
+    }
+}
+
+impl Object for Context {
+    fn handle_slot(&self) -> &HandleSlot {
+        &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.notify.as_ref()
+    }
+}
+
+impl Context {
+    /// clCreateContext. `property_list` is the list as the application gave it, for CL_CONTEXT_PROPERTIES. Duplicate devices count once.
+    ///
+    /// # Errors
+    /// If there is no device.
+    pub fn new(
+        devices: &[Arc<Device>],
+        property_list: Option<Vec<isize>>,
+        notify: Option<Notify>,
+        allocator: Arc<dyn HostAllocator>,
+    ) -> Result<Arc<Self>> {
+        ensure!(!devices.is_empty(), InvalidValue, "a context needs a device");
+        let mut unique: Vec<Arc<Device>> = Vec::new();
+        for device in devices {
+            if !unique.iter().any(|d| Arc::ptr_eq(d, device)) {
+                unique.push(device.clone());
+            }
+        }
+        let home = |device: &Arc<Device>| unique.iter().position(|other| other.shares_memory(device)).unwrap_or(0);
+        let homes: Vec<usize> = unique.iter().map(home).collect();
+        let adopting = unique.iter().zip(&homes).enumerate().filter(|(index, (device, home))| index == *home && device.backend().adopts());
+        let has_common_memory = adopting.count() > 1;
+        Ok(Arc::new(Self {
+            slot: HandleSlot::default(),
+            devices: unique,
+            homes,
+            has_common_memory,
+            bridge: LazyBridge::default(),
+            property_list,
+            notify,
+            printer: OnceLock::new(),
+            zeroed: OnceLock::new(),
+            allocator,
+            numbers: AtomicU64::new(1),
+            svm: Mutex::new(Rank::Svm, BTreeMap::new()),
+            addressed: Mutex::new(Rank::Svm, BTreeMap::new()),
+            queues: Mutex::new(Rank::Svm, Vec::new()),
+            default_queues: Mutex::new(Rank::Svm, devices.iter().map(|_| Weak::new()).collect()),
+            destructors: Destructors::default(),
+        }))
+    }
+
+    /// CL_CONTEXT_DEVICES
+    pub fn devices(&self) -> &[Arc<Device>] {
+        &self.devices
+    }
+
+    /// CL_CONTEXT_PROPERTIES
+    pub fn property_list(&self) -> Option<&[isize]> {
+        self.property_list.as_deref()
+    }
+
+    /// A device's place among the context's devices.
+    pub fn device_index(&self, device: &Arc<Device>) -> Option<usize> {
+        self.devices.iter().position(|d| Arc::ptr_eq(d, device))
+    }
+
+    /// The device that stands for all of the context's that have the memory of one in common, by their places.
+    pub(crate) fn home(&self, device_index: usize) -> usize {
+        self.homes.get(device_index).copied().unwrap_or(device_index)
+    }
+
+    /// Whether several devices use the host's memory as it is.
+    pub(crate) const fn has_common_memory(&self) -> bool {
+        self.has_common_memory
+    }
+
+    /// Memory of the host's by which contents come from one device to another, if there is such.
+    pub(crate) fn bridge(&self) -> Option<&Arc<Bridge>> {
+        self.bridge.get(self, &*self.allocator)
+    }
+
+    /// Sends what kernels print there from now on. Only the first counts.
+    pub fn set_printer(&self, printer: Printer) {
+        // The property is refused if it is given twice.
+        let _ = self.printer.set(printer);
+    }
+
+    /// CL_CONTEXT_MEMORY_INITIALIZE_KHR. Only the first counts.
+    pub fn set_zeroed(&self, zeroed: Zeroed) {
+        // The property is refused if it is given twice.
+        let _ = self.zeroed.set(zeroed);
+    }
+
+    /// What its programs are compiled for: a device, and memory that is zero at first where that was asked for.
+    pub(crate) fn target_of(&self, device: &Device) -> Target {
+        Target { zeroed: self.zeroed.get().copied().unwrap_or_default(), ..device.target().clone() }
+    }
+
+    /// Hands on what a kernel printed.
+    pub fn print(&self, text: &[u8]) {
+        match self.printer.get() {
+            Some(printer) => printer(text),
+            None => printf::to_stdout(text),
+        }
+    }
+
+    /// A queue was made.
+    pub(crate) fn add_queue(&self, queue: &Arc<Queue>) {
+        let mut queues = self.queues.lock();
+        queues.retain(|queue| queue.strong_count() > 0);
+        queues.push(Arc::downgrade(queue));
+    }
+
+    /// The queues that there are.
+    pub(crate) fn queues(&self) -> Vec<Arc<Queue>> {
+        self.queues.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// The default on-device queue of a device.
+    pub fn default_queue(&self, device: &Arc<Device>) -> Option<Arc<Queue>> {
+        let index = self.device_index(device)?;
+        self.default_queues.lock().get(index)?.upgrade()
+    }
+
+    /// Makes an on-device queue the default one of its device.
+    pub(crate) fn set_default_queue(&self, queue: &Arc<Queue>) {
+        if let Some(default) = self.default_queues.lock().get_mut(queue.device_index()) {
+            *default = Arc::downgrade(queue);
+        }
+    }
+
+    /// Makes host memory for maps.
+    pub fn allocator(&self) -> &dyn HostAllocator {
+        &*self.allocator
+    }
+
+    /// Gives a command its number: commands of all queues are counted in the order in which they are enqueued.
+    pub(crate) fn number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::AcqRel)
+    }
+
+    /// The number that the next command gets.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.numbers.load(Ordering::Acquire)
+    }
+
+    /// clSetContextDestructorCallback
+    pub fn on_destruction(&self, job: callback::Job) {
+        self.destructors.push(job);
+    }
+
+    /// Tells the application's callback of an error, if it gave one.
+    pub(crate) fn notify(&self, error: &Error) {
+        if let Some(notify) = &self.notify {
+            let (notify, message, code) = (notify.clone(), error.to_string(), error.code());
+            callback::schedule(Box::new(move || notify(&message, code)));
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Partitioning devices (OpenCL API 4.3): sub-devices have some of a device's compute units, all of its memory, and what was built for it.
+
+use std::sync::Arc;
+
+use bitflags::bitflags;
+
+use crate::objects::device::Device;
+use crate::types::error::{Error, Result, ensure};
+
+bitflags! {
+    /// cl_device_affinity_domain
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct AffinityDomain: u64 {
+        /// CL_DEVICE_AFFINITY_DOMAIN_NUMA
+        const NUMA = 1 << 0;
+        /// CL_DEVICE_AFFINITY_DOMAIN_L4_CACHE
+        const L4_CACHE = 1 << 1;
+        /// CL_DEVICE_AFFINITY_DOMAIN_L3_CACHE
+        const L3_CACHE = 1 << 2;
+        /// CL_DEVICE_AFFINITY_DOMAIN_L2_CACHE
+        const L2_CACHE = 1 << 3;
+        /// CL_DEVICE_AFFINITY_DOMAIN_L1_CACHE
+        const L1_CACHE = 1 << 4;
+        /// CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE: the first of the others, in their order, that divides the device.
+        const NEXT_PARTITIONABLE = 1 << 5;
+    }
+}
+
+/// How a domain divides a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Division {
+    /// What the compute units of a part share: one of the domains but [`AffinityDomain::NEXT_PARTITIONABLE`].
+    pub domain: AffinityDomain,
+    /// Two parts at least, each the numbers of its compute units, counted from 0.
+    pub parts: Vec<Vec<u32>>,
+}
+
+/// The names of cl_device_partition_property; the values are the specification's.
+mod property {
+    pub(super) const EQUALLY: isize = 0x1086;
+    pub(super) const BY_COUNTS: isize = 0x1087;
+    pub(super) const BY_AFFINITY_DOMAIN: isize = 0x1088;
+}
+
+/// A partition scheme, as the properties of clCreateSubDevices name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Partition {
+    /// CL_DEVICE_PARTITION_EQUALLY: as many parts of so many compute units as there can be.
+    Equally(isize),
+    /// CL_DEVICE_PARTITION_BY_COUNTS: compute units of each part.
+    ByCounts(Vec<isize>),
+    /// CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN
+    ByAffinityDomain(AffinityDomain),
+}
+
+impl Partition {
+    /// Reads a list of properties, of which `at` gives the elements by their numbers. `limit` is how many compute units there are: a list of more counts is not read to its end.
+    ///
+    /// # Errors
+    /// If they are not valid.
+    pub fn parse(at: impl Fn(usize) -> isize, limit: u32) -> Result<Self> {
+        let alone = |scheme: Self| {
+            ensure!(at(2) == 0, InvalidValue, "a device is partitioned by one scheme");
+            Ok(scheme)
+        };
+        match at(0) {
+            property::EQUALLY => alone(Self::Equally(at(1))),
+            property::BY_COUNTS => Ok(Self::ByCounts((1..=limit as usize + 1).map(&at).take_while(|&count| count != 0).collect())),
+            property::BY_AFFINITY_DOMAIN => {
+                let domain = u64::try_from(at(1)).ok().and_then(AffinityDomain::from_bits).filter(|domain| domain.bits().is_power_of_two());
+                let domain = domain.ok_or_else(|| Error::InvalidValue(format!("affinity domain {:#x}", at(1)).into()))?;
+                alone(Self::ByAffinityDomain(domain))
+            }
+            other => Err(Error::InvalidValue(format!("partition scheme {other:#x}").into())),
+        }
+    }
+
+    /// The properties again, with the zero at their end, for CL_DEVICE_PARTITION_TYPE. `domain` is what CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE turned out to be.
+    fn properties(&self, domain: Option<AffinityDomain>) -> Vec<isize> {
+        match self {
+            Self::Equally(units) => vec![property::EQUALLY, *units, 0],
+            Self::ByCounts(counts) => {
+                // The list of counts has an end of its own.
+                [property::BY_COUNTS].into_iter().chain(counts.iter().copied()).chain([0, 0]).collect()
+            }
+            Self::ByAffinityDomain(asked) => {
+                let bits = domain.unwrap_or(*asked).bits();
+                vec![property::BY_AFFINITY_DOMAIN, isize::try_from(bits).unwrap_or(0), 0]
+            }
+        }
+    }
+}
+
+/// What parts a scheme makes of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// Numbers of compute units, a list for each part.
+    units: Vec<Vec<u32>>,
+    /// What the parts say of where they come from.
+    properties: Vec<isize>,
+}
+
+impl Parts {
+    /// How many sub-devices there are going to be.
+    pub fn count(&self) -> usize {
+        self.units.len()
+    }
+}
+
+/// Lists of following numbers.
+fn in_row(counts: impl IntoIterator<Item = u32>) -> Vec<Vec<u32>> {
+    let mut next = 0;
+    let part = |count| {
+        let first = next;
+        next += count;
+        (first..next).collect()
+    };
+    counts.into_iter().map(part).collect()
+}
+
+impl Device {
+    fn compute_units(&self) -> u32 {
+        self.properties().compute_units.max(1)
+    }
+
+    /// Whether it can be partitioned.
+    pub fn is_divisible(&self) -> bool {
+        self.backend().is_divisible() && self.compute_units() > 1
+    }
+
+    /// CL_DEVICE_PARTITION_MAX_SUB_DEVICES
+    pub fn max_sub_devices(&self) -> u32 {
+        if self.is_divisible() { self.compute_units() } else { 0 }
+    }
+
+    /// CL_DEVICE_PARTITION_AFFINITY_DOMAIN: what divides the device.
+    pub fn affinity_domains(&self) -> AffinityDomain {
+        if !self.is_divisible() {
+            return AffinityDomain::empty();
+        }
+        let domains: AffinityDomain = self.backend().divisions().iter().map(|division| division.domain).collect();
+        if domains.is_empty() { domains } else { domains | AffinityDomain::NEXT_PARTITIONABLE }
+    }
+
+    /// CL_DEVICE_PARTITION_PROPERTIES: the schemes. "If the device cannot be partitioned ... a value of 0 will be returned."
+    pub fn partition_schemes(&self) -> Vec<isize> {
+        if !self.is_divisible() {
+            return vec![0];
+        }
+        let mut schemes = vec![property::EQUALLY, property::BY_COUNTS];
+        if !self.affinity_domains().is_empty() {
+            schemes.push(property::BY_AFFINITY_DOMAIN);
+        }
+        schemes
+    }
+
+    /// What a scheme makes of the device; nothing is created yet.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn divide(&self, scheme: &Partition) -> Result<Parts> {
+        // "CL_INVALID_VALUE if values specified in properties are not valid or if values specified in properties are valid but not supported by the device."
+        ensure!(self.backend().is_divisible(), InvalidValue, "{} cannot be partitioned", self.name());
+        let parts = match scheme {
+            Partition::Equally(units) => {
+                let units = u32::try_from(*units).ok().filter(|&units| units != 0);
+                let units = units.ok_or_else(|| Error::InvalidValue("parts without compute units".into()))?;
+                // "CL_INVALID_DEVICE_PARTITION_COUNT if ... the total number of compute units requested exceeds CL_DEVICE_MAX_COMPUTE_UNITS", which the conformance tests ask
+                // of this scheme too, as they do not take all of a device for a part of it.
+                let all = self.compute_units();
+                ensure!(units <= all, InvalidDevicePartitionCount, "parts of {units} of {all} compute units");
+                ensure!(units < all, DevicePartitionFailed, "the part would be all of the device");
+                in_row((0..self.compute_units() / units).map(|_| units))
+            }
+            Partition::ByCounts(counts) => in_row(self.check_counts(counts)?),
+            Partition::ByAffinityDomain(wanted) => {
+                let divisions = self.backend().divisions();
+                // The scheme is then not among those that are reported.
+                ensure!(!divisions.is_empty(), InvalidValue, "no affinity domain divides {}", self.name());
+                let next = *wanted == AffinityDomain::NEXT_PARTITIONABLE;
+                let division = divisions.into_iter().find(|division| next || division.domain == *wanted);
+                // "CL_DEVICE_PARTITION_FAILED if the partition name is supported by the implementation but in_device could not be further partitioned."
+                let division = division.ok_or_else(|| Error::DevicePartitionFailed(format!("{wanted:?} does not divide it").into()))?;
+                return Ok(Parts { units: division.parts, properties: scheme.properties(Some(division.domain)) });
+            }
+        };
+        ensure!(self.is_divisible() && !parts.is_empty(), DevicePartitionFailed, "{} compute units", self.compute_units());
+        Ok(Parts { units: parts, properties: scheme.properties(None) })
+    }
+
+    fn check_counts(&self, counts: &[isize]) -> Result<Vec<u32>> {
+        ensure!(!counts.is_empty(), InvalidValue, "a partition without parts");
+        // "CL_INVALID_DEVICE_PARTITION_COUNT if the partition name specified in properties is CL_DEVICE_PARTITION_BY_COUNTS and the number of sub-devices requested
+        // exceeds CL_DEVICE_PARTITION_MAX_SUB_DEVICES or the total number of compute units requested exceeds CL_DEVICE_MAX_COMPUTE_UNITS for in_device, or the number of
+        // compute units requested for one or more sub-devices is less than zero or ..."
+        let counts: Option<Vec<u32>> = counts.iter().map(|&count| u32::try_from(count).ok()).collect();
+        let fits = |counts: &Vec<u32>| counts.iter().map(|&count| u64::from(count)).sum::<u64>() <= u64::from(self.compute_units());
+        counts.filter(fits).ok_or_else(|| {
+            Error::InvalidDevicePartitionCount(format!("the parts do not come out of {} compute units", self.compute_units()).into())
+        })
+    }
+
+    /// clCreateSubDevices: the parts as devices.
+    ///
+    /// # Errors
+    /// If the backend has no such parts.
+    pub fn sub_devices(self: &Arc<Self>, parts: &Parts) -> Result<Vec<Arc<Self>>> {
+        let part = |units: &Vec<u32>| {
+            let backend = self.backend().part(units);
+            let backend = backend.ok_or_else(|| Error::DevicePartitionFailed(format!("no part of the units {units:?}").into()))?;
+            Ok(Self::part_of(self, backend, parts.properties.clone()))
+        };
+        parts.units.iter().map(part).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{AffinityDomain, Partition, in_row};
+    use crate::objects::device::Device;
+    use crate::test_backend::TestDevice;
+    use crate::types::error::Error;
+
+    fn parse(list: &[isize]) -> Result<Partition, Error> {
+        Partition::parse(|index| list[index], 4)
+    }
+
+    #[test]
+    fn lists_of_properties_are_read_no_further_than_they_go() {
+        assert_eq!(parse(&[0x1086, 2, 0]), Ok(Partition::Equally(2)));
+        assert_eq!(parse(&[0x1087, 3, 1, 0]), Ok(Partition::ByCounts(vec![3, 1])));
+        assert_eq!(parse(&[0x1087, 1, 1, 1, 1, 1]), Ok(Partition::ByCounts(vec![1; 5])), "too many, and no end");
+        assert_eq!(parse(&[0x1088, 32, 0]), Ok(Partition::ByAffinityDomain(AffinityDomain::NEXT_PARTITIONABLE)));
+        for wrong in [&[0_isize][..], &[7], &[0x1088, 3, 0], &[0x1088, 64, 0], &[0x1088, 0, 0], &[0x1086, 1, 0x1087]] {
+            assert!(matches!(parse(wrong), Err(Error::InvalidValue(_))), "{wrong:x?}");
+        }
+    }
+
+    #[test]
+    fn schemes_are_told_as_they_were_given() {
+        assert_eq!(Partition::Equally(2).properties(None), [0x1086, 2, 0]);
+        assert_eq!(Partition::ByCounts(vec![3, 1]).properties(None), [0x1087, 3, 1, 0, 0]);
+        let next = Partition::ByAffinityDomain(AffinityDomain::NEXT_PARTITIONABLE);
+        assert_eq!(next.properties(Some(AffinityDomain::L3_CACHE)), [0x1088, 4, 0]);
+    }
+
+    #[test]
+    fn parts_follow_each_other() {
+        assert_eq!(in_row([2, 0, 1]), [vec![0, 1], vec![], vec![2]]);
+    }
+
+    #[test]
+    fn most_devices_are_one() {
+        let device: Arc<Device> = Device::new(TestDevice::new("whole"));
+        assert_eq!((device.max_sub_devices(), device.partition_schemes()), (0, vec![0]));
+        assert!(device.affinity_domains().is_empty());
+        assert!(matches!(device.divide(&Partition::Equally(1)), Err(Error::InvalidValue(_))));
+    }
+}

@@ -1,0 +1,42 @@
+//! `WGCL_DEVICE_TYPE`: what a device says of itself to programs that look for one type only (CL_DEVICE_TYPE, OpenCL API 4.2).
+//!
+//! Some applications use nothing but GPUs (x264, GEGL), and some choose other kernels for a CPU: OpenMM has one work-item loop over much of its data there, which suits devices
+//! whose work-items are threads of a processor.
+
+use crate::objects::device::DeviceType;
+
+/// The type that the option gives a device: `gpu`, `cpu` or `accelerator` for all devices, or `NAME=TYPE` for those in whose name `NAME` occurs; several are separated by
+/// commas, of which the first that fits decides.
+pub(crate) fn chosen(choice: Option<&str>, device: &str) -> Option<DeviceType> {
+    choice?.split(',').map(str::trim).filter(|part| !part.is_empty()).find_map(|part| {
+        let (name, ty) = part.rsplit_once('=').unwrap_or(("", part));
+        let fits = device.to_lowercase().contains(&name.trim().to_lowercase());
+        match (fits, ty.trim().to_lowercase().as_str()) {
+            (false, _) => None,
+            (true, "gpu") => Some(DeviceType::GPU),
+            (true, "cpu") => Some(DeviceType::CPU),
+            (true, "accelerator") => Some(DeviceType::ACCELERATOR),
+            (true, other) => {
+                tracing::warn!("WGCL_DEVICE_TYPE: `{other}` is no type of devices: gpu, cpu and accelerator are");
+                None
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::chosen;
+    use crate::objects::device::DeviceType;
+
+    #[test]
+    fn the_first_that_fits_decides() {
+        let of = |choice: &str, device: &str| chosen(Some(choice), device);
+        assert_eq!(of("gpu", "llvmpipe"), Some(DeviceType::GPU));
+        assert_eq!(of("llvm = Accelerator, cpu", "LLVMpipe (256 bits)"), Some(DeviceType::ACCELERATOR));
+        assert_eq!(of("llvm=accelerator, cpu", "a GPU"), Some(DeviceType::CPU));
+        assert_eq!(of("llvm=gpu", "another"), None);
+        assert_eq!(of("toaster", "llvmpipe"), None);
+        assert_eq!(chosen(None, "llvmpipe"), None);
+    }
+}

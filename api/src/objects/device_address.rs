@@ -1,0 +1,71 @@
+//! Addresses of buffers (cl_ext_buffer_device_address): what kernels have for pointers to them, told to the host, which may store them where it likes and give them back as arguments.
+//!
+//! Where memory is the host's, an address is that of the host. Elsewhere it is what kernels keep in memory for a pointer: the identity of the buffer above, and the byte within it below
+//! ([`wgcl_compiler::pointer`]). Neither changes as long as the buffer lives, and both may be added to.
+
+use std::sync::Arc;
+
+use crate::objects::context::Context;
+use crate::objects::device::Device;
+use crate::objects::memory::Buffer;
+use crate::types::error::{Result, ensure};
+
+/// CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT: a property of buffers whose address is asked for and stays.
+pub const DEVICE_ADDRESS: u64 = 0x5000;
+
+impl Buffer {
+    /// The first byte's address on each device of the context, for CL_MEM_DEVICE_ADDRESS_EXT (cl_ext_buffer_device_address).
+    ///
+    /// # Errors
+    /// If it was not made with [`DEVICE_ADDRESS`], nor what it is a part of, and where a device has no memory for it.
+    pub fn device_addresses(&self) -> Result<Vec<u64>> {
+        // "CL_INVALID_OPERATION if ... the buffer was not created with CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT."
+        ensure!(self.has_device_address(), InvalidOperation, "the buffer was made without an address");
+        let by_identity = u64::from(self.store().identity()) << 32;
+        let address = |index| Ok(self.store().memory(index)?.kernel_address().unwrap_or(by_identity) + self.origin());
+        (0..self.context().devices().len()).map(address).collect()
+    }
+
+    fn has_device_address(&self) -> bool {
+        let owner = self.parent().map_or(self, |parent| &**parent);
+        owner.property_list().is_some_and(|list| list.as_chunks::<2>().0.contains(&[DEVICE_ADDRESS, 1]))
+    }
+}
+
+impl Device {
+    /// Whether it has cl_ext_buffer_device_address: pointers have 64 bits, as addresses have by its specification.
+    pub fn tells_addresses(&self) -> bool {
+        self.target().language.int64
+    }
+}
+
+impl Context {
+    /// Whether all devices of the context have cl_ext_buffer_device_address.
+    pub fn has_device_addresses(&self) -> bool {
+        self.devices().iter().all(|device| device.tells_addresses())
+    }
+
+    /// A buffer was made: its address leads to it from now on, if it was asked for.
+    ///
+    /// # Errors
+    /// Where a device has no memory for it.
+    pub fn note_address(&self, buffer: &Arc<Buffer>) -> Result<()> {
+        if buffer.has_device_address() {
+            let addresses = buffer.device_addresses()?;
+            let mut addressed = self.addressed.lock();
+            // Now and then, so that it costs nothing much.
+            if addressed.len().is_power_of_two() {
+                addressed.retain(|_, buffer| buffer.strong_count() > 0);
+            }
+            addressed.extend(addresses.into_iter().map(|address| (address, Arc::downgrade(buffer))));
+        }
+        Ok(())
+    }
+
+    /// The buffer of which a device's address is a byte, or the end, and which one: those made with [`DEVICE_ADDRESS`], and memory that the host shares.
+    pub fn buffer_at(&self, address: u64) -> Option<(Arc<Buffer>, u64)> {
+        let noted = self.addressed.lock().range(..=address).rev().find_map(|(start, buffer)| Some((*start, buffer.upgrade()?)));
+        let found = noted.map(|(start, buffer)| (buffer, address - start)).filter(|(buffer, offset)| *offset <= buffer.size());
+        found.or_else(|| self.svm_at(usize::try_from(address).ok()?))
+    }
+}

@@ -1,0 +1,85 @@
+//! What a device is given with a command, by which it tells of the command's event.
+
+use std::sync::Arc;
+use std::thread;
+
+use super::{Ending, Event, Failed, Status, Step, run};
+use crate::backend::{BackendResult, Progress, Times};
+use crate::commands::command::Kept;
+use crate::types::error::Error;
+use crate::types::lock::{Mutex, Rank};
+
+/// What the device knows of an event. Dropped without completion (a device that died) it fails the event.
+pub(crate) struct Ticket {
+    event: Arc<Event>,
+    /// Objects that must outlive the command.
+    kept: Mutex<Vec<Kept>>,
+    /// The command does not run, only its turn is awaited: how it ends.
+    failed: Option<Failed>,
+}
+
+impl Ticket {
+    pub(super) fn new(event: &Arc<Event>, kept: Vec<Kept>, failed: Option<Failed>) -> Arc<Self> {
+        Arc::new(Self { event: event.clone(), kept: Mutex::new(Rank::Callbacks, kept), failed })
+    }
+
+    /// Whether somebody wants exact times of the command.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.event.is_timed()
+    }
+
+    /// Ends a command whose kernels have enqueued others, the last of which ended at that time.
+    pub(crate) fn complete_with(&self, result: BackendResult<Times>, complete: u64) {
+        self.event.state.lock().profile.complete = complete;
+        self.complete(result);
+    }
+
+    fn finish(&self, ending: Ending) {
+        let kept = std::mem::take(&mut *self.kept.lock());
+        run(Step::Finish(self.event.clone(), ending, kept), true);
+    }
+}
+
+impl Progress for Ticket {
+    fn submitted(&self, now: u64) {
+        if self.failed.is_none() {
+            self.event.advance(Status::SUBMITTED, Some(now));
+        }
+    }
+
+    fn running(&self) {
+        if self.failed.is_none() {
+            self.event.advance(Status::RUNNING, None);
+        }
+    }
+
+    fn is_awaited_here(&self) -> bool {
+        self.event.awaiting == Some(thread::current().id())
+    }
+
+    fn print(&self, text: &[u8]) {
+        self.event.context().print(text);
+    }
+
+    fn complete(&self, result: BackendResult<Times>) {
+        let ending = match (&self.failed, result) {
+            (Some(failed), _) => Err(failed.clone()),
+            (None, Ok(times)) => Ok(Some(times)),
+            (None, Err(error)) => Err(Failed::first(self.event.report(error.into()))),
+        };
+        if ending.is_ok() && self.event.status() > Status::RUNNING {
+            // Callbacks for the states before must come, and come first, however quick the device was.
+            self.event.advance(Status::SUBMITTED, None);
+            self.event.advance(Status::RUNNING, None);
+        }
+        self.finish(ending);
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if !self.event.status().is_done() {
+            self.finish(Err(Failed::first(self.event.report(Error::OutOfResources("the device dropped the command".into())))));
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Memory that others have made: buffers of it, and whose turn it is (cl_khr_external_memory).
+//!
+//! A buffer is made of what another API has exported. Between an acquire and a release it is OpenCL's: an acquire tells the context that only the importing device's memory is
+//! up to date, a release brings there what other devices have written.
+
+use std::sync::Arc;
+
+use crate::backend::ExternalMemory;
+use crate::commands::command::{Access, CommandType, Operation, Work};
+use crate::commands::transfer::used;
+use crate::image::MemObject;
+use crate::objects::context::Context;
+use crate::objects::device::Device;
+use crate::objects::event::Event;
+use crate::objects::memory::{Buffer, MemFlags, Store};
+use crate::objects::queue::Queue;
+use crate::types::error::{Error, Result, ensure};
+
+/// Memory of others, as the properties of a new buffer name it.
+#[derive(Clone, Debug)]
+pub struct External {
+    /// What the handle is.
+    pub kind: ExternalMemory,
+    /// The file descriptor, which belongs to the buffer once there is one.
+    pub fd: i32,
+    /// CL_MEM_DEVICE_HANDLE_LIST_KHR
+    pub devices: Option<Vec<Arc<Device>>>,
+}
+
+impl Buffer {
+    /// clCreateBufferWithProperties with a handle of memory that others have made.
+    ///
+    /// # Errors
+    /// If the flags ask for other memory, or a device cannot use this one.
+    pub fn import(
+        context: &Arc<Context>,
+        flags: MemFlags,
+        size: u64,
+        external: &External,
+        property_list: Option<Vec<u64>>,
+    ) -> Result<Arc<Self>> {
+        // "CL_INVALID_VALUE if properties includes a supported external memory handle and flags includes CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR, or
+        // CL_MEM_COPY_HOST_PTR."
+        ensure!(!flags.intersects(MemFlags::POINTER), InvalidValue, "{flags:?}: the memory is there already");
+        Self::check_size(context, size)?;
+        let devices = external.devices.as_deref().unwrap_or(context.devices());
+        let place = |device: &Arc<Device>| {
+            // "CL_INVALID_DEVICE if a device identified by the property CL_MEM_DEVICE_HANDLE_LIST_KHR ... is not associated with context, or ... cannot import the
+            // requested external memory object type."
+            let place = context.device_index(device).ok_or_else(|| Error::InvalidDevice("a device is not of the context".into()))?;
+            let can = device.backend().importable_memory().contains(&external.kind);
+            ensure!(can, InvalidDevice, "{} cannot use {:?}", device.name(), external.kind);
+            Ok(place)
+        };
+        let places = devices.iter().map(place).collect::<Result<Vec<_>>>()?;
+        let first = *places.first().ok_or_else(|| Error::InvalidDevice("there is no device for the memory".into()))?;
+        let together = places.iter().all(|&place| context.home(place) == context.home(first));
+        ensure!(together, InvalidDevice, "the memory can be that of one device, which has to be named");
+        let memory = context.devices()[context.home(first)].backend().import_memory(external.kind, external.fd, size)?;
+        Ok(Self::of_store(flags.or_default(), Store::imported(context, size, places, memory), 0, size, property_list))
+    }
+}
+
+impl Queue {
+    /// clEnqueueAcquireExternalMemObjectsKHR
+    ///
+    /// # Errors
+    /// For what is no memory of others, or not of the queue's device, and for events that have failed.
+    pub fn acquire_external(self: &Arc<Self>, objects: &[MemObject], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.hand_over(CommandType::AcquireExternalMemObjects, objects, Access::Overwrite, wait_list)
+    }
+
+    /// clEnqueueReleaseExternalMemObjectsKHR
+    ///
+    /// # Errors
+    /// As [`Self::acquire_external`].
+    pub fn release_external(self: &Arc<Self>, objects: &[MemObject], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.hand_over(CommandType::ReleaseExternalMemObjects, objects, Access::Read, wait_list)
+    }
+
+    fn hand_over(
+        self: &Arc<Self>,
+        command: CommandType,
+        objects: &[MemObject],
+        access: Access,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let mut uses = Vec::with_capacity(objects.len());
+        for object in objects {
+            let store = object.buffer().store();
+            ensure!(!store.importers().is_empty(), InvalidMemObject, "the memory object is not made of memory of others");
+            ensure!(Arc::ptr_eq(object.context(), self.context()), InvalidCommandQueue, "a memory object is of another context");
+            ensure!(store.importers().contains(&self.device_index()), InvalidCommandQueue, "the memory is not that of the queue's device");
+            // Sub-buffers and images are handed over with all of the memory.
+            uses.push(used(object.buffer(), 0..store.size(), access));
+        }
+        self.check_wait_list(wait_list)?;
+        // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in event_wait_list is a negative integer value."
+        let failed = wait_list.iter().any(|event| event.status().is_failed());
+        ensure!(!failed, ExecStatusErrorForEventsInWaitList, "an event of the wait list has failed");
+        self.submit(command, Work::new(Operation::Nop, uses), wait_list)
+    }
+}

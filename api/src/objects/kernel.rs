@@ -1,0 +1,604 @@
+//! Kernels: their arguments and what is known of them (OpenCL API 5.9).
+
+use std::sync::{Arc, Weak};
+
+use wgcl_compiler::enqueue::is_block;
+use wgcl_compiler::ir::{KernelParam, Space};
+use wgcl_compiler::program::{AccessQualifier, ArgInfo, KernelInfo};
+
+use crate::backend::{SvmCapabilities, ValueBytes};
+use crate::commands::command::Argument;
+use crate::commands::group_size::GroupLimits;
+use crate::image::format::{self, FormatUse, order};
+use crate::image::{Image, ImageType};
+use crate::objects::context::Notify;
+use crate::objects::device::opencl_version;
+use crate::objects::device::{Device, MAX_PARAMETER_SIZE};
+use crate::objects::memory::{Buffer, MemFlags};
+use crate::objects::program::{Executable, Program, find_kernel};
+use crate::types::error::{Error, Result, ensure};
+use crate::types::lock::{Mutex, Rank};
+use crate::types::object::{HandleSlot, Object};
+
+/// An argument as it was set. Kernels hold no references to memory objects: "implementations shall not allow cl_kernel objects to hold
+/// reference counts to cl_kernel arguments".
+#[derive(Clone, Debug)]
+pub enum ArgValue {
+    /// The bytes of a value.
+    Value(ValueBytes),
+    /// A null pointer.
+    Null,
+    /// A buffer, as long as the application holds it.
+    Buffer(Weak<Buffer>),
+    /// Bytes of workgroup memory.
+    Local(u32),
+    /// A pointer to a byte of shared virtual memory.
+    Svm(Weak<Buffer>, u64),
+    /// A pointer to memory of which only the host knows: for devices with fine-grained system SVM.
+    Address(usize),
+    /// An image, as long as the application holds it.
+    Image(Weak<Image>),
+    /// What a sampler is to kernels.
+    Sampler(u32),
+}
+
+/// What a kernel needs on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkGroupInfo {
+    /// CL_KERNEL_COMPILE_WORK_GROUP_SIZE
+    pub compiled: [u32; 3],
+    /// CL_KERNEL_LOCAL_MEM_SIZE
+    pub local_memory: u64,
+    /// CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE
+    pub preferred_multiple: u32,
+}
+
+/// A kernel of an executable.
+#[derive(Clone, Debug)]
+struct Definition {
+    executable: Arc<Executable>,
+    /// Its place among the kernel's arguments.
+    index: usize,
+}
+
+impl Definition {
+    fn new(executable: Arc<Executable>, name: &str) -> Option<Self> {
+        let index = executable.compiled.kernels.iter().position(|kernel| kernel.name == name)?;
+        Some(Self { executable, index })
+    }
+
+    fn info(&self) -> Option<&KernelInfo> {
+        self.executable.compiled.kernels.get(self.index)
+    }
+}
+
+/// A kernel object (cl_kernel).
+#[derive(Debug)]
+pub struct Kernel {
+    slot: HandleSlot,
+    program: Arc<Program>,
+    name: Arc<str>,
+    /// What it is in the program's executables when it was made, by device of the program.
+    definitions: Vec<Option<Definition>>,
+    args: Mutex<Vec<Option<ArgValue>>>,
+    /// What pointers in memory lead to, as [`PointerSet`] counts the sets.
+    pointers: Mutex<[Vec<Weak<Buffer>>; 3]>,
+}
+
+/// A set of pointers of clSetKernelExecInfo. Each replaces what it was before, and no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointerSet {
+    /// CL_KERNEL_EXEC_INFO_SVM_PTRS
+    Svm = 0,
+    /// CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL
+    Usm = 1,
+    /// CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT
+    Device = 2,
+}
+
+impl Object for Kernel {
+    fn handle_slot(&self) -> &HandleSlot {
+        &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.program.listener()
+    }
+}
+
+/// What clGetKernelSubGroupInfo computes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubGroupInfo {
+    /// Work-items of a subgroup; the last one of a work-group may have fewer.
+    pub size: u64,
+    /// CL_KERNEL_WORK_GROUP_SIZE
+    pub group_size: u64,
+    /// CL_KERNEL_COMPILE_WORK_GROUP_SIZE
+    pub required: [u32; 3],
+    /// CL_KERNEL_COMPILE_NUM_SUB_GROUPS, 0 where any number will do.
+    pub required_count: u32,
+    /// CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, 0 where none is required.
+    pub required_size: u32,
+}
+
+impl SubGroupInfo {
+    /// Subgroups of a work-group of that local size.
+    pub fn count(&self, local_size: &[usize]) -> u64 {
+        let items = local_size.iter().fold(1_u64, |product, &size| product.saturating_mul(size as u64));
+        items.div_ceil(self.size.max(1))
+    }
+
+    /// CL_KERNEL_MAX_NUM_SUB_GROUPS
+    pub fn max_count(&self) -> u64 {
+        self.group_size.div_ceil(self.size.max(1))
+    }
+
+    /// A local size with that many subgroups; zeros if there is none.
+    pub fn local_size(&self, count: u64) -> [usize; 3] {
+        let items = count.saturating_mul(self.size);
+        let fits = if self.required == [0; 3] { items <= self.group_size } else { self.max_count() == count };
+        if count == 0 || !fits {
+            return [0; 3];
+        }
+        if self.required == [0; 3] { [usize::try_from(items).unwrap_or(0), 1, 1] } else { self.required.map(|size| size as usize) }
+    }
+}
+
+/// Has a kernel made in the background if it is known enough of how it will be launched: where the source requires a size of work-groups and nothing else depends
+/// on the arguments. What cannot tell how it is grouped runs in groups of the device's choice, whatever its source requires.
+fn warm(executable: &Executable, name: &str) {
+    let is_plain = |arg: &ArgInfo| {
+        matches!(arg.passing, KernelParam::Value | KernelParam::Bytes { .. } | KernelParam::Buffer { space: Space::Global, .. })
+    };
+    if let Some(info) = find_kernel(executable, name)
+        && (info.group_blind || info.reqd_work_group_size.is_some())
+        && info.args.iter().all(is_plain)
+    {
+        executable.loaded.warm(name, info.reqd_work_group_size.filter(|_| !info.group_blind));
+    }
+}
+
+impl Kernel {
+    fn make(program: &Arc<Program>, name: &str, definitions: Vec<Option<Definition>>, args: Vec<Option<ArgValue>>) -> Arc<Self> {
+        program.count_kernel(true);
+        Arc::new(Self {
+            slot: HandleSlot::default(),
+            program: program.clone(),
+            name: name.into(),
+            definitions,
+            args: Mutex::new(Rank::Kernel, args),
+            pointers: Mutex::new(Rank::Kernel, Default::default()),
+        })
+    }
+
+    /// clCreateKernel
+    ///
+    /// # Errors
+    /// If the program is not built, has no such kernel, or has different ones for its devices.
+    pub fn new(program: &Arc<Program>, name: &str) -> Result<Arc<Self>> {
+        let executables = program.executables();
+        // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program."
+        ensure!(executables.iter().any(Option::is_some), InvalidProgramExecutable, "the program has not been built");
+        // "CL_INVALID_KERNEL_NAME if kernel_name is not found in program."
+        let mut found = executables.iter().flatten().map(|executable| find_kernel(executable, name).filter(|_| !is_block(name)));
+        let first = found.next().flatten().ok_or_else(|| Error::InvalidKernelName(format!("there is no kernel `{name}`").into()))?;
+        // "CL_INVALID_KERNEL_DEFINITION if the function definition for __kernel function given by kernel_name such as the number of arguments, the
+        // argument types are not the same for all devices for which the program executable has been built."
+        let same = |other: &KernelInfo| {
+            other.args.len() == first.args.len()
+                && other.args.iter().zip(&first.args).all(|(a, b)| a.type_name == b.type_name && a.size == b.size)
+        };
+        ensure!(found.all(|other| other.is_some_and(same)), InvalidKernelDefinition, "kernel `{name}` differs among the program's devices");
+        for executable in executables.iter().flatten() {
+            warm(executable, name);
+        }
+        let args = vec![None; first.args.len()];
+        let definitions = executables.iter().map(|executable| Definition::new(Arc::clone(executable.as_ref()?), name)).collect();
+        Ok(Self::make(program, name, definitions, args))
+    }
+
+    /// clCreateKernelsInProgram: all kernels that can be made.
+    ///
+    /// # Errors
+    /// If nothing was built.
+    pub fn all(program: &Arc<Program>) -> Result<Vec<Arc<Self>>> {
+        // "Kernel objects are not created for any __kernel functions in program that do not have the same function definition across all devices."
+        Ok(program.kernel_names()?.iter().filter_map(|name| Self::new(program, name).ok()).collect())
+    }
+
+    /// clCloneKernel
+    pub fn duplicate(&self) -> Arc<Self> {
+        let args = self.args.lock().clone();
+        let pointers = self.pointers.lock().clone();
+        let copy = Self::make(&self.program, &self.name, self.definitions.clone(), args);
+        *copy.pointers.lock() = pointers;
+        copy
+    }
+
+    /// The program that it was made of.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// CL_KERNEL_FUNCTION_NAME
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// Its reflection, which is the same for all devices as far as arguments go.
+    ///
+    /// # Errors
+    /// Never, for a kernel that was made.
+    pub fn info(&self) -> Result<&KernelInfo> {
+        let mut all = self.definitions.iter().flatten().filter_map(Definition::info);
+        all.next().ok_or_else(|| Error::InvalidKernel("the kernel has no definition".into()))
+    }
+
+    /// The reflection of an argument.
+    ///
+    /// # Errors
+    /// If there is no such argument.
+    pub fn arg(&self, index: u32) -> Result<&ArgInfo> {
+        let args = &self.info()?.args;
+        // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index."
+        args.get(index as usize)
+            .ok_or_else(|| Error::InvalidArgIndex(format!("argument {index} of kernel `{}`, which has {}", self.name, args.len()).into()))
+    }
+
+    /// Whether clGetKernelArgInfo may answer.
+    pub fn has_arg_info(&self) -> bool {
+        self.info().is_ok_and(|info| info.has_arg_info)
+    }
+
+    /// The executable and reflection for a device.
+    ///
+    /// # Errors
+    /// If the program was not built for it.
+    pub fn on(&self, device: &Arc<Device>) -> Result<(&Arc<Executable>, &KernelInfo)> {
+        let built = |device: &Arc<Device>| {
+            let index = self.program.devices().iter().position(|d| Arc::ptr_eq(d, device))?;
+            self.definitions.get(index)?.as_ref()
+        };
+        // What was built for a device is good for its parts.
+        device
+            .with_ancestors()
+            .find_map(built)
+            .and_then(|definition| Some((&definition.executable, definition.info()?)))
+            .ok_or_else(|| Error::InvalidProgramExecutable(format!("kernel `{}` was not built for {}", self.name, device.name()).into()))
+    }
+
+    /// clSetKernelArg, after the C ABI has read what the argument's kind asks for.
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn set_arg(&self, index: u32, value: ArgValue) -> Result<()> {
+        let info = self.arg(index)?;
+        match (&info.passing, &value) {
+            (KernelParam::Value | KernelParam::Bytes { .. }, ArgValue::Value(bytes)) => {
+                // "CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an argument that is not a memory object."
+                ensure!(
+                    bytes.len() as u64 == u64::from(info.size),
+                    InvalidArgSize,
+                    "argument {index} of `{}` ({}) has {} bytes, not {}",
+                    self.name,
+                    info.type_name,
+                    info.size,
+                    bytes.len()
+                );
+            }
+            // What is written as no pointer is not set to one.
+            (KernelParam::Buffer { .. }, ArgValue::Null | ArgValue::Svm(..) | ArgValue::Address(_)) if info.packet.is_none() => {}
+            (KernelParam::Buffer { .. }, ArgValue::Buffer(buffer)) => {
+                let buffer = buffer.upgrade().filter(|buffer| Arc::ptr_eq(buffer.context(), self.program.context()));
+                // "CL_INVALID_CONTEXT if the context associated with kernel and an OpenCL object pointed to by arg_value are not the same."
+                let buffer = buffer.ok_or_else(|| {
+                    Error::InvalidContext(format!("argument {index} of `{}` is a buffer of another context", self.name).into())
+                })?;
+                // cl_ext_immutable_memory_objects: CL_INVALID_ARG_VALUE for what is no pointer to constants.
+                let may_write = buffer.flags().contains(MemFlags::IMMUTABLE) && !reads_only(info);
+                ensure!(!may_write, InvalidArgValue, "argument {index} of `{}` may be written, the buffer is immutable", self.name);
+            }
+            (KernelParam::Local { .. }, ArgValue::Local(size)) => {
+                // "CL_INVALID_ARG_SIZE ... if the argument is a pointer to the local address space and arg_size is zero. This error condition does not apply if the
+                // platform associated with kernel is OpenCL 3.1 or newer."
+                let newest = || opencl_version::newest(self.program.context().devices().iter().map(|device| &**device));
+                ensure!(
+                    *size != 0 || newest() >= opencl_version::NEWEST,
+                    InvalidArgSize,
+                    "local argument {index} of `{}` has no bytes",
+                    self.name
+                );
+            }
+            (KernelParam::Image, ArgValue::Null) => {
+                // "CL_INVALID_MEM_OBJECT if arg_value points to NULL and it must point to a valid memory object."
+                return Err(Error::InvalidMemObject(format!("argument {index} of `{}` is an image, it cannot be null", self.name).into()));
+            }
+            (KernelParam::Image, ArgValue::Image(image)) => {
+                let image = image.upgrade().filter(|image| Arc::ptr_eq(image.context(), self.program.context()));
+                let image = image.ok_or_else(|| {
+                    Error::InvalidContext(format!("argument {index} of `{}` is an image of another context", self.name).into())
+                })?;
+                self.check_image(index, info, &image)?;
+            }
+            (KernelParam::Sampler, ArgValue::Sampler(_)) => {}
+            _ => return Err(Error::InvalidArgValue(format!("argument {index} of `{}` is not a {}", self.name, info.type_name).into())),
+        }
+        if let Some(arg) = self.args.lock().get_mut(index as usize) {
+            *arg = Some(value);
+        }
+        Ok(())
+    }
+
+    /// clSetKernelArg with a buffer. Many programs set the same one before each launch: then there is nothing to be done.
+    ///
+    /// # Errors
+    /// As [`Self::set_arg`].
+    pub fn set_buffer(&self, index: u32, buffer: &Arc<Buffer>) -> Result<()> {
+        let is_set = match self.args.lock().get(index as usize) {
+            Some(Some(ArgValue::Buffer(there))) => std::ptr::eq(there.as_ptr(), Arc::as_ptr(buffer)),
+            _ => false,
+        };
+        if is_set { Ok(()) } else { self.set_arg(index, ArgValue::Buffer(Arc::downgrade(buffer))) }
+    }
+
+    /// Checks that an image is what a parameter wants.
+    fn check_image(&self, index: u32, info: &ArgInfo, image: &Image) -> Result<()> {
+        // "CL_INVALID_MEM_OBJECT if arg_value points to a valid memory object, but the memory object is not valid for the kernel argument", of another
+        // type or order than the kernel declares. A name that is not OpenCL C's own is a typedef, which says nothing.
+        let is_depth = image.format().order == order::DEPTH;
+        let fits = match info.type_name.as_str() {
+            "image1d_t" => image.image_type() == ImageType::Image1d,
+            "image1d_array_t" => image.image_type() == ImageType::Image1dArray,
+            "image1d_buffer_t" => image.image_type() == ImageType::Image1dBuffer,
+            "image2d_t" => image.image_type() == ImageType::Image2d && !is_depth,
+            "image2d_array_t" => image.image_type() == ImageType::Image2dArray && !is_depth,
+            "image2d_depth_t" => image.image_type() == ImageType::Image2d && is_depth,
+            "image2d_array_depth_t" => image.image_type() == ImageType::Image2dArray && is_depth,
+            "image3d_t" => image.image_type() == ImageType::Image3d,
+            name => !name.ends_with("_msaa_t") && !name.ends_with("_msaa_depth_t"),
+        };
+        ensure!(
+            fits,
+            InvalidMemObject,
+            "argument {index} of `{}` is an {}, not an image of {:?}",
+            self.name,
+            info.type_name,
+            image.image_type()
+        );
+        // "CL_INVALID_ARG_VALUE if the argument is an image declared with the read_only qualifier and arg_value refers to an image object created with
+        // [CL_MEM_WRITE_ONLY] or if [it] is declared with the write_only qualifier and [created with CL_MEM_READ_ONLY]."
+        let (excluded, purpose) = match info.access {
+            AccessQualifier::WriteOnly => (MemFlags::READ_ONLY | MemFlags::IMMUTABLE, FormatUse::Write),
+            AccessQualifier::ReadWrite => (MemFlags::READ_ONLY | MemFlags::IMMUTABLE | MemFlags::WRITE_ONLY, FormatUse::ReadAndWrite),
+            AccessQualifier::ReadOnly | AccessQualifier::None => (MemFlags::WRITE_ONLY, FormatUse::Read),
+        };
+        ensure!(
+            !image.flags().intersects(excluded),
+            InvalidArgValue,
+            "the image of argument {index} of `{}` is {:?}",
+            self.name,
+            image.flags()
+        );
+        // "For each access qualifier, only images whose format is in the list of formats returned by clGetSupportedImageFormats ... are permitted."
+        let devices = self.program.context().devices();
+        let supported = devices.iter().any(|device| format::is_supported(device.target(), image.image_type(), purpose, image.format()));
+        ensure!(
+            supported,
+            InvalidMemObject,
+            "argument {index} of `{}` is {:?}, which is not supported for the image's format",
+            self.name,
+            info.access
+        );
+        Ok(())
+    }
+
+    /// clSetKernelArgSVMPointer
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn set_arg_svm(&self, index: u32, address: usize) -> Result<()> {
+        // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index."
+        self.arg(index)?;
+        if address == 0 {
+            return self.set_arg(index, ArgValue::Null);
+        }
+        // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
+        let context = self.program.context();
+        match context.svm_at(address) {
+            Some((buffer, start)) => self.set_arg(index, ArgValue::Svm(Arc::downgrade(&buffer), start)),
+            None if context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM) => {
+                self.set_arg(index, ArgValue::Address(address))
+            }
+            None => Err(Error::InvalidArgValue(format!("{address:#x} is no shared virtual memory").into())),
+        }
+    }
+
+    /// clSetKernelArgDevicePointerEXT
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn set_arg_device_pointer(&self, index: u32, address: u64) -> Result<()> {
+        // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index" or "the expected kernel argument is not a pointer to global memory".
+        let is_global = matches!(self.arg(index)?.passing, KernelParam::Buffer { space: Space::Global | Space::Constant, .. });
+        ensure!(is_global, InvalidArgIndex, "argument {index} of `{}` is no pointer to global memory", self.name);
+        if address == 0 {
+            return self.set_arg(index, ArgValue::Null);
+        }
+        // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
+        let found = self.program.context().buffer_at(address);
+        let (buffer, start) =
+            found.ok_or_else(|| Error::InvalidArgValue(format!("{address:#x} is in no buffer with an address").into()))?;
+        self.set_arg(index, ArgValue::Svm(Arc::downgrade(&buffer), start))
+    }
+
+    /// clSetKernelExecInfo: memory to which pointers in memory may lead.
+    ///
+    /// # Errors
+    /// If an address is not one of such memory.
+    pub fn set_pointers(&self, set: PointerSet, addresses: &[usize]) -> Result<()> {
+        let mut buffers: Vec<Arc<Buffer>> = Vec::new();
+        for address in addresses {
+            let context = self.program.context();
+            let found = if set == PointerSet::Device { context.buffer_at(*address as u64) } else { context.svm_at(*address) };
+            let Some((buffer, _)) = found else {
+                // What all of the host's memory is reached by need not be named.
+                let everywhere = context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM);
+                ensure!(everywhere, InvalidValue, "{address:#x} is no shared virtual memory");
+                continue;
+            };
+            if buffers.iter().all(|other| !Arc::ptr_eq(other, &buffer)) {
+                buffers.push(buffer);
+            }
+        }
+        if let Some(place) = self.pointers.lock().get_mut(set as usize) {
+            *place = buffers.iter().map(Arc::downgrade).collect();
+        }
+        Ok(())
+    }
+
+    /// What was set there and still exists.
+    pub(crate) fn reached_buffers(&self) -> Vec<Arc<Buffer>> {
+        let mut buffers: Vec<Arc<Buffer>> = Vec::new();
+        for buffer in self.pointers.lock().iter().flatten().filter_map(Weak::upgrade) {
+            if buffers.iter().all(|other| !Arc::ptr_eq(other.store(), buffer.store())) {
+                buffers.push(buffer);
+            }
+        }
+        buffers
+    }
+
+    /// Whether all arguments have been set.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.args.lock().iter().all(Option::is_some)
+    }
+
+    /// The arguments as they are now.
+    ///
+    /// # Errors
+    /// If one is not set, or its buffer is gone.
+    pub(crate) fn capture(&self) -> Result<Vec<Argument>> {
+        let args = self.args.lock();
+        let mut captured = Vec::with_capacity(args.len());
+        for (index, arg) in args.iter().enumerate() {
+            let gone = || Error::InvalidKernelArgs(format!("the memory object of argument {index} of `{}` was released", self.name).into());
+            captured.push(match arg {
+                // "CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set."
+                None => Err(Error::InvalidKernelArgs(format!("argument {index} of `{}` is not set", self.name).into())),
+                Some(ArgValue::Value(bytes)) => Ok(Argument::Value(ValueBytes::from_slice(bytes))),
+                Some(ArgValue::Null) => Ok(Argument::Buffer(None)),
+                Some(ArgValue::Buffer(buffer)) => buffer.upgrade().map(|buffer| Argument::Buffer(Some(buffer))).ok_or_else(gone),
+                Some(ArgValue::Image(image)) => image.upgrade().map(Argument::Image).ok_or_else(gone),
+                Some(ArgValue::Sampler(word)) => Ok(Argument::Value(ValueBytes::from_slice(&word.to_le_bytes()))),
+                Some(ArgValue::Local(size)) => Ok(Argument::Local(*size)),
+                Some(ArgValue::Address(address)) => Ok(Argument::Address(*address)),
+                Some(ArgValue::Svm(buffer, start)) => buffer.upgrade().map(|buffer| Argument::Svm(buffer, *start)).ok_or_else(gone),
+            }?);
+        }
+        Ok(captured)
+    }
+
+    /// Bytes of workgroup memory that the kernel takes with the arguments as they are: its variables and local arguments, each at its alignment.
+    pub(crate) fn local_memory(&self, info: &KernelInfo) -> u64 {
+        let args = self.args.lock();
+        info.args.iter().zip(args.iter()).fold(u64::from(info.local_memory), |sum, (info, arg)| match (&info.passing, arg) {
+            (KernelParam::Local { align }, Some(ArgValue::Local(size))) => {
+                sum.next_multiple_of(u64::from(*align).max(1)) + u64::from(*size)
+            }
+            _ => sum,
+        })
+    }
+
+    /// clGetKernelWorkGroupInfo
+    ///
+    /// # Errors
+    /// If the device is not the program's.
+    pub fn work_group_info(&self, device: &Arc<Device>) -> Result<WorkGroupInfo> {
+        // "CL_INVALID_DEVICE if device is not in the list of devices associated with kernel."
+        ensure!(
+            self.program.devices().iter().any(|d| Arc::ptr_eq(d, device)),
+            InvalidDevice,
+            "{} is not a device of the kernel",
+            device.name()
+        );
+        let (_, info) = self.on(device)?;
+        Ok(WorkGroupInfo {
+            compiled: info.reqd_work_group_size.unwrap_or([0; 3]),
+            local_memory: self.local_memory(info),
+            preferred_multiple: GroupLimits::of(device.properties(), info).subgroup,
+        })
+    }
+
+    /// CL_KERNEL_WORK_GROUP_SIZE: the size that the kernel requires, or else what the device has room for. Asking may compile the kernel, where registers decide;
+    /// larger groups, up to CL_DEVICE_MAX_WORK_GROUP_SIZE, run all the same, in fewer registers.
+    ///
+    /// # Errors
+    /// If the device is not the program's.
+    pub fn work_group_size(&self, device: &Arc<Device>) -> Result<u64> {
+        let (executable, info) = self.on(device)?;
+        let most = GroupLimits::of(device.properties(), info).most;
+        Ok(match info.reqd_work_group_size {
+            Some(size) => size.iter().map(|&n| u64::from(n)).product(),
+            None => executable.loaded.max_group_size(&self.name).map_or(most, |size| size.min(most)).into(),
+        })
+    }
+
+    /// clGetKernelSubGroupInfo
+    ///
+    /// # Errors
+    /// If the device is not the program's or has no subgroups.
+    pub fn sub_group_info(&self, device: &Arc<Device>) -> Result<SubGroupInfo> {
+        let info = self.work_group_info(device)?;
+        // "CL_INVALID_OPERATION if device does not support sub-groups."
+        ensure!(device.target().language.subgroups, InvalidOperation, "the device does not support sub-groups");
+        let (_, kernel) = self.on(device)?;
+        Ok(SubGroupInfo {
+            size: GroupLimits::of(device.properties(), kernel).subgroup.into(),
+            group_size: self.work_group_size(device)?,
+            required: info.compiled,
+            required_count: kernel.reqd_subgroups.unwrap_or(0),
+            required_size: kernel.reqd_subgroup_size.unwrap_or(0),
+        })
+    }
+
+    /// CL_KERNEL_PRIVATE_MEM_SIZE: as far as the backend can tell; asking may compile the kernel.
+    ///
+    /// # Errors
+    /// If the device is not the program's.
+    pub fn private_memory(&self, device: &Arc<Device>) -> Result<u64> {
+        let (executable, _) = self.on(device)?;
+        match executable.loaded.kernel_usage(&self.name) {
+            Ok(usage) => Ok(u64::from(usage.private_memory)),
+            Err(error) => {
+                tracing::warn!("kernel `{}`: {error}", self.name);
+                Ok(0)
+            }
+        }
+    }
+}
+
+impl Drop for Kernel {
+    fn drop(&mut self) {
+        self.program.count_kernel(false);
+    }
+}
+
+/// Whether a parameter only reads its buffer or image.
+pub(crate) fn reads_only(info: &ArgInfo) -> bool {
+    match info.passing {
+        KernelParam::Buffer { read_only, space, .. } => read_only || space == Space::Constant,
+        KernelParam::Image => matches!(info.access, AccessQualifier::ReadOnly | AccessQualifier::None),
+        _ => false,
+    }
+}
+
+/// Checks that a kernel's arguments fit CL_DEVICE_MAX_PARAMETER_SIZE.
+pub(crate) fn check_parameters(info: &KernelInfo, pointer: u32) -> Result<()> {
+    let size: u64 = info.args.iter().map(|arg| u64::from(if arg.size == 0 { pointer } else { arg.size })).sum();
+    ensure!(
+        size <= MAX_PARAMETER_SIZE,
+        OutOfResources,
+        "the arguments of `{}` take {size} bytes, more than {MAX_PARAMETER_SIZE}",
+        info.name
+    );
+    Ok(())
+}

@@ -1,0 +1,674 @@
+//! Memory objects: buffers, sub-buffers, and where their contents are (OpenCL API 5.2).
+//!
+//! A [`Store`] is the memory of a buffer and all of its sub-buffers: one allocation on each device that uses it, made when first needed, and for
+//! contexts with several devices a record of who holds the newest version of which bytes. A [`Buffer`] is what a cl_mem names: a store and a
+//! part of it.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bitflags::bitflags;
+use once_cell::sync::OnceCell;
+
+use crate::backend::{Action, BackendResult, CopyRegion, Device, HostSource, Identity, Memory, Progress, Times};
+use crate::commands::failure::Failure;
+use crate::commands::mapping::MapRecord;
+use crate::objects::context::{Context, Notify};
+use crate::observe::lint::Users;
+use crate::observe::trace;
+use crate::types::callback;
+use crate::types::error::{Error, Result, ensure};
+use crate::types::host_memory::HostRegion;
+use crate::types::lock::{Mutex, Rank};
+use crate::types::object::{Destructors, HandleSlot, Object};
+use crate::types::range_set::RangeSet;
+
+bitflags! {
+    /// cl_mem_flags
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct MemFlags: u64 {
+        /// CL_MEM_READ_WRITE
+        const READ_WRITE = 1 << 0;
+        /// CL_MEM_WRITE_ONLY
+        const WRITE_ONLY = 1 << 1;
+        /// CL_MEM_READ_ONLY
+        const READ_ONLY = 1 << 2;
+        /// CL_MEM_USE_HOST_PTR
+        const USE_HOST_PTR = 1 << 3;
+        /// CL_MEM_ALLOC_HOST_PTR
+        const ALLOC_HOST_PTR = 1 << 4;
+        /// CL_MEM_COPY_HOST_PTR
+        const COPY_HOST_PTR = 1 << 5;
+        /// CL_MEM_IMMUTABLE_EXT: no command and no kernel changes what it holds.
+        const IMMUTABLE = 1 << 6;
+        /// CL_MEM_HOST_WRITE_ONLY
+        const HOST_WRITE_ONLY = 1 << 7;
+        /// CL_MEM_HOST_READ_ONLY
+        const HOST_READ_ONLY = 1 << 8;
+        /// CL_MEM_HOST_NO_ACCESS
+        const HOST_NO_ACCESS = 1 << 9;
+    }
+}
+
+impl MemFlags {
+    /// Flags on a kernel's access that exclude each other.
+    const ACCESS: Self = Self::READ_WRITE.union(Self::WRITE_ONLY).union(Self::READ_ONLY);
+    /// Flags on a kernel's access.
+    const KERNEL: Self = Self::ACCESS.union(Self::IMMUTABLE);
+    /// What does not go with memory that nothing changes.
+    const CHANGING: Self = Self::READ_WRITE.union(Self::WRITE_ONLY).union(Self::HOST_WRITE_ONLY);
+    /// Flags on the host's access.
+    const HOST: Self = Self::HOST_WRITE_ONLY.union(Self::HOST_READ_ONLY).union(Self::HOST_NO_ACCESS);
+    /// Flags on the host pointer.
+    pub(crate) const POINTER: Self = Self::USE_HOST_PTR.union(Self::ALLOC_HOST_PTR).union(Self::COPY_HOST_PTR);
+
+    /// Reads flags as clCreateBuffer takes them.
+    ///
+    /// # Errors
+    /// For unknown bits and for those that exclude each other.
+    pub fn parse(bits: u64) -> Result<Self> {
+        let flags = Self::from_bits(bits).ok_or_else(|| Error::InvalidValue(format!("memory flags {bits:#x} are unknown").into()))?;
+        // "CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY and CL_MEM_READ_ONLY are mutually exclusive", and so are those of the host's access.
+        ensure!((flags & Self::ACCESS).bits().count_ones() <= 1, InvalidValue, "{flags:?}: the kernel's access is given twice");
+        ensure!((flags & Self::HOST).bits().count_ones() <= 1, InvalidValue, "{flags:?}: the host's access is given twice");
+        // "CL_MEM_ALLOC_HOST_PTR and CL_MEM_USE_HOST_PTR are mutually exclusive", and COPY_HOST_PTR and USE_HOST_PTR too.
+        ensure!(
+            !flags.contains(Self::USE_HOST_PTR) || !flags.intersects(Self::ALLOC_HOST_PTR | Self::COPY_HOST_PTR),
+            InvalidValue,
+            "{flags:?}: CL_MEM_USE_HOST_PTR excludes the other pointer modes"
+        );
+        // "CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, or CL_MEM_HOST_WRITE_ONLY is set in flags."
+        let is_kept = !flags.contains(Self::IMMUTABLE) || !flags.intersects(Self::CHANGING);
+        ensure!(is_kept, InvalidValue, "{flags:?}: what is immutable is not written");
+        Ok(flags)
+    }
+
+    /// The flags with the specification's default for the kernel's access.
+    #[must_use]
+    pub fn or_default(self) -> Self {
+        if self.intersects(Self::KERNEL) { self } else { self | Self::READ_WRITE }
+    }
+
+    /// Checks flags of an object that is made from another one, which has `parent`.
+    ///
+    /// # Errors
+    /// If they contradict each other.
+    pub fn check_inheritance(self, parent: Self) -> Result<()> {
+        // "CL_INVALID_VALUE if buffer was created with CL_MEM_WRITE_ONLY and flags specifies CL_MEM_READ_WRITE or CL_MEM_READ_ONLY", and so on.
+        let excluded = [
+            (Self::WRITE_ONLY, Self::READ_WRITE | Self::READ_ONLY),
+            (Self::READ_ONLY, Self::READ_WRITE | Self::WRITE_ONLY),
+            (Self::HOST_WRITE_ONLY, Self::HOST_READ_ONLY),
+            (Self::HOST_READ_ONLY, Self::HOST_WRITE_ONLY),
+            (Self::HOST_NO_ACCESS, Self::HOST_READ_ONLY | Self::HOST_WRITE_ONLY),
+            (Self::IMMUTABLE, Self::CHANGING),
+        ];
+        for (of_parent, of_child) in excluded {
+            ensure!(!parent.contains(of_parent) || !self.intersects(of_child), InvalidValue, "{self:?} do not go with {parent:?}");
+        }
+        // "... or if flags specifies CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR or CL_MEM_COPY_HOST_PTR."
+        ensure!(!self.intersects(Self::POINTER), InvalidValue, "what is made from another object has no host pointer of its own");
+        Ok(())
+    }
+
+    /// Checks that an immutable object is made with contents, for what is not made from another one.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn check_contents(self) -> Result<()> {
+        // "CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and none of the following conditions are met: CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR is set
+        // in flags ..."
+        let has_contents = self.intersects(Self::USE_HOST_PTR | Self::COPY_HOST_PTR);
+        ensure!(has_contents || !self.contains(Self::IMMUTABLE), InvalidValue, "an immutable object without contents");
+        Ok(())
+    }
+
+    /// Checks that commands may write.
+    ///
+    /// # Errors
+    /// If the object is immutable.
+    pub fn check_write(self) -> Result<()> {
+        // "CL_INVALID_OPERATION if [it] was created with CL_MEM_IMMUTABLE_EXT."
+        ensure!(!self.contains(Self::IMMUTABLE), InvalidOperation, "the object is immutable");
+        Ok(())
+    }
+
+    /// Whether kernels may not write.
+    pub fn is_read_only(self) -> bool {
+        self.intersects(Self::READ_ONLY | Self::IMMUTABLE)
+    }
+
+    /// Checks that the host may read.
+    ///
+    /// # Errors
+    /// If the flags forbid it.
+    pub fn check_host_read(self) -> Result<()> {
+        // "CL_INVALID_OPERATION if [it] is called on buffer which has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS."
+        ensure!(!self.intersects(Self::HOST_WRITE_ONLY | Self::HOST_NO_ACCESS), InvalidOperation, "the host may not read this object");
+        Ok(())
+    }
+
+    /// Checks that the host may write.
+    ///
+    /// # Errors
+    /// If the flags forbid it.
+    pub fn check_host_write(self) -> Result<()> {
+        // "CL_INVALID_OPERATION if [it] is called on buffer which has been created with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS."
+        ensure!(!self.intersects(Self::HOST_READ_ONLY | Self::HOST_NO_ACCESS), InvalidOperation, "the host may not write this object");
+        self.check_write()
+    }
+
+    /// What is not said is inherited.
+    #[must_use]
+    pub fn inherited(self, parent: Self) -> Self {
+        let inherit = |mask: Self| if self.intersects(mask) { self & mask } else { parent & mask };
+        inherit(Self::ACCESS) | inherit(Self::HOST) | (parent & (Self::POINTER | Self::IMMUTABLE))
+    }
+}
+
+/// A vector of zeros, or an error where there is no memory for it.
+pub(crate) fn zeroed(size: u64) -> Result<Vec<u8>> {
+    let out_of_memory = || Error::OutOfHostMemory(format!("{size} bytes of host memory").into());
+    let size = usize::try_from(size).map_err(|_| out_of_memory())?;
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(size).map_err(|_| out_of_memory())?;
+    bytes.resize(size, 0);
+    Ok(bytes)
+}
+
+/// What a region holds: the application may free its memory as soon as it has released the buffer, and a device with memory of its own reads later.
+fn copy_of(region: &Arc<dyn HostRegion>, size: u64) -> Result<Vec<u8>> {
+    let mut bytes = zeroed(size)?;
+    region.clone().source(0, size).with(&mut |host| {
+        if host.len() == bytes.len() {
+            bytes.copy_from_slice(host);
+        }
+    });
+    Ok(bytes)
+}
+
+/// The memory of a buffer and its sub-buffers.
+#[derive(Debug)]
+pub struct Store {
+    context: Arc<Context>,
+    size: u64,
+    /// One for each device of the context, but for those that have their memory in common with an earlier one.
+    memories: Vec<OnceCell<Place>>,
+    /// What pointers into it have in their high half.
+    identity: Identity,
+    /// What bytes of each device are the newest, and last those of the host's memory that devices use as it is. Not kept for contexts with one device.
+    valid: Mutex<Vec<RangeSet>>,
+    /// Whether there is a `failure`: most memory never has one.
+    has_failure: AtomicBool,
+    /// Why the contents are not what they should be: the last command that was to write them failed.
+    failure: Mutex<Option<Arc<Failure>>>,
+    /// The devices, by their places, that have memory of others for it; none for what is the context's own.
+    importers: Vec<usize>,
+    /// The application's memory, for CL_MEM_USE_HOST_PTR.
+    pub(crate) host: Option<Arc<dyn HostRegion>>,
+    /// Memory of the host's that those devices of the context have in common which use it as it is; `None` where there is none.
+    common: OnceCell<Option<Arc<dyn HostRegion>>>,
+    /// The commands that use it, where applications are watched.
+    pub(crate) users: Users,
+    /// Maps of the buffer and its sub-buffers that were not undone yet.
+    pub(crate) maps: Mutex<Vec<MapRecord>>,
+    /// Host memory that maps share, from the first one on: making it anew takes longer than filling it.
+    shadow: Mutex<Option<Arc<dyn HostRegion>>>,
+}
+
+/// A store's memory on a device.
+#[derive(Debug)]
+struct Place {
+    memory: Arc<dyn Memory>,
+    /// Whether it is the host's, as it is ([`Store::region_for`]).
+    is_adopted: bool,
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        if trace::is_on() {
+            for (_, device) in self.memories.iter().zip(self.context.devices()).filter(|(memory, _)| memory.get().is_some()) {
+                trace::hold(device.name(), self.size.cast_signed().saturating_neg());
+            }
+        }
+    }
+}
+
+impl Store {
+    fn new(context: &Arc<Context>, size: u64, identity: Identity, host: Option<Arc<dyn HostRegion>>) -> Arc<Self> {
+        Arc::new(Self::make(context, size, identity, host))
+    }
+
+    /// Memory of others, which the devices of these places share.
+    pub(crate) fn imported(context: &Arc<Context>, size: u64, importers: Vec<usize>, memory: Arc<dyn Memory>) -> Arc<Self> {
+        let home = importers.first().map_or(0, |&index| context.home(index));
+        let mut store = Self::make(context, size, Identity::new(size), None);
+        store.importers = importers;
+        if let (Some(cell), Some(device)) = (store.memories.get(home), context.devices().get(home)) {
+            // It is empty: the store is new.
+            let _ = cell.set(Place { memory, is_adopted: false });
+            trace::hold(device.name(), size.cast_signed());
+        }
+        store.written(home, 0..size);
+        Arc::new(store)
+    }
+
+    /// The devices that have memory of others for it.
+    pub(crate) fn importers(&self) -> &[usize] {
+        &self.importers
+    }
+
+    fn make(context: &Arc<Context>, size: u64, identity: Identity, host: Option<Arc<dyn HostRegion>>) -> Self {
+        Self {
+            context: context.clone(),
+            size,
+            memories: context.devices().iter().map(|_| OnceCell::new()).collect(),
+            identity,
+            valid: Mutex::new(Rank::Residency, (0..=context.devices().len()).map(|_| RangeSet::default()).collect()),
+            has_failure: AtomicBool::new(false),
+            failure: Mutex::new(Rank::Residency, None),
+            importers: Vec::new(),
+            host,
+            common: OnceCell::new(),
+            users: Users::default(),
+            maps: Mutex::new(Rank::Maps, Vec::new()),
+            shadow: Mutex::new(Rank::Residency, None),
+        }
+    }
+
+    /// The memory on a device of the context.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn memory(&self, device_index: usize) -> Result<Arc<dyn Memory>> {
+        self.memory_there(device_index).cloned()
+    }
+
+    /// The same where nobody keeps it.
+    pub(crate) fn memory_there(&self, device_index: usize) -> Result<&Arc<dyn Memory>> {
+        let device_index = self.context.home(device_index);
+        let (Some(cell), Some(device)) = (self.memories.get(device_index), self.context.devices().get(device_index)) else {
+            return Err(Error::InvalidDevice("the device is not of the buffer's context".into()));
+        };
+        let backend = device.backend();
+        let make = || {
+            let adopted = self.region_for(backend).and_then(|region| backend.adopt(region, self.size));
+            let is_adopted = adopted.is_some();
+            let memory = match adopted {
+                Some(memory) => memory,
+                None if self.identity.is_of_host() => backend.allocate_shared(self.size, self.identity.get())?,
+                None => backend.allocate(self.size)?,
+            };
+            trace::hold(device.name(), self.size.cast_signed());
+            Ok(Place { memory, is_adopted })
+        };
+        cell.get_or_try_init(make).map(|place| &place.memory)
+    }
+
+    /// Memory of the host's for a device to use as it is: the application's, or what several devices are to have in common.
+    fn region_for(&self, device: &dyn Device) -> Option<&Arc<dyn HostRegion>> {
+        let in_common = || {
+            let is_plain = self.importers.is_empty() && !self.identity.is_of_host();
+            let wanted = is_plain && self.context.has_common_memory() && device.adopts();
+            let make = || self.context.allocator().allocate(self.size);
+            if wanted { self.common.get_or_init(make).as_ref() } else { None }
+        };
+        self.host.as_ref().or_else(in_common)
+    }
+
+    /// Bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// What pointers into it have in their high half.
+    pub fn identity(&self) -> u32 {
+        self.identity.get()
+    }
+
+    /// Whether pointers into it are addresses of the host (shared virtual memory).
+    pub fn is_svm(&self) -> bool {
+        self.identity.is_of_host()
+    }
+
+    /// Whether memory on a device is the host's itself.
+    pub(crate) fn is_adopted(&self, device_index: usize) -> bool {
+        self.memories.get(self.context.home(device_index)).and_then(OnceCell::get).is_some_and(|place| place.is_adopted)
+    }
+
+    /// The place in `valid` of what a device has.
+    fn holder(&self, device_index: usize) -> usize {
+        if self.is_adopted(device_index) { self.context.devices().len() } else { self.context.home(device_index) }
+    }
+
+    /// What a device lacks of `range`, and a device that has it.
+    pub(crate) fn missing(&self, device_index: usize, range: Range<u64>) -> Vec<(usize, Range<u64>)> {
+        let own = self.holder(device_index);
+        let valid = self.valid.lock();
+        let mut wanted = RangeSet::default();
+        wanted.insert(range.clone());
+        for have in valid.get(own).map(|set| set.intersection(&range)).unwrap_or_default() {
+            wanted.remove(&have);
+        }
+        let mut found = Vec::new();
+        for (holder, set) in valid.iter().enumerate().filter(|(holder, _)| *holder != own) {
+            // Any of the devices that use the host's memory as it is.
+            let Some(from) = (0..self.memories.len()).find(|&index| self.holder(index) == holder) else { continue };
+            for piece in wanted.intersection(&range) {
+                for have in set.intersection(&piece) {
+                    wanted.remove(&have);
+                    found.push((from, have));
+                }
+            }
+        }
+        found
+    }
+
+    /// A device has written `range`: nobody else has the newest version now.
+    pub(crate) fn written(&self, device_index: usize, range: Range<u64>) {
+        let own = self.holder(device_index);
+        for (index, set) in self.valid.lock().iter_mut().enumerate() {
+            if index == own { set.insert(range.clone()) } else { set.remove(&range) }
+        }
+    }
+
+    /// A device got a copy of the newest version of `range`.
+    pub(crate) fn copied(&self, device_index: usize, range: Range<u64>) {
+        if let Some(set) = self.valid.lock().get_mut(self.holder(device_index)) {
+            set.insert(range);
+        }
+    }
+
+    /// A command that was to write the memory failed.
+    pub(crate) fn set_failure(&self, failure: &Arc<Failure>) {
+        let mut place = self.failure.lock();
+        *place = Some(failure.clone());
+        self.has_failure.store(true, Ordering::Release);
+    }
+
+    /// All of the memory was written anew.
+    pub(crate) fn clear_failure(&self) {
+        if self.has_failure.load(Ordering::Acquire) {
+            let mut place = self.failure.lock();
+            *place = None;
+            self.has_failure.store(false, Ordering::Release);
+        }
+    }
+
+    /// The failure that reaches a command of that number because it reads the memory.
+    pub(crate) fn failure(&self, number: u64) -> Option<Arc<Failure>> {
+        if !self.has_failure.load(Ordering::Acquire) {
+            return None;
+        }
+        self.failure.lock().clone().filter(|failure| failure.reaches(number))
+    }
+
+    /// Host memory for maps by a device of the context: the application's own, or what other maps use, or new one.
+    pub(crate) fn map_region(&self, device_index: usize) -> Result<Arc<dyn HostRegion>> {
+        if let Some(host) = &self.host {
+            return Ok(host.clone());
+        }
+        let known = self.shadow.lock().clone();
+        if let Some(region) = known {
+            return Ok(region);
+        }
+        // The backend must not be called with a lock held. Who comes second drops its own.
+        let region = self
+            .context
+            .devices()
+            .get(device_index)
+            .and_then(|device| device.backend().host_region(self.size))
+            .or_else(|| self.context.allocator().allocate(self.size))
+            .ok_or_else(|| Error::MapFailure(format!("{} bytes of host memory for a map", self.size).into()))?;
+        Ok(self.shadow.lock().get_or_insert(region).clone())
+    }
+}
+
+/// The first contents of a buffer on their way to a device: no event tells of them.
+struct Upload(Arc<Store>);
+
+impl Progress for Upload {
+    fn submitted(&self, _now: u64) {}
+
+    fn running(&self) {}
+
+    fn complete(&self, result: BackendResult<Times>) {
+        if let Err(error) = result {
+            let error = Error::from(error);
+            tracing::error!("the first contents of a buffer are lost: {error}");
+            self.0.context.notify(&error);
+            self.0.set_failure(&Failure::of_device(error));
+        }
+    }
+}
+
+/// A buffer or sub-buffer.
+#[derive(Debug)]
+pub struct Buffer {
+    slot: HandleSlot,
+    context: Arc<Context>,
+    flags: MemFlags,
+    size: u64,
+    origin: u64,
+    parent: Option<Arc<Buffer>>,
+    property_list: Option<Vec<u64>>,
+    store: Arc<Store>,
+    /// Last, so that callbacks run after the memory is given back.
+    destructors: Destructors,
+}
+
+impl Object for Buffer {
+    fn handle_slot(&self) -> &HandleSlot {
+        &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.context.listener()
+    }
+}
+
+/// What clCreateBuffer is given beside flags and size.
+#[derive(Debug)]
+pub enum HostData {
+    /// A null pointer.
+    None,
+    /// To be copied now; what it does not reach is undefined.
+    Copy(Vec<u8>),
+    /// To be used as long as the buffer lives.
+    Use(Arc<dyn HostRegion>),
+}
+
+impl Buffer {
+    /// Checks the size of a new buffer.
+    ///
+    /// # Errors
+    /// If it is zero or larger than every device of the context allows.
+    pub fn check_size(context: &Context, size: u64) -> Result<()> {
+        // "CL_INVALID_BUFFER_SIZE if size is 0 or if size is greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for all devices in context."
+        let limit = context.devices().iter().map(|device| device.properties().max_allocation).max().unwrap_or(0);
+        ensure!(size != 0 && size <= limit, InvalidBufferSize, "{size} bytes; a buffer has 1 to {limit}");
+        Ok(())
+    }
+
+    /// clCreateBufferWithProperties
+    ///
+    /// # Errors
+    /// If there is no memory. Sizes and flags are checked before.
+    pub fn new(context: &Arc<Context>, flags: MemFlags, size: u64, data: HostData, property_list: Option<Vec<u64>>) -> Result<Arc<Self>> {
+        Self::check_size(context, size)?;
+        let (bytes, host) = match data {
+            HostData::None => (None, None),
+            HostData::Copy(bytes) => (Some(bytes), None),
+            HostData::Use(region) => (None, Some(region)),
+        };
+        let store = Store::new(context, size, Identity::new(size), host);
+        // A context with several devices cannot know which of them will use the buffer: the first one that is large enough keeps it until then.
+        let home = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
+        let memory = store.memory(home)?;
+        let bytes = match &store.host {
+            Some(region) if !store.is_adopted(home) => Some(copy_of(region, size)?),
+            _ => bytes,
+        };
+        let has_contents = bytes.is_some() || store.host.is_some();
+        if let (Some(bytes), Some(device)) = (bytes, context.devices().get(home))
+            && !device.backend().write_at_once(&*memory, 0, &bytes)
+        {
+            let regions = vec![CopyRegion { buffer: 0, host: 0, size: bytes.len() as u64 }];
+            let src: Arc<dyn HostSource> = Arc::new(bytes);
+            device.backend().enqueue(Action::Write { dst: memory, src, regions }.into(), false, Arc::new(Upload(store.clone())));
+        }
+        if has_contents {
+            store.written(home, 0..size);
+        }
+        Ok(Self::of_store(flags.or_default(), store, 0, size, property_list))
+    }
+
+    pub(crate) fn of_store(flags: MemFlags, store: Arc<Store>, origin: u64, size: u64, property_list: Option<Vec<u64>>) -> Arc<Self> {
+        Arc::new(Self {
+            slot: HandleSlot::default(),
+            context: store.context.clone(),
+            flags,
+            size,
+            origin,
+            parent: None,
+            property_list,
+            store,
+            destructors: Destructors::default(),
+        })
+    }
+
+    /// The buffer behind shared virtual memory, at the addresses of `region`.
+    pub(crate) fn svm(context: &Arc<Context>, flags: MemFlags, size: u64, identity: u32, region: Arc<dyn HostRegion>) -> Result<Arc<Self>> {
+        let store = Store::new(context, size, Identity::of_host(identity), Some(region));
+        let home = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
+        store.memory(home)?;
+        Ok(Self::of_store(flags.or_default(), store, 0, size, None))
+    }
+
+    /// clCreateBuffer with CL_MEM_USE_HOST_PTR and a pointer to a byte of this buffer of shared virtual memory: another name of a part of it.
+    ///
+    /// # Errors
+    /// If it is not as large.
+    pub fn over_svm(&self, flags: MemFlags, offset: u64, size: u64, property_list: Option<Vec<u64>>) -> Result<Arc<Self>> {
+        // "CL_INVALID_BUFFER_SIZE ... if host_ptr is a pointer to SVM memory and size is larger than the corresponding SVM allocation."
+        let range = self.range(offset, size).map_err(|error| Error::InvalidBufferSize(error.to_string().into()))?;
+        Ok(Self::of_store(flags.or_default(), self.store.clone(), range.start, size, property_list))
+    }
+
+    /// clCreateSubBuffer
+    ///
+    /// # Errors
+    /// In the order of the specification.
+    pub fn sub_buffer(self: &Arc<Self>, flags: MemFlags, origin: u64, size: u64) -> Result<Arc<Self>> {
+        // "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object."
+        ensure!(self.parent.is_none(), InvalidMemObject, "a sub-buffer of a sub-buffer");
+        flags.check_inheritance(self.flags)?;
+        // "CL_INVALID_BUFFER_SIZE if size is 0." In practice before the bounds.
+        ensure!(size != 0, InvalidBufferSize, "the sub-buffer's size is zero");
+        // "CL_INVALID_VALUE if the region specified by (origin, size) is out of bounds in buffer."
+        ensure!(
+            origin.checked_add(size).is_some_and(|end| end <= self.size),
+            InvalidValue,
+            "origin {origin} and size {size} are out of the buffer's {} bytes",
+            self.size
+        );
+        // "CL_MISALIGNED_SUB_BUFFER_OFFSET if there are no devices in context associated with buffer for which the origin field is aligned to the
+        // CL_DEVICE_MEM_BASE_ADDR_ALIGN value."
+        ensure!(
+            self.context.devices().iter().any(|device| origin.is_multiple_of(device.base_alignment().into())),
+            MisalignedSubBufferOffset,
+            "origin {origin} is not aligned for any device"
+        );
+        Ok(Arc::new(Self {
+            slot: HandleSlot::default(),
+            context: self.context.clone(),
+            flags: flags.inherited(self.flags),
+            size,
+            origin: self.origin + origin,
+            parent: Some(self.clone()),
+            property_list: None,
+            store: self.store.clone(),
+            destructors: Destructors::default(),
+        }))
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// CL_MEM_FLAGS
+    pub fn flags(&self) -> MemFlags {
+        self.flags
+    }
+
+    /// CL_MEM_SIZE
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Where in the store it begins.
+    pub fn origin(&self) -> u64 {
+        self.origin
+    }
+
+    /// CL_MEM_OFFSET: where in its parent a sub-buffer begins.
+    pub fn offset(&self) -> u64 {
+        self.parent.as_ref().map_or(0, |parent| self.origin - parent.origin)
+    }
+
+    /// CL_MEM_ASSOCIATED_MEMOBJECT
+    pub fn parent(&self) -> Option<&Arc<Self>> {
+        self.parent.as_ref()
+    }
+
+    /// CL_MEM_PROPERTIES
+    pub fn property_list(&self) -> Option<&[u64]> {
+        self.property_list.as_deref()
+    }
+
+    /// CL_MEM_HOST_PTR: for CL_MEM_USE_HOST_PTR the application's pointer, moved by a sub-buffer's origin; otherwise 0.
+    pub fn host_pointer(&self) -> usize {
+        let origin = usize::try_from(self.origin).unwrap_or(0);
+        self.store.host.as_ref().map_or(0, |region| region.address() + origin)
+    }
+
+    /// The memory.
+    pub fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    /// clSetMemObjectDestructorCallback
+    pub fn on_destruction(&self, job: callback::Job) {
+        self.destructors.push(job);
+    }
+
+    /// Checks that `offset..offset + size` lies in the buffer and gives it as a range of the store.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub fn range(&self, offset: u64, size: u64) -> Result<Range<u64>> {
+        match offset.checked_add(size) {
+            Some(end) if end <= self.size => Ok(self.origin + offset..self.origin + end),
+            _ => Err(Error::InvalidValue(format!("offset {offset} and size {size} are out of the buffer's {} bytes", self.size).into())),
+        }
+    }
+
+    /// Checks that a sub-buffer's origin is aligned for a device.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn check_alignment(&self, device: &crate::objects::device::Device) -> Result<()> {
+        // "CL_MISALIGNED_SUB_BUFFER_OFFSET if buffer is a sub-buffer object and offset specified when the sub-buffer object is created is not
+        // aligned to CL_DEVICE_MEM_BASE_ADDR_ALIGN value for device associated with queue."
+        ensure!(
+            self.store.is_svm() || self.origin.is_multiple_of(device.base_alignment().into()),
+            MisalignedSubBufferOffset,
+            "the sub-buffer's origin {} is not aligned for {}",
+            self.origin,
+            device.name()
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,156 @@
+//! The platform: which devices there are, and what it says of itself (OpenCL API 4.1).
+
+use std::sync::{Arc, OnceLock};
+
+use crate::backend::{Backend, ExternalMemory, ExternalSemaphore};
+use crate::objects::device::opencl_version;
+use crate::objects::device::{Device, DeviceType};
+use crate::options::Options;
+use crate::types::object::{HandleSlot, Object};
+use crate::types::version::{NameVersion, Version};
+
+/// CL_PLATFORM_NAME and CL_PLATFORM_VENDOR
+pub const NAME: &str = "wgcl";
+
+/// CL_PLATFORM_ICD_SUFFIX_KHR
+pub const SUFFIX: &str = "wgcl";
+
+/// Extensions of the platform itself; a device's come on top of them.
+pub const PLATFORM_EXTENSIONS: &[(&str, Version)] = &[
+    ("cl_khr_icd", Version::new(2, 0, 1)),
+    ("cl_khr_icd_unloadable", Version::new(1, 0, 0)),
+    ("cl_khr_extended_versioning", Version::new(1, 0, 0)),
+];
+
+/// The platform.
+pub struct Platform {
+    slot: HandleSlot,
+    backend: Arc<dyn Backend>,
+    devices: OnceLock<Vec<Arc<Device>>>,
+}
+
+impl Object for Platform {
+    fn handle_slot(&self) -> &HandleSlot {
+        &self.slot
+    }
+}
+
+impl Platform {
+    /// A platform over a backend. Nothing is opened until somebody asks for devices.
+    pub fn new(backend: Arc<dyn Backend>) -> Arc<Self> {
+        Arc::new(Self { slot: HandleSlot::default(), backend, devices: OnceLock::new() })
+    }
+
+    /// The devices, best first, as far as the option `WGCL_DEVICE` lets them be seen.
+    pub fn devices(&self) -> &[Arc<Device>] {
+        self.devices.get_or_init(|| {
+            let mut all: Vec<_> = self.backend.devices().into_iter().map(Device::new).collect();
+            if let Some(choice) = &Options::get().device {
+                all = select(all, choice);
+            }
+            for device in &all {
+                tracing::info!("device: {} ({}), OpenCL {}", device.name(), device.properties().driver, device.version().short());
+                let missing = device.missing_of_31();
+                if !missing.is_empty() {
+                    tracing::info!("{} is no device of OpenCL 3.1: it lacks {}", device.name(), missing.join(", "));
+                }
+            }
+            all
+        })
+    }
+
+    /// The devices of a type. CL_DEVICE_TYPE_DEFAULT is the first device.
+    pub fn devices_of(&self, kind: DeviceType) -> Vec<Arc<Device>> {
+        self.devices()
+            .iter()
+            .enumerate()
+            .filter(|(index, device)| {
+                kind == DeviceType::ANY || device.device_type().intersects(kind) || (*index == 0 && kind.contains(DeviceType::DEFAULT))
+            })
+            .map(|(_, device)| device.clone())
+            .collect()
+    }
+
+    /// CL_PLATFORM_NUMERIC_VERSION: the highest of its devices.
+    pub fn version(&self) -> Version {
+        opencl_version::newest(self.devices().iter().map(|device| &**device))
+    }
+
+    /// CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR: what every device can use.
+    pub fn importable_memory(&self) -> Vec<ExternalMemory> {
+        let Some((first, others)) = self.devices().split_first() else { return Vec::new() };
+        let mut kinds = first.importable_memory();
+        kinds.retain(|kind| others.iter().all(|device| device.importable_memory().contains(kind)));
+        kinds
+    }
+
+    /// CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR and CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR: what every device shares.
+    pub fn shareable_semaphores(&self) -> Vec<ExternalSemaphore> {
+        let Some((first, others)) = self.devices().split_first() else { return Vec::new() };
+        let mut kinds = first.shareable_semaphores();
+        kinds.retain(|kind| others.iter().all(|device| device.shareable_semaphores().contains(kind)));
+        kinds
+    }
+
+    /// CL_PLATFORM_PROFILE: full where every device is.
+    pub fn profile(&self) -> &'static str {
+        if self.devices().iter().all(|device| device.full_profile()) { "FULL_PROFILE" } else { "EMBEDDED_PROFILE" }
+    }
+
+    /// CL_PLATFORM_EXTENSIONS_WITH_VERSION: the platform's own and those that all devices have.
+    pub fn extensions(&self) -> Vec<NameVersion> {
+        let mut extensions: Vec<_> = PLATFORM_EXTENSIONS.iter().map(|&(name, version)| NameVersion::new(name, version)).collect();
+        if let Some((first, others)) = self.devices().split_first() {
+            extensions.extend(
+                first
+                    .extensions()
+                    .into_iter()
+                    .filter(|e| !PLATFORM_EXTENSIONS.iter().any(|(name, _)| *name == e.name))
+                    .filter(|e| others.iter().all(|other| other.extensions().contains(e))),
+            );
+        }
+        extensions
+    }
+}
+
+/// Whether `WGCL_DEVICE`, if it is that, asks for a device by its name.
+pub fn names_device(choice: &str, name: &str) -> bool {
+    choice.split(',').map(str::trim).any(|part| !part.is_empty() && part.parse::<usize>().is_err() && is_part(part, name))
+}
+
+fn is_part(part: &str, name: &str) -> bool {
+    name.to_lowercase().contains(&part.to_lowercase())
+}
+
+/// Keeps the devices that `WGCL_DEVICE` names: indices or parts of names, separated by commas, in that order.
+fn select(all: Vec<Arc<Device>>, choice: &str) -> Vec<Arc<Device>> {
+    let mut chosen: Vec<Arc<Device>> = Vec::new();
+    for part in choice.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let found: Vec<_> = match part.parse::<usize>() {
+            Ok(index) => all.get(index).into_iter().collect(),
+            Err(_) => all.iter().filter(|d| is_part(part, d.name())).collect(),
+        };
+        if found.is_empty() {
+            tracing::warn!("WGCL_DEVICE: no device is called or has the index `{part}`");
+        }
+        for device in found {
+            if !chosen.iter().any(|d| Arc::ptr_eq(d, device)) {
+                chosen.push(device.clone());
+            }
+        }
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_device;
+
+    #[test]
+    fn devices_are_named_by_parts_of_their_names() {
+        assert!(names_device("0, LLVM", "llvmpipe (LLVM 15.0.6, 256 bits)"));
+        assert!(!names_device("0,15", "llvmpipe (LLVM 15.0.6, 256 bits)"));
+        assert!(!names_device("nvidia,", "llvmpipe (LLVM 15.0.6, 256 bits)"));
+        assert!(!names_device("", "llvmpipe"));
+    }
+}

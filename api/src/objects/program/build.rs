@@ -1,0 +1,265 @@
+//! Running the compiler for a program: on which thread, for which device, and what is kept of it.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Once};
+
+use wgcl_compiler::launch::LaunchError;
+use wgcl_compiler::link::{CompiledUnit, Output, link};
+use wgcl_compiler::parallel;
+use wgcl_compiler::program::{BuildOptions, BuildResult, Program as Compiled, Source};
+use wgcl_compiler::target::Target;
+
+use crate::backend::{BackendError, LoadedProgram};
+use crate::cache::{self, Cache};
+use crate::commands::device_enqueue::Turns;
+use crate::objects::device::Device;
+use crate::objects::program::Executable;
+use crate::objects::program::binary::{BinaryKind, Object, Unit};
+use crate::observe::dump;
+use crate::observe::trace;
+use crate::options::Options;
+use crate::types::error::{Error, Result, ensure};
+
+/// What the compiler made of translation units, in their order; `None` where that is not known yet.
+pub(crate) type Units = Vec<Option<Arc<CompiledUnit>>>;
+
+/// What the compiler said.
+#[derive(Clone, Debug)]
+pub(crate) struct Built {
+    pub success: bool,
+    pub compiled: Option<Compiled>,
+    pub units: Units,
+    pub log: String,
+    /// What stands for the program in the cache, if it is there.
+    pub name: Option<cache::Key>,
+}
+
+/// What came of a build for a device.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub success: bool,
+    pub log: String,
+    pub units: Units,
+    pub executable: Option<Arc<Executable>>,
+}
+
+/// Runs a build in the background. A panic of `job` ends only its thread; `job` itself reports the end.
+pub(crate) fn spawn(job: impl FnOnce() + Send + 'static) -> Result<()> {
+    std::thread::Builder::new()
+        .name("wgcl-build".to_owned())
+        .spawn(job)
+        .map(drop)
+        .map_err(|error| Error::OutOfHostMemory(format!("no thread for the build: {error}").into()))
+}
+
+/// Compiles an object for a device: a single source at once, several units apart, to be linked then. `known` are units that were compiled before.
+pub(crate) fn compile(
+    object: &Object,
+    known: &[Option<Arc<CompiledUnit>>],
+    kind: BinaryKind,
+    (device, target): (&Device, &Target),
+) -> Built {
+    let begin = std::time::Instant::now();
+    let bytes = object.units.iter().map(Unit::size).sum::<usize>();
+    let _span = trace::build(|| format!("compile for {}", device.name()), bytes as u64);
+    let known_unit = |index: usize| known.get(index).cloned().flatten();
+    let built = match object.units.as_slice() {
+        [unit] if kind == BinaryKind::Executable && known_unit(0).is_none() => compile_alone(unit, device, target),
+        units => compile_apart(units, &known_unit, kind, target),
+    };
+    tracing::debug!(
+        "{:?} of {} bytes for {}: {} in {:?}",
+        kind,
+        bytes,
+        device.name(),
+        if built.success { "done" } else { "refused" },
+        begin.elapsed()
+    );
+    if dump::enabled() {
+        keep(object, &built);
+    }
+    built
+}
+
+/// The options of a unit; the error is a log.
+fn options(unit: &Unit) -> std::result::Result<BuildOptions, String> {
+    wgcl_compiler::program::parse_options(&unit.options).map_err(|error| format!("error: {error}\n"))
+}
+
+/// The compiler's input of a unit in OpenCL C.
+fn text(unit: &Unit) -> Source {
+    Source { text: unit.source.clone(), name: None, headers: unit.headers.clone() }
+}
+
+/// Builds a unit that is a program.
+fn build_unit(unit: &Unit, target: &Target) -> BuildResult {
+    match (options(unit), &unit.module) {
+        (Ok(options), Some(module)) => wgcl_compiler::spirv::build(module.source(), &options, target),
+        (Ok(options), None) => wgcl_compiler::build::build(&text(unit), &options, target),
+        (Err(log), _) => BuildResult::refused(log),
+    }
+}
+
+/// Compiles a unit that will be linked.
+fn compile_unit(unit: &Unit, target: &Target) -> (Option<CompiledUnit>, String) {
+    match (options(unit), &unit.module) {
+        (Ok(options), Some(module)) => wgcl_compiler::spirv::compile(module.source(), &options, target),
+        (Ok(options), None) => wgcl_compiler::build::compile(&text(unit), &options, target),
+        (Err(log), _) => (None, log),
+    }
+}
+
+fn compile_alone(unit: &Unit, device: &Device, target: &Target) -> Built {
+    let cache = Cache::get();
+    if let Some((program, log, name)) =
+        cache.and_then(|cache| cache::find_program(cache, unit, target, |name| device.backend().expect(name)))
+    {
+        trace::looked_up(true);
+        return Built { success: true, compiled: Some(program), units: Units::new(), log, name: Some(name) };
+    }
+    trace::looked_up(false);
+    let result = build_unit(unit, target);
+    let mut name = None;
+    if let (Some(cache), Some(program)) = (cache, &result.program) {
+        name = cache::keep_program(cache, unit, target, program, &result.log, &result.files);
+    }
+    Built { success: result.program.is_some(), compiled: result.program, units: Units::new(), log: result.log, name }
+}
+
+fn compile_apart(units: &[Unit], known: &dyn Fn(usize) -> Option<Arc<CompiledUnit>>, kind: BinaryKind, target: &Target) -> Built {
+    let mut log = String::new();
+    let mut compiled = Vec::new();
+    for (index, unit) in units.iter().enumerate() {
+        let (result, text) = match known(index) {
+            Some(unit) => (Some(unit), String::new()),
+            None => {
+                let (unit, text) = compile_unit(unit, target);
+                (unit.map(Arc::new), text)
+            }
+        };
+        log.push_str(&text);
+        compiled.extend(result);
+    }
+    if compiled.len() < units.len() {
+        return Built { success: false, compiled: None, units: Units::new(), log, name: None };
+    }
+    let output = match kind {
+        BinaryKind::Executable => Output::Executable,
+        BinaryKind::Library | BinaryKind::CompiledObject | BinaryKind::None => Output::Library,
+    };
+    let parts: Vec<&CompiledUnit> = compiled.iter().map(|unit| &**unit).collect();
+    let linked = link(&parts, output, target);
+    log.push_str(&linked.log);
+    let success = if output == Output::Executable { linked.program.is_some() } else { linked.log.is_empty() };
+    Built { success, compiled: linked.program, units: compiled.into_iter().map(Some).collect(), log, name: None }
+}
+
+/// Brings what was compiled onto the device, if it is an executable.
+pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
+    let Built { success, compiled, units, mut log, name } = built;
+    let Some(compiled) = compiled.filter(|_| success && kind == BinaryKind::Executable) else {
+        return Outcome { success: success && kind != BinaryKind::Executable, log, units, executable: None };
+    };
+    let _span = trace::build(|| format!("load on {}", device.name()), 0);
+    match device.backend().load(compiled.module.clone(), name) {
+        Ok(loaded) => {
+            if Options::get().is_checked() {
+                note_origin(&compiled, &*loaded, device);
+            }
+            let compiled = Compiled { sources: None, ..compiled };
+            log.push_str(&refusals(&compiled, &*loaded, device));
+            let executable = Executable { compiled, loaded, turns: Turns::default() };
+            Outcome { success: true, log, units: Units::new(), executable: Some(Arc::new(executable)) }
+        }
+        Err(error) => {
+            log.push_str(&format!("error: {}: {error}\n", device.name()));
+            Outcome { success: false, log, units: Units::new(), executable: None }
+        }
+    }
+}
+
+/// Tells a device that checks kernels what a program was made of; of one that does not it is said.
+fn note_origin(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) {
+    static WARNING: Once = Once::new();
+    if device.backend().checks_kernels() {
+        loaded.note_origin(compiled);
+    } else {
+        // It was asked for, so it is told to who logs nothing, too.
+        let text = format!("warning: WGCL_CHECK checks kernels on the CPU's device only, not on {}\n", device.name());
+        WARNING.call_once(|| drop(io::stderr().write_all(text.as_bytes())));
+    }
+}
+
+/// Instructions of a program up to which its kernels are tried when it is built: it takes about as long as building them, and launches only wait less for it
+/// if they turn out to be what was tried.
+const TRIED: usize = 20_000;
+
+/// A warning for each kernel that the device will refuse, for whatever work-group size: the launch is late to learn that. The other kernels of the
+/// program are of use all the same, so that the build does not fail.
+fn refusals(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) -> String {
+    let mut log = String::new();
+    let size = compiled.module.functions.iter().map(|function| function.body.size()).sum::<usize>();
+    if size > TRIED {
+        return log;
+    }
+    let kernels = &compiled.kernels;
+    let usage = |number: usize| loaded.kernel_usage(&kernels[number].name);
+    let usages = if size >= parallel::WORTH { parallel::map(kernels.len(), usage) } else { (0..kernels.len()).map(usage).collect() };
+    for usage in usages {
+        if let Err(BackendError::Launch(error @ (LaunchError::Unsupported { .. } | LaunchError::Internal { .. }))) = usage {
+            log.push_str(&format!("warning: {error} on {}: launching the kernel will fail\n", device.name()));
+        }
+    }
+    log
+}
+
+/// Keeps the sources, options, log and IR of a build.
+fn keep(object: &Object, result: &Built) {
+    let prefix = dump::prefix();
+    let several = object.units.len() > 1;
+    for (number, unit) in (1..).zip(&object.units) {
+        let prefix = if several { format!("{prefix}-{number}") } else { prefix.clone() };
+        match &unit.module {
+            Some(module) => dump::write(&format!("{prefix}.spv"), &module.bytes()),
+            None => dump::write(&format!("{prefix}.cl"), unit.source.as_bytes()),
+        }
+        dump::write(&format!("{prefix}.options"), unit.options.as_bytes());
+        for (header, contents) in &unit.headers {
+            dump::write(&format!("{prefix}.{header}"), contents.as_bytes());
+        }
+    }
+    dump::write(&format!("{prefix}.log"), result.log.as_bytes());
+    if let Some(program) = &result.compiled {
+        dump::write(&format!("{prefix}.ir"), program.module.to_string().as_bytes());
+    }
+}
+
+/// Reads the options of clLinkProgram and says what is to be made.
+///
+/// # Errors
+/// CL_INVALID_LINKER_OPTIONS for what is not an option of the linker.
+pub(crate) fn parse_link_options(options: &str) -> Result<BinaryKind> {
+    const KNOWN: &[&str] = &[
+        "-create-library",
+        "-enable-link-options",
+        "-cl-denorms-are-zero",
+        "-cl-no-signed-zeros",
+        "-cl-unsafe-math-optimizations",
+        "-cl-finite-math-only",
+        "-cl-fast-relaxed-math",
+        "-cl-no-subgroup-ifp",
+    ];
+    let mut kind = BinaryKind::Executable;
+    let mut enable = false;
+    for option in options.split_whitespace() {
+        ensure!(KNOWN.contains(&option), InvalidLinkerOptions, "unknown link option `{option}`");
+        match option {
+            "-create-library" => kind = BinaryKind::Library,
+            "-enable-link-options" => enable = true,
+            _ => {}
+        }
+    }
+    // "-enable-link-options ... can only be specified with the -create-library option."
+    ensure!(!enable || kind == BinaryKind::Library, InvalidLinkerOptions, "-enable-link-options needs -create-library");
+    Ok(kind)
+}

@@ -1,0 +1,448 @@
+//! Command queues (OpenCL API 5.1).
+//!
+//! In an in-order queue every command waits for the one before it. In an out-of-order queue it waits for the last barrier, and a barrier or
+//! a marker without wait list for everything before it. What a failed command does to those behind it is told in [`crate::commands::failure`].
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use bitflags::bitflags;
+use rustc_hash::FxHashMap;
+
+use crate::commands::command::{CommandType, Work};
+use crate::commands::failure::{Failure, Failures, Place, Told};
+use crate::objects::context::{Context, Notify};
+use crate::objects::device::Device;
+use crate::objects::event::Event;
+use crate::observe::lint::{self, Awaited};
+use crate::options::Options;
+use crate::types::error::{Error, Result, ensure};
+use crate::types::lock::{Mutex, Rank};
+use crate::types::object::{HandleSlot, Object};
+
+bitflags! {
+    /// cl_command_queue_properties
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct QueueProperties: u64 {
+        /// CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
+        const OUT_OF_ORDER = 1 << 0;
+        /// CL_QUEUE_PROFILING_ENABLE
+        const PROFILING = 1 << 1;
+        /// CL_QUEUE_ON_DEVICE
+        const ON_DEVICE = 1 << 2;
+        /// CL_QUEUE_ON_DEVICE_DEFAULT
+        const ON_DEVICE_DEFAULT = 1 << 3;
+    }
+}
+
+/// CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, in bytes.
+pub const MAX_SIZE: u32 = (wgcl_compiler::enqueue::RECORD_WORDS * 4) as u32;
+/// CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE: smaller ones are no quicker.
+pub const PREFERRED_SIZE: u32 = MAX_SIZE;
+/// CL_DEVICE_MAX_ON_DEVICE_QUEUES
+pub const MAX_ON_DEVICE: u32 = 16;
+/// CL_DEVICE_MAX_ON_DEVICE_EVENTS
+pub const MAX_ON_DEVICE_EVENTS: u32 = wgcl_compiler::enqueue::MAX_EVENTS as u32;
+
+/// What the next on-device queue is called.
+static NUMBERS: AtomicU32 = AtomicU32::new(1);
+
+#[derive(Debug, Default)]
+struct State {
+    /// The last command, in order.
+    last: Option<Arc<Event>>,
+    /// The last barrier, out of order.
+    barrier: Option<Arc<Event>>,
+    /// Everything that is not done, out of order.
+    outstanding: FxHashMap<usize, Arc<Event>>,
+    /// Failures of commands.
+    failures: Failures,
+}
+
+/// A command queue.
+#[derive(Debug)]
+pub struct Queue {
+    slot: HandleSlot,
+    context: Arc<Context>,
+    device: Arc<Device>,
+    device_index: usize,
+    properties: QueueProperties,
+    property_list: Option<Vec<u64>>,
+    /// Of an on-device queue: its number, which kernels are told, and its bytes.
+    on_device: Option<(u32, u32)>,
+    /// Whether there are failures: looked at for every command.
+    has_failures: AtomicBool,
+    state: Mutex<State>,
+    awaited: Awaited,
+}
+
+impl Object for Queue {
+    fn handle_slot(&self) -> &HandleSlot {
+        &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.context.listener()
+    }
+}
+
+/// What of a queue a command waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    /// An ordinary command.
+    Command,
+    /// A marker without wait list: everything before.
+    Marker,
+    /// A barrier without wait list: everything before; everything after waits for it.
+    FullBarrier,
+    /// A barrier with a wait list: everything after waits for it.
+    Barrier,
+}
+
+fn id(event: &Arc<Event>) -> usize {
+    Arc::as_ptr(event).addr()
+}
+
+impl Queue {
+    /// clCreateCommandQueueWithProperties. `property_list` is the list as the application gave it, for CL_QUEUE_PROPERTIES_ARRAY.
+    ///
+    /// # Errors
+    /// If the device is not of the context.
+    pub fn new(
+        context: &Arc<Context>,
+        device: &Arc<Device>,
+        properties: QueueProperties,
+        property_list: Option<Vec<u64>>,
+    ) -> Result<Arc<Self>> {
+        Self::make(context, device, properties, (property_list, None))
+    }
+
+    /// The same for an on-device queue of so many bytes (CL_QUEUE_SIZE). What is asked to be the default is the one that there is already, if there is one.
+    ///
+    /// # Errors
+    /// If the device has no such queues, or not so large ones, or the properties contradict each other.
+    pub fn on_device(
+        context: &Arc<Context>,
+        device: &Arc<Device>,
+        properties: QueueProperties,
+        size: Option<u32>,
+        property_list: Option<Vec<u64>>,
+    ) -> Result<Arc<Self>> {
+        // "If CL_QUEUE_ON_DEVICE is set, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE must also be set." "This can only be used with CL_QUEUE_ON_DEVICE."
+        let whole = QueueProperties::ON_DEVICE | QueueProperties::OUT_OF_ORDER;
+        ensure!(properties.contains(whole), InvalidValue, "an on-device queue is one, and out of order");
+        ensure!(device.has_device_queues(), InvalidQueueProperties, "the device has no on-device queues");
+        let size = size.unwrap_or(PREFERRED_SIZE);
+        ensure!((1..=MAX_SIZE).contains(&size), InvalidQueueProperties, "an on-device queue of {size} bytes");
+        let is_default = properties.contains(QueueProperties::ON_DEVICE_DEFAULT);
+        if let (true, Some(queue)) = (is_default, context.default_queue(device)) {
+            return Ok(queue);
+        }
+        let queue = Self::make(context, device, properties, (property_list, Some(size)))?;
+        if is_default {
+            context.set_default_queue(&queue);
+        }
+        Ok(queue)
+    }
+
+    /// clSetDefaultDeviceCommandQueue
+    ///
+    /// # Errors
+    /// If the queue is not one of that context and device, on the device.
+    pub fn make_default(self: &Arc<Self>, context: &Arc<Context>, device: &Arc<Device>) -> Result<()> {
+        let fits = self.is_on_device() && Arc::ptr_eq(&self.context, context) && Arc::ptr_eq(&self.device, device);
+        ensure!(fits, InvalidCommandQueue, "it is not an on-device queue of the context and the device");
+        context.set_default_queue(self);
+        Ok(())
+    }
+
+    fn make(
+        context: &Arc<Context>,
+        device: &Arc<Device>,
+        properties: QueueProperties,
+        (property_list, size): (Option<Vec<u64>>, Option<u32>),
+    ) -> Result<Arc<Self>> {
+        let device_index =
+            context.device_index(device).ok_or_else(|| Error::InvalidDevice("the device is not associated with the context".into()))?;
+        let queue = Arc::new(Self {
+            slot: HandleSlot::default(),
+            context: context.clone(),
+            device: device.clone(),
+            device_index,
+            properties,
+            property_list,
+            on_device: size.map(|size| (NUMBERS.fetch_add(1, Ordering::Relaxed), size)),
+            has_failures: AtomicBool::new(false),
+            state: Mutex::new(Rank::Queue, State::default()),
+            awaited: Awaited::default(),
+        });
+        lint::watch(&queue);
+        context.add_queue(&queue);
+        Ok(queue)
+    }
+
+    /// How far anybody has waited for its commands.
+    pub(crate) const fn awaited(&self) -> &Awaited {
+        &self.awaited
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Its device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// The device's place in the context.
+    pub fn device_index(&self) -> usize {
+        self.device_index
+    }
+
+    /// CL_QUEUE_PROPERTIES
+    pub fn properties(&self) -> QueueProperties {
+        self.properties
+    }
+
+    /// CL_QUEUE_PROPERTIES_ARRAY
+    pub fn property_list(&self) -> Option<&[u64]> {
+        self.property_list.as_deref()
+    }
+
+    /// Whether kernels enqueue there, and the host does not.
+    pub fn is_on_device(&self) -> bool {
+        self.on_device.is_some()
+    }
+
+    /// Checks that it is a queue of the host.
+    ///
+    /// # Errors
+    /// "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
+    pub fn check_host(&self) -> Result<()> {
+        ensure!(!self.is_on_device(), InvalidCommandQueue, "only kernels enqueue to an on-device queue");
+        Ok(())
+    }
+
+    /// CL_QUEUE_SIZE: bytes of an on-device queue; 0 for others.
+    pub fn size(&self) -> u32 {
+        self.on_device.map_or(0, |(_, size)| size)
+    }
+
+    /// The number that an on-device queue has for kernels; 0 for others.
+    pub(crate) fn number(&self) -> u32 {
+        self.on_device.map_or(0, |(number, _)| number)
+    }
+
+    /// What kernels get for a `queue_t`: the number in the upper half, words in the lower one.
+    pub fn device_handle(&self) -> u64 {
+        u64::from(self.number()) << 32 | u64::from(self.size() / 4)
+    }
+
+    /// Whether exact times are wanted.
+    pub fn profiles(&self) -> bool {
+        self.properties.contains(QueueProperties::PROFILING)
+    }
+
+    /// Whether commands wait for their wait lists and barriers only.
+    pub(crate) fn out_of_order(&self) -> bool {
+        self.properties.contains(QueueProperties::OUT_OF_ORDER)
+    }
+
+    /// Checks a wait list against the queue.
+    ///
+    /// # Errors
+    /// If an event is of another context.
+    pub fn check_wait_list(&self, events: &[Arc<Event>]) -> Result<()> {
+        self.check_host()?;
+        // "CL_INVALID_CONTEXT ... if the context associated with command_queue and events in event_wait_list are not the same."
+        ensure!(
+            events.iter().all(|event| Arc::ptr_eq(event.context(), &self.context)),
+            InvalidContext,
+            "an event of the wait list belongs to another context"
+        );
+        Ok(())
+    }
+
+    /// Appends a command.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub(crate) fn submit(self: &Arc<Self>, command: CommandType, work: Work, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        work.allocate(self)?;
+        Ok(self.append(command, work, wait_list, Scope::Command))
+    }
+
+    fn append(self: &Arc<Self>, command: CommandType, work: Work, wait_list: &[Arc<Event>], scope: Scope) -> Arc<Event> {
+        let is_barrier = !self.out_of_order() || matches!(scope, Scope::Barrier | Scope::FullBarrier);
+        let is_behind_all = !self.out_of_order() || matches!(scope, Scope::Marker | Scope::FullBarrier);
+        let watched: Vec<_> =
+            if Options::get().is_checked() { work.uses.iter().map(|used| used.buffer.clone()).collect() } else { Vec::new() };
+        let event = Event::command(self, command, work, Place { number: 0, is_barrier, is_behind_all });
+        watched.iter().for_each(|buffer| buffer.store().users.add(&event));
+        let order = {
+            let mut state = self.state.lock();
+            let number = self.context.number();
+            event.set_number(number);
+            if command.has_results() {
+                self.awaited.enqueued(number);
+            }
+            if self.out_of_order() {
+                let order: Vec<_> = match scope {
+                    Scope::Command | Scope::Barrier => state.barrier.iter().cloned().collect(),
+                    Scope::Marker | Scope::FullBarrier => state.outstanding.values().cloned().collect(),
+                };
+                state.outstanding.insert(id(&event), event.clone());
+                if matches!(scope, Scope::Barrier | Scope::FullBarrier) {
+                    state.barrier = Some(event.clone());
+                }
+                order
+            } else {
+                state.last.replace(event.clone()).into_iter().collect()
+            }
+        };
+        event.start(wait_list, &order);
+        event
+    }
+
+    /// clEnqueueMarkerWithWaitList
+    ///
+    /// # Errors
+    /// For a wait list of another context.
+    pub fn marker(self: &Arc<Self>, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.check_wait_list(wait_list)?;
+        let scope = if wait_list.is_empty() { Scope::Marker } else { Scope::Command };
+        Ok(self.append(CommandType::Marker, Work::nop(), wait_list, scope))
+    }
+
+    /// clEnqueueBarrierWithWaitList
+    ///
+    /// # Errors
+    /// For a wait list of another context.
+    pub fn barrier(self: &Arc<Self>, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.check_wait_list(wait_list)?;
+        let scope = if wait_list.is_empty() { Scope::FullBarrier } else { Scope::Barrier };
+        Ok(self.append(CommandType::Barrier, Work::nop(), wait_list, scope))
+    }
+
+    /// Takes a command that is done off the books.
+    pub(crate) fn completed(&self, event: &Arc<Event>) {
+        let mut gone = Vec::new();
+        {
+            let mut state = self.state.lock();
+            if state.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, event)) {
+                gone.extend(state.last.take());
+            }
+            if state.barrier.as_ref().is_some_and(|barrier| Arc::ptr_eq(barrier, event)) {
+                gone.extend(state.barrier.take());
+            }
+            gone.extend(state.outstanding.remove(&id(event)));
+            self.forget_failures(&mut state);
+        }
+        drop(gone);
+    }
+
+    /// A command of the queue fails. Returns the failure to which it is counted.
+    pub(crate) fn failed(&self, place: Place, failure: Arc<Failure>) -> Arc<Failure> {
+        let mut state = self.state.lock();
+        let failure = state.failures.add(place, failure);
+        self.has_failures.store(true, Ordering::Release);
+        failure
+    }
+
+    fn forget_failures(&self, state: &mut State) {
+        if !state.failures.is_empty() && state.last.is_none() && state.outstanding.is_empty() {
+            state.failures.forget();
+            self.has_failures.store(!state.failures.is_empty(), Ordering::Release);
+        }
+    }
+
+    fn failures<R>(&self, ask: impl FnOnce(&Failures) -> Option<R>) -> Option<R> {
+        if self.has_failures.load(Ordering::Acquire) { ask(&self.state.lock().failures) } else { None }
+    }
+
+    /// The failure that reaches a command by the order of the queue.
+    pub(crate) fn failure(&self, place: Place) -> Option<Arc<Failure>> {
+        self.failures(|failures| failures.reaching(place))
+    }
+
+    /// The application is told of the failures before a command.
+    pub(crate) fn tell(&self, place: Place, told: Told) {
+        self.failures(|failures| {
+            failures.tell(&self.context, Some(place), told);
+            Some(())
+        });
+    }
+
+    /// clFlush
+    pub fn flush(&self) {
+        self.device.backend().flush();
+    }
+
+    /// Waits until everything that was enqueued is done, or has failed.
+    pub(crate) fn drain(&self) {
+        let waiting: Vec<_> = {
+            let state = self.state.lock();
+            state.last.iter().chain(state.outstanding.values()).cloned().collect()
+        };
+        waiting.iter().for_each(|event| event.want());
+        if waiting.is_empty() {
+            self.flush();
+        }
+        for event in waiting {
+            event.wait();
+        }
+    }
+
+    /// clFinish
+    ///
+    /// # Errors
+    /// If a command failed and nobody was told yet.
+    pub fn finish(&self) -> Result<()> {
+        lint::waits();
+        self.awaited.waits_for_all();
+        self.drain();
+        let failure = self.failures(|failures| {
+            let failure = failures.unsettled();
+            failures.tell(&self.context, None, Told::Queue);
+            failure
+        });
+        match failure {
+            Some(failure) => Err(error_of(&failure)),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends a blocking call: waits for its command.
+    ///
+    /// # Errors
+    /// If the command, something that it waited for, or something that it comes behind failed.
+    pub fn block_on(&self, event: &Arc<Event>) -> Result<()> {
+        lint::waits();
+        event.want();
+        event.wait();
+        let (failure, waited) = match event.failure() {
+            Some((failure, waited)) => (failure, waited),
+            // Nobody may have looked at the statuses that told of it.
+            None => match self.failures(|failures| failures.unreturned(event.place())) {
+                Some(failure) => (failure, false),
+                None => return Ok(()),
+            },
+        };
+        event.tell(Told::Queue);
+        // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are blocking and the execution status of any of the events in
+        // event_wait_list is a negative integer value."
+        ensure!(!waited, ExecStatusErrorForEventsInWaitList, "an event of the wait list failed: {failure}");
+        // Programs make a call again that returned CL_OUT_OF_RESOURCES, once they have freed memory: it would succeed then, on what a failed command left.
+        let is_own = event.status() == failure.status();
+        ensure!(is_own, ExecStatusErrorForEventsInWaitList, "an earlier command failed: {failure}");
+        Err(error_of(&failure))
+    }
+}
+
+/// What a call returns for an earlier command.
+fn error_of(failure: &Failure) -> Error {
+    let why = format!("an earlier command failed: {failure}").into();
+    if failure.is_of_device() { Error::OutOfResources(why) } else { Error::ExecStatusErrorForEventsInWaitList(why) }
+}

@@ -1,0 +1,242 @@
+//! Semaphores (cl_khr_semaphore): what commands signal and other commands wait for, again and again.
+//!
+//! A binary semaphore is signalled by one command and waited for by one, in turns. Which wait belongs to which signal is decided when they are enqueued:
+//! the first wait belongs to the first signal, and so on. So that a wait is nothing but a command with one event more in its wait list, and a device that runs its commands in order
+//! needs no turn of the host between a signal and its wait.
+//!
+//! A wait may be enqueued before its signal, unlike in Vulkan: an event that stands for the signal takes its place then (`State::early`), and fails if the semaphore is
+//! gone before anybody signals it.
+//!
+//! A semaphore that others share ([`crate::objects::external_semaphore`]) has its payload on the device: its waits and signals are commands there, and nothing here orders them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::backend::{ExternalSemaphore, SharedPayload};
+use crate::commands::command::{CommandType, Operation, Work};
+use crate::objects::context::{Context, Notify};
+use crate::objects::device::Device;
+use crate::objects::event::{Event, Status};
+use crate::objects::external_semaphore::Shared;
+use crate::objects::queue::Queue;
+use crate::types::error::{Error, Result, ensure};
+use crate::types::lock::{Mutex, Rank};
+use crate::types::object::{HandleSlot, Object};
+
+/// CL_SEMAPHORE_TYPE_BINARY_KHR
+pub const TYPE_BINARY: u32 = 1;
+
+/// What a semaphore is made with.
+#[derive(Clone, Debug, Default)]
+pub struct SemaphoreProperties {
+    /// CL_SEMAPHORE_TYPE_KHR
+    pub kind: Option<u64>,
+    /// CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR
+    pub devices: Option<Vec<Arc<Device>>>,
+    /// CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR
+    pub exports: Option<Vec<u64>>,
+    /// A handle of a semaphore that others have made.
+    pub import: Option<(ExternalSemaphore, i32)>,
+    /// All of them as the application gave them, with the zero at the end.
+    pub list: Vec<u64>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Signals for which no wait was enqueued yet, the oldest first.
+    signals: VecDeque<Arc<Event>>,
+    /// What stands for the signals of waits that were enqueued before them.
+    early: VecDeque<Arc<Event>>,
+    /// Signals with their waits, as long as these are not done.
+    taken: Vec<(Arc<Event>, Arc<Event>)>,
+}
+
+/// A semaphore.
+#[derive(Debug)]
+pub struct Semaphore {
+    slot: HandleSlot,
+    context: Arc<Context>,
+    devices: Vec<Arc<Device>>,
+    property_list: Vec<u64>,
+    /// Of one that others share.
+    shared: Option<Shared>,
+    state: Mutex<State>,
+}
+
+impl Object for Semaphore {
+    fn handle_slot(&self) -> &HandleSlot {
+        &self.slot
+    }
+
+    fn listener(&self) -> Option<&Notify> {
+        self.context.listener()
+    }
+}
+
+impl Semaphore {
+    /// clCreateSemaphoreWithPropertiesKHR
+    ///
+    /// # Errors
+    /// Without a type, for unknown ones, and unless it is for one device of the context.
+    pub fn new(context: &Arc<Context>, properties: SemaphoreProperties) -> Result<Arc<Self>> {
+        // "CL_INVALID_VALUE ... if sema_props do not specify <property, value> pairs for minimum set of properties (i.e. CL_SEMAPHORE_TYPE_KHR)".
+        let kind = properties.kind.ok_or_else(|| Error::InvalidValue("the semaphore has no type".into()))?;
+        ensure!(kind == u64::from(TYPE_BINARY), InvalidProperty, "semaphore type {kind:#x} is unknown");
+        let devices = match properties.devices {
+            Some(devices) => {
+                // "CL_INVALID_DEVICE if CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR ... does not identify exactly one valid device; or if a device ... is not one of
+                // the devices within context."
+                ensure!(devices.len() == 1, InvalidDevice, "{} devices are named, not one", devices.len());
+                ensure!(devices.iter().all(|d| context.device_index(d).is_some()), InvalidDevice, "the device is not of the context");
+                devices
+            }
+            // "CL_INVALID_PROPERTY ... if context is a multiple device context and sema_props does not specify CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR."
+            None => {
+                ensure!(context.devices().len() == 1, InvalidProperty, "the context has several devices, and none is named");
+                context.devices().to_vec()
+            }
+        };
+        let shared = Shared::new(&devices, properties.exports.as_deref(), properties.import)?;
+        Ok(Arc::new(Self {
+            slot: HandleSlot::default(),
+            context: context.clone(),
+            devices,
+            property_list: properties.list,
+            shared,
+            state: Mutex::new(Rank::Semaphore, State::default()),
+        }))
+    }
+
+    /// CL_SEMAPHORE_CONTEXT_KHR
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR
+    pub fn devices(&self) -> &[Arc<Device>] {
+        &self.devices
+    }
+
+    /// CL_SEMAPHORE_PROPERTIES_KHR
+    pub fn property_list(&self) -> &[u64] {
+        &self.property_list
+    }
+
+    /// What others share of it.
+    pub(crate) fn shared(&self) -> Option<&Shared> {
+        self.shared.as_ref()
+    }
+
+    /// CL_SEMAPHORE_PAYLOAD_KHR: whether it is signalled, from the end of a signal to the end of its wait. Of one that others share, as far as is known here.
+    pub fn is_signalled(&self) -> bool {
+        if let Some(shared) = &self.shared {
+            return shared.is_signalled();
+        }
+        let is_complete = |event: &Arc<Event>| event.status() == Status::COMPLETE;
+        let (signals, taken) = {
+            let state = self.state.lock();
+            (state.signals.iter().cloned().collect::<Vec<_>>(), state.taken.clone())
+        };
+        signals.iter().any(is_complete) || taken.iter().any(|(signal, wait)| is_complete(signal) && !wait.status().is_done())
+    }
+
+    /// The event that a new wait has to wait for.
+    fn take_signal(&self) -> Arc<Event> {
+        let mut state = self.state.lock();
+        if let Some(signal) = state.signals.pop_front() {
+            return signal;
+        }
+        let early = Event::user(&self.context);
+        state.early.push_back(early.clone());
+        early
+    }
+
+    /// A wait for a signal was enqueued.
+    fn waits(&self, signal: Arc<Event>, wait: Arc<Event>) {
+        let mut state = self.state.lock();
+        let (done, ahead) = state.taken.drain(..).partition::<Vec<_>, _>(|(_, wait)| wait.status().is_done());
+        state.taken.extend(ahead.into_iter().chain([(signal, wait)]));
+        drop(state);
+        drop(done);
+    }
+
+    /// A signal was enqueued.
+    fn signals(&self, signal: &Arc<Event>) {
+        let mut passed = Vec::new();
+        let early = {
+            let mut state = self.state.lock();
+            let early = state.early.pop_front();
+            if early.is_none() {
+                // A semaphore that is signalled already stays so.
+                let (done, ahead) = state.signals.drain(..).partition::<Vec<_>, _>(|event| event.status() == Status::COMPLETE);
+                passed = done;
+                state.signals.extend(ahead);
+                state.signals.push_back(signal.clone());
+            }
+            early
+        };
+        drop(passed);
+        if let Some(early) = early {
+            let tell = move |_: &Arc<Event>, status: Status| {
+                // Nobody else has this event, whose status is set once.
+                let _ = early.set_user_status(if status.is_failed() { Status::DEPENDENCY_FAILED } else { Status::COMPLETE });
+            };
+            signal.on_status(Status::COMPLETE, Box::new(tell));
+        }
+    }
+}
+
+/// What is done with the semaphores among these that others share.
+fn turn(semaphores: &[&Arc<Semaphore>], operation: impl FnOnce(Vec<Arc<dyn SharedPayload>>) -> Operation) -> Work {
+    let payloads: Vec<_> = semaphores.iter().filter_map(|semaphore| Some(semaphore.shared()?.payload().clone())).collect();
+    if payloads.is_empty() { Work::nop() } else { Work::new(operation(payloads), Vec::new()) }
+}
+
+impl Queue {
+    /// clEnqueueWaitSemaphoresKHR
+    ///
+    /// # Errors
+    /// For no semaphores, those of other contexts and devices, and events that have failed.
+    pub fn wait_semaphores(self: &Arc<Self>, semaphores: &[Arc<Semaphore>], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.check_semaphores(semaphores, wait_list)?;
+        let (shared, own): (Vec<_>, Vec<_>) = semaphores.iter().partition(|semaphore| semaphore.shared.is_some());
+        let signals: Vec<_> = own.iter().map(|semaphore| semaphore.take_signal()).collect();
+        let all: Vec<_> = wait_list.iter().chain(&signals).cloned().collect();
+        let event = self.submit(CommandType::SemaphoreWait, turn(&shared, Operation::Wait), &all)?;
+        for (semaphore, signal) in own.iter().zip(signals) {
+            semaphore.waits(signal, event.clone());
+        }
+        shared.iter().filter_map(|semaphore| semaphore.shared()).for_each(Shared::waits);
+        Ok(event)
+    }
+
+    /// clEnqueueSignalSemaphoresKHR
+    ///
+    /// # Errors
+    /// As [`Self::wait_semaphores`].
+    pub fn signal_semaphores(self: &Arc<Self>, semaphores: &[Arc<Semaphore>], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        self.check_semaphores(semaphores, wait_list)?;
+        let (shared, own): (Vec<_>, Vec<_>) = semaphores.iter().partition(|semaphore| semaphore.shared.is_some());
+        let event = self.submit(CommandType::SemaphoreSignal, turn(&shared, Operation::Signal), wait_list)?;
+        own.iter().for_each(|semaphore| semaphore.signals(&event));
+        shared.iter().filter_map(|semaphore| semaphore.shared()).for_each(|shared| shared.signals(&event));
+        Ok(event)
+    }
+
+    fn check_semaphores(&self, semaphores: &[Arc<Semaphore>], wait_list: &[Arc<Event>]) -> Result<()> {
+        ensure!(!semaphores.is_empty(), InvalidValue, "there are no semaphores");
+        for semaphore in semaphores {
+            // "CL_INVALID_COMMAND_QUEUE ... if one or more of sema_objects belong to a context that does not contain a device associated with command_queue."
+            let has_device = semaphore.context.device_index(self.device()).is_some();
+            ensure!(has_device, InvalidCommandQueue, "the context of a semaphore does not have the device of the queue");
+            ensure!(Arc::ptr_eq(&semaphore.context, self.context()), InvalidContext, "a semaphore belongs to another context");
+            let is_its = semaphore.devices.iter().any(|device| Arc::ptr_eq(device, self.device()));
+            ensure!(is_its, InvalidCommandQueue, "a semaphore is not for the device of the queue");
+        }
+        self.check_wait_list(wait_list)?;
+        // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in event_wait_list is a negative integer value."
+        let failed = wait_list.iter().any(|event| event.status().is_failed());
+        ensure!(!failed, ExecStatusErrorForEventsInWaitList, "an event of the wait list has failed");
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+//! What applications do that OpenCL leaves undefined, or that they will want to know of: told on standard error where kernels are checked (`WGCL_CHECK`), once each.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+
+use crate::objects::event::Event;
+use crate::objects::memory::Buffer;
+use crate::objects::queue::Queue;
+use crate::options::Options;
+use crate::types::callback;
+
+/// A call waits for commands. Callbacks must not: "The behavior of calling expensive system routines, OpenCL APIs to create contexts or command-queues, or blocking OpenCL APIs in a
+/// callback is undefined" (clSetEventCallback, OpenCL API 3.0, 5.11). Here it keeps other callbacks waiting, which may be what it waits for.
+pub(crate) fn waits() {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if callback::is_here() && Options::get().is_checked() && !TOLD.swap(true, Ordering::Relaxed) {
+        eprintln!("wgcl: a callback makes a call that waits for commands, which OpenCL leaves undefined");
+    }
+}
+
+/// A buffer loses its last reference. Commands that use it keep it, but not the application's memory that it may be made of.
+pub fn releases(buffer: &Buffer) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if Options::get().is_checked() && buffer.store().users.are_busy() && !TOLD.swap(true, Ordering::Relaxed) {
+        eprintln!("wgcl: a buffer of {} bytes is released while commands that use it are not done", buffer.size());
+    }
+}
+
+/// The commands that use a buffer's memory, where that is watched.
+#[derive(Debug, Default)]
+pub(crate) struct Users(Mutex<Vec<Weak<Event>>>);
+
+impl Users {
+    pub(crate) fn add(&self, event: &Arc<Event>) {
+        let mut events = self.0.lock();
+        // From time to time, so that it costs no more than it adds.
+        if events.len().is_power_of_two() {
+            events.retain(|event| event.upgrade().is_some_and(|event| !event.status().is_done()));
+        }
+        events.push(Arc::downgrade(event));
+    }
+
+    fn are_busy(&self) -> bool {
+        self.0.lock().iter().any(|event| event.upgrade().is_some_and(|event| !event.status().is_done()))
+    }
+}
+
+/// How far anybody has waited for the commands of a queue, by their numbers. Kept for every queue: two stores.
+#[derive(Debug, Default)]
+pub(crate) struct Awaited {
+    last: AtomicU64,
+    until: AtomicU64,
+}
+
+/// Queues that are gone, the last commands of which nobody has waited for.
+static ABANDONED: AtomicUsize = AtomicUsize::new(0);
+/// Queues that there are.
+static QUEUES: Mutex<Vec<Weak<Queue>>> = Mutex::new(Vec::new());
+
+impl Awaited {
+    /// A command of that number was enqueued.
+    pub(crate) fn enqueued(&self, number: u64) {
+        self.last.store(number, Ordering::Relaxed);
+    }
+
+    /// Somebody waits for the command of that number, or hears of it.
+    pub(crate) fn waits_for(&self, number: u64) {
+        self.until.fetch_max(number, Ordering::Relaxed);
+    }
+
+    /// Somebody waits for all.
+    pub(crate) fn waits_for_all(&self) {
+        self.waits_for(self.last.load(Ordering::Relaxed));
+    }
+
+    fn is_behind(&self) -> bool {
+        self.until.load(Ordering::Relaxed) < self.last.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        if self.is_behind() {
+            ABANDONED.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Has a queue looked at when the process ends.
+pub(crate) fn watch(queue: &Arc<Queue>) {
+    if Options::get().is_checked() {
+        let mut queues = QUEUES.lock();
+        queues.retain(|queue| queue.strong_count() > 0);
+        queues.push(Arc::downgrade(queue));
+    }
+}
+
+/// The process ends: tells of queues the last commands of which nobody has waited for, so that nobody knows whether they have come to anything.
+pub fn ends() {
+    let left = QUEUES.lock().iter().filter_map(Weak::upgrade).filter(|queue| queue.awaited().is_behind()).count();
+    let count = left + ABANDONED.load(Ordering::Relaxed);
+    if count > 0 {
+        eprintln!("wgcl: nothing waits for the last commands of {count} {}", if count == 1 { "queue" } else { "queues" });
+    }
+}

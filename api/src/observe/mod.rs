@@ -1,0 +1,5 @@
+//! Observation of applications and devices: traces, dumps, warnings about misuse.
+
+pub mod dump;
+pub mod lint;
+pub mod trace;

@@ -1,0 +1,317 @@
+//! What applications and devices do: as a trace that Perfetto and Chrome open (`WGCL_TRACE`), and summed up at the end (`WGCL_STATS`).
+//!
+//! Calls are slices of their threads, builds slices within them; commands are slices of their queues, from the device's own times, with arrows from the
+//! calls that enqueued them and from the commands of their wait lists. Memory is a counter for each device. Without the two options none of it costs more than
+//! looking at a flag.
+
+mod file;
+mod summary;
+
+use std::cell::Cell;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+
+use crate::commands::command::{CommandType, Operation, Work};
+use crate::objects::queue::Queue;
+use crate::options::Options;
+use file::TraceFile;
+use summary::{Kind, Summary};
+
+/// The processes of the trace: what the application's threads do, and what devices do.
+const HOST: u32 = 1;
+const DEVICES: u32 = 2;
+/// Rows of a queue, whose commands may overlap.
+const LANES: u64 = 32;
+
+static IS_ON: AtomicBool = AtomicBool::new(false);
+static RECORDER: OnceLock<Recorder> = OnceLock::new();
+
+/// Who records.
+struct Recorder {
+    start: Instant,
+    file: Option<Mutex<TraceFile>>,
+    summary: Mutex<Summary>,
+    /// Where the summary goes, if it is wanted: a file, or standard error.
+    report: Option<Option<PathBuf>>,
+    next: AtomicU64,
+    queues: Mutex<FxHashMap<(usize, String), Rows>>,
+}
+
+/// The rows of a queue in the trace: their number, and when the last command of each ended.
+struct Rows {
+    number: u64,
+    ends: Vec<f64>,
+}
+
+/// The recorder, if anything is recorded.
+fn recorder() -> Option<&'static Recorder> {
+    if IS_ON.load(Ordering::Relaxed) { RECORDER.get() } else { None }
+}
+
+/// Whether anything is recorded.
+pub fn is_on() -> bool {
+    recorder().is_some()
+}
+
+/// Begins to record if the options say so. A file that cannot be made is told of on standard error.
+pub fn begin(options: &Options) {
+    let file = options
+        .trace
+        .as_ref()
+        .and_then(|path| TraceFile::create(path).inspect_err(|error| eprintln!("wgcl: WGCL_TRACE: {}: {error}", path.display())).ok());
+    let report = options.stats.as_deref().filter(|stats| *stats != "0").map(|stats| (stats != "1").then(|| PathBuf::from(stats)));
+    if file.is_none() && report.is_none() {
+        return;
+    }
+    let recorder = Recorder {
+        start: Instant::now(),
+        file: file.map(Mutex::new),
+        summary: Mutex::default(),
+        report,
+        next: AtomicU64::new(1),
+        queues: Mutex::default(),
+    };
+    if RECORDER.set(recorder).is_ok() {
+        IS_ON.store(true, Ordering::Relaxed);
+        for (process, name) in [(HOST, "application"), (DEVICES, "devices")] {
+            write(&json!({ "ph": "M", "name": "process_name", "pid": process, "args": { "name": name } }));
+        }
+    }
+}
+
+/// Says what was summed up: at the end of the process.
+pub fn end() {
+    let Some(Recorder { report: Some(place), summary, .. }) = recorder() else { return };
+    let summary = summary.lock();
+    let result = match place {
+        None => {
+            eprint!("{summary}");
+            Ok(())
+        }
+        Some(path) => serde_json::to_vec_pretty(&*summary).map_err(Into::into).and_then(|text| std::fs::write(path, text)),
+    };
+    if let (Err(error), Some(path)) = (result, place) {
+        eprintln!("wgcl: WGCL_STATS: {}: {error}", path.display());
+    }
+}
+
+fn write(event: &Value) {
+    let Some(file) = recorder().and_then(|recorder| recorder.file.as_ref()) else { return };
+    if let Err(error) = file.lock().append(event) {
+        // The disk is full, say: the application goes on.
+        tracing::warn!("the trace: {error}");
+    }
+}
+
+/// Microseconds since the beginning, the unit of the format.
+fn microseconds(recorder: &Recorder, moment: Instant) -> f64 {
+    in_microseconds(moment.saturating_duration_since(recorder.start))
+}
+
+fn in_microseconds(time: Duration) -> f64 {
+    time.as_nanos() as f64 / 1e3
+}
+
+/// The number of the calling thread in the trace.
+fn thread() -> u64 {
+    thread_local! {
+        static NUMBER: Cell<u64> = const { Cell::new(0) };
+    }
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NUMBER.with(|number| {
+        if number.get() == 0 {
+            number.set(NEXT.fetch_add(1, Ordering::Relaxed));
+            let name = std::thread::current().name().unwrap_or("thread").to_owned();
+            write(&json!({ "ph": "M", "name": "thread_name", "pid": HOST, "tid": number.get(), "args": { "name": name } }));
+        }
+        number.get()
+    })
+}
+
+/// Something that a thread does, until it is dropped.
+#[derive(Debug)]
+pub struct Span {
+    kind: SpanKind,
+    name: std::borrow::Cow<'static, str>,
+    begin: Instant,
+    /// Bytes, of a build.
+    amount: u64,
+    result: i32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SpanKind {
+    Call,
+    Build,
+}
+
+/// A call of the application's begins.
+pub fn call(name: &'static str) -> Option<Span> {
+    recorder()?;
+    Some(Span { kind: SpanKind::Call, name: name.into(), begin: Instant::now(), amount: 0, result: 0 })
+}
+
+/// A part of a build begins, of something of so many bytes.
+pub fn build(name: impl FnOnce() -> String, bytes: u64) -> Option<Span> {
+    recorder()?;
+    Some(Span { kind: SpanKind::Build, name: name().into(), begin: Instant::now(), amount: bytes, result: 0 })
+}
+
+impl Span {
+    /// The call ends with a code.
+    pub fn end(mut self, code: i32) {
+        self.result = code;
+    }
+}
+
+impl Drop for Span {
+    fn drop(&mut self) {
+        let Some(recorder) = recorder() else { return };
+        let took = self.begin.elapsed();
+        let (kind, category) = match self.kind {
+            SpanKind::Call => (Kind::Call, "call"),
+            SpanKind::Build => (Kind::Build, "build"),
+        };
+        recorder.summary.lock().add(kind, &self.name, took, self.amount);
+        let args = match self.kind {
+            SpanKind::Call => json!({ "result": self.result }),
+            SpanKind::Build => json!({ "bytes": self.amount }),
+        };
+        write(&json!({
+            "ph": "X", "cat": category, "name": &*self.name, "pid": HOST, "tid": thread(), "ts": microseconds(recorder, self.begin),
+            "dur": in_microseconds(took), "args": args,
+        }));
+    }
+}
+
+/// A program was looked for in the cache on disk.
+pub(crate) fn looked_up(is_found: bool) {
+    if let Some(recorder) = recorder() {
+        let (found, made) = &mut recorder.summary.lock().cached_programs;
+        *(if is_found { found } else { made }) += 1;
+    }
+}
+
+/// Memory of objects on a device was made, or given back where negative.
+pub(crate) fn hold(device: &str, bytes: i64) {
+    let Some(recorder) = recorder() else { return };
+    let now = recorder.summary.lock().hold(device, bytes);
+    let time = microseconds(recorder, Instant::now());
+    write(&json!({ "ph": "C", "name": format!("memory of {device}"), "pid": DEVICES, "ts": time, "args": { "bytes": now } }));
+}
+
+/// A command whose times will be known when it is done.
+pub(crate) struct Traced {
+    number: u64,
+    kind: Kind,
+    name: String,
+    amount: u64,
+    args: Value,
+    enqueued: (u64, Instant),
+    /// Of its wait list.
+    after: Mutex<Vec<Arc<Self>>>,
+    /// Its row and when it ended, once it is done.
+    ended: OnceLock<(u64, f64)>,
+}
+
+impl fmt::Debug for Traced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Traced").field("number", &self.number).field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Traced {
+    /// A command that is enqueued now.
+    pub(crate) fn new(command: CommandType, work: &Work) -> Option<Arc<Self>> {
+        let recorder = recorder()?;
+        let (kind, name, amount, args) = describe(command, &work.operation);
+        let number = recorder.next.fetch_add(1, Ordering::Relaxed);
+        let enqueued = (thread(), Instant::now());
+        Some(Arc::new(Self { number, kind, name, amount, args, enqueued, after: Mutex::default(), ended: OnceLock::new() }))
+    }
+
+    /// It waits for another one.
+    pub(crate) fn follow(&self, other: &Arc<Self>) {
+        self.after.lock().push(Arc::clone(other));
+    }
+
+    /// It is done: it ran from `start` to `end`, nanoseconds of its device's clock.
+    pub(crate) fn done(&self, queue: &Queue, (start, end): (u64, u64)) {
+        let Some(recorder) = recorder() else { return };
+        let took = Duration::from_nanos(end.saturating_sub(start));
+        recorder.summary.lock().add(self.kind, &self.name, took, self.amount);
+        // The device's clock and ours, at one moment.
+        let (now, device_now) = (microseconds(recorder, Instant::now()), queue.device().backend().now());
+        let to_ours = |time: u64| now - (device_now as f64 - time as f64) / 1e3;
+        let (start, end) = (to_ours(start), to_ours(end));
+        let row = recorder.row(queue, start, end);
+        let _ = self.ended.set((row, end));
+        let duration = in_microseconds(took);
+        write(
+            &json!({ "ph": "X", "cat": "command", "name": self.name, "pid": DEVICES, "tid": row, "ts": start, "dur": duration, "args": self.args }),
+        );
+        let (thread, enqueued) = self.enqueued;
+        arrow(self.number, (HOST, thread, microseconds(recorder, enqueued)), (row, start));
+        for other in std::mem::take(&mut *self.after.lock()) {
+            if let Some(&(from, ended)) = other.ended.get() {
+                arrow(recorder.next.fetch_add(1, Ordering::Relaxed), (DEVICES, from, ended.min(start)), (row, start));
+            }
+        }
+    }
+}
+
+/// An arrow from a slice (process, row, time) to a command.
+fn arrow(number: u64, (process, thread, from): (u32, u64, f64), (row, to): (u64, f64)) {
+    write(&json!({ "ph": "s", "cat": "flow", "name": "flow", "id": number, "pid": process, "tid": thread, "ts": from }));
+    write(&json!({ "ph": "f", "bp": "e", "cat": "flow", "name": "flow", "id": number, "pid": DEVICES, "tid": row, "ts": to }));
+}
+
+impl Recorder {
+    /// A row of a queue that is free from `start` on, and taken until `end` now.
+    fn row(&self, queue: &Queue, start: f64, end: f64) -> u64 {
+        let mut queues = self.queues.lock();
+        let (count, device) = (queues.len() as u64, queue.device().name());
+        let rows =
+            queues.entry((std::ptr::from_ref(queue).addr(), device.to_owned())).or_insert_with(|| Rows { number: count, ends: Vec::new() });
+        let lane = rows.ends.iter().position(|ended| *ended <= start).unwrap_or(rows.ends.len());
+        let lane = lane.min(LANES as usize - 1);
+        let row = rows.number * LANES + lane as u64 + 1;
+        match rows.ends.get_mut(lane) {
+            Some(last) => *last = end,
+            None => {
+                rows.ends.push(end);
+                let name = format!("queue {}, {device}", rows.number + 1);
+                write(&json!({ "ph": "M", "name": "thread_name", "pid": DEVICES, "tid": row, "args": { "name": name } }));
+            }
+        }
+        row
+    }
+}
+
+/// What a command is: kind, name, work-items or bytes, and what the trace says of it.
+fn describe(command: CommandType, operation: &Operation) -> (Kind, String, u64, Value) {
+    let bytes = |sizes: &mut dyn Iterator<Item = u64>| sizes.sum::<u64>();
+    let name = format!("{command:?}");
+    match operation {
+        Operation::Launch(launch) => {
+            let items = launch.global_size.iter().product();
+            let args = json!({ "global": launch.global_size, "local": launch.local_size, "offset": launch.global_offset });
+            (Kind::Kernel, launch.kernel.to_string(), items, args)
+        }
+        Operation::Write(_, _, regions) | Operation::Read(_, _, regions) | Operation::Copy(_, _, regions) => {
+            let bytes = bytes(&mut regions.iter().map(|region| region.size));
+            (Kind::Transfer, name, bytes, json!({ "bytes": bytes }))
+        }
+        Operation::Fill(_, _, _, bytes) => (Kind::Transfer, name, *bytes, json!({ "bytes": bytes })),
+        Operation::Replay(commands) => (Kind::Kernel, name, 0, json!({ "commands": commands.len() })),
+        Operation::ReplayFamily(..) => (Kind::Kernel, name, 0, json!({ "commands": 1 })),
+        Operation::Nop | Operation::Native(_) | Operation::Wait(_) | Operation::Signal(_) => (Kind::Transfer, name, 0, json!({})),
+    }
+}

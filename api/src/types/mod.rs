@@ -1,0 +1,12 @@
+//! Plain types that the other modules share. None of them refers to an OpenCL object.
+
+pub mod callback;
+pub mod error;
+pub mod host_memory;
+pub mod lock;
+pub mod object;
+pub mod printf;
+pub(crate) mod range_set;
+pub mod rect;
+pub mod uuid;
+pub mod version;

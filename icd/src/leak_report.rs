@@ -1,0 +1,55 @@
+//! What an application has not released when its process ends, told where kernels are checked (`WGCL_CHECK`).
+
+use std::any::Any;
+use std::collections::BTreeMap;
+
+use wgcl_api::commands::command_buffer::CommandBuffer;
+use wgcl_api::image::Image;
+use wgcl_api::objects::context::Context;
+use wgcl_api::objects::event::Event;
+use wgcl_api::objects::kernel::Kernel;
+use wgcl_api::objects::memory::Buffer;
+use wgcl_api::objects::pipe::Pipe;
+use wgcl_api::objects::program::Program;
+use wgcl_api::objects::queue::Queue;
+use wgcl_api::objects::sampler::Sampler;
+use wgcl_api::objects::semaphore::Semaphore;
+
+use crate::handles;
+
+/// An object in words, and the same for several; nothing for platforms and devices, which are not for the application to release.
+fn words(object: &(dyn Any + Send + Sync)) -> Option<(String, String)> {
+    let plain = |name: &str| Some((name.to_owned(), format!("{name}s")));
+    if let Some(buffer) = object.downcast_ref::<Buffer>() {
+        let size = buffer.size();
+        return Some((format!("buffer of {size} bytes"), format!("buffers of {size} bytes")));
+    }
+    if let Some(kernel) = object.downcast_ref::<Kernel>() {
+        let name = kernel.name();
+        return Some((format!("kernel '{name}'"), format!("kernels '{name}'")));
+    }
+    let kinds: [(bool, &str); 9] = [
+        (object.is::<Context>(), "context"),
+        (object.is::<Queue>(), "queue"),
+        (object.is::<Image>(), "image"),
+        (object.is::<Pipe>(), "pipe"),
+        (object.is::<Sampler>(), "sampler"),
+        (object.is::<Program>(), "program"),
+        (object.is::<Event>(), "event"),
+        (object.is::<CommandBuffer>(), "command buffer"),
+        (object.is::<Semaphore>(), "semaphore"),
+    ];
+    plain(kinds.iter().find(|(is_one, _)| *is_one)?.1)
+}
+
+/// Tells of all of them in one line, on standard error.
+pub(crate) fn tell() {
+    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for words in handles::held().iter().filter_map(|object| words(&**object)) {
+        *counts.entry(words).or_default() += 1;
+    }
+    if !counts.is_empty() {
+        let list = counts.iter().map(|((one, several), count)| format!("{count} {}", if *count == 1 { one } else { several }));
+        eprintln!("wgcl: not released: {}", list.collect::<Vec<_>>().join(", "));
+    }
+}
