@@ -8,7 +8,7 @@ use ash::vk;
 #[derive(Debug)]
 pub(crate) struct Buffer {
     pub(crate) wgpu: wgpu::Buffer,
-    /// Null where there is no [`Gpu::raw`](crate::gpu::Gpu::raw).
+    /// Null where there is no [`Gpu::raw`](crate::gpu::open_device::Gpu::raw).
     pub(crate) raw: vk::Buffer,
     /// Where shaders find it; 0 where they cannot.
     pub(crate) address: u64,

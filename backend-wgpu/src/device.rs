@@ -23,22 +23,22 @@ use wgcl_compiler::target::Target;
 use wgcl_runtime::process;
 use wgcl_runtime::{Expected, KernelFacts};
 
-use crate::adapters::Settings;
-use crate::approach::Approach;
-use crate::clock;
-use crate::engine::Engine;
-use crate::exit;
-use crate::gpu::Gpu;
-use crate::host::Pinned;
-use crate::memory::{WgpuMemory, landing};
+use crate::adapter::capabilities::Approach;
+use crate::adapter::properties;
+use crate::backend::Settings;
+use crate::gpu::open_device::Gpu;
+use crate::host::clock;
+use crate::host::process_exit;
+use crate::launch::limits::Planner;
+use crate::launch::program::{self, KernelShader, WgpuProgram};
+use crate::memory::device_memory::{WgpuMemory, landing};
+use crate::memory::staging_buffer::Pinned;
 use crate::message::Message;
-use crate::planner::Planner;
-use crate::port::Port;
-use crate::program::{self, KernelShader, WgpuProgram};
-use crate::properties;
-use crate::raw::Raw;
-use crate::retire::{self, Retirer};
-use crate::semaphores::Shared;
+use crate::queue::device_queue::Port;
+use crate::queue::engine::Engine;
+use crate::submit::completion::{self, Retirer};
+use crate::vulkan::queue::Raw;
+use crate::vulkan::semaphores::Shared;
 
 /// A device of wgpu's.
 pub struct WgpuDevice {
@@ -134,9 +134,9 @@ impl WgpuDevice {
         let (thread, messages) = channel();
         let (batches, serials) = channel();
         let retirer = Arc::new(Retirer::new(Arc::clone(&gpu)));
-        exit::register(thread.clone(), self.properties.kind == DeviceKind::Cpu);
+        process_exit::register(thread.clone(), self.properties.kind == DeviceKind::Cpu);
         if self.adapter.get_info().backend == wgpu::Backend::Gl {
-            exit::leave_abruptly();
+            process_exit::leave_abruptly();
         }
         let spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
             let running = process::Running::new();
@@ -150,9 +150,12 @@ impl WgpuDevice {
                 .map_err(|error| BackendError::Other(format!("no thread: {error}")))
         };
         let completion = Arc::clone(&retirer);
-        spawn("wgcl-complete", Box::new(move || retire::run(&completion, &serials)))?;
-        let planner =
-            Planner { gpu: Arc::clone(&gpu), max_groups: self.properties.max_groups, enough: crate::coarse::enough(&self.properties) };
+        spawn("wgcl-complete", Box::new(move || completion::run(&completion, &serials)))?;
+        let planner = Planner {
+            gpu: Arc::clone(&gpu),
+            max_groups: self.properties.max_groups,
+            enough: crate::launch::thread_coarsening::enough(&self.properties),
+        };
         // A CPU has no time to spare for submissions, and its drivers make the next one wait.
         let eager = !matches!(self.properties.kind, DeviceKind::Cpu | DeviceKind::Other);
         let port = Port::new(Engine::new(retirer, batches, planner, eager), thread.clone());
@@ -324,8 +327,8 @@ mod tests {
     use wgcl_api::backend::Device;
 
     use super::WgpuDevice;
-    use crate::adapters::{Settings, WgpuBackend};
-    use crate::approach::Approach;
+    use crate::adapter::capabilities::Approach;
+    use crate::backend::{Settings, WgpuBackend};
 
     fn first(settings: Settings) -> Arc<WgpuDevice> {
         WgpuBackend::new(settings).open_devices().into_iter().next().expect("a Vulkan device: install mesa-vulkan-drivers")

@@ -20,57 +20,20 @@
 //! and `exit` (calls of libc).
 
 #![warn(unreachable_pub)]
-mod adapters;
-#[cfg(not(target_vendor = "apple"))]
-mod adopted;
-mod again;
-mod approach;
-mod arguments;
-mod batch;
-mod bind;
+mod adapter;
+mod backend;
 mod buffer;
-mod builtin;
-mod clock;
-mod coarse;
-mod copiers;
 mod device;
-mod engine;
-mod executables;
-mod exit;
-mod fetch;
-mod fold;
 mod gpu;
-mod groups;
-mod handled;
 mod host;
-mod host_bytes;
-mod imported;
-mod key;
-mod large;
 mod launch;
 mod memory;
 mod message;
-mod pieces;
-mod pipeline;
-mod planner;
-mod port;
-mod prepare;
-mod printf;
-mod program;
-mod properties;
-mod raw;
-mod recorder;
-mod recording;
-mod retire;
-mod ring;
-mod route;
-mod semaphores;
-mod stamps;
-mod stream;
-mod subgroups;
+mod queue;
+mod readback;
+mod submit;
 mod transfer;
-mod turns;
 mod vulkan;
 
-pub use adapters::{Settings, WgpuBackend};
+pub use backend::{Settings, WgpuBackend};
 pub use device::WgpuDevice;

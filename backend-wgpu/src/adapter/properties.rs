@@ -1,0 +1,364 @@
+//! From an adapter's limits, features and driver to what OpenCL reports and what the compiler may use.
+
+use wgcl_api::backend::{DeviceKind, DeviceProperties, ExternalMemory, ExternalSemaphore, PreferredGroup, SvmCapabilities};
+use wgcl_api::options::Options;
+use wgcl_compiler::target::{AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limits, Shaders, Target, Zeroed, profiles};
+use wgcl_runtime::host;
+use wgpu::Features;
+
+use crate::adapter::capabilities::{Approach, NEAR, memory};
+use crate::adapter::subgroups::{group_limit, subgroup_size, subgroup_sizes};
+use crate::backend::Settings;
+use crate::vulkan::hal::{self, Details};
+
+/// NVIDIA's PCI vendor.
+pub(crate) const NVIDIA: u32 = 0x10de;
+
+/// Bindings of a kind that a kernel can have at most, where the device has a million: more than its parameters, of 1024 bytes in all, need.
+const MOST_BINDINGS: u32 = 256;
+
+/// What OpenCL asks for as the largest allocation of a device with 4 GiB or more (CL_DEVICE_MAX_MEM_ALLOC_SIZE).
+const ASKED_ALLOCATION: u64 = 1 << 30;
+
+/// Arguments of the largest size that a kernel has bindings for, and some to spare.
+const LARGE_ARGUMENTS: u32 = 4;
+
+/// The kind of a device.
+pub(crate) const fn kind(device_type: wgpu::DeviceType) -> DeviceKind {
+    match device_type {
+        wgpu::DeviceType::DiscreteGpu => DeviceKind::DiscreteGpu,
+        wgpu::DeviceType::IntegratedGpu => DeviceKind::IntegratedGpu,
+        wgpu::DeviceType::VirtualGpu => DeviceKind::VirtualGpu,
+        wgpu::DeviceType::Cpu => DeviceKind::Cpu,
+        wgpu::DeviceType::Other => DeviceKind::Other,
+    }
+}
+
+/// Decides how to deal with an adapter.
+pub(crate) fn approach(adapter: &wgpu::Adapter, settings: Settings) -> Approach {
+    let info = adapter.get_info();
+    let features = adapter.features();
+    let vulkan = info.backend == wgpu::Backend::Vulkan && !settings.portable;
+    let raw_buffers = vulkan && features.contains(Features::MAPPABLE_PRIMARY_BUFFERS);
+    let shared = matches!(kind(info.device_type), DeviceKind::Cpu | DeviceKind::IntegratedGpu);
+    let spirv = vulkan && features.contains(Features::PASSTHROUGH_SHADERS);
+    let details = hal::details(adapter);
+    let raw = raw_buffers && spirv && details.timelines;
+    let unified = raw_buffers && shared && !settings.discrete;
+    Approach {
+        raw_buffers,
+        spirv,
+        raw,
+        unified,
+        window: raw && !unified && details.window && !settings.staged,
+        host_clock: is_llvmpipe(&info),
+        addresses: raw && details.addresses && has_int64(features) && Options::get().addresses.as_deref() != Some("0"),
+        host_memory: details.host_memory.filter(|_| raw),
+    }
+}
+
+/// Whether shaders have 64-bit integers, and are to use them.
+fn has_int64(features: Features) -> bool {
+    features.contains(Features::SHADER_INT64) && !Options::get().emulates("int64")
+}
+
+/// Whether kernels are to have doubles that are made of integers.
+fn emulates_fp64() -> bool {
+    Options::get().emulates("fp64")
+}
+
+fn is_llvmpipe(info: &wgpu::AdapterInfo) -> bool {
+    info.driver == "llvmpipe" || info.name.starts_with("llvmpipe")
+}
+
+/// What memory of others a device can use: Vulkan's own way has it, wgpu has not.
+pub(crate) fn importable(adapter: &wgpu::Adapter, approach: Approach) -> Vec<ExternalMemory> {
+    if !approach.raw {
+        return Vec::new();
+    }
+    let details = hal::details(adapter);
+    let kinds = [(details.opaque_memory, ExternalMemory::OpaqueFd), (details.dma_buf, ExternalMemory::DmaBuf)];
+    kinds.into_iter().filter(|(has, _)| *has).map(|(_, kind)| kind).collect()
+}
+
+/// What semaphores a device shares with others: likewise. Those of sync files were written by Vulkan's specification alone, and no driver at hand has them: they
+/// are not offered.
+pub(crate) fn shareable(adapter: &wgpu::Adapter, approach: Approach) -> Vec<ExternalSemaphore> {
+    let shares = approach.raw && hal::details(adapter).opaque_semaphores;
+    if shares { vec![ExternalSemaphore::OpaqueFd] } else { Vec::new() }
+}
+
+/// What OpenCL reports.
+pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach, target: &Target) -> DeviceProperties {
+    let info = adapter.get_info();
+    let limits = adapter.limits();
+    let details = hal::details(adapter);
+    let kind = kind(info.device_type);
+    let max_allocation = allocation_limit(&info, &limits, &details, approach);
+    DeviceProperties {
+        name: name(&info),
+        kind,
+        vendor_id: info.vendor,
+        device_id: info.device,
+        vendor: vendor_name(info.vendor, &info.driver),
+        driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
+        api: match info.backend {
+            wgpu::Backend::Vulkan => "Vulkan",
+            wgpu::Backend::Metal => "Metal",
+            wgpu::Backend::Dx12 => "DX12",
+            wgpu::Backend::Gl => "OpenGL ES",
+            _ => "wgpu",
+        },
+        global_memory: global_memory(memory(kind, &details).unwrap_or_else(|| fallback_memory(max_allocation)), max_allocation),
+        max_allocation,
+        local_memory: limits.max_compute_workgroup_storage_size,
+        max_constant_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
+        max_constant_args: uniform_buffers(&limits).saturating_sub(1),
+        max_group_invocations: group_limit(&limits, &info, &details, approach),
+        max_group_size: [limits.max_compute_workgroup_size_x, limits.max_compute_workgroup_size_y, limits.max_compute_workgroup_size_z],
+        max_groups: details.max_groups.filter(|_| approach.raw).unwrap_or([limits.max_compute_workgroups_per_dimension; 3]),
+        base_alignment: limits.min_storage_buffer_offset_alignment.max(limits.min_uniform_buffer_offset_alignment).max(16),
+        compute_units: compute_units(kind, details.multiprocessors),
+        clock_mhz: if kind == DeviceKind::Cpu { host::clock_mhz() } else { 0 },
+        subgroup_size: subgroup_size(&info, &details, approach).unwrap_or(info.subgroup_min_size).max(1),
+        max_required_subgroups: details.subgroups.map_or(u32::MAX, |sizes| sizes.in_a_group),
+        // Some subgroups.
+        preferred_group: PreferredGroup::fixed(256),
+        // wgpu does not tell of caches.
+        cache: None,
+        dedicated_local_memory: kind != DeviceKind::Cpu,
+        unified_memory: approach.unified,
+        native_kernels: approach.unified,
+        // What a pointer is in a kernel is the compiler's choice; an address takes 64 bits.
+        svm: if target.pointer_size() == 8 { SvmCapabilities::COARSE_GRAIN_BUFFER } else { SvmCapabilities::empty() },
+        timer_resolution: 1.max(details.timestamp_period.unwrap_or(1.0).round() as u64),
+        // Exact with NoContraction on lavapipe; not so on GPUs, whose Vulkan drivers promise 2.5 ULP.
+        correctly_rounded: is_llvmpipe(&info) && approach.spirv,
+        uuid: details.uuid,
+        pci: parse_pci(&info.device_pci_bus_id),
+    }
+}
+
+/// What a device is called: one of OpenGL ES may be the same GPU as one of Vulkan's.
+fn name(info: &wgpu::AdapterInfo) -> String {
+    if info.backend == wgpu::Backend::Gl { format!("{} (OpenGL ES)", info.name) } else { info.name.clone() }
+}
+
+/// `0000:65:00.0`: domain, bus, device and function, hexadecimal.
+fn parse_pci(text: &str) -> Option<[u32; 4]> {
+    let mut parts = text.split([':', '.']).map(|part| u32::from_str_radix(part, 16));
+    let place = [parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?];
+    parts.next().is_none().then_some(place)
+}
+
+fn uniform_buffers(limits: &wgpu::Limits) -> u32 {
+    let own = limits.max_uniform_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MOST_BINDINGS);
+    let all = limits.max_buffers_and_acceleration_structures_per_shader_stage;
+    if own.saturating_add(limits.max_storage_buffers_per_shader_stage) > all { own.min(all / 3) } else { own }
+}
+
+/// Storage buffers, such that both kinds are no more than a stage has of all (Metal counts them together).
+fn storage_buffers(limits: &wgpu::Limits) -> u32 {
+    let own = limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MOST_BINDINGS);
+    own.min(limits.max_buffers_and_acceleration_structures_per_shader_stage.saturating_sub(uniform_buffers(limits)))
+}
+
+/// The largest buffer of a device whose shaders reach buffers by addresses: a quarter of the memory, as NVIDIA has it.
+fn largest_buffer(info: &wgpu::AdapterInfo, details: &Details) -> Option<u64> {
+    let (buffer, piece) = details.largest?;
+    // NVIDIA's driver says that a piece of memory has up to 4 GiB, and gives 32.
+    let piece = if info.vendor == NVIDIA { u64::MAX } else { piece };
+    Some((memory(kind(info.device_type), details)? / 4).min(buffer).min(piece) & !255)
+}
+
+/// The largest allocation: where shaders reach memory by addresses, `by_address`. Else what a binding holds. Larger ones are bound in pieces, and there are such as
+/// far as OpenCL asks for them, and a kernel can take [`LARGE_ARGUMENTS`] of them; pointers have 32 bits within an allocation then, and their differences are signed: more than 2 GiB could not be.
+fn max_allocation(limits: &wgpu::Limits, by_address: &Option<u64>) -> u64 {
+    if let Some(largest) = by_address.filter(|largest| *largest >= ASKED_ALLOCATION) {
+        return largest;
+    }
+    let binding = limits.max_storage_buffer_binding_size;
+    let in_pieces = binding.saturating_mul((storage_buffers(limits) / LARGE_ARGUMENTS).into()).min(ASKED_ALLOCATION);
+    binding.max(in_pieces).min(limits.max_buffer_size).min(i32::MAX as u64) & !255
+}
+
+/// The largest allocation of a device, as it is used.
+fn allocation_limit(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, details: &Details, approach: Approach) -> u64 {
+    max_allocation(limits, &largest_buffer(info, details).filter(|_| approach.addresses))
+}
+
+/// Memory in all, such that the specification's lower bound of the largest allocation, a quarter of it up to 1 GiB, is one that a binding
+/// can hold.
+fn global_memory(real: u64, max_allocation: u64) -> u64 {
+    if max_allocation >= ASKED_ALLOCATION { real } else { real.min(max_allocation.saturating_mul(4)) }
+}
+
+/// Where the driver does not say: what a small GPU has.
+const fn fallback_memory(max_allocation: u64) -> u64 {
+    let four = max_allocation.saturating_mul(4);
+    if four < 2 << 30 { four } else { 2 << 30 }
+}
+
+fn compute_units(kind: DeviceKind, multiprocessors: Option<u32>) -> u32 {
+    let cores = std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1));
+    match (kind, multiprocessors) {
+        (DeviceKind::Cpu, _) => cores,
+        (_, Some(count)) => count,
+        (DeviceKind::IntegratedGpu, None) => 8,
+        (_, None) => 32,
+    }
+}
+
+fn vendor_name(id: u32, driver: &str) -> String {
+    let name = match id {
+        NVIDIA => "NVIDIA",
+        0x1002 | 0x1022 => "AMD",
+        0x8086 => "Intel",
+        0x106b => "Apple",
+        0x13b5 => "ARM",
+        0x5143 => "Qualcomm",
+        0x1010 => "Imagination Technologies",
+        0x1414 => "Microsoft",
+        0x1ae0 => "Google",
+        0x10005 => "Mesa",
+        _ if driver.is_empty() => "unknown vendor",
+        _ => driver,
+    };
+    name.to_owned()
+}
+
+/// What the compiler may use.
+pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
+    let info = adapter.get_info();
+    let features = adapter.features();
+    let limits = adapter.limits();
+    let llvmpipe = is_llvmpipe(&info);
+    let details = hal::details(adapter);
+    // What is told of subgroups before a launch must be true: of those with a size of their own for every pipeline it is not.
+    let subgroup_size = subgroup_size(&info, &details, approach);
+    let subgroups = features.contains(Features::SUBGROUP | Features::SUBGROUP_BARRIER) && subgroup_size.is_some();
+    let exchange = match Options::get().exchange.as_deref() {
+        Some("0") => Some(false),
+        Some("1") => Some(true),
+        // As measured: elsewhere than on the profile's device it may be as good.
+        _ => None,
+    };
+    let mut defects = if info.driver_info.contains("Mesa") { Defects::mesa() } else { Defects::default() };
+    let mut costs = Costs::default();
+    if info.vendor == NVIDIA {
+        (costs, defects) = (Costs::nvidia(), Defects::nvidia());
+    }
+    if llvmpipe {
+        (costs, defects) = (Costs::llvmpipe(), Defects::lavapipe());
+    }
+    // It does the turns of several work-items together as well.
+    let swiftshader = info.name.starts_with("SwiftShader");
+    defects.loop_values |= swiftshader;
+    defects.unsigned_minima = swiftshader;
+    defects.coarse_sines = swiftshader;
+    costs.lanes_exchange = subgroups && exchange.unwrap_or(costs.lanes_exchange);
+    let int64 = has_int64(features);
+    // What is done with the bits of a double is done in integers of 64 bits, which the HLSL that naga writes cannot make of it.
+    let fp64 = int64 && features.contains(Features::SHADER_F64) && info.backend != wgpu::Backend::Dx12 && !emulates_fp64();
+    // lavapipe's wait for the other work-items of the group; its operations that write order everything, where SPIR-V is ours and no fence is needed.
+    let waits = llvmpipe && info.backend == wgpu::Backend::Vulkan && !approach.spirv;
+    let fences = matches!(info.backend, wgpu::Backend::Vulkan | wgpu::Backend::Gl | wgpu::Backend::Dx12) && !waits;
+    // By locks only if asked for, as no device promises that who has one gets on; and where a fence orders what is done under one.
+    let locks = Options::get().emulates("int64_atomics") && fences;
+    let int64_atomics = int64 && features.contains(Features::SHADER_INT64_ATOMIC_ALL_OPS) && !locks;
+    let int16 = features.contains(Features::SHADER_I16);
+    let language = Language {
+        int64: true,
+        // By integers it is slow: programs get it so only if asked for.
+        fp64: fp64 || emulates_fp64(),
+        fp16: features.contains(Features::SHADER_F16),
+        int64_atomics: int64_atomics || locks,
+        atomic_order: match (approach.spirv, llvmpipe) {
+            (false, _) => AtomicOrder::Nothing,
+            (true, true) => AtomicOrder::ReadModifyWrite,
+            (true, false) => AtomicOrder::Fences,
+        },
+        subgroups,
+        subgroup_size: subgroup_size.unwrap_or(info.subgroup_max_size).clamp(1, 128).next_power_of_two(),
+        subgroup_sizes: subgroup_sizes(&info, &details, approach),
+        // In HLSL fma is what the compiler makes of it.
+        fused_fma: info.vendor == NVIDIA && approach.spirv,
+        denormals: llvmpipe || details.float_controls.denorm_preserve & 2 != 0,
+        // Others have not been tried.
+        rounds_to_half: info.vendor == NVIDIA && details.float_controls.rounding_mode_rte & details.float_controls.denorm_preserve & 1 != 0,
+        half_denormals: llvmpipe || details.float_controls.denorm_preserve & 1 != 0,
+        far_offsets: allocation_limit(&info, &limits, &details, approach) > NEAR,
+        short_elements: int16 && approach.spirv,
+        max_local_memory: limits.max_compute_workgroup_storage_size,
+        device_clock: details.device_clock && approach.spirv,
+        subgroup_clock: details.subgroup_clock && approach.spirv,
+        device_enqueue: features.contains(Features::SHADER_INT64) && approach.spirv,
+        images: true,
+        extensions: Vec::new(),
+        features: Vec::new(),
+    };
+    let shaders = Shaders {
+        spirv: approach.spirv,
+        exact: approach.spirv,
+        float_controls: if approach.spirv { details.float_controls } else { FloatControls::default() },
+        int64,
+        fp64,
+        int16,
+        int8_storage: details.bytes,
+        addresses: approach.addresses,
+        float_atomics: features.contains(Features::SHADER_FLOAT32_ATOMIC),
+        int64_atomics,
+        fences,
+        uniform_barriers: false,
+        limits: Limits {
+            storage_buffers: storage_buffers(&limits),
+            uniform_buffers: uniform_buffers(&limits),
+            uniform_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
+            groups: limits.max_compute_workgroups_per_dimension,
+            group_items: limits.max_compute_invocations_per_workgroup,
+            function_memory: profiles::FUNCTION_MEMORY,
+            expanded_instructions: profiles::EXPANDED_INSTRUCTIONS,
+        },
+        costs,
+        defects,
+    };
+    let inlining = if Options::get().inline.as_deref() == Some("0") { Inlining::NONE } else { Inlining::default() };
+    Target { language, shaders, inlining, native: false, nan_checks: false, zeroed: Zeroed::default() }.with_extensions()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{max_allocation, parse_pci};
+
+    #[test]
+    fn large_allocations_leave_bindings_for_several_arguments() {
+        let limits = |bindings, binding: u64| wgpu::Limits {
+            max_storage_buffers_per_shader_stage: bindings,
+            max_bindings_per_bind_group: 1000,
+            max_storage_buffer_binding_size: binding,
+            max_buffer_size: 4 << 30,
+            ..wgpu::Limits::default()
+        };
+        let cases = [
+            (16, 128 << 20, 512 << 20),
+            (8, 128 << 20, 256 << 20),
+            (4, 128 << 20, 128 << 20),
+            (1000, 128 << 20, 1 << 30),
+            (8, 2 << 30, (2 << 30) - 256),
+        ];
+        for (bindings, binding, largest) in cases {
+            let limits = wgpu::Limits { max_buffers_and_acceleration_structures_per_shader_stage: 2000, ..limits(bindings, binding) };
+            assert_eq!(max_allocation(&limits, &None), largest, "{bindings} bindings of {binding} bytes");
+        }
+        assert_eq!(max_allocation(&limits(16, 128 << 20), &Some(8 << 30)), 8 << 30, "by addresses");
+    }
+
+    #[test]
+    fn places_on_the_bus() {
+        assert_eq!(parse_pci("0000:65:00.0"), Some([0, 0x65, 0, 0]));
+        assert_eq!(parse_pci("10001:ff:1f.7"), Some([0x1_0001, 0xff, 0x1f, 7]));
+        for wrong in ["", "0000:65:00", "0000:65:00.0.1", "zz:65:00.0"] {
+            assert_eq!(parse_pci(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! An open device, which all other modules share.
+
+pub(crate) mod open_device;

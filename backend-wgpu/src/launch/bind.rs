@@ -1,0 +1,243 @@
+//! What the bindings of a launch's pipeline are given, and the contents of its argument buffer.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, MemoryRange};
+use wgcl_compiler::emit::{Binding, BindingKind, BindingSource};
+use wgcl_compiler::ir::{KernelParam, Space};
+use wgcl_compiler::launch::Pieces;
+use wgcl_compiler::layout::{ArgLayout, hidden};
+
+use crate::buffer::Buffer;
+use crate::launch::merge_buffers::{self, Fold};
+use crate::launch::pipeline::{Group, Pipeline};
+use crate::launch::program::{Kernel, WgpuProgram};
+use crate::launch::split_bindings::{self, Window};
+use crate::memory::argument_ring::ArgumentBytes;
+use crate::memory::device_memory::{WgpuMemory, downcast};
+use crate::memory::staging_ring::Slot;
+
+/// Bind groups kept at most.
+const KEPT_GROUPS: usize = 1024;
+/// Storage bindings are rounded up to this: the largest element of a view.
+pub(crate) const VIEW: u64 = 16;
+
+/// A buffer's name, offset and size, for each binding.
+pub(crate) type Ranges = SmallVec<[(u64, u64, u64); 8]>;
+
+/// Bind groups by pipeline and contents.
+#[derive(Default)]
+pub(crate) struct BindGroups {
+    groups: FxHashMap<(u64, Ranges), Arc<Group>>,
+}
+
+impl BindGroups {
+    /// The group of those contents for a pipeline, made if need be.
+    pub(crate) fn get(&mut self, key: (u64, Ranges), make: impl FnOnce() -> BackendResult<Group>) -> BackendResult<Arc<Group>> {
+        if let Some(group) = self.groups.get(&key) {
+            return Ok(Arc::clone(group));
+        }
+        let group = Arc::new(make()?);
+        if self.groups.len() >= KEPT_GROUPS {
+            self.groups.clear();
+        }
+        self.groups.insert(key, Arc::clone(&group));
+        Ok(group)
+    }
+
+    /// Drops those that bind a buffer which is gone.
+    pub(crate) fn forget(&mut self, id: u64) {
+        self.groups.retain(|(_, ranges), _| ranges.iter().all(|range| range.0 != id));
+    }
+}
+
+/// Memory of the engine's own that kernels may bind, where there is some.
+pub(crate) struct InternalMemory<'a> {
+    pub(crate) printf: Option<&'a Arc<WgpuMemory>>,
+    pub(crate) turns: Option<&'a Arc<WgpuMemory>>,
+    pub(crate) scratch: Option<&'a Arc<WgpuMemory>>,
+    /// The parameter that stands for all folded ones, and their memory.
+    pub(crate) folded: Option<(u32, &'a Arc<WgpuMemory>)>,
+    pub(crate) nulls: [Option<&'a Arc<WgpuMemory>>; 2],
+}
+
+/// Bytes of a storage binding that every device has.
+const ALWAYS_BINDABLE: u64 = 1 << 27;
+
+/// What a launch binds.
+pub(crate) struct Bound<'a> {
+    pub(crate) buffer: &'a Buffer,
+    /// Where it is not of a ring.
+    pub(crate) memory: Option<&'a WgpuMemory>,
+    pub(crate) writes: bool,
+    pub(crate) range: (u64, u64, u64),
+}
+
+/// Finds what a binding binds.
+pub(crate) fn bind<'a>(
+    internal: &InternalMemory<'a>,
+    launch: &'a Launch,
+    (program, kernel): (&'a WgpuProgram, &Kernel),
+    binding: &Binding,
+    arguments: Option<&'a Slot>,
+    (pipeline, pieces): (&Pipeline, &Pieces),
+) -> BackendResult<Bound<'a>> {
+    let missing = |what: &str| BackendError::Other(format!("the kernel has no {what} to bind"));
+    let whole = |memory: &'a Arc<WgpuMemory>| match binding.kind {
+        BindingKind::Uniform { size } => {
+            Bound { buffer: memory.buffer(), memory: Some(memory), writes: false, range: (memory.id, 0, u64::from(size)) }
+        }
+        BindingKind::Storage => {
+            Bound { buffer: memory.buffer(), memory: Some(memory), writes: true, range: (memory.id, 0, memory.allocated) }
+        }
+    };
+    match binding.source {
+        BindingSource::Arguments => {
+            let slot = arguments.ok_or_else(|| missing("arguments"))?;
+            let size = u64::from(pipeline.args.size.max(ArgLayout::HEADER));
+            Ok(Bound { buffer: &slot.memory.buffer, memory: None, writes: false, range: (slot.memory.id, 0, size) })
+        }
+        BindingSource::Param(index) => {
+            let (index, window) = split_bindings::window(pieces, launch, index);
+            match (launch.args.get(index as usize), bound_range(launch, index)) {
+                _ if internal.folded.is_some_and(|(first, _)| first == index) => {
+                    internal.folded.map(|(_, memory)| whole(memory)).ok_or_else(|| missing("folded buffer"))
+                }
+                (_, Some(range)) => bind_range(range, window, binding.kind, !is_only_read(kernel, index)),
+                (Some(LaunchArg::Buffer(None)), None) => {
+                    internal.nulls[usize::from(binding.kind == BindingKind::Storage)].map(whole).ok_or_else(|| missing("null buffer"))
+                }
+                _ => Err(missing("buffer")),
+            }
+        }
+        BindingSource::ConstantData => program.constants.as_ref().map(whole).ok_or_else(|| missing("constant data")),
+        BindingSource::GlobalVariables => program.variables.as_ref().map(whole).ok_or_else(|| missing("global variables")),
+        BindingSource::Scratch { .. } => internal.scratch.map(whole).ok_or_else(|| missing("scratch memory")),
+        // All launches write the same there, if they do: none waits for another, unless each copies it for the host.
+        BindingSource::Failures => {
+            let memory = internal.turns.ok_or_else(|| missing("word for stopped loops"))?;
+            let bound = whole(memory);
+            Ok(if memory.mapping().is_some() { Bound { memory: None, writes: false, ..bound } } else { bound })
+        }
+        BindingSource::Printf => internal.printf.map(whole).ok_or_else(|| missing("printf buffer")),
+    }
+}
+
+/// Memory, of which argument it is, and whether it may be written.
+type Reached<'a> = (u32, &'a WgpuMemory, bool);
+
+/// The memory that a pipeline reaches by addresses.
+pub(crate) fn reached<'a>(launch: &'a Launch, kernel: &Kernel, layout: &ArgLayout) -> BackendResult<SmallVec<[Reached<'a>; 8]>> {
+    let mut found = SmallVec::new();
+    for (index, _) in (0..).zip(&layout.addresses).filter(|(_, place)| place.is_some()) {
+        if let Some(range) = bound_range(launch, index) {
+            found.push((index, downcast(&range.memory)?, !is_only_read(kernel, index)));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a parameter's type says that nothing is written there.
+fn is_only_read(kernel: &Kernel, index: u32) -> bool {
+    matches!(
+        kernel.params().get(index as usize),
+        Some(KernelParam::Buffer { read_only: true, .. } | KernelParam::Buffer { space: Space::Constant, .. })
+    )
+}
+
+/// What is bound for a parameter: the kernel's own, and behind them those for what pointers in memory lead to.
+pub(crate) fn bound_range(launch: &Launch, index: u32) -> Option<&MemoryRange> {
+    let index = index as usize;
+    match launch.args.get(index) {
+        Some(arg) => merge_buffers::range(arg),
+        None => launch.extra.get(index - launch.args.len()),
+    }
+}
+
+/// Binds what a parameter is given, or the part of it that a window shows.
+fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bool) -> BackendResult<Bound<'_>> {
+    let memory = downcast(&range.memory)?;
+    let (begin, most) = window.unwrap_or((0, u64::MAX));
+    let offset = range.offset.saturating_add(begin);
+    let left = memory.allocated.saturating_sub(offset);
+    let size = match kind {
+        BindingKind::Uniform { size } => u64::from(size),
+        BindingKind::Storage => {
+            let own = range.size.saturating_sub(begin).max(1).next_multiple_of(VIEW);
+            // Programs go beyond the end of a sub-buffer, into its parent: where pointers are addresses that works.
+            own.max(left.min(ALWAYS_BINDABLE)).min(left & !3).min(most)
+        }
+    };
+    if size == 0 || size > left {
+        return Err(BackendError::Other("an argument beyond the end of its buffer".to_owned()));
+    }
+    Ok(Bound { buffer: memory.buffer(), memory: Some(memory), writes, range: (memory.id, offset, size) })
+}
+
+/// The contents of the argument buffer.
+pub(crate) fn argument_bytes(
+    launch: &Launch,
+    kernel: &Kernel,
+    (layout, fold): (&ArgLayout, Option<&Fold>),
+    groups: [u32; 3],
+    base: [u32; 3],
+) -> BackendResult<ArgumentBytes> {
+    let mut bytes: ArgumentBytes = smallvec::smallvec![0; layout.size.max(ArgLayout::HEADER) as usize];
+    let mut put = |at: u32, data: &[u8]| -> BackendResult<()> {
+        let start = at as usize;
+        bytes
+            .get_mut(start..start + data.len())
+            .ok_or_else(|| BackendError::Other("an argument beyond the argument buffer".to_owned()))?
+            .copy_from_slice(data);
+        Ok(())
+    };
+    for d in 0..3 {
+        let word = 4 * d as u32;
+        put(hidden::GLOBAL_OFFSET + word, &(launch.global_offset[d] as u32).to_le_bytes())?;
+        put(hidden::GLOBAL_SIZE + word, &(launch.global_size[d] as u32).to_le_bytes())?;
+        put(hidden::NUM_GROUPS + word, &groups[d].to_le_bytes())?;
+        put(hidden::GROUP_BASE + word, &base[d].to_le_bytes())?;
+    }
+    put(hidden::WORK_DIM, &launch.work_dim.to_le_bytes())?;
+    for ((place, arg), _) in layout.values.iter().zip(&launch.args).zip(kernel.params()) {
+        if let (Some((at, size)), LaunchArg::Value(value)) = (place, arg) {
+            let used = value.len().min(*size as usize);
+            put(*at, &value[..used])?;
+        }
+    }
+    if let Some(fold) = fold {
+        for (index, place) in layout.folds.iter().enumerate() {
+            if let Some(at) = place {
+                put(*at, &fold.place(index).to_le_bytes())?;
+            }
+        }
+    }
+    for (place, arg) in layout.images.iter().zip(&launch.args) {
+        if let (Some(at), LaunchArg::Image(_, image)) = (place, arg) {
+            for (word, value) in (0..).zip(image.words()) {
+                put(at + 4 * word, &value.to_le_bytes())?;
+            }
+        }
+    }
+    for (index, place) in (0..).zip(&layout.addresses) {
+        if let (Some(at), Some(range)) = (place, bound_range(launch, index)) {
+            let address = downcast(&range.memory)?.buffer().address;
+            put(*at, &address.wrapping_add(range.offset).to_le_bytes())?;
+        }
+    }
+    for (index, place) in (0..).zip(&layout.identities) {
+        if let (Some(at), Some(range)) = (place, bound_range(launch, index)) {
+            // Behind the pointer that stands for all folded ones they have places of their own.
+            let offset = if fold.is_some_and(|fold| fold.first == index) { 0 } else { range.offset };
+            let flat = (u64::from(range.identity) << 32).wrapping_add(offset);
+            let halves = |number: u64| ((number >> 32) as u32, number as u32);
+            let ((identity, base), (size_high, size)) = (halves(flat), halves(range.size));
+            for (word, value) in (0..).zip([identity, base, size, range.start as u32, size_high]) {
+                put(at + 4 * word, &value.to_le_bytes())?;
+            }
+        }
+    }
+    Ok(bytes)
+}

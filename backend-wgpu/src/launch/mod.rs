@@ -1,0 +1,14 @@
+//! Launches of kernels: from an NDRange and its arguments to pipelines, bindings and dispatches.
+
+pub(crate) mod bind;
+pub(crate) mod key;
+pub(crate) mod launches;
+pub(crate) mod limits;
+pub(crate) mod merge_buffers;
+pub(crate) mod ndrange;
+pub(crate) mod pipeline;
+pub(crate) mod pipeline_prefetch;
+pub(crate) mod program;
+pub(crate) mod replay_cache;
+pub(crate) mod split_bindings;
+pub(crate) mod thread_coarsening;

@@ -1,0 +1,263 @@
+//! The work-groups of a launch: how many there are, those of other sizes at the edges, and the dispatches that they take.
+
+use smallvec::SmallVec;
+use wgcl_api::backend::{BackendError, BackendResult, Launch};
+
+use crate::launch::program::Kernel;
+
+/// A dispatch: first group and number of groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) base: [u32; 3],
+    pub(crate) groups: [u32; 3],
+}
+
+impl Part {
+    pub(crate) fn fits(&self, limits: [u32; 3]) -> bool {
+        self.base == [0; 3] && self.groups.iter().zip(limits).all(|(count, limit)| *count <= limit)
+    }
+
+    /// Whether it is one dispatch, and otherwise whether it may be laid out in rows.
+    pub(crate) fn shape(&self, limits: [u32; 3]) -> (bool, bool) {
+        let fits = self.fits(limits);
+        (fits, !fits && self.groups[1..] == [1, 1])
+    }
+}
+
+/// Groups of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Region {
+    pub(crate) local_size: [u32; 3],
+    pub(crate) part: Part,
+}
+
+/// Invocations of a group where a kernel cannot tell how its work-items are grouped: enough to fill a compute unit with few groups, and few enough that each
+/// invocation may have as many registers as a GPU can give it. One size for most launches also means one pipeline for them.
+pub(crate) const GROUP: u32 = 256;
+
+/// The size of groups with which a launch runs: the application's, or a better one that the kernel cannot see. Groups that are too small grow in the
+/// first dimension if there are `enough` work-items to keep the device busy with larger ones, or if a pipeline takes long to be made: then one serves all
+/// launches in one dimension.
+pub(crate) fn local_size(launch: &Launch, kernel: &Kernel, enough: u64) -> [u32; 3] {
+    match (kernel.group_blind(), runs_in_one_size(launch, kernel)) {
+        (_, true) => [GROUP, 1, 1],
+        (true, false) => unseen_size(launch.local_size, launch.global_size, enough),
+        (false, false) => launch.local_size,
+    }
+}
+
+/// Whether one pipeline serves all launches of the kernel in one dimension, since another would take long to be made.
+fn runs_in_one_size(launch: &Launch, kernel: &Kernel) -> bool {
+    kernel.group_blind() && kernel.is_long() && launch.local_size[1..] == [1, 1] && launch.global_size[1..] == [1, 1]
+}
+
+fn unseen_size(mut local: [u32; 3], global: [u64; 3], enough: u64) -> [u32; 3] {
+    let items = |sizes: [u32; 3]| sizes.iter().fold(1u32, |product, &n| product.saturating_mul(n));
+    for d in [2, 1, 0] {
+        while items(local) > GROUP && local[d] > 1 {
+            local[d] = local[d].div_ceil(2);
+        }
+    }
+    if global.iter().fold(1u64, |product, &n| product.saturating_mul(n)) >= enough {
+        while items(local) <= GROUP / 2 && u64::from(local[0]) < global[0] {
+            local[0] *= 2;
+        }
+    }
+    local
+}
+
+/// Groups in each dimension, of that size.
+pub(crate) fn group_counts(launch: &Launch, local_size: [u32; 3]) -> BackendResult<[u32; 3]> {
+    let mut counts = [1; 3];
+    for ((count, global), local) in counts.iter_mut().zip(launch.global_size).zip(local_size) {
+        if local == 0 {
+            return Err(BackendError::Other("a local size of zero".to_owned()));
+        }
+        *count = u32::try_from(global)
+            .map(|global| global.div_ceil(local))
+            .map_err(|_| BackendError::Other("a global size of 2^32 or more".to_owned()))?;
+    }
+    Ok(counts)
+}
+
+/// The groups of a launch by their size (there are up to eight), and the dimensions in which the last ones reach beyond the NDRange: those of a kernel that
+/// does not see its groups, which needs no pipelines for smaller ones.
+pub(crate) fn regions(launch: &Launch, (local_size, groups): ([u32; 3], [u32; 3]), kernel: &Kernel) -> (SmallVec<[Region; 1]>, [bool; 3]) {
+    let (regions, mut guard) = regions_of(launch, (local_size, groups), kernel.group_blind());
+    guard[0] |= runs_in_one_size(launch, kernel);
+    (regions, guard)
+}
+
+fn regions_of(launch: &Launch, (local_size, groups): ([u32; 3], [u32; 3]), group_blind: bool) -> (SmallVec<[Region; 1]>, [bool; 3]) {
+    // Below 2^32, as the local size is.
+    let rest: [u32; 3] = std::array::from_fn(|d| (launch.global_size[d] % u64::from(local_size[d])) as u32);
+    let whole = Region { local_size, part: Part { base: [0; 3], groups } };
+    if group_blind {
+        return (smallvec::smallvec![whole], rest.map(|rest| rest != 0));
+    }
+    let mut regions: SmallVec<[Region; 1]> = smallvec::smallvec![whole];
+    for d in (0..3).filter(|&d| rest[d] != 0) {
+        for index in 0..regions.len() {
+            let mut edge = regions[index];
+            edge.local_size[d] = rest[d];
+            edge.part.base[d] = groups[d] - 1;
+            edge.part.groups[d] = 1;
+            regions[index].part.groups[d] -= 1;
+            regions.push(edge);
+        }
+    }
+    regions.retain(|region| !region.part.groups.contains(&0));
+    (regions, [false; 3])
+}
+
+/// The dispatches of some groups.
+pub(crate) fn split_or_rows(part: Part, limits: [u32; 3], rows: bool) -> SmallVec<[Part; 1]> {
+    if rows { in_rows(part, limits) } else { split(part, limits) }
+}
+
+/// Cuts groups into dispatches of at most `limits`.
+fn split(Part { base: first, groups }: Part, limits: [u32; 3]) -> SmallVec<[Part; 1]> {
+    let mut parts = SmallVec::new();
+    let steps = |dimension: usize| (0..groups[dimension]).step_by(limits[dimension].max(1) as usize);
+    for z in steps(2) {
+        for y in steps(1) {
+            for x in steps(0) {
+                let before = [x, y, z];
+                let (mut base, mut size) = ([0; 3], [0; 3]);
+                for d in 0..3 {
+                    base[d] = first[d] + before[d];
+                    size[d] = (groups[d] - before[d]).min(limits[d].max(1));
+                }
+                parts.push(Part { base, groups: size });
+            }
+        }
+    }
+    parts
+}
+
+/// Arranges the groups of one dimension in rows of at most `limits[0]`: one dispatch where they divide evenly, else two. Every dispatch more would wait for
+/// the one before to drain, which takes an H100 11 us.
+fn in_rows(Part { base, groups }: Part, limits: [u32; 3]) -> SmallVec<[Part; 1]> {
+    let (count, longest) = (groups[0], limits[0].max(1));
+    let fewest = count.div_ceil(longest);
+    let even = (fewest..=limits[1].min(fewest.saturating_mul(4))).find(|rows| count.is_multiple_of(*rows));
+    let (length, rows) = even.map_or((longest, (count / longest).min(limits[1])), |rows| (count / rows, rows));
+    let covered = length * rows;
+    let mut parts: SmallVec<[Part; 1]> = smallvec::smallvec![Part { base, groups: [length, rows, 1] }];
+    if covered < count {
+        let rest = Part { base: [base[0] + covered, base[1], base[2]], groups: [count - covered, 1, 1] };
+        parts.extend(if rest.groups[0] > longest { in_rows(rest, limits) } else { smallvec::smallvec![rest] });
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use std::any::Any;
+    use std::sync::Arc;
+
+    use wgcl_api::backend::{BackendResult, KernelUsage, Launch, LoadedProgram};
+
+    use super::{Part, Region, group_counts, in_rows, regions_of, split, unseen_size};
+
+    #[derive(Debug)]
+    struct NoProgram;
+
+    impl LoadedProgram for NoProgram {
+        fn warm(&self, _: &str, _: Option<[u32; 3]>) {}
+
+        fn kernel_usage(&self, _: &str) -> BackendResult<KernelUsage> {
+            Ok(KernelUsage::default())
+        }
+
+        fn as_any(&self) -> &dyn Any {
+            self
+        }
+    }
+
+    fn launch(global_size: [u64; 3], local_size: [u32; 3]) -> Launch {
+        let program = Arc::new(NoProgram);
+        Launch {
+            program,
+            kernel: "".into(),
+            args: Vec::new(),
+            extra: Vec::new(),
+            work_dim: 3,
+            global_offset: [0; 3],
+            global_size,
+            local_size,
+        }
+    }
+
+    #[test]
+    fn a_range_within_the_limits_is_one_dispatch() {
+        let part = Part { base: [0; 3], groups: [5, 1, 1] };
+        assert_eq!(split(part, [65535; 3]).as_slice(), [part]);
+    }
+
+    #[test]
+    fn rows_hold_every_group_once() {
+        for count in [70_000, 131_072, 65_536, 99_991, 10_000_019, 4_000_000_007] {
+            let parts = in_rows(Part { base: [3, 0, 0], groups: [count, 1, 1] }, [65_535; 3]);
+            let mut next = 3;
+            for part in &parts {
+                assert_eq!(part.base, [next, 0, 0]);
+                assert!(part.groups.iter().all(|n| (1..=65_535).contains(n)));
+                next += part.groups[0] * part.groups[1];
+            }
+            assert_eq!(next.wrapping_sub(3), count);
+            assert!(parts.len() <= 3, "{count}: {parts:?}");
+        }
+    }
+
+    #[test]
+    fn groups_that_nobody_sees_have_a_good_size() {
+        let large = [1 << 24, 1, 1];
+        for size in [32, 64, 128, 256, 512, 1024] {
+            assert_eq!(unseen_size([size, 1, 1], large, 1 << 17), [256, 1, 1]);
+            assert_eq!(unseen_size([size, 1, 1], [1 << 12, 1, 1], 1 << 17), [size.min(256), 1, 1]);
+        }
+        assert_eq!(unseen_size([7, 1, 1], large, 1 << 17), [224, 1, 1]);
+        assert_eq!(unseen_size([32, 32, 1], [4096, 4096, 1], 1 << 17), [32, 8, 1]);
+        assert_eq!(unseen_size([1, 1, 64], [4, 1 << 20, 64], 1 << 17), [4, 1, 64]);
+        assert_eq!(unseen_size([1000, 1, 1], [1000, 1, 1], 1 << 17), [250, 1, 1]);
+    }
+
+    #[test]
+    fn a_larger_range_is_covered_once() {
+        let mut seen = vec![0; 9 * 5 * 2];
+        for part in split(Part { base: [2, 0, 0], groups: [7, 5, 2] }, [3, 2, 1]) {
+            for z in 0..part.groups[2] {
+                for y in 0..part.groups[1] {
+                    for x in 0..part.groups[0] {
+                        let [bx, by, bz] = part.base;
+                        seen[((bz + z) * 45 + (by + y) * 9 + bx + x) as usize] += 1;
+                    }
+                }
+            }
+        }
+        assert!(seen.iter().enumerate().all(|(index, count)| *count == i32::from(index % 9 >= 2)), "{seen:?}");
+    }
+
+    #[test]
+    fn groups_at_the_edges_are_regions_of_their_own() {
+        for (global, local, count) in [
+            ([64, 1, 1], [16, 1, 1], 1),
+            ([65, 1, 1], [16, 1, 1], 2),
+            ([5, 1, 1], [16, 1, 1], 1),
+            ([10, 7, 1], [4, 2, 1], 4),
+            ([10, 7, 9], [4, 2, 5], 8),
+            ([3, 7, 9], [4, 2, 5], 4),
+        ] {
+            let launch = launch(global, local);
+            let groups = group_counts(&launch, local).unwrap_or_default();
+            let (regions, guard) = regions_of(&launch, (local, groups), false);
+            assert_eq!((regions.len(), guard), (count, [false; 3]), "{global:?} {local:?}");
+            let items = |region: &Region| (0..3).map(|d| u64::from(region.local_size[d] * region.part.groups[d])).product::<u64>();
+            assert_eq!(regions.iter().map(items).sum::<u64>(), global.iter().product::<u64>());
+            let (whole, guard) = regions_of(&launch, (local, groups), true);
+            assert_eq!((whole.len(), whole[0].part.groups), (1, groups));
+            assert_eq!(guard, [0, 1, 2].map(|d| global[d] % u64::from(local[d]) != 0));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Pipelines that are begun before they are needed.
+//!
+//! A launch whose kernel has not been made yet is recorded by the submission thread, which makes the pipeline first. While it is at work there, or waits for
+//! something else, what the launches behind it will need is made by other threads: what a launch asks for is known when it is enqueued, so that nothing is made
+//! in vain.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use wgcl_api::backend::{Action, BackendResult, Command, Launch};
+use wgcl_compiler::launch::LaunchKey;
+use wgcl_runtime::workers::{self, Urgency};
+
+use crate::launch::key::{launch_key, region_key};
+use crate::launch::limits::Planner;
+use crate::launch::ndrange::{group_counts, local_size, regions};
+use crate::launch::program::{Kernel, WgpuProgram};
+use crate::launch::thread_coarsening::{LaunchSizes, coarse_launch};
+
+/// One for each size that groups have.
+type Keys = SmallVec<[LaunchKey; 1]>;
+
+impl Planner {
+    /// Begins to make in the background what the command's launches need, but for the first `skipped` of them.
+    pub(crate) fn prepare(&self, command: &Command, skipped: usize) {
+        match command {
+            Command::Once(Action::Launch(launch)) if skipped == 0 => self.prepare_launch(launch),
+            Command::Replay(actions) => {
+                let launches = actions.iter().filter_map(|action| match &**action {
+                    Action::Launch(launch) => Some(launch),
+                    _ => None,
+                });
+                launches.skip(skipped).for_each(|launch| self.prepare_launch(launch));
+            }
+            _ => {}
+        }
+    }
+
+    fn prepare_launch(&self, launch: &Launch) {
+        let Some(WgpuProgram { code, .. }) = launch.program.as_any().downcast_ref() else { return };
+        let Ok(kernel) = code.kernel(&launch.kernel) else { return };
+        if kernel.is_ready() || !kernel.is_first_to_begin() {
+            return;
+        }
+        // What is wrong with a launch is reported when it is recorded.
+        let Ok(Some((common, keys))) = self.keys(launch, kernel) else { return };
+        let (planner, shape) = (self.clone(), LaunchSizes::of(launch));
+        let (code, kernel) = (Arc::downgrade(code), Arc::clone(kernel));
+        workers::spawn(Urgency::Awaited, move || {
+            let Some(code) = code.upgrade() else { return };
+            let keys = match coarse_launch(&code, &kernel, (&shape, &common), &planner) {
+                Ok(Some(coarse)) => smallvec::smallvec![coarse.key],
+                Ok(None) => keys,
+                Err(_) => return,
+            };
+            for key in keys {
+                let _ = code.make_ahead(&kernel, &key);
+            }
+        });
+    }
+
+    /// What all keys of a launch have in common, and the keys, unless it is coarsened.
+    fn keys(&self, launch: &Launch, kernel: &Kernel) -> BackendResult<Option<(LaunchKey, Keys)>> {
+        let local_size = local_size(launch, kernel, self.enough);
+        let groups = group_counts(launch, local_size)?;
+        if groups.contains(&0) {
+            return Ok(None);
+        }
+        let common = launch_key(launch, kernel, (&self.gpu, local_size))?;
+        let (regions, guard) = regions(launch, (local_size, groups), kernel);
+        let keys = regions.iter().map(|region| region_key(&common, region, guard, self.max_groups)).collect();
+        Ok(Some((common, keys)))
+    }
+}

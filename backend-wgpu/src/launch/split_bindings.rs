@@ -1,0 +1,90 @@
+//! Launches with buffers that are larger than a binding: they are bound in several pieces (see `passes::pieces` of the compiler).
+//!
+//! Each piece has as many bytes as the largest power of two that a binding may have, so that a kernel finds the piece by shifts. With `WGCL_BINDING_LIMIT` the
+//! same happens to buffers that would fit a binding, for tests: pieces then are as small as they may be without there being too many of them.
+
+use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, MemoryRange};
+use wgcl_compiler::ir::{KernelParam, Space};
+use wgcl_compiler::launch::{ConstantBinding, LaunchError, Pieces};
+
+use crate::gpu::open_device::Gpu;
+use crate::launch::merge_buffers::{self, OTHERS};
+
+/// The bytes of a buffer that are bound for a parameter: the first of them, and how many at most.
+pub(crate) type Window = Option<(u64, u64)>;
+
+/// The parameter whose buffer a binding's parameter is, and which bytes of it, where it is bound in pieces.
+pub(crate) fn window(pieces: &Pieces, launch: &Launch, index: u32) -> (u32, Window) {
+    if pieces.params.is_empty() {
+        return (index, None);
+    }
+    let own = (launch.args.len() + launch.extra.len()) as u32;
+    let size = 1 << pieces.shift;
+    if let Some(further) = index.checked_sub(own) {
+        return match pieces.added().nth(further as usize) {
+            Some((param, piece)) => (param, Some((u64::from(piece) * u64::from(pieces.step()), size))),
+            None => (index, None),
+        };
+    }
+    (index, pieces.params.iter().any(|(param, _)| *param == index).then_some((0, size)))
+}
+
+/// What a launch binds in pieces. `constants` says how its `__constant` arguments are bound.
+///
+/// # Errors
+/// If these are more bindings than the device has.
+pub(crate) fn find(launch: &Launch, params: &[KernelParam], constants: &[ConstantBinding], gpu: &Gpu) -> BackendResult<Pieces> {
+    let limit = gpu.binding_limit;
+    let is_large = |range: &MemoryRange| range.size > limit;
+    // Nearly all launches end here.
+    let arg_range = |arg: &LaunchArg| merge_buffers::range(arg).is_some_and(is_large);
+    if !launch.args.iter().any(arg_range) && !launch.extra.iter().any(is_large) {
+        return Ok(Pieces::default());
+    }
+    let mut constants = constants.iter();
+    let mut large = Vec::new();
+    let (mut small, mut foldable) = (0, 0);
+    for (index, (param, arg)) in (0..).zip(params.iter().zip(&launch.args)) {
+        let is_constant = matches!(param, KernelParam::Buffer { space: Space::Constant, .. });
+        let is_uniform = is_constant && matches!(constants.next(), Some(ConstantBinding::Uniform(_)));
+        match merge_buffers::range(arg) {
+            Some(range) if is_large(range) && !is_uniform => large.push((index, range.size)),
+            Some(_) if is_constant => small += 1,
+            Some(_) => foldable += 1,
+            None => {}
+        }
+    }
+    for (index, range) in (params.len() as u32..).zip(&launch.extra) {
+        if is_large(range) {
+            large.push((index, range.size));
+        } else {
+            small += 1;
+        }
+    }
+    if large.is_empty() {
+        return Ok(Pieces::default());
+    }
+    let bindings = u64::from(merge_buffers::bindings(gpu));
+    let others = (OTHERS + small) as u64;
+    let overlap = Pieces::WIDEST.max(gpu.limits.min_storage_buffer_offset_alignment);
+    let largest = gpu.limits.max_storage_buffer_binding_size.ilog2();
+    let mut pieces = Pieces { params: Vec::new(), shift: limit.max(2 * u64::from(overlap)).ilog2().min(largest), overlap };
+    loop {
+        let counts = large.iter().map(|(_, size)| pieces.count(*size));
+        let (most, all) = (counts.clone().max().unwrap_or(0), counts.sum::<u64>());
+        let is_last = pieces.shift == largest;
+        // What need not be in pieces may be folded, but only where pieces cannot be larger.
+        let needed = others + all + if is_last { foldable.min(1) } else { foldable };
+        if needed <= bindings && (most + 1) * u64::from(overlap) < 1 << pieces.shift {
+            break;
+        }
+        if is_last {
+            let kernel = launch.kernel.to_string();
+            return Err(BackendError::Launch(LaunchError::Limit { kernel, what: "storage buffers", needed, limit: bindings }));
+        }
+        pieces.shift += 1;
+    }
+    let counted = large.into_iter().map(|(index, size)| (index, pieces.count(size) as u32));
+    pieces.params = counted.filter(|(_, count)| *count > 1).collect();
+    Ok(pieces)
+}

@@ -1,0 +1,140 @@
+//! Launches whose invocations stand for several work-items (`passes::coarsen` of the compiler): when, and in which groups.
+
+use wgcl_api::backend::{BackendResult, DeviceKind, DeviceProperties, Launch};
+use wgcl_api::options::Options;
+use wgcl_compiler::launch::LaunchKey;
+use wgcl_runtime::Program;
+
+use crate::gpu::open_device::Gpu;
+use crate::launch::limits::Planner;
+use crate::launch::ndrange::Part;
+use crate::launch::program::{Kernel, KernelShader};
+
+/// Most work-items an invocation: 16 bytes of single ones.
+const MOST: u32 = 16;
+/// Invocations that a launch must leave for each compute unit of a GPU: half of what it holds at a time.
+const PER_UNIT: u64 = 1024;
+/// The same of a CPU, which takes them in turn: enough groups for all threads.
+const PER_THREAD: u64 = 512;
+/// Invocations of a group.
+const GROUP: u64 = 256;
+
+/// What `WGCL_COARSEN` asks for: never, or however small a launch is.
+fn asked() -> Option<bool> {
+    match Options::get().coarsen.as_deref() {
+        Some("0") => Some(false),
+        Some("1") => Some(true),
+        _ => None,
+    }
+}
+
+/// Invocations that keep a device busy.
+pub(crate) fn enough(properties: &DeviceProperties) -> u64 {
+    let each = if properties.kind == DeviceKind::Cpu { PER_THREAD } else { PER_UNIT };
+    each * u64::from(properties.compute_units)
+}
+
+/// What of a launch decides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LaunchSizes {
+    global_offset: [u64; 3],
+    global_size: [u64; 3],
+    local_size: [u32; 3],
+}
+
+impl LaunchSizes {
+    pub(crate) const fn of(launch: &Launch) -> Self {
+        Self { global_offset: launch.global_offset, global_size: launch.global_size, local_size: launch.local_size }
+    }
+
+    /// How many work-items an invocation may stand for: a power of two.
+    fn most(&self, kernel: &Kernel, planner: &Planner) -> u32 {
+        let least = match asked() {
+            Some(false) => return 1,
+            Some(true) => 1,
+            None => planner.enough,
+        };
+        if !kernel.group_blind() || self.global_offset != [0; 3] || !planner.gpu.approach.spirv {
+            return 1;
+        }
+        let items = self.global_size.iter().fold(1u64, |product, &n| product.saturating_mul(n));
+        let mut most = MOST;
+        while most > 1 && (!self.global_size[0].is_multiple_of(u64::from(most)) || items / u64::from(most) < least) {
+            most /= 2;
+        }
+        most
+    }
+
+    /// The key, and the groups, where invocations may stand for `most` work-items and do so for `count`.
+    fn key(&self, common: &LaunchKey, (most, count): (u32, u32), max_groups: [u32; 3]) -> (LaunchKey, Part) {
+        let mut invocations = self.global_size;
+        invocations[0] /= u64::from(count);
+        let local_size = local_size(self.local_size, invocations);
+        let groups = std::array::from_fn(|d| invocations[d].div_ceil(u64::from(local_size[d])) as u32);
+        let part = Part { base: [0; 3], groups };
+        let mut key = common.clone();
+        (key.kernel.local_size, key.kernel.enqueued_local_size, key.binding.coarsen) = (local_size, local_size, most);
+        key.kernel.guard = std::array::from_fn(|d| !invocations[d].is_multiple_of(u64::from(local_size[d])));
+        (key.binding.single_dispatch, key.binding.rows) = part.shape(max_groups);
+        (key, part)
+    }
+}
+
+/// A local size for invocations of which there are so many: the application's where it is large enough, longer in the first dimension where it is not.
+fn local_size(local: [u32; 3], invocations: [u64; 3]) -> [u32; 3] {
+    let others = u64::from(local[1]) * u64::from(local[2]);
+    let first = u64::from(local[0]).max(GROUP / others.max(1)).min(invocations[0].next_power_of_two());
+    [u32::try_from(first).unwrap_or(u32::MAX).max(1), local[1], local[2]]
+}
+
+/// A launch whose invocations stand for several work-items each.
+pub(crate) struct CoarseLaunch {
+    pub(crate) key: LaunchKey,
+    pub(crate) groups: Part,
+    /// For how many work-items an invocation may stand, ...
+    pub(crate) most: u32,
+    /// ... and does.
+    pub(crate) count: u32,
+}
+
+/// How a launch is coarsened; `None` where it is not. Where nobody knows yet for how many work-items an invocation of the kernel stands, shaders are
+/// made until one does what was expected of it: the driver has to compile none of the others.
+pub(crate) fn coarse_launch(
+    code: &Program<Gpu>,
+    kernel: &Kernel,
+    (shape, common): (&LaunchSizes, &LaunchKey),
+    planner: &Planner,
+) -> BackendResult<Option<CoarseLaunch>> {
+    let most = shape.most(kernel, planner);
+    if most == 1 {
+        return Ok(None);
+    }
+    let key = |count: u32| shape.key(common, (most, count), planner.max_groups);
+    let count = kernel.find_out(most, || {
+        let mut expected = most.min(4);
+        while expected > 1 {
+            let found = code.inspect(kernel, &key(expected).0, |pipeline| pipeline.coarse, KernelShader::coarse)?;
+            if found == expected {
+                break;
+            }
+            expected = found;
+        }
+        Ok(expected)
+    })?;
+    let (key, groups) = key(count);
+    Ok((count > 1).then_some(CoarseLaunch { key, groups, most, count }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::local_size;
+
+    #[test]
+    fn groups_are_large_enough_and_no_larger_than_the_range() {
+        assert_eq!(local_size([64, 1, 1], [1 << 20, 1, 1]), [256, 1, 1]);
+        assert_eq!(local_size([1024, 1, 1], [1 << 20, 1, 1]), [1024, 1, 1]);
+        assert_eq!(local_size([16, 8, 1], [512, 512, 1]), [32, 8, 1]);
+        assert_eq!(local_size([16, 8, 1], [5, 512, 1]), [8, 8, 1]);
+        assert_eq!(local_size([1, 1, 1], [3, 1, 1]), [4, 1, 1]);
+    }
+}

@@ -1,0 +1,6 @@
+//! Buffers: memory objects, staging memory, and the rings from which staging memory and arguments are allocated.
+
+pub(crate) mod argument_ring;
+pub(crate) mod device_memory;
+pub(crate) mod staging_buffer;
+pub(crate) mod staging_ring;

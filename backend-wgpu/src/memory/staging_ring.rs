@@ -1,0 +1,116 @@
+//! Rings of memory for traffic with the host: arguments of launches, bytes to upload, bytes that came down.
+//!
+//! A ring is a few segments, each filled from front to back by the batches that use it, and used again once the last of those is complete.
+
+use std::sync::Arc;
+
+use wgcl_api::backend::BackendResult;
+
+use crate::gpu::open_device::Gpu;
+use crate::memory::staging_buffer::{Direction, HostBuffer};
+
+#[derive(Debug)]
+struct Segment {
+    memory: Arc<HostBuffer>,
+    /// The last batch that uses it.
+    last_use: u64,
+}
+
+/// A ring.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    direction: Direction,
+    /// Bytes of a segment: the largest slot.
+    segment_size: u64,
+    max_segments: usize,
+    segments: Vec<Segment>,
+    current: usize,
+    cursor: u64,
+    /// How often slots may have been used again since the beginning.
+    turn: u64,
+}
+
+/// A piece of a ring.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    pub(crate) memory: Arc<HostBuffer>,
+    pub(crate) offset: u64,
+}
+
+/// Whether a ring has room.
+#[derive(Debug)]
+pub(crate) enum Room {
+    /// Here.
+    Slot(Slot),
+    /// Nothing is free until that batch is complete.
+    After(u64),
+}
+
+impl Ring {
+    pub(crate) const fn new(direction: Direction, segment_size: u64, max_segments: usize) -> Self {
+        Self { direction, segment_size, max_segments, segments: Vec::new(), current: 0, cursor: 0, turn: 0 }
+    }
+
+    /// Bytes of the largest slot.
+    pub(crate) const fn segment_size(&self) -> u64 {
+        self.segment_size
+    }
+
+    /// How often slots may have been used again since the beginning.
+    pub(crate) const fn turn(&self) -> u64 {
+        self.turn
+    }
+
+    /// A slot is used by a later batch than the one that it was taken for.
+    pub(crate) fn touch(&mut self, slot: &Slot, serial: u64) {
+        if let Some(segment) = self.segments.iter_mut().find(|segment| segment.memory.id == slot.memory.id) {
+            segment.last_use = segment.last_use.max(serial);
+        }
+    }
+
+    /// The host has still to read a slot: its segment stays as it is until [`Ring::release`].
+    pub(crate) fn hold(&mut self, slot: &Slot) {
+        self.touch(slot, u64::MAX);
+    }
+
+    /// The host has read the slot, or all that were held.
+    pub(crate) fn release(&mut self, slot: Option<&Slot>, serial: u64) {
+        for segment in &mut self.segments {
+            if segment.last_use == u64::MAX && slot.is_none_or(|slot| slot.memory.id == segment.memory.id) {
+                segment.last_use = serial;
+            }
+        }
+    }
+
+    /// A slot for the batch `serial`, when the batches up to `completed` are complete. `size` is at most that of a segment.
+    pub(crate) fn take(&mut self, gpu: &Gpu, size: u64, align: u64, serial: u64, completed: u64) -> BackendResult<Room> {
+        if let Some(segment) = self.segments.get_mut(self.current) {
+            if segment.last_use <= completed && self.cursor > 0 {
+                self.cursor = 0;
+                self.turn += 1;
+            }
+            let offset = self.cursor.next_multiple_of(align);
+            if offset + size <= self.segment_size {
+                self.cursor = offset + size;
+                segment.last_use = serial;
+                return Ok(Room::Slot(Slot { memory: Arc::clone(&segment.memory), offset }));
+            }
+        }
+        let free = self.segments.iter().position(|segment| segment.last_use <= completed);
+        let next = match free {
+            Some(next) => next,
+            None if self.segments.len() < self.max_segments => {
+                let memory = Arc::new(HostBuffer::new(gpu, self.segment_size, self.direction)?);
+                self.segments.push(Segment { memory, last_use: 0 });
+                self.segments.len() - 1
+            }
+            None => return Ok(Room::After(self.segments.iter().map(|segment| segment.last_use).min().unwrap_or(0))),
+        };
+        self.current = next;
+        self.turn += 1;
+        self.cursor = size;
+        let segment = &mut self.segments[next];
+        segment.last_use = serial;
+        Ok(Room::Slot(Slot { memory: Arc::clone(&segment.memory), offset: 0 }))
+    }
+}

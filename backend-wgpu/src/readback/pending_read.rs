@@ -1,0 +1,86 @@
+//! Reads of up to some MiB from memory that the host does not see: a copy that is recorded like every other command, into memory from which the bytes are taken
+//! when its batch is complete. So nobody has to wait for the batch to enqueue one.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use wgcl_api::backend::{BackendError, BackendResult, HostTarget};
+
+use crate::gpu::open_device::Gpu;
+use crate::memory::staging_buffer::{Direction, HostBuffer};
+
+/// Bytes of a chunk of memory, and of a read at most.
+pub(crate) const CHUNK: u64 = 1 << 21;
+/// Chunks at most: when all are in use, reads wait.
+const CHUNKS: usize = 32;
+
+/// Bytes on their way to the application.
+#[derive(Debug)]
+pub(crate) struct Fetch {
+    pub(crate) memory: Arc<HostBuffer>,
+    /// Place in the memory, place in the target, and size of each piece.
+    pub(crate) pieces: SmallVec<[(u64, u64, u64); 1]>,
+    pub(crate) target: Arc<dyn HostTarget>,
+}
+
+impl Fetch {
+    /// Takes the bytes out.
+    pub(crate) fn deliver(&self, gpu: &Gpu) -> BackendResult<()> {
+        let mut result = Ok(());
+        self.target.with_mut(&mut |bytes| {
+            result = self.pieces.iter().try_for_each(|(at, place, size)| {
+                let range = *place as usize..(*place + *size) as usize;
+                let Some(target) = bytes.get_mut(range) else {
+                    return Err(BackendError::Other("a transfer beyond the end of the host's memory".to_owned()));
+                };
+                self.memory.read(gpu, *at, *size, &mut |source| gpu.copiers.copy(target, source))
+            });
+        });
+        result
+    }
+}
+
+/// Memory for reads.
+#[derive(Default)]
+pub(crate) struct Fetches {
+    chunks: Vec<Arc<HostBuffer>>,
+    current: usize,
+    cursor: u64,
+}
+
+impl Fetches {
+    /// Whether there is room for so many bytes, in chunks that nothing uses or that can still be made.
+    pub(crate) fn has_room(&self, size: u64) -> bool {
+        let fits = |chunk: &Arc<HostBuffer>| is_free(chunk) || self.cursor + size <= CHUNK;
+        self.chunks.len() < CHUNKS || self.chunks.get(self.current).is_some_and(fits) || self.chunks.iter().any(is_free)
+    }
+
+    /// Some bytes, at most [`CHUNK`], at a multiple of 8. Fails while all chunks are in use: ask [`Fetches::has_room`] before.
+    pub(crate) fn take(&mut self, gpu: &Gpu, size: u64) -> BackendResult<(Arc<HostBuffer>, u64)> {
+        if let Some(chunk) = self.chunks.get(self.current) {
+            if is_free(chunk) {
+                self.cursor = 0;
+            }
+            if self.cursor + size <= CHUNK {
+                let at = self.cursor;
+                self.cursor = (at + size).next_multiple_of(8);
+                return Ok((Arc::clone(chunk), at));
+            }
+        }
+        self.current = match self.chunks.iter().position(is_free) {
+            Some(free) => free,
+            None if self.chunks.len() < CHUNKS => {
+                self.chunks.push(Arc::new(HostBuffer::new(gpu, CHUNK, Direction::Down)?));
+                self.chunks.len() - 1
+            }
+            None => return Err(BackendError::OutOfHostMemory),
+        };
+        self.cursor = size.next_multiple_of(8);
+        self.chunks.get(self.current).map(|chunk| (Arc::clone(chunk), 0)).ok_or(BackendError::OutOfHostMemory)
+    }
+}
+
+/// Whether nobody has bytes of a chunk: who has some has a reference to it.
+fn is_free(chunk: &Arc<HostBuffer>) -> bool {
+    Arc::strong_count(chunk) == 1
+}

@@ -1,0 +1,302 @@
+//! The end of commands: waiting for submissions, and telling the commands' progress in their order.
+//!
+//! Commands stand in one list in the order of `enqueue`. Each names the batch (by its serial number) that must be complete first; a command
+//! done by the host names the last batch before it. Whoever learns that a batch is complete, the completion thread or the submission thread
+//! that needed it, takes the finished commands off the front; one thread at a time does so, holding no lock while it calls back.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use wgcl_api::backend::{BackendError, BackendResult, Progress, Times};
+
+use crate::gpu::open_device::{Gpu, Submission};
+use crate::host::clock;
+use crate::host::process_exit;
+use crate::readback::pending_read::Fetch;
+use crate::readback::printf::Output;
+use crate::readback::watchdog::Watch;
+use crate::submit::timestamps::Stamp;
+
+/// How a command ends.
+pub(crate) enum Outcome {
+    /// With its batch.
+    Batch {
+        /// When it was handed to the driver at the earliest.
+        recorded: u64,
+        /// The timestamps around it, where they were asked for.
+        stamp: Option<Stamp>,
+    },
+    /// Of several parts, with the batch of the last one.
+    Several {
+        /// When the first of them was recorded.
+        recorded: u64,
+        /// The first part.
+        first: Option<Moment>,
+        /// The last one, if there are more.
+        last: Option<Moment>,
+    },
+    /// It has ended already; only its turn is awaited.
+    Ended(BackendResult<Times>),
+    /// With everything before it: it does nothing itself.
+    Turn {
+        /// When it was recorded.
+        recorded: u64,
+    },
+}
+
+/// What tells when a part of a command ran.
+pub(crate) enum Moment {
+    /// Nothing does: nobody asked.
+    None,
+    /// Timestamps of the device.
+    Stamp(Stamp),
+    /// The host did it.
+    Times(Times),
+}
+
+impl Moment {
+    pub(crate) fn stamp(stamp: Option<Stamp>) -> Self {
+        stamp.map_or(Self::None, Self::Stamp)
+    }
+
+    fn times(&self, gpu: &Gpu) -> BackendResult<Option<Times>> {
+        match self {
+            Self::None => Ok(None),
+            Self::Stamp(stamp) => stamp.times(gpu).map(Some),
+            Self::Times(times) => Ok(Some(*times)),
+        }
+    }
+}
+
+/// A command that is not complete, or whose turn has not come.
+pub(crate) struct Entry {
+    /// The first batch that it needs.
+    pub(crate) since: u64,
+    /// The batch to wait for.
+    pub(crate) serial: u64,
+    pub(crate) progress: Arc<dyn Progress>,
+    pub(crate) outcome: Outcome,
+    pub(crate) after: After,
+}
+
+/// What is left to do when a command's dispatches are complete.
+#[derive(Default)]
+pub(crate) struct After {
+    /// What they print, in their order.
+    pub(crate) outputs: Vec<Output>,
+    /// Those whose loops the driver may have stopped.
+    pub(crate) watches: Vec<Watch>,
+    /// Bytes that the application wants.
+    pub(crate) fetches: Vec<Fetch>,
+}
+
+impl After {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.outputs.is_empty() && self.watches.is_empty() && self.fetches.is_empty()
+    }
+
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.outputs.append(&mut other.outputs);
+        self.watches.append(&mut other.watches);
+        self.fetches.append(&mut other.fetches);
+    }
+
+    /// Whether what they have computed is right.
+    fn check(&self) -> BackendResult<()> {
+        self.watches.iter().try_for_each(Watch::check)
+    }
+}
+
+#[derive(Default)]
+struct State {
+    entries: VecDeque<Entry>,
+    /// Somebody is calling back.
+    busy: bool,
+    /// What to wait for, by serial number, rising.
+    submissions: VecDeque<(u64, Submission)>,
+    /// Batches that did not run, until their commands have been told.
+    failed: FxHashMap<u64, BackendError>,
+    /// When the last command ended, for estimates.
+    last_end: u64,
+}
+
+/// The list of commands in flight.
+pub(crate) struct Retirer {
+    gpu: Arc<Gpu>,
+    state: Mutex<State>,
+}
+
+impl Retirer {
+    pub(crate) fn new(gpu: Arc<Gpu>) -> Self {
+        Self { gpu, state: Mutex::default() }
+    }
+
+    /// The last batch that is known to be complete.
+    pub(crate) fn completed(&self) -> u64 {
+        self.gpu.completed()
+    }
+
+    /// Appends a command.
+    pub(crate) fn push(&self, entry: Entry) {
+        self.state.lock().entries.push_back(entry);
+    }
+
+    /// A batch was submitted.
+    pub(crate) fn submitted(&self, serial: u64, index: Submission) {
+        process_exit::batch_submitted();
+        self.state.lock().submissions.push_back((serial, index));
+    }
+
+    /// A batch, and nothing after it yet, could not be submitted. Batches before it may still run.
+    pub(crate) fn failed(&self, serial: u64, error: BackendError) {
+        self.state.lock().failed.insert(serial, error);
+    }
+
+    /// Waits until a batch is complete, however that ends.
+    pub(crate) fn wait(&self, serial: u64) -> BackendResult<()> {
+        if self.completed() >= serial {
+            return self.gpu.check_alive();
+        }
+        let index = {
+            let state = self.state.lock();
+            state.submissions.iter().rev().find(|(number, _)| *number <= serial).map(|(_, index)| index.clone())
+        };
+        let result = index.map_or(Ok(()), |index| self.gpu.wait(index));
+        let mut state = self.state.lock();
+        if let Err(error) = &result {
+            let completed = self.completed();
+            for entry in state
+                .entries
+                .iter()
+                .filter(|entry| entry.serial > completed && entry.serial <= serial)
+                .map(|e| e.serial)
+                .collect::<Vec<_>>()
+            {
+                state.failed.entry(entry).or_insert_with(|| error.clone());
+            }
+        }
+        let before = state.submissions.len();
+        while state.submissions.front().is_some_and(|(number, _)| *number <= serial) {
+            state.submissions.pop_front();
+        }
+        process_exit::batches_complete(before - state.submissions.len());
+        drop(state);
+        self.gpu.set_completed(serial);
+        result
+    }
+
+    /// Waits until the oldest batch that was submitted and is not known to be complete is; whether there was one.
+    pub(crate) fn wait_for_next(&self) -> bool {
+        let completed = self.completed();
+        let next = self.state.lock().submissions.iter().map(|(serial, _)| *serial).find(|serial| *serial > completed);
+        if let Some(serial) = next
+            && let Err(error) = self.wait(serial)
+        {
+            tracing::error!("batch {serial}: {error}");
+        }
+        next.is_some()
+    }
+
+    /// Tells the progress of every command at the front whose turn has come.
+    pub(crate) fn retire(&self) {
+        let mut holding = false;
+        loop {
+            let (entry, failure, last_end) = {
+                let mut state = self.state.lock();
+                if state.busy && !holding {
+                    return;
+                }
+                let completed = self.completed();
+                let ready = state.entries.front().is_some_and(|entry| entry.serial <= completed);
+                let Some(entry) = (if ready { state.entries.pop_front() } else { None }) else {
+                    state.busy = false;
+                    if state.entries.is_empty() {
+                        state.failed.clear();
+                    }
+                    return;
+                };
+                state.busy = true;
+                holding = true;
+                let failure = (entry.since..=entry.serial).find_map(|serial| state.failed.get(&serial)).cloned();
+                (entry, failure, state.last_end)
+            };
+            let ran = self.result(entry.outcome, failure, last_end);
+            let has_run = ran.is_ok();
+            let mut result = ran.and_then(|times| entry.after.check().map(|()| times));
+            if let Ok(times) = &result {
+                self.state.lock().last_end = times.end;
+            }
+            // Our callers' code: a panic in it must not stop the others' completion.
+            let told = catch_unwind(AssertUnwindSafe(|| {
+                entry.progress.running();
+                if result.is_ok()
+                    && let Err(error) = entry.after.fetches.iter().try_for_each(|fetch| fetch.deliver(&self.gpu))
+                {
+                    result = Err(error);
+                }
+                // What a kernel has printed is worth reading above all where it went wrong.
+                if has_run {
+                    entry.after.outputs.iter().for_each(|output| self.print(output, &*entry.progress));
+                }
+                drop(entry.after);
+                entry.progress.complete(result);
+            }));
+            if told.is_err() {
+                tracing::error!("a progress callback panicked");
+            }
+        }
+    }
+
+    /// Hands on what a complete command printed.
+    fn print(&self, output: &Output, progress: &dyn Progress) {
+        match output.text(&self.gpu) {
+            Ok(text) if text.is_empty() => {}
+            Ok(text) => progress.print(&text),
+            Err(error) => tracing::error!("what a kernel printed is lost: {error}"),
+        }
+    }
+
+    fn result(&self, outcome: Outcome, failure: Option<BackendError>, last_end: u64) -> BackendResult<Times> {
+        match (outcome, failure) {
+            // The host may have been done before the device was with what came earlier: commands are seen to begin and end in order.
+            (Outcome::Ended(result), _) => result.map(|Times { start, end }| Times { start: start.max(last_end), end: end.max(last_end) }),
+            (Outcome::Batch { .. } | Outcome::Several { .. }, Some(error)) => Err(error),
+            (Outcome::Several { recorded, first, last }, None) => {
+                let latest = clock::now();
+                let times = |moment: Option<&Moment>| moment.map_or(Ok(None), |moment| moment.times(&self.gpu));
+                let (began, ended) = (times(first.as_ref())?, times(last.as_ref().or(first.as_ref()))?);
+                let end = ended.map_or(latest, |times| times.end).clamp(recorded, latest.max(recorded));
+                let start = began.map_or(recorded.max(last_end), |times| times.start).clamp(recorded, end);
+                Ok(Times { start, end })
+            }
+            (Outcome::Batch { recorded, stamp: None }, None) => {
+                let end = clock::now();
+                Ok(Times { start: recorded.max(last_end).min(end), end })
+            }
+            (Outcome::Batch { recorded, stamp: Some(stamp) }, None) => {
+                let latest = clock::now();
+                let times = stamp.times(&self.gpu)?;
+                let end = times.end.clamp(recorded, latest);
+                Ok(Times { start: times.start.clamp(recorded, end), end })
+            }
+            (Outcome::Turn { recorded }, _) => {
+                let time = last_end.max(recorded);
+                Ok(Times { start: time, end: time })
+            }
+        }
+    }
+}
+
+/// The completion thread: waits for the batches whose numbers arrive, until the sender is gone.
+pub(crate) fn run(retirer: &Retirer, batches: &Receiver<u64>) {
+    while let Ok(serial) = batches.recv() {
+        if let Err(error) = retirer.wait(serial) {
+            tracing::error!("batch {serial}: {error}");
+        }
+        retirer.retire();
+    }
+}

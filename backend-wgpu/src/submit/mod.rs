@@ -1,0 +1,7 @@
+//! The open batch, its submission, and the completion of commands.
+
+pub(crate) mod batch;
+pub(crate) mod completion;
+pub(crate) mod handled;
+pub(crate) mod open_batch;
+pub(crate) mod timestamps;

@@ -1,0 +1,212 @@
+//! Timestamps around profiled commands, and their way into the host's clock.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use wgcl_api::backend::{BackendError, BackendResult, Times};
+
+use crate::buffer::Buffer;
+use crate::gpu::open_device::{Gpu, Submission};
+use crate::host::clock;
+use crate::memory::staging_buffer::{Direction, HostBuffer};
+use crate::vulkan::command_buffer;
+use crate::vulkan::queue;
+
+/// Queries of one set: wgpu's largest.
+const QUERIES: u32 = 4096;
+/// Bytes of a resolved query.
+const BYTES: u64 = 8;
+/// Nanoseconds for which a comparison of the clocks is good.
+const VALIDITY: u64 = 50_000_000;
+/// Probes of the clocks; the one with the least uncertainty counts.
+const PROBES: usize = 5;
+
+/// From the device's ticks to the host's nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Conversion {
+    period: f64,
+    /// Host time minus device time.
+    offset: i64,
+}
+
+impl Conversion {
+    fn host(self, ticks: u64) -> u64 {
+        let nanoseconds = if (self.period - 1.0).abs() < f64::EPSILON { ticks } else { (ticks as f64 * self.period) as u64 };
+        nanoseconds.wrapping_add_signed(self.offset)
+    }
+}
+
+/// Where timestamps are written.
+#[derive(Debug)]
+pub(crate) enum Queries {
+    Wgpu { set: wgpu::QuerySet, resolved: Buffer, down: HostBuffer },
+    Raw(queue::Queries),
+}
+
+/// The timestamps of one batch.
+#[derive(Debug)]
+pub(crate) struct StampSet {
+    pub(crate) queries: Queries,
+    used: AtomicU32,
+    conversion: Conversion,
+    values: OnceLock<BackendResult<Vec<u64>>>,
+}
+
+impl StampSet {
+    fn new(gpu: &Gpu, conversion: Conversion) -> BackendResult<Self> {
+        let queries = match &gpu.raw {
+            Some(raw) => Queries::Raw(queue::Queries::new(raw, QUERIES)?),
+            None => {
+                let size = u64::from(QUERIES) * BYTES;
+                let (resolved, _) = gpu.buffer(size, wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC, false)?;
+                let descriptor = wgpu::QuerySetDescriptor { label: None, ty: wgpu::QueryType::Timestamp, count: QUERIES };
+                let set = gpu.scoped(|| gpu.device.create_query_set(&descriptor))?;
+                Queries::Wgpu { set, resolved, down: HostBuffer::new(gpu, size, Direction::Down)? }
+            }
+        };
+        Ok(Self { queries, used: AtomicU32::new(0), conversion, values: OnceLock::new() })
+    }
+
+    /// Queries for a command: those of its beginning and its end. It begins at `previous`, the end of the command just before it, where
+    /// that is known. `None` where the set is used up.
+    pub(crate) fn take(&self, previous: Option<u32>) -> Option<(u32, u32)> {
+        let used = self.used.load(Ordering::Relaxed);
+        let (start, end) = previous.map_or((used, used + 1), |previous| (previous, used));
+        (end < QUERIES).then(|| {
+            self.used.store(end + 1, Ordering::Relaxed);
+            (start, end)
+        })
+    }
+
+    /// Records how the values get to the host; the last thing in a batch of wgpu's.
+    pub(crate) fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {
+        let used = self.used.load(Ordering::Relaxed);
+        if let (Queries::Wgpu { set, resolved, down }, true) = (&self.queries, used > 0) {
+            encoder.resolve_query_set(set, 0..used, &resolved.wgpu, 0);
+            encoder.copy_buffer_to_buffer(&resolved.wgpu, 0, &down.buffer.wgpu, 0, u64::from(used) * BYTES);
+        }
+    }
+
+    fn values(&self, gpu: &Gpu) -> &BackendResult<Vec<u64>> {
+        self.values.get_or_init(|| {
+            let used = self.used.load(Ordering::Relaxed);
+            match &self.queries {
+                Queries::Raw(queries) => queries.values(used),
+                Queries::Wgpu { down, .. } => {
+                    let mut values = Vec::new();
+                    down.read(gpu, 0, u64::from(used) * BYTES, &mut |bytes| {
+                        values = bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_ne_bytes(*bytes)).collect();
+                    })?;
+                    Ok(values)
+                }
+            }
+        })
+    }
+}
+
+/// The timestamps of one command.
+#[derive(Clone, Debug)]
+pub(crate) struct Stamp {
+    pub(crate) set: Arc<StampSet>,
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    /// Another command's end is the beginning: it is written already.
+    pub(crate) follows: bool,
+}
+
+impl Stamp {
+    /// When the command ran; its batch is complete.
+    pub(crate) fn times(&self, gpu: &Gpu) -> BackendResult<Times> {
+        let values = self.set.values(gpu).as_ref().map_err(Clone::clone)?;
+        match (values.get(self.start as usize), values.get(self.end as usize)) {
+            (Some(start), Some(end)) => Ok(Times { start: self.set.conversion.host(*start), end: self.set.conversion.host(*end) }),
+            _ => Err(BackendError::Other("a timestamp is missing".to_owned())),
+        }
+    }
+}
+
+/// The sets of a device, used again when nobody refers to them any more.
+#[derive(Debug, Default)]
+pub(crate) struct StampPool {
+    /// And when that was found out.
+    conversion: Option<(Conversion, u64)>,
+    sets: Vec<Arc<StampSet>>,
+}
+
+impl StampPool {
+    /// Whether the device has timestamps that can stand anywhere.
+    pub(crate) fn supported(gpu: &Gpu) -> bool {
+        gpu.features.contains(
+            wgpu::Features::TIMESTAMP_QUERY
+                | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS
+                | wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES,
+        )
+    }
+
+    /// An unused set. Waits for the device when first called, to compare the clocks.
+    pub(crate) fn get(&mut self, gpu: &Gpu) -> BackendResult<Arc<StampSet>> {
+        let now = clock::now();
+        let conversion = match self.conversion {
+            // Comparing anew costs nothing where the driver tells, and clocks drift apart.
+            Some((conversion, then)) if now < then + VALIDITY || gpu.approach.host_clock || !can_compare(gpu) => conversion,
+            _ => self.conversion.insert((calibrate(gpu)?, now)).0,
+        };
+        for set in &mut self.sets {
+            if let Some(free) = Arc::get_mut(set) {
+                free.conversion = conversion;
+                free.used = AtomicU32::new(0);
+                free.values = OnceLock::new();
+                return Ok(Arc::clone(set));
+            }
+        }
+        let set = Arc::new(StampSet::new(gpu, conversion)?);
+        self.sets.push(Arc::clone(&set));
+        Ok(set)
+    }
+}
+
+/// Whether the driver compares the clocks.
+fn can_compare(gpu: &Gpu) -> bool {
+    gpu.raw.as_ref().is_some_and(|raw| raw.moment().is_some())
+}
+
+/// Compares the device's clock with the host's.
+fn calibrate(gpu: &Gpu) -> BackendResult<Conversion> {
+    let period = f64::from(gpu.queue.get_timestamp_period());
+    let mut best = Conversion { period, offset: 0 };
+    if gpu.approach.host_clock {
+        return Ok(best);
+    }
+    let mut uncertainty = u64::MAX;
+    for _ in 0..PROBES {
+        let before = clock::now();
+        let (ticks, host) = match &gpu.raw {
+            Some(raw) => match raw.moment() {
+                Some((ticks, host)) => (ticks, Some(host)),
+                None => (command_buffer::probe(raw)?, None),
+            },
+            None => (probe(gpu, best)?, None),
+        };
+        let after = clock::now();
+        let device = Conversion { period, offset: 0 }.host(ticks);
+        if after - before < uncertainty {
+            uncertainty = after - before;
+            best.offset = host.unwrap_or(before + uncertainty / 2).wrapping_sub(device).cast_signed();
+        }
+    }
+    Ok(best)
+}
+
+/// The device's clock as a submission of wgpu's sees it.
+fn probe(gpu: &Gpu, conversion: Conversion) -> BackendResult<u64> {
+    let stamps = StampSet::new(gpu, conversion)?;
+    let (Some((start, end)), Queries::Wgpu { set, .. }) = (stamps.take(None), &stamps.queries) else { return Ok(0) };
+    let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    encoder.write_timestamp(set, start);
+    encoder.write_timestamp(set, end);
+    stamps.resolve(&mut encoder);
+    let index = gpu.scoped(|| gpu.queue.submit([encoder.finish()]))?;
+    gpu.wait(Submission::Wgpu(index))?;
+    Ok(stamps.values(gpu).as_ref().map_err(Clone::clone)?.first().copied().unwrap_or(0))
+}

@@ -1,0 +1,219 @@
+//! Kernels of our own: copies and fills that wgpu's commands, which want multiples of four bytes, cannot do, and copies that they do slowly: an H100 takes four
+//! times as long for a vkCmdCopyBuffer between two of its buffers as a kernel does.
+//!
+//! Each invocation owns whole words of the destination, so that nothing but the bytes asked for changes and no two invocations write one word.
+
+use std::sync::Arc;
+
+use wgcl_api::backend::{BackendError, BackendResult};
+use wgpu::naga;
+
+use crate::gpu::open_device::Gpu;
+use crate::launch::pipeline::Compute;
+use crate::vulkan::queue::{self, Kind};
+
+/// Work-items a group, of kernels that own words.
+const GROUP: u64 = 64;
+/// Groups of those at most: each work-item goes on by as many work-items as there are.
+const MOST_GROUPS: u32 = 4096;
+/// Vectors that a group of the wide copy moves at a time, four a work-item.
+const WIDE_GROUP: u64 = 1024;
+/// Bytes of the parameters of both kernels, padded for the pattern.
+pub(crate) const PARAMETERS: u64 = 16 + PATTERN_BYTES as u64;
+/// Bytes of an expanded pattern: four times the longest of OpenCL.
+pub(crate) const PATTERN_BYTES: usize = 512;
+
+const SOURCE: &str = "
+struct Parameters {
+    // Byte offset in the source (copy), or words of the pattern (fill).
+    first: u32,
+    // First and last byte, exclusive, in the destination.
+    begin: u32,
+    end: u32,
+    // How far all work-items together get at a time.
+    stride: u32,
+    pattern: array<vec4<u32>, 32>,
+}
+@group(0) @binding(0) var<uniform> parameters: Parameters;
+@group(0) @binding(1) var<storage, read_write> destination: array<u32>;
+@group(0) @binding(2) var<storage, read_write> source: array<u32>;
+@group(0) @binding(1) var<storage, read_write> wide_destination: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read_write> wide_source: array<vec4<u32>>;
+
+// Puts the bytes of `value` that lie in the range into the word.
+fn merge(word: u32, value: u32) {
+    let first = word * 4u;
+    if first >= parameters.begin && first + 4u <= parameters.end {
+        destination[word] = value;
+        return;
+    }
+    var mask = 0u;
+    for (var k = 0u; k < 4u; k++) {
+        let at = first + k;
+        if at >= parameters.begin && at < parameters.end {
+            mask |= 0xffu << (k * 8u);
+        }
+    }
+    destination[word] = (destination[word] & ~mask) | (value & mask);
+}
+
+fn load(word: i32) -> u32 {
+    if word < 0 || word >= i32(arrayLength(&source)) {
+        return 0u;
+    }
+    return source[word];
+}
+
+@compute @workgroup_size(64)
+fn copy(@builtin(global_invocation_id) id: vec3<u32>) {
+    let last = (parameters.end + 3u) / 4u;
+    let shift = i32(parameters.first) - i32(parameters.begin);
+    for (var word = parameters.begin / 4u + id.x; word < last; word += parameters.stride) {
+        let at = i32(word * 4u) + shift;
+        let low = u32(at & 3) * 8u;
+        var value = load(at >> 2u) >> low;
+        if low != 0u {
+            value |= load((at >> 2u) + 1) << (32u - low);
+        }
+        merge(word, value);
+    }
+}
+
+// The same in vectors of 16 bytes: `first`, `begin` and `end` count these.
+@compute @workgroup_size(256)
+fn copy_wide(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) id: vec3<u32>) {
+    let shift = parameters.first - parameters.begin;
+    for (var at = parameters.begin + group.x * 1024u + id.x; at < parameters.end; at += parameters.stride) {
+        if at + 768u < parameters.end {
+            let a = wide_source[at + shift];
+            let b = wide_source[at + shift + 256u];
+            let c = wide_source[at + shift + 512u];
+            let d = wide_source[at + shift + 768u];
+            wide_destination[at] = a;
+            wide_destination[at + 256u] = b;
+            wide_destination[at + 512u] = c;
+            wide_destination[at + 768u] = d;
+        } else {
+            for (var rest = at; rest < parameters.end; rest += 256u) {
+                wide_destination[rest] = wide_source[rest + shift];
+            }
+        }
+    }
+}
+
+@compute @workgroup_size(64)
+fn fill(@builtin(global_invocation_id) id: vec3<u32>) {
+    let first = parameters.begin / 4u;
+    let last = (parameters.end + 3u) / 4u;
+    for (var word = first + id.x; word < last; word += parameters.stride) {
+        let at = (word - first) % parameters.first;
+        merge(word, parameters.pattern[at / 4u][at % 4u]);
+    }
+}
+";
+
+/// A kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Builtin {
+    Copy,
+    CopyWide,
+    Fill,
+}
+
+impl Builtin {
+    const fn entry_point(self) -> &'static str {
+        match self {
+            Self::Copy => "copy",
+            Self::CopyWide => "copy_wide",
+            Self::Fill => "fill",
+        }
+    }
+
+    fn make(self, gpu: &Gpu) -> BackendResult<Compute> {
+        let entry_point = self.entry_point();
+        match &gpu.raw {
+            Some(raw) => {
+                let (kinds, words) = (BINDINGS.map(|(binding, kind, _)| (binding, kind)), spirv(entry_point)?);
+                // SAFETY: naga wrote the module, which the words above describe.
+                unsafe { queue::Pipeline::new(raw, &words, entry_point, &kinds, gpu.subgroups) }.map(Compute::Raw)
+            }
+            None => gpu.scoped(|| {
+                let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: Some("wgcl"),
+                    source: wgpu::ShaderSource::Wgsl(SOURCE.into()),
+                });
+                Compute::of_module(gpu, &module, entry_point, &BINDINGS)
+            }),
+        }
+    }
+
+    /// Groups for so many bytes (vectors: the wide copy) of the destination, and how far they get at a time.
+    pub(crate) fn groups(self, size: u64, most: u32) -> (u32, u32) {
+        let (count, most, each) = match self {
+            Self::CopyWide => (size.div_ceil(WIDE_GROUP), most, WIDE_GROUP),
+            Self::Copy | Self::Fill => (size.div_ceil(4 * GROUP), most.min(MOST_GROUPS), GROUP),
+        };
+        let groups = count.clamp(1, u64::from(most));
+        (groups as u32, (groups * each) as u32)
+    }
+}
+
+/// Parameters, destination, source.
+const BINDINGS: [(u32, Kind, u64); 3] = [(0, Kind::Arguments, PARAMETERS), (1, Kind::Storage, 0), (2, Kind::Storage, 0)];
+
+/// The kernels on a device, each made when it is first needed.
+#[derive(Debug, Default)]
+pub(crate) struct Builtins([Option<Arc<Compute>>; 3]);
+
+impl Builtins {
+    pub(crate) fn get(&mut self, gpu: &Gpu, builtin: Builtin) -> BackendResult<Arc<Compute>> {
+        let place = &mut self.0[builtin as usize];
+        match place {
+            Some(made) => Ok(Arc::clone(made)),
+            None => Ok(Arc::clone(place.insert(Arc::new(builtin.make(gpu)?)))),
+        }
+    }
+}
+
+/// The kernels in the driver's language.
+fn spirv(entry_point: &str) -> BackendResult<Vec<u32>> {
+    let failed = |error: String| BackendError::Other(format!("a kernel of our own: {error}"));
+    let module = naga::front::wgsl::parse_str(SOURCE).map_err(|error| failed(error.to_string()))?;
+    let mut validator = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::default());
+    let info = validator.validate(&module).map_err(|error| failed(error.to_string()))?;
+    let options = naga::back::spv::Options { lang_version: (1, 3), force_loop_bounding: false, ..naga::back::spv::Options::default() };
+    let stage = naga::back::spv::PipelineOptions { shader_stage: naga::ShaderStage::Compute, entry_point: entry_point.to_owned() };
+    naga::back::spv::write_vec(&module, &info, &options, Some(&stage)).map_err(|error| failed(error.to_string()))
+}
+
+/// A pattern as the fill kernel wants it: whole words, beginning at the word that holds byte `offset`, and how many there are.
+pub(crate) fn expand_pattern(pattern: &[u8], offset: u64) -> ([u8; PATTERN_BYTES], u32) {
+    let length = pattern.len().clamp(1, PATTERN_BYTES / 4);
+    let words = if length.is_multiple_of(4) { length / 4 } else { length };
+    let base = (offset & !3) as usize;
+    // The phase of the pattern at the first byte of that word; the range begins at a multiple of the pattern.
+    let phase = (length - (offset as usize - base) % length) % length;
+    let mut bytes = [0; PATTERN_BYTES];
+    for (k, byte) in bytes.iter_mut().take(words * 4).enumerate() {
+        *byte = pattern.get((phase + k) % length).copied().unwrap_or(0);
+    }
+    (bytes, words as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::expand_pattern;
+
+    #[test]
+    fn patterns_begin_at_a_word() {
+        let (bytes, words) = expand_pattern(&[1, 2], 2);
+        assert_eq!((words, &bytes[..8]), (2, &[1, 2, 1, 2, 1, 2, 1, 2][..]));
+        let (bytes, words) = expand_pattern(&[1, 2, 3], 3);
+        // Byte 3 is the pattern's first one.
+        assert_eq!((words, &bytes[..12]), (3, &[1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3][..]));
+        let (bytes, words) = expand_pattern(&[1, 2, 3], 6);
+        assert_eq!((words, &bytes[..5]), (3, &[2, 3, 1, 2, 3][..]));
+        let (_, words) = expand_pattern(&[0; 128], 128);
+        assert_eq!(words, 32);
+    }
+}
