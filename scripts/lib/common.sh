@@ -1,10 +1,10 @@
-# Functions shared by the scripts of this folder; sourced, not run.
+# Functions for the scripts in this directory. Source this file; do not run it.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
 python=$target/python/bin/python
 
-# What the library is called on this system.
+# The library's file name on this system.
 case $(uname -s) in
 Darwin) library_name=libwgcl.dylib ;;
 *) library_name=libwgcl.so ;;
@@ -13,7 +13,7 @@ esac
 say() { printf '%s\n' "$*" >&2; }
 die() { say "$(basename "$0"): $*"; exit 1; }
 
-# Runs a command as root: directly, or through sudo. Fails without a word where neither is possible.
+# Runs a command as root, directly or with sudo. Fails without a message if neither is possible.
 as_root() {
     if [ "$(id -u)" = 0 ]; then
         "$@"
@@ -24,27 +24,27 @@ as_root() {
     fi
 }
 
-# Builds libwgcl.so, and other packages of the workspace that are named, and prints the library's path; WGCL_LIBRARY names a ready one instead.
+# Builds libwgcl.so and the given packages of the workspace, and prints the library's path. If WGCL_LIBRARY is set, prints that path instead.
 library() { # [PACKAGE...]
     if [ -n "${WGCL_LIBRARY:-}" ]; then
-        [ -e "$WGCL_LIBRARY" ] || die "WGCL_LIBRARY=$WGCL_LIBRARY: no such file"
+        [ -e "$WGCL_LIBRARY" ] || die "WGCL_LIBRARY=$WGCL_LIBRARY: file not found"
         realpath "$WGCL_LIBRARY"
         return
     fi
-    command -v cargo >/dev/null || die "cargo is missing: install Rust from https://rustup.rs"
+    command -v cargo >/dev/null || die "cargo is not installed; install Rust from https://rustup.rs"
     local quiet=--quiet
     if is_stale "$target/release/$library_name"; then
-        say "building wgcl in $target/release: two to ten minutes the first time, cargo tells how far it is"
+        say "building wgcl in $target/release (2 to 10 minutes the first time)"
         quiet=
     fi
     # shellcheck disable=SC2086
-    (cd "$root" && cargo build --release $quiet --package wgcl ${*/#/--package }) >&2 || die "the build failed"
-    # Where cargo had nothing to do for what is newer, it need not be told of again.
+    (cd "$root" && cargo build --release $quiet --package wgcl ${*/#/--package }) >&2 || die "cargo build failed"
+    # If cargo did not rebuild, mark the library as current.
     [ -n "$quiet" ] || touch "$target/release/$library_name"
     realpath "$target/release/$library_name"
 }
 
-# Whether a build result is missing, or older than anything that it may be made of.
+# Succeeds if a build result is missing or older than a source file.
 is_stale() {
     [ -e "$1" ] || return 0
     local newer
@@ -53,7 +53,7 @@ is_stale() {
     [ -n "$newer" ]
 }
 
-# Points the ICD loaders (ocl-icd and Khronos's) to one library, and to nothing else, for the programs that this shell starts.
+# Sets the ICD loaders (ocl-icd and Khronos) to this library only, for programs started by this shell.
 use_library() {
     local folder=$target/icd
     mkdir -p "$folder"

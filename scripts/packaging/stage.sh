@@ -1,24 +1,24 @@
-# What every package holds, as a tree of files below a prefix; sourced by scripts/package and scripts/install.
+# Creates the directory tree that all packages contain. Sourced by scripts/package and scripts/install.
 
-# Any Python 3: that of the environment with pyopencl, or the system's.
+# Prints the path of a Python 3: the environment with pyopencl, or the system's.
 any_python() {
-    if [ -x "$python" ]; then printf '%s\n' "$python"; else command -v python3 || die "python3 is missing"; fi
+    if [ -x "$python" ]; then printf '%s\n' "$python"; else command -v python3 || die "python3 is not installed"; fi
 }
 
-# Copies a binary without its symbols for debuggers.
+# Copies a binary and strips its debug information.
 stripped() { # FROM TO
     mkdir -p "$(dirname "$2")"
     install -m 755 "$1" "$2"
-    strip --strip-unneeded "$2" 2>/dev/null || say "no strip (package binutils): $(basename "$2") keeps its debugging information"
+    strip --strip-unneeded "$2" 2>/dev/null || say "$(basename "$2"): not stripped, because strip (package binutils) is not installed"
 }
 
-# Writes standard input to a compressed file, without its time and name.
+# Compresses standard input to a file, without a timestamp and name, so that builds are reproducible.
 compressed() { # TO
     mkdir -p "$(dirname "$1")"
     gzip -9 -n >"$1"
 }
 
-# Fills a folder, which is emptied first, with library, command, manual pages, completions and licences.
+# Empties a directory and fills it with the library, wgclc, manual pages, shell completions and licences.
 stage() { # LIBRARY WGCLC FOLDER
     local library=$1 tool=$2 to=$3 doc=$3/share/doc/wgcl
     rm -rf "$to"
