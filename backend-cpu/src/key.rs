@@ -22,13 +22,13 @@ pub(crate) struct Key {
 impl Key {
     /// The key of a launch, but for the size of its groups. `far`: whether the device has memory objects within which offsets take 64 bits. What the application has allocated by itself may be
     /// of any size.
-    pub(crate) fn of_launch(launch: &Launch, params: &[KernelParam], style: Style, far: bool) -> BackendResult<Self> {
+    pub(crate) fn of_launch(launch: &Launch, params: &[KernelParam], style: Style, large_offsets: bool) -> BackendResult<Self> {
         if params.len() != launch.args.len() {
             return Err(BackendError::Other("a launch with the wrong number of arguments".to_owned()));
         }
         // What is checked has to be whole.
-        let far = far || style.checked || launch.args.iter().any(|arg| matches!(arg, LaunchArg::Address(_)));
-        let mut kernel = KernelKey { zero_offset: launch.global_offset == [0; 3], far, ..KernelKey::default() };
+        let large_offsets = large_offsets || style.checked || launch.args.iter().any(|arg| matches!(arg, LaunchArg::Address(_)));
+        let mut kernel = KernelKey { zero_offset: launch.global_offset == [0; 3], large_offsets, ..KernelKey::default() };
         for (index, (param, arg)) in (0..).zip(params.iter().zip(&launch.args)) {
             match (param, arg) {
                 (KernelParam::Buffer { .. }, LaunchArg::Buffer(None)) => kernel.null_args.push(index),
@@ -56,7 +56,7 @@ impl Key {
             kernel: Some(ir::Kernel { params: params.to_vec(), reqd_work_group_size: required, ..ir::Kernel::default() }),
             ..ir::Function::new("", ir::Type::Void)
         };
-        let kernel = KernelKey { far: style.checked, ..LaunchKey::example(&function, local_size).kernel };
+        let kernel = KernelKey { large_offsets: style.checked, ..LaunchKey::example(&function, local_size).kernel };
         Self { kernel, vector_bytes: style.isa.vector_bytes(), checked: style.checked }
     }
 }

@@ -15,7 +15,7 @@ use wgcl_compiler::layout::{ProgramData, ProgramPlaces, program_data_at, program
 use wgcl_compiler::printf::Table;
 use wgcl_compiler::target::Target;
 use wgcl_compiler::vectorize::abi::{ArgPlaces, NativeKernel};
-use wgcl_compiler::vectorize::sanitize::Site;
+use wgcl_compiler::vectorize::sanitize::AccessSite;
 use wgcl_compiler::vectorize::{Style, assembly, compile, vector_ir};
 use wgcl_runtime::workers::{STACK, Urgency};
 use wgcl_runtime::{Artifact, Compile, Expected, KernelFacts, Machine, Program, Shelf, contained};
@@ -133,7 +133,7 @@ pub(crate) struct Variant {
     /// What it prints, if it may print.
     pub(crate) printed: Option<Table>,
     /// Its accesses, if they are checked.
-    pub(crate) sites: Vec<Site>,
+    pub(crate) sites: Vec<AccessSite>,
 }
 
 impl Machine for Cpu {

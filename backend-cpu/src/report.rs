@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use wgcl_compiler::diag::{Diagnostic, SourceMap, Span, render_one};
 use wgcl_compiler::ir::Space;
 use wgcl_compiler::program::Program;
-use wgcl_compiler::vectorize::sanitize::{Access, Object, Site};
+use wgcl_compiler::vectorize::sanitize::{Access, AccessSite, Object};
 
 /// Addresses below this are taken for those of null pointers and of what is behind them.
 pub(crate) const NULL_END: u64 = 4096;
@@ -38,7 +38,7 @@ pub(crate) enum Fault<'a> {
     /// Another work-item may do something to the same bytes before or after it.
     Race {
         /// What that does.
-        other: &'a Site,
+        other: &'a AccessSite,
         /// Its global id.
         item: [u64; 3],
         /// Its group, if that is another.
@@ -89,7 +89,7 @@ pub(crate) struct Reports {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wrong<'a> {
     pub(crate) kernel: &'a str,
-    pub(crate) site: &'a Site,
+    pub(crate) site: &'a AccessSite,
     /// The number of the site.
     pub(crate) number: usize,
     pub(crate) address: u64,

@@ -86,7 +86,7 @@ pub struct KernelKey {
     /// Whether the global offset is zero in all dimensions.
     pub zero_offset: bool,
     /// Whether a memory object that the kernel may reach has more than 2 GiB, so that offsets within it take 64 bits.
-    pub far: bool,
+    pub large_offsets: bool,
     /// Bytes of each `__local` argument, in order of the kernel's `KernelParam::Local` parameters.
     pub local_args: Words,
     /// Indices of the parameters for which the host passed a null pointer; nearly always empty.
@@ -121,7 +121,7 @@ pub struct BindingKey {
     /// kernels that cannot tell how they are grouped, with an offset of zero.
     pub coarsen: u32,
     /// Whether a dispatch's second dimension continues the first: so one dispatch holds more groups of a one-dimensional NDRange than a dimension may have.
-    pub rows: bool,
+    pub two_dimensional_dispatch: bool,
 }
 
 impl KernelKey {
@@ -131,7 +131,7 @@ impl KernelKey {
         enqueued_local_size: [0; 3],
         guard: [false; 3],
         zero_offset: false,
-        far: false,
+        large_offsets: false,
         local_args: Words::new(),
         null_args: Words::new(),
         images: Vec::new(),
@@ -151,7 +151,7 @@ impl BindingKey {
         pieces: Pieces { params: Vec::new(), shift: 0, overlap: 0 },
         single_dispatch: true,
         coarsen: 1,
-        rows: false,
+        two_dimensional_dispatch: false,
     };
 }
 

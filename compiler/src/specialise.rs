@@ -204,7 +204,12 @@ fn depends_on_groups(before: &ir::Module, module: &ir::Module, key: &LaunchKey, 
     before.functions[index].body.walk(&mut |inst| has_loops |= matches!(inst.op, ir::Op::Loop { .. }));
     let is_blind = |module, index: usize| u32::try_from(index).is_ok_and(|index| passes::group_blind(module, Func(index)));
     let exchanges = target.shaders.costs.lanes_exchange && passes::exchange::has_wide(kernel);
-    has_loops || exchanges || !key.binding.single_dispatch || key.binding.rows || !is_blind(before, index) || !is_blind(module, 0)
+    has_loops
+        || exchanges
+        || !key.binding.single_dispatch
+        || key.binding.two_dimensional_dispatch
+        || !is_blind(before, index)
+        || !is_blind(module, 0)
 }
 
 #[cfg(test)]

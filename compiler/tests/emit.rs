@@ -408,7 +408,8 @@ fn indices_of_32_bits_reach_beyond_2_gib() {
     let built = build_with(&Source { text, ..Source::default() }, &BuildOptions::default(), &target, false);
     let module = built.program.ok_or(built.log).unwrap().module;
     for far in [false, true] {
-        let key = LaunchKey::example(&module.functions[0], [64, 1, 1]).changed(|key| (key.binding.addresses, key.kernel.far) = (true, far));
+        let key = LaunchKey::example(&module.functions[0], [64, 1, 1])
+            .changed(|key| (key.binding.addresses, key.kernel.large_offsets) = (true, far));
         let text = launched(&module, "k", &key, &target, None).unwrap().to_string();
         let scaled = |ty: &str| text.contains(&format!(": {ty} = shl ")) || text.contains(&format!(": {ty} = mul "));
         assert_eq!((scaled("i32"), scaled("i64")), (!far, far), "{text}");

@@ -19,7 +19,7 @@ use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, MemoryRa
 use wgcl_api::host_commands::downcast;
 use wgcl_api::options::Options;
 use wgcl_compiler::ir::Space;
-use wgcl_compiler::vectorize::sanitize::{Access, Object, Site};
+use wgcl_compiler::vectorize::sanitize::{Access, AccessSite, Object};
 
 use crate::arguments::ArgBlock;
 use crate::block::Block;
@@ -193,7 +193,7 @@ impl Checker {
     }
 
     /// What a pointer leads into, where that is known.
-    fn bounds_of(&self, site: &Site, base: u64) -> Option<(u64, u64)> {
+    fn bounds_of(&self, site: &AccessSite, base: u64) -> Option<(u64, u64)> {
         match site.object {
             Object::Argument(index) => match *self.args.get(index as usize)? {
                 Bounds::Range(start, end) => Some((start, end)),
@@ -205,7 +205,7 @@ impl Checker {
         }
     }
 
-    fn allows(&self, site: &Site, asked: Asked) -> bool {
+    fn allows(&self, site: &AccessSite, asked: Asked) -> bool {
         let Asked { address, base, .. } = asked;
         let Some(end) = address.checked_add(site.size.into()) else { return false };
         match self.bounds_of(site, base) {
@@ -229,7 +229,7 @@ impl Checker {
         })
     }
 
-    fn tell(&self, site: &Site, asked: Asked, fault: Fault<'_>) {
+    fn tell(&self, site: &AccessSite, asked: Asked, fault: Fault<'_>) {
         let Asked { address, base, number, linear, group } = asked;
         let mut bounds = if site.access.touches() { self.bounds_of(site, base).unwrap_or_default() } else { (0, 0) };
         if bounds.1 != 0 {
@@ -252,7 +252,7 @@ impl Checker {
     }
 
     /// Hears of what orders accesses.
-    fn hear(&self, group: &mut Group, site: &Site, asked: Asked) {
+    fn hear(&self, group: &mut Group, site: &AccessSite, asked: Asked) {
         let Asked { address, base, number, linear, .. } = asked;
         let items = group.items.len() as u32;
         let diverged = match site.access {
@@ -298,12 +298,12 @@ impl Checker {
     }
 
     /// Where what must not be touched is touched.
-    fn elsewhere(&self, site: &Site) -> u64 {
+    fn elsewhere(&self, site: &AccessSite) -> u64 {
         let block = if site.access.writes() { &self.sink } else { &self.zeros };
         block.address() as u64
     }
 
-    fn examine(&self, group: &mut Group, site: &Site, asked: Asked) -> u64 {
+    fn examine(&self, group: &mut Group, site: &AccessSite, asked: Asked) -> u64 {
         if let Some(doubtful) = group.doubtful.take()
             && bytes_at(doubtful.asked.address, doubtful.bytes.len() as u64) != doubtful.bytes
         {
@@ -354,7 +354,7 @@ impl Checker {
     }
 
     /// Notes who touches what, and tells of what nobody has written and of data races.
-    fn visit(&self, group: &mut Group, site: &Site, asked: Asked) {
+    fn visit(&self, group: &mut Group, site: &AccessSite, asked: Asked) {
         let (start, end) = (asked.address, asked.address + u64::from(site.size));
         let own = group.arena.0 <= start && end <= group.arena.1;
         let private = own && start >= group.private;
@@ -395,7 +395,7 @@ impl Checker {
         };
         // Where work-items do not wait for each other, all have their private variables in one place.
         let Some(before) = before.filter(|_| !private) else { return };
-        let is_store = |site: &Site| site.access == Access::Store;
+        let is_store = |site: &AccessSite| site.access == Access::Store;
         if is_store(site) && self.variant.sites.get(before.site as usize).is_some_and(is_store) {
             group.doubtful = Some(Doubtful { asked, before, bytes: bytes_at(start, end - start) });
         } else {
@@ -427,7 +427,7 @@ impl Checker {
 }
 
 /// What of the memory that groups share the sites of a kernel may write; `None` where that may be all of it.
-fn stored(sites: &[Site], args: &[Bounds]) -> Option<Vec<(u64, u64)>> {
+fn stored(sites: &[AccessSite], args: &[Bounds]) -> Option<Vec<(u64, u64)>> {
     let mut stored = Vec::new();
     for site in sites.iter().filter(|site| site.access.writes()) {
         match &site.object {

@@ -16,7 +16,7 @@ use crate::memory::device_memory::downcast;
 pub(crate) fn region_key(common: &LaunchKey, region: &Region, guard: [bool; 3], max_groups: [u32; 3]) -> LaunchKey {
     let mut key = common.clone();
     (key.kernel.local_size, key.kernel.guard) = (region.local_size, guard);
-    (key.binding.single_dispatch, key.binding.rows) = region.part.shape(max_groups);
+    (key.binding.single_dispatch, key.binding.two_dimensional_dispatch) = region.part.shape(max_groups);
     key
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, (gpu, local_size): (&
 /// The key where all is reached by addresses: it is too much, or too many, for bindings, or they are asked for.
 fn by_addresses(mut key: LaunchKey, launch: &Launch, gpu: &Gpu) -> BackendResult<LaunchKey> {
     key.binding.addresses = true;
-    key.kernel.far = merge_buffers::ranges(launch).any(|range| range.size > gpu.near_limit());
+    key.kernel.large_offsets = merge_buffers::ranges(launch).any(|range| range.size > gpu.near_limit());
     key.binding.distinct = are_distinct(launch)?;
     Ok(key)
 }

@@ -222,12 +222,12 @@ impl Launches {
             let scratch = pipeline.scratch();
             if scratch > 0 {
                 limits = self.scratch_limits(local_size, part.groups, scratch)?;
-                if key.binding.rows || (key.binding.single_dispatch && !fits(limits)) {
-                    (key.binding.single_dispatch, key.binding.rows) = (false, false);
+                if key.binding.two_dimensional_dispatch || (key.binding.single_dispatch && !fits(limits)) {
+                    (key.binding.single_dispatch, key.binding.two_dimensional_dispatch) = (false, false);
                     pipeline = self::pipeline(recording, code, kernel, &key)?;
                 }
             }
-            let parts = split_or_rows(part, limits, key.binding.rows);
+            let parts = split_or_rows(part, limits, key.binding.two_dimensional_dispatch);
             self.reserve_scratch(pipeline.scratch(), local_size, &parts)?;
             stages.push(Stage { pipeline, parts, output: None, folded: key.binding.folded, pieces: key.binding.pieces });
         }
@@ -250,7 +250,7 @@ impl Launches {
         while let Some(CoarseLaunch { key, groups, most, count }) = coarse_launch(code, kernel, (&shape, common), &self.planner)? {
             let pipeline = pipeline(recording, code, kernel, &key)?;
             if pipeline.coarse == count {
-                let parts = split_or_rows(groups, self.planner.max_groups, key.binding.rows);
+                let parts = split_or_rows(groups, self.planner.max_groups, key.binding.two_dimensional_dispatch);
                 return Ok(Some(Stage { pipeline, parts, output: None, folded: key.binding.folded, pieces: key.binding.pieces }));
             }
             kernel.correct(most, pipeline.coarse);

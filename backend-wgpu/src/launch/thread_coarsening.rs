@@ -75,7 +75,7 @@ impl LaunchSizes {
         let mut key = common.clone();
         (key.kernel.local_size, key.kernel.enqueued_local_size, key.binding.coarsen) = (local_size, local_size, most);
         key.kernel.guard = std::array::from_fn(|d| !invocations[d].is_multiple_of(u64::from(local_size[d])));
-        (key.binding.single_dispatch, key.binding.rows) = part.shape(max_groups);
+        (key.binding.single_dispatch, key.binding.two_dimensional_dispatch) = part.shape(max_groups);
         (key, part)
     }
 }

@@ -23,15 +23,15 @@
 
 mod build;
 mod dominators;
+mod gvn;
 mod op;
-mod share;
 mod types;
 mod verify;
 mod write;
 
 pub use build::Builder;
+pub(crate) use gvn::gvn;
 pub use op::{Addr, BinOp, CastOp, CmpOp, Cond, Inst, Mem, Op, Rounding, Target, Terminator, TernOp, UnOp};
-pub(crate) use share::shared;
 pub use types::{Elem, MaskType, Type};
 pub use verify::{VerifyError, verify};
 

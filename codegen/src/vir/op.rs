@@ -52,7 +52,7 @@ impl Addr {
     }
 
     /// So many bytes behind the address that a value is.
-    pub const fn behind(base: Value, disp: i32) -> Self {
+    pub const fn offset(base: Value, disp: i32) -> Self {
         Self { base, index: None, disp }
     }
 }

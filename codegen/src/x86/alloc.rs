@@ -3,7 +3,7 @@
 use regalloc2::{Algorithm, Block, Function, Inst, InstRange, MachineEnv, Operand, Output, PReg, PRegSet, RegClass, RegallocOptions, VReg};
 
 use super::CodegenError;
-use super::inst::Kind;
+use super::inst::MachInst;
 use crate::Isa;
 
 /// General registers.
@@ -49,7 +49,7 @@ pub(super) struct MBlock {
 /// A function of instructions of the machine.
 #[derive(Debug, Default)]
 pub(super) struct MFunction {
-    pub(super) insts: Vec<Kind>,
+    pub(super) insts: Vec<MachInst>,
     /// Where the operands of each instruction end.
     pub(super) ends: Vec<u32>,
     pub(super) operands: Vec<Operand>,
@@ -106,11 +106,11 @@ impl Function for MFunction {
     }
 
     fn is_ret(&self, insn: Inst) -> bool {
-        matches!(self.insts[insn.index()], Kind::Return | Kind::Trap)
+        matches!(self.insts[insn.index()], MachInst::Return | MachInst::Trap)
     }
 
     fn is_branch(&self, insn: Inst) -> bool {
-        matches!(self.insts[insn.index()], Kind::Jump | Kind::Branch(_))
+        matches!(self.insts[insn.index()], MachInst::Jump | MachInst::Branch(_))
     }
 
     fn branch_blockparams(&self, block: Block, _: Inst, _: usize) -> &[VReg] {
@@ -125,7 +125,7 @@ impl Function for MFunction {
 
     fn inst_clobbers(&self, insn: Inst) -> PRegSet {
         match self.insts[insn.index()] {
-            Kind::Call(_) | Kind::CallAddress => {
+            MachInst::Call(_) | MachInst::CallAddress => {
                 clobbers(self.inst_operands(insn).iter().any(|operand| operand.kind() == regalloc2::OperandKind::Def))
             }
             _ => PRegSet::empty(),

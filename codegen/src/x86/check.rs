@@ -4,7 +4,7 @@ use iced_x86::{Decoder, DecoderOptions, Mnemonic, OpKind, Register};
 
 use super::CodegenError;
 use super::encode::{Place, Resolved};
-use super::inst::{BARE, Plain, Slot};
+use super::inst::{BARE, Slot, X86Inst};
 
 /// The number of a register in encodings.
 fn number(register: Register) -> u8 {
@@ -19,22 +19,22 @@ fn number(register: Register) -> u8 {
 }
 
 /// Whether the bytes are one instruction: the one that was meant, with the registers and the displacement that were meant.
-pub(super) fn check(bytes: &[u8], plain: &Plain, regs: &Resolved) -> Result<(), CodegenError> {
+pub(super) fn check(bytes: &[u8], inst: &X86Inst, regs: &Resolved) -> Result<(), CodegenError> {
     let mut decoder = Decoder::new(64, bytes, DecoderOptions::NONE);
     let instruction = decoder.decode();
     let wrong = || {
         let text: String = bytes.iter().map(|byte| format!("{byte:02x} ")).collect();
-        Err(CodegenError::Decoded(format!("{} as {text}({instruction:?}, meant {regs:?} of {plain:?})", plain.desc.name)))
+        Err(CodegenError::Decoded(format!("{} as {text}({instruction:?}, meant {regs:?} of {inst:?})", inst.opcode.name)))
     };
     if instruction.mnemonic() == Mnemonic::INVALID || decoder.position() != bytes.len() {
         return wrong();
     }
     let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
     let bare = name.strip_prefix('v').unwrap_or(&name);
-    if !name.starts_with(plain.desc.name) && !bare.starts_with(plain.desc.name) {
+    if !name.starts_with(inst.opcode.name) && !bare.starts_with(inst.opcode.name) {
         return wrong();
     }
-    if plain.desc.has(BARE) {
+    if inst.opcode.has(BARE) {
         return Ok(());
     }
     let numbers: Vec<u8> = (0..instruction.op_count())
@@ -42,9 +42,9 @@ pub(super) fn check(bytes: &[u8], plain: &Plain, regs: &Resolved) -> Result<(), 
         .map(|op| number(instruction.op_register(op)))
         .collect();
     let has = |slot: Slot, number: u8| slot == Slot::None || numbers.contains(&number);
-    let mut right = has(plain.reg, regs.reg) && has(plain.vvvv, regs.vvvv) && regs.last.is_none_or(|last| numbers.contains(&last));
+    let mut right = has(inst.reg, regs.reg) && has(inst.vvvv, regs.vvvv) && regs.last.is_none_or(|last| numbers.contains(&last));
     match regs.rm {
-        Place::Reg(number) => right &= plain.rm == super::inst::Rm::None || numbers.contains(&number),
+        Place::Reg(number) => right &= inst.rm == super::inst::Rm::None || numbers.contains(&number),
         Place::Mem { base, index, disp } => {
             let known = |register: Register| (register != Register::None).then(|| number(register));
             right &= known(instruction.memory_base()) == base && known(instruction.memory_index()) == index.map(|(index, _)| index);
@@ -54,9 +54,9 @@ pub(super) fn check(bytes: &[u8], plain: &Plain, regs: &Resolved) -> Result<(), 
         Place::Pool(_) => right &= instruction.is_ip_rel_memory_operand(),
     }
     right &= match instruction.op_mask() {
-        Register::None => plain.mask == Slot::None,
+        Register::None => inst.mask == Slot::None,
         mask => regs.mask == number(mask),
     };
-    right &= instruction.is_broadcast() == plain.broadcast && instruction.zeroing_masking() == plain.zeroing;
+    right &= instruction.is_broadcast() == inst.broadcast && instruction.zeroing_masking() == inst.zeroing;
     if right { Ok(()) } else { wrong() }
 }

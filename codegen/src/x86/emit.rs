@@ -5,8 +5,8 @@ use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output, RegClass};
 use super::CodegenError;
 use super::alloc::{INT, MASK, MFunction, SAVED};
 use super::encode::{RSP, encode, resolve};
-use super::inst::{Cc, Draft, Kind, Plain, Rm, Slot};
-use super::layout::{Chunk, End};
+use super::inst::{Cc, InstBuilder, MachInst, Rm, Slot, X86Inst};
+use super::layout::{BlockCode, End};
 use super::table as t;
 use crate::Isa;
 
@@ -115,17 +115,17 @@ struct Emitter<'a> {
 pub(super) fn emit(function: &MFunction, output: &Output, isa: Isa) -> Result<Emitted, CodegenError> {
     let frame = Frame::new(function, output);
     let mut this = Emitter { function, output, frame, isa, out: Vec::new(), fixups: Vec::new() };
-    let mut chunks = Vec::with_capacity(function.blocks.len());
+    let mut blocks = Vec::with_capacity(function.blocks.len());
     for block in 0..function.blocks.len() {
-        chunks.push(this.block(Block::new(block))?);
+        blocks.push(this.block(Block::new(block))?);
     }
     let stack = this.frame.stack();
-    let (bytes, fixups) = super::layout::lay_out(&this.out, &chunks, &this.fixups);
+    let (bytes, fixups) = super::layout::lay_out(&this.out, &blocks, &this.fixups);
     Ok(Emitted { bytes, fixups, stack })
 }
 
 impl Emitter<'_> {
-    fn block(&mut self, block: Block) -> Result<Chunk, CodegenError> {
+    fn block(&mut self, block: Block) -> Result<BlockCode, CodegenError> {
         let start = self.out.len();
         if block.index() == 0 {
             self.frame.enter(&mut self.out);
@@ -137,26 +137,26 @@ impl Emitter<'_> {
                 InstOrEdit::Inst(inst) => {
                     let succs = &self.function.blocks[block.index()].succs;
                     match self.function.insts[inst.index()] {
-                        Kind::Jump => end = End::Jump(succs[0].index()),
-                        Kind::Branch(cc) => end = End::Branch(cc, succs[0].index(), succs[1].index()),
+                        MachInst::Jump => end = End::Jump(succs[0].index()),
+                        MachInst::Branch(cc) => end = End::Branch(cc, succs[0].index(), succs[1].index()),
                         kind => self.inst(&kind, self.output.inst_allocs(inst))?,
                     }
                 }
             }
         }
-        Ok(Chunk { start, end: self.out.len(), jump: end })
+        Ok(BlockCode { start, end: self.out.len(), jump: end })
     }
 
-    fn inst(&mut self, kind: &Kind, allocs: &[Allocation]) -> Result<(), CodegenError> {
-        match kind {
-            Kind::Plain(plain) => self.plain(plain, allocs)?,
-            Kind::Call(target) => {
+    fn inst(&mut self, inst: &MachInst, allocs: &[Allocation]) -> Result<(), CodegenError> {
+        match inst {
+            MachInst::Op(inst) => self.x86_inst(inst, allocs)?,
+            MachInst::Call(target) => {
                 self.clean();
                 self.out.extend([0xE8, 0, 0, 0, 0]);
                 let end = self.out.len();
                 self.fixups.push(Fixup { at: end - 4, end, target: Target::Function(*target) });
             }
-            Kind::CallAddress => {
+            MachInst::CallAddress => {
                 self.clean();
                 let reg = allocs.first().and_then(|alloc| alloc.as_reg()).ok_or(CodegenError::Encoding("call"))?.hw_enc() as u8;
                 if reg >= 8 {
@@ -164,12 +164,12 @@ impl Emitter<'_> {
                 }
                 self.out.extend([0xFF, 0xD0 | (reg & 7)]);
             }
-            Kind::Return => {
+            MachInst::Return => {
                 self.clean();
                 self.frame.leave(&mut self.out);
             }
-            Kind::Trap => self.out.extend([0x0F, 0x0B]),
-            Kind::Defines | Kind::Jump | Kind::Branch(_) => {}
+            MachInst::Trap => self.out.extend([0x0F, 0x0B]),
+            MachInst::Defines | MachInst::Jump | MachInst::Branch(_) => {}
         }
         Ok(())
     }
@@ -181,16 +181,16 @@ impl Emitter<'_> {
         }
     }
 
-    fn plain(&mut self, plain: &Plain, allocs: &[Allocation]) -> Result<(), CodegenError> {
+    fn x86_inst(&mut self, inst: &X86Inst, allocs: &[Allocation]) -> Result<(), CodegenError> {
         let start = self.out.len();
-        let regs = resolve(plain, allocs, |slot| slot as i32 * 8)?;
-        let pool = encode(&mut self.out, plain, &regs, self.isa);
+        let regs = resolve(inst, allocs, |slot| slot as i32 * 8)?;
+        let pool = encode(&mut self.out, inst, &regs, self.isa);
         let end = self.out.len();
         if let Some((at, id)) = pool {
             self.fixups.push(Fixup { at: start + at, end, target: Target::Pool(id) });
         }
         if cfg!(debug_assertions) {
-            super::check::check(&self.out[start..], plain, &regs)?;
+            super::check::check(&self.out[start..], inst, &regs)?;
         }
         Ok(())
     }
@@ -206,17 +206,17 @@ impl Emitter<'_> {
             (Some(from), None) => (from, memory(slot(to)), true),
             (None, None) => return Err(CodegenError::Encoding("move")),
         };
-        let (desc, len, wide) = match (reg.class(), store) {
+        let (opcode, len, wide) = match (reg.class(), store) {
             (RegClass::Int, false) => (t::MOV, 0, true),
             (RegClass::Int, true) => (t::MOV_STORE, 0, true),
             (MASK, false) => (t::KMOVQ, 0, true),
             (MASK, true) => (t::KMOVQ_STORE, 0, true),
             (_, store) => (if store { t::MOVA_STORE } else { t::MOVA }, (self.function.vector / 32).min(2) as u8, false),
         };
-        let mut plain = Draft::new(desc).len(len).wide(wide).plain;
-        plain.reg = Slot::Phys(reg.hw_enc() as u8);
-        plain.rm = rm;
-        self.plain(&plain, &[])
+        let mut inst = InstBuilder::new(opcode).len(len).wide(wide).inst;
+        inst.reg = Slot::Phys(reg.hw_enc() as u8);
+        inst.rm = rm;
+        self.x86_inst(&inst, &[])
     }
 }
 

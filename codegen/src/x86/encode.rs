@@ -3,7 +3,7 @@
 use regalloc2::{Allocation, AllocationKind};
 
 use super::CodegenError;
-use super::inst::{BARE, BYTE_REG, BYTE_RM, EVEX, Imm, LOCK, OPCODE_REG, Plain, Rm, Slot, Tuple, VEX};
+use super::inst::{BARE, BYTE_REG, BYTE_RM, EVEX, Imm, LOCK, OPCODE_REG, Rm, Slot, Tuple, VEX, X86Inst};
 use crate::Isa;
 
 /// A register or memory operand whose registers are known.
@@ -34,16 +34,16 @@ pub(super) type PoolUse = Option<(usize, u32)>;
 pub(super) const RSP: u8 = 4;
 
 /// Puts registers in the place of operands; `slot` says how far behind the stack pointer a spilled value is.
-pub(super) fn resolve(plain: &Plain, allocs: &[Allocation], slot: impl Fn(usize) -> i32) -> Result<Resolved, CodegenError> {
+pub(super) fn resolve(inst: &X86Inst, allocs: &[Allocation], slot: impl Fn(usize) -> i32) -> Result<Resolved, CodegenError> {
     let number = |of: Slot| match of {
         Slot::None => Ok(None),
         Slot::Phys(number) => Ok(Some(number)),
         Slot::Op(index) => {
             let alloc = allocs.get(usize::from(index)).and_then(|alloc| alloc.as_reg());
-            alloc.map(|reg| Some(reg.hw_enc() as u8)).ok_or(CodegenError::Encoding(plain.desc.name))
+            alloc.map(|reg| Some(reg.hw_enc() as u8)).ok_or(CodegenError::Encoding(inst.opcode.name))
         }
     };
-    let rm = match plain.rm {
+    let rm = match inst.rm {
         Rm::None => Place::Reg(0),
         Rm::Reg(Slot::Op(index)) if allocs[usize::from(index)].kind() == AllocationKind::Stack => {
             let at = allocs[usize::from(index)].as_stack().map_or(0, regalloc2::SpillSlot::index);
@@ -54,11 +54,11 @@ pub(super) fn resolve(plain: &Plain, allocs: &[Allocation], slot: impl Fn(usize)
         Rm::Pool(id) => Place::Pool(id),
     };
     Ok(Resolved {
-        reg: number(plain.reg)?.unwrap_or(plain.desc.ext),
-        vvvv: number(plain.vvvv)?.unwrap_or(0),
+        reg: number(inst.reg)?.unwrap_or(inst.opcode.ext),
+        vvvv: number(inst.vvvv)?.unwrap_or(0),
         rm,
-        last: number(plain.last)?,
-        mask: number(plain.mask)?.unwrap_or(0),
+        last: number(inst.last)?,
+        mask: number(inst.mask)?.unwrap_or(0),
     })
 }
 
@@ -70,33 +70,33 @@ enum Encoding {
 }
 
 /// VEX is shorter, EVEX reaches everything.
-fn encoding(plain: &Plain, regs: &Resolved, isa: Isa) -> Encoding {
-    let desc = &plain.desc;
-    if !desc.has(VEX) && !desc.has(EVEX) || isa < Isa::Avx2 {
+fn encoding(inst: &X86Inst, regs: &Resolved, isa: Isa) -> Encoding {
+    let opcode = &inst.opcode;
+    if !opcode.has(VEX) && !opcode.has(EVEX) || isa < Isa::Avx2 {
         return Encoding::Legacy;
     }
     let high = regs.reg >= 16 || regs.vvvv >= 16 || matches!(regs.rm, Place::Reg(16..) | Place::Mem { index: Some((16.., _)), .. });
-    let plainly = plain.len < 2 && plain.mask == Slot::None && !plain.broadcast && !high;
-    if desc.has(VEX) && (plainly || !desc.has(EVEX)) { Encoding::Vex } else { Encoding::Evex }
+    let plainly = inst.len < 2 && inst.mask == Slot::None && !inst.broadcast && !high;
+    if opcode.has(VEX) && (plainly || !opcode.has(EVEX)) { Encoding::Vex } else { Encoding::Evex }
 }
 
 /// Appends the bytes of an instruction.
-pub(super) fn encode(out: &mut Vec<u8>, plain: &Plain, regs: &Resolved, isa: Isa) -> PoolUse {
+pub(super) fn encode(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved, isa: Isa) -> PoolUse {
     let start = out.len();
-    let desc = &plain.desc;
-    match encoding(plain, regs, isa) {
-        Encoding::Legacy => legacy_prefix(out, plain, regs),
-        Encoding::Vex => vex_prefix(out, plain, regs),
-        Encoding::Evex => evex_prefix(out, plain, regs),
+    let opcode = &inst.opcode;
+    match encoding(inst, regs, isa) {
+        Encoding::Legacy => legacy_prefix(out, inst, regs),
+        Encoding::Vex => vex_prefix(out, inst, regs),
+        Encoding::Evex => evex_prefix(out, inst, regs),
     }
-    if desc.has(OPCODE_REG) {
-        out.push(desc.op | (regs.reg & 7));
+    if opcode.has(OPCODE_REG) {
+        out.push(opcode.op | (regs.reg & 7));
     } else {
-        out.push(desc.op);
+        out.push(opcode.op);
     }
     let mut pool = None;
-    if !desc.has(BARE) && !desc.has(OPCODE_REG) {
-        let unit = if encoding(plain, regs, isa) == Encoding::Evex { unit(plain) } else { 1 };
+    if !opcode.has(BARE) && !opcode.has(OPCODE_REG) {
+        let unit = if encoding(inst, regs, isa) == Encoding::Evex { unit(inst) } else { 1 };
         if let Place::Pool(id) = regs.rm {
             out.push((regs.reg & 7) << 3 | 5);
             pool = Some((out.len() - start, id));
@@ -105,7 +105,7 @@ pub(super) fn encode(out: &mut Vec<u8>, plain: &Plain, regs: &Resolved, isa: Isa
             modrm(out, regs.reg & 7, regs.rm, unit);
         }
     }
-    match plain.imm {
+    match inst.imm {
         Imm::None => {}
         Imm::I8(byte) => out.push(byte),
         Imm::I16(word) => out.extend(word.to_le_bytes()),
@@ -119,11 +119,11 @@ pub(super) fn encode(out: &mut Vec<u8>, plain: &Plain, regs: &Resolved, isa: Isa
 }
 
 /// In what displacements of eight bits count.
-fn unit(plain: &Plain) -> i32 {
-    let vector = 16 << plain.len;
-    let elem = if plain.wide { 8 } else { 4 };
-    match plain.desc.tuple {
-        _ if plain.broadcast => elem,
+fn unit(inst: &X86Inst) -> i32 {
+    let vector = 16 << inst.len;
+    let elem = if inst.wide { 8 } else { 4 };
+    match inst.opcode.tuple {
+        _ if inst.broadcast => elem,
         Tuple::Full => vector,
         Tuple::Elem => elem,
         Tuple::Half => vector / 2,
@@ -151,12 +151,12 @@ const fn high(rm: Place) -> (u8, u8) {
     }
 }
 
-fn legacy_prefix(out: &mut Vec<u8>, plain: &Plain, regs: &Resolved) {
-    let desc = &plain.desc;
-    if desc.has(LOCK) {
+fn legacy_prefix(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved) {
+    let opcode = &inst.opcode;
+    if opcode.has(LOCK) {
         out.push(0xF0);
     }
-    match desc.pp {
+    match opcode.pp {
         1 => out.push(0x66),
         2 => out.push(0xF3),
         3 => out.push(0xF2),
@@ -164,17 +164,17 @@ fn legacy_prefix(out: &mut Vec<u8>, plain: &Plain, regs: &Resolved) {
     }
     let (x, mut b) = high(regs.rm);
     let mut r = regs.reg >> 3 & 1;
-    if desc.has(OPCODE_REG) {
+    if opcode.has(OPCODE_REG) {
         (r, b) = (0, r);
     }
     let x = if matches!(regs.rm, Place::Reg(_)) { 0 } else { x };
     // Without the prefix, numbers 4 to 7 are the second bytes of the first four registers.
-    let bytes = desc.has(BYTE_REG) && regs.reg >= 4 || desc.has(BYTE_RM) && matches!(regs.rm, Place::Reg(4..));
-    let rex = u8::from(plain.wide && desc.has_wide()) << 3 | r << 2 | x << 1 | b;
+    let bytes = opcode.has(BYTE_REG) && regs.reg >= 4 || opcode.has(BYTE_RM) && matches!(regs.rm, Place::Reg(4..));
+    let rex = u8::from(inst.wide && opcode.has_wide()) << 3 | r << 2 | x << 1 | b;
     if rex != 0 || bytes {
         out.push(0x40 | rex);
     }
-    match desc.map {
+    match opcode.map {
         1 => out.push(0x0F),
         2 => out.extend([0x0F, 0x38]),
         3 => out.extend([0x0F, 0x3A]),
@@ -182,22 +182,22 @@ fn legacy_prefix(out: &mut Vec<u8>, plain: &Plain, regs: &Resolved) {
     }
 }
 
-fn vex_prefix(out: &mut Vec<u8>, plain: &Plain, regs: &Resolved) {
-    let desc = &plain.desc;
+fn vex_prefix(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved) {
+    let opcode = &inst.opcode;
     let (x, b) = high(regs.rm);
     let x = if matches!(regs.rm, Place::Reg(_)) { 0 } else { x };
-    let wide = plain.wide && desc.has_wide();
-    let low = (!regs.vvvv & 15) << 3 | plain.len << 2 | desc.pp;
+    let wide = inst.wide && opcode.has_wide();
+    let low = (!regs.vvvv & 15) << 3 | inst.len << 2 | opcode.pp;
     let r = (regs.reg >> 3 & 1 ^ 1) << 7;
-    if x == 0 && b == 0 && !wide && desc.map == 1 {
+    if x == 0 && b == 0 && !wide && opcode.map == 1 {
         out.extend([0xC5, r | low]);
     } else {
-        out.extend([0xC4, r | (x ^ 1) << 6 | (b ^ 1) << 5 | desc.map, u8::from(wide) << 7 | low]);
+        out.extend([0xC4, r | (x ^ 1) << 6 | (b ^ 1) << 5 | opcode.map, u8::from(wide) << 7 | low]);
     }
 }
 
-fn evex_prefix(out: &mut Vec<u8>, plain: &Plain, regs: &Resolved) {
-    let desc = &plain.desc;
+fn evex_prefix(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved) {
+    let opcode = &inst.opcode;
     let (x, b) = high(regs.rm);
     // The fifth bit of a vector of indices shares a place with that of the register of VEX.
     let fifth = match regs.rm {
@@ -207,9 +207,9 @@ fn evex_prefix(out: &mut Vec<u8>, plain: &Plain, regs: &Resolved) {
     let (r, r_high) = (regs.reg >> 3 & 1, regs.reg >> 4 & 1);
     out.extend([
         0x62,
-        (r ^ 1) << 7 | (x ^ 1) << 6 | (b ^ 1) << 5 | (r_high ^ 1) << 4 | desc.map,
-        u8::from(plain.wide) << 7 | (!regs.vvvv & 15) << 3 | 4 | desc.pp,
-        u8::from(plain.zeroing) << 7 | plain.len << 5 | u8::from(plain.broadcast) << 4 | (fifth ^ 1) << 3 | regs.mask,
+        (r ^ 1) << 7 | (x ^ 1) << 6 | (b ^ 1) << 5 | (r_high ^ 1) << 4 | opcode.map,
+        u8::from(inst.wide) << 7 | (!regs.vvvv & 15) << 3 | 4 | opcode.pp,
+        u8::from(inst.zeroing) << 7 | inst.len << 5 | u8::from(inst.broadcast) << 4 | (fifth ^ 1) << 3 | regs.mask,
     ]);
 }
 

@@ -42,7 +42,7 @@ pub(super) const BARE: u16 = 256;
 
 /// What an instruction is, but for its operands, length and the bit W.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Desc {
+pub(super) struct Opcode {
     /// How its mnemonic begins, without the `v` of VEX: to hold what was emitted against a decoder.
     pub(super) name: &'static str,
     /// None, `66`, `F3`, `F2`.
@@ -59,7 +59,7 @@ pub(super) struct Desc {
     pub(super) tuple: Tuple,
 }
 
-impl Desc {
+impl Opcode {
     pub(super) const fn has(&self, flag: u16) -> bool {
         self.flags & flag != 0
     }
@@ -117,8 +117,8 @@ pub(super) enum Imm {
 
 /// An instruction of the machine.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plain {
-    pub(super) desc: Desc,
+pub(super) struct X86Inst {
+    pub(super) opcode: Opcode,
     /// 0, 1, 2 for 16, 32, 64 bytes.
     pub(super) len: u8,
     /// The bit W.
@@ -180,9 +180,9 @@ impl Cc {
 
 /// What a place in the code does.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(super) enum MachInst {
     /// One instruction.
-    Plain(Plain),
+    Op(X86Inst),
     /// Defines its operands without doing anything: parameters, and values that may be anything.
     Defines,
     /// Calls a function of the module.
@@ -201,7 +201,7 @@ pub(super) enum Kind {
 
 /// What may be a register or memory operand, before it is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Src {
+pub(super) enum RegMem {
     /// A register.
     Reg(VReg),
     /// Memory; one element in all lanes if `broadcast`.
@@ -210,7 +210,7 @@ pub(super) enum Src {
     Pool { id: u32, broadcast: bool },
 }
 
-impl From<VReg> for Src {
+impl From<VReg> for RegMem {
     fn from(reg: VReg) -> Self {
         Self::Reg(reg)
     }
@@ -218,15 +218,15 @@ impl From<VReg> for Src {
 
 /// An instruction that is being put together, with what the register allocator has to know.
 #[derive(Clone, Debug)]
-pub(super) struct Draft {
-    pub(super) plain: Plain,
+pub(super) struct InstBuilder {
+    pub(super) inst: X86Inst,
     pub(super) operands: SmallVec<[Operand; 6]>,
 }
 
-impl Draft {
-    pub(super) fn new(desc: Desc) -> Self {
-        let plain = Plain {
-            desc,
+impl InstBuilder {
+    pub(super) fn new(opcode: Opcode) -> Self {
+        let inst = X86Inst {
+            opcode,
             len: 0,
             wide: false,
             reg: Slot::None,
@@ -238,7 +238,7 @@ impl Draft {
             broadcast: false,
             imm: Imm::None,
         };
-        Self { plain, operands: SmallVec::new() }
+        Self { inst, operands: SmallVec::new() }
     }
 
     pub(super) fn operand(&mut self, operand: Operand) -> Slot {
@@ -247,34 +247,34 @@ impl Draft {
     }
 
     pub(super) fn len(mut self, len: u8) -> Self {
-        self.plain.len = len;
+        self.inst.len = len;
         self
     }
 
     pub(super) fn wide(mut self, wide: bool) -> Self {
-        self.plain.wide = wide;
+        self.inst.wide = wide;
         self
     }
 
     pub(super) fn imm(mut self, imm: u8) -> Self {
-        self.plain.imm = Imm::I8(imm);
+        self.inst.imm = Imm::I8(imm);
         self
     }
 
     pub(super) fn imm32(mut self, imm: i32) -> Self {
-        self.plain.imm = Imm::I32(imm);
+        self.inst.imm = Imm::I32(imm);
         self
     }
 
     /// The register operand is written.
     pub(super) fn def(mut self, to: VReg) -> Self {
-        self.plain.reg = self.operand(Operand::reg_def(to));
+        self.inst.reg = self.operand(Operand::reg_def(to));
         self
     }
 
     /// The register operand is read.
     pub(super) fn reg(mut self, from: VReg) -> Self {
-        self.plain.reg = self.operand(Operand::reg_use(from));
+        self.inst.reg = self.operand(Operand::reg_use(from));
         self
     }
 
@@ -282,7 +282,7 @@ impl Draft {
     pub(super) fn tied(mut self, from: VReg, to: VReg) -> Self {
         self.operand(Operand::reg_use(from));
         let which = self.operands.len() - 1;
-        self.plain.reg = self.operand(Operand::reg_reuse_def(to, which));
+        self.inst.reg = self.operand(Operand::reg_reuse_def(to, which));
         self
     }
 
@@ -290,25 +290,25 @@ impl Draft {
     pub(super) fn rm_tied(mut self, from: VReg, to: VReg) -> Self {
         self.operand(Operand::reg_use(from));
         let which = self.operands.len() - 1;
-        self.plain.rm = Rm::Reg(self.operand(Operand::reg_reuse_def(to, which)));
+        self.inst.rm = Rm::Reg(self.operand(Operand::reg_reuse_def(to, which)));
         self
     }
 
     /// The register or memory operand is a register that is written.
     pub(super) fn rm_def(mut self, to: VReg) -> Self {
-        self.plain.rm = Rm::Reg(self.operand(Operand::reg_def(to)));
+        self.inst.rm = Rm::Reg(self.operand(Operand::reg_def(to)));
         self
     }
 
     /// The register of VEX is read.
     pub(super) fn vvvv(mut self, from: VReg) -> Self {
-        self.plain.vvvv = self.operand(Operand::reg_use(from));
+        self.inst.vvvv = self.operand(Operand::reg_use(from));
         self
     }
 
     /// The register of VEX is written.
     pub(super) fn vvvv_def(mut self, to: VReg) -> Self {
-        self.plain.vvvv = self.operand(Operand::reg_def(to));
+        self.inst.vvvv = self.operand(Operand::reg_def(to));
         self
     }
 
@@ -316,7 +316,7 @@ impl Draft {
     pub(super) fn vvvv_tied(mut self, from: VReg, to: VReg) -> Self {
         self.operand(Operand::reg_use(from));
         let which = self.operands.len() - 1;
-        self.plain.vvvv = self.operand(Operand::reg_reuse_def(to, which));
+        self.inst.vvvv = self.operand(Operand::reg_reuse_def(to, which));
         self
     }
 
@@ -324,44 +324,44 @@ impl Draft {
     pub(super) fn mask_tied(mut self, from: VReg, to: VReg) -> Self {
         self.operand(Operand::reg_use(from));
         let which = self.operands.len() - 1;
-        self.plain.mask = self.operand(Operand::reg_reuse_def(to, which));
+        self.inst.mask = self.operand(Operand::reg_reuse_def(to, which));
         self
     }
 
     /// The fourth register is read.
     pub(super) fn last(mut self, from: VReg) -> Self {
-        self.plain.last = self.operand(Operand::reg_use(from));
+        self.inst.last = self.operand(Operand::reg_use(from));
         self
     }
 
     /// Only lanes of the mask; others keep what they were, or become 0.
     pub(super) fn mask(mut self, mask: VReg, zeroing: bool) -> Self {
-        self.plain.mask = self.operand(Operand::reg_use(mask));
-        self.plain.zeroing = zeroing;
+        self.inst.mask = self.operand(Operand::reg_use(mask));
+        self.inst.zeroing = zeroing;
         self
     }
 
     /// The register or memory operand, read; a register that was spilled is read where it was spilled to.
-    pub(super) fn rm(self, from: impl Into<Src>) -> Self {
+    pub(super) fn rm(self, from: impl Into<RegMem>) -> Self {
         self.rm_by(from.into(), Operand::any_use)
     }
 
     /// The same, but a register stays one.
-    pub(super) fn rm_reg(self, from: impl Into<Src>) -> Self {
+    pub(super) fn rm_reg(self, from: impl Into<RegMem>) -> Self {
         self.rm_by(from.into(), Operand::reg_use)
     }
 
-    fn rm_by(mut self, from: Src, operand: impl Fn(VReg) -> Operand) -> Self {
-        self.plain.rm = match from {
-            Src::Reg(reg) => Rm::Reg(self.operand(operand(reg))),
-            Src::Mem { base, index, disp, broadcast } => {
-                self.plain.broadcast = broadcast;
+    fn rm_by(mut self, from: RegMem, operand: impl Fn(VReg) -> Operand) -> Self {
+        self.inst.rm = match from {
+            RegMem::Reg(reg) => Rm::Reg(self.operand(operand(reg))),
+            RegMem::Mem { base, index, disp, broadcast } => {
+                self.inst.broadcast = broadcast;
                 let base = base.map_or(Slot::None, |base| self.operand(Operand::reg_use(base)));
                 let (index, scale) = index.map_or((Slot::None, 1), |(index, scale)| (self.operand(Operand::reg_use(index)), scale));
                 Rm::Mem { base, index, scale, disp }
             }
-            Src::Pool { id, broadcast } => {
-                self.plain.broadcast = broadcast;
+            RegMem::Pool { id, broadcast } => {
+                self.inst.broadcast = broadcast;
                 Rm::Pool(id)
             }
         };
@@ -372,7 +372,7 @@ impl Draft {
     pub(super) fn vsib(mut self, base: Option<VReg>, index: VReg, scale: u8) -> Self {
         let base = base.map_or(Slot::None, |base| self.operand(Operand::reg_use(base)));
         let index = self.operand(Operand::new(index, OperandConstraint::Reg, OperandKind::Use, OperandPos::Late));
-        self.plain.rm = Rm::Mem { base, index, scale, disp: 0 };
+        self.inst.rm = Rm::Mem { base, index, scale, disp: 0 };
         self
     }
 

@@ -18,7 +18,7 @@ pub(super) enum End {
 
 /// The bytes of a block without its jumps.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Chunk {
+pub(super) struct BlockCode {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) jump: End,
@@ -73,11 +73,11 @@ fn fill(out: &mut Vec<u8>, length: usize) {
 }
 
 /// Goes through blocks that do nothing but jump.
-fn thread(chunks: &[Chunk], mut block: usize) -> usize {
+fn thread(blocks: &[BlockCode], mut block: usize) -> usize {
     // A loop of such blocks is left after one turn.
-    for _ in 0..chunks.len() {
-        match chunks[block] {
-            Chunk { start, end, jump: End::Jump(to) } if start == end => block = to,
+    for _ in 0..blocks.len() {
+        match blocks[block] {
+            BlockCode { start, end, jump: End::Jump(to) } if start == end => block = to,
             _ => break,
         }
     }
@@ -85,7 +85,7 @@ fn thread(chunks: &[Chunk], mut block: usize) -> usize {
 }
 
 /// The jumps at the end of a block that another one follows.
-fn jumps(chunks: &[Chunk], block: usize, next: Option<usize>) -> Jumps {
+fn jumps(blocks: &[BlockCode], block: usize, next: Option<usize>) -> Jumps {
     let to = |target: usize| {
         let mut list = Jumps::new();
         if Some(target) != next {
@@ -93,10 +93,10 @@ fn jumps(chunks: &[Chunk], block: usize, next: Option<usize>) -> Jumps {
         }
         list
     };
-    let (mut cc, mut then, mut els) = match chunks[block].jump {
+    let (mut cc, mut then, mut els) = match blocks[block].jump {
         End::None => return Jumps::new(),
-        End::Jump(target) => return to(thread(chunks, target)),
-        End::Branch(cc, then, els) => (cc, thread(chunks, then), thread(chunks, els)),
+        End::Jump(target) => return to(thread(blocks, target)),
+        End::Branch(cc, then, els) => (cc, thread(blocks, then), thread(blocks, els)),
     };
     if then == els {
         return to(then);
@@ -123,7 +123,7 @@ fn jumps(chunks: &[Chunk], block: usize, next: Option<usize>) -> Jumps {
 
 /// What is known of the places of blocks.
 struct Layout<'a> {
-    chunks: &'a [Chunk],
+    blocks: &'a [BlockCode],
     /// The blocks that are left, in order.
     order: Vec<usize>,
     /// The jumps of each of them.
@@ -135,14 +135,14 @@ struct Layout<'a> {
 }
 
 /// Puts the blocks one behind the other.
-pub(super) fn lay_out(text: &[u8], chunks: &[Chunk], fixups: &[Fixup]) -> (Vec<u8>, Vec<Fixup>) {
-    let order: Vec<usize> = (0..chunks.len()).filter(|block| *block == 0 || thread(chunks, *block) == *block).collect();
-    let jumps: Vec<Jumps> = order.iter().enumerate().map(|(place, block)| jumps(chunks, *block, order.get(place + 1).copied())).collect();
-    let mut loops = vec![false; chunks.len()];
+pub(super) fn lay_out(text: &[u8], blocks: &[BlockCode], fixups: &[Fixup]) -> (Vec<u8>, Vec<Fixup>) {
+    let order: Vec<usize> = (0..blocks.len()).filter(|block| *block == 0 || thread(blocks, *block) == *block).collect();
+    let jumps: Vec<Jumps> = order.iter().enumerate().map(|(place, block)| jumps(blocks, *block, order.get(place + 1).copied())).collect();
+    let mut loops = vec![false; blocks.len()];
     for (block, jumps) in order.iter().zip(&jumps) {
         jumps.iter().filter(|jump| jump.target <= *block).for_each(|jump| loops[jump.target] = true);
     }
-    let mut layout = Layout { chunks, order, jumps, starts: vec![0; chunks.len()], loops };
+    let mut layout = Layout { blocks, order, jumps, starts: vec![0; blocks.len()], loops };
     // Jumps only ever grow, so this ends.
     while layout.grow() {}
     layout.write(text, fixups)
@@ -151,7 +151,7 @@ pub(super) fn lay_out(text: &[u8], chunks: &[Chunk], fixups: &[Fixup]) -> (Vec<u
 impl Layout<'_> {
     /// Finds where blocks begin, and whether a jump that was short does not reach.
     fn grow(&mut self) -> bool {
-        let size = |block: usize| self.chunks[block].end - self.chunks[block].start;
+        let size = |block: usize| self.blocks[block].end - self.blocks[block].start;
         let mut at = 0usize;
         for (&block, jumps) in self.order.iter().zip(&self.jumps) {
             if self.loops[block] {
@@ -176,16 +176,16 @@ impl Layout<'_> {
     }
 
     fn write(&self, text: &[u8], fixups: &[Fixup]) -> (Vec<u8>, Vec<Fixup>) {
-        let mut out = Vec::with_capacity(text.len() + self.chunks.len() * 8);
+        let mut out = Vec::with_capacity(text.len() + self.blocks.len() * 8);
         let mut moved = Vec::with_capacity(fixups.len());
         let mut rest = fixups;
         for (&block, jumps) in self.order.iter().zip(&self.jumps) {
-            let (chunk, start) = (self.chunks[block], self.starts[block]);
+            let (block_code, start) = (self.blocks[block], self.starts[block]);
             fill(&mut out, start);
-            out.extend(&text[chunk.start..chunk.end]);
-            let (mine, others) = rest.split_at(rest.partition_point(|fixup| fixup.at < chunk.end));
+            out.extend(&text[block_code.start..block_code.end]);
+            let (mine, others) = rest.split_at(rest.partition_point(|fixup| fixup.at < block_code.end));
             rest = others;
-            let to = |place: usize| place - chunk.start + start;
+            let to = |place: usize| place - block_code.start + start;
             moved.extend(mine.iter().map(|fixup| Fixup { at: to(fixup.at), end: to(fixup.end), target: fixup.target }));
             for jump in jumps {
                 let end = out.len() + jump.size();

@@ -86,7 +86,7 @@ pub fn compile(module: &Module, isa: Isa) -> Result<Code, CodegenError> {
     let mut pool = Pool::default();
     let mut functions = Vec::with_capacity(module.functions.len());
     for function in &module.functions {
-        let lowered = lower::lower(&crate::vir::shared(function), isa, &mut pool)?;
+        let lowered = lower::lower(&crate::vir::gvn(function), isa, &mut pool)?;
         let output = alloc::allocate(&lowered, isa)?;
         functions.push(emit::emit(&lowered, &output, isa)?);
     }

@@ -17,7 +17,7 @@ fn function(ty: Type, make: impl FnOnce(&mut Builder, Value) -> Value) -> Module
 }
 
 fn load(build: &mut Builder, ty: Type, base: Value, disp: i32) -> Value {
-    build.value_of(ty, Op::LoadVector { mem: Mem::Elem(ty.elem().unwrap()), addr: Addr::behind(base, disp), mask: None })
+    build.value_of(ty, Op::LoadVector { mem: Mem::Elem(ty.elem().unwrap()), addr: Addr::offset(base, disp), mask: None })
 }
 
 fn text(module: &Module, isa: Isa) -> String {
@@ -35,7 +35,7 @@ const F32X8: Type = Type::Vector(Elem::F32, 8);
 #[test]
 fn a_number_of_memory_in_all_lanes_is_an_operand() {
     let module = function(F32X16, |build, base| {
-        let scalar = build.value_of(Type::F32, Op::Load(Mem::Elem(Elem::F32), Addr::behind(base, 4)));
+        let scalar = build.value_of(Type::F32, Op::Load(Mem::Elem(Elem::F32), Addr::offset(base, 4)));
         let all = build.value_of(F32X16, Op::Splat(scalar));
         let other = load(build, F32X16, base, 64);
         let root = build.value_of(F32X16, Op::Un(UnOp::Sqrt, other));
@@ -49,11 +49,11 @@ fn a_number_of_memory_in_all_lanes_is_an_operand() {
 fn a_store_in_between_keeps_a_load_where_it_is() {
     let module = function(F32X8, |build, base| {
         let early = load(build, F32X8, base, 32);
-        build.effect(Op::StoreVector { mem: Mem::Elem(Elem::F32), addr: Addr::behind(base, 32), value: early, mask: None });
+        build.effect(Op::StoreVector { mem: Mem::Elem(Elem::F32), addr: Addr::offset(base, 32), value: early, mask: None });
         let (a, b) = (load(build, F32X8, base, 64), load(build, F32X8, base, 96));
         let sum = build.value_of(F32X8, Op::Bin(BinOp::FAdd, a, b));
         let late = load(build, F32X8, base, 32);
-        build.effect(Op::StoreVector { mem: Mem::Elem(Elem::F32), addr: Addr::behind(base, 32), value: sum, mask: None });
+        build.effect(Op::StoreVector { mem: Mem::Elem(Elem::F32), addr: Addr::offset(base, 32), value: sum, mask: None });
         build.value_of(F32X8, Op::Bin(BinOp::FAdd, sum, late))
     });
     let text = text(&module, Isa::Avx2);
@@ -167,7 +167,7 @@ fn sums_of_addresses_are_not_made() {
     let place = build.value_of(Type::I64, Op::Bin(BinOp::Add, base, offset));
     let value = load(&mut build, F32X8, place, 0);
     let twice = build.value_of(F32X8, Op::Bin(BinOp::FAdd, value, value));
-    build.effect(Op::StoreVector { mem: Mem::Elem(Elem::F32), addr: Addr::behind(place, 32), value: twice, mask: None });
+    build.effect(Op::StoreVector { mem: Mem::Elem(Elem::F32), addr: Addr::offset(place, 32), value: twice, mask: None });
     build.end(Terminator::Return(None));
     let text = text(&Module { functions: vec![build.finish()] }, Isa::Avx2);
     assert_eq!((count(&text, "(%rdi,%rsi,4)"), count(&text, "shl"), count(&text, "mov %esi")), (2, 0, 0), "{text}");
@@ -210,7 +210,7 @@ fn what_is_computed_on_one_way_only_is_computed_on_the_other_as_well() {
     for (place, way) in (1..).zip(ways) {
         build.enter(way);
         let product = build.value_of(Type::I32, Op::Bin(BinOp::Mul, x, x));
-        build.effect(Op::Store(Mem::Elem(Elem::I32), Addr::behind(base, 4 * place), product));
+        build.effect(Op::Store(Mem::Elem(Elem::I32), Addr::offset(base, 4 * place), product));
         build.end(Terminator::Return(None));
     }
     let module = Module { functions: vec![build.finish()] };

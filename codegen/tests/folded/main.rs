@@ -51,10 +51,10 @@ impl Trees {
         let bin = |build: &mut Builder, op, a, b| build.value_of(Type::I64, Op::Bin(op, a, b));
         let base = if self.random.once_in(2) { self.random.of(&self.places) } else { self.base };
         if base != self.base || self.random.once_in(3) {
-            return Addr::behind(base, disp);
+            return Addr::offset(base, disp);
         }
         let build = &mut self.build;
-        let word = build.value_of(Type::I32, Op::Load(Mem::Elem(Elem::I32), Addr::behind(self.base, disp)));
+        let word = build.value_of(Type::I32, Op::Load(Mem::Elem(Elem::I32), Addr::offset(self.base, disp)));
         let low = build.value_of(Type::I32, Op::Const(7));
         let index = build.value_of(Type::I32, Op::Bin(BinOp::And, word, low));
         let index = build.value_of(Type::I64, Op::Cast(CastOp::ZExt, index));
@@ -80,7 +80,7 @@ impl Trees {
             _ => return Addr { base, index: Some((index, 4)), disp },
         };
         self.places.push(place);
-        Addr::behind(place, disp)
+        Addr::offset(place, disp)
     }
 
     /// A new value: memory, one number of it in all lanes, or a constant.
@@ -311,11 +311,11 @@ fn lanes_of_two_vectors_are_put_in_any_order() {
             let mut build = Builder::new("shuffle", vec![Type::I64], None);
             let base = build.value_of(Type::I64, Op::Param(0));
             let load = |build: &mut Builder, disp| {
-                build.value_of(ty, Op::LoadVector { mem: Mem::Elem(elem), addr: Addr::behind(base, disp), mask: None })
+                build.value_of(ty, Op::LoadVector { mem: Mem::Elem(elem), addr: Addr::offset(base, disp), mask: None })
             };
             let (a, b) = (load(&mut build, 0), load(&mut build, bytes as i32));
             let value = build.value_of(ty, Op::Shuffle(a, b, order.clone()));
-            build.effect(Op::StoreVector { mem: Mem::Elem(elem), addr: Addr::behind(base, 128), value, mask: None });
+            build.effect(Op::StoreVector { mem: Mem::Elem(elem), addr: Addr::offset(base, 128), value, mask: None });
             build.end(Terminator::Return(None));
             let code = compile(&Module { functions: vec![build.finish()] }, isa).unwrap();
             let executable = Executable::new(&code).unwrap();

@@ -59,7 +59,7 @@ pub fn cases(isa: Isa) -> Vec<Case> {
 
 /// Loads an operand.
 fn load(build: &mut Builder, ty: Type, base: Value, disp: i32) -> Value {
-    let addr = Addr::behind(base, disp);
+    let addr = Addr::offset(base, disp);
     match ty {
         Type::Scalar(elem) => build.value_of(ty, Op::Load(Mem::Elem(elem), addr)),
         Type::Vector(elem, _) => build.value_of(ty, Op::LoadVector { mem: Mem::Elem(elem), addr, mask: None }),
@@ -93,7 +93,7 @@ fn operand(build: &mut Builder, random: &mut Random, ty: Type, base: Value, disp
 }
 
 fn store(build: &mut Builder, value: Value, base: Value, disp: i32) {
-    let (mem, addr) = (|elem| Mem::Elem(elem), Addr::behind(base, disp));
+    let (mem, addr) = (|elem| Mem::Elem(elem), Addr::offset(base, disp));
     match build.ty(value) {
         Type::Scalar(elem) => build.effect(Op::Store(mem(elem), addr, value)),
         Type::Vector(elem, _) => build.effect(Op::StoreVector { mem: mem(elem), addr, value, mask: None }),
@@ -381,7 +381,7 @@ impl Table {
 
     fn accesses(&mut self, ty: Type, elem: Elem) {
         let formats = if elem == Elem::I32 { &[Mem::I8, Mem::I16, Mem::Elem(Elem::I32)][..] } else { &[Mem::Elem(elem)] };
-        let field = |base| Addr::behind(base, FIELD + 3);
+        let field = |base| Addr::offset(base, FIELD + 3);
         for &mem in formats {
             if ty.lanes() == 1 {
                 self.add(format!("Load {mem:?}"), &[], &|build, _, base| Some(build.value_of(ty, Op::Load(mem, field(base)))));
@@ -457,7 +457,7 @@ impl Table {
     }
 
     fn atomics(&mut self, ty: Type, elem: Elem) {
-        let (mem, place) = (Mem::Elem(elem), |base| Addr::behind(base, FIELD));
+        let (mem, place) = (Mem::Elem(elem), |base| Addr::offset(base, FIELD));
         self.add(format!("AtomicAdd {ty:?}"), &[ty], &|build, values, base| {
             Some(build.value_of(ty, Op::AtomicAdd(mem, place(base), values[0])))
         });

@@ -93,11 +93,11 @@ fn lanes_that_are_off_touch_no_memory() {
         let mask = builder.value_of(Type::mask(4, 32), Op::MaskOf(bits));
         let ty = Type::Vector(Elem::I32, 4);
         // The last two lanes are behind the end, but the third is on.
-        let outside = Addr::behind(base, 56);
-        let inside = Addr::behind(base, 52);
+        let outside = Addr::offset(base, 56);
+        let inside = Addr::offset(base, 52);
         let loaded = builder.value_of(ty, Op::LoadVector { mem: Mem::Elem(Elem::I32), addr: inside, mask: Some(mask) });
         builder.effect(Op::StoreVector { mem: Mem::Elem(Elem::I32), addr: Addr::of(base), value: loaded, mask: None });
-        builder.effect(Op::StoreVector { mem: Mem::I8, addr: Addr::behind(base, 60), value: loaded, mask: Some(mask) });
+        builder.effect(Op::StoreVector { mem: Mem::I8, addr: Addr::offset(base, 60), value: loaded, mask: Some(mask) });
         let value = builder.value_of(Type::I64, Op::Load(Mem::Elem(Elem::I64), Addr::of(base)));
         let last = builder.value_of(ty, Op::LoadVector { mem: Mem::Elem(Elem::I32), addr: outside, mask: Some(mask) });
         builder.effect(Op::StoreVector { mem: Mem::Elem(Elem::I32), addr: Addr::of(base), value: last, mask: None });
@@ -119,12 +119,12 @@ fn one_nan_in_memory_is_as_good_as_another() {
         let zero = builder.value_of(Type::F32, Op::Const(0));
         let nan = builder.value_of(Type::F32, Op::Bin(BinOp::FDiv, zero, zero));
         builder.effect(Op::Store(Mem::Elem(Elem::F32), Addr::of(base), nan));
-        builder.effect(Op::Store(Mem::Elem(Elem::F32), Addr::behind(base, 8), nan));
+        builder.effect(Op::Store(Mem::Elem(Elem::F32), Addr::offset(base, 8), nan));
         let byte = builder.value_of(Type::I32, Op::Const(0x300));
-        builder.effect(Op::Store(Mem::I8, Addr::behind(base, 11), byte));
+        builder.effect(Op::Store(Mem::I8, Addr::offset(base, 11), byte));
         let about = builder.value_of(Type::F32, Op::Const(u64::from(3_f32.to_bits())));
         let about = builder.value_of(Type::F32, Op::Un(UnOp::RecipApprox, about));
-        builder.effect(Op::Store(Mem::Elem(Elem::F32), Addr::behind(base, 16), about));
+        builder.effect(Op::Store(Mem::Elem(Elem::F32), Addr::offset(base, 16), about));
         let same = builder.value_of(Type::I32, Op::Cmp(CmpOp::FEq, nan, nan));
         give(builder, same);
     });

@@ -284,11 +284,11 @@ impl Emitter<'_, '_> {
             }
             WorkItem::LocalId(d) => self.local_id(d, inputs),
             WorkItem::GroupId(d) => {
-                if key.binding.rows && d > 0 {
+                if key.binding.two_dimensional_dispatch && d > 0 {
                     return self.hidden(inputs, hidden::GROUP_BASE + u32::from(d) * 4);
                 }
                 let mut group = self.input_lane(inputs, BuiltIn::WorkGroupId, d);
-                if key.binding.rows {
+                if key.binding.two_dimensional_dispatch {
                     let row = self.input_lane(inputs, BuiltIn::WorkGroupId, 1);
                     let length = self.input_lane(inputs, BuiltIn::NumWorkGroups, 0);
                     let before = self.b.binary(BinaryOperator::Multiply, row, length);

@@ -16,7 +16,7 @@ use crate::ir::{CastOp, Function, Inst, Op, Region, Scalar, Space, Type};
 pub(crate) const PASS: Pass = Pass::function("offsets", |function, cx| {
     let mut body = std::mem::take(&mut function.body);
     let constants = Constants::of(&body);
-    let changed = Offsets { function, constants, far: cx.key.kernel.far }.region(&mut body);
+    let changed = Offsets { function, constants, far: cx.key.kernel.large_offsets }.region(&mut body);
     function.body = body;
     Ok(changed)
 });

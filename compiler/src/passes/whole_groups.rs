@@ -100,7 +100,7 @@ impl Numbers<'_> {
                 let key = self.cx.key;
                 let size = *key.kernel.enqueued_local_size.get(usize::from(dimension)).filter(|&&size| size > 0)?;
                 // Of dispatches that continue others, or themselves in another dimension, less is known.
-                let whole = key.binding.single_dispatch && !key.binding.rows;
+                let whole = key.binding.single_dispatch && !key.binding.two_dimensional_dispatch;
                 let groups = if whole { self.cx.target.shaders.limits.groups } else { u32::MAX };
                 Some(Number { dimension, size, modulus: None, limit: (u64::from(groups) * u64::from(size)).min(1 << 32) })
             }

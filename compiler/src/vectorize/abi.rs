@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::sanitize::Site;
+use super::sanitize::AccessSite;
 use crate::ir::{self, KernelParam, Scalar, Type, image};
 use crate::printf::Table;
 
@@ -83,7 +83,7 @@ pub struct NativeKernel {
     pub lanes: u32,
     /// The accesses that ask before they are made. They are not kept with the code.
     #[serde(skip)]
-    pub sites: Vec<Site>,
+    pub sites: Vec<AccessSite>,
     /// Whether it may print.
     pub prints: bool,
     /// What makes text of what it prints. It is not kept with the code: a kernel that prints is made anew by each process.

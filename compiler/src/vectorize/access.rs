@@ -10,9 +10,9 @@ use wgcl_codegen::vir::{Addr, BinOp as VBin, CastOp as VCast, Mem, Op as VOp, Ty
 use super::abi::LaunchContext;
 use super::private::Place;
 use super::shape::{Mode, elem};
-use super::uniformity::Kind;
+use super::uniformity::LaneShape;
 use super::value::{Comps, Regs, Val, scalar};
-use super::vectorizer::{Lower, Lowered};
+use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{Global, Scalar, Space, Type, Value, Var};
 
@@ -27,8 +27,8 @@ pub(super) enum Address {
     Based(V, Regs),
     /// To addresses of 64 bits.
     Wide(Regs),
-    /// To elements of a variable that lies element by element ([`Val::Rows`]).
-    Rows(V, Option<Regs>),
+    /// To elements of a variable that lies element by element ([`Val::ElementMajor`]).
+    ElementMajor(V, Option<Regs>),
 }
 
 /// The memory format of a scalar.
@@ -40,14 +40,14 @@ pub(super) const fn memory(of: Scalar) -> Mem {
     }
 }
 
-impl Lower<'_> {
+impl Vectorizer<'_> {
     /// Where a pointer leads.
     pub(super) fn address(&mut self, pointer: Value) -> Address {
         match self.val(pointer) {
             Val::Uniform(list) => Address::Uniform(list[0]),
             Val::Linear(first, stride) => Address::Linear(first, stride),
             Val::Based(base, offsets) => Address::Based(base, offsets),
-            Val::Rows(base, offsets) => Address::Rows(base, offsets),
+            Val::ElementMajor(base, offsets) => Address::ElementMajor(base, offsets),
             Val::Varying(mut comps) => Address::Wide(comps.swap_remove(0)),
         }
     }
@@ -63,15 +63,15 @@ impl Lower<'_> {
             Address::Linear(base, stride) => Address::Linear(self.op(Register::I64, VOp::Bin(VBin::Add, *base, by)), *stride),
             Address::Based(base, offsets) => Address::Based(self.op(Register::I64, VOp::Bin(VBin::Add, *base, by)), offsets.clone()),
             Address::Wide(regs) => Address::Wide(self.bin_const(VBin::Add, Scalar::I64, Mode::Varying, regs, u64::from(disp))),
-            Address::Rows(base, offsets) => {
+            Address::ElementMajor(base, offsets) => {
                 let by = self.i64(u64::from(disp * self.shape.lanes));
-                Address::Rows(self.op(Register::I64, VOp::Bin(VBin::Add, *base, by)), offsets.clone())
+                Address::ElementMajor(self.op(Register::I64, VOp::Bin(VBin::Add, *base, by)), offsets.clone())
             }
         }
     }
 
     /// Where an element of a variable is that lies element by element: all lanes' side by side, or each lane's at a place of its own.
-    fn in_rows(&mut self, base: V, offsets: Option<&Regs>, size: u32) -> Address {
+    fn element_major_address(&mut self, base: V, offsets: Option<&Regs>, size: u32) -> Address {
         let Some(offsets) = offsets else { return Address::Linear(base, i64::from(size)) };
         let scaled = self.bin_const(VBin::Shl, Scalar::I32, Mode::Varying, offsets, u64::from(self.shape.lanes.trailing_zeros()));
         let steps = self.steps(Scalar::I32, i64::from(size));
@@ -82,18 +82,18 @@ impl Lower<'_> {
     pub(super) fn var_addr(&mut self, result: Value, var: Var) {
         let at = match self.frame.private.vars[var.index()] {
             Place::Block(at) => at,
-            Place::Rows { at, .. } => {
-                let (rows, by) = (self.frame.rows, self.i64(u64::from(at * self.shape.lanes)));
+            Place::ElementMajor { at, .. } => {
+                let (rows, by) = (self.frame.element_major, self.i64(u64::from(at * self.shape.lanes)));
                 let base = self.op(Register::I64, VOp::Bin(VBin::Add, rows, by));
-                return self.define(result, Val::Rows(base, None));
+                return self.define(result, Val::ElementMajor(base, None));
             }
         };
         let (variables, by) = (self.frame.variables, self.i64(u64::from(at)));
         let first = self.op(Register::I64, VOp::Bin(VBin::Add, variables, by));
         let stride = i64::from(self.frame.private.stride);
-        let val = match self.variation.kind(result) {
-            Kind::Linear(_) => Val::Linear(first, stride),
-            Kind::Varying => {
+        let val = match self.uniformity.lane_shape(result) {
+            LaneShape::Linear(_) => Val::Linear(first, stride),
+            LaneShape::Varying => {
                 let val = Val::Linear(first, stride);
                 Val::Varying(self.comps_of(&val, Type::Ptr(Space::Private), Mode::Varying))
             }
@@ -120,16 +120,19 @@ impl Lower<'_> {
     /// `ptr_add`
     pub(super) fn ptr_add(&mut self, result: Value, base: Value, offset: Value) {
         let narrow = scalar(self.ir_ty(offset)) != Scalar::I64;
-        let kind = self.variation.kind(result);
-        if let Kind::Uniform | Kind::Linear(_) = kind {
+        let lane_shape = self.uniformity.lane_shape(result);
+        if let LaneShape::Uniform | LaneShape::Linear(_) = lane_shape {
             let base = self.first(base);
             let sum = self.add_offset(base, offset);
-            self.define(result, if let Kind::Linear(stride) = kind { Val::Linear(sum, stride) } else { Val::Uniform(smallvec![sum]) });
+            self.define(
+                result,
+                if let LaneShape::Linear(stride) = lane_shape { Val::Linear(sum, stride) } else { Val::Uniform(smallvec![sum]) },
+            );
             return;
         }
-        let uniform = matches!(self.variation.kind(offset), Kind::Uniform);
+        let uniform = matches!(self.uniformity.lane_shape(offset), LaneShape::Uniform);
         let val = match self.val(base) {
-            Val::Rows(base, offsets) => self.add_in_rows(base, offsets, offset),
+            Val::ElementMajor(base, offsets) => self.add_element_major(base, offsets, offset),
             Val::Based(base, offsets) if uniform => Val::Based(self.add_offset(base, offset), offsets),
             Val::Based(base, offsets) if narrow => {
                 let more = self.regs(offset, Mode::Varying);
@@ -151,7 +154,7 @@ impl Lower<'_> {
     }
 
     /// A pointer into a variable that lies element by element, further by an IR value.
-    fn add_in_rows(&mut self, base: V, offsets: Option<Regs>, offset: Value) -> Val {
+    fn add_element_major(&mut self, base: V, offsets: Option<Regs>, offset: Value) -> Val {
         if self.is_uniform(offset) {
             let zero = self.i64(0);
             let by = self.add_offset(zero, offset);
@@ -162,7 +165,7 @@ impl Lower<'_> {
                     self.op(Register::I64, VOp::Bin(VBin::Shl, by, lanes))
                 }
             };
-            return Val::Rows(self.op(Register::I64, VOp::Bin(VBin::Add, base, by)), offsets);
+            return Val::ElementMajor(self.op(Register::I64, VOp::Bin(VBin::Add, base, by)), offsets);
         }
         let mut more = self.regs(offset, Mode::Varying);
         if scalar(self.ir_ty(offset)) == Scalar::I64 {
@@ -172,12 +175,12 @@ impl Lower<'_> {
             Some(offsets) => self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &offsets, &more),
             None => more,
         };
-        Val::Rows(base, Some(sum))
+        Val::ElementMajor(base, Some(sum))
     }
 
     /// An address and an IR value that is uniform, or that of lane 0.
     fn add_offset(&mut self, base: V, offset: Value) -> V {
-        if let Some(bits) = self.variation.definitions().scalar(offset) {
+        if let Some(bits) = self.uniformity.definitions().scalar(offset) {
             let by = scalar(self.ir_ty(offset)).sign_extend(bits);
             let by = self.i64(by.cast_unsigned());
             return self.op(Register::I64, VOp::Bin(VBin::Add, base, by));
@@ -197,22 +200,26 @@ impl Lower<'_> {
         if let Address::Uniform(base) = address {
             let mut list: SmallVec<[V; 4]> = SmallVec::new();
             for index in 0..count {
-                let addr = Addr::behind(base, (index * of.size()).cast_signed());
+                let addr = Addr::offset(base, (index * of.size()).cast_signed());
                 list.push(self.here(self.shape.register(of, Mode::Uniform), VOp::Load(memory(of), addr)));
             }
             self.note_zero_extended(of, &list);
             let val = Val::Uniform(list);
-            let val = if self.variation.kind(result) == Kind::Varying { Val::Varying(self.comps_of(&val, ty, Mode::Varying)) } else { val };
+            let val = if self.uniformity.lane_shape(result) == LaneShape::Varying {
+                Val::Varying(self.comps_of(&val, ty, Mode::Varying))
+            } else {
+                val
+            };
             self.define(result, val);
             return Ok(());
         }
-        if self.load_ordered(result, &address) {
+        if self.load_aos(result, &address) {
             return Ok(());
         }
         let comps = match &address {
-            Address::Based(base, offsets) if count == 1 && align >= of.size() && self.is_likely_row(pointer, of.size()) => {
-                let apart = &mut |this: &mut Self| this.load_varying(&address, of, 1, align).swap_remove(0);
-                smallvec![self.load_likely_row(*base, offsets, of, apart)]
+            Address::Based(base, offsets) if count == 1 && align >= of.size() && self.is_speculatively_contiguous(pointer, of.size()) => {
+                let fallback = &mut |this: &mut Self| this.load_varying(&address, of, 1, align).swap_remove(0);
+                smallvec![self.load_speculative(*base, offsets, of, fallback)]
             }
             _ => self.load_varying(&address, of, count, align),
         };
@@ -223,12 +230,12 @@ impl Lower<'_> {
 
     /// Components that lie side by side, for each lane from a place of its own.
     fn load_varying(&mut self, address: &Address, of: Scalar, count: u32, align: u32) -> Comps {
-        if let Address::Rows(..) = address {
+        if let Address::ElementMajor(..) = address {
             let size = of.size();
             return (0..count)
                 .map(|index| {
-                    let Address::Rows(base, offsets) = self.behind(address, index * size) else { return Regs::new() };
-                    let place = self.in_rows(base, offsets.as_ref(), size);
+                    let Address::ElementMajor(base, offsets) = self.behind(address, index * size) else { return Regs::new() };
+                    let place = self.element_major_address(base, offsets.as_ref(), size);
                     if offsets.is_some() {
                         return self.load_varying(&place, of, 1, size).swap_remove(0);
                     }
@@ -237,16 +244,16 @@ impl Lower<'_> {
                 .collect();
         }
         let (size, total) = (of.size(), of.size() * count);
-        if let Some(comps) = self.load_together(address, of, count, align) {
+        if let Some(comps) = self.load_interleaved(address, of, count, align) {
             return comps;
         }
         let word = words(size, total);
         if let Address::Linear(first, stride) = *address {
             if count == 1 && stride == i64::from(size) {
-                return smallvec![self.load_row(first, of)];
+                return smallvec![self.load_contiguous(first, of)];
             }
             if let Some(word) = word.filter(|word| stride == i64::from(word.size()) && total == word.size()) {
-                let wide = self.load_row(first, word);
+                let wide = self.load_contiguous(first, word);
                 return self.bitcast(word, of, Mode::Varying, &[wide]);
             }
         }
@@ -272,13 +279,13 @@ impl Lower<'_> {
     }
 
     /// Neighbours side by side.
-    pub(super) fn load_row(&mut self, first: V, of: Scalar) -> Regs {
+    pub(super) fn load_contiguous(&mut self, first: V, of: Scalar) -> Regs {
         let ty = self.shape.register(of, Mode::Varying);
-        let masks = self.exec.clone().map(|masks| self.masks_for(of, &masks));
+        let masks = self.exec_mask.clone().map(|masks| self.masks_for(of, &masks));
         let bytes = u32::from(ty.lanes()) * of.size();
         let regs: Regs = (0..self.shape.registers(of, Mode::Varying))
             .map(|index| {
-                let addr = Addr::behind(first, (index as u32 * bytes).cast_signed());
+                let addr = Addr::offset(first, (index as u32 * bytes).cast_signed());
                 let mask = masks.as_ref().map(|masks| masks[index]);
                 self.here(ty, VOp::LoadVector { mem: memory(of), addr, mask })
             })
@@ -294,14 +301,14 @@ impl Lower<'_> {
             Address::Linear(base, stride) => (Some(*base), self.steps(Scalar::I32, *stride), false),
             Address::Based(base, offsets) => (Some(*base), offsets.clone(), false),
             Address::Wide(regs) => (None, regs.clone(), true),
-            Address::Rows(base, _) => (Some(*base), self.number(Scalar::I32, Mode::Varying, 0), false),
+            Address::ElementMajor(base, _) => (Some(*base), self.number(Scalar::I32, Mode::Varying, 0), false),
         }
     }
 
     /// Numbers of 32 or 64 bits from places of their own.
     fn gather(&mut self, address: &Address, of: Scalar) -> Regs {
         let ty = self.shape.register(of, Mode::Varying);
-        let masks = self.exec.clone().map(|masks| self.masks_for(of, &masks));
+        let masks = self.exec_mask.clone().map(|masks| self.masks_for(of, &masks));
         let (base, index) = self.indices_for(address, of);
         index
             .into_iter()
@@ -358,7 +365,7 @@ impl Lower<'_> {
             Address::Uniform(base) => Val::Uniform(smallvec![*base]),
             Address::Linear(base, stride) => Val::Linear(*base, *stride),
             Address::Based(base, offsets) => Val::Based(*base, offsets.clone()),
-            Address::Rows(base, offsets) => Val::Rows(*base, offsets.clone()),
+            Address::ElementMajor(base, offsets) => Val::ElementMajor(*base, offsets.clone()),
             Address::Wide(regs) => return regs.clone(),
         };
         self.comps_of(&val, ty, Mode::Varying).swap_remove(0)
@@ -383,19 +390,19 @@ impl Lower<'_> {
         {
             let comps = self.comps(value, Mode::Uniform);
             for (index, regs) in (0..count).zip(comps) {
-                let addr = Addr::behind(base, (index * of.size()).cast_signed());
+                let addr = Addr::offset(base, (index * of.size()).cast_signed());
                 self.b.effect(VOp::Store(memory(of), addr, regs[0]));
             }
             return Ok(());
         }
-        if self.store_ordered(&address, value) || self.store_packed(&address, value) {
+        if self.store_aos(&address, value) || self.store_packed(&address, value) {
             return Ok(());
         }
         let comps = self.comps(value, Mode::Varying);
         match (&address, &*comps) {
-            (Address::Based(base, offsets), [regs]) if self.is_likely_row(pointer, of.size()) => {
-                let apart = &mut |this: &mut Self| this.store_varying(&address, of, &comps);
-                self.store_likely_row((*base, offsets), of, regs, apart);
+            (Address::Based(base, offsets), [regs]) if self.is_speculatively_contiguous(pointer, of.size()) => {
+                let fallback = &mut |this: &mut Self| this.store_varying(&address, of, &comps);
+                self.store_speculative((*base, offsets), of, regs, fallback);
             }
             _ => self.store_varying(&address, of, &comps),
         }
@@ -403,20 +410,20 @@ impl Lower<'_> {
     }
 
     fn store_varying(&mut self, address: &Address, of: Scalar, comps: &[Regs]) {
-        if let Address::Rows(..) = address {
+        if let Address::ElementMajor(..) = address {
             for (index, regs) in (0_u32..).zip(comps) {
-                if let Address::Rows(base, offsets) = self.behind(address, index * of.size()) {
-                    let place = self.in_rows(base, offsets.as_ref(), of.size());
+                if let Address::ElementMajor(base, offsets) = self.behind(address, index * of.size()) {
+                    let place = self.element_major_address(base, offsets.as_ref(), of.size());
                     if offsets.is_some() {
                         self.store_varying(&place, of, std::slice::from_ref(regs));
                     } else {
-                        self.store_own_row(&place, of, regs);
+                        self.store_private_contiguous(&place, of, regs);
                     }
                 }
             }
             return;
         }
-        if self.store_together(address, of, comps) {
+        if self.store_interleaved(address, of, comps) {
             return;
         }
         let (size, total) = (of.size(), of.size() * comps.len() as u32);
@@ -425,11 +432,11 @@ impl Lower<'_> {
             if let [regs] = comps
                 && stride == i64::from(size)
             {
-                return self.store_row(first, of, regs);
+                return self.store_contiguous(first, of, regs);
             }
             if let Some(word) = word.filter(|word| stride == i64::from(word.size()) && total == word.size()) {
                 let wide = self.bitcast(of, word, Mode::Varying, comps);
-                return self.store_row(first, word, &wide[0]);
+                return self.store_contiguous(first, word, &wide[0]);
             }
         }
         if !self.shape.isa.has_scatter() || matches!(address, Address::Uniform(_)) || size < 4 && word.is_none() {
@@ -445,16 +452,16 @@ impl Lower<'_> {
 
     /// Does something as if all lanes were alive.
     fn unmasked<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
-        let exec = self.exec.take();
+        let exec = self.exec_mask.take();
         let made = f(self);
-        self.exec = exec;
+        self.exec_mask = exec;
         made
     }
 
     /// A row of private memory, which is there for all lanes and which nobody else writes: what lanes have that are not alive is stored again,
     /// which some machines do much sooner than a store under a mask.
-    fn store_own_row(&mut self, place: &Address, of: Scalar, regs: &[V]) {
-        let merged = self.exec.clone().map(|masks| {
+    fn store_private_contiguous(&mut self, place: &Address, of: Scalar, regs: &[V]) {
+        let merged = self.exec_mask.clone().map(|masks| {
             let old = self.unmasked(|this| this.load_varying(place, of, 1, of.size()).swap_remove(0));
             self.select_regs(of, Mode::Varying, &masks, regs, &old)
         });
@@ -463,18 +470,18 @@ impl Lower<'_> {
     }
 
     /// Neighbours side by side.
-    pub(super) fn store_row(&mut self, first: V, of: Scalar, regs: &[V]) {
-        let masks = self.exec.clone().map(|masks| self.masks_for(of, &masks));
+    pub(super) fn store_contiguous(&mut self, first: V, of: Scalar, regs: &[V]) {
+        let masks = self.exec_mask.clone().map(|masks| self.masks_for(of, &masks));
         let bytes = u32::from(self.shape.register(of, Mode::Varying).lanes()) * of.size();
         for (index, &value) in regs.iter().enumerate() {
-            let addr = Addr::behind(first, (index as u32 * bytes).cast_signed());
+            let addr = Addr::offset(first, (index as u32 * bytes).cast_signed());
             let mask = masks.as_ref().map(|masks| masks[index]);
             self.b.effect(VOp::StoreVector { mem: memory(of), addr, value, mask });
         }
     }
 
     fn scatter(&mut self, address: &Address, of: Scalar, regs: &[V]) {
-        let masks = self.exec.clone().map(|masks| self.masks_for(of, &masks));
+        let masks = self.exec_mask.clone().map(|masks| self.masks_for(of, &masks));
         let (base, lists) = self.indices_for(address, of);
         for (number, (index, &value)) in lists.into_iter().zip(regs).enumerate() {
             let mask = masks.as_ref().map(|masks| masks[number]);
@@ -487,7 +494,7 @@ impl Lower<'_> {
         operands.extend(comps.iter().map(|regs| (of, regs.clone())));
         self.each_lane(&operands, None, &mut |this, scalars, _| {
             for (index, &value) in (0_u32..).zip(&scalars[1..]) {
-                let addr = Addr::behind(scalars[0], (index * of.size()).cast_signed());
+                let addr = Addr::offset(scalars[0], (index * of.size()).cast_signed());
                 this.b.effect(VOp::Store(memory(of), addr, value));
             }
             None
@@ -529,10 +536,10 @@ impl Lower<'_> {
             };
             let disp = (at - rest).cast_signed();
             let value = match src {
-                Some(src) => self.here(ty, VOp::Load(mem, Addr::behind(src, disp))),
+                Some(src) => self.here(ty, VOp::Load(mem, Addr::offset(src, disp))),
                 None => self.bits(ty, 0),
             };
-            self.b.effect(VOp::Store(mem, Addr::behind(dst, disp), value));
+            self.b.effect(VOp::Store(mem, Addr::offset(dst, disp), value));
             at += mem.bytes();
         }
     }
@@ -559,7 +566,7 @@ impl Lower<'_> {
 
     /// Whether all lanes go to one place.
     pub(super) fn is_uniform(&self, value: Value) -> bool {
-        matches!(self.variation.kind(value), Kind::Uniform | Kind::Unknown)
+        matches!(self.uniformity.lane_shape(value), LaneShape::Uniform | LaneShape::Unknown)
     }
 
     /// The space of a pointer.

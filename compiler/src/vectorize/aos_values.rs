@@ -14,15 +14,15 @@ use wgcl_codegen::vir::{Addr, Block, Op as VOp, Type as Register, Value as V};
 use super::access::{Address, memory};
 use super::shape::Mode;
 use super::value::{Comps, Regs, Val, scalar};
-use super::vectorizer::{Lower, Lowered};
+use super::vectorizer::{Lowered, Vectorizer};
 use crate::ir::{Op, Scalar, Type, Value};
 
 /// The most components.
-const MOST: u32 = 16;
+const MAX_COMPONENTS: u32 = 16;
 
 /// A value of several components in the order of memory.
 #[derive(Clone, Debug)]
-pub(super) struct Ordered {
+pub(super) struct AosValue {
     /// As many as there are components, each with the registers of one: of `n` components, memory has register `i` of number `p` at place `i * n + p`.
     vectors: Comps,
     /// The number of loops around its definition, and the block.
@@ -31,41 +31,41 @@ pub(super) struct Ordered {
 
 /// Whether work-items have components at an address that fill memory without gaps, as numbers that fill their registers.
 fn fills(address: &Address, of: Scalar, count: u32) -> Option<V> {
-    let whole = of.size() >= 4 && (2..=MOST).contains(&count) && count.is_power_of_two();
+    let whole = of.size() >= 4 && (2..=MAX_COMPONENTS).contains(&count) && count.is_power_of_two();
     match *address {
         Address::Linear(first, stride) if whole && stride == i64::from(of.size() * count) => Some(first),
         _ => None,
     }
 }
 
-impl Lower<'_> {
+impl Vectorizer<'_> {
     /// Loads the components of all work-items as they stand in memory; whether that was done.
-    pub(super) fn load_ordered(&mut self, result: Value, address: &Address) -> bool {
+    pub(super) fn load_aos(&mut self, result: Value, address: &Address) -> bool {
         let ty = self.ir_ty(result);
         let (of, count) = (scalar(ty), u32::from(ty.lanes()));
-        let Some(first) = fills(address, of, count).filter(|_| self.exec.is_none() && self.shape.lanes > 1) else { return false };
+        let Some(first) = fills(address, of, count).filter(|_| self.exec_mask.is_none() && self.shape.lanes > 1) else { return false };
         let register = self.shape.register(of, Mode::Varying);
         let mut vectors: Comps = SmallVec::from_elem(Regs::new(), count as usize);
         for index in 0..self.shape.registers(of, Mode::Varying) as u32 {
             for part in 0..count {
-                let addr = self.row_part(first, of, index * count + part);
+                let addr = self.vector_addr(first, of, index * count + part);
                 vectors[part as usize].push(self.here(register, VOp::LoadVector { mem: memory(of), addr, mask: None }));
             }
         }
-        self.define_ordered(result, vectors);
+        self.define_aos(result, vectors);
         true
     }
 
     /// Stores an ordered value as it is; whether that was done.
-    pub(super) fn store_ordered(&mut self, address: &Address, value: Value) -> bool {
+    pub(super) fn store_aos(&mut self, address: &Address, value: Value) -> bool {
         let ty = self.ir_ty(value);
         let (of, count) = (scalar(ty), u32::from(ty.lanes()));
-        let Some(first) = fills(address, of, count).filter(|_| self.exec.is_none()) else { return false };
-        let Some(ordered) = self.ordered.get(&value) else { return false };
-        let vectors = ordered.vectors.clone();
+        let Some(first) = fills(address, of, count).filter(|_| self.exec_mask.is_none()) else { return false };
+        let Some(aos) = self.aos.get(&value) else { return false };
+        let vectors = aos.vectors.clone();
         for index in 0..self.shape.registers(of, Mode::Varying) as u32 {
             for (part, regs) in (0..).zip(&vectors) {
-                let addr = self.row_part(first, of, index * count + part);
+                let addr = self.vector_addr(first, of, index * count + part);
                 self.b.effect(VOp::StoreVector { mem: memory(of), addr, value: regs[index as usize], mask: None });
             }
         }
@@ -73,19 +73,19 @@ impl Lower<'_> {
     }
 
     /// Where a vector of a row stands.
-    fn row_part(&self, first: V, of: Scalar, number: u32) -> Addr {
+    fn vector_addr(&self, first: V, of: Scalar, number: u32) -> Addr {
         let bytes = u32::from(self.shape.register(of, Mode::Varying).lanes()) * of.size();
-        Addr::behind(first, (number * bytes).cast_signed())
+        Addr::offset(first, (number * bytes).cast_signed())
     }
 
-    fn define_ordered(&mut self, result: Value, vectors: Comps) {
+    fn define_aos(&mut self, result: Value, vectors: Comps) {
         let home = (self.depth(), self.b.current());
         self.values[result.index()] = None;
-        self.ordered.insert(result, Ordered { vectors, home });
+        self.aos.insert(result, AosValue { vectors, home });
     }
 
     /// Computes in the order of memory what is done with each component alone, if an operand is there in it and the others can be; whether that was done.
-    pub(super) fn compute_ordered(&mut self, op: &Op, result: Value) -> Lowered<bool> {
+    pub(super) fn compute_aos(&mut self, op: &Op, result: Value) -> Lowered<bool> {
         let ty = self.ir_ty(result);
         let operands: SmallVec<[Value; 3]> = match op {
             Op::Un(_, a) => SmallVec::from_slice(&[*a]),
@@ -93,11 +93,11 @@ impl Lower<'_> {
             Op::Math(_, args) => args.iter().copied().collect(),
             _ => return Ok(false),
         };
-        let is_ordered = |value: &Value| self.ordered.contains_key(value);
-        if self.exec.is_some() || !operands.iter().any(is_ordered) || operands.iter().any(|&operand| self.ir_ty(operand) != ty) {
+        let is_aos = |value: &Value| self.aos.contains_key(value);
+        if self.exec_mask.is_some() || !operands.iter().any(is_aos) || operands.iter().any(|&operand| self.ir_ty(operand) != ty) {
             return Ok(false);
         }
-        let lists: Option<SmallVec<[Comps; 3]>> = operands.iter().map(|&operand| self.in_order(operand, ty)).collect();
+        let lists: Option<SmallVec<[Comps; 3]>> = operands.iter().map(|&operand| self.as_aos(operand, ty)).collect();
         let Some(lists) = lists else { return Ok(false) };
         let (of, mode) = (scalar(ty), Mode::Varying);
         let vectors: Lowered<Comps> = (0..usize::from(ty.lanes()))
@@ -111,14 +111,14 @@ impl Lower<'_> {
                 }
             })
             .collect();
-        self.define_ordered(result, vectors?);
+        self.define_aos(result, vectors?);
         Ok(true)
     }
 
     /// An operand in the order of memory: it is there in it, or is the same for all work-items.
-    fn in_order(&mut self, value: Value, ty: Type) -> Option<Comps> {
-        if let Some(ordered) = self.ordered.get(&value) {
-            return Some(ordered.vectors.clone());
+    fn as_aos(&mut self, value: Value, ty: Type) -> Option<Comps> {
+        if let Some(aos) = self.aos.get(&value) {
+            return Some(aos.vectors.clone());
         }
         if !self.is_uniform(value) {
             return None;
@@ -130,29 +130,29 @@ impl Lower<'_> {
             return Some(components.iter().map(|&component| SmallVec::from_elem(component, count)).collect());
         }
         // The same for every register of a component, since all components are there in each.
-        let mixed = self.mix(self.shape.register(of, Mode::Varying), &components);
-        Some(mixed.into_iter().map(|vector| SmallVec::from_elem(vector, count)).collect())
+        let interleaved = self.interleave(self.shape.register(of, Mode::Varying), &components);
+        Some(interleaved.into_iter().map(|vector| SmallVec::from_elem(vector, count)).collect())
     }
 
     /// The registers of each component of an ordered value, which are made where the value was.
-    pub(super) fn sorted(&mut self, value: Value) -> Option<Comps> {
-        let ordered = self.ordered.get(&value)?;
-        let (vectors, home) = (ordered.vectors.clone(), ordered.home);
+    pub(super) fn deinterleaved(&mut self, value: Value) -> Option<Comps> {
+        let aos = self.aos.get(&value)?;
+        let (vectors, home) = (aos.vectors.clone(), aos.home);
         let register = self.shape.register(scalar(self.ir_ty(value)), Mode::Varying);
-        let sorted = self.at(home, |this| this.sort_vectors(register, &vectors));
-        self.values[value.index()] = Some(Val::Varying(sorted.clone()));
-        Some(sorted)
+        let soa = self.at(home, |this| this.deinterleave_vectors(register, &vectors));
+        self.values[value.index()] = Some(Val::Varying(soa.clone()));
+        Some(soa)
     }
 
     /// The registers of each component.
-    fn sort_vectors(&mut self, register: Register, vectors: &Comps) -> Comps {
-        let mut sorted: Comps = SmallVec::from_elem(Regs::new(), vectors.len());
+    fn deinterleave_vectors(&mut self, register: Register, vectors: &Comps) -> Comps {
+        let mut soa: Comps = SmallVec::from_elem(Regs::new(), vectors.len());
         for index in 0..vectors[0].len() {
             let list: Vec<V> = vectors.iter().map(|regs| regs[index]).collect();
-            for (regs, vector) in sorted.iter_mut().zip(self.sort(register, &list)) {
+            for (regs, vector) in soa.iter_mut().zip(self.deinterleave(register, &list)) {
                 regs.push(vector);
             }
         }
-        sorted
+        soa
     }
 }

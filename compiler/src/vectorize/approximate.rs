@@ -5,7 +5,7 @@ use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp
 
 use super::shape::Mode;
 use super::value::Regs;
-use super::vectorizer::{Lower, Lowered};
+use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{MathOp, Scalar};
 use crate::passes::coarse_sines::{EVEN, ODD, QUARTER};
@@ -13,7 +13,7 @@ use crate::passes::coarse_sines::{EVEN, ODD, QUARTER};
 const F32: Scalar = Scalar::F32;
 const I32: Scalar = Scalar::I32;
 
-impl Lower<'_> {
+impl Vectorizer<'_> {
     /// A function of the `native_` kind.
     pub(super) fn native(&mut self, op: MathOp, of: Scalar, mode: Mode, args: &[&[V]]) -> Lowered<Regs> {
         if of != F32 {

@@ -1,6 +1,6 @@
 //! Element-wise operations: integers, floats, comparisons, selections.
 //!
-//! Narrow integers lie in 32 bits whose upper ones mean nothing; what depends on them extends first ([`Lower::zero_extend`], [`Lower::sign_extend`]). Halves are computed as
+//! Narrow integers lie in 32 bits whose upper ones mean nothing; what depends on them extends first ([`Vectorizer::zero_extend`], [`Vectorizer::sign_extend`]). Halves are computed as
 //! floats and rounded back, which for sums, products, quotients and square roots is the same as rounding once.
 
 use std::mem::offset_of;
@@ -14,11 +14,11 @@ use wgcl_codegen::vir::{
 use super::abi::LaunchContext;
 use super::shape::{Mode, elem};
 use super::value::{Regs, scalar};
-use super::vectorizer::{Extended, Lower, Lowered};
+use super::vectorizer::{Extended, Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{BinOp, CmpOp, MathOp, Scalar, Type, UnOp, Value};
 
-impl Lower<'_> {
+impl Vectorizer<'_> {
     /// An operation of two registers each, of numbers that fill their registers.
     pub(super) fn bin_regs(&mut self, op: VBin, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
         let ty = self.shape.register(of, mode);

@@ -13,14 +13,14 @@ use wgcl_codegen::vir::{
 use super::access::memory;
 use super::collective::Fold;
 use super::shape::{Mode, elem};
-use super::uniformity::Kind;
+use super::uniformity::LaneShape;
 use super::value::{Regs, Val};
-use super::vectorizer::{Lower, Lowered};
+use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{AtomicOp, BinOp, Scalar, Space, Value};
 
 /// What is done with the scalars of one lane; the result, if there is one.
-type ForScalars<'f, 'a> = dyn FnMut(&mut Lower<'a>, &[V]) -> Lowered<Option<V>> + 'f;
+type ForScalars<'f, 'a> = dyn FnMut(&mut Vectorizer<'a>, &[V]) -> Lowered<Option<V>> + 'f;
 
 /// How the values of several lanes become one, if it does not matter in what order they come.
 fn combined(op: AtomicOp, of: Scalar) -> Option<Fold> {
@@ -59,23 +59,23 @@ const fn bits_in_memory(of: Scalar) -> Mem {
     }
 }
 
-impl<'a> Lower<'a> {
+impl<'a> Vectorizer<'a> {
     /// `atomic`
     pub(super) fn atomic(&mut self, result: Option<Value>, op: AtomicOp, pointer: Value, value: Option<Value>, of: Scalar) -> Lowered<()> {
-        let alone = matches!(self.space(pointer), Space::Local | Space::Private);
+        let unshared = matches!(self.space(pointer), Space::Local | Space::Private);
         if let (Some(value), Some(fold)) = (value, combined(op, of))
             && self.shape.lanes > 1
             && self.is_uniform(pointer)
         {
-            return self.atomic_of_all(result, (op, fold), pointer, value, alone);
+            return self.atomic_of_all(result, (op, fold), pointer, value, unshared);
         }
-        if op != AtomicOp::Load && !alone {
+        if op != AtomicOp::Load && !unshared {
             self.prefetch_lines(pointer);
         }
         let operands: Vec<Value> = std::iter::once(pointer).chain(value).collect();
-        self.one_by_one(result, &operands, of, &mut |this, scalars| {
+        self.lane_by_lane(result, &operands, of, &mut |this, scalars| {
             let value = scalars.get(1).copied();
-            this.atomic_scalar(op, scalars[0], value, of, alone)
+            this.atomic_scalar(op, scalars[0], value, of, unshared)
         })
     }
 
@@ -86,15 +86,15 @@ impl<'a> Lower<'a> {
         (op, fold): (AtomicOp, Fold),
         pointer: Value,
         value: Value,
-        alone: bool,
+        unshared: bool,
     ) -> Lowered<()> {
-        let values = self.of_those_here(fold, value);
+        let values = self.active_or_neutral(fold, value);
         let all = self.reduced(fold, &values)?;
         let place = self.first(pointer);
-        let old = self.atomic_scalar(op, place, Some(all), fold.of, alone)?;
+        let old = self.atomic_scalar(op, place, Some(all), fold.of, unshared)?;
         let (Some(result), Some(old)) = (result, old) else { return Ok(()) };
         let found = self.splat(old, fold.of);
-        if self.wanted[result.index()] == 0 {
+        if self.demanded_bits[result.index()] == 0 {
             self.varying(result, smallvec![found]);
             return Ok(());
         }
@@ -127,7 +127,7 @@ impl<'a> Lower<'a> {
     pub(super) fn compare_exchange(&mut self, result: Option<Value>, [pointer, expected, desired]: [Value; 3], of: Scalar) -> Lowered<()> {
         let ty = Register::Scalar(elem(of).int());
         self.prefetch_lines(pointer);
-        self.one_by_one(result, &[pointer, expected, desired], of, &mut |this, scalars| {
+        self.lane_by_lane(result, &[pointer, expected, desired], of, &mut |this, scalars| {
             let (expected, desired) = (this.int_scalar(of, scalars[1]), this.int_scalar(of, scalars[2]));
             let expected = this.low_bits(of, expected);
             let op = VOp::AtomicCompareExchange(bits_in_memory(of), Addr::of(scalars[0]), expected, desired);
@@ -137,7 +137,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Does something with the scalars of each lane that is alive, or once where there is but one lane.
-    fn one_by_one(&mut self, result: Option<Value>, operands: &[Value], of: Scalar, f: &mut ForScalars<'_, 'a>) -> Lowered<()> {
+    fn lane_by_lane(&mut self, result: Option<Value>, operands: &[Value], of: Scalar, f: &mut ForScalars<'_, 'a>) -> Lowered<()> {
         if self.shape.lanes == 1 {
             let scalars: Vec<V> = operands.iter().map(|&operand| self.first(operand)).collect();
             if let (Some(made), Some(result)) = (f(self, &scalars)?, result) {
@@ -148,7 +148,7 @@ impl<'a> Lower<'a> {
         let lists: Vec<(Scalar, Regs)> =
             operands.iter().map(|&operand| (super::value::scalar(self.ir_ty(operand)), self.regs(operand, Mode::Varying))).collect();
         let mut failed = None;
-        let wanted = result.filter(|result| self.wanted[result.index()] > 0);
+        let wanted = result.filter(|result| self.demanded_bits[result.index()] > 0);
         let made = self.each_lane(&lists, wanted.map(|_| of), &mut |this, scalars, _| match f(this, scalars) {
             Ok(made) => made,
             Err(error) => {
@@ -160,7 +160,7 @@ impl<'a> Lower<'a> {
             return Err(error);
         }
         if let Some(result) = result {
-            debug_assert_eq!(self.variation.kind(result), Kind::Varying, "each lane has its own");
+            debug_assert_eq!(self.uniformity.lane_shape(result), LaneShape::Varying, "each lane has its own");
             let made = if wanted.is_some() { made } else { self.number(of, Mode::Varying, 0) };
             self.varying(result, smallvec![made]);
         }
@@ -185,7 +185,7 @@ impl<'a> Lower<'a> {
         if elem(of).is_float() { self.here(Register::Scalar(elem(of)), VOp::Cast(VCast::Bitcast, value)) } else { value }
     }
 
-    fn atomic_scalar(&mut self, op: AtomicOp, pointer: V, value: Option<V>, of: Scalar, alone: bool) -> Lowered<Option<V>> {
+    fn atomic_scalar(&mut self, op: AtomicOp, pointer: V, value: Option<V>, of: Scalar, unshared: bool) -> Lowered<Option<V>> {
         let (addr, ty, mem) = (Addr::of(pointer), Register::Scalar(elem(of)), memory(of));
         let operand = || value.ok_or_else(|| internal!("{op:?} without a value"));
         // Loads and additions of aligned words are whole on every machine of this kind; stores of other orders than relaxed are exchanges.
@@ -193,7 +193,7 @@ impl<'a> Lower<'a> {
             return Ok(Some(self.here(ty, VOp::Load(mem, addr))));
         }
         let value = operand()?;
-        if alone {
+        if unshared {
             let old = if op == AtomicOp::Store { None } else { Some(self.here(ty, VOp::Load(mem, addr))) };
             let new = match old {
                 Some(old) => self.update(op, of, old, value)?,

@@ -7,7 +7,7 @@ use wgcl_codegen::vir::{BinOp as VBin, CmpOp as VCmp, Elem, Func, Mem, Op as VOp
 
 use super::shape::{Mode, Shape, elem};
 use super::value::{Comps, Regs, Val, scalar};
-use super::vectorizer::{Lower, Lowered};
+use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{self, Scalar, Type, Value};
 
@@ -43,7 +43,7 @@ impl CallFrame {
     }
 }
 
-impl Lower<'_> {
+impl Vectorizer<'_> {
     fn mode(&self) -> Mode {
         if self.shape.lanes == 1 { Mode::Uniform } else { Mode::Varying }
     }
@@ -54,7 +54,7 @@ impl Lower<'_> {
         for regs in comps {
             let (of, regs) =
                 if of == Scalar::Bool && self.mode() == Mode::Varying { (Scalar::I32, self.bool_to_int(regs)) } else { (of, regs.clone()) };
-            let masks = self.exec.clone().filter(|_| masked).map(|masks| self.masks_for(of, &masks));
+            let masks = self.exec_mask.clone().filter(|_| masked).map(|masks| self.masks_for(of, &masks));
             for (index, &value) in regs.iter().enumerate() {
                 let addr = self.frame_addr(at);
                 let (mem, size) = (Mem::Elem(elem(of)), elem(of).bytes() * u32::from(self.b.ty(value).lanes()));
@@ -149,7 +149,7 @@ impl Lower<'_> {
         self.items.group = Some([word(self, 1), word(self, 2), word(self, 3)]);
         self.items.linear = Some(word(self, 4));
         if self.mode() == Mode::Varying {
-            self.exec = Some(self.masks_of(bits));
+            self.exec_mask = Some(self.masks_of(bits));
         }
         let function = self.function;
         for (&param, &at) in function.params.iter().zip(&frame.params) {

@@ -13,9 +13,9 @@ use smallvec::{SmallVec, smallvec};
 use wgcl_codegen::vir::{Addr, BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Mem, Op as VOp, Type as Register, UnOp as VUn, Value as V};
 
 use super::shape::{Mode, elem};
-use super::uniformity::Kind;
+use super::uniformity::LaneShape;
 use super::value::{Comps, Regs, Val, scalar};
-use super::vectorizer::{Lower, Lowered};
+use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{BinOp, Function, GroupOp, Module, Op, Scalar, Value, WorkItem};
 
@@ -44,7 +44,7 @@ pub(super) struct Fold {
     pub of: Scalar,
 }
 
-impl Lower<'_> {
+impl Vectorizer<'_> {
     /// `group`: what comes of it for the lanes that are here.
     pub(super) fn collective(&mut self, result: Option<Value>, sub: bool, op: GroupOp, args: &[Value]) -> Lowered<()> {
         // In lockstep, and memory is read and written in order.
@@ -53,16 +53,16 @@ impl Lower<'_> {
         let made = if !sub && self.group.is_some() {
             self.scan_on(result, op, value)?
         } else if self.shape.lanes == 1 {
-            self.alone(op, value)
+            self.collective_of_one(op, value)
         } else {
-            self.together(result, op, value, args.get(1).copied())?
+            self.collective_of_gang(result, op, value, args.get(1).copied())?
         };
         self.define(result, made);
         Ok(())
     }
 
     /// An operation of a single work-item.
-    fn alone(&mut self, op: GroupOp, value: Value) -> Val {
+    fn collective_of_one(&mut self, op: GroupOp, value: Value) -> Val {
         let of = scalar(self.ir_ty(value));
         match op {
             GroupOp::ScanExclusive(op) | GroupOp::ActiveExclusive(op) => {
@@ -76,7 +76,7 @@ impl Lower<'_> {
         }
     }
 
-    fn together(&mut self, result: Value, op: GroupOp, value: Value, other: Option<Value>) -> Lowered<Val> {
+    fn collective_of_gang(&mut self, result: Value, op: GroupOp, value: Value, other: Option<Value>) -> Lowered<Val> {
         let operand = || other.ok_or_else(|| internal!("{op:?} of one operand"));
         let uniform = |scalar: V| Val::Uniform(smallvec![scalar]);
         Ok(match op {
@@ -131,7 +131,7 @@ impl Lower<'_> {
 
     /// The number of the first lane that is here.
     fn first_lane(&mut self) -> V {
-        if self.exec.is_none() {
+        if self.exec_mask.is_none() {
             return self.i32(0);
         }
         let bits = self.live_bits();
@@ -149,9 +149,9 @@ impl Lower<'_> {
     }
 
     /// The registers of a value, in which who is not here has what changes nothing.
-    pub(super) fn of_those_here(&mut self, fold: Fold, value: Value) -> Regs {
+    pub(super) fn active_or_neutral(&mut self, fold: Fold, value: Value) -> Regs {
         let regs = self.regs(value, Mode::Varying);
-        match self.exec.clone() {
+        match self.exec_mask.clone() {
             None => regs,
             Some(masks) => {
                 let others = self.number(fold.of, Mode::Varying, fold.op.neutral(fold.of));
@@ -198,7 +198,7 @@ impl Lower<'_> {
     fn shuffled(&mut self, op: GroupOp, value: Value, other: Value) -> Lowered<Regs> {
         let (of, lanes) = (scalar(self.ir_ty(value)), self.shape.lanes);
         let (regs, last) = (self.regs(value, Mode::Varying), lanes - 1);
-        let by = self.variation.definitions().scalar(other).map(|by| by as u32);
+        let by = self.uniformity.definitions().scalar(other).map(|by| by as u32);
         if let Some(by) = by {
             return self
                 .moved(of, &regs, None, &|lane| Some(last & if op == GroupOp::ShuffleXor { lane ^ by } else { turned(op, lane, by) }));
@@ -277,7 +277,7 @@ impl Lower<'_> {
     fn reduction(&mut self, result: Value, op: GroupOp, value: Value, cluster: Option<Value>) -> Lowered<Val> {
         let op = op.combines().ok_or_else(|| internal!("{op:?} combines nothing"))?;
         let fold = Fold { op, of: scalar(self.ir_ty(value)) };
-        let regs = self.of_those_here(fold, value);
+        let regs = self.active_or_neutral(fold, value);
         if !self.is_uniform(result) {
             let cluster = cluster.ok_or_else(|| internal!("a reduction that varies"))?;
             return Ok(Val::Varying(smallvec![self.reduced_in_clusters(fold, &regs, cluster)?]));
@@ -299,7 +299,7 @@ impl Lower<'_> {
 
     /// Those of each so many lanes, which are a power of two.
     fn reduced_in_clusters(&mut self, fold: Fold, regs: &[V], cluster: Value) -> Lowered<Regs> {
-        let known = self.variation.definitions().scalar(cluster).map(|size| size as u32);
+        let known = self.uniformity.definitions().scalar(cluster).map(|size| size as u32);
         let mut sum = Regs::from_slice(regs);
         let mut step = 1;
         while step < known.unwrap_or(self.shape.lanes).min(self.shape.lanes) {
@@ -321,18 +321,18 @@ impl Lower<'_> {
         let lanes = self.shape.lanes;
         let size = match cluster {
             None => lanes,
-            Some(size) => self.variation.definitions().scalar(size).ok_or_else(|| internal!("a scan of unknown clusters"))? as u32,
+            Some(size) => self.uniformity.definitions().scalar(size).ok_or_else(|| internal!("a scan of unknown clusters"))? as u32,
         };
         let size = size.clamp(1, lanes);
         let fold = Fold { op, of: scalar(self.ir_ty(value)) };
-        let regs = self.of_those_here(fold, value);
+        let regs = self.active_or_neutral(fold, value);
         let sums = self.scanned(fold, &regs, size)?;
         if inclusive {
             return Ok(sums);
         }
         let identity = self.number(fold.of, Mode::Varying, op.identity(fold.of));
         let before = self.moved(fold.of, &sums, Some(&identity), &|lane| earlier(lane, 1, size))?;
-        if self.exec.is_none() || op.neutral(fold.of) == op.identity(fold.of) {
+        if self.exec_mask.is_none() || op.neutral(fold.of) == op.identity(fold.of) {
             return Ok(before);
         }
         // Whether anybody is here of those before.
@@ -376,22 +376,22 @@ const fn turned(op: GroupOp, lane: u32, by: u32) -> u32 {
 }
 
 /// How what an operation of a group gives varies among the lanes of a chunk. `of`: how values vary, `constant`: what they are, if that is known.
-pub(super) fn kind(
+pub(super) fn lane_shape(
     (sub, op, args): (bool, GroupOp, &[Value]),
     lanes: u32,
-    of: impl Fn(Value) -> Kind,
+    of: impl Fn(Value) -> LaneShape,
     constant: impl Fn(Value) -> Option<i64>,
-) -> Kind {
+) -> LaneShape {
     match (op, args) {
         (GroupOp::Shuffle, &[value, index]) if sub => match (of(value), of(index)) {
-            (Kind::Uniform, _) | (_, Kind::Uniform) => Kind::Uniform,
-            (Kind::Unknown, _) | (_, Kind::Unknown) => Kind::Unknown,
-            _ => Kind::Varying,
+            (LaneShape::Uniform, _) | (_, LaneShape::Uniform) => LaneShape::Uniform,
+            (LaneShape::Unknown, _) | (_, LaneShape::Unknown) => LaneShape::Unknown,
+            _ => LaneShape::Varying,
         },
-        (GroupOp::ActiveReduce(_), &[_, cluster]) if constant(cluster).is_some_and(|size| size >= i64::from(lanes)) => Kind::Uniform,
+        (GroupOp::ActiveReduce(_), &[_, cluster]) if constant(cluster).is_some_and(|size| size >= i64::from(lanes)) => LaneShape::Uniform,
         (GroupOp::All | GroupOp::Any | GroupOp::Reduce(_) | GroupOp::Broadcast | GroupOp::BroadcastFirst | GroupOp::Ballot, _) => {
-            Kind::Uniform
+            LaneShape::Uniform
         }
-        _ => Kind::Varying,
+        _ => LaneShape::Varying,
     }
 }

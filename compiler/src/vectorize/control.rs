@@ -14,7 +14,7 @@
 //! A loop that splits turns while any lane is alive. Values that lanes carry who have left are never seen, so the parameters of loops need no masks.
 //!
 //! # Slots
-//! `alive`, `out`, `next` and `running` change in nested regions that may be jumped over. They are [`Lower::slots`]; where ways meet, those that differ become parameters.
+//! `alive`, `out`, `next` and `live_mask` change in nested regions that may be jumped over. They are [`Vectorizer::slots`]; where ways meet, those that differ become parameters.
 
 use std::ops::Range;
 
@@ -22,9 +22,9 @@ use smallvec::{SmallVec, smallvec};
 use wgcl_codegen::vir::{BinOp, Block, CmpOp, Cond, Op as VOp, Target, Terminator, Type as Register, UnOp, Value as V};
 
 use super::shape::Mode;
-use super::uniformity::{Kind, yielded};
+use super::uniformity::{LaneShape, yielded};
 use super::value::{Comps, Regs, Val, scalar};
-use super::vectorizer::{Lower, Lowered};
+use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{Inst, Op, Region, Scalar, Type, Value};
 
@@ -44,15 +44,15 @@ pub(super) struct LoopState {
     header: Block,
     /// Where it is left.
     exit: Block,
-    params: Vec<(Kind, Type)>,
-    results: Vec<(Kind, Type)>,
+    params: Vec<(LaneShape, Type)>,
+    results: Vec<(LaneShape, Type)>,
     /// Slots of the masks of the lanes that have not left, and of what those that have left brought. Only if it splits.
     alive: Range<usize>,
     out: Range<usize>,
     /// Slots of the next turn's parameters, where several `continue`s give them.
     next: Option<Range<usize>>,
     /// The lanes that are alive in its own region are all that have not left it: nobody waits for the next turn.
-    together: bool,
+    single_continue: bool,
     /// Whether its body returns: only then slots of what is around it change in it.
     returns: bool,
 }
@@ -85,24 +85,24 @@ enum Empty {
     LeaveLoop,
 }
 
-impl<'a> Lower<'a> {
-    fn kinds(&self, values: &[Value]) -> Vec<(Kind, Type)> {
-        values.iter().map(|&value| (self.variation.kind(value), self.ir_ty(value))).collect()
+impl<'a> Vectorizer<'a> {
+    fn lane_shapes(&self, values: &[Value]) -> Vec<(LaneShape, Type)> {
+        values.iter().map(|&value| (self.uniformity.lane_shape(value), self.ir_ty(value))).collect()
     }
 
-    fn coerce_all(&mut self, values: &[Value], to: &[(Kind, Type)]) -> SmallVec<[V; 4]> {
-        values.iter().zip(to).flat_map(|(&value, &(kind, _))| self.coerce(value, kind)).collect()
+    fn coerce_all(&mut self, values: &[Value], to: &[(LaneShape, Type)]) -> SmallVec<[V; 4]> {
+        values.iter().zip(to).flat_map(|(&value, &(lane_shape, _))| self.coerce(value, lane_shape)).collect()
     }
 
-    fn types(&self, of: &[(Kind, Type)]) -> SmallVec<[Register; 4]> {
-        of.iter().flat_map(|&(kind, ty)| self.coerced_types(kind, ty)).collect()
+    fn types(&self, of: &[(LaneShape, Type)]) -> SmallVec<[Register; 4]> {
+        of.iter().flat_map(|&(lane_shape, ty)| self.coerced_types(lane_shape, ty)).collect()
     }
 
-    fn define_all(&mut self, values: &[Value], of: &[(Kind, Type)], registers: &[V]) {
+    fn define_all(&mut self, values: &[Value], of: &[(LaneShape, Type)], registers: &[V]) {
         let mut rest = registers;
-        for (&value, &(kind, ty)) in values.iter().zip(of) {
-            let (own, others) = rest.split_at(self.coerced_types(kind, ty).len());
-            let val = self.rebuild(kind, ty, own);
+        for (&value, &(lane_shape, ty)) in values.iter().zip(of) {
+            let (own, others) = rest.split_at(self.coerced_types(lane_shape, ty).len());
+            let val = self.rebuild(lane_shape, ty, own);
             self.define(value, val);
             rest = others;
         }
@@ -113,16 +113,16 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers a region. `results`: of the construct whose region it is.
-    pub(super) fn region(&mut self, region: &'a Region, results: &[(Kind, Type)]) -> Lowered<End> {
+    pub(super) fn region(&mut self, region: &'a Region, results: &[(LaneShape, Type)]) -> Lowered<End> {
         self.rest(&region.insts, results, Empty::Meet)
     }
 
-    fn rest(&mut self, insts: &'a [Inst], results: &[(Kind, Type)], empty: Empty) -> Lowered<End> {
+    fn rest(&mut self, insts: &'a [Inst], results: &[(LaneShape, Type)], empty: Empty) -> Lowered<End> {
         for (index, inst) in insts.iter().enumerate() {
             match &inst.op {
                 Op::Yield(values) => return Ok(End::Yield(self.coerce_all(values, results))),
-                Op::Break(values) => return self.leave(values).map(|()| End::Left),
-                Op::Continue(values) => return self.go_on(values).map(|()| End::Left),
+                Op::Break(values) => return self.do_break(values).map(|()| End::Left),
+                Op::Continue(values) => return self.do_continue(values).map(|()| End::Left),
                 Op::Return(values) => return self.do_return(values).map(|()| End::Left),
                 Op::Unreachable => return self.unreachable().map(|()| End::Left),
                 _ => self.instruction(inst)?,
@@ -135,10 +135,10 @@ impl<'a> Lower<'a> {
                 && self.split_depth > 0
                 && all_jump(inst)
             {
-                self.exec = Some(self.no_lanes());
+                self.exec_mask = Some(self.no_lanes());
                 return Ok(End::Left);
             }
-            if self.may_part(inst) && !insts[index + 1..].is_empty() {
+            if self.may_lose_lanes(inst) && !insts[index + 1..].is_empty() {
                 return self.rest_if_any(&insts[index + 1..], results, empty);
             }
         }
@@ -156,14 +156,14 @@ impl<'a> Lower<'a> {
     }
 
     /// Whether lanes may be gone behind an instruction, without a jump: those that return, and those that leave a loop that splits.
-    pub(super) fn may_part(&self, inst: &Inst) -> bool {
-        let returned = (self.split_depth > 0 || self.variation.splits(inst)) && inst.op.regions().into_iter().any(returns);
+    pub(super) fn may_lose_lanes(&self, inst: &Inst) -> bool {
+        let returned = (self.split_depth > 0 || self.uniformity.splits(inst)) && inst.op.regions().into_iter().any(returns);
         returned || self.loops.last().is_some_and(|state| state.splits) && jumps(inst)
     }
 
     /// What follows an instruction behind which perhaps no lane is left.
-    fn rest_if_any(&mut self, insts: &'a [Inst], results: &[(Kind, Type)], empty: Empty) -> Lowered<End> {
-        let Some(masks) = self.exec.clone() else { return self.rest(insts, results, empty) };
+    fn rest_if_any(&mut self, insts: &'a [Inst], results: &[(LaneShape, Type)], empty: Empty) -> Lowered<End> {
+        let Some(masks) = self.exec_mask.clone() else { return self.rest(insts, results, empty) };
         // Nothing but the end follows: it does no harm.
         if let [Inst { op: Op::Yield(_), .. }] = insts {
             return self.rest(insts, results, empty);
@@ -203,29 +203,29 @@ impl<'a> Lower<'a> {
         let (mut there, mut missing): (SmallVec<[V; 4]>, SmallVec<[V; 4]>) = Default::default();
         let nobody = matches!(end, End::Left);
         if let End::Yield(values) = end {
-            there.extend(values.into_iter().chain(self.exec_masks()));
+            there.extend(values.into_iter().chain(self.exec_mask_or_all()));
             missing.extend(self.undefs(&types).into_iter().chain(zero.iter().copied()));
         }
         let own = there.len();
         let changed: Vec<usize> = (0..before.len()).filter(|&slot| before[slot] != self.slots[slot]).collect();
         there.extend(changed.iter().map(|&slot| self.slots[slot]));
         missing.extend(changed.iter().map(|&slot| before[slot]));
-        let kinds = self.types_of(&there);
+        let lane_shapes = self.types_of(&there);
         self.jump(meet, there);
         self.b.enter(none);
         self.jump(meet, missing);
         self.b.enter(meet);
         let depth = self.depth();
-        let params: SmallVec<[V; 8]> = kinds.iter().map(|&ty| self.block_param(meet, ty, depth)).collect();
+        let params: SmallVec<[V; 8]> = lane_shapes.iter().map(|&ty| self.block_param(meet, ty, depth)).collect();
         self.slots = before;
         for (&slot, &param) in changed.iter().zip(&params[own..]) {
             self.slots[slot] = param;
         }
         if nobody {
-            self.exec = Some(zero);
+            self.exec_mask = Some(zero);
             return Ok(End::Left);
         }
-        self.exec = Some(SmallVec::from_slice(&params[types.len()..own]));
+        self.exec_mask = Some(SmallVec::from_slice(&params[types.len()..own]));
         Ok(End::Yield(SmallVec::from_slice(&params[..types.len()])))
     }
 
@@ -253,21 +253,21 @@ impl<'a> Lower<'a> {
 
     /// Takes the lanes that are alive out of the slots of masks.
     fn drop_lanes(&mut self, slots: Range<usize>) {
-        let masks = self.exec_masks();
+        let masks = self.exec_mask_or_all();
         let old: Regs = SmallVec::from_slice(&self.slots[slots.clone()]);
         let new = self.mask_bin(BinOp::AndNot, &old, &masks);
         self.slots[slots].copy_from_slice(&new);
     }
 
     /// Puts values into slots for the lanes that are alive.
-    fn blend_slots(&mut self, slots: Range<usize>, of: &[(Kind, Type)], values: &[V]) {
-        let masks = self.exec_masks();
+    fn blend_slots(&mut self, slots: Range<usize>, of: &[(LaneShape, Type)], values: &[V]) {
+        let masks = self.exec_mask_or_all();
         let old: Vec<V> = self.slots[slots.clone()].to_vec();
         let mut at = 0;
-        for &(kind, ty) in of {
-            let count = self.coerced_types(kind, ty).len();
+        for &(lane_shape, ty) in of {
+            let count = self.coerced_types(lane_shape, ty).len();
             let (new, old) = (&values[at..at + count], &old[at..at + count]);
-            let merged = if kind == Kind::Varying { self.blend(scalar(ty), &masks, new, old) } else { new.to_vec() };
+            let merged = if lane_shape == LaneShape::Varying { self.blend(scalar(ty), &masks, new, old) } else { new.to_vec() };
             self.slots[slots.start + at..slots.start + at + count].copy_from_slice(&merged);
             at += count;
         }
@@ -284,14 +284,14 @@ impl<'a> Lower<'a> {
     }
 
     /// `break`
-    fn leave(&mut self, values: &[Value]) -> Lowered<()> {
+    fn do_break(&mut self, values: &[Value]) -> Lowered<()> {
         let state = self.loops.last().ok_or_else(|| internal!("a break outside of loops"))?;
         let (splits, exit, results, out, alive) = (state.splits, state.exit, state.results.clone(), state.out.clone(), state.alive.clone());
         let values = self.coerce_all(values, &results);
         if splits {
             self.blend_slots(out, &results, &values);
             self.drop_lanes(alive);
-            self.exec = Some(self.no_lanes());
+            self.exec_mask = Some(self.no_lanes());
         } else {
             self.jump(exit, values);
         }
@@ -299,17 +299,17 @@ impl<'a> Lower<'a> {
     }
 
     /// `continue`
-    fn go_on(&mut self, values: &[Value]) -> Lowered<()> {
+    fn do_continue(&mut self, values: &[Value]) -> Lowered<()> {
         let state = self.loops.last().ok_or_else(|| internal!("a continue outside of loops"))?;
         let (splits, header, params, next) = (state.splits, state.header, state.params.clone(), state.next.clone());
-        let together = state.together;
+        let single_continue = state.single_continue;
         let values = self.coerce_all(values, &params);
         if !splits {
             self.jump(header, values);
         } else if let Some(next) = next {
             self.blend_slots(next, &params, &values);
-            self.exec = Some(self.no_lanes());
-        } else if together {
+            self.exec_mask = Some(self.no_lanes());
+        } else if single_continue {
             let args = self.header_args(values);
             self.jump(header, args);
         } else {
@@ -322,19 +322,19 @@ impl<'a> Lower<'a> {
         if !values.is_empty() {
             self.store_results(values)?;
         }
-        let Some(running) = self.running.clone().filter(|_| self.split_depth > 0) else {
+        let Some(live_mask) = self.live_mask.clone().filter(|_| self.split_depth > 0) else {
             self.jump(self.exit, []);
             return Ok(());
         };
-        self.drop_lanes(running);
+        self.drop_lanes(live_mask);
         let loops: Vec<Range<usize>> = self.loops.iter().filter(|state| state.splits).map(|state| state.alive.clone()).collect();
         loops.into_iter().for_each(|alive| self.drop_lanes(alive));
-        self.exec = Some(self.no_lanes());
+        self.exec_mask = Some(self.no_lanes());
         Ok(())
     }
 
     fn unreachable(&mut self) -> Lowered<()> {
-        if self.split_depth == 0 || self.running.is_none() {
+        if self.split_depth == 0 || self.live_mask.is_none() {
             self.b.end(Terminator::Unreachable);
             return Ok(());
         }
@@ -343,16 +343,16 @@ impl<'a> Lower<'a> {
 
     /// `if`
     fn choice(&mut self, inst: &'a Inst, cond: Value, [then, els]: [&'a Region; 2]) -> Lowered<()> {
-        let results = self.kinds(&inst.results);
-        if !self.variation.splits(inst) {
+        let results = self.lane_shapes(&inst.results);
+        if !self.uniformity.splits(inst) {
             let cond = self.first(cond);
             let (yes, no) = (self.b.block(), self.b.block());
             self.b.end(Terminator::Branch(Cond::NonZero(cond), Target::new(yes, []), Target::new(no, [])));
-            let parts = self.may_part(inst);
+            let parts = self.may_lose_lanes(inst);
             return self.meet(&inst.results, &results, &[(yes, then), (no, els)], parts);
         }
         let masks = self.regs(cond, Mode::Varying);
-        let exec = self.exec.clone();
+        let exec = self.exec_mask.clone();
         let (yes, no) = match &exec {
             Some(exec) => (self.mask_bin(BinOp::And, exec, &masks), self.mask_bin(BinOp::AndNot, exec, &masks)),
             None => (masks.clone(), self.not_masks(&masks)),
@@ -362,7 +362,7 @@ impl<'a> Lower<'a> {
         let (second, second_left) = self.under(els, no.clone(), &results)?;
         let merged = self.merge(&results, &[Way::new(els, no, second), Way::new(then, masks, first)]);
         self.define_all(&inst.results, &results, &merged);
-        self.exec = if leaves { Some(self.mask_bin(BinOp::Or, &first_left, &second_left)) } else { exec };
+        self.exec_mask = if leaves { Some(self.mask_bin(BinOp::Or, &first_left, &second_left)) } else { exec };
         Ok(())
     }
 
@@ -373,20 +373,20 @@ impl<'a> Lower<'a> {
 
     /// What ways give: where it varies, what a later one does goes before. What does not vary is given by one way alone, while the others leave, or is the same value, from outside, in
     /// all: a way that nobody takes has nothing in its registers.
-    fn merge(&mut self, results: &[(Kind, Type)], ways: &[Way<'a>]) -> Vec<V> {
+    fn merge(&mut self, results: &[(LaneShape, Type)], ways: &[Way<'a>]) -> Vec<V> {
         let given: Vec<(&Way<'a>, &'a [Value], &[V])> = ways
             .iter()
             .filter_map(|way| way.registers.as_ref().map(|registers| (way, yielded(way.region).unwrap_or_default(), registers.as_slice())))
             .collect();
         let mut merged = Vec::with_capacity(results.len());
         let mut at = 0;
-        for (index, &(kind, ty)) in results.iter().enumerate() {
-            let own = at..at + self.coerced_types(kind, ty).len();
+        for (index, &(lane_shape, ty)) in results.iter().enumerate() {
+            let own = at..at + self.coerced_types(lane_shape, ty).len();
             at = own.end;
             match given.as_slice() {
-                [] => merged.extend(self.undefs(&self.coerced_types(kind, ty))),
+                [] => merged.extend(self.undefs(&self.coerced_types(lane_shape, ty))),
                 [(_, _, registers)] => merged.extend_from_slice(&registers[own]),
-                [(_, _, first), others @ ..] if kind == Kind::Varying => {
+                [(_, _, first), others @ ..] if lane_shape == LaneShape::Varying => {
                     let first = first[own.clone()].to_vec();
                     merged.extend(
                         others
@@ -394,37 +394,37 @@ impl<'a> Lower<'a> {
                             .fold(first, |sum, (way, _, registers)| self.blend(scalar(ty), &way.masks, &registers[own.clone()], &sum)),
                     );
                 }
-                [(_, values, _), ..] => merged.extend(self.coerce(values[index], kind)),
+                [(_, values, _), ..] => merged.extend(self.coerce(values[index], lane_shape)),
             }
         }
         merged
     }
 
     /// Runs a region for the lanes of masks, and jumps over it if there are none. What it yields, and who is left at its end.
-    fn under(&mut self, region: &'a Region, masks: Regs, results: &[(Kind, Type)]) -> Lowered<(Given, Regs)> {
+    fn under(&mut self, region: &'a Region, masks: Regs, results: &[(LaneShape, Type)]) -> Lowered<(Given, Regs)> {
         self.split_depth += 1;
-        let made = if is_cheap(region) { self.straight(region, masks, results) } else { self.skipped(region, masks, results) };
+        let made = if is_cheap(region) { self.predicated(region, masks, results) } else { self.branched(region, masks, results) };
         self.split_depth -= 1;
         made
     }
 
     /// A region that may as well be run for nobody.
-    fn straight(&mut self, region: &'a Region, masks: Regs, results: &[(Kind, Type)]) -> Lowered<(Given, Regs)> {
-        self.exec = Some(masks);
+    fn predicated(&mut self, region: &'a Region, masks: Regs, results: &[(LaneShape, Type)]) -> Lowered<(Given, Regs)> {
+        self.exec_mask = Some(masks);
         Ok(match self.region(region, results)? {
-            End::Yield(values) => (Some(values), self.exec_masks()),
+            End::Yield(values) => (Some(values), self.exec_mask_or_all()),
             End::Left => (None, self.no_lanes()),
         })
     }
 
-    fn skipped(&mut self, region: &'a Region, masks: Regs, results: &[(Kind, Type)]) -> Lowered<(Given, Regs)> {
+    fn branched(&mut self, region: &'a Region, masks: Regs, results: &[(LaneShape, Type)]) -> Lowered<(Given, Regs)> {
         let (inside, meet) = (self.b.block(), self.b.block());
         let (depth, leaves) = (self.depth(), exits_of(region));
         let before = self.slots.clone();
         let any = self.any(&masks);
         let entry = self.b.current();
         self.b.enter(inside);
-        self.exec = Some(masks.clone());
+        self.exec_mask = Some(masks.clone());
         let end = self.region(region, results)?;
         let left = matches!(end, End::Left);
         let (types, mut there) = match end {
@@ -433,13 +433,13 @@ impl<'a> Lower<'a> {
         };
         let mut missing = self.undefs(&types);
         if leaves && !left {
-            there.extend(self.exec_masks());
+            there.extend(self.exec_mask_or_all());
             missing.extend(masks.iter().copied());
         }
         let changed: Vec<usize> = (0..before.len()).filter(|&slot| before[slot] != self.slots[slot]).collect();
         there.extend(changed.iter().map(|&slot| self.slots[slot]));
         missing.extend(changed.iter().map(|&slot| before[slot]));
-        let kinds = self.types_of(&there);
+        let lane_shapes = self.types_of(&there);
         if self.b.is_ended() {
             return Err(internal!("a jump out of a construct that splits"));
         }
@@ -449,7 +449,7 @@ impl<'a> Lower<'a> {
         self.b.end(Terminator::Branch(any, Target::new(inside, []), Target::new(meet, missing)));
         self.b.enter(behind);
         self.b.enter(meet);
-        let params: SmallVec<[V; 8]> = kinds.iter().map(|&ty| self.block_param(meet, ty, depth)).collect();
+        let params: SmallVec<[V; 8]> = lane_shapes.iter().map(|&ty| self.block_param(meet, ty, depth)).collect();
         self.slots = before;
         let own = params.len() - changed.len();
         for (&slot, &param) in changed.iter().zip(&params[own..]) {
@@ -464,13 +464,13 @@ impl<'a> Lower<'a> {
     }
 
     /// Regions that all lanes take together, one of them; they meet behind.
-    fn meet(&mut self, values: &[Value], results: &[(Kind, Type)], ways: &[(Block, &'a Region)], leaves: bool) -> Lowered<()> {
-        let (before, exec, depth) = (self.slots.clone(), self.exec.clone(), self.depth());
+    fn meet(&mut self, values: &[Value], results: &[(LaneShape, Type)], ways: &[(Block, &'a Region)], leaves: bool) -> Lowered<()> {
+        let (before, exec, depth) = (self.slots.clone(), self.exec_mask.clone(), self.depth());
         let mut ends: Vec<WayEnd> = Vec::new();
         for &(block, region) in ways {
             self.b.enter(block);
             self.slots = before.clone();
-            self.exec = exec.clone();
+            self.exec_mask = exec.clone();
             let end = self.region(region, results)?;
             if self.b.is_ended() {
                 continue;
@@ -480,17 +480,17 @@ impl<'a> Lower<'a> {
                 End::Yield(values) => values,
                 End::Left => self.undefs(&types),
             };
-            let masks = if leaves { self.exec_masks() } else { Regs::new() };
+            let masks = if leaves { self.exec_mask_or_all() } else { Regs::new() };
             ends.push((self.b.current(), given, masks, self.slots.clone()));
         }
-        self.exec = exec;
+        self.exec_mask = exec;
         self.slots = before.clone();
         let Some((_, first, masks, _)) = ends.first() else { return Ok(()) };
         let (own, alive) = (first.len(), masks.len());
         let changed: Vec<usize> = (0..before.len()).filter(|&slot| ends.iter().any(|end| end.3[slot] != before[slot])).collect();
-        let mut kinds = self.types(results);
-        kinds.extend(self.types_of(masks));
-        kinds.extend(self.types_of(&changed.iter().map(|&slot| before[slot]).collect::<Vec<_>>()));
+        let mut lane_shapes = self.types(results);
+        lane_shapes.extend(self.types_of(masks));
+        lane_shapes.extend(self.types_of(&changed.iter().map(|&slot| before[slot]).collect::<Vec<_>>()));
         let meet = self.b.block();
         for (block, values, masks, slots) in ends {
             self.b.enter(block);
@@ -498,10 +498,10 @@ impl<'a> Lower<'a> {
             self.jump(meet, args.collect::<Vec<_>>());
         }
         self.b.enter(meet);
-        let params: SmallVec<[V; 8]> = kinds.iter().map(|&ty| self.block_param(meet, ty, depth)).collect();
+        let params: SmallVec<[V; 8]> = lane_shapes.iter().map(|&ty| self.block_param(meet, ty, depth)).collect();
         self.define_all(values, results, &params[..own]);
         if leaves {
-            self.exec = Some(SmallVec::from_slice(&params[own..own + alive]));
+            self.exec_mask = Some(SmallVec::from_slice(&params[own..own + alive]));
         }
         for (&slot, &param) in changed.iter().zip(&params[own + alive..]) {
             self.slots[slot] = param;
@@ -511,9 +511,9 @@ impl<'a> Lower<'a> {
 
     /// `switch`
     fn switch(&mut self, inst: &'a Inst, selector: Value, cases: &'a [(Vec<u64>, Region)], default: &'a Region) -> Lowered<()> {
-        let results = self.kinds(&inst.results);
+        let results = self.lane_shapes(&inst.results);
         let of = scalar(self.ir_ty(selector));
-        if !self.variation.splits(inst) {
+        if !self.uniformity.splits(inst) {
             let selector = self.regs(selector, Mode::Uniform);
             let selector = self.zero_extend(of, Mode::Uniform, &selector);
             let ty = self.shape.register(of, Mode::Uniform);
@@ -530,13 +530,13 @@ impl<'a> Lower<'a> {
             let otherwise = self.b.block();
             self.jump(otherwise, []);
             ways.push((otherwise, default));
-            let parts = self.may_part(inst);
+            let parts = self.may_lose_lanes(inst);
             return self.meet(&inst.results, &results, &ways, parts);
         }
         let lanes = self.regs(selector, Mode::Varying);
         let lanes = self.zero_extend(of, Mode::Varying, &lanes);
-        let exec = self.exec.clone();
-        let mut others = self.exec_masks();
+        let exec = self.exec_mask.clone();
+        let mut others = self.exec_mask_or_all();
         let mut left = self.no_lanes();
         let mut ways = Vec::new();
         let leaves = exits(inst);
@@ -560,7 +560,7 @@ impl<'a> Lower<'a> {
         ways.push(Way::new(default, others, values));
         let merged = self.merge(&results, &ways);
         self.define_all(&inst.results, &results, &merged);
-        self.exec = if leaves { Some(left) } else { exec };
+        self.exec_mask = if leaves { Some(left) } else { exec };
         Ok(())
     }
 
@@ -586,38 +586,38 @@ impl<'a> Lower<'a> {
 
     /// `loop`
     fn do_loop(&mut self, inst: &'a Inst, init: &'a [Value], params: &'a [Value], body: &'a Region) -> Lowered<()> {
-        if self.variation.splits(inst) { self.split_loop(inst, init, params, body) } else { self.plain_loop(inst, init, params, body) }
+        if self.uniformity.splits(inst) { self.split_loop(inst, init, params, body) } else { self.plain_loop(inst, init, params, body) }
     }
 
     fn plain_loop(&mut self, inst: &'a Inst, init: &[Value], params: &[Value], body: &'a Region) -> Lowered<()> {
-        let (kinds, results) = (self.kinds(params), self.kinds(&inst.results));
+        let (lane_shapes, results) = (self.lane_shapes(params), self.lane_shapes(&inst.results));
         let (header, exit) = (self.b.block(), self.b.block());
-        let args = self.coerce_all(init, &kinds);
+        let args = self.coerce_all(init, &lane_shapes);
         self.open_loop(header, args);
         let depth = self.depth();
-        let registers: Vec<V> = self.types(&kinds).into_iter().map(|ty| self.block_param(header, ty, depth)).collect();
-        self.define_all(params, &kinds, &registers);
+        let registers: Vec<V> = self.types(&lane_shapes).into_iter().map(|ty| self.block_param(header, ty, depth)).collect();
+        self.define_all(params, &lane_shapes, &registers);
         let state = LoopState {
             splits: false,
             header,
             exit,
-            params: kinds,
+            params: lane_shapes,
             results: results.clone(),
             alive: 0..0,
             out: 0..0,
             next: None,
-            together: true,
+            single_continue: true,
             returns: false,
         };
         self.loops.push(state);
-        let exec = self.exec.clone();
+        let exec = self.exec_mask.clone();
         let end = self.region(body, &[])?;
         if !self.b.is_ended() || !matches!(end, End::Left) {
             return Err(internal!("the body of a loop goes on"));
         }
         self.loops.pop();
         self.close_loop();
-        self.exec = exec;
+        self.exec_mask = exec;
         self.b.enter(exit);
         let depth = self.depth();
         let registers: Vec<V> = self.types(&results).into_iter().map(|ty| self.block_param(exit, ty, depth)).collect();
@@ -626,11 +626,11 @@ impl<'a> Lower<'a> {
     }
 
     fn split_loop(&mut self, inst: &'a Inst, init: &[Value], params: &[Value], body: &'a Region) -> Lowered<()> {
-        let (kinds, results) = (self.kinds(params), self.kinds(&inst.results));
+        let (lane_shapes, results) = (self.lane_shapes(params), self.lane_shapes(&inst.results));
         let (header, exit, outer_depth) = (self.b.block(), self.b.block(), self.depth());
-        let (exec, before) = (self.exec.clone(), self.slots.clone());
-        let masks = self.exec_masks();
-        let (param_types, out_types) = (self.types(&kinds), self.types(&results));
+        let (exec, before) = (self.exec_mask.clone(), self.slots.clone());
+        let masks = self.exec_mask_or_all();
+        let (param_types, out_types) = (self.types(&lane_shapes), self.types(&results));
         let start = self.slots.len();
         let alive = start..start + masks.len();
         let out = alive.end..alive.end + out_types.len();
@@ -641,12 +641,12 @@ impl<'a> Lower<'a> {
             splits: true,
             header,
             exit,
-            params: kinds.clone(),
+            params: lane_shapes.clone(),
             results: results.clone(),
             alive: alive.clone(),
             out: out.clone(),
             next: next.clone(),
-            together: !several,
+            single_continue: !several,
             returns,
         };
         self.loops.push(state);
@@ -658,18 +658,18 @@ impl<'a> Lower<'a> {
             debug_assert_eq!(undefined.len(), next.len(), "a slot each parameter");
             self.slots.extend(undefined);
         }
-        let given = self.coerce_all(init, &kinds);
+        let given = self.coerce_all(init, &lane_shapes);
         let args = self.header_args(given);
         let types = self.types_of(&args);
         self.open_loop(header, args);
         let depth = self.depth();
         let registers: Vec<V> = types.iter().map(|&ty| self.block_param(header, ty, depth)).collect();
         let (own, rest) = registers.split_at(param_types.len());
-        self.define_all(params, &kinds, own);
+        self.define_all(params, &lane_shapes, own);
         let carried = alive.len() + out.len();
         self.slots[alive.start..out.end].copy_from_slice(&rest[..carried]);
         self.slots[..rest.len() - carried].copy_from_slice(&rest[carried..]);
-        self.exec = Some(SmallVec::from_slice(&self.slots[alive.clone()]));
+        self.exec_mask = Some(SmallVec::from_slice(&self.slots[alive.clone()]));
         self.split_depth += 1;
         let empty = if several { Empty::Meet } else { Empty::LeaveLoop };
         self.rest(&body.insts, &[], empty)?;
@@ -696,12 +696,12 @@ impl<'a> Lower<'a> {
             self.slots[slot] = register;
         }
         self.define_all(&inst.results, &results, &registers[..out_types.len()]);
-        self.exec = match (returns, self.running.clone()) {
-            (true, Some(running)) => {
-                let running: Regs = SmallVec::from_slice(&self.slots[running]);
+        self.exec_mask = match (returns, self.live_mask.clone()) {
+            (true, Some(live_mask)) => {
+                let live_mask: Regs = SmallVec::from_slice(&self.slots[live_mask]);
                 Some(match exec {
-                    Some(exec) => self.mask_bin(BinOp::And, &exec, &running),
-                    None => running,
+                    Some(exec) => self.mask_bin(BinOp::And, &exec, &live_mask),
+                    None => live_mask,
                 })
             }
             _ => exec,

@@ -6,11 +6,11 @@ use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp
 use super::shape::{Mode, elem};
 use super::uniformity::keeps_pointer;
 use super::value::{Comps, Regs, scalar};
-use super::vectorizer::{Lower, Lowered};
+use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{CastOp, Scalar, Space, Type};
 
-impl Lower<'_> {
+impl Vectorizer<'_> {
     /// Numbers in 32 bits as numbers of 64 bits.
     pub(super) fn widen(&mut self, cast: VCast, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
         let ty = self.shape.register(to, mode);

@@ -1,16 +1,16 @@
 //! Divisions of integers, which never trap: by zero they give anything.
 //!
-//! By constants they are a multiplication ([`Lower::divide_by`], after Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994), by what is the same for all work-items [likewise](super::invariant_division). Others of vectors of
+//! By constants they are a multiplication ([`Vectorizer::divide_by`], after Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994), by what is the same for all work-items [likewise](super::invariant_division). Others of vectors of
 //! up to 32 bits are done in floating point, which is exact; of 64 bits lane by lane.
 
 use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Type as Register, UnOp as VUn, Value as V};
 
 use super::shape::{Mode, elem};
 use super::value::Regs;
-use super::vectorizer::Lower;
+use super::vectorizer::Vectorizer;
 use crate::ir::{BinOp, Scalar};
 
-impl Lower<'_> {
+impl Vectorizer<'_> {
     /// Divisions, which never trap: by zero they give anything.
     pub(super) fn divide(&mut self, op: BinOp, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
         let signed = matches!(op, BinOp::SDiv | BinOp::SRem);

@@ -65,9 +65,9 @@ pub(super) struct Frame {
     /// The address of the variables of the chunk's first work-item.
     pub variables: V,
     /// The address of what lies element by element of the chunk.
-    pub rows: V,
+    pub element_major: V,
     /// The byte at which that begins for the first chunk.
-    pub rows_at: u32,
+    pub element_major_at: u32,
     /// The byte at which private variables begin, and how many bytes those of all work-items are that run together.
     pub private_range: (u32, u32),
     next: u32,
@@ -78,9 +78,19 @@ impl Frame {
     /// Whose private variables, of so many work-items, begin at a byte; the addresses are set when they are known.
     pub(super) fn new(local: LocalMemory, private: PrivateMemory, variables: u32, items: u32) -> Self {
         let bytes = private.stride.saturating_mul(items);
-        let rows_at = variables.saturating_add(bytes).next_multiple_of(ARENA_ALIGN);
-        let next = rows_at.saturating_add(private.rows.saturating_mul(items)).next_multiple_of(ARENA_ALIGN);
-        Self { base: V(0), local, private, variables: V(0), rows: V(0), rows_at, private_range: (variables, bytes), next, most: next }
+        let element_major_at = variables.saturating_add(bytes).next_multiple_of(ARENA_ALIGN);
+        let next = element_major_at.saturating_add(private.element_major_bytes.saturating_mul(items)).next_multiple_of(ARENA_ALIGN);
+        Self {
+            base: V(0),
+            local,
+            private,
+            variables: V(0),
+            element_major: V(0),
+            element_major_at,
+            private_range: (variables, bytes),
+            next,
+            most: next,
+        }
     }
 
     /// A place for so many bytes until [`Self::release`].

@@ -8,53 +8,53 @@
 
 use rustc_hash::FxHashSet;
 
-use super::uniformity::{Kind, Variation};
+use super::uniformity::{LaneShape, Uniformity};
 use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
 
 /// Other operations for each access up to which vectors do not pay.
-const OTHERS: usize = 4;
+const MAX_OPERATIONS_PER_ACCESS: usize = 4;
 
 /// Whether the loops of a kernel do little but gather.
-pub(super) fn only_gathers(function: &Function, variation: &Variation<'_>) -> bool {
-    let mut found = Found::default();
-    found.region(&function.body, variation);
-    found.gathers && !found.others
+pub(super) fn is_gather_bound(function: &Function, uniformity: &Uniformity<'_>) -> bool {
+    let mut found = LoopKinds::default();
+    found.region(&function.body, uniformity);
+    found.gather_bound && !found.other
 }
 
 /// Loops of a kernel that contain no others.
 #[derive(Default)]
-struct Found {
+struct LoopKinds {
     /// One does little but gather.
-    gathers: bool,
+    gather_bound: bool,
     /// One does something else.
-    others: bool,
+    other: bool,
 }
 
 /// What a loop does each turn.
 #[derive(Default)]
-struct Turn {
+struct LoopBody {
     accesses: usize,
     operations: usize,
     /// Something that all work-items of a group do together, or that is not known.
-    waits: bool,
+    synchronizes: bool,
     /// Values that come of what was gathered.
     gathered: FxHashSet<Value>,
     /// Values that places to gather from are made of.
-    places: FxHashSet<Value>,
+    addresses: FxHashSet<Value>,
 }
 
-impl Found {
-    fn region(&mut self, region: &Region, variation: &Variation<'_>) {
+impl LoopKinds {
+    fn region(&mut self, region: &Region, uniformity: &Uniformity<'_>) {
         for inst in &region.insts {
-            let nested = |found: &mut Self| inst.op.regions().into_iter().for_each(|region| found.region(region, variation));
+            let nested = |kinds: &mut Self| inst.op.regions().into_iter().for_each(|region| kinds.region(region, uniformity));
             match &inst.op {
-                Op::Loop { body, .. } if has_loop(body) => nested(self),
+                Op::Loop { body, .. } if contains_loop(body) => nested(self),
                 Op::Loop { params, body, .. } => {
-                    let gathers = parts(body, variation) && Turn::of(body, variation).gathers(params, body);
-                    self.gathers |= gathers;
-                    self.others |= !gathers;
+                    let gather_bound = has_divergent_exit(body, uniformity) && LoopBody::of(body, uniformity).is_gather_bound(params, body);
+                    self.gather_bound |= gather_bound;
+                    self.other |= !gather_bound;
                 }
-                Op::Barrier(_) | Op::Group { .. } => self.others = true,
+                Op::Barrier(_) | Op::Group { .. } => self.other = true,
                 _ => nested(self),
             }
         }
@@ -62,80 +62,81 @@ impl Found {
 }
 
 /// Whether there is a loop in a region.
-pub(super) fn has_loop(region: &Region) -> bool {
+pub(super) fn contains_loop(region: &Region) -> bool {
     let mut found = false;
     region.walk(&mut |inst| found |= matches!(inst.op, Op::Loop { .. }));
     found
 }
 
 /// Whether lanes leave a loop at different times.
-pub(super) fn parts(body: &Region, variation: &Variation<'_>) -> bool {
+pub(super) fn has_divergent_exit(body: &Region, uniformity: &Uniformity<'_>) -> bool {
     let leaves = |inst: &Inst| {
         let mut leaves = false;
         inst.op.regions().into_iter().for_each(|region| region.walk(&mut |inst| leaves |= matches!(inst.op, Op::Break(_) | Op::Return(_))));
         leaves
     };
-    body.insts.iter().any(|inst| variation.splits(inst) && leaves(inst))
+    body.insts.iter().any(|inst| uniformity.splits(inst) && leaves(inst))
 }
 
-impl Turn {
-    fn of(body: &Region, variation: &Variation<'_>) -> Self {
-        let mut turn = Self::default();
-        turn.forwards(body, variation);
-        turn.backwards(body);
-        turn
+impl LoopBody {
+    fn of(body: &Region, uniformity: &Uniformity<'_>) -> Self {
+        let mut summary = Self::default();
+        summary.scan_forward(body, uniformity);
+        summary.scan_backward(body);
+        summary
     }
 
-    fn forwards(&mut self, region: &Region, variation: &Variation<'_>) {
+    fn scan_forward(&mut self, region: &Region, uniformity: &Uniformity<'_>) {
         for inst in &region.insts {
             let pointer = match &inst.op {
                 Op::Load { ptr, .. } | Op::Store { ptr, .. } | Op::Atomic { ptr, .. } | Op::CmpXchg { ptr, .. } => Some(*ptr),
                 Op::Barrier(_) | Op::Group { .. } | Op::Call(..) | Op::Printf { .. } | Op::Loop { .. } => {
-                    self.waits = true;
+                    self.synchronizes = true;
                     None
                 }
                 _ => None,
             };
-            let varies = inst.results.iter().any(|&result| variation.kind(result) == Kind::Varying);
+            let varies = inst.results.iter().any(|&result| uniformity.lane_shape(result) == LaneShape::Varying);
             // Private memory is at hand, and is laid out for vectors.
-            let pointer = pointer.filter(|pointer| !matches!(variation.ty(*pointer), Type::Ptr(Space::Private)));
+            let pointer = pointer.filter(|pointer| !matches!(uniformity.ty(*pointer), Type::Ptr(Space::Private)));
             match pointer {
-                Some(pointer) if variation.kind(pointer) == Kind::Varying => {
+                Some(pointer) if uniformity.lane_shape(pointer) == LaneShape::Varying => {
                     self.accesses += 1;
-                    self.places.insert(pointer);
+                    self.addresses.insert(pointer);
                     self.gathered.extend(&inst.results);
                 }
                 _ if varies && inst.op.regions().is_empty() => self.operations += 1,
                 _ => {}
             }
-            let mut comes = false;
-            inst.op.for_each_operand(|value| comes |= self.gathered.contains(&value));
-            if comes {
+            let mut depends = false;
+            inst.op.for_each_operand(|value| depends |= self.gathered.contains(&value));
+            if depends {
                 self.gathered.extend(&inst.results);
             }
-            inst.op.regions().into_iter().for_each(|region| self.forwards(region, variation));
+            inst.op.regions().into_iter().for_each(|region| self.scan_forward(region, uniformity));
         }
     }
 
-    fn backwards(&mut self, region: &Region) {
+    fn scan_backward(&mut self, region: &Region) {
         for inst in region.insts.iter().rev() {
-            inst.op.regions().into_iter().for_each(|region| self.backwards(region));
-            if !matches!(inst.op, Op::Load { .. }) && inst.results.iter().any(|result| self.places.contains(result)) {
+            inst.op.regions().into_iter().for_each(|region| self.scan_backward(region));
+            if !matches!(inst.op, Op::Load { .. }) && inst.results.iter().any(|result| self.addresses.contains(result)) {
                 inst.op.for_each_operand(|value| {
-                    self.places.insert(value);
+                    self.addresses.insert(value);
                 });
             }
         }
     }
 
     /// Whether there is little but accesses, none of which waits for one of the turn before.
-    fn gathers(&self, params: &[Value], body: &Region) -> bool {
-        let mut follows = false;
+    fn is_gather_bound(&self, params: &[Value], body: &Region) -> bool {
+        let mut chases_pointers = false;
         body.walk(&mut |inst| {
             if let Op::Continue(values) = &inst.op {
-                follows |= params.iter().zip(values).any(|(param, value)| self.places.contains(param) && self.gathered.contains(value));
+                chases_pointers |=
+                    params.iter().zip(values).any(|(param, value)| self.addresses.contains(param) && self.gathered.contains(value));
             }
         });
-        self.accesses > 0 && !self.waits && !follows && self.operations <= OTHERS * self.accesses
+        self.accesses > 0 && !self.synchronizes && !chases_pointers && self.operations <= MAX_OPERATIONS_PER_ACCESS * self.accesses
     }
 }

@@ -6,62 +6,70 @@
 
 use rustc_hash::FxHashMap;
 
-use super::gather_bound::{has_loop, parts};
+use super::gather_bound::{contains_loop, has_divergent_exit};
 use super::shape::{Shape, elem};
-use super::uniformity::{Kind, Variation};
+use super::uniformity::{LaneShape, Uniformity};
 use super::value::scalar;
 use crate::analysis::loops::{Counted, PlainLoop};
 use crate::ir::{Function, Inst, Op, Region, Value};
 
 /// Vectors of fewer lanes are busy computing.
-const LEAST_LANES: u32 = 8;
+const MIN_LANES: u32 = 8;
 
 /// Lanes that have a bit each in a word.
-const MOST_LANES: u32 = 32;
+const MAX_LANES: u32 = 32;
 
 /// The shape for a kernel with loops: twice the lanes where its innermost loops have registers for them.
-pub(super) fn interleaved(function: &Function, shape: Shape, variation: &Variation<'_>) -> Shape {
+pub(super) fn interleave(function: &Function, shape: Shape, uniformity: &Uniformity<'_>) -> Shape {
     let lanes = shape.lanes * 2;
     let fills_vectors = shape.lanes * 4 == shape.isa.vector_bytes();
-    if !fills_vectors || shape.lanes < LEAST_LANES || lanes > MOST_LANES || !shape.group[usize::from(shape.axis)].is_multiple_of(lanes) {
+    if !fills_vectors
+        || shape.lanes < MIN_LANES
+        || lanes > MAX_LANES
+        || !shape.group[usize::from(shape.vector_dimension)].is_multiple_of(lanes)
+    {
         return shape;
     }
     let registers = if shape.isa.vector_bytes() == 64 { 32 } else { 16 };
-    if pays(function, &function.body, variation, registers) { Shape { lanes, ..shape } } else { shape }
+    if is_profitable(function, &function.body, uniformity, registers) { Shape { lanes, ..shape } } else { shape }
 }
 
 /// Whether all loops of a region that contain no others do with half of the registers.
-fn pays(function: &Function, region: &Region, variation: &Variation<'_>, registers: usize) -> bool {
+fn is_profitable(function: &Function, region: &Region, uniformity: &Uniformity<'_>, registers: usize) -> bool {
     region.insts.iter().all(|inst| match &inst.op {
         Op::Call(..) => false,
         Op::Loop { params, body, .. } => {
             let inside = || {
-                if has_loop(body) { pays(function, body, variation, registers) } else { fits(params, body, variation, registers) }
+                if contains_loop(body) {
+                    is_profitable(function, body, uniformity, registers)
+                } else {
+                    fits(params, body, uniformity, registers)
+                }
             };
-            (!parts(body, variation) || is_counted(function, &inst.op, variation)) && inside()
+            (!has_divergent_exit(body, uniformity) || is_counted(function, &inst.op, uniformity)) && inside()
         }
-        op => op.regions().into_iter().all(|region| pays(function, region, variation, registers)),
+        op => op.regions().into_iter().all(|region| is_profitable(function, region, uniformity, registers)),
     })
 }
 
 /// Whether a loop ends where a counter gets to a bound that is the same for all, by steps that are.
-fn is_counted(function: &Function, op: &Op, variation: &Variation<'_>) -> bool {
-    let is_uniform = |value: Value| matches!(variation.kind(value), Kind::Uniform | Kind::Unknown);
+fn is_counted(function: &Function, op: &Op, uniformity: &Uniformity<'_>) -> bool {
+    let is_uniform = |value: Value| matches!(uniformity.lane_shape(value), LaneShape::Uniform | LaneShape::Unknown);
     let counted = PlainLoop::of(op).and_then(|plain| Counted::of(function, &plain));
     counted.is_some_and(|counted| is_uniform(counted.bound) && is_uniform(counted.step.1))
 }
 
 /// Whether twice of what lives in a loop at any time has registers.
-fn fits(params: &[Value], body: &Region, variation: &Variation<'_>, registers: usize) -> bool {
-    let mut lives = Lives::default();
-    lives.region(body);
+fn fits(params: &[Value], body: &Region, uniformity: &Uniformity<'_>, registers: usize) -> bool {
+    let mut ranges = LiveRanges::default();
+    ranges.region(body);
     // What comes from outside, or goes on to the next turn, lives all the time.
-    for value in params.iter().chain(&lives.outer(params)) {
-        lives.spans.insert(*value, (0, lives.at));
+    for value in params.iter().chain(&ranges.outer(params)) {
+        ranges.spans.insert(*value, (0, ranges.at));
     }
-    let mut changes = vec![0_isize; lives.at + 2];
-    for (&value, &(from, to)) in &lives.spans {
-        let size = size(value, variation).cast_signed();
+    let mut changes = vec![0_isize; ranges.at + 2];
+    for (&value, &(from, to)) in &ranges.spans {
+        let size = size(value, uniformity).cast_signed();
         changes[from] += size;
         changes[to + 1] -= size;
     }
@@ -74,24 +82,24 @@ fn fits(params: &[Value], body: &Region, variation: &Variation<'_>, registers: u
 }
 
 /// The registers of a vector of work-items that a value takes.
-fn size(value: Value, variation: &Variation<'_>) -> usize {
-    if variation.kind(value) != Kind::Varying {
+fn size(value: Value, uniformity: &Uniformity<'_>) -> usize {
+    if uniformity.lane_shape(value) != LaneShape::Varying {
         return 0;
     }
-    let ty = variation.ty(value);
+    let ty = uniformity.ty(value);
     usize::from(ty.lanes()) * if elem(scalar(ty)).bits() == 64 { 2 } else { 1 }
 }
 
 /// Where in a loop's body, counted in instructions, values are defined and used last.
 #[derive(Default)]
-struct Lives {
+struct LiveRanges {
     at: usize,
     spans: FxHashMap<Value, (usize, usize)>,
     /// Values that were used before they were defined: those of outside.
     before: Vec<Value>,
 }
 
-impl Lives {
+impl LiveRanges {
     fn region(&mut self, region: &Region) {
         region.insts.iter().for_each(|inst| self.inst(inst));
     }

@@ -12,13 +12,13 @@ use wgcl_codegen::vir::{Addr, CastOp, Elem, Mem, Op as VOp, Type as Register, Va
 use super::access::{Address, memory};
 use super::shape::{Mode, elem};
 use super::value::{Comps, Regs};
-use super::vectorizer::Lower;
+use super::vectorizer::Vectorizer;
 use crate::ir::Scalar;
 
 /// The most words a work-item.
-const MOST: u32 = 16;
+const MAX_WORDS: u32 = 16;
 /// Stores of single lanes that are written out one after the other.
-const WRITTEN_OUT: u32 = 64;
+const MAX_UNROLLED_STORES: u32 = 64;
 
 /// What is accessed as what: words of a scalar, so many from one work-item to the next.
 #[derive(Clone, Copy)]
@@ -33,14 +33,14 @@ fn words(of: Scalar, count: u32, stride: i64) -> Option<Words> {
     let unit = if of.size() >= 4 { of } else { Scalar::I32 };
     let step = u32::try_from(stride).ok()? / unit.size();
     let fits = i64::from(step * unit.size()) == stride && total.is_multiple_of(unit.size()) && total / unit.size() <= step;
-    (fits && step.is_power_of_two() && (2..=MOST).contains(&step)).then_some(Words { of: unit, step })
+    (fits && step.is_power_of_two() && (2..=MAX_WORDS).contains(&step)).then_some(Words { of: unit, step })
 }
 
-impl Lower<'_> {
+impl Vectorizer<'_> {
     /// Loads components together, where that can be done and touches nothing beyond memory: whole steps, or what is aligned so that no page is left.
-    pub(super) fn load_together(&mut self, address: &Address, of: Scalar, count: u32, align: u32) -> Option<Comps> {
+    pub(super) fn load_interleaved(&mut self, address: &Address, of: Scalar, count: u32, align: u32) -> Option<Comps> {
         let Address::Linear(first, stride) = *address else { return None };
-        if self.exec.is_some() {
+        if self.exec_mask.is_some() {
             return None;
         }
         let words = words(of, count, stride)?;
@@ -49,41 +49,41 @@ impl Lower<'_> {
         }
         let ty = self.shape.register(words.of, Mode::Varying);
         let bytes = u32::from(ty.lanes()) * words.of.size();
-        let mut sorted: Vec<Regs> = vec![Regs::new(); words.step as usize];
+        let mut deinterleaved: Vec<Regs> = vec![Regs::new(); words.step as usize];
         for index in 0..self.shape.registers(words.of, Mode::Varying) as u32 {
             let list: Vec<V> = (0..words.step)
                 .map(|part| {
-                    let addr = Addr::behind(first, ((index * words.step + part) * bytes).cast_signed());
+                    let addr = Addr::offset(first, ((index * words.step + part) * bytes).cast_signed());
                     self.here(ty, VOp::LoadVector { mem: memory(words.of), addr, mask: None })
                 })
                 .collect();
-            for (regs, value) in sorted.iter_mut().zip(self.sort(ty, &list)) {
+            for (regs, value) in deinterleaved.iter_mut().zip(self.deinterleave(ty, &list)) {
                 regs.push(value);
             }
         }
-        sorted.truncate((of.size() * count / words.of.size()) as usize);
-        Some(if of == words.of { sorted.into_iter().collect() } else { self.bitcast(words.of, of, Mode::Varying, &sorted) })
+        deinterleaved.truncate((of.size() * count / words.of.size()) as usize);
+        Some(if of == words.of { deinterleaved.into_iter().collect() } else { self.bitcast(words.of, of, Mode::Varying, &deinterleaved) })
     }
 
     /// Stores components together, or a lane after the other without a loop; whether that was done.
-    pub(super) fn store_together(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
+    pub(super) fn store_interleaved(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
         let count = comps.len() as u32;
-        let Address::Linear(first, stride) = *address else { return self.store_apart(address, of, comps) };
+        let Address::Linear(first, stride) = *address else { return self.store_unrolled_based(address, of, comps) };
         // Side by side as numbers, or as the words that narrow components make up.
         let total = of.size() * count;
-        let in_row = stride == i64::from(total) && (count == 1 || of.size() < 4 && matches!(total, 4 | 8));
-        if self.exec.is_some() || in_row {
+        let is_contiguous = stride == i64::from(total) && (count == 1 || of.size() < 4 && matches!(total, 4 | 8));
+        if self.exec_mask.is_some() || is_contiguous {
             return false;
         }
         let words = words(of, count, stride).filter(|words| of.size() * count == words.step * words.of.size());
-        let Some(words) = words else { return self.store_written_out(first, stride, of, comps) };
+        let Some(words) = words else { return self.store_unrolled(first, stride, of, comps) };
         let comps: Comps = if of == words.of { comps.iter().cloned().collect() } else { self.bitcast(of, words.of, Mode::Varying, comps) };
         let ty = self.shape.register(words.of, Mode::Varying);
         let bytes = u32::from(ty.lanes()) * words.of.size();
         for index in 0..self.shape.registers(words.of, Mode::Varying) {
             let list: Vec<V> = comps.iter().map(|regs| regs[index]).collect();
-            for (part, value) in (0_u32..).zip(self.mix(ty, &list)) {
-                let addr = Addr::behind(first, ((index as u32 * words.step + part) * bytes).cast_signed());
+            for (part, value) in (0_u32..).zip(self.interleave(ty, &list)) {
+                let addr = Addr::offset(first, ((index as u32 * words.step + part) * bytes).cast_signed());
                 self.b.effect(VOp::StoreVector { mem: memory(words.of), addr, value, mask: None });
             }
         }
@@ -91,21 +91,21 @@ impl Lower<'_> {
     }
 
     /// Stores far apart: a lane at a time by way of memory, which machines do sooner than a scatter.
-    fn store_written_out(&mut self, first: V, stride: i64, of: Scalar, comps: &[Regs]) -> bool {
+    fn store_unrolled(&mut self, first: V, stride: i64, of: Scalar, comps: &[Regs]) -> bool {
         let Some(stride) = i32::try_from(stride).ok().filter(|stride| stride.unsigned_abs() <= 1 << 20) else { return false };
-        self.each_written_out(of, comps, &mut |_, lane| Addr::behind(first, stride * lane.cast_signed()))
+        self.unroll_stores(of, comps, &mut |_, lane| Addr::offset(first, stride * lane.cast_signed()))
     }
 
     /// The same to addresses of which nothing is known.
-    fn store_apart(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
+    fn store_unrolled_based(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
         let Address::Based(base, offsets) = address else { return false };
-        if self.exec.is_some() || !self.may_be_written_out(comps) {
+        if self.exec_mask.is_some() || !self.may_unroll_stores(comps) {
             return false;
         }
         let mark = self.frame.mark();
         let offsets = self.widen(CastOp::SExt, Scalar::I64, Mode::Varying, offsets);
         let places = self.spill(Scalar::I64, &offsets);
-        let stored = self.each_written_out(of, comps, &mut |this, lane| {
+        let stored = self.unroll_stores(of, comps, &mut |this, lane| {
             let from = this.frame_addr(places + lane * Scalar::I64.size());
             let offset = this.here(Register::I64, VOp::Load(memory(Scalar::I64), from));
             Addr { base: *base, index: Some((offset, 1)), disp: 0 }
@@ -115,13 +115,13 @@ impl Lower<'_> {
     }
 
     /// Whether the lanes of components are few enough.
-    fn may_be_written_out(&self, comps: &[Regs]) -> bool {
-        comps.len() as u32 * self.shape.lanes <= WRITTEN_OUT
+    fn may_unroll_stores(&self, comps: &[Regs]) -> bool {
+        comps.len() as u32 * self.shape.lanes <= MAX_UNROLLED_STORES
     }
 
     /// Stores the components of each lane to a place, if they are few; whether they are.
-    fn each_written_out(&mut self, of: Scalar, comps: &[Regs], place: &mut dyn FnMut(&mut Self, u32) -> Addr) -> bool {
-        if !self.may_be_written_out(comps) {
+    fn unroll_stores(&mut self, of: Scalar, comps: &[Regs], place: &mut dyn FnMut(&mut Self, u32) -> Addr) -> bool {
+        if !self.may_unroll_stores(comps) {
             return false;
         }
         let (size, total) = (of.size(), of.size() * comps.len() as u32);
@@ -129,10 +129,10 @@ impl Lower<'_> {
             && let Some(word) = super::access::words(size, total)
         {
             let wide = self.bitcast(of, word, Mode::Varying, comps);
-            return self.each_written_out(word, &wide, place);
+            return self.unroll_stores(word, &wide, place);
         }
         if size >= 4 && comps.len() > 1 && total.is_power_of_two() {
-            self.write_out_mixed(of, comps, place);
+            self.unroll_interleaved_stores(of, comps, place);
             return true;
         }
         let (mark, element) = (self.frame.mark(), elem(of));
@@ -151,14 +151,14 @@ impl Lower<'_> {
     }
 
     /// The components of each lane side by side, so that they are copied at once, eight or sixteen bytes at a time.
-    fn write_out_mixed(&mut self, of: Scalar, comps: &[Regs], place: &mut dyn FnMut(&mut Self, u32) -> Addr) {
+    fn unroll_interleaved_stores(&mut self, of: Scalar, comps: &[Regs], place: &mut dyn FnMut(&mut Self, u32) -> Addr) {
         let (ty, total) = (self.shape.register(of, Mode::Varying), of.size() * comps.len() as u32);
         let bytes = u32::from(ty.lanes()) * of.size();
         let mark = self.frame.mark();
         let at = self.frame.scratch(total * self.shape.lanes);
         for index in 0..self.shape.registers(of, Mode::Varying) {
             let list: Vec<V> = comps.iter().map(|regs| regs[index]).collect();
-            for (part, value) in (index as u32 * list.len() as u32..).zip(self.mix(ty, &list)) {
+            for (part, value) in (index as u32 * list.len() as u32..).zip(self.interleave(ty, &list)) {
                 self.b.effect(VOp::StoreVector { mem: memory(of), addr: self.frame_addr(at + part * bytes), value, mask: None });
             }
         }
@@ -185,32 +185,32 @@ impl Lower<'_> {
     }
 
     /// Lanes in the order of memory, `n` vectors of them, by their number modulo `n`.
-    pub(super) fn sort(&mut self, ty: Register, list: &[V]) -> Vec<V> {
+    pub(super) fn deinterleave(&mut self, ty: Register, list: &[V]) -> Vec<V> {
         if self.shape.isa.shuffles_any() {
-            return self.sort_within(ty, list, ty.lanes());
+            return self.deinterleave_within(ty, list, ty.lanes());
         }
-        let (list, quarter) = (self.halves_apart(ty, list), quarter(ty));
+        let (list, quarter) = (self.split_halves(ty, list), quarter(ty));
         let groups = list.len() / usize::from(quarter);
         if groups < 2 {
-            return self.sort_within(ty, &list, quarter);
+            return self.deinterleave_within(ty, &list, quarter);
         }
         let group = |first: usize| list.iter().copied().skip(first).step_by(groups).collect::<Vec<V>>();
-        (0..groups).flat_map(|first| self.sort_within(ty, &group(first), quarter)).collect()
+        (0..groups).flat_map(|first| self.deinterleave_within(ty, &group(first), quarter)).collect()
     }
 
     /// The other way.
-    pub(super) fn mix(&mut self, ty: Register, list: &[V]) -> Vec<V> {
+    pub(super) fn interleave(&mut self, ty: Register, list: &[V]) -> Vec<V> {
         if self.shape.isa.shuffles_any() {
-            return self.mix_within(ty, list, ty.lanes());
+            return self.interleave_within(ty, list, ty.lanes());
         }
         let quarter = quarter(ty);
-        let mixed: Vec<Vec<V>> = list.chunks(usize::from(quarter)).map(|group| self.mix_within(ty, group, quarter)).collect();
-        let list: Vec<V> = (0..mixed[0].len()).flat_map(|row| mixed.iter().map(move |group| group[row])).collect();
-        self.halves_together(ty, &list)
+        let interleaved: Vec<Vec<V>> = list.chunks(usize::from(quarter)).map(|group| self.interleave_within(ty, group, quarter)).collect();
+        let list: Vec<V> = (0..interleaved[0].len()).flat_map(|row| interleaved.iter().map(move |group| group[row])).collect();
+        self.join_halves(ty, &list)
     }
 
     /// Sixteen bytes of the first half of vectors and of the second half side by side: what is done within sixteen bytes is then done for the lanes of either half.
-    fn halves_apart(&mut self, ty: Register, list: &[V]) -> Vec<V> {
+    fn split_halves(&mut self, ty: Register, list: &[V]) -> Vec<V> {
         let (lanes, half) = (ty.lanes(), ty.lanes() / 2);
         if lanes == quarter(ty) {
             return list.to_vec();
@@ -227,7 +227,7 @@ impl Lower<'_> {
     }
 
     /// The other way.
-    fn halves_together(&mut self, ty: Register, list: &[V]) -> Vec<V> {
+    fn join_halves(&mut self, ty: Register, list: &[V]) -> Vec<V> {
         let (lanes, half) = (ty.lanes(), ty.lanes() / 2);
         if lanes == quarter(ty) {
             return list.to_vec();
@@ -241,8 +241,8 @@ impl Lower<'_> {
         together
     }
 
-    /// As [`Self::sort`] of each so many lanes by themselves.
-    fn sort_within(&mut self, ty: Register, list: &[V], within: u8) -> Vec<V> {
+    /// As [`Self::deinterleave`] of each so many lanes by themselves.
+    fn deinterleave_within(&mut self, ty: Register, list: &[V], within: u8) -> Vec<V> {
         if list.len() < 2 {
             return list.to_vec();
         }
@@ -253,28 +253,28 @@ impl Lower<'_> {
                 part + from % within + if from < within { 0 } else { lanes }
             };
             let pairs: Vec<V> = list.chunks(2).map(|pair| this.shuffle(ty, pair[0], pair[1], (0..lanes).map(pick))).collect();
-            this.sort_within(ty, &pairs, within)
+            this.deinterleave_within(ty, &pairs, within)
         };
         let (even, odd) = (half(self, 0), half(self, 1));
         even.into_iter().zip(odd).flat_map(|(even, odd)| [even, odd]).collect()
     }
 
-    /// As [`Self::mix`] of each so many lanes by themselves.
-    fn mix_within(&mut self, ty: Register, list: &[V], within: u8) -> Vec<V> {
+    /// As [`Self::interleave`] of each so many lanes by themselves.
+    fn interleave_within(&mut self, ty: Register, list: &[V], within: u8) -> Vec<V> {
         if list.len() < 2 {
             return list.to_vec();
         }
         let lanes = ty.lanes();
         let every_other = |from: usize| list.iter().copied().skip(from).step_by(2).collect::<Vec<V>>();
-        let (even, odd) = (self.mix_within(ty, &every_other(0), within), self.mix_within(ty, &every_other(1), within));
-        let mut mixed = Vec::with_capacity(list.len());
+        let (even, odd) = (self.interleave_within(ty, &every_other(0), within), self.interleave_within(ty, &every_other(1), within));
+        let mut interleaved = Vec::with_capacity(list.len());
         for (&even, &odd) in even.iter().zip(&odd) {
             for upper in [0, within / 2] {
                 let pick = |lane: u8| lane / within * within + upper + lane % within / 2 + if lane % 2 == 1 { lanes } else { 0 };
-                mixed.push(self.shuffle(ty, even, odd, (0..lanes).map(pick)));
+                interleaved.push(self.shuffle(ty, even, odd, (0..lanes).map(pick)));
             }
         }
-        mixed
+        interleaved
     }
 }
 

@@ -11,7 +11,7 @@ use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp
 
 use super::shape::Mode;
 use super::value::Regs;
-use super::vectorizer::Lower;
+use super::vectorizer::Vectorizer;
 use crate::ir::{BinOp, Scalar};
 
 /// What stands for a division by a number, all of them scalars of 32 bits.
@@ -23,7 +23,7 @@ pub(super) struct Divisor {
     sign: Option<V>,
 }
 
-impl Lower<'_> {
+impl Vectorizer<'_> {
     /// The scalar that all lanes of registers are.
     pub(super) fn same_scalar(&self, regs: &[V]) -> Option<V> {
         let (first, others) = regs.split_first()?;

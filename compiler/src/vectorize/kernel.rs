@@ -15,10 +15,10 @@ use super::collective::sees_subgroups;
 use super::frame::{Frame, LocalMemory};
 use super::locks;
 use super::private::PrivateMemory;
-use super::sanitize::Site;
+use super::sanitize::AccessSite;
 use super::shape::{Mode, Shape, subgroup_size};
-use super::uniformity::Variation;
-use super::vectorizer::{Begin, Lower, Lowered};
+use super::uniformity::Uniformity;
+use super::vectorizer::{Lowered, Vectorizer, VectorizerParams};
 use super::work_items::Items;
 use crate::analysis::calls::callees_first;
 use crate::internal::internal;
@@ -27,7 +27,7 @@ use crate::launch::KernelKey;
 use crate::printf::Table;
 
 /// What is made of a kernel before it is machine code.
-pub(super) struct Made {
+pub(super) struct VectorizedKernel {
     pub module: Module,
     /// The kernel's number in it.
     pub entry: usize,
@@ -38,49 +38,50 @@ pub(super) struct Made {
     pub private_memory: u32,
     pub lanes: u32,
     pub printed: Table,
-    pub sites: Vec<Site>,
+    pub sites: Vec<AccessSite>,
 }
 
 /// Whether the work-items of function 0 of a module are better off one by one: see [`super::gather_bound`].
-pub(super) fn goes_alone(module: &ir::Module, key: &KernelKey, style: Style) -> bool {
+pub(super) fn is_scalar(module: &ir::Module, key: &KernelKey, style: Style) -> bool {
     let (kernel, group) = (&module.functions[0], key.local_size);
     let shape = Shape::of(style.isa, group, u32::MAX);
-    if style.checked || shape.lanes < 4 || sees_subgroups(module) || locks::has(kernel) || !super::gather_bound::has_loop(&kernel.body) {
+    if style.checked || shape.lanes < 4 || sees_subgroups(module) || locks::has(kernel) || !super::gather_bound::contains_loop(&kernel.body)
+    {
         return false;
     }
     let private = PrivateMemory::of(kernel, shape.lanes);
-    super::gather_bound::only_gathers(kernel, &Variation::of(kernel, shape, &private, false))
+    super::gather_bound::is_gather_bound(kernel, &Uniformity::of(kernel, shape, &private, false))
 }
 
 /// How work-items become the lanes of vectors.
 fn shape_of(module: &ir::Module, kernel: &ir::Function, key: &KernelKey, style: Style) -> Shape {
-    let shape = chunks_of(module, kernel, key.local_size, style);
+    let shape = gang_shape(module, kernel, key.local_size, style);
     if key.zero_offset { shape.without_offset(key.enqueued_local_size[0]) } else { shape }
 }
 
-fn chunks_of(module: &ir::Module, kernel: &ir::Function, group: [u32; 3], Style { isa, checked }: Style) -> Shape {
+fn gang_shape(module: &ir::Module, kernel: &ir::Function, group: [u32; 3], Style { isa, checked }: Style) -> Shape {
     if checked {
-        return Shape::alone(isa, group);
+        return Shape::scalar(isa, group);
     }
     if sees_subgroups(module) {
         let usual = subgroup_size(isa);
         return Shape::of_subgroups(isa, group, kernel.kernel.as_ref().map_or(usual, |kernel| kernel.subgroup_size(usual)));
     }
-    let shape = super::dimension::turned(kernel, Shape::of(isa, group, if locks::has(kernel) { 1 } else { u32::MAX }));
-    if !super::gather_bound::has_loop(&kernel.body) {
-        return super::subword_packing::widened(kernel, shape);
+    let shape = super::dimension::choose(kernel, Shape::of(isa, group, if locks::has(kernel) { 1 } else { u32::MAX }));
+    if !super::gather_bound::contains_loop(&kernel.body) {
+        return super::subword_packing::widen_for_subwords(kernel, shape);
     }
     if shape.lanes < 4 {
         return shape;
     }
     let private = PrivateMemory::of(kernel, shape.lanes);
-    super::interleave::interleaved(kernel, shape, &Variation::of(kernel, shape, &private, false))
+    super::interleave::interleave(kernel, shape, &Uniformity::of(kernel, shape, &private, false))
 }
 
-/// Lowers function 0 of a module, and what it calls; `alone` if each work-item is to be a chunk.
-pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, (style, alone): (Style, bool)) -> Lowered<Made> {
+/// Lowers function 0 of a module, and what it calls; `scalar` if each work-item is to be a chunk.
+pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, style: Style, scalar: bool) -> Lowered<VectorizedKernel> {
     let mut kernel = module.functions[0].clone();
-    let shape = if alone { Shape::alone(style.isa, key.local_size) } else { shape_of(module, &kernel, key, style) };
+    let shape = if scalar { Shape::scalar(style.isa, key.local_size) } else { shape_of(module, &kernel, key, style) };
     let printed = Table::new(module, 8);
     let local = LocalMemory::of(&module.globals, &key.local_args);
     let order = callees_first(module, [Func(0)]).map_err(|error| internal!("{error}"))?;
@@ -95,38 +96,56 @@ pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, (style, a
         let private = PrivateMemory::of(function, shape.lanes);
         let variables = call.end;
         let frame = Frame::new(local.clone(), private.clone(), variables, shape.lanes);
-        let variation = Variation::of(function, shape, &private, false);
-        let begin =
-            Begin { module, function, shape, variation: &variation, fused, printed: &printed, calls: &calls, sites: sites_of, frame };
+        let uniformity = Uniformity::of(function, shape, &private, false);
+        let begin = VectorizerParams {
+            module,
+            function,
+            shape,
+            uniformity: &uniformity,
+            fused,
+            printed: &printed,
+            calls: &calls,
+            sites: sites_of,
+            frame,
+        };
         let (code, frame) = called(begin, &call, variables, key)?;
         end = frame.size();
         call.func = Some(vir::Func(made.functions.len() as u32));
         made.functions.push(code);
         calls[func.index()] = call;
     }
-    let by_groups = shape.chunks() > 1 && has_barrier(&kernel.body);
+    let by_groups = shape.gangs() > 1 && has_barrier(&kernel.body);
     if by_groups {
         super::group::switches::expand(&mut kernel);
     }
     let private = PrivateMemory::of(&kernel, shape.lanes);
-    let copies = if by_groups { shape.chunks() * shape.lanes } else { shape.lanes };
+    let copies = if by_groups { shape.gangs() * shape.lanes } else { shape.lanes };
     let variables = end.next_multiple_of(64);
     let frame = Frame::new(local.clone(), private.clone(), variables, copies);
     let parted = by_groups && super::control::returns_early(&kernel.body);
-    let variation = Variation::of(&kernel, shape, &private, parted);
-    let begin =
-        Begin { module, function: &kernel, shape, variation: &variation, fused, printed: &printed, calls: &calls, sites: sites_of, frame };
+    let uniformity = Uniformity::of(&kernel, shape, &private, parted);
+    let begin = VectorizerParams {
+        module,
+        function: &kernel,
+        shape,
+        uniformity: &uniformity,
+        fused,
+        printed: &printed,
+        calls: &calls,
+        sites: sites_of,
+        frame,
+    };
     let args = ArgPlaces::of(&kernel);
     let (code, frame) = entered(begin, args.clone(), variables, key, by_groups)?;
     let entry = made.functions.len();
     made.functions.push(code);
-    Ok(Made {
+    Ok(VectorizedKernel {
         module: made,
         entry,
         arena: frame.size(),
         args,
         local_memory: local.own,
-        private_memory: private.stride + private.rows,
+        private_memory: private.stride + private.element_major_bytes,
         lanes: shape.lanes,
         printed,
         sites: sites.into_inner(),
@@ -141,19 +160,19 @@ pub(super) fn has_barrier(region: &Region) -> bool {
 }
 
 /// A function that is called: `(launch, arena)`.
-fn called(begin: Begin<'_>, call: &CallFrame, variables: u32, key: &KernelKey) -> Lowered<(vir::Function, Frame)> {
+fn called(begin: VectorizerParams<'_>, call: &CallFrame, variables: u32, key: &KernelKey) -> Lowered<(vir::Function, Frame)> {
     let function = begin.function;
-    let mut lower = Lower::new(begin, vec![Register::I64, Register::I64]);
+    let mut lower = Vectorizer::new(begin, vec![Register::I64, Register::I64]);
     let launch = lower.here(Register::I64, VOp::Param(0));
     let base = lower.here(Register::I64, VOp::Param(1));
     lower.begin(launch, base, ArgPlaces::default(), key);
     lower.own_call = Some(call.clone());
     lower.frame.variables = lower.arena_at(variables);
-    lower.frame.rows = lower.arena_at(lower.frame.rows_at);
+    lower.frame.element_major = lower.arena_at(lower.frame.element_major_at);
     lower.begin_called(call);
     if lower.shape.lanes > 1 {
         lower.split_depth = 1;
-        lower.begin_running();
+        lower.begin_live_mask();
     }
     lower.region(&function.body, &[])?;
     lower.leave_function();
@@ -161,25 +180,31 @@ fn called(begin: Begin<'_>, call: &CallFrame, variables: u32, key: &KernelKey) -
 }
 
 /// The kernel: `(launch, worker, first, end)`.
-fn entered(begin: Begin<'_>, args: ArgPlaces, variables: u32, key: &KernelKey, by_groups: bool) -> Lowered<(vir::Function, Frame)> {
+fn entered(
+    begin: VectorizerParams<'_>,
+    args: ArgPlaces,
+    variables: u32,
+    key: &KernelKey,
+    by_groups: bool,
+) -> Lowered<(vir::Function, Frame)> {
     let function = begin.function;
-    let mut lower = Lower::new(begin, vec![Register::I64; 4]);
+    let mut lower = Vectorizer::new(begin, vec![Register::I64; 4]);
     let params: Vec<V> = (0..4).map(|index| lower.here(Register::I64, VOp::Param(index))).collect();
     let [launch, worker, first, end] = params[..] else { return Err(internal!("four parameters")) };
     let base = lower.fixed(worker, Register::I64, offset_of!(WorkerContext, arena) as i32);
     lower.begin(launch, base, args, key);
     lower.frame.variables = lower.arena_at(variables);
-    lower.frame.rows = lower.arena_at(lower.frame.rows_at);
+    lower.frame.element_major = lower.arena_at(lower.frame.element_major_at);
     lower.kernel_params(&key.samplers)?;
     let done = lower.groups(first, end, |this| {
-        if by_groups { this.by_groups(&function.body) } else { this.chunks(|this| this.whole(&function.body)) }
+        if by_groups { this.by_groups(&function.body) } else { this.gang_loop(|this| this.whole(&function.body)) }
     })?;
     lower.b.enter(done);
     lower.b.end(Terminator::Return(None));
     Ok(lower.finish())
 }
 
-impl<'a> Lower<'a> {
+impl<'a> Vectorizer<'a> {
     /// The address of a byte of the arena.
     pub(super) fn arena_at(&mut self, at: u32) -> V {
         let by = self.i64(u64::from(at));
@@ -202,10 +227,10 @@ impl<'a> Lower<'a> {
     }
 
     /// The lanes that are alive now are those that have not returned.
-    pub(super) fn begin_running(&mut self) {
-        let (start, masks) = (self.slots.len(), self.exec_masks());
-        self.began = Some(masks.clone());
-        self.running = Some(start..start + masks.len());
+    pub(super) fn begin_live_mask(&mut self) {
+        let (start, masks) = (self.slots.len(), self.exec_mask_or_all());
+        self.segment_mask = Some(masks.clone());
+        self.live_mask = Some(start..start + masks.len());
         self.slots.extend(masks);
     }
 
@@ -260,13 +285,13 @@ impl<'a> Lower<'a> {
     }
 
     /// A loop over the chunks of a group.
-    pub(super) fn chunks(&mut self, body: impl FnOnce(&mut Self) -> Lowered<()>) -> Lowered<()> {
+    pub(super) fn gang_loop(&mut self, body: impl FnOnce(&mut Self) -> Lowered<()>) -> Lowered<()> {
         let latch = self.b.block();
         let zero = self.i32(0);
         self.exit = latch;
-        if self.shape.chunks() == 1 {
+        if self.shape.gangs() == 1 {
             self.items.linear = Some(zero);
-            self.begin_chunk();
+            self.begin_gang();
             body(self)?;
             if !self.b.is_ended() {
                 self.jump(latch, []);
@@ -279,7 +304,7 @@ impl<'a> Lower<'a> {
         let depth = self.depth();
         let linear = self.block_param(header, Register::I32, depth);
         self.items.linear = Some(linear);
-        self.begin_chunk();
+        self.begin_gang();
         body(self)?;
         if !self.b.is_ended() {
             self.jump(latch, []);
@@ -294,26 +319,26 @@ impl<'a> Lower<'a> {
     }
 
     /// All lanes are alive, but those of the last chunk that are no work-items.
-    fn begin_chunk(&mut self) {
-        self.exec = None;
+    fn begin_gang(&mut self) {
+        self.exec_mask = None;
         self.packed.clear();
-        self.ordered.clear();
+        self.aos.clear();
         self.slots.clear();
-        self.running = None;
+        self.live_mask = None;
         self.split_depth = 0;
         if self.shape.has_rest() {
             let linear = self.items.linear.unwrap_or_else(|| self.i32(0));
             let (first, steps) = (self.splat(linear, Scalar::I32), self.steps(Scalar::I32, 1));
             let ids = self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &first, &steps);
             let end = self.number(Scalar::I32, Mode::Varying, u64::from(self.shape.items()));
-            self.exec = Some(self.compare_regs(VCmp::ULt, Scalar::I32, Mode::Varying, &ids, &end));
+            self.exec_mask = Some(self.compare_regs(VCmp::ULt, Scalar::I32, Mode::Varying, &ids, &end));
         }
     }
 
     /// A kernel without barriers, or of a single chunk.
     fn whole(&mut self, body: &'a Region) -> Lowered<()> {
         if self.shape.lanes > 1 && super::control::returns_early(body) {
-            self.begin_running();
+            self.begin_live_mask();
         }
         self.region(body, &[]).map(drop)
     }

@@ -108,17 +108,17 @@ pub fn vector_ir(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Ta
     vectorise(module, kernel, key, target, style).map(|made| made.module)
 }
 
-fn vectorise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<kernel::Made> {
-    let far = key.clone().changed(|key| key.kernel.far = true);
+fn vectorise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<kernel::VectorizedKernel> {
+    let large_offsets = key.clone().changed(|key| key.kernel.large_offsets = true);
     let prepare = |key| stage("specialise", || prepared(module, kernel, key, target, style.checked, None));
     let mut specialised = prepare(key)?;
-    let alone = kernel::goes_alone(&specialised, &key.kernel, style);
-    if alone && !key.kernel.far {
+    let scalar = kernel::is_scalar(&specialised, &key.kernel, style);
+    if scalar && !key.kernel.large_offsets {
         // Where there are no vectors offsets of 64 bits cost nothing, and those of 32 bits have to be extended for every access.
-        specialised = prepare(&far)?;
+        specialised = prepare(&large_offsets)?;
     }
     let internal = |stage, message| LaunchError::Internal { kernel: kernel.to_owned(), stage, message };
-    let lower = || kernel::lower(&specialised, &key.kernel, target.language.fused_fma, (style, alone));
+    let lower = || kernel::lower(&specialised, &key.kernel, target.language.fused_fma, style, scalar);
     let made = stage("vectors", lower).map_err(|defect| internal("vectors", defect.to_string()))?;
     if cfg!(debug_assertions) {
         vir::verify(&made.module).map_err(|error| internal("vectors", format!("{error}\n{}", made.module)))?;
@@ -146,26 +146,26 @@ mod tests {
     use wgcl_codegen::Isa;
 
     /// The vector IR of a kernel `k` that reaches memory objects of more than 2 GiB.
-    fn far(body: &str, zero_offset: bool) -> String {
+    fn large_offsets(body: &str, zero_offset: bool) -> String {
         let text = format!("kernel void k(global const double *x, global double *z, long n) {{ {body} }}");
         let (options, target) = (parse_options("").expect("no options"), Target::cpu());
         let program = build(&Source { text, ..Source::default() }, &options, &target).program.expect("it builds");
         let key = LaunchKey::example(&program.module.functions[0], [64, 1, 1]);
-        let key = key.changed(|key| (key.kernel.far, key.kernel.zero_offset) = (true, zero_offset));
+        let key = key.changed(|key| (key.kernel.large_offsets, key.kernel.zero_offset) = (true, zero_offset));
         vector_ir(&program.module, "k", &key, &target, Style::of(Isa::Avx512)).expect("vectors").to_string()
     }
 
     #[test]
-    fn signed_indices_stay_rows_in_large_buffers() {
+    fn signed_indices_stay_contiguous_in_large_buffers() {
         let loops = "int at = get_local_size(0) * get_group_id(0) + get_local_id(0), step = get_global_size(0);
             for (long i = at; i < n; i += step) z[i] = x[i] * 2;";
-        for (body, zero_offset, rows) in [
+        for (body, zero_offset, contiguous) in [
             (loops, false, true),
             ("int i = get_global_id(0); z[i] = x[i] * 2;", true, true),
             ("int i = get_global_id(0); z[i] = x[i] * 2;", false, false),
         ] {
-            let ir = far(body, zero_offset);
-            assert_eq!(ir.contains("load_vector.f64") && !ir.contains("gather") && !ir.contains("scatter"), rows, "{body}\n{ir}");
+            let ir = large_offsets(body, zero_offset);
+            assert_eq!(ir.contains("load_vector.f64") && !ir.contains("gather") && !ir.contains("scatter"), contiguous, "{body}\n{ir}");
         }
     }
 }

@@ -4,13 +4,13 @@ use smallvec::{SmallVec, smallvec};
 use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Type as Register};
 
 use super::shape::Mode;
-use super::uniformity::{Kind, keeps_pointer};
+use super::uniformity::{LaneShape, keeps_pointer};
 use super::value::{Comps, Regs, Val, scalar};
-use super::vectorizer::{Lower, Lowered};
+use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{BinOp, CastOp, Inst, Op, Scalar, Type, Value};
 
-impl Lower<'_> {
+impl Vectorizer<'_> {
     /// Lowers an instruction without regions.
     pub(super) fn operation(&mut self, inst: &Inst) -> Lowered<()> {
         let unchecked = self.check(inst)?;
@@ -86,16 +86,16 @@ impl Lower<'_> {
             }
             _ => {}
         }
-        match self.variation.kind(result) {
-            Kind::Linear(stride) => {
+        match self.uniformity.lane_shape(result) {
+            LaneShape::Linear(stride) => {
                 let first = self.linear_operation(op, result)?;
                 self.define(result, Val::Linear(first, stride));
             }
-            Kind::Uniform | Kind::Unknown => {
+            LaneShape::Uniform | LaneShape::Unknown => {
                 let comps = self.compute(op, result, Mode::Uniform)?;
                 self.define(result, Val::Uniform(comps.into_iter().map(|regs| regs[0]).collect()));
             }
-            Kind::Varying => {
+            LaneShape::Varying => {
                 // A pointer that only changes its space keeps its form.
                 if let Op::Cast(CastOp::SpaceCast, pointer) = *op
                     && keeps_pointer(self.ir_ty(pointer), self.ir_ty(result))
@@ -104,7 +104,7 @@ impl Lower<'_> {
                     self.define(result, val);
                     return Ok(());
                 }
-                if self.compute_ordered(op, result)? {
+                if self.compute_aos(op, result)? {
                     return Ok(());
                 }
                 let comps = self.compute(op, result, Mode::Varying)?;
@@ -232,7 +232,7 @@ impl Lower<'_> {
                 (KernelParam::Value, ArgPlace::Bytes { offset, .. }) => (0..u32::from(ty.lanes()))
                     .map(|lane| {
                         let disp = (offset + lane * of.size()).cast_signed();
-                        let addr = wgcl_codegen::vir::Addr::behind(args, disp);
+                        let addr = wgcl_codegen::vir::Addr::offset(args, disp);
                         self.beside(args, self.shape.register(of, Mode::Uniform), VOp::Load(memory(of), addr))
                     })
                     .collect(),

@@ -10,12 +10,12 @@ use wgcl_codegen::vir::{
 use super::abi::LaunchContext;
 use super::shape::Mode;
 use super::value::{Comps, Val, scalar};
-use super::vectorizer::{Lower, Lowered};
+use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{Global, Scalar, Type, Value};
 use crate::printf::CAPACITY;
 
-impl Lower<'_> {
+impl Vectorizer<'_> {
     /// The result is 0, or -1 where there was no room.
     pub(super) fn printf(&mut self, result: Option<Value>, format: Global, args: &[Value]) -> Lowered<()> {
         let types: Vec<Type> = args.iter().map(|&arg| crate::printf::resolved(self.ir_ty(arg), 8)).collect();

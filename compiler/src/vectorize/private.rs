@@ -15,7 +15,7 @@ pub(super) struct PrivateMemory {
     /// Bytes from the blocks of one work-item to those of the next.
     pub stride: u32,
     /// Bytes of the variables that lie element by element.
-    pub rows: u32,
+    pub element_major_bytes: u32,
 }
 
 /// Where a variable lies.
@@ -24,7 +24,7 @@ pub(super) enum Place {
     /// At that byte of each work-item's block.
     Block(u32),
     /// From that byte on of what lies element by element, of elements of so many bytes.
-    Rows { at: u32, element: u32 },
+    ElementMajor { at: u32, element: u32 },
 }
 
 impl PrivateMemory {
@@ -35,9 +35,9 @@ impl PrivateMemory {
         let (mut end, mut align) = (0_u32, 16);
         for (index, var) in (0..).zip(&function.vars) {
             if let Some(&element) = elements.get(&Var(index)) {
-                let at = this.rows;
-                this.rows = at.saturating_add(var.size).next_multiple_of(16);
-                this.vars.push(Place::Rows { at, element });
+                let at = this.element_major_bytes;
+                this.element_major_bytes = at.saturating_add(var.size).next_multiple_of(16);
+                this.vars.push(Place::ElementMajor { at, element });
                 continue;
             }
             align = align.max(var.align);
@@ -51,8 +51,8 @@ impl PrivateMemory {
     }
 
     /// The variables that lie element by element.
-    pub(super) fn is_rows(&self, var: Var) -> bool {
-        matches!(self.vars.get(var.index()), Some(Place::Rows { .. }))
+    pub(super) fn is_element_major(&self, var: Var) -> bool {
+        matches!(self.vars.get(var.index()), Some(Place::ElementMajor { .. }))
     }
 }
 
@@ -72,7 +72,7 @@ struct Search<'f> {
 }
 
 impl Search<'_> {
-    fn refuse(&mut self, value: Value) {
+    fn keep_layout(&mut self, value: Value) {
         if let Some(&var) = self.roots.get(&value) {
             self.sizes.insert(var, None);
         }
@@ -97,7 +97,7 @@ impl Search<'_> {
             match &inst.op {
                 Op::VarAddr(var) => drop(inst.results.first().map(|&result| self.roots.insert(result, *var))),
                 Op::PtrAdd(base, offset) => {
-                    self.refuse(*offset);
+                    self.keep_layout(*offset);
                     if let (Some(&var), Some(&result)) = (self.roots.get(base), inst.results.first()) {
                         self.roots.insert(result, var);
                     }
@@ -108,10 +108,10 @@ impl Search<'_> {
                     }
                 }
                 Op::Store { ptr, value, align, .. } => {
-                    self.refuse(*value);
+                    self.keep_layout(*value);
                     self.access(*ptr, self.function.ty(*value), *align);
                 }
-                op => op.for_each_operand(|value| self.refuse(value)),
+                op => op.for_each_operand(|value| self.keep_layout(value)),
             }
             inst.op.regions().into_iter().for_each(|nested| self.region(nested));
         }

@@ -1,6 +1,6 @@
 //! Accesses that ask before they are made.
 //!
-//! In a kernel that is checked every work-item runs by itself ([`Shape::alone`](super::shape::Shape::alone)), so that each address is one number. Before each access
+//! In a kernel that is checked every work-item runs by itself ([`Shape::scalar`](super::shape::Shape::alone)), so that each address is one number. Before each access
 //! [`LaunchContext::check`] is asked of it: it gives the address back, or where the bytes are not the kernel's to touch that of some which do not matter. So nothing outside is read
 //! or written, and control goes its way.
 //!
@@ -21,7 +21,7 @@ use super::abi::LaunchContext;
 use super::private::Place;
 use super::shape::Mode;
 use super::value::{Val, scalar};
-use super::vectorizer::{Lower, Lowered};
+use super::vectorizer::{Lowered, Vectorizer};
 use crate::analysis::addresses::Addresses;
 use crate::analysis::definitions::Root;
 use crate::diag::Span;
@@ -94,7 +94,7 @@ pub enum Object {
 
 /// An access in a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Site {
+pub struct AccessSite {
     /// What it does.
     pub access: Access,
     /// To how many bytes.
@@ -109,7 +109,7 @@ pub struct Site {
     pub span: Span,
 }
 
-impl Site {
+impl AccessSite {
     /// Of what touches no memory.
     const fn of(access: Access, span: Span) -> Self {
         Self { access, size: 0, align: 1, volatile: false, object: Object::Any, span }
@@ -117,15 +117,15 @@ impl Site {
 }
 
 /// What is known of the pointers of the function that is being lowered.
-pub(super) struct Checks<'a> {
+pub(super) struct Sanitizer<'a> {
     addresses: Addresses,
     /// The accesses of the kernel and of all that it calls, so far.
-    sites: &'a RefCell<Vec<Site>>,
+    sites: &'a RefCell<Vec<AccessSite>>,
 }
 
-impl<'a> Checks<'a> {
+impl<'a> Sanitizer<'a> {
     /// Of a function whose accesses become sites behind those that are known.
-    pub(super) fn of(function: &Function, sites: &'a RefCell<Vec<Site>>) -> Self {
+    pub(super) fn of(function: &Function, sites: &'a RefCell<Vec<AccessSite>>) -> Self {
         Self { addresses: Addresses::of(function, &function.body), sites }
     }
 }
@@ -134,7 +134,7 @@ impl<'a> Checks<'a> {
 pub(super) type Unchecked = SmallVec<[(Value, Option<Val>); 2]>;
 
 /// An access that is to be asked for.
-struct Asked {
+struct CheckedAccess {
     pointer: Value,
     access: Access,
     size: u32,
@@ -142,15 +142,15 @@ struct Asked {
     volatile: bool,
 }
 
-impl Asked {
+impl CheckedAccess {
     const fn plain(pointer: Value, access: Access, size: u32, align: u32) -> Self {
         Self { pointer, access, size, align, volatile: false }
     }
 }
 
-impl Lower<'_> {
+impl Vectorizer<'_> {
     /// The accesses of an instruction.
-    fn accesses(&self, inst: &Inst) -> SmallVec<[Asked; 2]> {
+    fn accesses(&self, inst: &Inst) -> SmallVec<[CheckedAccess; 2]> {
         let bytes = |value: Value| {
             let ty = self.ir_ty(value);
             scalar(ty).size() * u32::from(ty.lanes())
@@ -158,17 +158,17 @@ impl Lower<'_> {
         match inst.op {
             Op::Load { ptr, align, volatile } => {
                 let size = inst.results.first().map_or(0, |&result| bytes(result));
-                smallvec![Asked { pointer: ptr, access: Access::Load, size, align, volatile }]
+                smallvec![CheckedAccess { pointer: ptr, access: Access::Load, size, align, volatile }]
             }
             Op::Store { ptr, value, align, volatile } => {
-                smallvec![Asked { pointer: ptr, access: Access::Store, size: bytes(value), align, volatile }]
+                smallvec![CheckedAccess { pointer: ptr, access: Access::Store, size: bytes(value), align, volatile }]
             }
             Op::Copy { dst, src, size, align } => {
-                smallvec![Asked::plain(src, Access::Copy, size, align), Asked::plain(dst, Access::Store, size, align)]
+                smallvec![CheckedAccess::plain(src, Access::Copy, size, align), CheckedAccess::plain(dst, Access::Store, size, align)]
             }
-            Op::Zero { dst, size, align } => smallvec![Asked::plain(dst, Access::Store, size, align)],
+            Op::Zero { dst, size, align } => smallvec![CheckedAccess::plain(dst, Access::Store, size, align)],
             Op::Atomic { ptr, ty, .. } | Op::CmpXchg { ptr, ty, .. } => {
-                smallvec![Asked::plain(ptr, Access::Atomic, ty.size(), ty.size())]
+                smallvec![CheckedAccess::plain(ptr, Access::Atomic, ty.size(), ty.size())]
             }
             _ => SmallVec::new(),
         }
@@ -177,21 +177,21 @@ impl Lower<'_> {
     /// Has the pointers of an instruction checked, which are what came of that until [`Self::uncheck`].
     pub(super) fn check(&mut self, inst: &Inst) -> Lowered<Unchecked> {
         let mut kept = Unchecked::new();
-        if self.checks.is_none() {
+        if self.sanitizer.is_none() {
             return Ok(kept);
         }
-        for asked in self.accesses(inst) {
-            let (pointer, address) = (asked.pointer, self.first(asked.pointer));
-            let root = self.checks.as_ref().and_then(|checks| checks.addresses.root(pointer));
+        for checked in self.accesses(inst) {
+            let (pointer, address) = (checked.pointer, self.first(checked.pointer));
+            let root = self.sanitizer.as_ref().and_then(|checks| checks.addresses.root(pointer));
             let (object, base) = self.object(root)?;
-            let Asked { access, size, align, volatile, .. } = asked;
-            let checked = self.ask(Site { access, size, align, volatile, object, span: inst.span }, address, base);
+            let CheckedAccess { access, size, align, volatile, .. } = checked;
+            let checked = self.validate(AccessSite { access, size, align, volatile, object, span: inst.span }, address, base);
             kept.push((pointer, self.values[pointer.index()].replace(Val::Uniform(smallvec![checked]))));
         }
         match inst.op {
-            Op::Barrier(Fence { local, global, image }) => self.tell(Access::Barrier { local, global: global || image }, inst.span),
-            Op::MemFence(_) => self.tell(Access::Fence, inst.span),
-            Op::Group { sub: false, .. } => self.tell(Access::Together, inst.span),
+            Op::Barrier(Fence { local, global, image }) => self.report_event(Access::Barrier { local, global: global || image }, inst.span),
+            Op::MemFence(_) => self.report_event(Access::Fence, inst.span),
+            Op::Group { sub: false, .. } => self.report_event(Access::Together, inst.span),
             Op::NanCheck { ref values, part } => self.check_nan(values, part, inst.span)?,
             Op::Bin(BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem, _, divisor) => self.check_divisor(divisor, inst.span),
             _ => {}
@@ -208,30 +208,30 @@ impl Lower<'_> {
 
     /// Tells that a group begins.
     pub(super) fn check_group(&mut self) {
-        if self.checks.is_some() {
+        if self.sanitizer.is_some() {
             let sizes = self.i64(u64::from(self.shape.items()) | u64::from(self.frame.local.size) << 32);
             let base = self.frame.base;
-            self.ask(Site::of(Access::Begin, Span::NONE), base, sizes);
+            self.validate(AccessSite::of(Access::Begin, Span::NONE), base, sizes);
         }
     }
 
     /// Tells that it is done.
     pub(super) fn check_end(&mut self) {
-        if self.checks.is_some() {
-            self.tell(Access::End, Span::NONE);
+        if self.sanitizer.is_some() {
+            self.report_event(Access::End, Span::NONE);
         }
     }
 
     /// Tells of what the work-items of a group do together, where that is known of all at once.
     pub(super) fn check_together(&mut self) {
-        if self.checks.is_some() {
-            self.tell(Access::Together, Span::NONE);
+        if self.sanitizer.is_some() {
+            self.report_event(Access::Together, Span::NONE);
         }
     }
 
-    fn tell(&mut self, access: Access, span: Span) {
+    fn report_event(&mut self, access: Access, span: Span) {
         let zero = self.i64(0);
-        self.ask(Site::of(access, span), zero, zero);
+        self.validate(AccessSite::of(access, span), zero, zero);
     }
 
     fn check_divisor(&mut self, divisor: Value, span: Span) {
@@ -246,7 +246,7 @@ impl Lower<'_> {
                     let mask = self.i64((1 << (8 * ty.size())) - 1);
                     wide = self.op(Register::I64, VOp::Bin(VBin::And, wide, mask));
                 }
-                self.ask(Site::of(Access::Divide, span), wide, zero);
+                self.validate(AccessSite::of(Access::Divide, span), wide, zero);
             }
         }
     }
@@ -258,9 +258,9 @@ impl Lower<'_> {
         let zero = self.i64(0);
         for (lane, made) in (0..).zip(self.comps(result, Mode::Uniform)) {
             let is_nan = self.compare(CmpOp::FNe, ty, Mode::Uniform, &made, &made)[0];
-            let (tell, on) = (self.b.block(), self.b.block());
-            self.b.end(Terminator::Branch(Cond::NonZero(is_nan), Target::new(tell, []), Target::new(on, [])));
-            self.b.enter(tell);
+            let (report, on) = (self.b.block(), self.b.block());
+            self.b.end(Terminator::Branch(Cond::NonZero(is_nan), Target::new(report, []), Target::new(on, [])));
+            self.b.enter(report);
             for &operand in operands {
                 let (ty, mut comps) = (self.ir_ty(operand), self.comps(operand, Mode::Uniform));
                 let of_lane = comps.swap_remove(if comps.len() == 1 { 0 } else { lane });
@@ -271,13 +271,13 @@ impl Lower<'_> {
                     }
                 };
                 let bits = self.here(Register::I64, VOp::Cast(VCast::Bitcast, wide[0][0]));
-                let site = Site { size: scalar(ty).size(), ..Site::of(Access::NanOperand, span) };
-                self.ask(site, bits, zero);
+                let site = AccessSite { size: scalar(ty).size(), ..AccessSite::of(Access::NanOperand, span) };
+                self.validate(site, bits, zero);
             }
             let lane = u8::try_from(lane).unwrap_or_default();
             let component = part.or_else(|| (ty.lanes() > 1).then_some(lane)).map_or(0, |component| u64::from(component) + 1);
             let component = self.i64(component);
-            self.ask(Site { size: scalar(ty).size(), ..Site::of(Access::Nan, span) }, component, zero);
+            self.validate(AccessSite { size: scalar(ty).size(), ..AccessSite::of(Access::Nan, span) }, component, zero);
             self.jump(on, []);
             self.b.enter(on);
         }
@@ -285,8 +285,8 @@ impl Lower<'_> {
     }
 
     /// Asks of a site with an address and what that is in; the address to take in its place.
-    fn ask(&mut self, site: Site, address: V, base: V) -> V {
-        let Some(checks) = &self.checks else { return address };
+    fn validate(&mut self, site: AccessSite, address: V, base: V) -> V {
+        let Some(checks) = &self.sanitizer else { return address };
         let number = checks.sites.borrow().len() as u64;
         checks.sites.borrow_mut().push(site);
         let zero = self.i32(0);

@@ -8,13 +8,13 @@ use wgcl_codegen::vir::{
 
 use super::shape::{Mode, elem};
 use super::value::Regs;
-use super::vectorizer::Lower;
+use super::vectorizer::Vectorizer;
 use crate::ir::Scalar;
 
 /// What is done for a lane: its operands as scalars, and its number as an `i64`; the result, if there is one.
-pub(super) type OneLane<'f, 'a> = dyn FnMut(&mut Lower<'a>, &[V], V) -> Option<V> + 'f;
+pub(super) type LaneFn<'f, 'a> = dyn FnMut(&mut Vectorizer<'a>, &[V], V) -> Option<V> + 'f;
 
-impl<'a> Lower<'a> {
+impl<'a> Vectorizer<'a> {
     /// An operation on scalars for all lanes that are alive; of uniform values just once. `of` is what the operands are.
     pub(super) fn scalars(
         &mut self,
@@ -34,7 +34,7 @@ impl<'a> Lower<'a> {
 
     /// The lanes that are alive as the low bits of an `i32`, that of lane 0 lowest.
     pub(super) fn live_bits(&mut self) -> V {
-        let Some(masks) = self.exec.clone() else {
+        let Some(masks) = self.exec_mask.clone() else {
             let lanes = self.shape.lanes;
             return self.i32(if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 });
         };
@@ -85,11 +85,11 @@ impl<'a> Lower<'a> {
 
     /// The address of a byte of the frame.
     pub(super) fn frame_addr(&self, at: u32) -> Addr {
-        Addr::behind(self.frame.base, at.cast_signed())
+        Addr::offset(self.frame.base, at.cast_signed())
     }
 
     /// Does something for each lane that is alive, the first first. A `bool` among the operands or as a result is an `i32` of 0 or 1 there.
-    pub(super) fn each_lane(&mut self, operands: &[(Scalar, Regs)], result: Option<Scalar>, f: &mut OneLane<'_, 'a>) -> Regs {
+    pub(super) fn each_lane(&mut self, operands: &[(Scalar, Regs)], result: Option<Scalar>, f: &mut LaneFn<'_, 'a>) -> Regs {
         let mark = self.frame.mark();
         let mut places: Vec<(Elem, u32)> = Vec::new();
         for (of, regs) in operands {

@@ -1,7 +1,7 @@
 //! Which work-items are the lanes of vectors, and which registers a value takes.
 //!
 //! Work-items run in *chunks* of consecutive linear local ids, or of neighbours along another dimension ([`super::dimension`]). A number of 32 bits (or fewer) for all work-items of a chunk takes `lanes / W` registers, one of 64 bits
-//! twice as many, `W` being the lanes of 32 bits of a vector. Where a chunk lies in one row of the group, ids grow by one from lane to lane along [`Shape::axis`] and
+//! twice as many, `W` being the lanes of 32 bits of a vector. Where a chunk lies in one row of the group, ids grow by one from lane to lane along [`Shape::vector_dimension`] and
 //! are the same along the other dimensions.
 
 use wgcl_codegen::Isa;
@@ -19,9 +19,9 @@ pub(super) struct Shape {
     /// Work-items of a group in each dimension.
     pub group: [u32; 3],
     /// The dimension along which the lanes of a chunk lie.
-    pub axis: u8,
+    pub vector_dimension: u8,
     /// Whether all lanes of each chunk lie along the axis.
-    pub in_row: bool,
+    pub along_dimension: bool,
     /// Whether the global id of each chunk's first lane is a multiple of the lanes, along dimension 0.
     pub aligned: bool,
 }
@@ -55,40 +55,47 @@ impl Shape {
     /// The best shape for groups of a size; `widest` limits the lanes of a chunk.
     pub(super) fn of(isa: Isa, group: [u32; 3], widest: u32) -> Self {
         let group = group.map(|size| size.max(1));
-        let axis = (0_u8..3).find(|&axis| group[usize::from(axis)] > 1).unwrap_or(0);
-        let (items, row) = (items(group), group[usize::from(axis)]);
+        let vector_dimension = (0_u8..3).find(|&dimension| group[usize::from(dimension)] > 1).unwrap_or(0);
+        let (items, row) = (items(group), group[usize::from(vector_dimension)]);
         let most = (isa.vector_bytes() / 4).min(widest);
-        let wide = |lanes: u32| Self { isa, lanes, group, axis, in_row: row == items || row.is_multiple_of(lanes), aligned: false };
+        let wide = |lanes: u32| Self {
+            isa,
+            lanes,
+            group,
+            vector_dimension,
+            along_dimension: row == items || row.is_multiple_of(lanes),
+            aligned: false,
+        };
         let widths = || [16, 8, 4].into_iter().filter(|&lanes| lanes <= most);
         let whole = widths().find(|&lanes| row.is_multiple_of(lanes));
         // Rows that vectors do not divide: vectors across rows, the last one not full.
         let part = || widths().rev().find(|&lanes| lanes >= items).or_else(|| widths().next()).filter(|_| items > 2);
         let lanes = whole.or_else(part);
-        lanes.map_or(Self { isa, lanes: 1, group, axis, in_row: true, aligned: false }, wide)
+        lanes.map_or(Self { isa, lanes: 1, group, vector_dimension, along_dimension: true, aligned: false }, wide)
     }
 
     /// The shape in which every work-item is a chunk, and a subgroup.
-    pub(super) fn alone(isa: Isa, group: [u32; 3]) -> Self {
+    pub(super) fn scalar(isa: Isa, group: [u32; 3]) -> Self {
         Self::of(isa, group, 1)
     }
 
     /// The shape for groups of a size whose chunks are subgroups of so many work-items: all have as many, but for the last of a group.
     pub(super) fn of_subgroups(isa: Isa, group: [u32; 3], lanes: u32) -> Self {
         let group = group.map(|size| size.max(1));
-        let axis = (0_u8..3).find(|&axis| group[usize::from(axis)] > 1).unwrap_or(0);
-        let row = group[usize::from(axis)];
-        Self { isa, lanes, group, axis, in_row: row == items(group) || row.is_multiple_of(lanes), aligned: false }
+        let vector_dimension = (0_u8..3).find(|&dimension| group[usize::from(dimension)] > 1).unwrap_or(0);
+        let row = group[usize::from(vector_dimension)];
+        Self { isa, lanes, group, vector_dimension, along_dimension: row == items(group) || row.is_multiple_of(lanes), aligned: false }
     }
 
     /// The same for launches without an offset, whose groups have so many work-items in dimension 0 but for the last ones.
     pub(super) fn without_offset(self, enqueued: u32) -> Self {
-        let aligned = self.axis == 0 && self.group[0].is_multiple_of(self.lanes) && enqueued.is_multiple_of(self.lanes);
+        let aligned = self.vector_dimension == 0 && self.group[0].is_multiple_of(self.lanes) && enqueued.is_multiple_of(self.lanes);
         Self { aligned, ..self }
     }
 
     /// Work-items that lie between two whose ids differ by one along a dimension: those of the axis come first, the others in their order.
     pub(super) fn below(&self, dimension: u8) -> u32 {
-        let comes_first = |other: u8| dimension != self.axis && (other == self.axis || other < dimension);
+        let comes_first = |other: u8| dimension != self.vector_dimension && (other == self.vector_dimension || other < dimension);
         (0..3).filter(|&other| comes_first(other)).map(|other| self.group[usize::from(other)]).product()
     }
 
@@ -98,7 +105,7 @@ impl Shape {
     }
 
     /// Chunks of a group.
-    pub(super) fn chunks(&self) -> u32 {
+    pub(super) fn gangs(&self) -> u32 {
         self.items().div_ceil(self.lanes)
     }
 
@@ -165,10 +172,10 @@ mod tests {
     use wgcl_codegen::Isa;
 
     #[test]
-    fn vectors_divide_rows_where_they_can() {
+    fn vectors_divide_lines_where_they_can() {
         let of = |isa, group| {
             let shape = Shape::of(isa, group, u32::MAX);
-            (shape.lanes, shape.axis, shape.in_row)
+            (shape.lanes, shape.vector_dimension, shape.along_dimension)
         };
         assert_eq!(of(Isa::Avx512, [64, 1, 1]), (16, 0, true));
         assert_eq!(of(Isa::Avx2, [64, 1, 1]), (8, 0, true));
@@ -192,7 +199,7 @@ mod tests {
     fn subgroups_are_vectors_or_what_a_kernel_requires() {
         let required = |isa, group, lanes| {
             let shape = Shape::of_subgroups(isa, group, lanes);
-            (shape.lanes, shape.in_row, shape.chunks(), shape.has_rest())
+            (shape.lanes, shape.along_dimension, shape.gangs(), shape.has_rest())
         };
         let of = |isa, group| required(isa, group, subgroup_size(isa));
         assert_eq!(of(Isa::Avx512, [64, 1, 1]), (16, true, 4, false));

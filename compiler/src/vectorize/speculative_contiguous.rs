@@ -11,28 +11,28 @@ use wgcl_codegen::vir::{
 };
 
 use super::shape::Mode;
-use super::uniformity::Kind;
+use super::uniformity::LaneShape;
 use super::value::Regs;
-use super::vectorizer::Lower;
+use super::vectorizer::Vectorizer;
 use crate::ir::{BinOp, CastOp, Op, Scalar, Value};
 
 /// Operations that are looked through from a pointer on.
-const FAR: u32 = 12;
+const MAX_DEPTH: u32 = 12;
 
-impl Lower<'_> {
+impl Vectorizer<'_> {
     /// Whether a pointer grows by so many bytes from lane to lane where nothing limits it.
-    pub(super) fn is_likely_row(&self, pointer: Value, size: u32) -> bool {
-        self.exec.is_none() && self.stride_unlimited(pointer, FAR) == Some(i64::from(size))
+    pub(super) fn is_speculatively_contiguous(&self, pointer: Value, size: u32) -> bool {
+        self.exec_mask.is_none() && self.speculative_stride(pointer, MAX_DEPTH) == Some(i64::from(size))
     }
 
-    fn stride_unlimited(&self, value: Value, far: u32) -> Option<i64> {
-        match self.variation.kind(value) {
-            Kind::Uniform | Kind::Unknown => return Some(0),
-            Kind::Linear(stride) => return Some(stride),
-            Kind::Varying => {}
+    fn speculative_stride(&self, value: Value, depth: u32) -> Option<i64> {
+        match self.uniformity.lane_shape(value) {
+            LaneShape::Uniform | LaneShape::Unknown => return Some(0),
+            LaneShape::Linear(stride) => return Some(stride),
+            LaneShape::Varying => {}
         }
-        let (far, definitions) = (far.checked_sub(1)?, self.variation.definitions());
-        let of = |value: Value| self.stride_unlimited(value, far);
+        let (depth, definitions) = (depth.checked_sub(1)?, self.uniformity.definitions());
+        let of = |value: Value| self.speculative_stride(value, depth);
         // One of two is a limit.
         let either = |a: Value, b: Value| match (of(a)?, of(b)?) {
             (0, stride) | (stride, 0) => Some(stride),
@@ -62,13 +62,13 @@ impl Lower<'_> {
         }
     }
 
-    /// Numbers at offsets from a place: a row where they are side by side, else what `apart` loads.
-    pub(super) fn load_likely_row(&mut self, base: V, offsets: &[V], of: Scalar, apart: &mut dyn FnMut(&mut Self) -> Regs) -> Regs {
-        let (place, alone, meet) = self.if_row(base, offsets, of);
-        let regs = self.load_row(place, of);
+    /// Numbers at offsets from a place: a row where they are side by side, else what `fallback` loads.
+    pub(super) fn load_speculative(&mut self, base: V, offsets: &[V], of: Scalar, fallback: &mut dyn FnMut(&mut Self) -> Regs) -> Regs {
+        let (place, scattered, meet) = self.branch_if_contiguous(base, offsets, of);
+        let regs = self.load_contiguous(place, of);
         self.jump(meet, regs);
-        self.b.enter(alone);
-        let regs = apart(self);
+        self.b.enter(scattered);
+        let regs = fallback(self);
         let types = self.types_of(&regs);
         self.jump(meet, regs);
         self.b.enter(meet);
@@ -78,29 +78,29 @@ impl Lower<'_> {
         regs
     }
 
-    /// Stores numbers at offsets from a place: as a row where they are side by side, else as `apart` does.
-    pub(super) fn store_likely_row(&mut self, (base, offsets): (V, &[V]), of: Scalar, regs: &[V], apart: &mut dyn FnMut(&mut Self)) {
-        let (place, alone, meet) = self.if_row(base, offsets, of);
-        self.store_row(place, of, regs);
+    /// Stores numbers at offsets from a place: as a row where they are side by side, else as `fallback` does.
+    pub(super) fn store_speculative(&mut self, (base, offsets): (V, &[V]), of: Scalar, regs: &[V], fallback: &mut dyn FnMut(&mut Self)) {
+        let (place, scattered, meet) = self.branch_if_contiguous(base, offsets, of);
+        self.store_contiguous(place, of, regs);
         self.jump(meet, Regs::new());
-        self.b.enter(alone);
-        apart(self);
+        self.b.enter(scattered);
+        fallback(self);
         self.jump(meet, Regs::new());
         self.b.enter(meet);
     }
 
     /// Enters the block for offsets that are side by side. Gives the first place, the block for the others, and the one in which the two meet.
-    fn if_row(&mut self, base: V, offsets: &[V], of: Scalar) -> (V, Block, Block) {
+    fn branch_if_contiguous(&mut self, base: V, offsets: &[V], of: Scalar) -> (V, Block, Block) {
         let first = self.op(Register::I32, VOp::Extract(offsets[0], 0));
         let (start, steps) = (self.splat(first, Scalar::I32), self.steps(Scalar::I32, i64::from(of.size())));
         let row = self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &start, &steps);
         let same = self.compare_regs(VCmp::Eq, Scalar::I32, Mode::Varying, offsets, &row);
         let mask = self.b.ty(same[0]);
         let same = same[1..].iter().fold(same[0], |all, &mask_of| self.op(mask, VOp::Bin(VBin::And, all, mask_of)));
-        let (together, alone, meet) = (self.b.block(), self.b.block(), self.b.block());
-        self.b.end(Terminator::Branch(Cond::All(same), Target::new(together, []), Target::new(alone, [])));
-        self.b.enter(together);
+        let (contiguous, scattered, meet) = (self.b.block(), self.b.block(), self.b.block());
+        self.b.end(Terminator::Branch(Cond::All(same), Target::new(contiguous, []), Target::new(scattered, [])));
+        self.b.enter(contiguous);
         let by = self.here(Register::I64, VOp::Cast(VCast::SExt, first));
-        (self.here(Register::I64, VOp::Bin(VBin::Add, base, by)), alone, meet)
+        (self.here(Register::I64, VOp::Bin(VBin::Add, base, by)), scattered, meet)
     }
 }

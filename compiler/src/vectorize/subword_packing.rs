@@ -14,9 +14,9 @@ use wgcl_codegen::vir::{Addr, BinOp as VBin, Elem, Mem, Op as VOp, Type as Regis
 use super::access::Address;
 use super::private::PrivateMemory;
 use super::shape::{Mode, Shape};
-use super::uniformity::{Kind, Variation};
+use super::uniformity::{LaneShape, Uniformity};
 use super::value::{Regs, scalar};
-use super::vectorizer::Lower;
+use super::vectorizer::Vectorizer;
 use crate::ir::{BinOp, CastOp, Function, Op, Region, Scalar, Type, UnOp, Value};
 
 /// A value in the order of memory.
@@ -34,16 +34,16 @@ fn narrow(of: Scalar) -> Option<u32> {
 }
 
 /// How many of the low bits of each value are wanted, by value: at most as many as it has.
-pub(super) fn wanted(function: &Function) -> Vec<u32> {
+pub(super) fn demanded_bits(function: &Function) -> Vec<u32> {
     let mut wanted = vec![0; function.values.len()];
-    from_behind(function, &function.body, &mut wanted);
+    demand_backward(function, &function.body, &mut wanted);
     wanted
 }
 
 /// Uses come behind definitions, so one walk from behind sees all of them first.
-fn from_behind(function: &Function, region: &Region, wanted: &mut [u32]) {
+fn demand_backward(function: &Function, region: &Region, wanted: &mut [u32]) {
     for inst in region.insts.iter().rev() {
-        inst.op.regions().into_iter().for_each(|nested| from_behind(function, nested, wanted));
+        inst.op.regions().into_iter().for_each(|nested| demand_backward(function, nested, wanted));
         let bits = |value: Value| scalar(function.ty(value)).bits();
         let all = inst.results.first().map_or(0, |&result| wanted[result.index()]);
         let mut want = |value: Value, most: u32| {
@@ -66,7 +66,7 @@ fn from_behind(function: &Function, region: &Region, wanted: &mut [u32]) {
 }
 
 /// A shape with more lanes for kernels that do nothing but go through rows of narrow numbers, so that those fill vectors.
-pub(super) fn widened(function: &Function, shape: Shape) -> Shape {
+pub(super) fn widen_for_subwords(function: &Function, shape: Shape) -> Shape {
     /// Instructions up to which registers are not wanting.
     const SHORT: usize = 64;
     /// Lanes that have a bit each in a word.
@@ -76,17 +76,17 @@ pub(super) fn widened(function: &Function, shape: Shape) -> Shape {
         return shape;
     }
     let private = PrivateMemory::of(function, shape.lanes);
-    let Some(size) = smallest_row(function, &Variation::of(function, shape, &private, false)) else { return shape };
-    let row = shape.group[usize::from(shape.axis)];
+    let Some(size) = smallest_contiguous(function, &Uniformity::of(function, shape, &private, false)) else { return shape };
+    let row = shape.group[usize::from(shape.vector_dimension)];
     let mut lanes = (vector / size).min(MOST);
     while lanes > shape.lanes && !row.is_multiple_of(lanes) {
         lanes /= 2;
     }
-    if lanes > shape.lanes { Shape { lanes, in_row: true, ..shape } } else { shape }
+    if lanes > shape.lanes { Shape { lanes, along_dimension: true, ..shape } } else { shape }
 }
 
 /// The bytes that a work-item has in the narrowest row, 2 at most; none if a kernel does anything but access rows and uniform memory, and compute.
-fn smallest_row(function: &Function, variation: &Variation<'_>) -> Option<u32> {
+fn smallest_contiguous(function: &Function, uniformity: &Uniformity<'_>) -> Option<u32> {
     let mut smallest = None;
     for inst in &function.body.insts {
         let (pointer, ty) = match &inst.op {
@@ -97,19 +97,19 @@ fn smallest_row(function: &Function, variation: &Variation<'_>) -> Option<u32> {
             _ => return None,
         };
         let size = scalar(ty).size() * u32::from(ty.lanes());
-        match variation.kind(pointer) {
-            Kind::Uniform => {}
-            Kind::Linear(stride) if stride == i64::from(size) => smallest = Some(smallest.map_or(size, |other: u32| other.min(size))),
+        match uniformity.lane_shape(pointer) {
+            LaneShape::Uniform => {}
+            LaneShape::Linear(stride) if stride == i64::from(size) => smallest = Some(smallest.map_or(size, |other: u32| other.min(size))),
             _ => return None,
         }
     }
     smallest.filter(|&size| size <= 2)
 }
 
-impl Lower<'_> {
+impl Vectorizer<'_> {
     /// The vectors in which a row of narrow numbers lies: their type, and how many there are.
-    fn row(&self, address: &Address, ty: Type) -> Option<(V, u32, Register, u32)> {
-        let (Address::Linear(first, stride), None) = (address, &self.exec) else { return None };
+    fn contiguous_words(&self, address: &Address, ty: Type) -> Option<(V, u32, Register, u32)> {
+        let (Address::Linear(first, stride), None) = (address, &self.exec_mask) else { return None };
         let bits = narrow(scalar(ty))?;
         let each = bits / 8 * u32::from(ty.lanes());
         let total = each * self.shape.lanes;
@@ -120,10 +120,10 @@ impl Lower<'_> {
 
     /// Loads a row in its packed form, beside the other one.
     pub(super) fn load_packed(&mut self, result: Value, address: &Address) {
-        let Some((first, bits, ty, count)) = self.row(address, self.ir_ty(result)) else { return };
+        let Some((first, bits, ty, count)) = self.contiguous_words(address, self.ir_ty(result)) else { return };
         let bytes = i32::from(ty.lanes()) * 4;
         let load = |this: &mut Self, index: i32| {
-            this.here(ty, VOp::LoadVector { mem: Mem::Elem(Elem::I32), addr: Addr::behind(first, index * bytes), mask: None })
+            this.here(ty, VOp::LoadVector { mem: Mem::Elem(Elem::I32), addr: Addr::offset(first, index * bytes), mask: None })
         };
         let regs = (0..count.cast_signed()).map(|index| load(self, index)).collect();
         self.packed.insert(result, Packed { bits, regs });
@@ -131,13 +131,13 @@ impl Lower<'_> {
 
     /// Stores a row from its packed form, if there is one; whether that was done.
     pub(super) fn store_packed(&mut self, address: &Address, value: Value) -> bool {
-        let Some((first, bits, ty, count)) = self.row(address, self.ir_ty(value)) else { return false };
+        let Some((first, bits, ty, count)) = self.contiguous_words(address, self.ir_ty(value)) else { return false };
         let Some(packed) = self.packed.get(&value).filter(|packed| packed.bits == bits && packed.regs.len() == count as usize) else {
             return false;
         };
         let bytes = i32::from(ty.lanes()) * 4;
         for (index, value) in (0..).zip(packed.regs.clone()) {
-            let addr = Addr::behind(first, index * bytes);
+            let addr = Addr::offset(first, index * bytes);
             self.b.effect(VOp::StoreVector { mem: Mem::Elem(Elem::I32), addr, value, mask: None });
         }
         true
@@ -145,7 +145,7 @@ impl Lower<'_> {
 
     /// What an operation gives in the packed form, if its operands are there in it and no more bits are wanted.
     pub(super) fn compute_packed(&mut self, op: &Op, result: Value) {
-        let wanted = self.wanted[result.index()];
+        let wanted = self.demanded_bits[result.index()];
         let packed = match *op {
             Op::Cast(CastOp::Trunc | CastOp::ZExt | CastOp::SExt, a) => self.packed.get(&a).filter(|packed| wanted <= packed.bits).cloned(),
             Op::Un(UnOp::Not, a) => self.packed.get(&a).filter(|packed| wanted <= packed.bits).cloned().map(|packed| {

@@ -16,7 +16,7 @@ use crate::ir::{BinOp, CastOp, Function, Inst, Op, Region, Scalar, Space, Type, 
 
 /// How a value varies among the lanes of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LaneShape {
     /// Not computed, or by no lane.
     Unknown,
     /// The same.
@@ -27,10 +27,10 @@ pub(super) enum Kind {
     Varying,
 }
 
-impl Kind {
+impl LaneShape {
     fn join(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Unknown, kind) | (kind, Self::Unknown) => kind,
+            (Self::Unknown, lane_shape) | (lane_shape, Self::Unknown) => lane_shape,
             (a, b) if a == b => a,
             _ => Self::Varying,
         }
@@ -57,12 +57,12 @@ impl Kind {
 }
 
 /// How the values of a function vary.
-pub(super) struct Variation<'f> {
+pub(super) struct Uniformity<'f> {
     function: &'f Function,
     definitions: Definitions<'f>,
     shape: Shape,
     private: &'f PrivateMemory,
-    kinds: Vec<Kind>,
+    lane_shapes: Vec<LaneShape>,
     /// The zero bits at the end of each value's first lane, where lanes lie along dimension 0.
     zeros: Vec<u8>,
     /// By the address of the instruction, which stays where it is as long as the function is borrowed.
@@ -98,7 +98,7 @@ struct Exits {
     continues: u32,
 }
 
-impl<'f> Variation<'f> {
+impl<'f> Uniformity<'f> {
     /// Of a function, in which some lanes may have returned before it begins if it is `parted`. Parameters of kernels are uniform, those of other functions are not, unless there is but one lane.
     pub(super) fn of(function: &'f Function, shape: Shape, private: &'f PrivateMemory, parted: bool) -> Self {
         let mut this = Self {
@@ -106,12 +106,12 @@ impl<'f> Variation<'f> {
             definitions: Definitions::of(function),
             shape,
             private,
-            kinds: vec![Kind::Unknown; function.values.len()],
+            lane_shapes: vec![LaneShape::Unknown; function.values.len()],
             zeros: zeros(function, shape),
             splits: FxHashSet::default(),
             changed: true,
         };
-        let param = if function.kernel.is_some() || shape.lanes == 1 { Kind::Uniform } else { Kind::Varying };
+        let param = if function.kernel.is_some() || shape.lanes == 1 { LaneShape::Uniform } else { LaneShape::Varying };
         function.params.iter().for_each(|&value| this.lower(value, param));
         let none = Targets { yields: &[], breaks: &[], continues: &[] };
         // Functions that are called begin with some lanes only: their returns do not leave together.
@@ -128,10 +128,10 @@ impl<'f> Variation<'f> {
     }
 
     /// How a value varies.
-    pub(super) fn kind(&self, value: Value) -> Kind {
-        match self.kinds[value.index()] {
-            Kind::Unknown => Kind::Uniform,
-            kind => kind,
+    pub(super) fn lane_shape(&self, value: Value) -> LaneShape {
+        match self.lane_shapes[value.index()] {
+            LaneShape::Unknown => LaneShape::Uniform,
+            lane_shape => lane_shape,
         }
     }
 
@@ -141,10 +141,10 @@ impl<'f> Variation<'f> {
     }
 
     /// Whether a pointer leads into a variable that lies element by element.
-    pub(super) fn is_in_rows(&self, pointer: Value) -> bool {
+    pub(super) fn points_to_element_major(&self, pointer: Value) -> bool {
         match self.definitions.get(pointer) {
-            Some(Op::VarAddr(var)) => self.private.is_rows(*var),
-            Some(Op::PtrAdd(base, _)) => self.is_in_rows(*base),
+            Some(Op::VarAddr(var)) => self.private.is_element_major(*var),
+            Some(Op::PtrAdd(base, _)) => self.points_to_element_major(*base),
             _ => false,
         }
     }
@@ -154,11 +154,11 @@ impl<'f> Variation<'f> {
         &self.definitions
     }
 
-    fn lower(&mut self, value: Value, kind: Kind) {
-        let old = self.kinds[value.index()];
-        let new = if self.shape.lanes == 1 { Kind::Uniform } else { old.join(kind) };
+    fn lower(&mut self, value: Value, lane_shape: LaneShape) {
+        let old = self.lane_shapes[value.index()];
+        let new = if self.shape.lanes == 1 { LaneShape::Uniform } else { old.join(lane_shape) };
         self.changed |= new != old;
-        self.kinds[value.index()] = new;
+        self.lane_shapes[value.index()] = new;
     }
 
     fn split(&mut self, inst: &Inst) {
@@ -167,7 +167,7 @@ impl<'f> Variation<'f> {
 
     fn give(&mut self, from: &[Value], to: &[Value]) {
         for (&from, &to) in from.iter().zip(to) {
-            self.lower(to, self.kinds[from.index()]);
+            self.lower(to, self.lane_shapes[from.index()]);
         }
     }
 
@@ -176,7 +176,7 @@ impl<'f> Variation<'f> {
         for inst in &region.insts {
             match &inst.op {
                 Op::If { cond: selector, .. } | Op::Switch { selector, .. } => {
-                    if !matches!(self.kinds[selector.index()], Kind::Uniform | Kind::Unknown) {
+                    if !matches!(self.lane_shapes[selector.index()], LaneShape::Uniform | LaneShape::Unknown) {
                         self.split(inst);
                     }
                     let inner = self.choice(inst, targets, around);
@@ -193,9 +193,9 @@ impl<'f> Variation<'f> {
                         self.split(inst);
                     }
                     if self.splits(inst) {
-                        inst.results.iter().for_each(|&result| self.lower(result, Kind::Varying));
+                        inst.results.iter().for_each(|&result| self.lower(result, LaneShape::Varying));
                         if inner.continues > 1 {
-                            params.iter().for_each(|&param| self.lower(param, Kind::Varying));
+                            params.iter().for_each(|&param| self.lower(param, LaneShape::Varying));
                         }
                     }
                     exits.returns |= inner.returns;
@@ -216,8 +216,8 @@ impl<'f> Variation<'f> {
                 }
                 op => {
                     for &result in &inst.results {
-                        let kind = self.operation(op, self.function.ty(result));
-                        self.lower(result, kind);
+                        let lane_shape = self.operation(op, self.function.ty(result));
+                        self.lower(result, lane_shape);
                     }
                 }
             }
@@ -242,7 +242,7 @@ impl<'f> Variation<'f> {
                 let mut values = yields.iter().filter_map(|values| values.get(index));
                 let first = values.next();
                 if values.any(|value| Some(value) != first) {
-                    self.lower(result, Kind::Varying);
+                    self.lower(result, LaneShape::Varying);
                 }
             }
         }
@@ -250,36 +250,38 @@ impl<'f> Variation<'f> {
     }
 
     /// What an operation without regions gives.
-    fn operation(&self, op: &Op, ty: Type) -> Kind {
-        let of = |value: Value| self.kinds[value.index()];
+    fn operation(&self, op: &Op, ty: Type) -> LaneShape {
+        let of = |value: Value| self.lane_shapes[value.index()];
         match *op {
-            Op::WorkItem(question) => self.answer(question),
+            Op::WorkItem(question) => self.work_item(question),
             // The variables of neighbours lie side by side.
-            Op::VarAddr(var) if self.private.is_rows(var) => Kind::Varying,
-            Op::VarAddr(_) => Kind::of_stride(i64::from(self.private.stride)),
-            Op::Load { ptr, .. } if of(ptr) == Kind::Uniform => Kind::Uniform,
-            Op::Load { .. } | Op::Atomic { .. } | Op::CmpXchg { .. } | Op::Call(..) | Op::Printf { .. } => Kind::Varying,
-            Op::Group { sub, op, ref args } => super::collective::kind((sub, op, args), self.shape.lanes, of, |value| self.constant(value)),
+            Op::VarAddr(var) if self.private.is_element_major(var) => LaneShape::Varying,
+            Op::VarAddr(_) => LaneShape::of_stride(i64::from(self.private.stride)),
+            Op::Load { ptr, .. } if of(ptr) == LaneShape::Uniform => LaneShape::Uniform,
+            Op::Load { .. } | Op::Atomic { .. } | Op::CmpXchg { .. } | Op::Call(..) | Op::Printf { .. } => LaneShape::Varying,
+            Op::Group { sub, op, ref args } => {
+                super::collective::lane_shape((sub, op, args), self.shape.lanes, of, |value| self.constant(value))
+            }
             _ => {
                 let mut uniform = true;
                 let mut unknown = false;
                 op.for_each_operand(|value| {
-                    uniform &= of(value) == Kind::Uniform;
-                    unknown |= of(value) == Kind::Unknown;
+                    uniform &= of(value) == LaneShape::Uniform;
+                    unknown |= of(value) == LaneShape::Unknown;
                 });
                 if uniform {
-                    return Kind::Uniform;
+                    return LaneShape::Uniform;
                 }
                 if unknown {
-                    return Kind::Unknown;
+                    return LaneShape::Unknown;
                 }
-                self.linear(op, ty).unwrap_or(Kind::Varying)
+                self.linear(op, ty).unwrap_or(LaneShape::Varying)
             }
         }
     }
 
-    fn linear(&self, op: &Op, ty: Type) -> Option<Kind> {
-        let of = |value: Value| self.kinds[value.index()].stride();
+    fn linear(&self, op: &Op, ty: Type) -> Option<LaneShape> {
+        let of = |value: Value| self.lane_shapes[value.index()].stride();
         let counts = matches!(ty, Type::I32 | Type::I64);
         let stride = match *op {
             Op::Bin(BinOp::Add, a, b) if counts => of(a)?.checked_add(of(b)?)?,
@@ -302,7 +304,7 @@ impl<'f> Variation<'f> {
             Op::Cast(CastOp::SExt, a) if ty == Type::I64 && self.is_local_id(a) => of(a)?,
             // Where only low bits change within a row, none of its lanes wraps around.
             Op::Cast(CastOp::ZExt | CastOp::SExt, a) if ty == Type::I64 && self.function.ty(a) == Type::I32 => {
-                self.row(a).filter(|row| row.lies_in(row.zeros.min(31))).map(|row| row.stride)?
+                self.range(a).filter(|range| range.lies_in(range.zeros.min(31))).map(|range| range.stride)?
             }
             // Of other pointers some may become null.
             Op::Cast(CastOp::SpaceCast, a) if keeps_pointer(self.function.ty(a), ty) => of(a)?,
@@ -310,24 +312,24 @@ impl<'f> Variation<'f> {
             Op::PtrAdd(base, offset) => of(base)?.checked_add(of(offset)?)?,
             _ => return None,
         };
-        Some(Kind::of_stride(stride))
+        Some(LaneShape::of_stride(stride))
     }
 
     /// The stride of the low or of the high bits of a value: lanes begin at a multiple of a power of two and do not reach the next one, so that all of the row is in the low bits and none in
     /// the high ones. So `local_id % 16` and `local_id / 16` are seen through.
     fn masked(&self, value: Value, mask: i64) -> Option<i64> {
-        let row = self.row(value)?;
+        let range = self.range(value)?;
         let (low, high) = ((mask + 1).cast_unsigned(), mask.wrapping_neg().cast_unsigned());
         let bits = if low.is_power_of_two() { low } else { high }.trailing_zeros();
-        let stays = (low.is_power_of_two() || high.is_power_of_two()) && row.lies_in(row.zeros.min(bits).min(32));
-        stays.then_some(if low.is_power_of_two() { row.stride } else { 0 })
+        let stays = (low.is_power_of_two() || high.is_power_of_two()) && range.lies_in(range.zeros.min(bits).min(32));
+        stays.then_some(if low.is_power_of_two() { range.stride } else { 0 })
     }
 
     /// The numbers that the lanes have of a value whose stride is known.
-    fn row(&self, value: Value) -> Option<Row> {
-        let stride = self.kinds[value.index()].stride()?;
+    fn range(&self, value: Value) -> Option<LaneRange> {
+        let stride = self.lane_shapes[value.index()].stride()?;
         let reach = stride.checked_mul(i64::from(self.shape.lanes) - 1)?;
-        Some(Row { stride, reach, zeros: u32::from(*self.zeros.get(value.index())?) })
+        Some(LaneRange { stride, reach, zeros: u32::from(*self.zeros.get(value.index())?) })
     }
 
     fn constant(&self, value: Value) -> Option<i64> {
@@ -344,27 +346,27 @@ impl<'f> Variation<'f> {
         matches!(self.definitions.get(value), Some(Op::WorkItem(WorkItem::LocalId(_) | WorkItem::SubgroupLocalId)))
     }
 
-    fn answer(&self, question: WorkItem) -> Kind {
+    fn work_item(&self, question: WorkItem) -> LaneShape {
         match question {
             WorkItem::GlobalId(dimension) | WorkItem::LocalId(dimension) if dimension < 3 => {
                 if self.shape.group[usize::from(dimension)] == 1 {
-                    Kind::Uniform
-                } else if !self.shape.in_row {
-                    Kind::Varying
-                } else if dimension == self.shape.axis {
-                    Kind::Linear(1)
+                    LaneShape::Uniform
+                } else if !self.shape.along_dimension {
+                    LaneShape::Varying
+                } else if dimension == self.shape.vector_dimension {
+                    LaneShape::Linear(1)
                 } else {
-                    Kind::Uniform
+                    LaneShape::Uniform
                 }
             }
-            WorkItem::SubgroupLocalId => Kind::Linear(1),
-            _ => Kind::Uniform,
+            WorkItem::SubgroupLocalId => LaneShape::Linear(1),
+            _ => LaneShape::Uniform,
         }
     }
 }
 
 /// Numbers that grow by a stride from lane to lane.
-struct Row {
+struct LaneRange {
     stride: i64,
     /// How much more the last one is than the first.
     reach: i64,
@@ -372,7 +374,7 @@ struct Row {
     zeros: u32,
 }
 
-impl Row {
+impl LaneRange {
     /// Whether no bit changes but the low ones.
     fn lies_in(&self, bits: u32) -> bool {
         (0..1_i64 << bits).contains(&self.reach)
@@ -381,7 +383,7 @@ impl Row {
 
 /// Of the first lanes of a kernel's values; nothing where lanes do not lie along dimension 0.
 fn zeros(function: &Function, shape: Shape) -> Vec<u8> {
-    let along = shape.lanes > 1 && shape.in_row && shape.axis == 0;
+    let along = shape.lanes > 1 && shape.along_dimension && shape.vector_dimension == 0;
     let ids = Ids { global: if shape.aligned { shape.lanes } else { 1 }, local: shape.lanes };
     along.then(|| zeros_of_first_lanes(function, ids)).flatten().unwrap_or_default()
 }

@@ -4,8 +4,8 @@ use smallvec::{SmallVec, smallvec};
 use wgcl_codegen::vir::{BinOp, CastOp, Op, Type as Register, Value as V};
 
 use super::shape::{Mode, elem};
-use super::uniformity::Kind;
-use super::vectorizer::Lower;
+use super::uniformity::LaneShape;
+use super::vectorizer::Vectorizer;
 use crate::ir::{self, Scalar, Type, Value};
 
 /// The registers of one component for all lanes of a chunk.
@@ -26,7 +26,7 @@ pub(super) enum Val {
     Based(V, Regs),
     /// A pointer into a variable that lies element by element: the address of the element at offset 0, and byte offsets as 32-bit numbers that count as if the lane's elements lay
     /// side by side. Used by accesses only.
-    Rows(V, Option<Regs>),
+    ElementMajor(V, Option<Regs>),
 }
 
 /// What an IR value consists of: pointers are numbers of 64 bits.
@@ -37,7 +37,7 @@ pub(super) const fn scalar(ty: Type) -> Scalar {
     }
 }
 
-impl Lower<'_> {
+impl Vectorizer<'_> {
     /// The type of an IR value.
     pub(super) fn ir_ty(&self, value: Value) -> Type {
         self.function.ty(value)
@@ -48,10 +48,10 @@ impl Lower<'_> {
         if let Some(val) = &self.values[value.index()] {
             return val.clone();
         }
-        if let Some(sorted) = self.sorted(value) {
-            return Val::Varying(sorted);
+        if let Some(soa) = self.deinterleaved(value) {
+            return Val::Varying(soa);
         }
-        match self.variation.definitions().get(value) {
+        match self.uniformity.definitions().get(value) {
             Some(ir::Op::Const(constant)) => {
                 let constant = constant.clone();
                 Val::Uniform(self.constant(&constant, self.ir_ty(value), Mode::Uniform).into_iter().map(|regs| regs[0]).collect())
@@ -89,7 +89,7 @@ impl Lower<'_> {
     /// The registers of each component in a mode. A value that is not uniform has no uniform registers: that is a defect, and gives lane 0.
     pub(super) fn comps(&mut self, value: Value, mode: Mode) -> Comps {
         if self.values[value.index()].is_none()
-            && let Some(ir::Op::Const(constant)) = self.variation.definitions().get(value)
+            && let Some(ir::Op::Const(constant)) = self.uniformity.definitions().get(value)
         {
             let constant = constant.clone();
             return self.constant(&constant, self.ir_ty(value), mode);
@@ -104,8 +104,8 @@ impl Lower<'_> {
         match (val, mode) {
             (Val::Uniform(list), Mode::Uniform) => list.iter().map(|value| smallvec![*value]).collect(),
             (Val::Uniform(list), Mode::Varying) => list.iter().map(|value| self.splat(*value, scalar)).collect(),
-            (Val::Linear(first, _) | Val::Based(first, _) | Val::Rows(first, _), Mode::Uniform) => smallvec![smallvec![*first]],
-            (Val::Rows(first, _), Mode::Varying) => smallvec![self.splat(*first, scalar)],
+            (Val::Linear(first, _) | Val::Based(first, _) | Val::ElementMajor(first, _), Mode::Uniform) => smallvec![smallvec![*first]],
+            (Val::ElementMajor(first, _), Mode::Varying) => smallvec![self.splat(*first, scalar)],
             (Val::Linear(first, stride), Mode::Varying) => {
                 let (first, steps) = (self.splat(*first, scalar), self.steps(scalar, *stride));
                 smallvec![self.bin_regs(BinOp::Add, scalar, Mode::Varying, &first, &steps)]
@@ -169,21 +169,21 @@ impl Lower<'_> {
     }
 
     /// What a value must be for a kind: what is handed over where control flow meets.
-    pub(super) fn coerce(&mut self, value: Value, kind: Kind) -> SmallVec<[V; 4]> {
-        match kind {
-            Kind::Uniform | Kind::Unknown => self.comps(value, Mode::Uniform).into_iter().flatten().collect(),
-            Kind::Linear(_) => smallvec![self.first(value)],
-            Kind::Varying => self.comps(value, Mode::Varying).into_iter().flatten().collect(),
+    pub(super) fn coerce(&mut self, value: Value, lane_shape: LaneShape) -> SmallVec<[V; 4]> {
+        match lane_shape {
+            LaneShape::Uniform | LaneShape::Unknown => self.comps(value, Mode::Uniform).into_iter().flatten().collect(),
+            LaneShape::Linear(_) => smallvec![self.first(value)],
+            LaneShape::Varying => self.comps(value, Mode::Varying).into_iter().flatten().collect(),
         }
     }
 
     /// The types of what [`Self::coerce`] gives.
-    pub(super) fn coerced_types(&self, kind: Kind, ty: Type) -> SmallVec<[Register; 4]> {
+    pub(super) fn coerced_types(&self, lane_shape: LaneShape, ty: Type) -> SmallVec<[Register; 4]> {
         let scalar = scalar(ty);
-        match kind {
-            Kind::Uniform | Kind::Unknown => smallvec![self.shape.register(scalar, Mode::Uniform); usize::from(ty.lanes())],
-            Kind::Linear(_) => smallvec![self.shape.register(scalar, Mode::Uniform)],
-            Kind::Varying => {
+        match lane_shape {
+            LaneShape::Uniform | LaneShape::Unknown => smallvec![self.shape.register(scalar, Mode::Uniform); usize::from(ty.lanes())],
+            LaneShape::Linear(_) => smallvec![self.shape.register(scalar, Mode::Uniform)],
+            LaneShape::Varying => {
                 let count = self.shape.registers(scalar, Mode::Varying) * usize::from(ty.lanes());
                 smallvec![self.shape.register(scalar, Mode::Varying); count]
             }
@@ -191,11 +191,11 @@ impl Lower<'_> {
     }
 
     /// Puts together what was handed over.
-    pub(super) fn rebuild(&self, kind: Kind, ty: Type, registers: &[V]) -> Val {
-        match kind {
-            Kind::Uniform | Kind::Unknown => Val::Uniform(SmallVec::from_slice(registers)),
-            Kind::Linear(stride) => Val::Linear(registers[0], stride),
-            Kind::Varying => {
+    pub(super) fn rebuild(&self, lane_shape: LaneShape, ty: Type, registers: &[V]) -> Val {
+        match lane_shape {
+            LaneShape::Uniform | LaneShape::Unknown => Val::Uniform(SmallVec::from_slice(registers)),
+            LaneShape::Linear(stride) => Val::Linear(registers[0], stride),
+            LaneShape::Varying => {
                 let count = self.shape.registers(scalar(ty), Mode::Varying);
                 Val::Varying(registers.chunks(count).map(SmallVec::from_slice).collect())
             }

@@ -9,7 +9,7 @@ use wgcl_codegen::vir::{BinOp, Block, Builder, CastOp, Op, Target, Terminator, T
 
 use super::frame::Frame;
 use super::shape::Shape;
-use super::uniformity::Variation;
+use super::uniformity::Uniformity;
 use super::value::{Regs, Val};
 use super::work_items::Items;
 use crate::internal::Defect;
@@ -28,14 +28,14 @@ pub(super) struct Extended {
 }
 
 /// A function that is being lowered.
-pub(super) struct Lower<'a> {
+pub(super) struct Vectorizer<'a> {
     pub(super) module: &'a ir::Module,
     pub(super) function: &'a Function,
     pub(super) shape: Shape,
-    pub(super) variation: &'a Variation<'a>,
+    pub(super) uniformity: &'a Uniformity<'a>,
     pub(super) fused: bool,
     /// How its accesses ask before they are made, if they do.
-    pub(super) checks: Option<super::sanitize::Checks<'a>>,
+    pub(super) sanitizer: Option<super::sanitize::Sanitizer<'a>>,
     /// What it prints.
     pub(super) printed: &'a crate::printf::Table,
     /// The functions that it may call, by their numbers.
@@ -46,7 +46,7 @@ pub(super) struct Lower<'a> {
     /// By IR value.
     pub(super) values: Vec<Option<Val>>,
     /// Which lanes are alive: all without masks.
-    pub(super) exec: Option<Regs>,
+    pub(super) exec_mask: Option<Regs>,
     /// What masks and merged results are now, by the places that constructs have taken here; see [`super::control`].
     pub(super) slots: Vec<V>,
     /// The constructs around the current place.
@@ -54,9 +54,9 @@ pub(super) struct Lower<'a> {
     /// How many constructs that split are around the current place.
     pub(super) split_depth: u32,
     /// The slots of the lanes that have not returned, where some may return earlier than others.
-    pub(super) running: Option<std::ops::Range<usize>>,
+    pub(super) live_mask: Option<std::ops::Range<usize>>,
     /// Who was alive when the current segment began.
-    pub(super) began: Option<Regs>,
+    pub(super) segment_mask: Option<Regs>,
     /// What is around at the level of the group, in kernels with barriers.
     pub(super) group: Option<super::group::State>,
     /// Where all lanes go that are done.
@@ -68,9 +68,9 @@ pub(super) struct Lower<'a> {
     pub(super) extended: FxHashMap<V, Extended>,
     /// What is there in the order of memory as well, and how many bits of each value are wanted; see [`super::subword_packing`].
     pub(super) packed: FxHashMap<Value, super::subword_packing::Packed>,
-    pub(super) wanted: Vec<u32>,
+    pub(super) demanded_bits: Vec<u32>,
     /// What is there in the order of memory, and by component as well only where that was asked for.
-    pub(super) ordered: FxHashMap<Value, super::aos_values::Ordered>,
+    pub(super) aos: FxHashMap<Value, super::aos_values::AosValue>,
     pub(super) splats: FxHashMap<V, V>,
     /// By divisor, and whether divisions by it have signs.
     pub(super) divisors: FxHashMap<(V, bool), super::invariant_division::Divisor>,
@@ -85,52 +85,52 @@ pub(super) struct Lower<'a> {
     homes: Vec<(u32, Block)>,
 }
 
-/// What [`Lower`] begins with.
-pub(super) struct Begin<'a> {
+/// What [`Vectorizer`] begins with.
+pub(super) struct VectorizerParams<'a> {
     pub(super) module: &'a ir::Module,
     pub(super) function: &'a Function,
     pub(super) shape: Shape,
-    pub(super) variation: &'a Variation<'a>,
+    pub(super) uniformity: &'a Uniformity<'a>,
     pub(super) fused: bool,
     pub(super) printed: &'a crate::printf::Table,
     pub(super) calls: &'a [super::calls::CallFrame],
     /// Where its accesses are noted, if they ask before they are made.
-    pub(super) sites: Option<&'a std::cell::RefCell<Vec<super::sanitize::Site>>>,
+    pub(super) sites: Option<&'a std::cell::RefCell<Vec<super::sanitize::AccessSite>>>,
     pub(super) frame: Frame,
 }
 
-impl<'a> Lower<'a> {
+impl<'a> Vectorizer<'a> {
     /// A function of the vector IR with parameters of those types.
-    pub(super) fn new(begin: Begin<'a>, params: Vec<Register>) -> Self {
-        let Begin { module, function, shape, variation, fused, printed, calls, sites, frame } = begin;
+    pub(super) fn new(begin: VectorizerParams<'a>, params: Vec<Register>) -> Self {
+        let VectorizerParams { module, function, shape, uniformity, fused, printed, calls, sites, frame } = begin;
         let mut b = Builder::new(function.name.clone(), params, None);
         let exit = b.block();
         Self {
             module,
             function,
             shape,
-            variation,
+            uniformity,
             fused,
-            checks: sites.map(|sites| super::sanitize::Checks::of(function, sites)),
+            sanitizer: sites.map(|sites| super::sanitize::Sanitizer::of(function, sites)),
             printed,
             calls,
             own_call: None,
             b,
             values: vec![None; function.values.len()],
-            exec: None,
+            exec_mask: None,
             slots: Vec::new(),
             loops: Vec::new(),
             split_depth: 0,
-            running: None,
-            began: None,
+            live_mask: None,
+            segment_mask: None,
             group: None,
             exit,
             frame,
             items: Items::default(),
             extended: FxHashMap::default(),
             packed: FxHashMap::default(),
-            wanted: super::subword_packing::wanted(function),
-            ordered: FxHashMap::default(),
+            demanded_bits: super::subword_packing::demanded_bits(function),
+            aos: FxHashMap::default(),
             splats: FxHashMap::default(),
             divisors: FxHashMap::default(),
             fixed_loads: FxHashMap::default(),
@@ -144,7 +144,7 @@ impl<'a> Lower<'a> {
 
     /// Sets what an IR value is.
     pub(super) fn define(&mut self, value: Value, val: Val) {
-        self.ordered.remove(&value);
+        self.aos.remove(&value);
         self.values[value.index()] = Some(val);
     }
 
@@ -330,8 +330,8 @@ impl<'a> Lower<'a> {
     }
 
     /// All lanes of masks, where there are none yet.
-    pub(super) fn exec_masks(&mut self) -> Regs {
-        if let Some(masks) = &self.exec {
+    pub(super) fn exec_mask_or_all(&mut self) -> Regs {
+        if let Some(masks) = &self.exec_mask {
             return masks.clone();
         }
         let mask = self.shape.register(ir::Scalar::Bool, super::shape::Mode::Varying);

@@ -7,7 +7,7 @@ use wgcl_codegen::vir::{Addr, BinOp as VBin, CastOp as VCast, Elem, Mem, Op as V
 use super::abi::{ArgPlace, ArgPlaces, LaunchContext};
 use super::shape::Mode;
 use super::value::{Regs, Val};
-use super::vectorizer::Lower;
+use super::vectorizer::Vectorizer;
 use crate::ir::{Scalar, WorkItem};
 
 /// What is known of the current chunk.
@@ -25,7 +25,7 @@ pub(super) struct Items {
     pub linear: Option<V>,
 }
 
-impl Lower<'_> {
+impl Vectorizer<'_> {
     fn launch(&mut self) -> V {
         match self.items.launch {
             Some(launch) => launch,
@@ -52,7 +52,7 @@ impl Lower<'_> {
             return value;
         }
         let mem = Mem::Elem(ty.elem().unwrap_or(Elem::I32));
-        let value = self.beside(base, ty, VOp::Load(mem, Addr::behind(base, disp)));
+        let value = self.beside(base, ty, VOp::Load(mem, Addr::offset(base, disp)));
         self.fixed_loads.insert(key, value);
         value
     }
@@ -91,7 +91,7 @@ impl Lower<'_> {
                 let (linear, by) = (self.linear(), self.i32(self.shape.lanes.trailing_zeros()));
                 self.op(Register::I32, VOp::Bin(VBin::LShr, linear, by))
             }
-            WorkItem::NumSubgroups => self.i32(self.shape.chunks()),
+            WorkItem::NumSubgroups => self.i32(self.shape.gangs()),
             WorkItem::ArgImage { param, word } => self.image_word(param, word),
             // Asked by what makes shaders only.
             WorkItem::ArgIdentity(_)
@@ -135,10 +135,10 @@ impl Lower<'_> {
             return Val::Uniform(smallvec![zero]);
         }
         let below = self.shape.below(dimension);
-        if self.shape.in_row {
+        if self.shape.along_dimension {
             let linear = self.linear();
             let id = self.id_of(linear, below, self.shape.group[index]);
-            if dimension == self.shape.axis && self.shape.lanes > 1 { Val::Linear(id, 1) } else { Val::Uniform(smallvec![id]) }
+            if dimension == self.shape.vector_dimension && self.shape.lanes > 1 { Val::Linear(id, 1) } else { Val::Uniform(smallvec![id]) }
         } else {
             let linear = self.linear_lanes();
             let regs = self.ids_of(&linear, below, self.shape.group[index]);
@@ -208,7 +208,7 @@ impl Lower<'_> {
                 Val::Varying(smallvec![self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &start, &comps[0])])
             }
             Val::Uniform(list) => Val::Uniform(smallvec![self.op(ty, VOp::Bin(VBin::Add, start, list[0]))]),
-            other @ (Val::Based(..) | Val::Rows(..)) => other,
+            other @ (Val::Based(..) | Val::ElementMajor(..)) => other,
         }
     }
 }

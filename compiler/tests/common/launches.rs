@@ -66,7 +66,7 @@ impl Case {
         let whole = self.key.clone().changed(|key| {
             key.kernel.guard = if self.blind { rest.map(|rest| rest != 0) } else { [false; 3] };
             key.binding.coarsen = if count > 1 { key.binding.coarsen } else { 1 };
-            key.binding.rows = self.cut == 0 && self.range.work_dim == 1 && !key.binding.single_dispatch;
+            key.binding.two_dimensional_dispatch = self.cut == 0 && self.range.work_dim == 1 && !key.binding.single_dispatch;
         });
         let mut parts = vec![(whole, [[0; 3], groups])];
         for d in (0..3).filter(|&d| rest[d] != 0 && !self.blind) {

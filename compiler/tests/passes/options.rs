@@ -78,7 +78,7 @@ impl Options {
                 "coarsen" => key.binding.coarsen = number(value)?,
                 "extra" => key.binding.extra_buffers = number(value)?,
                 "offset" => key.kernel.zero_offset = value != "true",
-                "far" => key.kernel.far = value == "true",
+                "far" => key.kernel.large_offsets = value == "true",
                 "null" => key.kernel.null_args = list(value)?.into(),
                 "started" => key.binding.started_args = list(value)?.into(),
                 "folded" => key.binding.folded = list(value)?.into(),

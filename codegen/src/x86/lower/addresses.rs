@@ -14,7 +14,7 @@ const FURTHEST: i32 = 1 << 30;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sum {
     /// An address, and a displacement.
-    Behind(Value, i32),
+    Offset(Value, i32),
     /// Two terms, the second one times 1, 2, 4 or 8; and what that is before it is shifted.
     Terms(Value, Value, u8),
 }
@@ -125,7 +125,7 @@ impl<'a> Addresses<'a> {
         let depth = self.depths[result.index()];
         if let Some((of, by)) = self.constant(*b).map(|by| (*a, by)).or_else(|| self.constant(*a).map(|by| (*b, by))) {
             self.fold(of, uses.near == uses.all && self.depths[of.index()] == depth);
-            return Some(Sum::Behind(of, by as i32));
+            return Some(Sum::Offset(of, by as i32));
         }
         if uses.near != uses.all {
             return None;

@@ -3,7 +3,7 @@
 use regalloc2::VReg;
 
 use super::super::alloc::MASK;
-use super::super::inst::{Cc, Draft, Src};
+use super::super::inst::{Cc, InstBuilder, RegMem};
 use super::super::table::{self as t, alu};
 use super::{Lower, is_float_scalar, length, wide};
 use crate::vir::{CmpOp, Op, Type, Value};
@@ -31,7 +31,7 @@ const fn int_cc(op: CmpOp) -> Cc {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mask {
     /// Those that compare so.
-    Plain,
+    X86Inst,
     /// Those that do not.
     Inverted,
     /// Those of a mask that compare so: AVX-512.
@@ -118,20 +118,20 @@ impl Lower<'_> {
         match self.imm32(b) {
             Some(0) if matches!(op, CmpOp::Eq | CmpOp::Ne) => {
                 let a = self.reg(a);
-                self.push(Draft::new(t::TEST).wide(long).reg(a).rm_reg(a));
+                self.push(InstBuilder::new(t::TEST).wide(long).reg(a).rm_reg(a));
             }
             Some(imm) => {
                 let a = self.source(a, false);
-                let draft = match i8::try_from(imm) {
-                    Ok(byte) => Draft::new(t::ALU_I8.digit(alu::CMP)).rm(a).imm(byte as u8),
-                    Err(_) => Draft::new(t::ALU_I32.digit(alu::CMP)).rm(a).imm32(imm),
+                let builder = match i8::try_from(imm) {
+                    Ok(byte) => InstBuilder::new(t::ALU_I8.digit(alu::CMP)).rm(a).imm(byte as u8),
+                    Err(_) => InstBuilder::new(t::ALU_I32.digit(alu::CMP)).rm(a).imm32(imm),
                 };
-                self.push(draft.wide(long));
+                self.push(builder.wide(long));
             }
             None => {
                 let b = self.source(b, false);
                 let a = self.reg(a);
-                self.push(Draft::new(t::CMP_R).wide(long).reg(a).rm(b));
+                self.push(InstBuilder::new(t::CMP_R).wide(long).reg(a).rm(b));
             }
         }
         int_cc(op)
@@ -144,7 +144,7 @@ impl Lower<'_> {
         let b = self.source(b, false);
         let a = self.reg(a);
         let elem = ty.elem().unwrap_or(crate::vir::Elem::F32);
-        self.push(Draft::new(t::UCOMI.of(elem, false)).wide(wide(ty)).reg(a).rm(b));
+        self.push(InstBuilder::new(t::UCOMI.of(elem, false)).wide(wide(ty)).reg(a).rm(b));
         match op {
             CmpOp::FGt => Cc::Above,
             CmpOp::FGe => Cc::AboveEqual,
@@ -155,20 +155,20 @@ impl Lower<'_> {
 
     /// Sets the flags by the comparison that a condition is, or by whether it is 0.
     pub(super) fn condition(&mut self, cond: Value) -> Cc {
-        if self.plan.waits[cond.index()]
+        if self.plan.folded[cond.index()]
             && self.regs[cond.index()].is_none()
             && let Some(Op::Cmp(op, a, b)) = self.plan.defs[cond.index()].map(|inst| &inst.op)
         {
             return self.flags(*op, *a, *b);
         }
         let cond = self.reg(cond);
-        self.push(Draft::new(t::TEST).reg(cond).rm_reg(cond));
+        self.push(InstBuilder::new(t::TEST).reg(cond).rm_reg(cond));
         Cc::NotEqual
     }
 
     fn setcc(&mut self, code: u8) -> VReg {
         let to = self.int();
-        self.push(Draft::new(t::SETCC.plus(code)).rm_def(to));
+        self.push(InstBuilder::new(t::SETCC.plus(code)).rm_def(to));
         to
     }
 
@@ -186,13 +186,13 @@ impl Lower<'_> {
             cc => self.setcc(cc as u8),
         };
         let to = self.int();
-        self.push(Draft::new(t::MOVZX8).def(to).rm_reg(byte));
+        self.push(InstBuilder::new(t::MOVZX8).def(to).rm_reg(byte));
         to
     }
 
     pub(super) fn cmp(&mut self, op: CmpOp, a: Value, b: Value) -> VReg {
         if let Type::Vector(..) = self.ty(a) {
-            return self.vector_cmp(op, a, b, Mask::Plain);
+            return self.vector_cmp(op, a, b, Mask::X86Inst);
         }
         let cc = self.flags(op, a, b);
         self.bool_of(cc)
@@ -214,7 +214,7 @@ impl Lower<'_> {
                 self.int_vector_cmp(if inverted { opposite(op) } else { op }, a, b, ty)
             };
         }
-        let (desc, number) = if elem.is_float() {
+        let (opcode, number) = if elem.is_float() {
             (t::CMP_FP.of(elem, false).evex(), float_number(op))
         } else {
             let (number, unsigned) = int_number(op);
@@ -222,8 +222,9 @@ impl Lower<'_> {
         };
         let b = self.source(b, true);
         let (a, to) = (self.reg(a), self.new_reg(MASK));
-        let draft = Draft::new(desc).len(len).wide(wide(ty)).def(to).vvvv(a).rm(b).imm(number ^ if inverted { OPPOSITE } else { 0 });
-        self.push(if let Mask::Under(mask) = mask { draft.mask(mask, false) } else { draft });
+        let builder =
+            InstBuilder::new(opcode).len(len).wide(wide(ty)).def(to).vvvv(a).rm(b).imm(number ^ if inverted { OPPOSITE } else { 0 });
+        self.push(if let Mask::Under(mask) = mask { builder.mask(mask, false) } else { builder });
         to
     }
 
@@ -261,7 +262,7 @@ impl Lower<'_> {
     }
 
     /// A number without sign that compares as one with sign.
-    fn biased(&mut self, a: Value, ty: Type) -> Src {
+    fn biased(&mut self, a: Value, ty: Type) -> RegMem {
         let sign = if wide(ty) { 1 << 63 } else { 1 << 31 };
         if let Some(bits) = self.splat_bits(a) {
             return self.splat_source(bits ^ sign, ty);
@@ -271,9 +272,9 @@ impl Lower<'_> {
         self.v3(t::PXOR, length(ty), false, a, sign).into()
     }
 
-    fn v2_reg(&mut self, a: Src, len: u8) -> VReg {
+    fn v2_reg(&mut self, a: RegMem, len: u8) -> VReg {
         match a {
-            Src::Reg(reg) => reg,
+            RegMem::Reg(reg) => reg,
             memory => self.v2(t::MOVU, len, false, memory),
         }
     }
@@ -283,7 +284,7 @@ impl Lower<'_> {
         const NOT_FIRST: u8 = 0x0F;
         if self.avx512() {
             let to = self.vec();
-            self.push(Draft::new(t::PTERNLOG).len(len).tied(a, to).vvvv(a).rm_reg(a).imm(NOT_FIRST));
+            self.push(InstBuilder::new(t::PTERNLOG).len(len).tied(a, to).vvvv(a).rm_reg(a).imm(NOT_FIRST));
             return to;
         }
         let ones = self.ones(len);
@@ -305,10 +306,10 @@ impl Lower<'_> {
         let (cc, a, b) = if cc == Cc::FloatEqual { (Cc::FloatNotEqual, b, a) } else { (cc, a, b) };
         let (code, second) = if cc == Cc::FloatNotEqual { (Cc::NotEqual as u8, Some(UNORDERED)) } else { (cc as u8, None) };
         let mut to = self.int();
-        self.push(Draft::new(t::CMOVCC.plus(code)).wide(long).tied(b, to).rm(a));
+        self.push(InstBuilder::new(t::CMOVCC.plus(code)).wide(long).tied(b, to).rm(a));
         if let Some(second) = second {
             let first = std::mem::replace(&mut to, self.int());
-            self.push(Draft::new(t::CMOVCC.plus(second)).wide(long).tied(first, to).rm(a));
+            self.push(InstBuilder::new(t::CMOVCC.plus(second)).wide(long).tied(first, to).rm(a));
         }
         to
     }
@@ -318,7 +319,7 @@ impl Lower<'_> {
         if self.avx512() {
             let mask = self.float_mask512(cond, ty);
             let to = self.vec();
-            self.push(Draft::new(t::BLENDM_FP).wide(wide(ty)).def(to).vvvv(b).rm_reg(a).mask(mask, false));
+            self.push(InstBuilder::new(t::BLENDM_FP).wide(wide(ty)).def(to).vvvv(b).rm_reg(a).mask(mask, false));
             return to;
         }
         let mask = self.float_mask(cond, ty);
@@ -332,7 +333,7 @@ impl Lower<'_> {
 
     /// A comparison of floats of a type that a condition is and that was not made yet.
     fn waiting_float(&self, cond: Value, ty: Type) -> Option<(CmpOp, Value, Value)> {
-        let waits = self.plan.waits[cond.index()] && self.regs[cond.index()].is_none();
+        let waits = self.plan.folded[cond.index()] && self.regs[cond.index()].is_none();
         match self.plan.defs[cond.index()].filter(|_| waits).map(|inst| &inst.op) {
             Some(Op::Cmp(op, a, b)) if self.ty(*a) == ty => Some((*op, *a, *b)),
             _ => None,
@@ -344,13 +345,13 @@ impl Lower<'_> {
         if let (Some((op, a, b)), Some(elem)) = (self.waiting_float(cond, ty), ty.elem()) {
             let b = self.source(b, false);
             let a = self.reg(a);
-            let desc = t::CMP_FP.of(elem, true).evex();
-            self.push(Draft::new(desc).wide(wide(ty)).def(to).vvvv(a).rm(b).imm(float_number(op)));
+            let opcode = t::CMP_FP.of(elem, true).evex();
+            self.push(InstBuilder::new(opcode).wide(wide(ty)).def(to).vvvv(a).rm(b).imm(float_number(op)));
             return to;
         }
         let cc = self.condition(cond);
         let bit = self.bool_of(cc);
-        self.push(Draft::new(t::KMOV_FROM_GPR).def(to).rm_reg(bit));
+        self.push(InstBuilder::new(t::KMOV_FROM_GPR).def(to).rm_reg(bit));
         to
     }
 
@@ -365,9 +366,9 @@ impl Lower<'_> {
         let cc = self.condition(cond);
         let bit = self.bool_of(cc);
         let all = self.int();
-        self.push(Draft::new(t::NEG).wide(true).rm_tied(bit, all));
+        self.push(InstBuilder::new(t::NEG).wide(true).rm_tied(bit, all));
         let to = self.vec();
-        self.push(Draft::new(t::MOVD_TO).wide(true).def(to).rm_reg(all));
+        self.push(InstBuilder::new(t::MOVD_TO).wide(true).def(to).rm_reg(all));
         to
     }
 }

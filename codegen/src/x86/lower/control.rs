@@ -3,7 +3,7 @@
 use regalloc2::{Block, Operand, VReg};
 
 use super::super::alloc::{ARGS, MBlock, RAX};
-use super::super::inst::Kind;
+use super::super::inst::MachInst;
 use super::Lower;
 use crate::vir::{Cond, Func, Target, Terminator, Type, Value};
 
@@ -21,8 +21,8 @@ impl Lower<'_> {
     }
 
     /// Ends the current block; successors are labels.
-    pub(super) fn end_block(&mut self, kind: Kind, succs: &[usize], args: &[VReg]) {
-        self.add(kind, &[]);
+    pub(super) fn end_block(&mut self, inst: MachInst, succs: &[usize], args: &[VReg]) {
+        self.add(inst, &[]);
         self.close(succs, args);
     }
 
@@ -48,12 +48,12 @@ impl Lower<'_> {
             if index == 0 {
                 self.params = function.params.iter().map(|_| self.int()).collect();
                 let operands: Vec<Operand> = self.params.iter().zip(ARGS).map(|(reg, place)| Operand::reg_fixed_def(*reg, place)).collect();
-                self.add(Kind::Defines, &operands);
+                self.add(MachInst::Defines, &operands);
             }
             for inst in &block.insts {
                 let needed = inst.result.is_none_or(|result| {
-                    let made_later = self.plan.waits[result.index()] || self.plan.sums[result.index()].is_some();
-                    !made_later && (self.plan.used[result.index()] || !inst.op.is_pure())
+                    let folded = self.plan.folded[result.index()] || self.plan.sums[result.index()].is_some();
+                    !folded && (self.plan.used[result.index()] || !inst.op.is_pure())
                 });
                 if needed {
                     self.inst(inst);
@@ -85,15 +85,15 @@ impl Lower<'_> {
         match terminator {
             Terminator::Jump(target) => {
                 let args = self.arguments(target);
-                self.end_block(Kind::Jump, &[target.block.index()], &args);
+                self.end_block(MachInst::Jump, &[target.block.index()], &args);
             }
             Terminator::Branch(cond, then, els) => self.branch(cond, then, els),
             Terminator::Return(value) => {
                 let operand = value.map(|value| Operand::reg_fixed_use(self.reg(value), RAX));
-                self.add(Kind::Return, operand.as_slice());
+                self.add(MachInst::Return, operand.as_slice());
                 self.close(&[], &[]);
             }
-            Terminator::Unreachable => self.end_block(Kind::Trap, &[], &[]),
+            Terminator::Unreachable => self.end_block(MachInst::Trap, &[], &[]),
         }
     }
 
@@ -107,17 +107,17 @@ impl Lower<'_> {
         };
         let direct = |this: &Self, target: &Target| target.args.is_empty() && this.plan.edges[target.block.index()] == 1;
         let labels = [then, els].map(|target| if direct(self, target) { target.block.index() } else { self.label() });
-        self.end_block(Kind::Branch(cc), &labels, &[]);
+        self.end_block(MachInst::Branch(cc), &labels, &[]);
         for (target, label) in [then, els].into_iter().zip(labels) {
             if label != target.block.index() {
                 self.start_block(label, &[]);
                 let args = self.arguments(target);
-                self.end_block(Kind::Jump, &[target.block.index()], &args);
+                self.end_block(MachInst::Jump, &[target.block.index()], &args);
             }
         }
     }
 
-    fn call_with(&mut self, kind: Kind, first: Option<VReg>, args: &[Value], result: bool) -> VReg {
+    fn call_with(&mut self, inst: MachInst, first: Option<VReg>, args: &[Value], result: bool) -> VReg {
         let args: Vec<VReg> = args.iter().map(|arg| self.reg(*arg)).collect();
         let mut operands: Vec<Operand> = first.map(Operand::reg_use).into_iter().collect();
         operands.extend(args.iter().zip(ARGS).map(|(arg, place)| Operand::reg_fixed_use(*arg, place)));
@@ -125,16 +125,16 @@ impl Lower<'_> {
         if result {
             operands.push(Operand::reg_fixed_def(to, RAX));
         }
-        self.add(kind, &operands);
+        self.add(inst, &operands);
         to
     }
 
     pub(super) fn call(&mut self, func: Func, args: &[Value], ty: Option<Type>) -> VReg {
-        self.call_with(Kind::Call(func.0), None, args, ty.is_some())
+        self.call_with(MachInst::Call(func.0), None, args, ty.is_some())
     }
 
     pub(super) fn call_helper(&mut self, address: Value, args: &[Value], result: bool) -> VReg {
         let address = self.reg(address);
-        self.call_with(Kind::CallAddress, Some(address), args, result)
+        self.call_with(MachInst::CallAddress, Some(address), args, result)
     }
 }

@@ -3,7 +3,7 @@
 use regalloc2::VReg;
 
 use super::super::alloc::{INT, VEC};
-use super::super::inst::{Desc, Draft, Src, Tuple};
+use super::super::inst::{InstBuilder, Opcode, RegMem, Tuple};
 use super::super::table::{self as t, alu, shift};
 use super::{Lower, length, wide};
 use crate::vir::{CastOp, Elem, Type, Value};
@@ -27,12 +27,12 @@ impl Lower<'_> {
             CastOp::Bitcast if from.is_float() == to.is_float() => self.reg(a),
             CastOp::Bitcast if to.is_float() => {
                 let (from, reg) = (self.source(a, false), self.vec());
-                self.push(Draft::new(t::MOVD_TO).wide(to == Elem::F64).def(reg).rm(from));
+                self.push(InstBuilder::new(t::MOVD_TO).wide(to == Elem::F64).def(reg).rm(from));
                 reg
             }
             CastOp::Bitcast => {
                 let (from, reg) = (self.reg(a), self.int());
-                self.push(Draft::new(t::MOVD_FROM).wide(to == Elem::I64).reg(from).rm_def(reg));
+                self.push(InstBuilder::new(t::MOVD_FROM).wide(to == Elem::I64).reg(from).rm_def(reg));
                 reg
             }
             CastOp::Trunc => self.reg(a),
@@ -60,16 +60,16 @@ impl Lower<'_> {
     }
 
     /// Into a register of zeros, so that nothing is waited for.
-    fn int_to_float(&mut self, desc: Desc, from: impl Into<Src>, long: bool, to: Elem) -> VReg {
+    fn int_to_float(&mut self, opcode: Opcode, from: impl Into<RegMem>, long: bool, to: Elem) -> VReg {
         let zero = self.zero();
-        self.v3(desc.of(to, true), 0, long, zero, from)
+        self.v3(opcode.of(to, true), 0, long, zero, from)
     }
 
-    fn float_to_int(&mut self, desc: Desc, from: impl Into<Src>, ty: Type, long: bool) -> VReg {
+    fn float_to_int(&mut self, opcode: Opcode, from: impl Into<RegMem>, ty: Type, long: bool) -> VReg {
         let elem = ty.elem().unwrap_or(Elem::F32);
-        let desc = Desc { tuple: Tuple::Bytes(elem.bytes() as u8), ..desc.of(elem, true) };
+        let opcode = Opcode { tuple: Tuple::Bytes(elem.bytes() as u8), ..opcode.of(elem, true) };
         let to = self.int();
-        self.push(Draft::new(desc).wide(long).def(to).rm(from));
+        self.push(InstBuilder::new(opcode).wide(long).def(to).rm(from));
         to
     }
 
@@ -95,7 +95,7 @@ impl Lower<'_> {
         let from = self.alu(t::XOR_R, true, a, differs);
         let once = self.int_to_float(t::CVTSI2S, from, true, to);
         let mask = self.vec();
-        self.push(Draft::new(t::MOVD_TO).wide(true).def(mask).rm_reg(sign));
+        self.push(InstBuilder::new(t::MOVD_TO).wide(true).def(mask).rm_reg(sign));
         let again = self.v3(t::AND_FP, 0, false, once, mask);
         self.v3(t::ADD.of(to, true), 0, to == Elem::F64, once, again)
     }
@@ -125,11 +125,11 @@ impl Lower<'_> {
 
     fn cast_vector(&mut self, op: CastOp, a: Value, ty: Type) -> VReg {
         let (len, long) = (length(ty), wide(ty));
-        let desc = match (op, long) {
+        let opcode = match (op, long) {
             (CastOp::Bitcast | CastOp::FToF, _) => return self.reg(a),
             (CastOp::SToF, false) => t::CVTDQ2PS,
             (CastOp::FToS, false) => t::CVTTPS2DQ,
-            (_, true) if !self.isa.converts_i64() => return self.refuse(format!("{op:?} of {}", self.ty(a)), VEC),
+            (_, true) if !self.isa.converts_i64() => return self.unsupported(format!("{op:?} of {}", self.ty(a)), VEC),
             (CastOp::UToF, false) if !self.avx512() => {
                 let a = self.reg(a);
                 return self.words_to_floats(a, ty);
@@ -144,10 +144,10 @@ impl Lower<'_> {
             (CastOp::UToF, true) => t::CVTUQQ2PD,
             (CastOp::FToS, true) => t::CVTTPD2QQ,
             (CastOp::FToU, true) => t::CVTTPD2UQQ,
-            (op, _) => return self.refuse(format!("{op:?} to {ty}"), VEC),
+            (op, _) => return self.unsupported(format!("{op:?} to {ty}"), VEC),
         };
         let a = self.source(a, false);
-        self.v2(desc, len, long, a)
+        self.v2(opcode, len, long, a)
     }
 
     /// The two halves of a number as parts of floats of known exponents; only their sum is rounded.
@@ -183,7 +183,7 @@ impl Lower<'_> {
 
     pub(super) fn widen(&mut self, op: CastOp, a: Value, part: u8, ty: Type) -> VReg {
         let len = length(ty);
-        let desc = match op {
+        let opcode = match op {
             CastOp::SExt => t::PMOVSXDQ,
             CastOp::ZExt => t::PMOVZXDQ,
             CastOp::SToF => t::CVTDQ2PD,
@@ -198,17 +198,17 @@ impl Lower<'_> {
                 let float = self.v3(t::POR, len, false, number, exponent);
                 return self.v3(t::SUB.of(Elem::F64, false), len, true, float, exponent);
             }
-            op => return self.refuse(format!("{op:?} to {ty}"), VEC),
+            op => return self.unsupported(format!("{op:?} to {ty}"), VEC),
         };
         let from = self.narrow_source(a, part, ty.lanes());
-        self.v2(desc, len, false, from)
+        self.v2(opcode, len, false, from)
     }
 
     pub(super) fn narrow(&mut self, op: CastOp, list: &[Value], ty: Type) -> VReg {
         let len = length(self.ty(list[0]));
         let regs: Vec<VReg> = list.iter().map(|value| self.reg(*value)).collect();
         let new = self.avx512();
-        let desc = match op {
+        let opcode = match op {
             CastOp::FToF => t::CVTPD2PS,
             CastOp::FToS => t::CVTTPD2DQ,
             CastOp::FToU if new => t::CVTTPD2UDQ,
@@ -217,7 +217,7 @@ impl Lower<'_> {
             CastOp::Trunc if new => {
                 let narrow = |this: &mut Self, from: VReg| {
                     let to = this.vec();
-                    this.push(Draft::new(t::PMOVQD).len(len).reg(from).rm_def(to));
+                    this.push(InstBuilder::new(t::PMOVQD).len(len).reg(from).rm_def(to));
                     to
                 };
                 return self.narrow_each(&regs, len, narrow);
@@ -227,9 +227,9 @@ impl Lower<'_> {
                 let regs: Vec<VReg> = regs.iter().map(|reg| self.doubles_to_low_words(*reg, self.ty(list[0]))).collect();
                 return self.join_low_words(&regs, len, length(ty));
             }
-            op => return self.refuse(format!("{op:?} to {ty}"), VEC),
+            op => return self.unsupported(format!("{op:?} to {ty}"), VEC),
         };
-        self.narrow_each(&regs, len, |this, from| this.v2(desc, len, true, from))
+        self.narrow_each(&regs, len, |this, from| this.v2(opcode, len, true, from))
     }
 
     /// Adding 2^52 brings the number into the low bits.
@@ -248,7 +248,7 @@ impl Lower<'_> {
             ([one], _) => *one,
             ([low, high], 0) => self.join_halves(*low, *high),
             ([low, high], len) => self.join(*low, *high, len - 1),
-            _ => self.refuse("narrowing of that many vectors".to_owned(), INT),
+            _ => self.unsupported("narrowing of that many vectors".to_owned(), INT),
         }
     }
 }

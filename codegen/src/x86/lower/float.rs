@@ -3,15 +3,15 @@
 use regalloc2::VReg;
 
 use super::super::alloc::VEC;
-use super::super::inst::{Desc, Draft, Src, Tuple};
+use super::super::inst::{InstBuilder, Opcode, RegMem, Tuple};
 use super::super::table::{self as t, shift};
 use super::{Lower, is_float_scalar, length, wide};
 use crate::vir::{BinOp, Elem, Rounding, TernOp, Type, UnOp, Value};
 
 /// The opcode of a form whose memory operand is what it is.
-pub(super) fn form(desc: Desc, base: u8, scalar: bool) -> Desc {
-    let desc = desc.plus(base).lane(scalar);
-    Desc { tuple: if scalar { Tuple::Elem } else { Tuple::Full }, ..desc }
+pub(super) fn form(opcode: Opcode, base: u8, scalar: bool) -> Opcode {
+    let opcode = opcode.plus(base).lane(scalar);
+    Opcode { tuple: if scalar { Tuple::Elem } else { Tuple::Full }, ..opcode }
 }
 
 /// Which of the families of products with a sum.
@@ -25,17 +25,17 @@ pub(super) const fn family(op: TernOp) -> u8 {
 
 impl Lower<'_> {
     pub(super) fn float_bin(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
-        let Some((desc, first, second)) = self.float_parts(op, a, b, ty) else {
-            return self.refuse(format!("{op:?} of floats"), VEC);
+        let Some((opcode, first, second)) = self.float_parts(op, a, b, ty) else {
+            return self.unsupported(format!("{op:?} of floats"), VEC);
         };
-        self.v3(desc, length(ty), wide(ty), first, second)
+        self.v3(opcode, length(ty), wide(ty), first, second)
     }
 
     /// The instruction and its operands.
-    pub(super) fn float_parts(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<(Desc, VReg, Src)> {
+    pub(super) fn float_parts(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<(Opcode, VReg, RegMem)> {
         let (elem, scalar) = (ty.elem()?, is_float_scalar(ty));
         let commutes = matches!(op, BinOp::FAdd | BinOp::FMul | BinOp::And | BinOp::Or | BinOp::Xor);
-        let (desc, bits) = match op {
+        let (opcode, bits) = match op {
             BinOp::FAdd => (t::ADD, false),
             BinOp::FSub => (t::SUB, false),
             BinOp::FMul => (t::MUL, false),
@@ -53,13 +53,13 @@ impl Lower<'_> {
         let (a, b) = if commutes && self.in_memory(a, true) && !self.in_memory(b, true) { (b, a) } else { (a, b) };
         // Those of bits read sixteen bytes of memory even for one float.
         let second = if bits && scalar { self.reg(b).into() } else { self.source(b, !scalar) };
-        Some((desc.of(elem, scalar && !bits), self.reg(a), second))
+        Some((opcode.of(elem, scalar && !bits), self.reg(a), second))
     }
 
     pub(super) fn float_un(&mut self, op: UnOp, a: Value, ty: Type) -> VReg {
         let (Some(elem), len, scalar) = (ty.elem(), length(ty), is_float_scalar(ty)) else { return self.undefined(ty) };
         let double = elem == Elem::F64;
-        let (desc, imm) = match op {
+        let (opcode, imm) = match op {
             UnOp::Sqrt => (t::SQRT.of(elem, scalar), None),
             UnOp::RecipApprox if self.avx512() => (t::RCP14.lane(scalar), None),
             UnOp::RsqrtApprox if self.avx512() => (t::RSQRT14.lane(scalar), None),
@@ -72,24 +72,24 @@ impl Lower<'_> {
                     Rounding::Up => 10,
                     Rounding::Zero => 11,
                 };
-                let desc = if self.avx512() { t::RNDSCALE } else { t::ROUND };
-                let desc = desc.plus(u8::from(double) + 2 * u8::from(scalar));
-                (Desc { tuple: if scalar { Tuple::Elem } else { Tuple::Full }, ..desc }, Some(number))
+                let opcode = if self.avx512() { t::RNDSCALE } else { t::ROUND };
+                let opcode = opcode.plus(u8::from(double) + 2 * u8::from(scalar));
+                (Opcode { tuple: if scalar { Tuple::Elem } else { Tuple::Full }, ..opcode }, Some(number))
             }
-            op => return self.refuse(format!("{op:?} of floats"), VEC),
+            op => return self.unsupported(format!("{op:?} of floats"), VEC),
         };
         if scalar {
             // Both sources are the operand, so that nothing is waited for.
             let a = self.reg(a);
             return match imm {
-                None => self.v3(desc, len, double, a, a),
-                Some(imm) => self.v3_imm(desc, len, double, a, a, imm),
+                None => self.v3(opcode, len, double, a, a),
+                Some(imm) => self.v3_imm(opcode, len, double, a, a, imm),
             };
         }
         let a = self.source(a, false);
         match imm {
-            None => self.v2(desc, len, double, a),
-            Some(imm) => self.v2_imm(desc, len, double, a, imm),
+            None => self.v2(opcode, len, double, a),
+            Some(imm) => self.v2_imm(opcode, len, double, a, imm),
         }
     }
 
@@ -103,24 +103,32 @@ impl Lower<'_> {
         let memory = |this: &Self, value| this.in_memory(value, !scalar);
         // What is overwritten is best a value that is not used again, and what is in memory comes last.
         let (a, b) =
-            if memory(self, a) || !self.plan.dies[a.index()] && self.plan.dies[b.index()] && !memory(self, b) { (b, a) } else { (a, b) };
-        let (desc, first, second, third) = if memory(self, b) && !memory(self, c) {
-            if self.plan.dies[c.index()] || !self.plan.dies[a.index()] { (form231, c, a, b) } else { (form132, a, c, b) }
-        } else if memory(self, c) || !self.plan.dies[c.index()] && self.plan.dies[a.index()] {
+            if memory(self, a) || !self.plan.single_block_use[a.index()] && self.plan.single_block_use[b.index()] && !memory(self, b) {
+                (b, a)
+            } else {
+                (a, b)
+            };
+        let (opcode, first, second, third) = if memory(self, b) && !memory(self, c) {
+            if self.plan.single_block_use[c.index()] || !self.plan.single_block_use[a.index()] {
+                (form231, c, a, b)
+            } else {
+                (form132, a, c, b)
+            }
+        } else if memory(self, c) || !self.plan.single_block_use[c.index()] && self.plan.single_block_use[a.index()] {
             (form213, a, b, c)
         } else {
             (form231, c, a, b)
         };
         let third = self.source(third, !scalar);
         let (first, second, to) = (self.reg(first), self.reg(second), self.vec());
-        self.push(Draft::new(desc).len(length(ty)).wide(wide(ty)).tied(first, to).vvvv(second).rm(third));
+        self.push(InstBuilder::new(opcode).len(length(ty)).wide(wide(ty)).tied(first, to).vvvv(second).rm(third));
         to
     }
 
     /// Without FMA: of singles in doubles, whose product is exact; the sum is rounded to odd, so that rounding it again to a single is right.
     fn exact_fma(&mut self, op: TernOp, [a, b, c]: [Value; 3], ty: Type) -> VReg {
         if ty != Type::F32 {
-            return self.refuse(format!("{op:?} of {ty}"), VEC);
+            return self.unsupported(format!("{op:?} of {ty}"), VEC);
         }
         let double = |this: &mut Self, value: Value| {
             let from = this.reg(value);
@@ -129,7 +137,7 @@ impl Lower<'_> {
         let (a, b, c) = (double(self, a), double(self, b), double(self, c));
         let sign = self.int_constant(1 << 63);
         let sign_bits = self.vec();
-        self.push(Draft::new(t::MOVD_TO).wide(true).def(sign_bits).rm_reg(sign));
+        self.push(InstBuilder::new(t::MOVD_TO).wide(true).def(sign_bits).rm_reg(sign));
         let product = self.double(t::MUL, a, b);
         let product = if op == TernOp::Fnma { self.v3(t::XOR_FP, 0, false, product, sign_bits) } else { product };
         let c = if op == TernOp::Fms { self.v3(t::XOR_FP, 0, false, c, sign_bits) } else { c };
@@ -142,8 +150,8 @@ impl Lower<'_> {
         self.v3(t::CVTS2S.of(Elem::F64, true), 0, true, odd, odd)
     }
 
-    fn double(&mut self, desc: Desc, a: VReg, b: VReg) -> VReg {
-        self.v3(desc.of(Elem::F64, true), 0, true, a, b)
+    fn double(&mut self, opcode: Opcode, a: VReg, b: VReg) -> VReg {
+        self.v3(opcode.of(Elem::F64, true), 0, true, a, b)
     }
 
     /// A sum whose last bit is set if something was lost; steps toward what was lost if it is even.
@@ -165,13 +173,13 @@ impl Lower<'_> {
         let step = self.alu(t::AND_R, true, step, even);
         let odd = self.alu(t::ADD_R, true, sum, step);
         let to = self.vec();
-        self.push(Draft::new(t::MOVD_TO).wide(true).def(to).rm_reg(odd));
+        self.push(InstBuilder::new(t::MOVD_TO).wide(true).def(to).rm_reg(odd));
         to
     }
 
     fn bits(&mut self, a: VReg) -> VReg {
         let to = self.int();
-        self.push(Draft::new(t::MOVD_FROM).wide(true).reg(a).rm_def(to));
+        self.push(InstBuilder::new(t::MOVD_FROM).wide(true).reg(a).rm_def(to));
         to
     }
 }

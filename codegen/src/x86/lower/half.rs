@@ -2,7 +2,7 @@
 
 use regalloc2::VReg;
 
-use super::super::inst::{Cc, Draft};
+use super::super::inst::{Cc, InstBuilder};
 use super::super::table::{self as t, alu, shift};
 use super::{Lower, length};
 use crate::vir::{Elem, Type, Value};
@@ -22,7 +22,7 @@ impl Lower<'_> {
         let len = length(ty);
         let halves = if let Type::Scalar(_) = ty {
             let to = self.vec();
-            self.push(Draft::new(t::MOVD_TO).def(to).rm(from));
+            self.push(InstBuilder::new(t::MOVD_TO).def(to).rm(from));
             to
         } else {
             self.pack_words(from, Type::Vector(Elem::I32, ty.lanes()))
@@ -36,7 +36,7 @@ impl Lower<'_> {
         let len = length(ty);
         if self.avx512() {
             let to = self.vec();
-            self.push(Draft::new(t::PMOVDW).len(len).reg(from).rm_def(to));
+            self.push(InstBuilder::new(t::PMOVDW).len(len).reg(from).rm_def(to));
             return to;
         }
         let low = self.splat_source(0xFFFF, ty);
@@ -51,32 +51,32 @@ impl Lower<'_> {
             return self.float_to_half_bits(from);
         }
         let (len, to) = (length(ty), self.vec());
-        self.push(Draft::new(t::CVTPS2PH).len(len).reg(from).rm_def(to).imm(0));
+        self.push(InstBuilder::new(t::CVTPS2PH).len(len).reg(from).rm_def(to).imm(0));
         if let Type::Vector(..) = ty {
             return self.v2(t::PMOVZXWD, len, false, to);
         }
         let (pair, bits) = (self.int(), self.int());
-        self.push(Draft::new(t::MOVD_FROM).reg(to).rm_def(pair));
-        self.push(Draft::new(t::MOVZX16).def(bits).rm(pair));
+        self.push(InstBuilder::new(t::MOVD_FROM).reg(to).rm_def(pair));
+        self.push(InstBuilder::new(t::MOVZX16).def(bits).rm(pair));
         bits
     }
 
     fn choose(&mut self, cc: Cc, compared: VReg, with: i32, yes: VReg, no: VReg) -> VReg {
         let to = self.int();
-        self.push(Draft::new(t::ALU_I32.digit(alu::CMP)).rm(compared).imm32(with));
-        self.push(Draft::new(t::CMOVCC.plus(cc as u8)).tied(no, to).rm(yes));
+        self.push(InstBuilder::new(t::ALU_I32.digit(alu::CMP)).rm(compared).imm32(with));
+        self.push(InstBuilder::new(t::CMOVCC.plus(cc as u8)).tied(no, to).rm(yes));
         to
     }
 
     fn single_of_bits(&mut self, from: VReg) -> VReg {
         let to = self.vec();
-        self.push(Draft::new(t::MOVD_TO).def(to).rm(from));
+        self.push(InstBuilder::new(t::MOVD_TO).def(to).rm(from));
         to
     }
 
     fn bits_of_single(&mut self, from: VReg) -> VReg {
         let to = self.int();
-        self.push(Draft::new(t::MOVD_FROM).reg(from).rm_def(to));
+        self.push(InstBuilder::new(t::MOVD_FROM).reg(from).rm_def(to));
         to
     }
 

@@ -3,7 +3,7 @@
 use regalloc2::VReg;
 
 use super::super::alloc::{INT, RAX, RCX, RDX};
-use super::super::inst::{Cc, Desc, Draft, Src};
+use super::super::inst::{Cc, InstBuilder, Opcode, RegMem};
 use super::super::table::{self as t, alu, shift};
 use super::{Lower, wide};
 use crate::vir::{BinOp, Op, Type, UnOp, Value};
@@ -23,7 +23,7 @@ impl Lower<'_> {
         match op {
             UnOp::Not | UnOp::Neg => {
                 let (from, to) = (self.reg(a), self.int());
-                self.push(Draft::new(if op == UnOp::Not { t::NOT } else { t::NEG }).wide(long).rm_tied(from, to));
+                self.push(InstBuilder::new(if op == UnOp::Not { t::NOT } else { t::NEG }).wide(long).rm_tied(from, to));
                 to
             }
             UnOp::Popcnt => self.int_from(t::POPCNT, long, a),
@@ -35,50 +35,50 @@ impl Lower<'_> {
                 self.alu_imm(alu::XOR, long, found, bits as i32 - 1)
             }
             UnOp::Ctz => self.scan(t::BSF, long, a, if long { 64 } else { 32 }),
-            op => self.refuse(format!("{op:?} of an integer"), INT),
+            op => self.unsupported(format!("{op:?} of an integer"), INT),
         }
     }
 
-    fn int_from(&mut self, desc: Desc, long: bool, a: Value) -> VReg {
+    fn int_from(&mut self, opcode: Opcode, long: bool, a: Value) -> VReg {
         let (from, to) = (self.source(a, false), self.int());
-        self.push(Draft::new(desc).wide(long).def(to).rm(from));
+        self.push(InstBuilder::new(opcode).wide(long).def(to).rm(from));
         to
     }
 
     /// The place of a bit, or a constant where none is set.
-    fn scan(&mut self, desc: Desc, long: bool, a: Value, none: u64) -> VReg {
+    fn scan(&mut self, opcode: Opcode, long: bool, a: Value, none: u64) -> VReg {
         let (from, none) = (self.reg(a), self.int_constant(none));
         let (found, to) = (self.int(), self.int());
-        self.push(Draft::new(desc).wide(long).def(found).rm(from));
-        self.push(Draft::new(t::CMOVCC.plus(Cc::Equal as u8)).wide(long).tied(found, to).rm(none));
+        self.push(InstBuilder::new(opcode).wide(long).def(found).rm(from));
+        self.push(InstBuilder::new(t::CMOVCC.plus(Cc::Equal as u8)).wide(long).tied(found, to).rm(none));
         to
     }
 
     pub(super) fn alu_imm(&mut self, digit: u8, long: bool, a: VReg, imm: i32) -> VReg {
         let to = self.int();
-        let draft = match i8::try_from(imm) {
-            Ok(byte) => Draft::new(t::ALU_I8.digit(digit)).rm_tied(a, to).imm(byte as u8),
-            Err(_) => Draft::new(t::ALU_I32.digit(digit)).rm_tied(a, to).imm32(imm),
+        let builder = match i8::try_from(imm) {
+            Ok(byte) => InstBuilder::new(t::ALU_I8.digit(digit)).rm_tied(a, to).imm(byte as u8),
+            Err(_) => InstBuilder::new(t::ALU_I32.digit(digit)).rm_tied(a, to).imm32(imm),
         };
-        self.push(draft.wide(long));
+        self.push(builder.wide(long));
         to
     }
 
-    pub(super) fn alu(&mut self, desc: Desc, long: bool, a: VReg, b: impl Into<Src>) -> VReg {
+    pub(super) fn alu(&mut self, opcode: Opcode, long: bool, a: VReg, b: impl Into<RegMem>) -> VReg {
         let to = self.int();
-        self.push(Draft::new(desc).wide(long).tied(a, to).rm(b));
+        self.push(InstBuilder::new(opcode).wide(long).tied(a, to).rm(b));
         to
     }
 
     pub(super) fn shift(&mut self, digit: u8, long: bool, a: VReg, amount: u8) -> VReg {
         let to = self.int();
-        self.push(Draft::new(t::SHIFT_I8.digit(digit)).wide(long).rm_tied(a, to).imm(amount));
+        self.push(InstBuilder::new(t::SHIFT_I8.digit(digit)).wide(long).rm_tied(a, to).imm(amount));
         to
     }
 
     pub(super) fn lea(&mut self, long: bool, base: VReg, index: Option<(VReg, u8)>, disp: i32) -> VReg {
         let to = self.int();
-        self.push(Draft::new(t::LEA).wide(long).def(to).rm(Src::Mem { base: Some(base), index, disp, broadcast: false }));
+        self.push(InstBuilder::new(t::LEA).wide(long).def(to).rm(RegMem::Mem { base: Some(base), index, disp, broadcast: false }));
         to
     }
 
@@ -110,33 +110,35 @@ impl Lower<'_> {
             BinOp::SMax => self.int_extremum(Cc::Less, a, b, long),
             BinOp::UMin => self.int_extremum(Cc::Above, a, b, long),
             BinOp::UMax => self.int_extremum(Cc::Below, a, b, long),
-            op => self.refuse(format!("{op:?} of integers"), INT),
+            op => self.unsupported(format!("{op:?} of integers"), INT),
         }
     }
 
-    fn int_alu(&mut self, desc: Desc, digit: u8, a: Value, b: Value, long: bool) -> VReg {
+    fn int_alu(&mut self, opcode: Opcode, digit: u8, a: Value, b: Value, long: bool) -> VReg {
         if let Some(imm) = self.imm32(b) {
             let a = self.reg(a);
             return self.alu_imm(digit, long, a, imm);
         }
         let b = self.source(b, false);
         let a = self.reg(a);
-        self.alu(desc, long, a, b)
+        self.alu(opcode, long, a, b)
     }
 
     /// Without a copy where the first operand lives on.
     fn int_add(&mut self, a: Value, b: Value, long: bool) -> VReg {
-        let lives = !self.plan.dies[a.index()];
+        let lives = !self.plan.single_block_use[a.index()];
         match self.imm32(b) {
             Some(imm) if lives => {
                 let a = self.reg(a);
                 self.lea(long, a, None, imm)
             }
-            None if lives && !self.plan.dies[b.index()] && !self.in_memory(b, false) => {
+            None if lives && !self.plan.single_block_use[b.index()] && !self.in_memory(b, false) => {
                 let (a, b) = (self.reg(a), self.reg(b));
                 self.lea(long, a, Some((b, 1)), 0)
             }
-            None if lives && self.plan.dies[b.index()] && !self.in_memory(b, false) => self.int_alu(t::ADD_R, alu::ADD, b, a, long),
+            None if lives && self.plan.single_block_use[b.index()] && !self.in_memory(b, false) => {
+                self.int_alu(t::ADD_R, alu::ADD, b, a, long)
+            }
             _ => self.int_alu(t::ADD_R, alu::ADD, a, b, long),
         }
     }
@@ -149,11 +151,11 @@ impl Lower<'_> {
         if self.vex() {
             let a = self.source(a, false);
             let (b, to) = (self.reg(b), self.int());
-            self.push(Draft::new(t::ANDN).wide(long).def(to).vvvv(b).rm(a));
+            self.push(InstBuilder::new(t::ANDN).wide(long).def(to).vvvv(b).rm(a));
             return to;
         }
         let (b, inverse) = (self.reg(b), self.int());
-        self.push(Draft::new(t::NOT).wide(long).rm_tied(b, inverse));
+        self.push(InstBuilder::new(t::NOT).wide(long).rm_tied(b, inverse));
         let a = self.source(a, false);
         self.alu(t::AND_R, long, inverse, a)
     }
@@ -169,18 +171,18 @@ impl Lower<'_> {
             return self.shift(shift::SHL, long, a, imm.trailing_zeros() as u8);
         }
         let (a, to) = (self.source(a, false), self.int());
-        let draft = match i8::try_from(imm) {
-            Ok(byte) => Draft::new(t::IMUL_I8).def(to).rm(a).imm(byte as u8),
-            Err(_) => Draft::new(t::IMUL_I32).def(to).rm(a).imm32(imm),
+        let builder = match i8::try_from(imm) {
+            Ok(byte) => InstBuilder::new(t::IMUL_I8).def(to).rm(a).imm(byte as u8),
+            Err(_) => InstBuilder::new(t::IMUL_I32).def(to).rm(a).imm32(imm),
         };
-        self.push(draft.wide(long));
+        self.push(builder.wide(long));
         to
     }
 
     /// 32 bits as 64.
-    pub(super) fn extend(&mut self, a: impl Into<Src>, sign: bool) -> VReg {
+    pub(super) fn extend(&mut self, a: impl Into<RegMem>, sign: bool) -> VReg {
         let to = self.int();
-        self.push(Draft::new(if sign { t::MOVSXD } else { t::MOV }).wide(sign).def(to).rm(a));
+        self.push(InstBuilder::new(if sign { t::MOVSXD } else { t::MOV }).wide(sign).def(to).rm(a));
         to
     }
 
@@ -202,8 +204,8 @@ impl Lower<'_> {
         let (a, b) = (self.reg(a), self.reg(b));
         if long {
             let (low, high) = (self.int(), self.int());
-            let draft = Draft::new(if sign { t::IMUL_AX } else { t::MUL_AX }).wide(true).fixed_use(a, RAX).rm(b);
-            self.push(draft.fixed_def(low, RAX).fixed_def(high, RDX));
+            let builder = InstBuilder::new(if sign { t::IMUL_AX } else { t::MUL_AX }).wide(true).fixed_use(a, RAX).rm(b);
+            self.push(builder.fixed_def(low, RAX).fixed_def(high, RDX));
             return high;
         }
         let (a, b) = (self.extend(a, sign), self.extend(b, sign));
@@ -214,7 +216,7 @@ impl Lower<'_> {
     /// The time-stamp counter comes in two halves.
     pub(super) fn clock(&mut self) -> VReg {
         let (low, high) = (self.int(), self.int());
-        self.push(Draft::new(t::RDTSC).fixed_def(low, RAX).fixed_def(high, RDX));
+        self.push(InstBuilder::new(t::RDTSC).fixed_def(low, RAX).fixed_def(high, RDX));
         let high = self.shift(shift::SHL, true, high, 32);
         self.alu(t::OR_R, true, high, low)
     }
@@ -235,32 +237,32 @@ impl Lower<'_> {
         let (a, b) = (self.reg(a), self.reg(b));
         let high = if sign {
             let high = self.int();
-            self.push(Draft::new(t::SIGN_AX).wide(long).fixed_use(a, RAX).fixed_def(high, RDX));
+            self.push(InstBuilder::new(t::SIGN_AX).wide(long).fixed_use(a, RAX).fixed_def(high, RDX));
             high
         } else {
             self.int_constant(0)
         };
         let (quotient, rest) = (self.int(), self.int());
-        let draft = Draft::new(if sign { t::IDIV_AX } else { t::DIV_AX }).wide(long).rm(b).fixed_use(a, RAX).fixed_use(high, RDX);
-        self.push(draft.fixed_def(quotient, RAX).fixed_def(rest, RDX));
+        let builder = InstBuilder::new(if sign { t::IDIV_AX } else { t::DIV_AX }).wide(long).rm(b).fixed_use(a, RAX).fixed_use(high, RDX);
+        self.push(builder.fixed_def(quotient, RAX).fixed_def(rest, RDX));
         (quotient, rest)
     }
 
-    fn int_shift(&mut self, digit: u8, by_any: Option<Desc>, a: Value, b: Value, long: bool) -> VReg {
+    fn int_shift(&mut self, digit: u8, by_any: Option<Opcode>, a: Value, b: Value, long: bool) -> VReg {
         if let Some(amount) = self.splat_bits(b) {
             let a = self.reg(a);
             return self.shift(digit, long, a, amount as u8 & if long { 63 } else { 31 });
         }
         let amount = self.reg(b);
         match by_any {
-            Some(desc) if self.vex() => {
+            Some(opcode) if self.vex() => {
                 let (a, to) = (self.source(a, false), self.int());
-                self.push(Draft::new(desc).wide(long).def(to).rm(a).vvvv(amount));
+                self.push(InstBuilder::new(opcode).wide(long).def(to).rm(a).vvvv(amount));
                 to
             }
             _ => {
                 let (a, to) = (self.reg(a), self.int());
-                self.push(Draft::new(t::SHIFT_CL.digit(digit)).wide(long).rm_tied(a, to).fixed_use(amount, RCX));
+                self.push(InstBuilder::new(t::SHIFT_CL.digit(digit)).wide(long).rm_tied(a, to).fixed_use(amount, RCX));
                 to
             }
         }
@@ -269,8 +271,8 @@ impl Lower<'_> {
     /// The second operand where the first compares so with it, else the first.
     fn int_extremum(&mut self, cc: Cc, a: Value, b: Value, long: bool) -> VReg {
         let (a, b, to) = (self.reg(a), self.reg(b), self.int());
-        self.push(Draft::new(t::CMP_R).wide(long).reg(a).rm(b));
-        self.push(Draft::new(t::CMOVCC.plus(cc as u8)).wide(long).tied(a, to).rm(b));
+        self.push(InstBuilder::new(t::CMP_R).wide(long).reg(a).rm(b));
+        self.push(InstBuilder::new(t::CMOVCC.plus(cc as u8)).wide(long).tied(a, to).rm(b));
         to
     }
 }

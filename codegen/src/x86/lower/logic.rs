@@ -3,7 +3,7 @@
 use regalloc2::VReg;
 use smallvec::SmallVec;
 
-use super::super::inst::Draft;
+use super::super::inst::InstBuilder;
 use super::super::table as t;
 use super::{Lower, length, wide};
 use crate::vir::{BinOp, Op, Type, UnOp, Value};
@@ -28,7 +28,7 @@ const fn combined(op: BinOp, a: u8, b: u8) -> u8 {
 impl Lower<'_> {
     /// The operation behind an operand that was not made yet.
     fn waiting_logic(&self, value: Value) -> Option<&Op> {
-        let waits = self.plan.waits[value.index()] && self.regs[value.index()].is_none();
+        let waits = self.plan.folded[value.index()] && self.regs[value.index()].is_none();
         self.plan.defs[value.index()].filter(|_| waits).map(|inst| &inst.op).filter(|op| is_logic(op))
     }
 
@@ -36,7 +36,7 @@ impl Lower<'_> {
     pub(super) fn logic(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<VReg> {
         let mut leaves = self.leaves(a, b);
         // The result takes the place of one that is not needed any more.
-        if let Some(place) = leaves.iter().position(|leaf| self.plan.dies[leaf.index()] && !self.in_memory(*leaf, true)) {
+        if let Some(place) = leaves.iter().position(|leaf| self.plan.single_block_use[leaf.index()] && !self.in_memory(*leaf, true)) {
             leaves.swap(0, place);
         }
         let expanded = [a, b].iter().any(|operand| self.waiting_logic(*operand).is_some() && !leaves.contains(operand));
@@ -48,7 +48,7 @@ impl Lower<'_> {
         let [x, y] = [0, 1].map(|place| self.reg(leaves[place.min(leaves.len() - 1)]));
         let third = third.unwrap_or(y.into());
         let to = self.vec();
-        self.push(Draft::new(t::PTERNLOG).len(length(ty)).wide(wide(ty)).tied(x, to).vvvv(y).rm(third).imm(imm));
+        self.push(InstBuilder::new(t::PTERNLOG).len(length(ty)).wide(wide(ty)).tied(x, to).vvvv(y).rm(third).imm(imm));
         Some(to)
     }
 

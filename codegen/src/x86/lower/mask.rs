@@ -3,22 +3,22 @@
 use regalloc2::VReg;
 
 use super::super::alloc::MASK;
-use super::super::inst::{Cc, Desc, Draft, Src};
+use super::super::inst::{Cc, InstBuilder, Opcode, RegMem};
 use super::super::table::{self as t, alu};
 use super::compare::Mask;
 use super::{Lower, length, wide};
 use crate::vir::{BinOp, Op, Type, Value};
 
 impl Lower<'_> {
-    fn k3(&mut self, desc: Desc, a: VReg, b: VReg) -> VReg {
+    fn k3(&mut self, opcode: Opcode, a: VReg, b: VReg) -> VReg {
         let to = self.k();
-        self.push(Draft::new(desc).len(1).def(to).vvvv(a).rm_reg(b));
+        self.push(InstBuilder::new(opcode).len(1).def(to).vvvv(a).rm_reg(b));
         to
     }
 
-    fn k_shift(&mut self, desc: Desc, wide: bool, a: VReg, by: u8) -> VReg {
+    fn k_shift(&mut self, opcode: Opcode, wide: bool, a: VReg, by: u8) -> VReg {
         let to = self.k();
-        self.push(Draft::new(desc).wide(wide).def(to).rm_reg(a).imm(by));
+        self.push(InstBuilder::new(opcode).wide(wide).def(to).rm_reg(a).imm(by));
         to
     }
 
@@ -33,14 +33,14 @@ impl Lower<'_> {
             return self.invert(from, length(ty));
         }
         let to = self.k();
-        self.push(Draft::new(t::KNOT).def(to).rm_reg(from));
+        self.push(InstBuilder::new(t::KNOT).def(to).rm_reg(from));
         to
     }
 
     /// A comparison of vectors that was not made yet.
     fn waiting_compare(&self, value: Value) -> bool {
         let compares = self.plan.defs[value.index()].is_some_and(|inst| matches!(inst.op, Op::Cmp(..)));
-        compares && self.plan.waits[value.index()] && self.regs[value.index()].is_none()
+        compares && self.plan.folded[value.index()] && self.regs[value.index()].is_none()
     }
 
     pub(super) fn mask_bin(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
@@ -60,7 +60,7 @@ impl Lower<'_> {
                 BinOp::Or => self.k3(t::KOR, a, b),
                 BinOp::Xor => self.k3(t::KXOR, a, b),
                 BinOp::AndNot => self.k3(t::KANDN, b, a),
-                op => self.refuse(format!("{op:?} of masks"), MASK),
+                op => self.unsupported(format!("{op:?} of masks"), MASK),
             };
         }
         let len = length(ty);
@@ -69,7 +69,7 @@ impl Lower<'_> {
             BinOp::Or => self.v3(t::OR_FP, len, false, a, b),
             BinOp::Xor => self.v3(t::XOR_FP, len, false, a, b),
             BinOp::AndNot => self.v3(t::ANDN_FP, len, false, b, a),
-            op => self.refuse(format!("{op:?} of masks"), super::VEC),
+            op => self.unsupported(format!("{op:?} of masks"), super::VEC),
         }
     }
 
@@ -112,11 +112,11 @@ impl Lower<'_> {
     fn loose_bits(&mut self, mask: VReg, ty: Type) -> VReg {
         let to = self.int();
         if self.avx512() {
-            let desc = if ty.lanes() <= 8 { t::KMOVB_TO_GPR } else { t::KMOVW_TO_GPR };
-            self.push(Draft::new(desc).def(to).rm_reg(mask));
+            let opcode = if ty.lanes() <= 8 { t::KMOVB_TO_GPR } else { t::KMOVW_TO_GPR };
+            self.push(InstBuilder::new(opcode).def(to).rm_reg(mask));
         } else {
-            let desc = if wide(ty) { t::MOVMSK.of(crate::vir::Elem::F64, false) } else { t::MOVMSK };
-            self.push(Draft::new(desc).len(length(ty)).def(to).rm_reg(mask));
+            let opcode = if wide(ty) { t::MOVMSK.of(crate::vir::Elem::F64, false) } else { t::MOVMSK };
+            self.push(InstBuilder::new(opcode).len(length(ty)).def(to).rm_reg(mask));
         }
         to
     }
@@ -135,16 +135,16 @@ impl Lower<'_> {
         let bits = self.reg(a);
         if self.avx512() {
             let to = self.k();
-            self.push(Draft::new(t::KMOV_FROM_GPR).def(to).rm_reg(bits));
+            self.push(InstBuilder::new(t::KMOV_FROM_GPR).def(to).rm_reg(bits));
             return to;
         }
         let len = length(ty);
         let low = self.vec();
-        self.push(Draft::new(t::MOVD_TO).def(low).rm_reg(bits));
+        self.push(InstBuilder::new(t::MOVD_TO).def(low).rm_reg(bits));
         let all = self.v2(if wide(ty) { t::PBROADCASTQ } else { t::PBROADCASTD }, len, false, low);
         let lanes: Vec<u64> = (0..ty.lanes()).map(|lane| 1 << lane).collect();
         let id = self.pooled(super::values::Constant::Lanes(&lanes), ty);
-        let bit = self.v2(t::MOVU, len, false, Src::Pool { id, broadcast: false });
+        let bit = self.v2(t::MOVU, len, false, RegMem::Pool { id, broadcast: false });
         let set = self.v3(t::PAND, len, false, all, bit);
         self.v3(if wide(ty) { t::PCMPEQQ } else { t::PCMPEQD }, len, false, set, bit)
     }
@@ -153,12 +153,12 @@ impl Lower<'_> {
     pub(super) fn any(&mut self, mask: Value) -> Cc {
         let (reg, ty) = (self.reg(mask), self.ty(mask));
         if !self.avx512() {
-            self.push(Draft::new(t::PTEST).len(length(ty)).reg(reg).rm_reg(reg));
+            self.push(InstBuilder::new(t::PTEST).len(length(ty)).reg(reg).rm_reg(reg));
         } else if self.exact(ty) {
-            self.push(Draft::new(if ty.lanes() == 8 { t::KORTESTB } else { t::KORTESTW }).reg(reg).rm_reg(reg));
+            self.push(InstBuilder::new(if ty.lanes() == 8 { t::KORTESTB } else { t::KORTESTW }).reg(reg).rm_reg(reg));
         } else {
             let bits = self.loose_bits(reg, ty);
-            self.push(Draft::new(t::TEST_I32).rm(bits).imm32((1 << ty.lanes()) - 1));
+            self.push(InstBuilder::new(t::TEST_I32).rm(bits).imm32((1 << ty.lanes()) - 1));
         }
         Cc::NotEqual
     }
@@ -167,7 +167,7 @@ impl Lower<'_> {
     pub(super) fn all(&mut self, mask: Value) -> Cc {
         let (reg, ty) = (self.reg(mask), self.ty(mask));
         if self.avx512() && self.exact(ty) {
-            self.push(Draft::new(if ty.lanes() == 8 { t::KORTESTB } else { t::KORTESTW }).reg(reg).rm_reg(reg));
+            self.push(InstBuilder::new(if ty.lanes() == 8 { t::KORTESTB } else { t::KORTESTW }).reg(reg).rm_reg(reg));
             return Cc::Below;
         }
         let all = (1 << ty.lanes()) - 1;
@@ -175,7 +175,7 @@ impl Lower<'_> {
         if !self.exact(ty) {
             bits = self.alu_imm(alu::AND, false, bits, all);
         }
-        self.push(Draft::new(t::ALU_I32.digit(alu::CMP)).rm(bits).imm32(all));
+        self.push(InstBuilder::new(t::ALU_I32.digit(alu::CMP)).rm(bits).imm32(all));
         Cc::Equal
     }
 }

@@ -3,16 +3,16 @@
 use regalloc2::VReg;
 
 use super::super::alloc::{MASK, RAX};
-use super::super::inst::{Cc, Desc, Draft, Imm, Kind, Rm, Slot, Src};
+use super::super::inst::{Cc, Imm, InstBuilder, MachInst, Opcode, RegMem, Rm, Slot};
 use super::super::table::{self as t, alu};
 use super::super::{encode::RSP, pool::Bytes};
 use super::{Lower, length, wide};
 use crate::vir::{Addr, Elem, Mem, Op, Type, Value};
 
 /// An address so many bytes further.
-fn further(at: Src, by: i32) -> Src {
+fn further(at: RegMem, by: i32) -> RegMem {
     match at {
-        Src::Mem { base, index, disp, broadcast } => Src::Mem { base, index, disp: disp + by, broadcast },
+        RegMem::Mem { base, index, disp, broadcast } => RegMem::Mem { base, index, disp: disp + by, broadcast },
         other => other,
     }
 }
@@ -23,13 +23,13 @@ impl Lower<'_> {
         match mem {
             Mem::Elem(elem) if elem.is_float() => self.v2(t::MOVU.of(elem, true), 0, elem == Elem::F64, at),
             mem => {
-                let desc = match mem {
+                let opcode = match mem {
                     Mem::I8 => t::MOVZX8,
                     Mem::I16 => t::MOVZX16,
                     Mem::Elem(_) => t::MOV,
                 };
                 let to = self.int();
-                self.push(Draft::new(desc).wide(mem == Mem::Elem(Elem::I64)).def(to).rm(at));
+                self.push(InstBuilder::new(opcode).wide(mem == Mem::Elem(Elem::I64)).def(to).rm(at));
                 to
             }
         }
@@ -41,24 +41,24 @@ impl Lower<'_> {
             && (!long || i32::try_from(imm.cast_signed()).is_ok())
         {
             let at = self.address(addr);
-            let (desc, imm) = match mem {
+            let (opcode, imm) = match mem {
                 Mem::I8 => (t::MOV_I8, Imm::I8(imm as u8)),
                 Mem::I16 => (t::MOV_I16, Imm::I16(imm as u16)),
                 Mem::Elem(_) => (t::MOV_I32, Imm::I32(imm as u32 as i32)),
             };
-            let mut draft = Draft::new(desc).wide(long).rm(at);
-            draft.plain.imm = imm;
-            return self.push(draft);
+            let mut builder = InstBuilder::new(opcode).wide(long).rm(at);
+            builder.inst.imm = imm;
+            return self.push(builder);
         }
         let value = self.reg(value);
         let at = self.address(addr);
-        let desc = match mem {
+        let opcode = match mem {
             Mem::I8 => t::MOV_STORE8,
             Mem::I16 => t::MOV_STORE16,
             Mem::Elem(elem) if elem.is_float() => t::MOVU_STORE.of(elem, true),
             Mem::Elem(_) => t::MOV_STORE,
         };
-        self.push(Draft::new(desc).wide(long).reg(value).rm(at));
+        self.push(InstBuilder::new(opcode).wide(long).reg(value).rm(at));
     }
 
     /// The mask, unless it is known to leave nothing out.
@@ -69,23 +69,23 @@ impl Lower<'_> {
     pub(super) fn load_vector(&mut self, mem: Mem, addr: &Addr, mask: Option<Value>, ty: Type) -> VReg {
         let mask = self.mask_reg(mask);
         let at = self.address(addr);
-        let desc = match mem {
+        let opcode = match mem {
             Mem::I8 => t::PMOVZXBD,
             Mem::I16 => t::PMOVZXWD,
             Mem::Elem(elem) => t::MOVU.of(elem, false),
         };
         let to = self.vec();
-        let draft = Draft::new(desc).len(length(ty)).wide(wide(ty));
-        let draft = match (mask, mem) {
-            (None, _) => draft.def(to).rm(at),
-            (Some(mask), _) if self.avx512() => draft.def(to).rm(at).mask(mask, true),
+        let builder = InstBuilder::new(opcode).len(length(ty)).wide(wide(ty));
+        let builder = match (mask, mem) {
+            (None, _) => builder.def(to).rm(at),
+            (Some(mask), _) if self.avx512() => builder.def(to).rm(at).mask(mask, true),
             (Some(mask), Mem::Elem(_)) => {
-                let desc = t::MASKMOV_LOAD.plus(u8::from(wide(ty)));
-                Draft::new(desc).len(length(ty)).def(to).vvvv(mask).rm(at)
+                let opcode = t::MASKMOV_LOAD.plus(u8::from(wide(ty)));
+                InstBuilder::new(opcode).len(length(ty)).def(to).vvvv(mask).rm(at)
             }
-            (Some(mask), _) => return self.load_narrow(desc, mem, at, mask, ty),
+            (Some(mask), _) => return self.load_narrow(opcode, mem, at, mask, ty),
         };
-        self.push(draft);
+        self.push(builder);
         to
     }
 
@@ -93,20 +93,20 @@ impl Lower<'_> {
     fn part_by_full(&mut self, mask: VReg, ty: Type) -> [usize; 3] {
         let labels = [self.label(), self.label(), self.label()];
         let bits = self.lane_bits(mask, ty);
-        self.push(Draft::new(t::ALU_I32.digit(alu::CMP)).rm(bits).imm32((1 << (4 << length(ty))) - 1));
-        self.end_block(Kind::Branch(Cc::Equal), &labels[..2], &[]);
+        self.push(InstBuilder::new(t::ALU_I32.digit(alu::CMP)).rm(bits).imm32((1 << (4 << length(ty))) - 1));
+        self.end_block(MachInst::Branch(Cc::Equal), &labels[..2], &[]);
         labels
     }
 
     /// Bytes or words under a mask.
-    fn load_narrow(&mut self, desc: Desc, mem: Mem, at: Src, mask: VReg, ty: Type) -> VReg {
+    fn load_narrow(&mut self, opcode: Opcode, mem: Mem, at: RegMem, mask: VReg, ty: Type) -> VReg {
         let [full, part, next] = self.part_by_full(mask, ty);
         self.start_block(full, &[]);
-        let all = self.v2(desc, length(ty), false, at);
-        self.end_block(Kind::Jump, &[next], &[all]);
+        let all = self.v2(opcode, length(ty), false, at);
+        self.end_block(MachInst::Jump, &[next], &[all]);
         self.start_block(part, &[]);
         let some = self.load_lanes(mem, at, mask, ty);
-        self.end_block(Kind::Jump, &[next], &[some]);
+        self.end_block(MachInst::Jump, &[next], &[some]);
         let to = self.vec();
         self.start_block(next, &[to]);
         to
@@ -114,28 +114,28 @@ impl Lower<'_> {
 
     fn lane_bits(&mut self, mask: VReg, ty: Type) -> VReg {
         let bits = self.int();
-        self.push(Draft::new(t::MOVMSK).len(length(ty)).def(bits).rm_reg(mask));
+        self.push(InstBuilder::new(t::MOVMSK).len(length(ty)).def(bits).rm_reg(mask));
         bits
     }
 
     fn test_lane(&mut self, bits: VReg, lane: u8) {
-        self.push(Draft::new(t::TEST_I32).rm(bits).imm32(1 << lane));
+        self.push(InstBuilder::new(t::TEST_I32).rm(bits).imm32(1 << lane));
     }
 
     /// A byte or word a lane: lanes that are off read a constant instead.
-    fn load_lanes(&mut self, mem: Mem, at: Src, mask: VReg, ty: Type) -> VReg {
+    fn load_lanes(&mut self, mem: Mem, at: RegMem, mask: VReg, ty: Type) -> VReg {
         let bits = self.lane_bits(mask, ty);
         let safe = self.int();
         let id = self.pool.number(Bytes::from_slice(&[0; 4]));
-        self.push(Draft::new(t::LEA).wide(true).def(safe).rm(Src::Pool { id, broadcast: false }));
+        self.push(InstBuilder::new(t::LEA).wide(true).def(safe).rm(RegMem::Pool { id, broadcast: false }));
         let (insert, widen) = if mem == Mem::I8 { (t::PINSRB, t::PMOVZXBD) } else { (t::PINSRW, t::PMOVZXWD) };
         let mut all = self.zero();
         for lane in 0..ty.lanes() {
             let (there, place) = (self.int(), self.int());
-            self.push(Draft::new(t::LEA).wide(true).def(there).rm(further(at, i32::from(lane) * mem.bytes() as i32)));
+            self.push(InstBuilder::new(t::LEA).wide(true).def(there).rm(further(at, i32::from(lane) * mem.bytes() as i32)));
             self.test_lane(bits, lane);
-            self.push(Draft::new(t::CMOVCC.plus(Cc::Equal as u8)).wide(true).tied(there, place).rm(safe));
-            let from = Src::Mem { base: Some(place), index: None, disp: 0, broadcast: false };
+            self.push(InstBuilder::new(t::CMOVCC.plus(Cc::Equal as u8)).wide(true).tied(there, place).rm(safe));
+            let from = RegMem::Mem { base: Some(place), index: None, disp: 0, broadcast: false };
             all = self.v3_imm(insert, 0, false, all, from, lane);
         }
         self.v2(widen, length(ty), false, all)
@@ -146,7 +146,7 @@ impl Lower<'_> {
         let mask = self.mask_reg(mask);
         let value = self.reg(value);
         let at = self.address(addr);
-        let desc = match mem {
+        let opcode = match mem {
             Mem::I8 => t::PMOVDB,
             Mem::I16 => t::PMOVDW,
             Mem::Elem(elem) => t::MOVU_STORE.of(elem, false),
@@ -156,32 +156,32 @@ impl Lower<'_> {
                 // Processors of one maker take a dozen cycles for a store under a mask, whatever the mask.
                 let [full, part, next] = self.part_by_full(mask, ty);
                 self.start_block(full, &[]);
-                self.store_all(desc, mem, at, value, ty);
-                self.end_block(Kind::Jump, &[next], &[]);
+                self.store_all(opcode, mem, at, value, ty);
+                self.end_block(MachInst::Jump, &[next], &[]);
                 self.start_block(part, &[]);
                 if let Mem::Elem(_) = mem {
-                    let desc = t::MASKMOV_STORE.plus(u8::from(wide(ty)));
-                    self.push(Draft::new(desc).len(length(ty)).reg(value).vvvv(mask).rm(at));
+                    let opcode = t::MASKMOV_STORE.plus(u8::from(wide(ty)));
+                    self.push(InstBuilder::new(opcode).len(length(ty)).reg(value).vvvv(mask).rm(at));
                 } else {
                     self.store_lanes(mem, at, value, mask, ty);
                 }
-                self.end_block(Kind::Jump, &[next], &[]);
+                self.end_block(MachInst::Jump, &[next], &[]);
                 self.start_block(next, &[]);
             }
-            Some(mask) => self.push(Draft::new(desc).len(length(ty)).wide(wide(ty)).reg(value).rm(at).mask(mask, false)),
-            None => self.store_all(desc, mem, at, value, ty),
+            Some(mask) => self.push(InstBuilder::new(opcode).len(length(ty)).wide(wide(ty)).reg(value).rm(at).mask(mask, false)),
+            None => self.store_all(opcode, mem, at, value, ty),
         }
     }
 
-    fn store_all(&mut self, desc: Desc, mem: Mem, at: Src, value: VReg, ty: Type) {
+    fn store_all(&mut self, opcode: Opcode, mem: Mem, at: RegMem, value: VReg, ty: Type) {
         match mem {
             Mem::I8 | Mem::I16 if !self.avx512() => self.store_packed(mem, at, value, ty),
-            _ => self.push(Draft::new(desc).len(length(ty)).wide(wide(ty)).reg(value).rm(at)),
+            _ => self.push(InstBuilder::new(opcode).len(length(ty)).wide(wide(ty)).reg(value).rm(at)),
         }
     }
 
     /// All bytes or words of four or eight lanes.
-    fn store_packed(&mut self, mem: Mem, at: Src, value: VReg, ty: Type) {
+    fn store_packed(&mut self, mem: Mem, at: RegMem, value: VReg, ty: Type) {
         let packed = if mem == Mem::I16 {
             self.pack_words(value, ty)
         } else {
@@ -191,27 +191,27 @@ impl Lower<'_> {
             self.v3(t::PACKUSWB, 0, false, words, words)
         };
         self.push(match u32::from(ty.lanes()) * mem.bytes() {
-            16 => Draft::new(t::MOVU_STORE).reg(packed).rm(at),
-            bytes => Draft::new(t::MOVD_FROM).wide(bytes == 8).reg(packed).rm(at),
+            16 => InstBuilder::new(t::MOVU_STORE).reg(packed).rm(at),
+            bytes => InstBuilder::new(t::MOVD_FROM).wide(bytes == 8).reg(packed).rm(at),
         });
     }
 
     /// A byte or word a lane; lanes that are off are jumped over.
-    fn store_lanes(&mut self, mem: Mem, at: Src, value: VReg, mask: VReg, ty: Type) {
+    fn store_lanes(&mut self, mem: Mem, at: RegMem, value: VReg, mask: VReg, ty: Type) {
         let bits = self.lane_bits(mask, ty);
         let upper = self.part_of(value, ty, u8::from(ty.lanes() > 4), 4);
         for lane in 0..ty.lanes() {
             let (store, skip, next) = (self.label(), self.label(), self.label());
             self.test_lane(bits, lane);
-            self.end_block(Kind::Branch(Cc::NotEqual), &[store, skip], &[]);
+            self.end_block(MachInst::Branch(Cc::NotEqual), &[store, skip], &[]);
             self.start_block(store, &[]);
             let from = if lane < 4 { value } else { upper };
-            let (desc, step) = if mem == Mem::I8 { (t::PEXTRB, 4) } else { (t::PEXTRW, 2) };
+            let (opcode, step) = if mem == Mem::I8 { (t::PEXTRB, 4) } else { (t::PEXTRW, 2) };
             let place = further(at, i32::from(lane) * mem.bytes() as i32);
-            self.push(Draft::new(desc).reg(from).rm(place).imm(lane % 4 * step));
-            self.end_block(Kind::Jump, &[next], &[]);
+            self.push(InstBuilder::new(opcode).reg(from).rm(place).imm(lane % 4 * step));
+            self.end_block(MachInst::Jump, &[next], &[]);
             self.start_block(skip, &[]);
-            self.end_block(Kind::Jump, &[next], &[]);
+            self.end_block(MachInst::Jump, &[next], &[]);
             self.start_block(next, &[]);
         }
     }
@@ -226,7 +226,7 @@ impl Lower<'_> {
             let part_ty = Type::Vector(elem, index_ty.lanes());
             let mask = mask.map(|mask| self.mask_of_part(mask, ty, part, index_ty.lanes()));
             let len = length(part_ty).max(length(index_ty));
-            let desc = t::GATHER.plus(u8::from(wide(index_ty)) + 2 * u8::from(elem.is_float()));
+            let opcode = t::GATHER.plus(u8::from(wide(index_ty)) + 2 * u8::from(elem.is_float()));
             let mask = match mask {
                 Some(mask) => mask,
                 None if self.avx512() => self.all_lanes(),
@@ -234,9 +234,9 @@ impl Lower<'_> {
             };
             let (zero, to) = (self.zero(), self.vec());
             let rest = if self.avx512() { self.new_reg(MASK) } else { self.vec() };
-            let draft = Draft::new(desc).len(len).wide(wide(ty)).tied(zero, to);
-            let draft = if self.avx512() { draft.mask_tied(mask, rest) } else { draft.vvvv_tied(mask, rest) };
-            self.push(draft.vsib(base, index, scale));
+            let builder = InstBuilder::new(opcode).len(len).wide(wide(ty)).tied(zero, to);
+            let builder = if self.avx512() { builder.mask_tied(mask, rest) } else { builder.vvvv_tied(mask, rest) };
+            self.push(builder.vsib(base, index, scale));
             parts.push(to);
         }
         match parts[..] {
@@ -251,10 +251,10 @@ impl Lower<'_> {
     /// All bits of a mask register.
     fn all_lanes(&mut self) -> VReg {
         let to = self.k();
-        let mut draft = Draft::new(t::KXNOR).len(1).def(to);
-        draft.plain.vvvv = draft.plain.reg;
-        draft.plain.rm = Rm::Reg(draft.plain.reg);
-        self.push(draft);
+        let mut builder = InstBuilder::new(t::KXNOR).len(1).def(to);
+        builder.inst.vvvv = builder.inst.reg;
+        builder.inst.rm = Rm::Reg(builder.inst.reg);
+        self.push(builder);
         to
     }
 
@@ -267,13 +267,13 @@ impl Lower<'_> {
             return self.part_of(mask, ty, part, lanes * if wide(ty) { 2 } else { 1 });
         }
         let to = self.k();
-        self.push(Draft::new(t::KSHIFTRW).wide(true).def(to).rm_reg(mask).imm(part * lanes));
+        self.push(InstBuilder::new(t::KSHIFTRW).wide(true).def(to).rm_reg(mask).imm(part * lanes));
         to
     }
 
     pub(super) fn scatter(&mut self, base: Option<Value>, index: &[Value], scale: u8, value: Value, mask: Option<Value>) {
         if !self.isa.has_scatter() {
-            self.refuse("Scatter".to_owned(), MASK);
+            self.unsupported("Scatter".to_owned(), MASK);
             return;
         }
         let ty = self.ty(value);
@@ -290,47 +290,47 @@ impl Lower<'_> {
             let words = lanes * if wide(ty) { 2 } else { 1 };
             let from = self.part_of(value, ty, part, words);
             let float = ty.elem().is_some_and(Elem::is_float);
-            let desc = t::SCATTER.plus(u8::from(wide(index_ty)) + 2 * u8::from(float));
+            let opcode = t::SCATTER.plus(u8::from(wide(index_ty)) + 2 * u8::from(float));
             let len = length(Type::Vector(ty.elem().unwrap_or(Elem::I32), lanes)).max(length(index_ty));
             let rest = self.k();
-            self.push(Draft::new(desc).len(len).wide(wide(ty)).reg(from).mask_tied(mask, rest).vsib(base, index, scale));
+            self.push(InstBuilder::new(opcode).len(len).wide(wide(ty)).reg(from).mask_tied(mask, rest).vsib(base, index, scale));
         }
     }
 
     pub(super) fn atomic(&mut self, op: &Op, used: bool) -> VReg {
         let to = self.int();
-        let draft = match op {
+        let builder = match op {
             Op::AtomicAdd(mem, addr, value) => {
                 let (value, at) = (self.reg(*value), self.address(addr));
-                let draft = if used { Draft::new(t::XADD).tied(value, to) } else { Draft::new(t::LOCK_ADD).reg(value) };
-                draft.wide(mem.bytes() == 8).rm(at)
+                let builder = if used { InstBuilder::new(t::XADD).tied(value, to) } else { InstBuilder::new(t::LOCK_ADD).reg(value) };
+                builder.wide(mem.bytes() == 8).rm(at)
             }
             Op::AtomicExchange(mem, addr, value) => {
                 let (value, at) = (self.reg(*value), self.address(addr));
-                Draft::new(t::XCHG).wide(mem.bytes() == 8).tied(value, to).rm(at)
+                InstBuilder::new(t::XCHG).wide(mem.bytes() == 8).tied(value, to).rm(at)
             }
             Op::AtomicCompareExchange(mem, addr, expected, desired) => {
                 let (expected, desired, at) = (self.reg(*expected), self.reg(*desired), self.address(addr));
-                let desc = if *mem == Mem::I16 { t::CMPXCHG16 } else { t::CMPXCHG };
-                let draft = Draft::new(desc).wide(mem.bytes() == 8).reg(desired).rm(at);
-                draft.fixed_use(expected, RAX).fixed_def(to, RAX)
+                let opcode = if *mem == Mem::I16 { t::CMPXCHG16 } else { t::CMPXCHG };
+                let builder = InstBuilder::new(opcode).wide(mem.bytes() == 8).reg(desired).rm(at);
+                builder.fixed_use(expected, RAX).fixed_def(to, RAX)
             }
-            op => return self.refuse(format!("{op}"), super::INT),
+            op => return self.unsupported(format!("{op}"), super::INT),
         };
-        self.push(draft);
+        self.push(builder);
         to
     }
 
     /// Processors that lack it do nothing.
     pub(super) fn prefetch_write(&mut self, addr: &Addr) {
         let at = self.address(addr);
-        self.push(Draft::new(t::PREFETCHW).rm(at));
+        self.push(InstBuilder::new(t::PREFETCHW).rm(at));
     }
 
     /// An atomic operation that changes nothing is quicker than `mfence`.
     pub(super) fn fence(&mut self) {
-        let mut draft = Draft::new(t::ALU_I8.digit(alu::OR).locked()).imm(0);
-        draft.plain.rm = Rm::Mem { base: Slot::Phys(RSP), index: Slot::None, scale: 1, disp: 0 };
-        self.push(draft);
+        let mut builder = InstBuilder::new(t::ALU_I8.digit(alu::OR).locked()).imm(0);
+        builder.inst.rm = Rm::Mem { base: Slot::Phys(RSP), index: Slot::None, scale: 1, disp: 0 };
+        self.push(builder);
     }
 }

@@ -10,8 +10,8 @@ mod integer;
 mod logic;
 mod mask;
 mod memory;
-mod merge;
 mod plan;
+mod select;
 mod shape;
 mod shuffle;
 mod values;
@@ -21,7 +21,7 @@ use regalloc2::{RegClass, VReg};
 
 use super::CodegenError;
 use super::alloc::{INT, MASK, MFunction, VEC};
-use super::inst::{Desc, Draft, Kind, Src};
+use super::inst::{InstBuilder, MachInst, Opcode, RegMem};
 use super::pool::Pool;
 use crate::Isa;
 use crate::vir::{BinOp, Elem, Function, Inst, Op, Type, UnOp, Value};
@@ -44,7 +44,7 @@ pub(super) struct Lower<'a> {
     /// The last division, its quotient and its rest.
     divided: Option<(Division, VReg, VReg)>,
     /// What cannot be done.
-    refused: Option<String>,
+    unsupported: Option<String>,
 }
 
 /// Chooses instructions for a function.
@@ -59,11 +59,11 @@ pub(super) fn lower(function: &Function, isa: Isa, pool: &mut Pool) -> Result<MF
         params: Vec::new(),
         labels: vec![usize::MAX; function.blocks.len()],
         divided: None,
-        refused: None,
+        unsupported: None,
     };
     this.sizes();
     this.blocks();
-    match this.refused {
+    match this.unsupported {
         Some(operation) => Err(CodegenError::Unsupported { function: function.name.clone(), operation, isa }),
         None => Ok(this.out),
     }
@@ -112,7 +112,7 @@ impl<'a> Lower<'a> {
             }
             let bytes = 16 << length(ty);
             if bytes > self.isa.vector_bytes() {
-                self.refused = Some(format!("value of type {ty}"));
+                self.unsupported = Some(format!("value of type {ty}"));
             }
             self.out.vector = self.out.vector.max(bytes);
             self.out.uppers |= bytes > 16;
@@ -120,8 +120,8 @@ impl<'a> Lower<'a> {
     }
 
     /// Says that an operation cannot be done; the register stands for its result.
-    fn refuse(&mut self, operation: String, class: RegClass) -> VReg {
-        self.refused.get_or_insert(operation);
+    fn unsupported(&mut self, operation: String, class: RegClass) -> VReg {
+        self.unsupported.get_or_insert(operation);
         self.new_reg(class)
     }
 
@@ -160,59 +160,59 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn add(&mut self, kind: Kind, operands: &[regalloc2::Operand]) {
-        self.out.insts.push(kind);
+    fn add(&mut self, inst: MachInst, operands: &[regalloc2::Operand]) {
+        self.out.insts.push(inst);
         self.out.operands.extend_from_slice(operands);
         self.out.ends.push(self.out.operands.len() as u32);
     }
 
-    fn push(&mut self, draft: Draft) {
-        self.add(Kind::Plain(draft.plain), &draft.operands);
+    fn push(&mut self, builder: InstBuilder) {
+        self.add(MachInst::Op(builder.inst), &builder.operands);
     }
 
     /// An instruction of one operand.
-    fn v2(&mut self, desc: Desc, len: u8, wide: bool, a: impl Into<Src>) -> VReg {
+    fn v2(&mut self, opcode: Opcode, len: u8, wide: bool, a: impl Into<RegMem>) -> VReg {
         let to = self.vec();
-        self.push(Draft::new(desc).len(len).wide(wide).def(to).rm(a));
+        self.push(InstBuilder::new(opcode).len(len).wide(wide).def(to).rm(a));
         to
     }
 
     /// An instruction of one operand and an immediate.
-    fn v2_imm(&mut self, desc: Desc, len: u8, wide: bool, a: impl Into<Src>, imm: u8) -> VReg {
+    fn v2_imm(&mut self, opcode: Opcode, len: u8, wide: bool, a: impl Into<RegMem>, imm: u8) -> VReg {
         let to = self.vec();
-        self.push(Draft::new(desc).len(len).wide(wide).def(to).rm(a).imm(imm));
+        self.push(InstBuilder::new(opcode).len(len).wide(wide).def(to).rm(a).imm(imm));
         to
     }
 
     /// An instruction of two operands; the first is overwritten where there is no other way.
-    fn v3(&mut self, desc: Desc, len: u8, wide: bool, a: VReg, b: impl Into<Src>) -> VReg {
+    fn v3(&mut self, opcode: Opcode, len: u8, wide: bool, a: VReg, b: impl Into<RegMem>) -> VReg {
         let to = self.vec();
-        let draft = Draft::new(desc).len(len).wide(wide);
-        let draft = if self.vex() { draft.def(to).vvvv(a) } else { draft.tied(a, to) };
-        self.push(draft.rm(b));
+        let builder = InstBuilder::new(opcode).len(len).wide(wide);
+        let builder = if self.vex() { builder.def(to).vvvv(a) } else { builder.tied(a, to) };
+        self.push(builder.rm(b));
         to
     }
 
     /// The same with an immediate.
-    fn v3_imm(&mut self, desc: Desc, len: u8, wide: bool, a: VReg, b: impl Into<Src>, imm: u8) -> VReg {
+    fn v3_imm(&mut self, opcode: Opcode, len: u8, wide: bool, a: VReg, b: impl Into<RegMem>, imm: u8) -> VReg {
         let to = self.vec();
-        let draft = Draft::new(desc).len(len).wide(wide);
-        let draft = if self.vex() { draft.def(to).vvvv(a) } else { draft.tied(a, to) };
-        self.push(draft.rm(b).imm(imm));
+        let builder = InstBuilder::new(opcode).len(len).wide(wide);
+        let builder = if self.vex() { builder.def(to).vvvv(a) } else { builder.tied(a, to) };
+        self.push(builder.rm(b).imm(imm));
         to
     }
 
     /// A shift or rotation by an immediate.
-    fn shift_imm(&mut self, desc: Desc, len: u8, wide: bool, a: VReg, amount: u8) -> VReg {
+    fn shift_imm(&mut self, opcode: Opcode, len: u8, wide: bool, a: VReg, amount: u8) -> VReg {
         let to = self.vec();
-        self.push(Draft::new(desc).len(len).wide(wide).vvvv_def(to).rm_reg(a).imm(amount));
+        self.push(InstBuilder::new(opcode).len(len).wide(wide).vvvv_def(to).rm_reg(a).imm(amount));
         to
     }
 
     /// `a` under `mask`, `b` elsewhere, of vectors; the mask is one of AVX2.
-    fn blend(&mut self, len: u8, mask: VReg, a: impl Into<Src>, b: VReg) -> VReg {
+    fn blend(&mut self, len: u8, mask: VReg, a: impl Into<RegMem>, b: VReg) -> VReg {
         let to = self.vec();
-        self.push(Draft::new(super::table::BLENDV).len(len).def(to).vvvv(b).rm(a).last(mask));
+        self.push(InstBuilder::new(super::table::BLENDV).len(len).def(to).vvvv(b).rm(a).last(mask));
         to
     }
 
@@ -279,7 +279,7 @@ impl<'a> Lower<'a> {
             (_, Type::Mask(_)) => self.mask_not(a, ty),
             (_, ty) if ty.is_general() => self.int_un(op, a, ty),
             (UnOp::Sqrt | UnOp::Round(_) | UnOp::RecipApprox | UnOp::RsqrtApprox, _) => self.float_un(op, a, ty),
-            (_, Type::Scalar(_)) => self.refuse(format!("{op:?} of a float"), VEC),
+            (_, Type::Scalar(_)) => self.unsupported(format!("{op:?} of a float"), VEC),
             _ => self.vector_un(op, a, ty),
         }
     }

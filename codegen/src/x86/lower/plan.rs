@@ -24,11 +24,11 @@ pub(super) struct Plan<'a> {
     /// What defines each value, but for parameters of blocks.
     pub(super) defs: Vec<Option<&'a Inst>>,
     /// Whether it is made where it is used.
-    pub(super) waits: Vec<bool>,
+    pub(super) folded: Vec<bool>,
     /// Whether it is used at all.
     pub(super) used: Vec<bool>,
     /// Whether its only use is in the block that defines it.
-    pub(super) dies: Vec<bool>,
+    pub(super) single_block_use: Vec<bool>,
     /// What addresses are made of that are not made.
     pub(super) sums: Vec<Option<Sum>>,
     /// Which blocks are ever reached.
@@ -42,9 +42,9 @@ impl<'a> Plan<'a> {
         let values = function.values.len();
         let mut plan = Self {
             defs: vec![None; values],
-            waits: vec![false; values],
+            folded: vec![false; values],
             used: vec![false; values],
-            dies: vec![false; values],
+            single_block_use: vec![false; values],
             sums: Vec::new(),
             reached: vec![false; function.blocks.len()],
             edges: vec![0; function.blocks.len()],
@@ -62,7 +62,7 @@ impl<'a> Plan<'a> {
                 _ => None,
             };
             for &param in &block.params {
-                plan.dies[param.index()] = here(users[param.index()]).is_some();
+                plan.single_block_use[param.index()] = here(users[param.index()]).is_some();
             }
             plan.wait(function, index, isa, |value| here(users[value.index()]));
         }
@@ -121,7 +121,7 @@ impl<'a> Plan<'a> {
         for (index, block) in function.blocks.iter().enumerate().filter(|(index, _)| self.reached[*index]) {
             for inst in &block.insts {
                 match inst.result.and_then(|result| self.sums[result.index()]) {
-                    Some(Sum::Behind(of, _)) => needed[of.index()] = true,
+                    Some(Sum::Offset(of, _)) => needed[of.index()] = true,
                     Some(Sum::Terms(base, of, _)) => [base, of].iter().for_each(|value| needed[value.index()] = true),
                     None => inst.op.for_each_operand(|value| needed[value.index()] = true),
                 }
@@ -145,7 +145,7 @@ impl<'a> Plan<'a> {
         for (place, inst) in block.insts.iter().enumerate().rev() {
             let Some(result) = inst.result else { continue };
             let Some(at) = only(result) else { continue };
-            self.dies[result.index()] = true;
+            self.single_block_use[result.index()] = true;
             let user = block.insts.get(at);
             // What is part of an address is used by the accesses, which may be many.
             if user.and_then(|user| user.result).is_some_and(|user| self.sums[user.index()].is_some() || !self.used[user.index()]) {
@@ -166,7 +166,7 @@ impl<'a> Plan<'a> {
                     isa == Isa::Avx512 && vector && is_logic(op) && by.is_some_and(|by| matches!(by, Op::Bin(..)) && is_logic(by))
                 }
             };
-            self.waits[result.index()] = waits;
+            self.folded[result.index()] = waits;
             if waits {
                 made[place] = made[at];
             }

@@ -2,7 +2,7 @@
 
 use regalloc2::VReg;
 
-use super::super::inst::{Draft, Src};
+use super::super::inst::{InstBuilder, RegMem};
 use super::super::table as t;
 use super::{Lower, length, wide};
 use crate::vir::{Type, Value};
@@ -16,7 +16,7 @@ impl Lower<'_> {
         }
         if lanes >= 8 {
             let to = self.vec();
-            self.push(Draft::new(t::EXTRACT256).len(2).wide(true).reg(from).rm_def(to).imm(first / 8));
+            self.push(InstBuilder::new(t::EXTRACT256).len(2).wide(true).reg(from).rm_def(to).imm(first / 8));
             return to;
         }
         let quarter = if first >= 4 { self.quarter(from, ty, first / 4) } else { from };
@@ -30,7 +30,7 @@ impl Lower<'_> {
             return from;
         }
         let to = self.vec();
-        self.push(Draft::new(t::EXTRACT128).len(length(ty)).reg(from).rm_def(to).imm(index));
+        self.push(InstBuilder::new(t::EXTRACT128).len(length(ty)).reg(from).rm_def(to).imm(index));
         to
     }
 
@@ -42,8 +42,8 @@ impl Lower<'_> {
         if ty.is_general() {
             let to = self.int();
             self.push(match lane {
-                0 => Draft::new(t::MOVD_FROM).wide(long).reg(quarter).rm_def(to),
-                _ => Draft::new(t::PEXTR).wide(long).reg(quarter).rm_def(to).imm(lane),
+                0 => InstBuilder::new(t::MOVD_FROM).wide(long).reg(quarter).rm_def(to),
+                _ => InstBuilder::new(t::PEXTR).wide(long).reg(quarter).rm_def(to).imm(lane),
             });
             return to;
         }
@@ -57,8 +57,8 @@ impl Lower<'_> {
     /// The second vector behind the first, both of a length.
     pub(super) fn join(&mut self, low: VReg, high: VReg, len: u8) -> VReg {
         let to = self.vec();
-        let (desc, wide) = if len == 1 { (t::INSERT256, true) } else { (t::INSERT128, false) };
-        self.push(Draft::new(desc).len(len + 1).wide(wide).def(to).vvvv(low).rm(high).imm(1));
+        let (opcode, wide) = if len == 1 { (t::INSERT256, true) } else { (t::INSERT128, false) };
+        self.push(InstBuilder::new(opcode).len(len + 1).wide(wide).def(to).vvvv(low).rm(high).imm(1));
         to
     }
 
@@ -74,7 +74,7 @@ impl Lower<'_> {
         match (parts, len) {
             ([one], 1) => {
                 let high = self.vec();
-                self.push(Draft::new(t::EXTRACT128).len(1).reg(*one).rm_def(high).imm(1));
+                self.push(InstBuilder::new(t::EXTRACT128).len(1).reg(*one).rm_def(high).imm(1));
                 self.v3_imm(t::SHUFP, 0, false, *one, high, EVEN)
             }
             ([low, high], 0) => self.v3_imm(t::SHUFP, 0, false, *low, *high, EVEN),
@@ -82,17 +82,17 @@ impl Lower<'_> {
                 let both = self.v3_imm(t::SHUFP, to, false, *low, *high, EVEN);
                 self.v2_imm(t::PERMQ, to, true, both, LANES)
             }
-            _ => self.refuse("narrowing of that many lanes".to_owned(), super::VEC),
+            _ => self.unsupported("narrowing of that many lanes".to_owned(), super::VEC),
         }
     }
 
     /// An operand of which an instruction reads half as much or less, so that only a register or unaligned memory will do.
-    pub(super) fn narrow_source(&mut self, a: Value, part: u8, lanes: u8) -> Src {
+    pub(super) fn narrow_source(&mut self, a: Value, part: u8, lanes: u8) -> RegMem {
         let ty = self.ty(a);
         if part == 0 {
             return self.source(a, false);
         }
         let from = self.reg(a);
-        Src::Reg(self.part_of(from, ty, part, lanes))
+        RegMem::Reg(self.part_of(from, ty, part, lanes))
     }
 }

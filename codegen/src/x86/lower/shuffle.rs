@@ -5,7 +5,7 @@
 
 use regalloc2::VReg;
 
-use super::super::inst::{Draft, Src};
+use super::super::inst::{InstBuilder, RegMem};
 use super::super::table as t;
 use super::values::Constant;
 use super::{Lower, length, wide};
@@ -71,13 +71,13 @@ impl Lower<'_> {
         let index = self.table(&numbers, pair.ty);
         let from = self.v2(t::MOVU, len, false, index);
         let to = self.vec();
-        self.push(Draft::new(t::PERMI2).len(len).wide(long).tied(from, to).vvvv(pair.regs[0]).rm(pair.regs[1]));
+        self.push(InstBuilder::new(t::PERMI2).len(len).wide(long).tied(from, to).vvvv(pair.regs[0]).rm(pair.regs[1]));
         to
     }
 
-    fn table(&mut self, numbers: &[u64], ty: Type) -> Src {
+    fn table(&mut self, numbers: &[u64], ty: Type) -> RegMem {
         let ty = ty.with_elem(if wide(ty) { Elem::I64 } else { Elem::I32 });
-        Src::Pool { id: self.pooled(Constant::Lanes(numbers), ty), broadcast: false }
+        RegMem::Pool { id: self.pooled(Constant::Lanes(numbers), ty), broadcast: false }
     }
 
     /// The same lanes of each sixteen bytes, in one instruction.
@@ -105,12 +105,12 @@ impl Lower<'_> {
             return Some(self.v3_imm(t::SHUFP, len, false, reg(quarter[0].0), reg(quarter[2].0), imm));
         }
         let turns = quarter[0].0 == quarter[2].0 && quarter[1].0 == quarter[3].0;
-        let desc = match numbers[..] {
+        let opcode = match numbers[..] {
             [0, 0, 1, 1] if turns => t::UNPCKL,
             [2, 2, 3, 3] if turns => t::UNPCKH,
             _ => return None,
         };
-        Some(self.v3(desc, len, false, reg(quarter[0].0), reg(quarter[1].0)))
+        Some(self.v3(opcode, len, false, reg(quarter[0].0), reg(quarter[1].0)))
     }
 
     /// Lanes of 64 bits in one instruction; `halves` are lanes of 128 bits, if they are that: AVX2.

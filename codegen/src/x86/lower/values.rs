@@ -4,7 +4,7 @@ use regalloc2::{Operand, VReg};
 use smallvec::SmallVec;
 
 use super::super::alloc::{INT, MASK};
-use super::super::inst::{Draft, Imm, Kind, Rm, Src};
+use super::super::inst::{Imm, InstBuilder, MachInst, RegMem, Rm};
 use super::super::pool::Bytes;
 use super::super::table as t;
 use super::addresses::Sum;
@@ -75,7 +75,7 @@ impl<'a> Lower<'a> {
     pub(super) fn undefined(&mut self, ty: Type) -> VReg {
         let class = self.class(ty);
         let reg = self.new_reg(class);
-        self.add(Kind::Defines, &[Operand::reg_def(reg)]);
+        self.add(MachInst::Defines, &[Operand::reg_def(reg)]);
         reg
     }
 
@@ -91,14 +91,14 @@ impl<'a> Lower<'a> {
             (Constant::Splat(bits), Type::Scalar(elem)) => {
                 let id = self.element(bits, elem.bytes() as usize);
                 let to = self.vec();
-                let draft = Draft::new(t::MOVU.of(elem, true)).wide(wide(ty)).def(to);
-                self.push(draft.rm(Src::Pool { id, broadcast: false }));
+                let builder = InstBuilder::new(t::MOVU.of(elem, true)).wide(wide(ty)).def(to);
+                self.push(builder.rm(RegMem::Pool { id, broadcast: false }));
                 to
             }
             (Constant::Splat(bits), _) => self.splat_constant(bits, ty),
             (Constant::Lanes(_), _) => {
                 let id = self.pooled(constant, ty);
-                self.v2(t::MOVU, length(ty), false, Src::Pool { id, broadcast: false })
+                self.v2(t::MOVU, length(ty), false, RegMem::Pool { id, broadcast: false })
             }
         }
     }
@@ -107,30 +107,30 @@ impl<'a> Lower<'a> {
     pub(super) fn int_constant(&mut self, bits: u64) -> VReg {
         let to = self.int();
         if bits == 0 {
-            let mut draft = Draft::new(t::XOR_R).def(to);
-            draft.plain.rm = Rm::Reg(draft.plain.reg);
-            self.push(draft);
+            let mut builder = InstBuilder::new(t::XOR_R).def(to);
+            builder.inst.rm = Rm::Reg(builder.inst.reg);
+            self.push(builder);
         } else if let Ok(short) = u32::try_from(bits) {
-            self.push(Draft::new(t::MOV_OPCODE).def(to).imm32(short.cast_signed()));
+            self.push(InstBuilder::new(t::MOV_OPCODE).def(to).imm32(short.cast_signed()));
         } else if let Ok(short) = i32::try_from(bits.cast_signed()) {
-            self.push(Draft::new(t::MOV_I32).wide(true).rm_def(to).imm32(short));
+            self.push(InstBuilder::new(t::MOV_I32).wide(true).rm_def(to).imm32(short));
         } else {
-            let mut draft = Draft::new(t::MOV_OPCODE).wide(true).def(to);
-            draft.plain.imm = Imm::I64(bits);
-            self.push(draft);
+            let mut builder = InstBuilder::new(t::MOV_OPCODE).wide(true).def(to);
+            builder.inst.imm = Imm::I64(bits);
+            self.push(builder);
         }
         to
     }
 
     /// An instruction of the same register twice, whatever it holds.
-    fn same(&mut self, desc: super::Desc, len: u8, class: regalloc2::RegClass, wide: bool) -> VReg {
+    fn same(&mut self, opcode: super::Opcode, len: u8, class: regalloc2::RegClass, wide: bool) -> VReg {
         let to = self.new_reg(class);
-        let mut draft = Draft::new(desc).len(len).wide(wide).def(to);
+        let mut builder = InstBuilder::new(opcode).len(len).wide(wide).def(to);
         if self.vex() {
-            draft.plain.vvvv = draft.plain.reg;
+            builder.inst.vvvv = builder.inst.reg;
         }
-        draft.plain.rm = Rm::Reg(draft.plain.reg);
-        self.push(draft);
+        builder.inst.rm = Rm::Reg(builder.inst.reg);
+        self.push(builder);
         to
     }
 
@@ -145,10 +145,10 @@ impl<'a> Lower<'a> {
             return self.same(t::PCMPEQD, len, super::VEC, false);
         }
         let to = self.vec();
-        let mut draft = Draft::new(t::PTERNLOG).len(len).def(to).imm(0xFF);
-        draft.plain.vvvv = draft.plain.reg;
-        draft.plain.rm = Rm::Reg(draft.plain.reg);
-        self.push(draft);
+        let mut builder = InstBuilder::new(t::PTERNLOG).len(len).def(to).imm(0xFF);
+        builder.inst.vvvv = builder.inst.reg;
+        builder.inst.rm = Rm::Reg(builder.inst.reg);
+        self.push(builder);
         to
     }
 
@@ -162,8 +162,8 @@ impl<'a> Lower<'a> {
             return self.ones(length(ty));
         }
         let id = self.element(bits, if double { 8 } else { 4 });
-        let desc = if double { t::PBROADCASTQ } else { t::PBROADCASTD };
-        self.v2(desc, length(ty), double, Src::Pool { id, broadcast: false })
+        let opcode = if double { t::PBROADCASTQ } else { t::PBROADCASTD };
+        self.v2(opcode, length(ty), double, RegMem::Pool { id, broadcast: false })
     }
 
     /// An element in the pool.
@@ -172,13 +172,13 @@ impl<'a> Lower<'a> {
     }
 
     /// A constant in all lanes as an operand in memory.
-    pub(super) fn splat_source(&mut self, bits: u64, ty: Type) -> Src {
+    pub(super) fn splat_source(&mut self, bits: u64, ty: Type) -> RegMem {
         let bytes = if wide(ty) { 8 } else { 4 };
         if self.avx512() || matches!(ty, Type::Scalar(_)) {
             let id = self.element(bits, bytes);
-            return Src::Pool { id, broadcast: !matches!(ty, Type::Scalar(_)) };
+            return RegMem::Pool { id, broadcast: !matches!(ty, Type::Scalar(_)) };
         }
-        Src::Pool { id: self.pooled(Constant::Splat(bits), ty), broadcast: false }
+        RegMem::Pool { id: self.pooled(Constant::Splat(bits), ty), broadcast: false }
     }
 
     /// A whole vector in the pool.
@@ -194,15 +194,15 @@ impl<'a> Lower<'a> {
     }
 
     /// Sixteen bytes, once for each sixteen of a vector.
-    pub(super) fn repeated(&mut self, bytes: [u8; 16], len: u8) -> Src {
+    pub(super) fn repeated(&mut self, bytes: [u8; 16], len: u8) -> RegMem {
         let all: SmallVec<[u8; 64]> = (0..1 << len).flat_map(|_| bytes).collect();
-        Src::Pool { id: self.pool.number(all), broadcast: false }
+        RegMem::Pool { id: self.pool.number(all), broadcast: false }
     }
 
     /// A value as an operand that may be in memory; one element in all lanes if the instruction can.
-    pub(super) fn source(&mut self, value: Value, broadcasts: bool) -> Src {
+    pub(super) fn source(&mut self, value: Value, broadcasts: bool) -> RegMem {
         if self.regs[value.index()].is_some() {
-            return Src::Reg(self.reg(value));
+            return RegMem::Reg(self.reg(value));
         }
         let ty = self.ty(value);
         if let Some(constant) = self.constant(value)
@@ -210,32 +210,32 @@ impl<'a> Lower<'a> {
             && !matches!(ty, Type::Mask(_))
         {
             return match constant {
-                Constant::Splat(0) => Src::Reg(self.zero()),
+                Constant::Splat(0) => RegMem::Reg(self.zero()),
                 Constant::Splat(bits) if broadcasts || !self.avx512() || matches!(ty, Type::Scalar(_)) => self.splat_source(bits, ty),
-                Constant::Splat(_) => Src::Reg(self.reg(value)),
-                Constant::Lanes(_) => Src::Pool { id: self.pooled(constant, ty), broadcast: false },
+                Constant::Splat(_) => RegMem::Reg(self.reg(value)),
+                Constant::Lanes(_) => RegMem::Pool { id: self.pooled(constant, ty), broadcast: false },
             };
         }
-        if self.plan.waits[value.index()]
+        if self.plan.folded[value.index()]
             && let Some(inst) = self.plan.defs[value.index()]
         {
             match &inst.op {
                 Op::Load(_, addr) | Op::LoadVector { addr, .. } => return self.address(addr),
-                Op::Splat(of) if broadcasts && self.waits_as_load(*of) => {
+                Op::Splat(of) if broadcasts && self.folds_as_load(*of) => {
                     if let Some(Op::Load(_, addr)) = self.plan.defs[of.index()].map(|inst| &inst.op)
-                        && let Src::Mem { base, index, disp, .. } = self.address(addr)
+                        && let RegMem::Mem { base, index, disp, .. } = self.address(addr)
                     {
-                        return Src::Mem { base, index, disp, broadcast: true };
+                        return RegMem::Mem { base, index, disp, broadcast: true };
                     }
                 }
                 _ => {}
             }
         }
-        Src::Reg(self.reg(value))
+        RegMem::Reg(self.reg(value))
     }
 
-    fn waits_as_load(&self, value: Value) -> bool {
-        self.plan.waits[value.index()] && self.regs[value.index()].is_none()
+    fn folds_as_load(&self, value: Value) -> bool {
+        self.plan.folded[value.index()] && self.regs[value.index()].is_none()
     }
 
     /// Whether a value would be an operand in memory.
@@ -248,26 +248,26 @@ impl<'a> Lower<'a> {
             Some(_) => return true,
             None => {}
         }
-        self.plan.waits[value.index()]
+        self.plan.folded[value.index()]
             && self.plan.defs[value.index()].is_some_and(|inst| match inst.op {
                 Op::Load(..) | Op::LoadVector { .. } => true,
-                Op::Splat(of) => broadcasts && self.waits_as_load(of),
+                Op::Splat(of) => broadcasts && self.folds_as_load(of),
                 _ => false,
             })
     }
 
     /// An address as an operand.
-    pub(super) fn address(&mut self, addr: &Addr) -> Src {
+    pub(super) fn address(&mut self, addr: &Addr) -> RegMem {
         let (mut base, mut index, mut disp) = (addr.base, addr.index, addr.disp);
         while let Some(sum) = self.plan.sums[base.index()] {
             match sum {
-                Sum::Behind(of, by) => (base, disp) = (of, disp + by),
+                Sum::Offset(of, by) => (base, disp) = (of, disp + by),
                 Sum::Terms(of, other, scale) if index.is_none() => (base, index) = (of, Some((other, scale))),
                 Sum::Terms(..) => break,
             }
         }
         let base = Some(self.reg(base));
         let index = index.map(|(index, scale)| (self.reg(index), scale));
-        Src::Mem { base, index, disp, broadcast: false }
+        RegMem::Mem { base, index, disp, broadcast: false }
     }
 }

@@ -3,7 +3,7 @@
 use regalloc2::VReg;
 
 use super::super::alloc::VEC;
-use super::super::inst::{Desc, Draft, Src};
+use super::super::inst::{InstBuilder, Opcode, RegMem};
 use super::super::table as t;
 use super::{Lower, length, wide};
 use crate::vir::{BinOp, Op, Type, UnOp, Value};
@@ -36,7 +36,7 @@ impl Lower<'_> {
                 let a = self.reg(a);
                 self.popcount(a, len, long)
             }
-            op => self.refuse(format!("{op:?} of {ty}"), VEC),
+            op => self.unsupported(format!("{op:?} of {ty}"), VEC),
         }
     }
 
@@ -96,8 +96,8 @@ impl Lower<'_> {
         {
             return reg;
         }
-        if let Some((desc, first, second)) = self.int_parts(op, a, b, ty) {
-            return self.v3(desc, len, long, first, second);
+        if let Some((opcode, first, second)) = self.int_parts(op, a, b, ty) {
+            return self.v3(opcode, len, long, first, second);
         }
         match op {
             BinOp::SMin | BinOp::SMax | BinOp::UMin | BinOp::UMax => self.extremum64(op, a, b, ty),
@@ -111,16 +111,16 @@ impl Lower<'_> {
                 let (a, b) = (self.reg(a), self.reg(b));
                 self.multiply_high32(op == BinOp::MulHiS, a, b, len)
             }
-            op => self.refuse(format!("{op:?} of {ty}"), VEC),
+            op => self.unsupported(format!("{op:?} of {ty}"), VEC),
         }
     }
 
     /// The instruction and its operands, where one does it.
-    pub(super) fn int_parts(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<(Desc, VReg, Src)> {
+    pub(super) fn int_parts(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<(Opcode, VReg, RegMem)> {
         let long = wide(ty);
         // What AVX2 has of 32 bits only is told from it by a bit that VEX ignores.
-        let either = |desc: Desc| if long { self.avx512().then(|| desc.evex()) } else { Some(desc) };
-        let desc = match op {
+        let either = |opcode: Opcode| if long { self.avx512().then(|| opcode.evex()) } else { Some(opcode) };
+        let opcode = match op {
             BinOp::Add => {
                 if long {
                     t::PADDQ
@@ -159,7 +159,7 @@ impl Lower<'_> {
         let broadcasts = !matches!(op, BinOp::AddBytes | BinOp::SubBytes | BinOp::AddWords | BinOp::SubWords | BinOp::MulWords);
         let (a, b) = if commutes && self.in_memory(a, broadcasts) && !self.in_memory(b, broadcasts) { (b, a) } else { (a, b) };
         let second = self.source(b, broadcasts);
-        Some((desc, self.reg(a), second))
+        Some((opcode, self.reg(a), second))
     }
 
     /// Of 64 bits under AVX2.
@@ -228,7 +228,7 @@ impl Lower<'_> {
             return self.shift_by(op, a, amount as u8 & if long { 63 } else { 31 }, ty);
         }
         let new = self.avx512();
-        let desc = match op {
+        let opcode = match op {
             BinOp::Shl => t::PSLLV,
             BinOp::LShr => t::PSRLV,
             BinOp::AShr if !long => t::PSRAV,
@@ -245,7 +245,7 @@ impl Lower<'_> {
         };
         let b = self.source(b, true);
         let a = self.reg(a);
-        self.v3(desc, len, long, a, b)
+        self.v3(opcode, len, long, a, b)
     }
 
     fn shift_by(&mut self, op: BinOp, a: VReg, amount: u8, ty: Type) -> VReg {
@@ -293,24 +293,24 @@ impl Lower<'_> {
         let (len, long) = (length(ty), wide(ty));
         let from = self.source(a, false);
         let to = self.vec();
-        let desc = if long { t::PBROADCASTQ } else { t::PBROADCASTD };
-        let Src::Reg(reg) = from else {
-            self.push(Draft::new(desc).len(len).wide(long).def(to).rm(from));
+        let opcode = if long { t::PBROADCASTQ } else { t::PBROADCASTD };
+        let RegMem::Reg(reg) = from else {
+            self.push(InstBuilder::new(opcode).len(len).wide(long).def(to).rm(from));
             return to;
         };
         if !self.ty(a).is_general() {
-            let desc = match (long, len) {
+            let opcode = match (long, len) {
                 (true, 0) => t::PBROADCASTQ,
                 (true, _) => t::BROADCASTSD,
                 (false, _) => t::BROADCASTSS,
             };
-            self.push(Draft::new(desc).len(len).wide(long).def(to).rm(reg));
+            self.push(InstBuilder::new(opcode).len(len).wide(long).def(to).rm(reg));
         } else if self.avx512() {
-            self.push(Draft::new(t::BROADCAST_GPR).len(len).wide(long).def(to).rm_reg(reg));
+            self.push(InstBuilder::new(t::BROADCAST_GPR).len(len).wide(long).def(to).rm_reg(reg));
         } else {
             let low = self.vec();
-            self.push(Draft::new(t::MOVD_TO).wide(long).def(low).rm(reg));
-            self.push(Draft::new(desc).len(len).wide(long).def(to).rm(low));
+            self.push(InstBuilder::new(t::MOVD_TO).wide(long).def(low).rm(reg));
+            self.push(InstBuilder::new(opcode).len(len).wide(long).def(to).rm(low));
         }
         to
     }

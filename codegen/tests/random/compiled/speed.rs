@@ -31,7 +31,7 @@ fn loops(count: usize, elem: Type) -> Module {
         sums = nexts;
     }
     for (disp, sum) in (0..).step_by(64).zip(sums) {
-        let addr = Addr::behind(base, disp);
+        let addr = Addr::offset(base, disp);
         build.effect(match elem {
             Type::Scalar(elem) => Op::Store(Mem::Elem(elem), addr, sum),
             _ => Op::StoreVector { mem: Mem::Elem(Elem::F32), addr, value: sum, mask: None },

@@ -56,14 +56,14 @@ fn locked(build: &mut Builder, elem: Elem, place: Value, one: Value) {
     let (wait, held) = (build.block(), build.block());
     build.end(Terminator::Jump(Target::new(wait, [])));
     build.enter(wait);
-    let taken = build.value_of(ty, Op::AtomicExchange(mem, Addr::behind(place, 8), one));
+    let taken = build.value_of(ty, Op::AtomicExchange(mem, Addr::offset(place, 8), one));
     let zero = build.value_of(ty, Op::Const(0));
     build.end(Terminator::Branch(Cond::Cmp(CmpOp::Eq, taken, zero), Target::new(held, []), Target::new(wait, [])));
     build.enter(held);
     let old = build.value_of(ty, Op::Load(mem, Addr::of(place)));
     let new = build.value_of(ty, Op::Bin(BinOp::Add, old, one));
     build.effect(Op::Store(mem, Addr::of(place), new));
-    build.effect(Op::Store(mem, Addr::behind(place, 8), zero));
+    build.effect(Op::Store(mem, Addr::offset(place, 8), zero));
 }
 
 /// Waits until so many have come, awake: all are to go on at the same time.
@@ -104,7 +104,7 @@ fn nothing_comes_between() {
             // What was there is used.
             let fetched = turns(elem, TURNS, |build, place, one| {
                 let old = build.value_of(Type::Scalar(elem), Op::AtomicAdd(mem, Addr::of(place), one));
-                build.effect(Op::Store(mem, Addr::behind(place, 8), old));
+                build.effect(Op::Store(mem, Addr::offset(place, 8), old));
             });
             let all = [
                 ("add", TURNS, added),

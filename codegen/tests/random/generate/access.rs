@@ -16,7 +16,7 @@ impl Generator<'_> {
         };
         if self.random.once_in(2) {
             let disp = within(self, room) as i32;
-            return Addr::behind(self.base, disp);
+            return Addr::offset(self.base, disp);
         }
         // An index below a power of two.
         let scale = self.random.of(&[1_u8, 2, 4, 8]);
@@ -25,7 +25,7 @@ impl Generator<'_> {
         let span = limit * u32::from(scale);
         if span > room {
             let disp = within(self, room) as i32;
-            return Addr::behind(self.base, disp);
+            return Addr::offset(self.base, disp);
         }
         let any = self.exact(Type::I64);
         let most = self.constant(Type::I64, u64::from(limit));
@@ -46,7 +46,7 @@ impl Generator<'_> {
             1 if scale == 1 => Addr { base: index, index: Some((self.base, 1)), disp },
             2 if scale == 1 => {
                 let base = self.bin(BinOp::Add, Type::I64, self.base, index);
-                Addr::behind(base, disp)
+                Addr::offset(base, disp)
             }
             _ => Addr { base: self.base, index: Some((index, scale)), disp },
         }
@@ -58,7 +58,7 @@ impl Generator<'_> {
         let bytes = elem.bytes() * u32::from(ty.lanes());
         let align = self.random.of(&[1, 4, 8, 16]);
         let disp = self.random.below((INPUTS.end - bytes) as usize) as u32 & !(align - 1);
-        let (mem, addr) = (Mem::Elem(elem), Addr::behind(self.base, disp as i32));
+        let (mem, addr) = (Mem::Elem(elem), Addr::offset(self.base, disp as i32));
         let op = if ty.lanes() == 1 { Op::Load(mem, addr) } else { Op::LoadVector { mem, addr, mask: None } };
         self.emit(ty, op, Quality::Exact)
     }
@@ -174,7 +174,7 @@ impl Generator<'_> {
             let null = self.constant(Type::I64, 16);
             return (Addr::of(null), mask);
         }
-        (Addr::behind(self.base, disp), mask)
+        (Addr::offset(self.base, disp), mask)
     }
 
     fn gather(&mut self, ty: Type, elem: Elem, region: Region, quality: Quality) -> Value {
@@ -305,7 +305,7 @@ impl Generator<'_> {
         if self.slot + bytes > RESULTS.end {
             self.slot = RESULTS.start;
         }
-        let (mem, addr) = (Mem::Elem(elem), Addr::behind(self.base, self.slot as i32));
+        let (mem, addr) = (Mem::Elem(elem), Addr::offset(self.base, self.slot as i32));
         self.slot += bytes;
         self.effect(if ty.lanes() == 1 { Op::Store(mem, addr, value) } else { Op::StoreVector { mem, addr, value, mask: None } });
     }

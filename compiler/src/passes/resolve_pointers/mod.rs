@@ -58,7 +58,7 @@ use rustc_hash::FxHashMap;
 pub(crate) const PASS: Pass = Pass::function("resolve_pointers", |function, cx| {
     let params = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
     let by_address = reached_by_address(params, &cx.key.binding);
-    run(function, &cx.module.globals, (cx.pointer_size(), cx.key.kernel.far), by_address)?;
+    run(function, &cx.module.globals, (cx.pointer_size(), cx.key.kernel.large_offsets), by_address)?;
     Ok(true)
 });
 

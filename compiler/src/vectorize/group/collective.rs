@@ -13,9 +13,9 @@ use wgcl_codegen::vir::{Addr, BinOp as VBin, CastOp, CmpOp as VCmp, Mem, Op as V
 
 use super::super::collective::Fold;
 use super::super::shape::{Mode, elem};
-use super::super::uniformity::Kind;
+use super::super::uniformity::LaneShape;
 use super::super::value::{Regs, Val, scalar};
-use super::super::vectorizer::{Lower, Lowered};
+use super::super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{GroupOp, Inst, Op, Scalar, Value};
 
@@ -41,7 +41,7 @@ impl Collective {
     }
 }
 
-impl Lower<'_> {
+impl Vectorizer<'_> {
     /// A reduction or scan of the group, and how its numbers lie in registers.
     fn fold(&self, collective: &Collective) -> Lowered<(Fold, Mode)> {
         let op = collective.op.combines().ok_or_else(|| internal!("{:?} combines nothing", collective.op))?;
@@ -60,17 +60,17 @@ impl Lower<'_> {
             }
             // The index, and behind it what every work-item has.
             GroupOp::Broadcast => {
-                let at = self.frame.scratch(64 + elem(of).bytes() * self.shape.chunks() * self.shape.lanes);
+                let at = self.frame.scratch(64 + elem(of).bytes() * self.shape.gangs() * self.shape.lanes);
                 self.clear_word(at);
                 at
             }
             GroupOp::Reduce(op) => {
                 let (_, mode) = self.fold(collective)?;
                 let bytes = elem(of).bytes() * self.shape.lanes;
-                let at = self.frame.scratch(bytes * self.rows_of_sums());
+                let at = self.frame.scratch(bytes * self.partial_sums());
                 let none = self.number(of, mode, op.neutral(of));
-                for row in 0..self.rows_of_sums() {
-                    self.store_at(of, mode, self.frame_addr(at + row * bytes), &none);
+                for part in 0..self.partial_sums() {
+                    self.store_at(of, mode, self.frame_addr(at + part * bytes), &none);
                 }
                 at
             }
@@ -118,25 +118,25 @@ impl Lower<'_> {
     }
 
     /// Vectors of sums that chunks add to in turn: one that has just been stored is not there at once.
-    fn rows_of_sums(&self) -> u32 {
-        const ROWS: u32 = 4;
-        if self.shape.chunks() >= 2 * ROWS { ROWS } else { 1 }
+    fn partial_sums(&self) -> u32 {
+        const PARTIAL_SUMS: u32 = 4;
+        if self.shape.gangs() >= 2 * PARTIAL_SUMS { PARTIAL_SUMS } else { 1 }
     }
 
     /// Where a chunk finds the sums to which it adds.
     fn own_sums(&mut self, of: Scalar, at: u32) -> Addr {
-        let (rows, addr) = (self.rows_of_sums(), self.frame_addr(at));
-        if rows == 1 {
+        let (parts, addr) = (self.partial_sums(), self.frame_addr(at));
+        if parts == 1 {
             return addr;
         }
-        let (linear, last) = (self.linear(), self.i32((rows - 1) * self.shape.lanes));
-        let row = self.op(Register::I32, VOp::Bin(VBin::And, linear, last));
-        let row = self.op(Register::I64, VOp::Cast(CastOp::ZExt, row));
-        Addr { index: Some((row, elem(of).bytes() as u8)), ..addr }
+        let (linear, last) = (self.linear(), self.i32((parts - 1) * self.shape.lanes));
+        let part = self.op(Register::I32, VOp::Bin(VBin::And, linear, last));
+        let part = self.op(Register::I64, VOp::Cast(CastOp::ZExt, part));
+        Addr { index: Some((part, elem(of).bytes() as u8)), ..addr }
     }
 
     /// What a chunk brings.
-    pub(super) fn bring(&mut self, collective: &Collective) -> Lowered<()> {
+    pub(super) fn contribute(&mut self, collective: &Collective) -> Lowered<()> {
         let at = self.collective_place(collective.result)?;
         match collective.op {
             GroupOp::All | GroupOp::Any => {
@@ -155,15 +155,15 @@ impl Lower<'_> {
                 let index = self.same(index);
                 let addr = self.frame_addr(at);
                 self.b.effect(VOp::Store(Mem::Elem(elem(Scalar::I32)), addr, index));
-                let kind = if self.shape.lanes > 1 { Kind::Varying } else { Kind::Uniform };
-                let registers = self.coerce(collective.value, kind);
+                let lane_shape = if self.shape.lanes > 1 { LaneShape::Varying } else { LaneShape::Uniform };
+                let registers = self.coerce(collective.value, lane_shape);
                 let ty = self.ir_ty(collective.value);
-                self.store_place(kind, ty, at + 64, &registers, false);
+                self.store_place(lane_shape, ty, at + 64, &registers, false);
             }
             _ => {
                 let (fold, mode) = self.fold(collective)?;
                 let own =
-                    if mode == Mode::Varying { self.of_those_here(fold, collective.value) } else { self.regs(collective.value, mode) };
+                    if mode == Mode::Varying { self.active_or_neutral(fold, collective.value) } else { self.regs(collective.value, mode) };
                 let addr = self.own_sums(fold.of, at);
                 let sums = self.load_at(fold.of, mode, addr);
                 let sums = self.binary(fold.op, fold.of, mode, &sums, &own)?;
@@ -174,7 +174,7 @@ impl Lower<'_> {
     }
 
     /// What the group makes of what all chunks have brought.
-    pub(super) fn gathered(&mut self, collective: &Collective) -> Lowered<()> {
+    pub(super) fn combine(&mut self, collective: &Collective) -> Lowered<()> {
         let at = self.collective_place(collective.result)?;
         let of = scalar(self.ir_ty(collective.value));
         let made = match collective.op {
@@ -194,8 +194,8 @@ impl Lower<'_> {
             _ => {
                 let (fold, mode) = self.fold(collective)?;
                 let mut sums = self.load_at(of, mode, self.frame_addr(at));
-                for row in 1..self.rows_of_sums() {
-                    let addr = self.frame_addr(at + row * elem(of).bytes() * self.shape.lanes);
+                for part in 1..self.partial_sums() {
+                    let addr = self.frame_addr(at + part * elem(of).bytes() * self.shape.lanes);
                     let more = self.load_at(of, mode, addr);
                     sums = self.binary(fold.op, of, mode, &sums, &more)?;
                 }
@@ -219,7 +219,7 @@ impl Lower<'_> {
             let last = sums[0];
             (smallvec![sum], sums, last)
         } else {
-            let own = self.of_those_here(fold, value);
+            let own = self.active_or_neutral(fold, value);
             let own = self.scanned(fold, &own, self.shape.lanes)?;
             let before = self.splat(sum, of);
             let sums = self.binary(fold.op, of, mode, &before, &own)?;

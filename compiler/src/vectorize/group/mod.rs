@@ -22,8 +22,8 @@ pub(super) mod switches;
 
 use wgcl_codegen::vir::{Cond, Op as VOp, Target, Terminator, Type as Register, Value as V};
 
-use super::uniformity::Kind;
-use super::vectorizer::{Lower, Lowered};
+use super::uniformity::LaneShape;
+use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{Region, Type, Value};
 use plan::{Loop, Node, Plan};
@@ -51,10 +51,10 @@ struct GroupLoop {
     alive: Option<(u32, usize)>,
 }
 
-impl<'a> Lower<'a> {
+impl<'a> Vectorizer<'a> {
     /// A kernel with barriers, of several chunks.
     pub(super) fn by_groups(&mut self, body: &'a Region) -> Lowered<()> {
-        let plan = Plan::of((self.function, body), self.variation, self.shape, self.checks.is_some());
+        let plan = Plan::of((self.function, body), self.uniformity, self.shape, self.sanitizer.is_some());
         let mark = self.frame.mark();
         let done = self.b.block();
         let parted = self.shape.lanes > 1 && super::control::returns_early(body) || self.shape.lanes == 1 && super::control::returns(body);
@@ -66,7 +66,7 @@ impl<'a> Lower<'a> {
         }
         self.group = Some(state);
         if let Some(live) = self.group_state()?.live {
-            self.each_chunk(|this, _| this.store_all_lanes(live))?;
+            self.each_gang(|this, _| this.store_all_lanes(live))?;
         }
         self.nodes(&plan.nodes)?;
         if !self.b.is_ended() {
@@ -92,7 +92,7 @@ impl<'a> Lower<'a> {
                 Node::Level(inst) => self.operation(inst)?,
                 Node::Gathered(collective) => {
                     self.check_together();
-                    self.gathered(collective)?;
+                    self.combine(collective)?;
                 }
                 Node::Segment(segment) => self.segment(segment)?,
                 Node::Choice { results, cond, ways } => self.level_choice(results, *cond, ways)?,
@@ -116,7 +116,7 @@ impl<'a> Lower<'a> {
 
     fn level_registers(&mut self, from: &[Value], to: &[Value]) -> Lowered<Vec<V>> {
         let which = self.level_values(to)?;
-        Ok(which.into_iter().flat_map(|index| self.coerce(from[index], Kind::Uniform)).collect())
+        Ok(which.into_iter().flat_map(|index| self.coerce(from[index], LaneShape::Uniform)).collect())
     }
 
     fn level_types(&mut self, values: &[Value]) -> Lowered<Vec<(Value, Type, usize)>> {
@@ -131,9 +131,9 @@ impl<'a> Lower<'a> {
     fn level_params(&mut self, block: wgcl_codegen::vir::Block, values: &[Value]) -> Lowered<()> {
         let depth = self.depth();
         for (value, ty, _) in self.level_types(values)? {
-            let types = self.coerced_types(Kind::Uniform, ty);
+            let types = self.coerced_types(LaneShape::Uniform, ty);
             let registers: Vec<V> = types.into_iter().map(|ty| self.block_param(block, ty, depth)).collect();
-            let val = self.rebuild(Kind::Uniform, ty, &registers);
+            let val = self.rebuild(LaneShape::Uniform, ty, &registers);
             self.define(value, val);
         }
         Ok(())
@@ -207,7 +207,7 @@ impl<'a> Lower<'a> {
         let (alive, here, flag) = self.group_state()?.slots.parted(node).ok_or_else(|| internal!("a loop without masks"))?;
         let (header, exit) = (self.b.block(), self.b.block());
         self.open_loop(header, []);
-        self.each_chunk(|this, _| {
+        self.each_gang(|this, _| {
             let bits = this.load_item(alive);
             this.store_item(here, bits);
             Ok(())
@@ -224,11 +224,11 @@ impl<'a> Lower<'a> {
         if !self.b.is_ended() {
             self.clear_word(flag);
             let live = self.group_state()?.live;
-            self.each_chunk(|this, _| {
+            self.each_gang(|this, _| {
                 let mut bits = this.load_item(alive);
                 if let Some(live) = live {
-                    let running = this.load_item(live);
-                    bits = this.here(Register::I32, VOp::Bin(wgcl_codegen::vir::BinOp::And, bits, running));
+                    let live_mask = this.load_item(live);
+                    bits = this.here(Register::I32, VOp::Bin(wgcl_codegen::vir::BinOp::And, bits, live_mask));
                 }
                 this.add_to_word(flag, bits);
                 Ok(())

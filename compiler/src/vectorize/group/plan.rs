@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::super::shape::Shape;
-use super::super::uniformity::{Kind, Variation};
+use super::super::uniformity::{LaneShape, Uniformity};
 use super::collective::{self, Collective};
 use crate::analysis::divergence::{Divergence, Question, StableLoads};
 use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
@@ -80,7 +80,7 @@ pub(super) struct Plan<'a> {
 
 struct Planner<'a> {
     function: &'a Function,
-    variation: &'a Variation<'a>,
+    uniformity: &'a Uniformity<'a>,
     divergence: Divergence<'a>,
     level: Vec<bool>,
     changed: bool,
@@ -99,18 +99,18 @@ struct Around<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn of((function, body): (&'a Function, &'a Region), variation: &'a Variation<'a>, shape: Shape, tells: bool) -> Self {
+    pub(super) fn of((function, body): (&'a Function, &'a Region), uniformity: &'a Uniformity<'a>, shape: Shape, tells: bool) -> Self {
         let question = Question { group: shape.group, zero_offset: false, stable: StableLoads::Constant };
         let divergence = Divergence::of(function, body, question);
         let level = vec![true; function.values.len()];
-        let mut planner = Planner { function, variation, divergence, level, changed: true, numbers: 0, tells };
+        let mut planner = Planner { function, uniformity, divergence, level, changed: true, numbers: 0, tells };
         while std::mem::take(&mut planner.changed) {
             planner.levels(body, Around::default());
         }
         let mut nodes = planner.region(body, Around::default());
         end_at_last(&mut nodes);
         let mut plan = Self { nodes, level: planner.level, places: Vec::new(), definitions: FxHashSet::default() };
-        plan.find_places(variation);
+        plan.find_places(uniformity);
         plan
     }
 
@@ -124,11 +124,11 @@ impl<'a> Plan<'a> {
         self.places.clone()
     }
 
-    fn find_places(&mut self, variation: &Variation<'_>) {
+    fn find_places(&mut self, uniformity: &Uniformity<'_>) {
         let mut places: Vec<Value> = Vec::new();
         let mut needed: FxHashSet<Value> = FxHashSet::default();
         let nodes = std::mem::take(&mut self.nodes);
-        self.look(&nodes, variation, &mut needed, &mut places);
+        self.look(&nodes, uniformity, &mut needed, &mut places);
         self.nodes = nodes;
         places.extend(needed);
         places.sort_unstable();
@@ -137,14 +137,14 @@ impl<'a> Plan<'a> {
         self.places = places;
     }
 
-    fn look(&mut self, nodes: &[Node<'a>], variation: &Variation<'_>, needed: &mut FxHashSet<Value>, own: &mut Vec<Value>) {
+    fn look(&mut self, nodes: &[Node<'a>], uniformity: &Uniformity<'_>, needed: &mut FxHashSet<Value>, own: &mut Vec<Value>) {
         for node in nodes {
             match node {
                 Node::Segment(segment) => {
                     let defined = segment.defined();
                     for value in segment.read() {
                         if !defined.contains(&value) && !self.level[value.index()] {
-                            remade_from(variation, value, &mut |value| {
+                            remade_from(uniformity, value, &mut |value| {
                                 needed.insert(value);
                             });
                         }
@@ -156,11 +156,13 @@ impl<'a> Plan<'a> {
                     }
                     self.definitions.extend(defined);
                 }
-                Node::Choice { ways, .. } | Node::Parted { ways, .. } => ways.iter().for_each(|way| self.look(way, variation, needed, own)),
+                Node::Choice { ways, .. } | Node::Parted { ways, .. } => {
+                    ways.iter().for_each(|way| self.look(way, uniformity, needed, own))
+                }
                 Node::Loop(node) => {
                     own.extend_from_slice(node.params);
                     own.extend_from_slice(node.results);
-                    self.look(&node.body, variation, needed, own);
+                    self.look(&node.body, uniformity, needed, own);
                 }
                 _ => {}
             }
@@ -221,22 +223,22 @@ impl<'a> Segment<'a> {
 }
 
 /// Whether a value is computed again where it is used: ids, addresses, and what is uniform or linear and made of those.
-pub(super) fn is_remade(variation: &Variation<'_>, value: Value) -> bool {
-    match variation.definitions().get(value) {
+pub(super) fn is_remade(uniformity: &Uniformity<'_>, value: Value) -> bool {
+    match uniformity.definitions().get(value) {
         Some(Op::Const(_) | Op::WorkItem(_) | Op::VarAddr(_) | Op::GlobalAddr(_)) => true,
-        Some(Op::PtrAdd(..)) if variation.is_in_rows(value) => true,
-        Some(op) => op.is_pure() && matches!(variation.kind(value), Kind::Uniform | Kind::Linear(_)),
+        Some(Op::PtrAdd(..)) if uniformity.points_to_element_major(value) => true,
+        Some(op) => op.is_pure() && matches!(uniformity.lane_shape(value), LaneShape::Uniform | LaneShape::Linear(_)),
         None => false,
     }
 }
 
 /// Calls `f` for what must be in memory so that a value can be had.
-fn remade_from(variation: &Variation<'_>, value: Value, f: &mut dyn FnMut(Value)) {
-    if !is_remade(variation, value) {
+fn remade_from(uniformity: &Uniformity<'_>, value: Value, f: &mut dyn FnMut(Value)) {
+    if !is_remade(uniformity, value) {
         return f(value);
     }
-    if let Some(op) = variation.definitions().get(value) {
-        op.for_each_operand(|operand| remade_from(variation, operand, f));
+    if let Some(op) = uniformity.definitions().get(value) {
+        op.for_each_operand(|operand| remade_from(uniformity, operand, f));
     }
 }
 
@@ -255,7 +257,7 @@ impl<'a> Planner<'a> {
     }
 
     fn keep(&mut self, value: Value, holds: bool) {
-        let uniform = matches!(self.variation.kind(value), Kind::Uniform | Kind::Unknown);
+        let uniform = matches!(self.uniformity.lane_shape(value), LaneShape::Uniform | LaneShape::Unknown);
         if !(holds && uniform && self.divergence.is_same(value)) {
             self.lower(value);
         }
@@ -320,7 +322,7 @@ impl<'a> Planner<'a> {
                     };
                     let mut holds = stable && op.regions().is_empty();
                     op.for_each_operand(|value| {
-                        holds &= self.is_level(value) || matches!(self.variation.definitions().get(value), Some(Op::Const(_)))
+                        holds &= self.is_level(value) || matches!(self.uniformity.definitions().get(value), Some(Op::Const(_)))
                     });
                     inst.results.iter().for_each(|&result| self.keep(result, holds));
                     for nested in op.regions() {

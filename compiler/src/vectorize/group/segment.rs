@@ -5,9 +5,9 @@ use smallvec::SmallVec;
 use wgcl_codegen::vir::{Addr, BinOp as VBin, CastOp, Cond, Elem, Mem, Op as VOp, Target, Terminator, Type as Register, Value as V};
 
 use super::super::shape::{Mode, elem};
-use super::super::uniformity::Kind;
+use super::super::uniformity::LaneShape;
 use super::super::value::{Regs, scalar};
-use super::super::vectorizer::{Lower, Lowered};
+use super::super::vectorizer::{Lowered, Vectorizer};
 use super::collective;
 use super::plan::{Loop, Segment, Tail, is_remade};
 use crate::internal::internal;
@@ -45,25 +45,25 @@ impl Slots {
     }
 }
 
-impl<'a> Lower<'a> {
+impl<'a> Vectorizer<'a> {
     /// A place for a number of each chunk.
     pub(super) fn mask_array(&mut self) -> u32 {
-        let bytes = 4 * self.shape.chunks() * self.shape.lanes;
+        let bytes = 4 * self.shape.gangs() * self.shape.lanes;
         self.frame.scratch(bytes)
     }
 
     /// A loop over the chunks.
-    pub(super) fn each_chunk(&mut self, body: impl FnOnce(&mut Self, V) -> Lowered<()>) -> Lowered<()> {
+    pub(super) fn each_gang(&mut self, body: impl FnOnce(&mut Self, V) -> Lowered<()>) -> Lowered<()> {
         let (values, splats, fixed) = (self.values.clone(), self.splats.clone(), self.fixed_loads.clone());
-        let (variables, rows) = (self.frame.variables, self.frame.rows);
-        self.chunks(|this| {
-            let linear = this.items.linear.ok_or_else(|| internal!("no chunk"))?;
+        let (variables, element_major) = (self.frame.variables, self.frame.element_major);
+        self.gang_loop(|this| {
+            let linear = this.items.linear.ok_or_else(|| internal!("no gang"))?;
             body(this, linear)
         })?;
         (self.values, self.splats, self.fixed_loads) = (values, splats, fixed);
-        (self.frame.variables, self.frame.rows) = (variables, rows);
+        (self.frame.variables, self.frame.element_major) = (variables, element_major);
         self.items.linear = None;
-        (self.exec, self.running, self.split_depth) = (None, None, 0);
+        (self.exec_mask, self.live_mask, self.split_depth) = (None, None, 0);
         self.slots.clear();
         Ok(())
     }
@@ -141,7 +141,7 @@ impl<'a> Lower<'a> {
             let state = self.group_state()?;
             (state.masks.last().copied(), state.live)
         };
-        self.each_chunk(|this, _| {
+        self.each_gang(|this, _| {
             let latch = this.exit;
             this.begin_segment(mask, live)?;
             let defined = segment.defined();
@@ -155,9 +155,9 @@ impl<'a> Lower<'a> {
                 if this.b.is_ended() {
                     break;
                 }
-                if this.shape.lanes > 1 && this.may_part(inst) {
-                    this.note_returned(live);
-                    this.unless_nobody(latch);
+                if this.shape.lanes > 1 && this.may_lose_lanes(inst) {
+                    this.record_returned(live);
+                    this.skip_if_no_lane(latch);
                 }
             }
             if !this.b.is_ended() {
@@ -188,8 +188,8 @@ impl<'a> Lower<'a> {
     }
 
     /// The address of what belongs to the chunk, of which each work-item has so many bytes from a byte of the arena on.
-    fn of_chunk(&mut self, at: u32, bytes: u32) -> Lowered<V> {
-        let linear = self.items.linear.ok_or_else(|| internal!("no chunk"))?;
+    fn of_gang(&mut self, at: u32, bytes: u32) -> Lowered<V> {
+        let linear = self.items.linear.ok_or_else(|| internal!("no gang"))?;
         let index = self.op(Register::I64, VOp::Cast(CastOp::ZExt, linear));
         let (start, bytes) = (self.arena_at(at), self.i64(u64::from(bytes)));
         let offset = self.op(Register::I64, VOp::Bin(VBin::Mul, index, bytes));
@@ -200,10 +200,10 @@ impl<'a> Lower<'a> {
     fn begin_segment(&mut self, mask: Option<u32>, live: Option<u32>) -> Lowered<()> {
         let latch = self.exit;
         if self.frame.private.stride > 0 {
-            self.frame.variables = self.of_chunk(self.frame.private_range.0, self.frame.private.stride)?;
+            self.frame.variables = self.of_gang(self.frame.private_range.0, self.frame.private.stride)?;
         }
-        if self.frame.private.rows > 0 {
-            self.frame.rows = self.of_chunk(self.frame.rows_at, self.frame.private.rows)?;
+        if self.frame.private.element_major_bytes > 0 {
+            self.frame.element_major = self.of_gang(self.frame.element_major_at, self.frame.private.element_major_bytes)?;
         }
         let mut bits: Option<V> = None;
         for array in [mask, live].into_iter().flatten() {
@@ -218,13 +218,13 @@ impl<'a> Lower<'a> {
             self.b.end(Terminator::Branch(Cond::NonZero(bits), Target::new(some, []), Target::new(latch, [])));
             self.b.enter(some);
             if self.shape.lanes > 1 {
-                self.exec = Some(self.masks_of(bits));
+                self.exec_mask = Some(self.masks_of(bits));
             }
         }
         if live.is_some() {
             if self.shape.lanes > 1 {
                 self.split_depth = 1;
-                self.begin_running();
+                self.begin_live_mask();
             } else {
                 self.exit = self.b.block();
             }
@@ -233,12 +233,12 @@ impl<'a> Lower<'a> {
     }
 
     /// Writes down who has returned.
-    fn note_returned(&mut self, live: Option<u32>) {
-        if let (Some(live), Some(running)) = (live, self.running.clone()) {
-            let running: Regs = SmallVec::from_slice(&self.slots[running]);
-            // Those that are not here were not in `running`, but may be alive.
-            let own = self.mask_bits(&running);
-            let masks: Regs = self.began.clone().unwrap_or(running);
+    fn record_returned(&mut self, live: Option<u32>) {
+        if let (Some(live), Some(live_mask)) = (live, self.live_mask.clone()) {
+            let live_mask: Regs = SmallVec::from_slice(&self.slots[live_mask]);
+            // Those that are not here were not in `live_mask`, but may be alive.
+            let own = self.mask_bits(&live_mask);
+            let masks: Regs = self.segment_mask.clone().unwrap_or(live_mask);
             let all = self.mask_bits(&masks);
             let gone = self.here(Register::I32, VOp::Bin(VBin::AndNot, all, own));
             self.take_from_item(live, gone);
@@ -246,8 +246,8 @@ impl<'a> Lower<'a> {
     }
 
     /// Goes on if a lane is left.
-    fn unless_nobody(&mut self, latch: wgcl_codegen::vir::Block) {
-        if let Some(masks) = self.exec.clone() {
+    fn skip_if_no_lane(&mut self, latch: wgcl_codegen::vir::Block) {
+        if let Some(masks) = self.exec_mask.clone() {
             let some = self.b.block();
             let any = self.any(&masks);
             self.b.end(Terminator::Branch(any, Target::new(some, []), Target::new(latch, [])));
@@ -271,8 +271,8 @@ impl<'a> Lower<'a> {
         if self.values[value.index()].is_some() || self.group_state()?.slots.is_level(value) {
             return Ok(());
         }
-        if is_remade(self.variation, value) {
-            if let Some(op) = self.variation.definitions().get(value) {
+        if is_remade(self.uniformity, value) {
+            if let Some(op) = self.uniformity.definitions().get(value) {
                 let mut operands: SmallVec<[Value; 4]> = SmallVec::new();
                 op.for_each_operand(|operand| operands.push(operand));
                 for operand in operands {
@@ -285,24 +285,24 @@ impl<'a> Lower<'a> {
             return Ok(());
         }
         let Some(at) = self.place_of(value)? else { return Ok(()) };
-        let (kind, ty) = (self.variation.kind(value), self.ir_ty(value));
-        let registers = self.load_place(kind, ty, at);
-        let val = self.rebuild(kind, ty, &registers);
+        let (lane_shape, ty) = (self.uniformity.lane_shape(value), self.ir_ty(value));
+        let registers = self.load_place(lane_shape, ty, at);
+        let val = self.rebuild(lane_shape, ty, &registers);
         self.define(value, val);
         Ok(())
     }
 
     /// Bytes of a component's array.
     fn array_bytes(&self, of: Scalar) -> u32 {
-        elem(of).bytes() * self.shape.chunks() * self.shape.lanes
+        elem(of).bytes() * self.shape.gangs() * self.shape.lanes
     }
 
-    fn load_place(&mut self, kind: Kind, ty: Type, at: u32) -> Vec<V> {
+    fn load_place(&mut self, lane_shape: LaneShape, ty: Type, at: u32) -> Vec<V> {
         let of = scalar(ty);
         let mut registers = Vec::new();
         for component in 0..u32::from(ty.lanes()) {
             let addr = self.item_addr(at + component * self.array_bytes(of), elem(of));
-            if kind != Kind::Varying {
+            if lane_shape != LaneShape::Varying {
                 registers.push(self.here(self.shape.register(of, Mode::Uniform), VOp::Load(Mem::Elem(elem(of)), addr)));
             } else if of == Scalar::Bool {
                 let bits = self.here(Register::I32, VOp::Load(Mem::Elem(Elem::I32), addr));
@@ -322,19 +322,19 @@ impl<'a> Lower<'a> {
     /// Stores a value to the place of another, or its own; only for those that are here if `masked`.
     fn keep(&mut self, from: Value, to: Value, masked: bool) -> Lowered<()> {
         let Some(at) = self.place_of(to)? else { return Ok(()) };
-        let (kind, ty) = (self.variation.kind(to), self.ir_ty(to));
-        let registers = self.coerce(from, kind);
-        self.store_place(kind, ty, at, &registers, masked);
+        let (lane_shape, ty) = (self.uniformity.lane_shape(to), self.ir_ty(to));
+        let registers = self.coerce(from, lane_shape);
+        self.store_place(lane_shape, ty, at, &registers, masked);
         Ok(())
     }
 
-    pub(super) fn store_place(&mut self, kind: Kind, ty: Type, at: u32, registers: &[V], masked: bool) {
+    pub(super) fn store_place(&mut self, lane_shape: LaneShape, ty: Type, at: u32, registers: &[V], masked: bool) {
         let of = scalar(ty);
-        let count = if kind == Kind::Varying { self.shape.registers(of, Mode::Varying) } else { 1 };
-        let masks = self.exec.clone().filter(|_| masked);
+        let count = if lane_shape == LaneShape::Varying { self.shape.registers(of, Mode::Varying) } else { 1 };
+        let masks = self.exec_mask.clone().filter(|_| masked);
         for (component, regs) in (0_u32..).zip(registers.chunks(count)) {
             let addr = self.item_addr(at + component * self.array_bytes(of), elem(of));
-            if kind != Kind::Varying {
+            if lane_shape != LaneShape::Varying {
                 self.b.effect(VOp::Store(Mem::Elem(elem(of)), addr, regs[0]));
             } else if of == Scalar::Bool {
                 let mut bits = self.mask_bits(regs);
@@ -378,7 +378,7 @@ impl<'a> Lower<'a> {
                         self.add_to_word(flags[index], bits);
                     }
                 }
-                Tail::Bring(ref collective) => self.bring(collective)?,
+                Tail::Bring(ref collective) => self.contribute(collective)?,
                 Tail::Enter(number) => {
                     let (alive, ..) =
                         self.group_state()?.slots.loops.get(&number).copied().ok_or_else(|| internal!("a loop without masks"))?;
@@ -414,12 +414,12 @@ impl<'a> Lower<'a> {
                 continue;
             }
             let Some(at) = self.place_of(to)? else { continue };
-            let (kind, ty) = (self.variation.kind(to), self.ir_ty(to));
-            let registers = self.coerce(from, kind);
-            stores.push((kind, ty, at, registers));
+            let (lane_shape, ty) = (self.uniformity.lane_shape(to), self.ir_ty(to));
+            let registers = self.coerce(from, lane_shape);
+            stores.push((lane_shape, ty, at, registers));
         }
-        for (kind, ty, at, registers) in stores {
-            self.store_place(kind, ty, at, &registers, true);
+        for (lane_shape, ty, at, registers) in stores {
+            self.store_place(lane_shape, ty, at, &registers, true);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use regalloc2::VReg;
 
-use super::super::inst::Draft;
+use super::super::inst::InstBuilder;
 use super::super::table as t;
 use super::float::{family, form};
 use super::{Lower, length, wide};
@@ -24,13 +24,13 @@ impl Lower<'_> {
         if self.splat_bits(b) == Some(0) {
             let a = self.source(a, false);
             let (mask, to) = (self.reg(cond), self.vec());
-            self.push(Draft::new(t::MOVU.of(elem, false)).len(len).wide(long).def(to).rm_reg(a).mask(mask, true));
+            self.push(InstBuilder::new(t::MOVU.of(elem, false)).len(len).wide(long).def(to).rm_reg(a).mask(mask, true));
             return to;
         }
-        let desc = if elem.is_float() { t::BLENDM_FP } else { t::BLENDM };
+        let opcode = if elem.is_float() { t::BLENDM_FP } else { t::BLENDM };
         let a = self.source(a, true);
         let (b, mask, to) = (self.reg(b), self.reg(cond), self.vec());
-        self.push(Draft::new(desc).len(len).wide(long).def(to).vvvv(b).rm(a).mask(mask, false));
+        self.push(InstBuilder::new(opcode).len(len).wide(long).def(to).vvvv(b).rm(a).mask(mask, false));
         to
     }
 
@@ -53,32 +53,32 @@ impl Lower<'_> {
 
     /// The operation that the first value is, done for the lanes of the mask alone.
     fn merged(&mut self, cond: Value, a: Value, b: Value, ty: Type) -> Option<VReg> {
-        let waits = self.plan.waits[a.index()] && self.regs[a.index()].is_none();
+        let waits = self.plan.folded[a.index()] && self.regs[a.index()].is_none();
         let inst = self.plan.defs[a.index()].filter(|_| waits)?;
         let to = self.vec();
         let (len, long) = (length(ty), wide(ty));
-        let draft = match inst.op {
+        let builder = match inst.op {
             Op::Tern(op, x, y, _) => {
                 let (x, y) = if self.in_memory(x, true) { (y, x) } else { (x, y) };
                 let y = self.source(y, true);
                 let (x, b, mask) = (self.reg(x), self.reg(b), self.reg(cond));
-                Draft::new(form(t::FMA, family(op) + ACCUMULATING, false)).tied(b, to).vvvv(x).rm(y).mask(mask, false)
+                InstBuilder::new(form(t::FMA, family(op) + ACCUMULATING, false)).tied(b, to).vvvv(x).rm(y).mask(mask, false)
             }
             Op::Bin(op, x, y) => {
                 let float = ty.elem().is_some_and(Elem::is_float);
-                let (desc, x, y) = if float { self.float_parts(op, x, y, ty)? } else { self.int_parts(op, x, y, ty)? };
+                let (opcode, x, y) = if float { self.float_parts(op, x, y, ty)? } else { self.int_parts(op, x, y, ty)? };
                 let mask = self.reg(cond);
-                let draft = Draft::new(desc);
+                let builder = InstBuilder::new(opcode);
                 if self.splat_bits(b) == Some(0) {
-                    draft.def(to).vvvv(x).rm(y).mask(mask, true)
+                    builder.def(to).vvvv(x).rm(y).mask(mask, true)
                 } else {
                     let b = self.reg(b);
-                    draft.tied(b, to).vvvv(x).rm(y).mask(mask, false)
+                    builder.tied(b, to).vvvv(x).rm(y).mask(mask, false)
                 }
             }
             _ => return None,
         };
-        self.push(draft.len(len).wide(long));
+        self.push(builder.len(len).wide(long));
         Some(to)
     }
 }

@@ -10,20 +10,20 @@ use super::{Cond, Function, Op, Terminator, Type, Value};
 type Known = SmallVec<[(u32, Value); 2]>;
 
 /// A function that computes each thing once.
-pub(crate) fn shared(function: &Function) -> Function {
+pub(crate) fn gvn(function: &Function) -> Function {
     let mut function = function.clone();
     let dominators = Dominators::of(&function);
     let mut known: FxHashMap<(Op, Type), Known> = FxHashMap::default();
     // Definitions stand before uses, so operands are what they shall be before they are compared.
-    let mut instead: Vec<Value> = (0..).map(Value).take(function.values.len()).collect();
+    let mut replacement: Vec<Value> = (0..).map(Value).take(function.values.len()).collect();
     let Function { blocks, values, .. } = &mut function;
     for (index, block) in (0..).zip(blocks) {
         if !dominators.is_reached(index) {
             continue;
         }
         block.insts.retain_mut(|inst| {
-            inst.op.map_operands(|value| instead[value.index()]);
-            let Some(result) = inst.result.filter(|_| may_be_shared(&inst.op)) else { return true };
+            inst.op.map_operands(|value| replacement[value.index()]);
+            let Some(result) = inst.result.filter(|_| is_candidate(&inst.op)) else { return true };
             let ty = values[result.index()];
             // A comparison of scalars is the condition of one jump, for which it need not be made.
             if matches!((&inst.op, ty), (Op::Cmp(..), Type::Scalar(_))) {
@@ -31,25 +31,25 @@ pub(crate) fn shared(function: &Function) -> Function {
             }
             let places = known.entry((inst.op.clone(), ty)).or_default();
             match places.iter().find(|(place, _)| dominators.dominates(*place, index)) {
-                Some(&(_, value)) => instead[result.index()] = value,
+                Some(&(_, value)) => replacement[result.index()] = value,
                 None => places.push((index, result)),
             }
-            instead[result.index()] == result
+            replacement[result.index()] == result
         });
         if let Some(terminator) = &mut block.terminator {
-            replace(terminator, &instead);
+            replace(terminator, &replacement);
         }
     }
     function
 }
 
 /// Whether it gives the same wherever it is done.
-const fn may_be_shared(op: &Op) -> bool {
+const fn is_candidate(op: &Op) -> bool {
     op.is_pure() && !matches!(op, Op::Undef | Op::Param(_))
 }
 
-fn replace(terminator: &mut Terminator, instead: &[Value]) {
-    let new = |value: &mut Value| *value = instead[value.index()];
+fn replace(terminator: &mut Terminator, replacement: &[Value]) {
+    let new = |value: &mut Value| *value = replacement[value.index()];
     let targets = match terminator {
         Terminator::Jump(target) => [Some(target), None],
         Terminator::Branch(cond, then, els) => {
