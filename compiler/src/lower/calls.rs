@@ -2,7 +2,7 @@
 
 use super::Instance;
 use super::function::Lowering;
-use super::place::lane_size;
+use super::lvalue::lane_size;
 use crate::ir::{Global, Op, Type, Value};
 use crate::thir::{Expr, FuncId, GlobalId, Stmt, Ty, TyKind};
 

@@ -1,7 +1,7 @@
 //! Expressions.
 
 use super::function::Lowering;
-use super::place::{Located, ObjectAddress};
+use super::lvalue::{Located, ObjectAddress};
 use super::scan;
 use super::stmt::CHAIN;
 use super::types::{self, ArithType};

@@ -1,7 +1,7 @@
 //! Vector data loads and stores (6.15.8), halves among them.
 
 use super::super::function::Lowering;
-use super::super::place::lane_size;
+use super::super::lvalue::lane_size;
 use super::super::types::ArithType;
 use super::Call;
 use crate::ast::ScalarKind;

@@ -4,7 +4,7 @@ use super::Call;
 use crate::ir::image::{Colour, Coordinates, ImageCall, ImageShape, Level};
 use crate::ir::{BinOp, Op, Scalar, Type, Value, WorkItem};
 use crate::lower::function::Lowering;
-use crate::lower::place::lane_size;
+use crate::lower::lvalue::lane_size;
 use crate::lower::types::ArithType;
 use crate::thir::TyKind;
 

@@ -1,7 +1,7 @@
 //! Async copies (6.15.11): the group's work-items share the elements between them, and waiting is a barrier.
 
 use super::super::function::Lowering;
-use super::super::place::lane_size;
+use super::super::lvalue::lane_size;
 use super::super::types::{ArithType, scalar};
 use super::Call;
 use crate::ir::{BinOp, CastOp, CmpOp, Fence, Op, Scalar, Space, Type, Value};
