@@ -1,6 +1,6 @@
 //! The built-in functions of OpenCL C (6.15): names, signatures, and how each is implemented.
 //!
-//! A built-in is either [`Native`] (a few IR operations that `lower` writes, for scalars and vectors alike) or a function of the library
+//! A built-in is either [`Intrinsic`] (a few IR operations that `lower` writes, for scalars and vectors alike) or a function of the library
 //! (`compiler/library/*.cl`), written in OpenCL C for scalars and called for each lane. The signatures are in the table of this module; `sema`
 //! resolves overloads with it, by the specification's generic types.
 
@@ -124,7 +124,7 @@ pub enum MaskKind {
 
 /// Built-ins that `lower` turns into IR. Types of arguments and result select the variant (signed, unsigned, float; scalar, vector).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Native {
+pub enum Intrinsic {
     // 6.15.1 work-item functions: the dimension is an argument and may be computed at run time (out of range: the specification's default).
     GetWorkDim,
     GetGlobalSize,

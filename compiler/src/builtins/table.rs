@@ -22,14 +22,14 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-use super::Native;
+use super::Intrinsic;
 use crate::target::Target;
 
 /// How a built-in is implemented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum Implementation {
     /// By the IR that [`lower`](crate::lower) writes for it.
-    Native(Native),
+    Intrinsic(Intrinsic),
     /// By the scalar function of the same name in the library, called for each lane.
     Library,
 }
@@ -42,7 +42,7 @@ pub struct Row {
     /// Signatures, the preferred ones first.
     pub signatures: &'static [&'static str],
     /// Who implements them.
-    pub how: How,
+    pub implementation: Implementation,
     /// Least version of OpenCL C, as in `__OPENCL_C_VERSION__`.
     pub since: u32,
     /// The extension that they are functions of, if it takes one.
@@ -56,12 +56,12 @@ impl Row {
     }
 }
 
-const fn native(names: &'static str, native: Native, signatures: &'static [&'static str]) -> Row {
-    Row { names, signatures, how: How::Native(native), since: 100, extension: None }
+const fn intrinsic(names: &'static str, intrinsic: Intrinsic, signatures: &'static [&'static str]) -> Row {
+    Row { names, signatures, implementation: Implementation::Intrinsic(intrinsic), since: 100, extension: None }
 }
 
 const fn library(names: &'static str, signatures: &'static [&'static str]) -> Row {
-    Row { names, signatures, how: How::Library, since: 100, extension: None }
+    Row { names, signatures, implementation: Implementation::Library, since: 100, extension: None }
 }
 
 const fn since(since: u32, row: Row) -> Row {
@@ -88,40 +88,40 @@ const R2: &[&str] = &["R(F,F)"];
 
 static ROWS: &[Row] = &[
     // 6.15.1
-    native("get_work_dim", Native::GetWorkDim, &["uint()"]),
-    native("get_global_size", Native::GetGlobalSize, DIMENSION),
-    native("get_global_id", Native::GetGlobalId, DIMENSION),
-    native("get_local_size", Native::GetLocalSize, DIMENSION),
-    since(200, native("get_enqueued_local_size", Native::GetEnqueuedLocalSize, DIMENSION)),
-    native("get_local_id", Native::GetLocalId, DIMENSION),
-    native("get_num_groups", Native::GetNumGroups, DIMENSION),
-    native("get_group_id", Native::GetGroupId, DIMENSION),
-    native("get_global_offset", Native::GetGlobalOffset, DIMENSION),
-    since(200, native("get_global_linear_id", Native::GetGlobalLinearId, &["size()"])),
-    since(200, native("get_local_linear_id", Native::GetLocalLinearId, &["size()"])),
+    intrinsic("get_work_dim", Intrinsic::GetWorkDim, &["uint()"]),
+    intrinsic("get_global_size", Intrinsic::GetGlobalSize, DIMENSION),
+    intrinsic("get_global_id", Intrinsic::GetGlobalId, DIMENSION),
+    intrinsic("get_local_size", Intrinsic::GetLocalSize, DIMENSION),
+    since(200, intrinsic("get_enqueued_local_size", Intrinsic::GetEnqueuedLocalSize, DIMENSION)),
+    intrinsic("get_local_id", Intrinsic::GetLocalId, DIMENSION),
+    intrinsic("get_num_groups", Intrinsic::GetNumGroups, DIMENSION),
+    intrinsic("get_group_id", Intrinsic::GetGroupId, DIMENSION),
+    intrinsic("get_global_offset", Intrinsic::GetGlobalOffset, DIMENSION),
+    since(200, intrinsic("get_global_linear_id", Intrinsic::GetGlobalLinearId, &["size()"])),
+    since(200, intrinsic("get_local_linear_id", Intrinsic::GetLocalLinearId, &["size()"])),
     // 6.15.2
-    native("fabs", Native::Fabs, F1),
-    native("floor", Native::Floor, F1),
-    native("ceil", Native::Ceil, F1),
-    native("trunc", Native::Trunc, F1),
-    native("rint", Native::Rint, F1),
-    native("sqrt", Native::Sqrt, F1),
-    native("rsqrt", Native::Rsqrt, F1),
-    native("fma", Native::Fma, F3),
-    native("mad", Native::Mad, F3),
-    native("fmin", Native::Fmin, &["F(F,F)", "F(F,e)"]),
-    native("fmax", Native::Fmax, &["F(F,F)", "F(F,e)"]),
-    native("copysign", Native::Copysign, F2),
-    native("native_sin", Native::NativeSin, P1),
-    native("native_cos", Native::NativeCos, P1),
-    native("native_tan", Native::NativeTan, P1),
-    native("native_exp2", Native::NativeExp2, P1),
-    native("native_log2", Native::NativeLog2, P1),
-    native("native_recip", Native::NativeRecip, P1),
-    native("native_divide", Native::NativeDivide, P2),
-    native("native_powr", Native::NativePowr, P2),
-    native("native_sqrt", Native::NativeSqrt, P1),
-    native("native_rsqrt", Native::NativeRsqrt, P1),
+    intrinsic("fabs", Intrinsic::Fabs, F1),
+    intrinsic("floor", Intrinsic::Floor, F1),
+    intrinsic("ceil", Intrinsic::Ceil, F1),
+    intrinsic("trunc", Intrinsic::Trunc, F1),
+    intrinsic("rint", Intrinsic::Rint, F1),
+    intrinsic("sqrt", Intrinsic::Sqrt, F1),
+    intrinsic("rsqrt", Intrinsic::Rsqrt, F1),
+    intrinsic("fma", Intrinsic::Fma, F3),
+    intrinsic("mad", Intrinsic::Mad, F3),
+    intrinsic("fmin", Intrinsic::Fmin, &["F(F,F)", "F(F,e)"]),
+    intrinsic("fmax", Intrinsic::Fmax, &["F(F,F)", "F(F,e)"]),
+    intrinsic("copysign", Intrinsic::Copysign, F2),
+    intrinsic("native_sin", Intrinsic::NativeSin, P1),
+    intrinsic("native_cos", Intrinsic::NativeCos, P1),
+    intrinsic("native_tan", Intrinsic::NativeTan, P1),
+    intrinsic("native_exp2", Intrinsic::NativeExp2, P1),
+    intrinsic("native_log2", Intrinsic::NativeLog2, P1),
+    intrinsic("native_recip", Intrinsic::NativeRecip, P1),
+    intrinsic("native_divide", Intrinsic::NativeDivide, P2),
+    intrinsic("native_powr", Intrinsic::NativePowr, P2),
+    intrinsic("native_sqrt", Intrinsic::NativeSqrt, P1),
+    intrinsic("native_rsqrt", Intrinsic::NativeRsqrt, P1),
     library(
         "acos acosh acospi asin asinh asinpi atan atanh atanpi cbrt cos cosh cospi erf erfc exp exp2 exp10 expm1 lgamma log log2 log10 log1p \
          logb round sin sinh sinpi tan tanh tanpi tgamma",
@@ -141,64 +141,64 @@ static ROWS: &[Row] = &[
     ),
     library("half_divide half_powr", P2),
     // 6.15.3
-    native("abs", Native::Abs, &["U(I)"]),
-    native("abs_diff", Native::AbsDiff, &["U(I,I)"]),
-    native("add_sat", Native::AddSat, I2),
-    native("sub_sat", Native::SubSat, I2),
-    native("hadd", Native::Hadd, I2),
-    native("rhadd", Native::Rhadd, I2),
-    native("clz", Native::Clz, I1),
-    since(200, native("ctz", Native::Ctz, I1)),
-    native("popcount", Native::Popcount, I1),
-    native("mul_hi", Native::MulHi, I2),
-    native("mad_hi", Native::MadHi, I3),
-    native("mad_sat", Native::MadSat, I3),
-    native("mul24", Native::Mul24, &["Q(Q,Q)"]),
-    native("mad24", Native::Mad24, &["Q(Q,Q,Q)"]),
-    native("rotate", Native::Rotate, I2),
-    native("upsample", Native::Upsample, &["W(I,U)"]),
-    extension(BIT_OPS, native("bitfield_insert", Native::BitfieldInsert, &["I(I,I,uint,uint)"])),
-    extension(BIT_OPS, native("bitfield_extract_signed", Native::BitfieldExtract, &["S(I,uint,uint)"])),
-    extension(BIT_OPS, native("bitfield_extract_unsigned", Native::BitfieldExtract, &["U(I,uint,uint)"])),
-    extension(BIT_OPS, native("bit_reverse", Native::ReverseBits, I1)),
-    native("min", Native::Min, &["G(G,G)", "G(G,e)"]),
-    native("max", Native::Max, &["G(G,G)", "G(G,e)"]),
-    native("clamp", Native::Clamp, &["G(G,G,G)", "G(G,e,e)"]),
+    intrinsic("abs", Intrinsic::Abs, &["U(I)"]),
+    intrinsic("abs_diff", Intrinsic::AbsDiff, &["U(I,I)"]),
+    intrinsic("add_sat", Intrinsic::AddSat, I2),
+    intrinsic("sub_sat", Intrinsic::SubSat, I2),
+    intrinsic("hadd", Intrinsic::Hadd, I2),
+    intrinsic("rhadd", Intrinsic::Rhadd, I2),
+    intrinsic("clz", Intrinsic::Clz, I1),
+    since(200, intrinsic("ctz", Intrinsic::Ctz, I1)),
+    intrinsic("popcount", Intrinsic::Popcount, I1),
+    intrinsic("mul_hi", Intrinsic::MulHi, I2),
+    intrinsic("mad_hi", Intrinsic::MadHi, I3),
+    intrinsic("mad_sat", Intrinsic::MadSat, I3),
+    intrinsic("mul24", Intrinsic::Mul24, &["Q(Q,Q)"]),
+    intrinsic("mad24", Intrinsic::Mad24, &["Q(Q,Q,Q)"]),
+    intrinsic("rotate", Intrinsic::Rotate, I2),
+    intrinsic("upsample", Intrinsic::Upsample, &["W(I,U)"]),
+    extension(BIT_OPS, intrinsic("bitfield_insert", Intrinsic::BitfieldInsert, &["I(I,I,uint,uint)"])),
+    extension(BIT_OPS, intrinsic("bitfield_extract_signed", Intrinsic::BitfieldExtract, &["S(I,uint,uint)"])),
+    extension(BIT_OPS, intrinsic("bitfield_extract_unsigned", Intrinsic::BitfieldExtract, &["U(I,uint,uint)"])),
+    extension(BIT_OPS, intrinsic("bit_reverse", Intrinsic::ReverseBits, I1)),
+    intrinsic("min", Intrinsic::Min, &["G(G,G)", "G(G,e)"]),
+    intrinsic("max", Intrinsic::Max, &["G(G,G)", "G(G,e)"]),
+    intrinsic("clamp", Intrinsic::Clamp, &["G(G,G,G)", "G(G,e,e)"]),
     // 6.15.4
-    native("degrees", Native::Degrees, F1),
-    native("radians", Native::Radians, F1),
-    native("mix", Native::Mix, &["F(F,F,F)", "F(F,F,e)"]),
-    native("step", Native::Step, &["F(F,F)", "F(e,F)"]),
-    native("smoothstep", Native::Smoothstep, &["F(F,F,F)", "F(e,e,F)"]),
-    native("sign", Native::Sign, F1),
+    intrinsic("degrees", Intrinsic::Degrees, F1),
+    intrinsic("radians", Intrinsic::Radians, F1),
+    intrinsic("mix", Intrinsic::Mix, &["F(F,F,F)", "F(F,F,e)"]),
+    intrinsic("step", Intrinsic::Step, &["F(F,F)", "F(e,F)"]),
+    intrinsic("smoothstep", Intrinsic::Smoothstep, &["F(F,F,F)", "F(e,e,F)"]),
+    intrinsic("sign", Intrinsic::Sign, F1),
     // 6.15.5
-    native("dot", Native::Dot, &["e(F,F)|1234"]),
-    native("cross", Native::Cross, &["F(F,F)|34"]),
-    native("length", Native::Length, &["e(F)|1234"]),
-    native("distance", Native::Distance, &["e(F,F)|1234"]),
-    native("normalize", Native::Normalize, &["F(F)|1234"]),
-    native("fast_length", Native::FastLength, &["e(P)|1234"]),
-    native("fast_distance", Native::FastDistance, &["e(P,P)|1234"]),
-    native("fast_normalize", Native::FastNormalize, &["P(P)|1234"]),
+    intrinsic("dot", Intrinsic::Dot, &["e(F,F)|1234"]),
+    intrinsic("cross", Intrinsic::Cross, &["F(F,F)|34"]),
+    intrinsic("length", Intrinsic::Length, &["e(F)|1234"]),
+    intrinsic("distance", Intrinsic::Distance, &["e(F,F)|1234"]),
+    intrinsic("normalize", Intrinsic::Normalize, &["F(F)|1234"]),
+    intrinsic("fast_length", Intrinsic::FastLength, &["e(P)|1234"]),
+    intrinsic("fast_distance", Intrinsic::FastDistance, &["e(P,P)|1234"]),
+    intrinsic("fast_normalize", Intrinsic::FastNormalize, &["P(P)|1234"]),
     // 6.15.6
-    native("isequal", Native::IsEqual, R2),
-    native("isnotequal", Native::IsNotEqual, R2),
-    native("isgreater", Native::IsGreater, R2),
-    native("isgreaterequal", Native::IsGreaterEqual, R2),
-    native("isless", Native::IsLess, R2),
-    native("islessequal", Native::IsLessEqual, R2),
-    native("islessgreater", Native::IsLessGreater, R2),
-    native("isordered", Native::IsOrdered, R2),
-    native("isunordered", Native::IsUnordered, R2),
-    native("isfinite", Native::IsFinite, R1),
-    native("isinf", Native::IsInf, R1),
-    native("isnan", Native::IsNan, R1),
-    native("isnormal", Native::IsNormal, R1),
-    native("signbit", Native::SignBit, R1),
-    native("any", Native::Any, &["int(I)"]),
-    native("all", Native::All, &["int(I)"]),
-    native("bitselect", Native::BitSelect, &["G(G,G,G)"]),
-    native("select", Native::Select, &["G(G,G,S)", "G(G,G,U)"]),
+    intrinsic("isequal", Intrinsic::IsEqual, R2),
+    intrinsic("isnotequal", Intrinsic::IsNotEqual, R2),
+    intrinsic("isgreater", Intrinsic::IsGreater, R2),
+    intrinsic("isgreaterequal", Intrinsic::IsGreaterEqual, R2),
+    intrinsic("isless", Intrinsic::IsLess, R2),
+    intrinsic("islessequal", Intrinsic::IsLessEqual, R2),
+    intrinsic("islessgreater", Intrinsic::IsLessGreater, R2),
+    intrinsic("isordered", Intrinsic::IsOrdered, R2),
+    intrinsic("isunordered", Intrinsic::IsUnordered, R2),
+    intrinsic("isfinite", Intrinsic::IsFinite, R1),
+    intrinsic("isinf", Intrinsic::IsInf, R1),
+    intrinsic("isnan", Intrinsic::IsNan, R1),
+    intrinsic("isnormal", Intrinsic::IsNormal, R1),
+    intrinsic("signbit", Intrinsic::SignBit, R1),
+    intrinsic("any", Intrinsic::Any, &["int(I)"]),
+    intrinsic("all", Intrinsic::All, &["int(I)"]),
+    intrinsic("bitselect", Intrinsic::BitSelect, &["G(G,G,G)"]),
+    intrinsic("select", Intrinsic::Select, &["G(G,G,S)", "G(G,G,U)"]),
 ];
 
 static INDEX: LazyLock<FxHashMap<&'static str, &'static Row>> =

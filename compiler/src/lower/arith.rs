@@ -4,7 +4,7 @@ use super::function::Lowering;
 use super::types::ArithType;
 use crate::diag::Span;
 use crate::ir::{BinOp, CmpOp, Scalar, UnOp, Value};
-use crate::thir::{BinaryOp, Expr, ExprKind, Place, Ty, TyKind, UnaryOp};
+use crate::thir::{BinaryOp, Expr, ExprKind, Lvalue, Ty, TyKind, UnaryOp};
 
 /// An operand: a value, or a product that may still be fused with an addition.
 #[derive(Clone, Copy)]
@@ -168,24 +168,24 @@ impl<'p> Lowering<'p, '_> {
         self.b.bin(op, lhs, amount)
     }
 
-    pub(super) fn compound_assign(&mut self, op: BinaryOp, place: &'p Place, value: &'p Expr, compute: Ty, contract: bool) -> Value {
+    pub(super) fn compound_assign(&mut self, op: BinaryOp, lvalue: &'p Lvalue, value: &'p Expr, compute: Ty, contract: bool) -> Value {
         let right = if contract && is_product(value) { self.product(value) } else { Operand::Value(self.expr(value)) };
-        let located = self.locate(place);
-        let old = self.read(&located, place.ty.ty);
-        let (object, arith) = (self.arithmetic(place.ty.ty), self.arithmetic(compute));
+        let located = self.locate(lvalue);
+        let old = self.read(&located, lvalue.ty.ty);
+        let (object, arith) = (self.arithmetic(lvalue.ty.ty), self.arithmetic(compute));
         let left = self.b.convert(old, object, arith);
         let result = self.combine(op, Operand::Value(left), right, arith, contract, compute);
         let result = self.finish(result);
         let result = self.b.convert(result, arith, object);
-        self.write(&located, place.ty.ty, result);
+        self.write(&located, lvalue.ty.ty, result);
         result
     }
 
     /// `++` and `--`.
-    pub(super) fn step(&mut self, place: &'p Place, increment: bool, prefix: bool, stride: u32) -> Value {
-        let located = self.locate(place);
-        let old = self.read(&located, place.ty.ty);
-        let new = if matches!(self.kind(place.ty.ty), TyKind::Pointer { .. }) {
+    pub(super) fn step(&mut self, lvalue: &'p Lvalue, increment: bool, prefix: bool, stride: u32) -> Value {
+        let located = self.locate(lvalue);
+        let old = self.read(&located, lvalue.ty.ty);
+        let new = if matches!(self.kind(lvalue.ty.ty), TyKind::Pointer { .. }) {
             let bytes = i64::from(stride);
             self.b.offset(old, if increment { bytes } else { -bytes })
         } else {
@@ -201,7 +201,7 @@ impl<'p> Lowering<'p, '_> {
                 _ => self.b.bin_int(BinOp::Add, old, if increment { 1 } else { -1 }),
             }
         };
-        self.write(&located, place.ty.ty, new);
+        self.write(&located, lvalue.ty.ty, new);
         if prefix { new } else { old }
     }
 }

@@ -97,16 +97,16 @@ impl<'p> Lowering<'p, '_> {
     fn expr_inner(&mut self, expr: &'p Expr) -> Option<Value> {
         Some(match &expr.kind {
             ExprKind::Constant(constant) => self.constant(constant, expr.ty),
-            ExprKind::Load(place) => {
+            ExprKind::Load(lvalue) => {
                 if matches!(self.kind(expr.ty), TyKind::Void) {
-                    self.locate(place);
+                    self.locate(lvalue);
                     return None;
                 }
-                let located = self.locate(place);
-                self.read(&located, place.ty.ty)
+                let located = self.locate(lvalue);
+                self.read(&located, lvalue.ty.ty)
             }
-            ExprKind::AddrOf(place) | ExprKind::Decay(place) => {
-                let address = self.address(place);
+            ExprKind::AddrOf(lvalue) | ExprKind::Decay(lvalue) => {
+                let address = self.address(lvalue);
                 self.pointer_to(address, expr.ty)
             }
             ExprKind::Unary(op, inner) => self.unary(*op, inner, expr.ty),
@@ -122,26 +122,26 @@ impl<'p> Lowering<'p, '_> {
                 let cond = self.b.cmp_int(CmpOp::SLt, cond, 0);
                 self.b.select(cond, then, els)
             }
-            ExprKind::Assign { place, value } => {
+            ExprKind::Assign { lvalue, value } => {
                 let value = self.expr(value);
-                let located = self.locate(place);
-                self.write(&located, place.ty.ty, value);
+                let located = self.locate(lvalue);
+                self.write(&located, lvalue.ty.ty, value);
                 match located {
                     Located::Memory(memory) if self.is_record(expr.ty) => memory.address,
                     _ => value,
                 }
             }
-            ExprKind::CompoundAssign { op, place, value, compute, contract } => {
-                self.compound_assign(*op, place, value, *compute, *contract)
+            ExprKind::CompoundAssign { op, lvalue, value, compute, contract } => {
+                self.compound_assign(*op, lvalue, value, *compute, *contract)
             }
-            ExprKind::PointerAssign { place, index, stride, negate } => {
-                let located = self.locate(place);
-                let pointer = self.read(&located, place.ty.ty);
+            ExprKind::PointerAssign { lvalue, index, stride, negate } => {
+                let located = self.locate(lvalue);
+                let pointer = self.read(&located, lvalue.ty.ty);
                 let pointer = self.index_address(pointer, index, *stride, *negate);
-                self.write(&located, place.ty.ty, pointer);
+                self.write(&located, lvalue.ty.ty, pointer);
                 pointer
             }
-            ExprKind::IncDec { place, increment, prefix, stride } => self.step(place, *increment, *prefix, *stride),
+            ExprKind::IncDec { lvalue, increment, prefix, stride } => self.step(lvalue, *increment, *prefix, *stride),
             ExprKind::Cast(kind, inner) => return self.cast(*kind, inner, expr.ty),
             ExprKind::PointerAdd { pointer, index, stride, negate } => {
                 let pointer = self.expr(pointer);
@@ -154,7 +154,7 @@ impl<'p> Lowering<'p, '_> {
             }
             ExprKind::Call { func, args, part } => return self.call(*func, args, expr.ty, *part),
             ExprKind::CallLanes { func, args } => return self.call_lanes(*func, args, expr.ty),
-            ExprKind::Native { op, args } => return self.native(*op, args, expr.ty),
+            ExprKind::Intrinsic { op, args } => return self.intrinsic(*op, args, expr.ty),
             ExprKind::Printf { format, args } => self.printf(*format, args),
             ExprKind::Comma(lhs, rhs) => {
                 self.effect(lhs);

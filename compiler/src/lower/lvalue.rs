@@ -1,4 +1,4 @@
-//! Places: where objects are, and reading and writing them.
+//! BlockAddresses: where objects are, and reading and writing them.
 //!
 //! A vector in private memory is read and written whole, so that it can become an SSA value; elsewhere only the lanes named are touched,
 //! because other work-items may write the others at the same time.
@@ -8,7 +8,7 @@ use super::function::{Lowering, Slot};
 use super::types::ArithType;
 use crate::ast::ScalarKind;
 use crate::ir::{CastOp, CmpOp, Global, Op, Space, Type, Value};
-use crate::thir::{Expr, ExprKind, Init, LocalId, Place, PlaceKind, Ty};
+use crate::thir::{Expr, ExprKind, Init, LocalId, Lvalue, LvalueKind, Ty};
 
 /// Where in memory an object is, and how it may be read and written there.
 #[derive(Clone, Copy, Debug)]
@@ -48,11 +48,11 @@ pub(super) const fn align_at(align: u32, offset: u32) -> u32 {
 
 impl<'p> Lowering<'p, '_> {
     /// Evaluates what a place needs to be found.
-    pub(super) fn locate(&mut self, place: &'p Place) -> Located {
-        let volatile = place.ty.is_volatile;
-        let memory = |address: Value| Located::Memory(ObjectAddress { address, align: place.align.max(1), volatile });
-        match &place.kind {
-            PlaceKind::Local(id) => match self.slot(*id) {
+    pub(super) fn locate(&mut self, lvalue: &'p Lvalue) -> Located {
+        let volatile = lvalue.ty.is_volatile;
+        let memory = |address: Value| Located::Memory(ObjectAddress { address, align: lvalue.align.max(1), volatile });
+        match &lvalue.kind {
+            LvalueKind::Local(id) => match self.slot(*id) {
                 Slot::Value(value) => Located::Value(value),
                 Slot::Memory(address) => memory(address),
                 Slot::Var(_) | Slot::New => {
@@ -60,25 +60,25 @@ impl<'p> Lowering<'p, '_> {
                     memory(address)
                 }
             },
-            PlaceKind::Global(id) => {
-                let address = self.b.global_addr(Global(id.0), place.space);
+            LvalueKind::Global(id) => {
+                let address = self.b.global_addr(Global(id.0), lvalue.space);
                 memory(address)
             }
-            PlaceKind::Deref(pointer) => {
+            LvalueKind::Deref(pointer) => {
                 let address = self.expr(pointer);
                 memory(address)
             }
-            PlaceKind::Field { base, offset } => {
+            LvalueKind::Field { base, offset } => {
                 let address = self.address(base);
                 memory(self.b.offset(address, i64::from(*offset)))
             }
-            PlaceKind::Element { base, index } => {
+            LvalueKind::Element { base, index } => {
                 let address = self.address(base);
-                let (stride, _) = self.layout(place.ty.ty);
+                let (stride, _) = self.layout(lvalue.ty.ty);
                 let address = self.index_address(address, index, stride, false);
                 memory(address)
             }
-            PlaceKind::Lanes { base, lanes } => {
+            LvalueKind::Lanes { base, lanes } => {
                 let arith = self.arithmetic(base.ty.ty);
                 match self.locate(base) {
                     Located::Lanes { base, arith, lanes: outer } => {
@@ -88,7 +88,7 @@ impl<'p> Lowering<'p, '_> {
                     base => Located::Lanes { base: Box::new(base), arith, lanes: lanes.clone() },
                 }
             }
-            PlaceKind::LaneDyn { base, index } => {
+            LvalueKind::LaneDyn { base, index } => {
                 let arith = self.arithmetic(base.ty.ty);
                 let base = self.locate(base);
                 let signed = self.arithmetic(index.ty).is_signed();
@@ -103,11 +103,11 @@ impl<'p> Lowering<'p, '_> {
                     (_, base) => Located::LaneDyn { base: Box::new(base), arith, index },
                 }
             }
-            PlaceKind::Temporary(expr) => {
+            LvalueKind::Temporary(expr) => {
                 let value = self.expr(expr);
-                if self.is_record(place.ty.ty) { memory(value) } else { Located::Value(value) }
+                if self.is_record(lvalue.ty.ty) { memory(value) } else { Located::Value(value) }
             }
-            PlaceKind::Compound { local, init } => {
+            LvalueKind::Compound { local, init } => {
                 self.initialise(*local, init);
                 let address = self.local_address(*local);
                 memory(address)
@@ -116,8 +116,8 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// The address of an object, whatever it takes: a value without one is put into memory.
-    pub(super) fn address(&mut self, place: &'p Place) -> Value {
-        match self.locate(place) {
+    pub(super) fn address(&mut self, lvalue: &'p Lvalue) -> Value {
+        match self.locate(lvalue) {
             Located::Memory(memory) => memory.address,
             Located::Lanes { base, arith, lanes } => {
                 let first = u32::from(lanes.first().copied().unwrap_or(0));
@@ -130,7 +130,7 @@ impl<'p> Lowering<'p, '_> {
                 self.b.ptr_add(address, bytes)
             }
             Located::Value(value) => {
-                let ty = place.ty.ty;
+                let ty = lvalue.ty.ty;
                 self.spill(ty, value)
             }
         }
@@ -398,8 +398,8 @@ impl<'p> Lowering<'p, '_> {
                     (smallest, largest) = (smallest.min(scalar.size()), largest.max(scalar.size()));
                     let width = scalar.size() as usize;
                     let room = bytes.get_mut(*offset as usize..).unwrap_or_default();
-                    for (place, bits) in room.chunks_exact_mut(width).zip(&lanes) {
-                        place.copy_from_slice(&bits.to_le_bytes()[..width]);
+                    for (lvalue, bits) in room.chunks_exact_mut(width).zip(&lanes) {
+                        lvalue.copy_from_slice(&bits.to_le_bytes()[..width]);
                     }
                 }
                 _ => {

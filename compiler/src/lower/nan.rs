@@ -9,7 +9,7 @@
 
 use super::builder::Builder;
 use super::function::Lowering;
-use crate::builtins::Native;
+use crate::builtins::Intrinsic;
 use crate::ir::{Op, Scalar, Value};
 use crate::thir::FuncId;
 
@@ -50,18 +50,24 @@ impl Lowering<'_, '_> {
     }
 
     /// Asks of a call of a built-in function that is lowered here: those of mathematics (6.15.2), the common (6.15.4) and the geometric ones (6.15.5).
-    pub(super) fn native_nan_check(&mut self, op: Native, result: Value, args: &[Value]) {
+    pub(super) fn intrinsic_nan_check(&mut self, op: Intrinsic, result: Value, args: &[Value]) {
         match op {
             // Its argument is the NaN's bits; the others give what they are given.
-            Native::Nan | Native::Fabs | Native::Copysign | Native::Fmin | Native::Fmax | Native::Step | Native::Sign => {}
-            Native::Dot
-            | Native::Cross
-            | Native::Length
-            | Native::Distance
-            | Native::Normalize
-            | Native::FastLength
-            | Native::FastDistance
-            | Native::FastNormalize => self.b.nan_check_across(result, args),
+            Intrinsic::Nan
+            | Intrinsic::Fabs
+            | Intrinsic::Copysign
+            | Intrinsic::Fmin
+            | Intrinsic::Fmax
+            | Intrinsic::Step
+            | Intrinsic::Sign => {}
+            Intrinsic::Dot
+            | Intrinsic::Cross
+            | Intrinsic::Length
+            | Intrinsic::Distance
+            | Intrinsic::Normalize
+            | Intrinsic::FastLength
+            | Intrinsic::FastDistance
+            | Intrinsic::FastNormalize => self.b.nan_check_across(result, args),
             _ => self.b.nan_check(result, args, None),
         }
     }

@@ -1,7 +1,7 @@
 //! Questions about the typed tree that are asked before it is lowered.
 
 use crate::thir::visit::{self, children, expressions, nested};
-use crate::thir::{Expr, ExprKind, Function, LabelId, LocalId, Place, PlaceKind, Stmt, StmtKind};
+use crate::thir::{Expr, ExprKind, Function, LabelId, LocalId, Lvalue, LvalueKind, Stmt, StmtKind};
 
 // ---- what happens to parameters ----
 
@@ -15,18 +15,18 @@ impl Usage {
         self.written.get(id.index()).copied().unwrap_or(true)
     }
 
-    fn mark(&mut self, place: &Place) {
-        match &place.kind {
-            PlaceKind::Local(id) => {
+    fn mark(&mut self, lvalue: &Lvalue) {
+        match &lvalue.kind {
+            LvalueKind::Local(id) => {
                 if let Some(entry) = self.written.get_mut(id.index()) {
                     *entry = true;
                 }
             }
-            PlaceKind::Field { base, .. }
-            | PlaceKind::Element { base, .. }
-            | PlaceKind::Lanes { base, .. }
-            | PlaceKind::LaneDyn { base, .. } => self.mark(base),
-            PlaceKind::Global(_) | PlaceKind::Deref(_) | PlaceKind::Temporary(_) | PlaceKind::Compound { .. } => {}
+            LvalueKind::Field { base, .. }
+            | LvalueKind::Element { base, .. }
+            | LvalueKind::Lanes { base, .. }
+            | LvalueKind::LaneDyn { base, .. } => self.mark(base),
+            LvalueKind::Global(_) | LvalueKind::Deref(_) | LvalueKind::Temporary(_) | LvalueKind::Compound { .. } => {}
         }
     }
 }
@@ -40,12 +40,12 @@ pub(super) fn usage(function: &Function, body: &[Stmt]) -> Usage {
     loop {
         if let Some(expr) = exprs.pop() {
             match &expr.kind {
-                ExprKind::Assign { place, .. }
-                | ExprKind::CompoundAssign { place, .. }
-                | ExprKind::PointerAssign { place, .. }
-                | ExprKind::IncDec { place, .. }
-                | ExprKind::AddrOf(place)
-                | ExprKind::Decay(place) => usage.mark(place),
+                ExprKind::Assign { lvalue, .. }
+                | ExprKind::CompoundAssign { lvalue, .. }
+                | ExprKind::PointerAssign { lvalue, .. }
+                | ExprKind::IncDec { lvalue, .. }
+                | ExprKind::AddrOf(lvalue)
+                | ExprKind::Decay(lvalue) => usage.mark(lvalue),
                 ExprKind::StmtExpr { stmts: inner, .. } => stmts.extend(inner),
                 _ => {}
             }
@@ -91,8 +91,8 @@ pub(super) fn is_cheap(expr: &Expr) -> bool {
                 true
             }
             ExprKind::Binary { op, .. } => !matches!(op, crate::thir::BinaryOp::Div | crate::thir::BinaryOp::Rem),
-            ExprKind::Load(place) => !place.ty.is_volatile && is_variable(place),
-            ExprKind::AddrOf(place) | ExprKind::Decay(place) => is_variable(place),
+            ExprKind::Load(lvalue) => !lvalue.ty.is_volatile && is_variable(lvalue),
+            ExprKind::AddrOf(lvalue) | ExprKind::Decay(lvalue) => is_variable(lvalue),
             _ => false,
         };
         if !fits {
@@ -103,10 +103,10 @@ pub(super) fn is_cheap(expr: &Expr) -> bool {
     true
 }
 
-fn is_variable(place: &Place) -> bool {
-    match &place.kind {
-        PlaceKind::Local(_) => !place.ty.is_volatile,
-        PlaceKind::Lanes { base, .. } | PlaceKind::Field { base, .. } => is_variable(base),
+fn is_variable(lvalue: &Lvalue) -> bool {
+    match &lvalue.kind {
+        LvalueKind::Local(_) => !lvalue.ty.is_volatile,
+        LvalueKind::Lanes { base, .. } | LvalueKind::Field { base, .. } => is_variable(base),
         _ => false,
     }
 }

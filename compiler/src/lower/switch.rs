@@ -263,14 +263,14 @@ impl<'p> Lowering<'p, '_> {
                 continue;
             }
             self.b.open();
-            let place = self.b.int(Type::I32, i as i64);
-            self.b.store(address, place, 4, false);
+            let lvalue = self.b.int(Type::I32, i as i64);
+            self.b.store(address, lvalue, 4, false);
             let region = self.b.close_branch();
             cases.push((values.get(*number).cloned().unwrap_or_default(), region));
         }
         self.b.open();
-        let place = self.b.int(Type::I32, default as i64);
-        self.b.store(address, place, 4, false);
+        let lvalue = self.b.int(Type::I32, default as i64);
+        self.b.store(address, lvalue, 4, false);
         let default = self.b.close_branch();
         self.emit_switch(selector, cases, Some(default));
         var

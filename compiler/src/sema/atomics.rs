@@ -5,7 +5,7 @@
 
 use super::{Sema, is_float};
 use crate::ast::{Name, ScalarKind};
-use crate::builtins::Native;
+use crate::builtins::Intrinsic;
 use crate::diag::Span;
 use crate::ir::{AtomicOp, Space};
 use crate::preprocess::needed_feature;
@@ -174,12 +174,12 @@ impl Sema<'_> {
             args.push(self.scalar_arg(value, object));
         }
         let op = match kind {
-            AtomicKind::Inc => Native::AtomicInc,
-            AtomicKind::Dec => Native::AtomicDec,
-            AtomicKind::CmpXchg => Native::AtomicCmpXchg,
-            other => Native::Atomic(atomic_op(other, object)),
+            AtomicKind::Inc => Intrinsic::AtomicInc,
+            AtomicKind::Dec => Intrinsic::AtomicDec,
+            AtomicKind::CmpXchg => Intrinsic::AtomicCmpXchg,
+            other => Intrinsic::Atomic(atomic_op(other, object)),
         };
-        self.native(op, args, ty, span)
+        self.intrinsic(op, args, ty, span)
     }
 
     pub(super) fn c11_atomic(&mut self, name: &Name, (kind, explicit): (C11, bool), values: Vec<Expr>, span: Span) -> Expr {
@@ -209,21 +209,21 @@ impl Sema<'_> {
                 // Sums of pointers' integers take a difference, which converts.
                 args.push(self.scalar_arg(value, object));
                 match kind {
-                    C11::Init => (Native::AtomicInit, void),
-                    C11::Store => (Native::Atomic(AtomicOp::Store), void),
-                    C11::Exchange => (Native::Atomic(AtomicOp::Xchg), ty),
+                    C11::Init => (Intrinsic::AtomicInit, void),
+                    C11::Store => (Intrinsic::Atomic(AtomicOp::Store), void),
+                    C11::Exchange => (Intrinsic::Atomic(AtomicOp::Xchg), ty),
                     C11::Fetch(fetch) => {
                         let arithmetic = matches!(fetch, AtomicKind::Add | AtomicKind::Sub | AtomicKind::Min | AtomicKind::Max);
                         if is_float(object) && !(arithmetic && self.target.has_extension("cl_ext_float_atomics")) {
                             self.err(span, format!("'{name}' of floating-point types is not supported by this device"));
                             return self.error_expr(span);
                         }
-                        (Native::Atomic(atomic_op(fetch, object)), ty)
+                        (Intrinsic::Atomic(atomic_op(fetch, object)), ty)
                     }
                     _ => return self.error_expr(span),
                 }
             }
-            C11::Load => (Native::Atomic(AtomicOp::Load), ty),
+            C11::Load => (Intrinsic::Atomic(AtomicOp::Load), ty),
             C11::CompareExchange => {
                 let (Some(expected), Some(desired)) = (values.next(), values.next()) else { return self.error_expr(span) };
                 let matches = self.pointer_parts(expected.ty).is_some_and(|(pointee, _)| self.scalar_kind(pointee.ty) == Some(object));
@@ -233,10 +233,10 @@ impl Sema<'_> {
                 }
                 args.push(expected);
                 args.push(self.scalar_arg(desired, object));
-                (Native::AtomicCompareExchange, bool_ty)
+                (Intrinsic::AtomicCompareExchange, bool_ty)
             }
-            C11::TestAndSet => (Native::AtomicFlagTestAndSet, bool_ty),
-            C11::Clear => (Native::AtomicFlagClear, void),
+            C11::TestAndSet => (Intrinsic::AtomicFlagTestAndSet, bool_ty),
+            C11::Clear => (Intrinsic::AtomicFlagClear, void),
         };
         let values: Vec<Expr> = values.collect();
         let orders = if kind == C11::CompareExchange { 2 } else { 1 };
@@ -261,7 +261,7 @@ impl Sema<'_> {
             let order = self.expr(ExprKind::Constant(Constant::Int(ORDER_SEQ_CST)), int, span);
             args.push(order);
         }
-        self.native(op, args, ret, span)
+        self.intrinsic(op, args, ret, span)
     }
 }
 

@@ -16,14 +16,14 @@ use crate::ast::{Name, ScalarKind};
 use crate::diag::Span;
 use crate::enqueue::{MAX_CAPTURED, kernel_name};
 use crate::ir::Space;
-use crate::thir::{CastKind, Expr, ExprKind, FuncId, Function, Linkage, LocalId, Place, PlaceKind, QualTy, Stmt, StmtKind, Ty, TyKind};
+use crate::thir::{CastKind, Expr, ExprKind, FuncId, Function, Linkage, LocalId, Lvalue, LvalueKind, QualTy, Stmt, StmtKind, Ty, TyKind};
 
 /// Alignment of what a block captured, in bytes: records begin at even words.
 const CAPTURE_ALIGN: u32 = 8;
 
 /// Where a block's kernel finds something that the block captured.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum CapturePlace {
+pub(super) enum CaptureSlot {
     /// At this byte of its captures.
     Memory(u32),
     /// In the next one of the parameters behind the pointers to local memory.
@@ -32,27 +32,27 @@ pub(super) enum CapturePlace {
 
 impl Sema<'_> {
     /// The types of what a block captures and where its kernel finds it, and how many words of memory that takes.
-    pub(super) fn capture_places(&self, block: FuncId) -> (Vec<(Ty, CapturePlace)>, u32) {
+    pub(super) fn capture_slots(&self, block: FuncId) -> (Vec<(Ty, CaptureSlot)>, u32) {
         let function = &self.functions[block.index()];
         let own = self.decls[block.index()].params.len();
         let mut end = 0u32;
-        let mut places = Vec::new();
+        let mut slots = Vec::new();
         for local in function.params.get(own..).unwrap_or_default() {
             let Some(local) = function.locals.get(local.index()) else { continue };
             if matches!(self.kind(local.ty.ty), TyKind::Image(..) | TyKind::Sampler) {
-                places.push((local.ty.ty, CapturePlace::Parameter));
+                slots.push((local.ty.ty, CaptureSlot::Parameter));
                 continue;
             }
             let (size, align) = self.types.layout(local.ty.ty).unwrap_or((0, 1));
             let at = end.next_multiple_of(align.clamp(1, CAPTURE_ALIGN));
-            places.push((local.ty.ty, CapturePlace::Memory(at)));
+            slots.push((local.ty.ty, CaptureSlot::Memory(at)));
             end = at.saturating_add(u32::try_from(size).unwrap_or(u32::MAX));
         }
-        (places, end.div_ceil(8) * 2)
+        (slots, end.div_ceil(8) * 2)
     }
 
     /// Where something captured is in memory.
-    pub(super) fn captured_place(&mut self, base: Expr, ty: Ty, offset: u32, span: Span) -> Place {
+    pub(super) fn captured_lvalue(&mut self, base: Expr, ty: Ty, offset: u32, span: Span) -> Lvalue {
         let align = self.align_of(ty).clamp(1, CAPTURE_ALIGN);
         let base_ty = base.ty;
         let index = self.int_const(offset.into(), ScalarKind::UInt, span);
@@ -60,7 +60,7 @@ impl Sema<'_> {
         let pointer = self.expr(kind, base_ty, span);
         let to = self.pointer(QualTy::plain(ty), Space::Global);
         let pointer = self.cast(CastKind::Pointer, pointer, to);
-        Place { kind: PlaceKind::Deref(Box::new(pointer)), ty: QualTy::plain(ty), space: Space::Global, align, span: self.span(span) }
+        Lvalue { kind: LvalueKind::Deref(Box::new(pointer)), ty: QualTy::plain(ty), space: Space::Global, align, span: self.span(span) }
     }
 
     /// The number of the kernel that a block becomes.
@@ -68,12 +68,12 @@ impl Sema<'_> {
         if let Some(number) = self.block_kernels.get(&block.func) {
             return Some(*number);
         }
-        let (places, words) = self.capture_places(block.func);
+        let (slots, words) = self.capture_slots(block.func);
         if words > MAX_CAPTURED / 4 {
             self.err(span, format!("the block captures {} bytes, {MAX_CAPTURED} are allowed for blocks that are enqueued", words * 4));
             return None;
         }
-        for (ty, _) in &places {
+        for (ty, _) in &slots {
             if matches!(self.kind(*ty), TyKind::Event) {
                 let shown = self.show(*ty);
                 self.err(span, format!("a block that is enqueued cannot capture a variable of type '{shown}'"));
@@ -88,22 +88,22 @@ impl Sema<'_> {
         let (func, locals) = (block.func, self.decls[block.func.index()].params.len());
         let void = self.void_ty();
         let local = self.pointer(QualTy::plain(void), Space::Local);
-        let handles = places.iter().filter(|(_, place)| matches!(place, CapturePlace::Parameter)).map(|&(ty, _)| ty);
+        let handles = slots.iter().filter(|(_, slot)| matches!(slot, CaptureSlot::Parameter)).map(|&(ty, _)| ty);
         let types: Vec<Ty> = std::iter::repeat_n(local, locals).chain(handles).collect();
         self.kernel_of(number, &types, span, |sema, at, parameters| {
             let (parameters, handles) = parameters.split_at_checked(locals)?;
             let mut handles = handles.iter();
             let mut stmts = Vec::new();
             let mut captured = Vec::new();
-            for &(ty, place) in &places {
-                let CapturePlace::Memory(offset) = place else {
+            for &(ty, slot) in &slots {
+                let CaptureSlot::Memory(offset) = slot else {
                     captured.push(*handles.next()?);
                     continue;
                 };
                 let index = sema.local_read(at, span);
                 let base = sema.own_call("__wgcl_captured", vec![index], span)?;
-                let place = sema.captured_place(base, ty, offset, span);
-                let value = sema.rvalue(Operand::Place(place));
+                let lvalue = sema.captured_lvalue(base, ty, offset, span);
+                let value = sema.rvalue(Operand::Lvalue(lvalue));
                 captured.push(sema.hidden_local(&mut stmts, value, span)?);
             }
             let values = parameters.iter().map(|&local| sema.local_read(local, span)).collect();

@@ -230,8 +230,8 @@ impl Sema<'_> {
         let mut statements = Vec::new();
         let mut copies = Vec::new();
         for &captured in &block.captures {
-            let place = self.local_place(captured, name.span);
-            let value = self.rvalue(Operand::Place(place));
+            let lvalue = self.local_lvalue(captured, name.span);
+            let value = self.rvalue(Operand::Lvalue(lvalue));
             let copy = self.new_local("", QualTy::plain(value.ty), name.span)?;
             copies.push(copy);
             statements.push(Stmt { kind: StmtKind::Local { local: copy, init: Some(Init::Expr(value)) }, span: self.span(name.span) });
@@ -293,8 +293,8 @@ impl Sema<'_> {
         let mut call = self.call_function(block.func, values, args, name_span, span);
         if let ExprKind::Call { args, .. } = &mut call.kind {
             for &captured in &block.captures {
-                let place = self.local_place(captured, span);
-                args.push(self.rvalue(Operand::Place(place)));
+                let lvalue = self.local_lvalue(captured, span);
+                args.push(self.rvalue(Operand::Lvalue(lvalue)));
             }
         }
         call

@@ -4,7 +4,7 @@ use super::convert::{PointerFit, Purpose, promoted, usual_kind};
 use super::library_call::LibraryCall;
 use super::{Operand, Sema, is_float, is_signed, signed_of, unsigned_of};
 use crate::ast::{self, Name, ScalarKind};
-use crate::builtins::table::{self, Atom, Class, How, Row, Signature};
+use crate::builtins::table::{self, Atom, Class, Implementation, Row, Signature};
 use crate::diag::{Diagnostic, Span};
 use crate::ir::Space;
 use crate::thir::types::scalar_size;
@@ -114,8 +114,8 @@ impl Sema<'_> {
             None => {
                 let candidates: Vec<Span> = viable.iter().map(|(_, id)| self.decls[id.index()].span).collect();
                 let mut error = Diagnostic::error(name_span, format!("call to '{name}' is ambiguous"));
-                for place in candidates.into_iter().filter(|place| *place != Span::NONE) {
-                    error = error.with_note(place, "candidate function");
+                for lvalue in candidates.into_iter().filter(|lvalue| *lvalue != Span::NONE) {
+                    error = error.with_note(lvalue, "candidate function");
                 }
                 self.report(error);
                 self.error_expr(span)
@@ -180,9 +180,9 @@ impl Sema<'_> {
         let (expected, given) = (decl.params.len(), values.len());
         if expected != given {
             let word = if given < expected { "few" } else { "many" };
-            let place = if given > expected { args.get(expected).map_or(span, |a| a.span) } else { name_span };
+            let lvalue = if given > expected { args.get(expected).map_or(span, |a| a.span) } else { name_span };
             self.err_note(
-                place,
+                lvalue,
                 format!("too {word} arguments to function call, expected {expected}, have {given}"),
                 decl.span,
                 format!("'{}' declared here", decl.name),
@@ -237,8 +237,8 @@ impl Sema<'_> {
 
     pub(super) fn builtin_call_values(&mut self, name: &Name, values: Vec<Expr>, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
         if let Some(value) = values.iter().find(|v| matches!(self.kind(v.ty), TyKind::Void)) {
-            let place = value.span;
-            self.err(place, format!("passing 'void' to a parameter of '{name}'"));
+            let lvalue = value.span;
+            self.err(lvalue, format!("passing 'void' to a parameter of '{name}'"));
             return self.error_expr(span);
         }
         let mut result = match table::find(name).filter(|_| !self.is_integer_dot(name, &values)) {
@@ -295,9 +295,11 @@ impl Sema<'_> {
             converted.push(self.arith_cast(value, ty));
         }
         let ret = self.atom_type(signature.ret, kind, lanes);
-        match row.how {
-            How::Native(op) => self.expr(ExprKind::Native { op, args: converted }, ret, span),
-            How::Library => self.library_call(name, LibraryCall { signature: &signature, kind, lanes, args: converted, ret, span }),
+        match row.implementation {
+            Implementation::Intrinsic(op) => self.expr(ExprKind::Intrinsic { op, args: converted }, ret, span),
+            Implementation::Library => {
+                self.library_call(name, LibraryCall { signature: &signature, kind, lanes, args: converted, ret, span })
+            }
         }
     }
 

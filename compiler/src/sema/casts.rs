@@ -254,9 +254,9 @@ impl Sema<'_> {
         let Some((ty, init)) = self.list_initializer(decl.qt, list) else { return self.error_operand(span) };
         let qt = QualTy { ty, ..decl.qt };
         let Some(local) = self.new_local("", qt, span) else { return self.error_operand(span) };
-        let mut place = self.local_place(local, span);
-        place.kind = crate::thir::PlaceKind::Compound { local, init: Box::new(init) };
-        Operand::Place(place)
+        let mut lvalue = self.local_lvalue(local, span);
+        lvalue.kind = crate::thir::LvalueKind::Compound { local, init: Box::new(init) };
+        Operand::Lvalue(lvalue)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Sema;
 use crate::ast::ScalarKind;
-use crate::builtins::Native;
+use crate::builtins::Intrinsic;
 use crate::diag::Span;
 use crate::thir::Expr;
 
@@ -34,7 +34,7 @@ impl Sema<'_> {
     /// A call: `ulong`, or `uint2` with the low word first.
     pub(super) fn clock(&mut self, clock: Clock, span: Span) -> Expr {
         let two = self.lanes(ScalarKind::UInt, 2);
-        let words = self.native(Native::Clock { sub: clock.sub }, Vec::new(), two, span);
+        let words = self.intrinsic(Intrinsic::Clock { sub: clock.sub }, Vec::new(), two, span);
         if clock.words {
             return words;
         }

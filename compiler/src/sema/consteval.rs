@@ -9,7 +9,7 @@ use super::{Sema, is_float, is_signed};
 use crate::ast::ScalarKind;
 use crate::ir::Space;
 use crate::thir::types::scalar_size;
-use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, GlobalId, Place, PlaceKind, Rounding, Ty, TyKind, UnaryOp};
+use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, GlobalId, Lvalue, LvalueKind, Rounding, Ty, TyKind, UnaryOp};
 
 /// The value of a constant expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -163,9 +163,9 @@ impl Sema<'_> {
     pub(super) fn evaluate(&self, expr: &Expr) -> Option<Value> {
         match &expr.kind {
             ExprKind::Constant(constant) => Some(Value::Const(constant.clone())),
-            ExprKind::Load(place) => self.load_constant(place, expr.ty),
-            ExprKind::AddrOf(place) | ExprKind::Decay(place) => {
-                let (global, offset) = self.address(place)?;
+            ExprKind::Load(lvalue) => self.load_constant(lvalue, expr.ty),
+            ExprKind::AddrOf(lvalue) | ExprKind::Decay(lvalue) => {
+                let (global, offset) = self.address(lvalue)?;
                 Some(Value::Address(global, offset))
             }
             ExprKind::Unary(op, operand) => self.unary_constant(*op, operand, expr.ty),
@@ -238,23 +238,23 @@ impl Sema<'_> {
     }
 
     /// The address of a place with static storage.
-    pub(super) fn address(&self, place: &Place) -> Option<(GlobalId, i64)> {
-        match &place.kind {
-            PlaceKind::Global(global) => Some((*global, 0)),
-            PlaceKind::Deref(pointer) => match self.evaluate(pointer)? {
+    pub(super) fn address(&self, lvalue: &Lvalue) -> Option<(GlobalId, i64)> {
+        match &lvalue.kind {
+            LvalueKind::Global(global) => Some((*global, 0)),
+            LvalueKind::Deref(pointer) => match self.evaluate(pointer)? {
                 Value::Address(global, offset) => Some((global, offset)),
                 Value::Const(_) => None,
             },
-            PlaceKind::Field { base, offset } => {
+            LvalueKind::Field { base, offset } => {
                 let (global, at) = self.address(base)?;
                 Some((global, at + i64::from(*offset)))
             }
-            PlaceKind::Element { base, index } => {
+            LvalueKind::Element { base, index } => {
                 let (global, at) = self.address(base)?;
-                let size = i64::try_from(self.size_of(place.ty.ty)?).ok()?;
+                let size = i64::try_from(self.size_of(lvalue.ty.ty)?).ok()?;
                 Some((global, at.checked_add(self.integer_constant(index)?.checked_mul(size)?)?))
             }
-            PlaceKind::Lanes { base, lanes } => {
+            LvalueKind::Lanes { base, lanes } => {
                 let (global, at) = self.address(base)?;
                 let (kind, _) = self.arith(base.ty.ty)?;
                 let [lane] = lanes.as_slice() else { return None };
@@ -265,15 +265,15 @@ impl Sema<'_> {
     }
 
     /// Reads a variable in constant space whose contents are known: more than C99 asks for, as other compilers do.
-    fn load_constant(&self, place: &Place, ty: Ty) -> Option<Value> {
-        if let PlaceKind::Local(local) = place.kind {
+    fn load_constant(&self, lvalue: &Lvalue, ty: Ty) -> Option<Value> {
+        if let LvalueKind::Local(local) = lvalue.kind {
             let constant = self.f.as_ref().and_then(|f| f.constants.get(&local));
             return constant.filter(|_| self.fold_const).cloned().map(Value::Const);
         }
-        if place.space != Space::Constant && !(self.fold_const && place.ty.is_const) {
+        if lvalue.space != Space::Constant && !(self.fold_const && lvalue.ty.is_const) {
             return None;
         }
-        let (global, offset) = self.address(place)?;
+        let (global, offset) = self.address(lvalue)?;
         let variable = &self.globals[global.index()];
         let bytes = variable.init.as_deref()?;
         let at = usize::try_from(offset).ok()?;

@@ -2,7 +2,7 @@
 
 use super::Sema;
 use crate::ast::{Name, ScalarKind};
-use crate::builtins::Native;
+use crate::builtins::Intrinsic;
 use crate::diag::Span;
 use crate::thir::Expr;
 
@@ -86,6 +86,6 @@ impl Sema<'_> {
             }
         }
         let ty = self.scalar(if signed { ScalarKind::Int } else { ScalarKind::UInt });
-        self.native(Native::IntegerDot, args, ty, span)
+        self.intrinsic(Intrinsic::IntegerDot, args, ty, span)
     }
 }

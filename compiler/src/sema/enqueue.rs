@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use super::block_kernels::CapturePlace;
+use super::block_kernels::CaptureSlot;
 use super::blocks::BlockRef;
 use super::convert::Purpose;
 use super::scope::Symbol;
 use super::{DeclTy, Operand, Sema};
 use crate::ast::{self, Name, ScalarKind};
-use crate::builtins::{ImageQuery, Native};
+use crate::builtins::{ImageQuery, Intrinsic};
 use crate::diag::Span;
 use crate::enqueue::kernel_name;
 use crate::ir::Space;
@@ -285,8 +285,8 @@ impl Sema<'_> {
     }
 
     pub(super) fn local_read(&mut self, local: LocalId, span: Span) -> Expr {
-        let place = self.local_place(local, span);
-        self.rvalue(Operand::Place(place))
+        let lvalue = self.local_lvalue(local, span);
+        self.rvalue(Operand::Lvalue(lvalue))
     }
 
     /// Makes the record, and stores what the block captures and what local memory it takes where there is one.
@@ -298,7 +298,7 @@ impl Sema<'_> {
         waits: Waits,
         span: Span,
     ) -> Option<Expr> {
-        let (places, words) = self.capture_places(block.func);
+        let (slots, words) = self.capture_slots(block.func);
         let int = self.int();
         // Local memory of no bytes is an error of its own.
         let mut has_empty = self.int_const(0, ScalarKind::Int, span);
@@ -310,7 +310,7 @@ impl Sema<'_> {
             has_empty = self.expr(ExprKind::LogOr(Box::new(has_empty), Box::new(is_empty)), int, span);
         }
         let number = self.int_const(kernel.cast_signed(), ScalarKind::ULong, span);
-        let handles = block.captures.iter().zip(&places).filter(|(_, (_, place))| matches!(place, CapturePlace::Parameter));
+        let handles = block.captures.iter().zip(&slots).filter(|(_, (_, slot))| matches!(slot, CaptureSlot::Parameter));
         let handles: Vec<LocalId> = handles.map(|(&captured, _)| captured).collect();
         let count = self.int_const(i64::try_from(locals.len() + handles.len()).unwrap_or(0), ScalarKind::UInt, span);
         let words = self.int_const(i64::from(words), ScalarKind::UInt, span);
@@ -327,13 +327,13 @@ impl Sema<'_> {
             let store = self.own_call("__wgcl_enqueue_parameter", values, span)?;
             stores.push(Stmt { kind: StmtKind::Expr(store), span: self.span(span) });
         }
-        for (&captured, (ty, place)) in block.captures.iter().zip(places) {
-            let CapturePlace::Memory(offset) = place else { continue };
+        for (&captured, (ty, slot)) in block.captures.iter().zip(slots) {
+            let CaptureSlot::Memory(offset) = slot else { continue };
             let record = self.local_read(at, span);
             let base = self.own_call("__wgcl_captures", vec![record], span)?;
-            let place = self.captured_place(base, ty, offset, span);
+            let lvalue = self.captured_lvalue(base, ty, offset, span);
             let value = self.local_read(captured, span);
-            let store = self.expr(ExprKind::Assign { place: Box::new(place), value: Box::new(value) }, ty, span);
+            let store = self.expr(ExprKind::Assign { lvalue: Box::new(lvalue), value: Box::new(value) }, ty, span);
             stores.push(Stmt { kind: StmtKind::Expr(store), span: self.span(span) });
         }
         if !stores.is_empty() {
@@ -352,7 +352,7 @@ impl Sema<'_> {
     fn parameter_word(&mut self, local: LocalId, span: Span) -> Expr {
         let (value, uint) = (self.local_read(local, span), self.scalar(ScalarKind::UInt));
         match self.kind(value.ty) {
-            TyKind::Image(..) => self.native(Native::GetImage(ImageQuery::Parameter), vec![value], uint, span),
+            TyKind::Image(..) => self.intrinsic(Intrinsic::GetImage(ImageQuery::Parameter), vec![value], uint, span),
             TyKind::Sampler => self.cast(CastKind::AsType, value, uint),
             _ => value,
         }
@@ -458,8 +458,8 @@ impl Sema<'_> {
             let pointer = Box::new(self.local_read(pointer, span));
             let index = Box::new(self.int_const(index, ScalarKind::UInt, span));
             let element = self.expr(ExprKind::PointerAdd { pointer, index, stride, negate: false }, ty, span);
-            let place = self.deref_place(element, span);
-            list.push(self.rvalue(Operand::Place(place)));
+            let lvalue = self.deref_lvalue(element, span);
+            list.push(self.rvalue(Operand::Lvalue(lvalue)));
         }
         Some(list)
     }

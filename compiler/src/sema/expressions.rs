@@ -34,7 +34,7 @@ impl Sema<'_> {
             ast::ExprKind::Char(value) => Operand::Value(self.int_const(i64::from(*value), ScalarKind::Int, span)),
             ast::ExprKind::Str(bytes) => {
                 let global = self.string_global(bytes);
-                Operand::Place(self.global_place(global, span))
+                Operand::Lvalue(self.global_lvalue(global, span))
             }
             ast::ExprKind::Paren(inner) => self.operand(inner),
             ast::ExprKind::Unary(op, operand) => self.unary(*op, operand, span),
@@ -148,7 +148,7 @@ impl Sema<'_> {
         };
         match symbol {
             Some(Symbol::Local(local)) => match self.captured(local, scope) {
-                Some(local) => Operand::Place(self.local_place(local, span)),
+                Some(local) => Operand::Lvalue(self.local_lvalue(local, span)),
                 None => self.error_operand(span),
             },
             Some(Symbol::Block(_)) if scope > 0 && self.f.as_ref().is_some_and(|f| f.outermost > scope + 1) => {
@@ -156,7 +156,7 @@ impl Sema<'_> {
                 self.error_operand(span)
             }
             Some(Symbol::Block(block)) => Operand::Block(block, span),
-            Some(Symbol::Global(global)) => Operand::Place(self.global_place(global, span)),
+            Some(Symbol::Global(global)) => Operand::Lvalue(self.global_lvalue(global, span)),
             Some(Symbol::Functions(list)) => Operand::Functions(list, span),
             Some(Symbol::Constant(value, ty)) => {
                 let kind = self.scalar_kind(ty).unwrap_or(ScalarKind::Int);
@@ -173,7 +173,7 @@ impl Sema<'_> {
                     None => Arc::from(&b""[..]),
                 };
                 let global = self.string_global(&text);
-                Operand::Place(self.global_place(global, span))
+                Operand::Lvalue(self.global_lvalue(global, span))
             }
             None => {
                 let hint = self.suggest_name(name);
@@ -278,7 +278,7 @@ impl Sema<'_> {
             // What programs see of them is a handle.
             (_, TyKind::Image(..) | TyKind::Sampler) => Some(u64::from(self.target.pointer_size())),
             (Some((_, own)), _) if align => Some(u64::from(match operand {
-                Operand::Place(place) => place.align.max(1),
+                Operand::Lvalue(lvalue) => lvalue.align.max(1),
                 _ => own,
             })),
             (layout, _) => layout.map(|(size, _)| size),

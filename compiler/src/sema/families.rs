@@ -11,7 +11,7 @@ use super::intel_subgroups::{self, SubgroupCall};
 use super::pipes::PipeCall;
 use super::{Sema, is_float, unsigned_of};
 use crate::ast::{self, Name, ScalarKind};
-use crate::builtins::Native;
+use crate::builtins::Intrinsic;
 use crate::diag::Span;
 use crate::ir::Space;
 use crate::thir::types::scalar_size;
@@ -43,7 +43,7 @@ enum Family {
     Prefetch,
     ToSpace(Space),
     GetFence,
-    Subgroup(Native),
+    Subgroup(Intrinsic),
     Image(ImageCall),
     Pipe(PipeCall),
     Group(Group),
@@ -211,12 +211,12 @@ impl Sema<'_> {
             "to_local" if self.has_generic() => Family::ToSpace(Space::Local),
             "to_private" if self.has_generic() => Family::ToSpace(Space::Private),
             "get_fence" if self.has_generic() => Family::GetFence,
-            "get_sub_group_size" if subgroups => Family::Subgroup(Native::GetSubGroupSize),
-            "get_max_sub_group_size" if subgroups => Family::Subgroup(Native::GetMaxSubGroupSize),
-            "get_enqueued_num_sub_groups" if subgroups => Family::Subgroup(Native::GetEnqueuedNumSubGroups),
-            "get_num_sub_groups" if subgroups => Family::Subgroup(Native::GetNumSubGroups),
-            "get_sub_group_id" if subgroups => Family::Subgroup(Native::GetSubGroupId),
-            "get_sub_group_local_id" if subgroups => Family::Subgroup(Native::GetSubGroupLocalId),
+            "get_sub_group_size" if subgroups => Family::Subgroup(Intrinsic::GetSubGroupSize),
+            "get_max_sub_group_size" if subgroups => Family::Subgroup(Intrinsic::GetMaxSubGroupSize),
+            "get_enqueued_num_sub_groups" if subgroups => Family::Subgroup(Intrinsic::GetEnqueuedNumSubGroups),
+            "get_num_sub_groups" if subgroups => Family::Subgroup(Intrinsic::GetNumSubGroups),
+            "get_sub_group_id" if subgroups => Family::Subgroup(Intrinsic::GetSubGroupId),
+            "get_sub_group_local_id" if subgroups => Family::Subgroup(Intrinsic::GetSubGroupLocalId),
             "printf" => Family::Printf,
             _ => return None,
         })
@@ -258,11 +258,11 @@ impl Sema<'_> {
         }
     }
 
-    pub(super) fn native(&mut self, op: Native, args: Vec<Expr>, ty: Ty, span: Span) -> Expr {
+    pub(super) fn intrinsic(&mut self, op: Intrinsic, args: Vec<Expr>, ty: Ty, span: Span) -> Expr {
         if args.iter().any(|a| self.is_error(a.ty)) {
             return self.error_expr(span);
         }
-        self.expr(ExprKind::Native { op, args }, ty, span)
+        self.expr(ExprKind::Intrinsic { op, args }, ty, span)
     }
 
     pub(super) fn bad_arg(&mut self, name: &str, value: &Expr, what: &str) {
@@ -336,7 +336,7 @@ impl Sema<'_> {
             }
             Family::Subgroup(op) => {
                 let ty = self.scalar(ScalarKind::UInt);
-                self.native(op, Vec::new(), ty, span)
+                self.intrinsic(op, Vec::new(), ty, span)
             }
             Family::Clock(clock) => self.clock(clock, span),
             Family::Printf => self.printf(args, span),
@@ -374,11 +374,11 @@ impl Sema<'_> {
                     }
                 }
                 let op = match family {
-                    Family::Barrier => Native::Barrier,
-                    Family::MemFence => Native::MemFence,
-                    _ => Native::AtomicWorkItemFence,
+                    Family::Barrier => Intrinsic::Barrier,
+                    Family::MemFence => Intrinsic::MemFence,
+                    _ => Intrinsic::AtomicWorkItemFence,
                 };
-                self.native(op, args, void, span)
+                self.intrinsic(op, args, void, span)
             }
             Family::SubgroupCall(call) => self.subgroup_call(name, call, values, span),
             Family::Group(group) => self.group_call(name, group, values, span),
@@ -400,7 +400,7 @@ impl Sema<'_> {
                     return self.error_expr(span);
                 }
                 let count = self.scalar_arg(count, kind);
-                self.native(Native::Prefetch, vec![pointer, count], void, span)
+                self.intrinsic(Intrinsic::Prefetch, vec![pointer, count], void, span)
             }
             Family::ToSpace(space) => {
                 let Some(pointer) = values.into_iter().next() else { return self.error_expr(span) };
@@ -416,11 +416,11 @@ impl Sema<'_> {
                 let pointer = self.cast(CastKind::Pointer, pointer, generic);
                 let ty = self.pointer(pointee, space);
                 let op = match space {
-                    Space::Global => Native::ToGlobal,
-                    Space::Local => Native::ToLocal,
-                    _ => Native::ToPrivate,
+                    Space::Global => Intrinsic::ToGlobal,
+                    Space::Local => Intrinsic::ToLocal,
+                    _ => Intrinsic::ToPrivate,
                 };
-                self.native(op, vec![pointer], ty, span)
+                self.intrinsic(op, vec![pointer], ty, span)
             }
             Family::GetFence => {
                 let Some(pointer) = values.into_iter().next() else { return self.error_expr(span) };
@@ -431,7 +431,7 @@ impl Sema<'_> {
                 };
                 let generic = self.pointer(pointee, Space::Generic);
                 let pointer = self.cast(CastKind::Pointer, pointer, generic);
-                self.native(Native::GetFence, vec![pointer], ty, span)
+                self.intrinsic(Intrinsic::GetFence, vec![pointer], ty, span)
             }
             _ => self.error_expr(span),
         }
@@ -494,7 +494,7 @@ impl Sema<'_> {
             return self.error_expr(span);
         }
         let ty = self.lanes(element, lanes);
-        self.native(Native::VLoad, vec![offset, pointer], ty, span)
+        self.intrinsic(Intrinsic::VLoad, vec![offset, pointer], ty, span)
     }
 
     fn vstore(&mut self, name: &Name, values: Vec<Expr>, lanes: u8, span: Span) -> Expr {
@@ -517,7 +517,7 @@ impl Sema<'_> {
         let ty = self.lanes(element, lanes);
         let data = self.assign_convert(data, ty, &Purpose::Pass);
         let void = self.void_ty();
-        self.native(Native::VStore, vec![data, offset, pointer], void, span)
+        self.intrinsic(Intrinsic::VStore, vec![data, offset, pointer], void, span)
     }
 
     /// The scalar that a pointer through which is written points to.
@@ -548,7 +548,7 @@ impl Sema<'_> {
             return self.error_expr(span);
         }
         let ty = self.lanes(ScalarKind::Float, lanes);
-        self.native(if aligned { Native::VLoadaHalf } else { Native::VLoadHalf }, vec![offset, pointer], ty, span)
+        self.intrinsic(if aligned { Intrinsic::VLoadaHalf } else { Intrinsic::VLoadHalf }, vec![offset, pointer], ty, span)
     }
 
     fn vstore_half(&mut self, name: &Name, values: Vec<Expr>, lanes: u8, aligned: bool, rounding: Option<Rounding>, span: Span) -> Expr {
@@ -564,8 +564,8 @@ impl Sema<'_> {
         let ty = self.lanes(if double { ScalarKind::Double } else { ScalarKind::Float }, lanes);
         let data = self.assign_convert(data, ty, &Purpose::Pass);
         let void = self.void_ty();
-        let op = if aligned { Native::VStoreaHalf(rounding) } else { Native::VStoreHalf(rounding) };
-        self.native(op, vec![data, offset, pointer], void, span)
+        let op = if aligned { Intrinsic::VStoreaHalf(rounding) } else { Intrinsic::VStoreHalf(rounding) };
+        self.intrinsic(op, vec![data, offset, pointer], void, span)
     }
 
     fn shuffle(&mut self, name: &Name, values: Vec<Expr>, span: Span) -> Expr {
@@ -581,8 +581,8 @@ impl Sema<'_> {
             return self.error_expr(span);
         };
         let ty = self.lanes(kind, lanes);
-        let op = if values.len() == 2 { Native::Shuffle } else { Native::Shuffle2 };
-        self.native(op, values, ty, span)
+        let op = if values.len() == 2 { Intrinsic::Shuffle } else { Intrinsic::Shuffle2 };
+        self.intrinsic(op, values, ty, span)
     }
 
     fn no_shuffle(&mut self, name: &str, values: &[Expr]) {
@@ -607,7 +607,7 @@ impl Sema<'_> {
         let code_ty = self.lanes(code_kind, lanes);
         let code = self.arith_cast(code, code_ty);
         let ty = self.lanes(result, lanes);
-        self.native(Native::Nan, vec![code], ty, span)
+        self.intrinsic(Intrinsic::Nan, vec![code], ty, span)
     }
 
     // 6.15.11
@@ -634,8 +634,8 @@ impl Sema<'_> {
         let event_ty = self.types.intern(TyKind::Event);
         let Some(event) = values.next() else { return self.error_expr(span) };
         args.push(self.assign_convert(event, event_ty, &Purpose::Pass));
-        let op = if strided { Native::AsyncStridedCopy } else { Native::AsyncCopy };
-        self.native(op, args, event_ty, span)
+        let op = if strided { Intrinsic::AsyncStridedCopy } else { Intrinsic::AsyncCopy };
+        self.intrinsic(op, args, event_ty, span)
     }
 
     /// cl_khr_extended_async_copies: destination, its offset, source, its offset, sizes, event.
@@ -664,8 +664,8 @@ impl Sema<'_> {
                 _ => self.scalar_arg(value, kind),
             });
         }
-        let op = if planes { Native::AsyncCopy3D } else { Native::AsyncCopy2D };
-        self.native(op, args, event_ty, span)
+        let op = if planes { Intrinsic::AsyncCopy3D } else { Intrinsic::AsyncCopy2D };
+        self.intrinsic(op, args, event_ty, span)
     }
 
     fn wait_group_events(&mut self, name: &Name, values: Vec<Expr>, span: Span) -> Expr {
@@ -677,6 +677,6 @@ impl Sema<'_> {
             return self.error_expr(span);
         }
         let void = self.void_ty();
-        self.native(Native::WaitGroupEvents, vec![count, events], void, span)
+        self.intrinsic(Intrinsic::WaitGroupEvents, vec![count, events], void, span)
     }
 }

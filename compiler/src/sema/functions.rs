@@ -50,8 +50,8 @@ impl Sema<'_> {
         };
         let base = self.specifiers(specs);
         let returned = self.declarator_type(base, rest);
-        if let Some((_, place)) = returned.space {
-            self.err(place, "return type cannot be qualified with address space");
+        if let Some((_, lvalue)) = returned.space {
+            self.err(lvalue, "return type cannot be qualified with address space");
         }
         let ret = returned.qt.ty;
         match self.kind(ret).clone() {
@@ -236,7 +236,7 @@ impl Sema<'_> {
                 continue;
             }
             let mut ty = decl.qt;
-            if let Some((space, place)) = decl.space
+            if let Some((space, lvalue)) = decl.space
                 && space != Space::Private
                 && !self.is_error(ty.ty)
             {
@@ -244,7 +244,7 @@ impl Sema<'_> {
                     TyKind::Image(..) => ": images are in global memory by themselves",
                     _ => "",
                 };
-                self.err(place, format!("parameter may not be qualified with an address space{hint}"));
+                self.err(lvalue, format!("parameter may not be qualified with an address space{hint}"));
                 ty = QualTy::plain(self.error_ty());
             }
             match self.kind(ty.ty) {
@@ -263,10 +263,10 @@ impl Sema<'_> {
                 }
                 _ => {}
             }
-            if let Some((class, place)) = param.specs.storage
+            if let Some((class, lvalue)) = param.specs.storage
                 && class != StorageClass::Register
             {
-                self.err(place, "invalid storage class specifier in function declarator");
+                self.err(lvalue, "invalid storage class specifier in function declarator");
             }
             list.push(Param {
                 name: param.declarator.name.as_ref().map(|n| n.name.clone()),
@@ -313,11 +313,11 @@ impl Sema<'_> {
         let Some(id) = self.declare_function(&def.specs, &def.declarator, true) else {
             return;
         };
-        if let Some((class, place)) = def.specs.storage {
+        if let Some((class, lvalue)) = def.specs.storage {
             match class {
-                StorageClass::Static if def.specs.is_kernel => self.err(place, "kernel functions cannot be declared static"),
+                StorageClass::Static if def.specs.is_kernel => self.err(lvalue, "kernel functions cannot be declared static"),
                 StorageClass::Static | StorageClass::Extern => {}
-                _ => self.err(place, "illegal storage class on function"),
+                _ => self.err(lvalue, "illegal storage class on function"),
             }
         }
         let is_kernel = self.decls[id.index()].is_kernel;

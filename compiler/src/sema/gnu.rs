@@ -2,7 +2,7 @@
 
 use super::Sema;
 use crate::ast::{self, Name, ScalarKind};
-use crate::builtins::Native;
+use crate::builtins::Intrinsic;
 use crate::builtins::gnu::{Bits, Gnu, parse};
 use crate::diag::Span;
 use crate::thir::types::scalar_size;
@@ -90,7 +90,7 @@ impl Sema<'_> {
                 let ty = self.scalar(kind);
                 let value = self.cast(CastKind::Arith, value, ty);
                 let unsigned = self.scalar(super::unsigned_of(kind));
-                let result = self.native(Native::Abs, vec![value], unsigned, span);
+                let result = self.intrinsic(Intrinsic::Abs, vec![value], unsigned, span);
                 self.cast(CastKind::Arith, result, ty)
             }
             Gnu::ByteSwap(kind) => {
@@ -106,11 +106,11 @@ impl Sema<'_> {
                 let ty = self.scalar(kind);
                 let value = self.cast(CastKind::Arith, value, ty);
                 let op = match bits {
-                    Bits::Popcount | Bits::Parity => Native::Popcount,
-                    Bits::Clz => Native::Clz,
-                    Bits::Ctz | Bits::Ffs => Native::Ctz,
+                    Bits::Popcount | Bits::Parity => Intrinsic::Popcount,
+                    Bits::Clz => Intrinsic::Clz,
+                    Bits::Ctz | Bits::Ffs => Intrinsic::Ctz,
                 };
-                let result = self.native(op, vec![value], ty, span);
+                let result = self.intrinsic(op, vec![value], ty, span);
                 let result = self.cast(CastKind::Arith, result, int);
                 let constant = |sema: &mut Self, value| Box::new(sema.int_const(value, ScalarKind::Int, span));
                 let binary = |sema: &Self, op, lhs, rhs| sema.expr(ExprKind::Binary { op, lhs, rhs, contract: false }, int, span);

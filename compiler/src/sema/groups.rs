@@ -2,7 +2,7 @@
 
 use super::{Sema, is_float};
 use crate::ast::{Name, ScalarKind};
-use crate::builtins::{Combine, GroupFn, MaskKind, Native};
+use crate::builtins::{Combine, GroupFn, Intrinsic, MaskKind};
 use crate::diag::Span;
 use crate::thir::Expr;
 
@@ -17,8 +17,8 @@ pub(super) struct Group {
 }
 
 impl Group {
-    const fn native(self) -> Native {
-        if self.sub { Native::SubGroup(self.function) } else { Native::WorkGroup(self.function) }
+    const fn intrinsic(self) -> Intrinsic {
+        if self.sub { Intrinsic::SubGroup(self.function) } else { Intrinsic::WorkGroup(self.function) }
     }
 }
 
@@ -179,24 +179,24 @@ impl Sema<'_> {
 
     pub(super) fn group_call(&mut self, name: &Name, group: Group, values: Vec<Expr>, span: Span) -> Expr {
         let function = group.function;
-        let op = group.native();
+        let op = group.intrinsic();
         let (int, uint) = (self.int(), self.scalar(ScalarKind::UInt));
         let mut values = values.into_iter();
         let Some(first) = values.next() else {
             let ballot = self.lanes(ScalarKind::UInt, 4);
             let ty = if function == GroupFn::Elect { int } else { ballot };
-            return self.native(op, Vec::new(), ty, span);
+            return self.intrinsic(op, Vec::new(), ty, span);
         };
         match function {
             GroupFn::Barrier => {
                 self.scalar_arg(first, ScalarKind::UInt);
                 let void = self.void_ty();
-                self.native(op, Vec::new(), void, span)
+                self.intrinsic(op, Vec::new(), void, span)
             }
             GroupFn::All | GroupFn::Any | GroupFn::Ballot => {
                 let predicate = self.scalar_arg(first, ScalarKind::Int);
                 let ty = if function == GroupFn::Ballot { self.lanes(ScalarKind::UInt, 4) } else { int };
-                self.native(op, vec![predicate], ty, span)
+                self.intrinsic(op, vec![predicate], ty, span)
             }
             GroupFn::InverseBallot
             | GroupFn::BallotBitExtract
@@ -212,7 +212,7 @@ impl Sema<'_> {
                 let mut args = vec![first];
                 args.extend(values.next().map(|index| self.scalar_arg(index, ScalarKind::UInt)));
                 let predicate = matches!(function, GroupFn::InverseBallot | GroupFn::BallotBitExtract);
-                self.native(op, args, if predicate { int } else { uint }, span)
+                self.intrinsic(op, args, if predicate { int } else { uint }, span)
             }
             GroupFn::Reduce(combine)
             | GroupFn::ScanInclusive(combine)
@@ -225,7 +225,7 @@ impl Sema<'_> {
             {
                 let mut args = vec![self.scalar_arg(first, ScalarKind::Int)];
                 args.extend(values.next().map(|size| self.scalar_arg(size, ScalarKind::UInt)));
-                self.native(op, args, int, span)
+                self.intrinsic(op, args, int, span)
             }
             _ => self.group_value_call(name, group, first, values, span),
         }
@@ -264,6 +264,6 @@ impl Sema<'_> {
             args.push(self.scalar_arg(index, ScalarKind::UInt));
         }
         let ty = if function == GroupFn::AllEqual { self.int() } else { result };
-        self.native(group.native(), args, ty, span)
+        self.intrinsic(group.intrinsic(), args, ty, span)
     }
 }

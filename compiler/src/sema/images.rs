@@ -6,7 +6,7 @@
 use super::convert::Purpose;
 use super::{Sema, is_float};
 use crate::ast::{Access, ImageKind, Name, ScalarKind};
-use crate::builtins::{ImageQuery, Native};
+use crate::builtins::{ImageQuery, Intrinsic};
 use crate::diag::Span;
 use crate::thir::{Expr, Ty, TyKind};
 
@@ -160,18 +160,18 @@ impl Sema<'_> {
             _ => {}
         }
         let ret = self.lanes(scalar, if is_depth(kind) { 1 } else { 4 });
-        self.image_access(name, Native::ReadImage, (values, &types), ret, span)
+        self.image_access(name, Intrinsic::ReadImage, (values, &types), ret, span)
     }
 
     fn read_level(&mut self, name: &Name, kind: ImageKind, scalar: ScalarKind, values: Vec<Expr>, span: Span) -> Expr {
         let Some(lanes) = coordinate_lanes(kind) else { return self.no_image_match(name, &values, span) };
         let types = [self.lanes(ScalarKind::Int, lanes), self.int()];
         let ret = self.lanes(scalar, if is_depth(kind) { 1 } else { 4 });
-        self.image_access(name, Native::ReadImageLevel, (values, &types), ret, span)
+        self.image_access(name, Intrinsic::ReadImageLevel, (values, &types), ret, span)
     }
 
     /// The call, with what follows the image converted to these types; vectors must have them.
-    fn image_access(&mut self, name: &Name, native: Native, (values, types): (Vec<Expr>, &[Ty]), ret: Ty, span: Span) -> Expr {
+    fn image_access(&mut self, name: &Name, intrinsic: Intrinsic, (values, types): (Vec<Expr>, &[Ty]), ret: Ty, span: Span) -> Expr {
         let wrong = |sema: &Self, value: &Expr, ty: Ty| matches!(sema.kind(value.ty), TyKind::Vector(..)) && value.ty != ty;
         if values.iter().skip(1).zip(types).any(|(value, &ty)| wrong(self, value, ty)) {
             return self.no_image_match(name, &values, span);
@@ -181,7 +181,7 @@ impl Sema<'_> {
         for (value, &ty) in values.zip(types) {
             args.push(self.assign_convert(value, ty, &Purpose::Pass));
         }
-        self.native(native, args, ret, span)
+        self.intrinsic(intrinsic, args, ret, span)
     }
 
     fn write_image(&mut self, name: &Name, image: (ImageKind, Access), scalar: ScalarKind, values: Vec<Expr>, span: Span) -> Expr {
@@ -206,7 +206,7 @@ impl Sema<'_> {
             args.push(self.assign_convert(value, ty, &Purpose::Pass));
         }
         let void = self.void_ty();
-        self.native(Native::WriteImage, args, void, span)
+        self.intrinsic(Intrinsic::WriteImage, args, void, span)
     }
 
     fn image_query(&mut self, name: &Name, kind: ImageKind, query: ImageQuery, values: Vec<Expr>, span: Span) -> Expr {
@@ -229,6 +229,6 @@ impl Sema<'_> {
             ImageQuery::NumMipLevels if kind != ImageKind::Image1dBuffer => self.int(),
             _ => return self.no_image_match(name, &values, span),
         };
-        self.native(Native::GetImage(query), values, ty, span)
+        self.intrinsic(Intrinsic::GetImage(query), values, ty, span)
     }
 }

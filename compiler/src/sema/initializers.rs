@@ -505,7 +505,7 @@ impl Sema<'_> {
     }
 
     fn constant_part(&mut self, offset: u32, value: &Expr, span: Span, bytes: &mut [u8], relocs: &mut Vec<Reloc>) -> Option<()> {
-        let place = if value.span == Span::NONE { span } else { value.span };
+        let lvalue = if value.span == Span::NONE { span } else { value.span };
         let at = offset as usize;
         match self.evaluate(value) {
             Some(Value::Const(constant)) => {
@@ -549,7 +549,7 @@ impl Sema<'_> {
                     target.copy_from_slice(source);
                     return Some(());
                 }
-                self.err(place, "initializer element is not a compile-time constant");
+                self.err(lvalue, "initializer element is not a compile-time constant");
                 None
             }
         }
@@ -572,7 +572,7 @@ impl Sema<'_> {
             span: self.span(span),
         };
         let id = self.new_global(global);
-        Operand::Place(self.global_place(id, span))
+        Operand::Lvalue(self.global_lvalue(id, span))
     }
 }
 

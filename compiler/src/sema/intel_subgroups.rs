@@ -5,7 +5,7 @@ use super::Sema;
 use super::convert::Purpose;
 use super::groups::{Group, collective};
 use crate::ast::{Access, ImageKind, Name, ScalarKind};
-use crate::builtins::{GroupFn, Native};
+use crate::builtins::{GroupFn, Intrinsic};
 use crate::diag::Span;
 use crate::ir::Space;
 use crate::thir::types::scalar_size;
@@ -110,7 +110,7 @@ impl Sema<'_> {
             }
         }
         let Some(ty) = args.first().map(|first| first.ty) else { return self.error_expr(span) };
-        self.native(Native::SubGroup(function), args, ty, span)
+        self.intrinsic(Intrinsic::SubGroup(function), args, ty, span)
     }
 
     /// (pointer) or (pointer, data)
@@ -138,7 +138,7 @@ impl Sema<'_> {
         let mut args = vec![pointer];
         args.extend(data.map(|data| self.assign_convert(data, ty, &Purpose::Pass)));
         let (function, result) = if write { (GroupFn::BlockWrite, self.void_ty()) } else { (GroupFn::BlockRead, ty) };
-        self.native(Native::SubGroup(function), args, result, span)
+        self.intrinsic(Intrinsic::SubGroup(function), args, result, span)
     }
 
     /// (image, coordinates) or (image, coordinates, data): the first coordinate counts bytes.
@@ -163,6 +163,6 @@ impl Sema<'_> {
             });
         }
         let (function, result) = if write { (GroupFn::BlockWrite, self.void_ty()) } else { (GroupFn::BlockRead, ty) };
-        self.native(Native::SubGroup(function), args, result, span)
+        self.intrinsic(Intrinsic::SubGroup(function), args, result, span)
     }
 }

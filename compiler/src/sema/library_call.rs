@@ -9,7 +9,7 @@ use crate::builtins::table::{Atom, Signature};
 use crate::diag::Span;
 use crate::ir::Space;
 use crate::thir::types::scalar_size;
-use crate::thir::{CastKind, Expr, ExprKind, FuncId, Init, LocalId, Place, PlaceKind, QualTy, Stmt, StmtKind, Ty, TyKind};
+use crate::thir::{CastKind, Expr, ExprKind, FuncId, Init, LocalId, Lvalue, LvalueKind, QualTy, Stmt, StmtKind, Ty, TyKind};
 
 /// A call of a built-in that the library implements.
 pub(super) struct LibraryCall<'a> {
@@ -115,25 +115,25 @@ impl Sema<'_> {
                 let lane_ty = self.atom_type(*atom, call.kind, 1);
                 let ty = if *atom == Atom::Generic { callee_scalar } else { lane_ty };
                 let output = self.unnamed_local(stmts, ty, None, span)?;
-                let place = self.local_place(output, span);
+                let lvalue = self.local_lvalue(output, span);
                 let pointer_ty = self.pointer(QualTy::plain(ty), Space::Private);
-                args.push(self.expr(ExprKind::AddrOf(Box::new(place)), pointer_ty, span));
+                args.push(self.expr(ExprKind::AddrOf(Box::new(lvalue)), pointer_ty, span));
                 outputs.push((*source, output, lane_ty));
             } else {
-                let place = self.local_place(*source, span);
-                let place = self.lane_of(place, lane, lanes);
-                let value = self.rvalue(Operand::Place(place));
+                let lvalue = self.local_lvalue(*source, span);
+                let lvalue = self.lane_of(lvalue, lane, lanes);
+                let value = self.rvalue(Operand::Lvalue(lvalue));
                 args.push(if *atom == Atom::Generic { self.arith_cast(value, callee_scalar) } else { value });
             }
         }
         let called = self.expr(ExprKind::Call { func: callee.func, args, part: (lanes > 1).then_some(lane) }, callee_scalar, span);
         let called = self.cast(CastKind::Arith, called, caller_scalar);
-        let target = self.local_place(result, span);
+        let target = self.local_lvalue(result, span);
         let target = self.lane_of(target, lane, lanes);
         stmts.push(self.store(target, called, span));
         for (pointer, output, lane_ty) in outputs {
             let pointer = self.local_value(pointer, span);
-            let target = self.deref_place(pointer, span);
+            let target = self.deref_lvalue(pointer, span);
             let target = self.lane_of(target, lane, lanes);
             let value = self.local_value(output, span);
             let value = self.cast(CastKind::Arith, value, lane_ty);
@@ -150,26 +150,26 @@ impl Sema<'_> {
     }
 
     pub(super) fn local_value(&mut self, local: LocalId, span: Span) -> Expr {
-        let place = self.local_place(local, span);
-        self.rvalue(Operand::Place(place))
+        let lvalue = self.local_lvalue(local, span);
+        self.rvalue(Operand::Lvalue(lvalue))
     }
 
-    fn store(&mut self, place: Place, value: Expr, span: Span) -> Stmt {
-        let ty = place.ty.ty;
-        let assign = self.expr(ExprKind::Assign { place: Box::new(place), value: Box::new(value) }, ty, span);
+    fn store(&mut self, lvalue: Lvalue, value: Expr, span: Span) -> Stmt {
+        let ty = lvalue.ty.ty;
+        let assign = self.expr(ExprKind::Assign { lvalue: Box::new(lvalue), value: Box::new(value) }, ty, span);
         Stmt { kind: StmtKind::Expr(assign), span: self.span(span) }
     }
 
     /// A lane of a vector place; the place itself where there is only one.
-    fn lane_of(&mut self, place: Place, lane: u8, lanes: u8) -> Place {
+    fn lane_of(&mut self, lvalue: Lvalue, lane: u8, lanes: u8) -> Lvalue {
         if lanes == 1 {
-            return place;
+            return lvalue;
         }
-        let Some((kind, _)) = self.arith(place.ty.ty) else { return place };
+        let Some((kind, _)) = self.arith(lvalue.ty.ty) else { return lvalue };
         let ty = self.scalar(kind);
-        let qt = QualTy { ty, ..place.ty };
-        let (space, span) = (place.space, place.span);
-        let align = scalar_size(kind).min(place.align);
-        Place { kind: PlaceKind::Lanes { base: Box::new(place), lanes: vec![lane] }, ty: qt, space, align, span }
+        let qt = QualTy { ty, ..lvalue.ty };
+        let (space, span) = (lvalue.space, lvalue.span);
+        let align = scalar_size(kind).min(lvalue.align);
+        Lvalue { kind: LvalueKind::Lanes { base: Box::new(lvalue), lanes: vec![lane] }, ty: qt, space, align, span }
     }
 }

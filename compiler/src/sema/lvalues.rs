@@ -1,32 +1,32 @@
-//! Places (lvalues), reading them, and what may be written or addressed.
+//! BlockAddresses (lvalues), reading them, and what may be written or addressed.
 
 use super::{Operand, Sema};
 use crate::ast::ScalarKind;
 use crate::diag::Span;
 use crate::ir::Space;
-use crate::thir::{Expr, ExprKind, GlobalId, LocalId, Place, PlaceKind, QualTy, TyKind};
+use crate::thir::{Expr, ExprKind, GlobalId, LocalId, Lvalue, LvalueKind, QualTy, TyKind};
 
 impl Sema<'_> {
-    pub(super) fn local_place(&mut self, local: LocalId, span: Span) -> Place {
+    pub(super) fn local_lvalue(&mut self, local: LocalId, span: Span) -> Lvalue {
         let span = self.span(span);
         let (ty, align) = match self.f.as_ref().and_then(|f| f.locals.get(local.index())) {
             Some(local) => (local.ty, local.align),
             None => (QualTy::plain(self.error_ty()), 1),
         };
-        Place { kind: PlaceKind::Local(local), ty, space: Space::Private, align, span }
+        Lvalue { kind: LvalueKind::Local(local), ty, space: Space::Private, align, span }
     }
 
-    pub(super) fn global_place(&mut self, global: GlobalId, span: Span) -> Place {
+    pub(super) fn global_lvalue(&mut self, global: GlobalId, span: Span) -> Lvalue {
         let span = self.span(span);
         let variable = &self.globals[global.index()];
         if !variable.defined {
             self.mentions.entry(global).or_insert(span);
         }
-        Place { kind: PlaceKind::Global(global), ty: variable.ty, space: variable.space, align: variable.align, span }
+        Lvalue { kind: LvalueKind::Global(global), ty: variable.ty, space: variable.space, align: variable.align, span }
     }
 
     /// The place that a pointer value points to. The caller has checked that it is a pointer to an object.
-    pub(super) fn deref_place(&mut self, pointer: Expr, span: Span) -> Place {
+    pub(super) fn deref_lvalue(&mut self, pointer: Expr, span: Span) -> Lvalue {
         let (pointee, space) = match *self.kind(pointer.ty) {
             TyKind::Pointer { pointee, space, .. } => (pointee, space),
             _ => (QualTy::plain(self.error_ty()), Space::Private),
@@ -35,35 +35,35 @@ impl Sema<'_> {
         let span = self.span(span);
         // `*&x` is `x`: keeps parts of vectors and address computations simple.
         match pointer.kind {
-            ExprKind::AddrOf(place) if place.ty == pointee => *place,
+            ExprKind::AddrOf(lvalue) if lvalue.ty == pointee => *lvalue,
             kind => {
                 let pointer = Expr { kind, ty: pointer.ty, span: pointer.span };
-                Place { kind: PlaceKind::Deref(Box::new(pointer)), ty: pointee, space, align, span }
+                Lvalue { kind: LvalueKind::Deref(Box::new(pointer)), ty: pointee, space, align, span }
             }
         }
     }
 
-    pub(super) fn field_place(&mut self, base: Place, offset: u32, ty: QualTy, span: Span) -> Place {
+    pub(super) fn field_lvalue(&mut self, base: Lvalue, offset: u32, ty: QualTy, span: Span) -> Lvalue {
         let span = self.span(span);
         let ty = self.with_quals(ty, base.ty.is_const, base.ty.is_volatile);
         let offset_align = if offset == 0 { base.align } else { 1 << offset.trailing_zeros().min(20) };
         let align = base.align.min(offset_align).max(1);
         let space = base.space;
-        Place { kind: PlaceKind::Field { base: Box::new(base), offset }, ty, space, align, span }
+        Lvalue { kind: LvalueKind::Field { base: Box::new(base), offset }, ty, space, align, span }
     }
 
     /// A value put into memory so that it can be taken apart.
-    pub(super) fn temporary(&mut self, value: Expr) -> Place {
+    pub(super) fn temporary(&mut self, value: Expr) -> Lvalue {
         let (ty, span) = (value.ty, value.span);
         let align = self.align_of(ty);
-        Place { kind: PlaceKind::Temporary(Box::new(value)), ty: QualTy::plain(ty), space: Space::Private, align, span }
+        Lvalue { kind: LvalueKind::Temporary(Box::new(value)), ty: QualTy::plain(ty), space: Space::Private, align, span }
     }
 
     /// The value of an operand: places are read, arrays decay to pointers.
     pub(super) fn rvalue(&mut self, operand: Operand) -> Expr {
         match operand {
             Operand::Value(value) => value,
-            Operand::Place(place) => self.load(place),
+            Operand::Lvalue(lvalue) => self.load(lvalue),
             Operand::Functions(_, span) => {
                 self.err(span, "taking address of function is not allowed");
                 self.error_expr(span)
@@ -85,16 +85,16 @@ impl Sema<'_> {
         self.settled(value)
     }
 
-    fn load(&mut self, place: Place) -> Expr {
-        let span = place.span;
-        match *self.kind(place.ty.ty) {
+    fn load(&mut self, lvalue: Lvalue) -> Expr {
+        let span = lvalue.span;
+        match *self.kind(lvalue.ty.ty) {
             TyKind::Error => self.error_expr(span),
             TyKind::Array { element, .. } => {
-                let ty = self.pointer(element, place.space);
-                self.expr(ExprKind::Decay(Box::new(place)), ty, span)
+                let ty = self.pointer(element, lvalue.space);
+                self.expr(ExprKind::Decay(Box::new(lvalue)), ty, span)
             }
             TyKind::Scalar(ScalarKind::Half) | TyKind::Vector(ScalarKind::Half, _) if !self.target.language.fp16 && !self.in_library => {
-                let shown = self.show(place.ty.ty);
+                let shown = self.show(lvalue.ty.ty);
                 self.err(
                     span,
                     format!(
@@ -103,15 +103,15 @@ impl Sema<'_> {
                 );
                 self.error_expr(span)
             }
-            _ if self.is_incomplete(place.ty.ty) => {
-                let shown = self.show(place.ty.ty);
+            _ if self.is_incomplete(lvalue.ty.ty) => {
+                let shown = self.show(lvalue.ty.ty);
                 self.err(span, format!("incomplete type '{shown}' where a complete type is required"));
                 self.error_expr(span)
             }
             _ => {
-                let ty = place.ty.ty;
+                let ty = lvalue.ty.ty;
                 // A part of a value that is not in memory: no memory is needed.
-                self.expr(ExprKind::Load(Box::new(place)), ty, span)
+                self.expr(ExprKind::Load(Box::new(lvalue)), ty, span)
             }
         }
     }
@@ -129,7 +129,7 @@ impl Sema<'_> {
     pub(super) fn operand_type(&mut self, operand: &Operand) -> QualTy {
         match operand {
             Operand::Value(value) => QualTy::plain(value.ty),
-            Operand::Place(place) => place.ty,
+            Operand::Lvalue(lvalue) => lvalue.ty,
             Operand::Functions(..) | Operand::Builtin(..) => QualTy::plain(self.error_ty()),
             Operand::Block(block, _) => QualTy::plain(block.ty),
         }
@@ -145,9 +145,9 @@ impl Sema<'_> {
     }
 
     /// Checks that an operand may be written, and gives its place.
-    pub(super) fn modifiable(&mut self, operand: Operand, span: Span) -> Option<Place> {
-        let place = match operand {
-            Operand::Place(place) => place,
+    pub(super) fn modifiable(&mut self, operand: Operand, span: Span) -> Option<Lvalue> {
+        let lvalue = match operand {
+            Operand::Lvalue(lvalue) => lvalue,
             Operand::Value(value) => {
                 if !self.is_error(value.ty) {
                     self.err(span, "expression is not assignable");
@@ -163,9 +163,9 @@ impl Sema<'_> {
                 return None;
             }
         };
-        let shown = self.types.display_qual(place.ty);
+        let shown = self.types.display_qual(lvalue.ty);
         let shown = shown.trim_end().to_owned();
-        match self.kind(place.ty.ty) {
+        match self.kind(lvalue.ty.ty) {
             TyKind::Error => return None,
             TyKind::Array { .. } => {
                 self.err(span, format!("array type '{shown}' is not assignable"));
@@ -179,42 +179,42 @@ impl Sema<'_> {
                 self.err(span, format!("invalid operands: a variable of type '{shown}' is not assignable"));
                 return None;
             }
-            _ if self.is_incomplete(place.ty.ty) => {
+            _ if self.is_incomplete(lvalue.ty.ty) => {
                 self.err(span, format!("incomplete type '{shown}' is not assignable"));
                 return None;
             }
             _ => {}
         }
-        if root_is_temporary(&place) {
+        if root_is_temporary(&lvalue) {
             self.err(span, "expression is not assignable");
             return None;
         }
-        if place.space == Space::Constant || place.ty.is_const || self.has_const_member(place.ty.ty) {
-            let name = match &place.kind {
-                PlaceKind::Local(local) => self.f.as_ref().and_then(|f| f.locals.get(local.index())).map(|l| l.name.clone()),
-                PlaceKind::Global(global) => Some(self.globals[global.index()].name.clone()),
+        if lvalue.space == Space::Constant || lvalue.ty.is_const || self.has_const_member(lvalue.ty.ty) {
+            let name = match &lvalue.kind {
+                LvalueKind::Local(local) => self.f.as_ref().and_then(|f| f.locals.get(local.index())).map(|l| l.name.clone()),
+                LvalueKind::Global(global) => Some(self.globals[global.index()].name.clone()),
                 _ => None,
             };
             match name {
-                Some(name) if place.space == Space::Constant => {
+                Some(name) if lvalue.space == Space::Constant => {
                     self.err(span, format!("cannot assign to variable '{name}' in '__constant' address space"));
                 }
                 Some(name) => self.err(span, format!("cannot assign to variable '{name}' with const-qualified type '{shown}'")),
-                None if place.space == Space::Constant => {
+                None if lvalue.space == Space::Constant => {
                     self.err(span, "read-only variable is not assignable: it is in constant memory");
                 }
-                None if place.ty.is_const => self.err(span, format!("read-only variable is not assignable: its type is '{shown}'")),
+                None if lvalue.ty.is_const => self.err(span, format!("read-only variable is not assignable: its type is '{shown}'")),
                 None => self.err(span, format!("read-only variable is not assignable: '{shown}' has a member of a const-qualified type")),
             }
             return None;
         }
-        if matches!(self.kind(place.ty.ty), TyKind::Scalar(ScalarKind::Half) | TyKind::Vector(ScalarKind::Half, _))
+        if matches!(self.kind(lvalue.ty.ty), TyKind::Scalar(ScalarKind::Half) | TyKind::Vector(ScalarKind::Half, _))
             && !self.target.language.fp16
         {
             self.err(span, format!("storing to '{shown}' requires cl_khr_fp16; use vstore_half instead"));
             return None;
         }
-        if let PlaceKind::Lanes { lanes, .. } = &place.kind {
+        if let LvalueKind::Lanes { lanes, .. } = &lvalue.kind {
             let mut seen = 0u16;
             for lane in lanes {
                 let bit = 1u16 << (lane & 15);
@@ -225,20 +225,20 @@ impl Sema<'_> {
                 seen |= bit;
             }
         }
-        Some(place)
+        Some(lvalue)
     }
 }
 
 /// Whether a place is a part of a value that is in no variable.
-fn root_is_temporary(place: &Place) -> bool {
-    let mut place = place;
+fn root_is_temporary(lvalue: &Lvalue) -> bool {
+    let mut lvalue = lvalue;
     loop {
-        place = match &place.kind {
-            PlaceKind::Temporary(_) => return true,
-            PlaceKind::Field { base, .. }
-            | PlaceKind::Element { base, .. }
-            | PlaceKind::Lanes { base, .. }
-            | PlaceKind::LaneDyn { base, .. } => base,
+        lvalue = match &lvalue.kind {
+            LvalueKind::Temporary(_) => return true,
+            LvalueKind::Field { base, .. }
+            | LvalueKind::Element { base, .. }
+            | LvalueKind::Lanes { base, .. }
+            | LvalueKind::LaneDyn { base, .. } => base,
             _ => return false,
         };
     }

@@ -5,7 +5,7 @@ use crate::ast::{self, Ident, ScalarKind};
 use crate::diag::Span;
 use crate::options::CStd;
 use crate::thir::types::scalar_size;
-use crate::thir::{Expr, ExprKind, Place, PlaceKind, QualTy, RecordId, TyKind};
+use crate::thir::{Expr, ExprKind, Lvalue, LvalueKind, QualTy, RecordId, TyKind};
 
 /// Where a member lies: bytes from the beginning and its type.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ impl Sema<'_> {
             let pointer = self.rvalue(operand);
             match *self.kind(pointer.ty) {
                 TyKind::Error => return self.error_operand(span),
-                TyKind::Pointer { .. } => Operand::Place(self.deref_place(pointer, span)),
+                TyKind::Pointer { .. } => Operand::Lvalue(self.deref_lvalue(pointer, span)),
                 _ => {
                     let shown = self.show(pointer.ty);
                     if matches!(self.kind(pointer.ty), TyKind::Record(_)) {
@@ -72,11 +72,11 @@ impl Sema<'_> {
             return self.error_operand(span);
         };
         let base = match operand {
-            Operand::Place(place) => place,
+            Operand::Lvalue(lvalue) => lvalue,
             Operand::Value(value) => self.temporary(value),
             Operand::Functions(..) | Operand::Builtin(..) | Operand::Block(..) => return self.error_operand(span),
         };
-        Operand::Place(self.field_place(base, found.offset, found.ty, span))
+        Operand::Lvalue(self.field_lvalue(base, found.offset, found.ty, span))
     }
 
     /// A member by name, through anonymous structs and unions.
@@ -126,7 +126,7 @@ impl Sema<'_> {
                 let picked = picked.into_iter().map(|lane| lane.min(lanes - 1)).collect();
                 Operand::Value(self.fold_swizzle(value, picked, ty, span))
             }
-            Operand::Place(place) => Operand::Place(self.lanes_place(place, kind, picked, ty, span)),
+            Operand::Lvalue(lvalue) => Operand::Lvalue(self.lanes_lvalue(lvalue, kind, picked, ty, span)),
             Operand::Functions(..) | Operand::Builtin(..) | Operand::Block(..) => self.error_operand(span),
         }
     }
@@ -137,21 +137,21 @@ impl Sema<'_> {
         if constant { self.fold(kind, ty, span) } else { self.expr(kind, ty, span) }
     }
 
-    fn lanes_place(&mut self, place: Place, kind: ScalarKind, picked: Vec<u8>, ty: crate::thir::Ty, span: Span) -> Place {
+    fn lanes_lvalue(&mut self, lvalue: Lvalue, kind: ScalarKind, picked: Vec<u8>, ty: crate::thir::Ty, span: Span) -> Lvalue {
         let span = self.span(span);
-        let qt = QualTy { ty, ..place.ty };
-        let align = scalar_size(kind).min(place.align);
-        let space = place.space;
+        let qt = QualTy { ty, ..lvalue.ty };
+        let align = scalar_size(kind).min(lvalue.align);
+        let space = lvalue.space;
         // Lanes of lanes are lanes of the vector below.
-        let kind = match place.kind {
-            PlaceKind::Lanes { base, lanes } => {
+        let kind = match lvalue.kind {
+            LvalueKind::Lanes { base, lanes } => {
                 // The fourth lane of three is none of the vector below either.
                 let lanes = picked.iter().map(|lane| lanes.get(usize::from(*lane)).copied().unwrap_or(u8::MAX)).collect();
-                PlaceKind::Lanes { base, lanes }
+                LvalueKind::Lanes { base, lanes }
             }
-            _ => PlaceKind::Lanes { base: Box::new(place), lanes: picked },
+            _ => LvalueKind::Lanes { base: Box::new(lvalue), lanes: picked },
         };
-        Place { kind, ty: qt, space, align, span }
+        Lvalue { kind, ty: qt, space, align, span }
     }
 
     /// `base[index]`
@@ -159,7 +159,7 @@ impl Sema<'_> {
         let base_operand = self.operand(base);
         let index_value = self.rvalue_expr(index);
         let base_ty = self.operand_type(&base_operand).ty;
-        if self.is_error(index_value.ty) || (self.is_error(base_ty) && matches!(base_operand, Operand::Place(_) | Operand::Value(_))) {
+        if self.is_error(index_value.ty) || (self.is_error(base_ty) && matches!(base_operand, Operand::Lvalue(_) | Operand::Value(_))) {
             return self.error_operand(span);
         }
         // `2[p]`
@@ -172,7 +172,7 @@ impl Sema<'_> {
             return self.error_operand(span);
         }
         match (self.kind(base_ty).clone(), base_operand) {
-            (TyKind::Array { element, len }, Operand::Place(place)) => {
+            (TyKind::Array { element, len }, Operand::Lvalue(lvalue)) => {
                 if let (Some(value), Some(len)) = (self.integer_constant(&index_value), len)
                     && (value < 0 || u64::try_from(value).is_ok_and(|v| v > len))
                 {
@@ -182,11 +182,11 @@ impl Sema<'_> {
                 let index = self.promote(index_value);
                 let size = self.size_of(element.ty).unwrap_or(1);
                 let size_align = 1u32 << size.trailing_zeros().min(20);
-                let align = place.align.min(size_align).max(1);
-                let ty = self.with_quals(element, place.ty.is_const, place.ty.is_volatile);
-                let space = place.space;
-                let kind = PlaceKind::Element { base: Box::new(place), index: Box::new(index) };
-                Operand::Place(Place { kind, ty, space, align, span: self.span(span) })
+                let align = lvalue.align.min(size_align).max(1);
+                let ty = self.with_quals(element, lvalue.ty.is_const, lvalue.ty.is_volatile);
+                let space = lvalue.space;
+                let kind = LvalueKind::Element { base: Box::new(lvalue), index: Box::new(index) };
+                Operand::Lvalue(Lvalue { kind, ty, space, align, span: self.span(span) })
             }
             (TyKind::Vector(kind, lanes), operand) => self.subscript_vector(operand, kind, lanes, index_value, span),
             (_, operand) => {
@@ -211,7 +211,7 @@ impl Sema<'_> {
             return self.error_operand(span);
         }
         let sum = self.pointer_add(pointer, pointee, index, false, span);
-        Operand::Place(self.deref_place(sum, span))
+        Operand::Lvalue(self.deref_lvalue(sum, span))
     }
 
     fn subscript_vector(&mut self, operand: Operand, kind: ScalarKind, lanes: u8, index: Expr, span: Span) -> Operand {
@@ -223,27 +223,27 @@ impl Sema<'_> {
             };
             return match operand {
                 Operand::Value(value) => Operand::Value(self.fold_swizzle(value, vec![lane], ty, span)),
-                Operand::Place(place) => Operand::Place(self.lanes_place(place, kind, vec![lane], ty, span)),
+                Operand::Lvalue(lvalue) => Operand::Lvalue(self.lanes_lvalue(lvalue, kind, vec![lane], ty, span)),
                 Operand::Functions(..) | Operand::Builtin(..) | Operand::Block(..) => self.error_operand(span),
             };
         }
-        let place = match operand {
-            Operand::Place(Place { kind: PlaceKind::Lanes { base, lanes }, ty, span, space, align }) => {
+        let lvalue = match operand {
+            Operand::Lvalue(Lvalue { kind: LvalueKind::Lanes { base, lanes }, ty, span, space, align }) => {
                 // An index into a permutation: read it first.
-                let place = Place { kind: PlaceKind::Lanes { base, lanes }, ty, span, space, align };
-                let value = self.rvalue(Operand::Place(place));
+                let lvalue = Lvalue { kind: LvalueKind::Lanes { base, lanes }, ty, span, space, align };
+                let value = self.rvalue(Operand::Lvalue(lvalue));
                 self.temporary(value)
             }
-            Operand::Place(place) => place,
+            Operand::Lvalue(lvalue) => lvalue,
             Operand::Value(value) => self.temporary(value),
             Operand::Functions(..) | Operand::Builtin(..) | Operand::Block(..) => return self.error_operand(span),
         };
         let index = self.promote(index);
-        let qt = QualTy { ty, ..place.ty };
-        let align = scalar_size(kind).min(place.align);
-        let space = place.space;
-        let kind = PlaceKind::LaneDyn { base: Box::new(place), index: Box::new(index) };
-        Operand::Place(Place { kind, ty: qt, space, align, span: self.span(span) })
+        let qt = QualTy { ty, ..lvalue.ty };
+        let align = scalar_size(kind).min(lvalue.align);
+        let space = lvalue.space;
+        let kind = LvalueKind::LaneDyn { base: Box::new(lvalue), index: Box::new(index) };
+        Operand::Lvalue(Lvalue { kind, ty: qt, space, align, span: self.span(span) })
     }
 }
 

@@ -57,7 +57,7 @@ use crate::options::{BuildOptions, CStd};
 use crate::reflection::KernelInfo;
 use crate::target::Target;
 use crate::thir::{
-    self, Expr, ExprKind, FuncId, Function, GlobalId, GlobalVar, LabelId, Local, LocalId, Place, Program, QualTy, Ty, TyKind, Types,
+    self, Expr, ExprKind, FuncId, Function, GlobalId, GlobalVar, LabelId, Local, LocalId, Lvalue, Program, QualTy, Ty, TyKind, Types,
 };
 
 use blocks::BlockRef;
@@ -77,7 +77,7 @@ pub(crate) fn check(unit: &ast::TranslationUnit, options: &BuildOptions, target:
 #[derive(Debug)]
 pub(crate) enum Operand {
     Value(Expr),
-    Place(Place),
+    Lvalue(Lvalue),
     /// The name of user functions (several if overloadable).
     Functions(Vec<FuncId>, Span),
     /// The name of a built-in function.

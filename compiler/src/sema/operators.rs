@@ -6,7 +6,7 @@ use crate::ast::{self, ScalarKind};
 use crate::diag::Span;
 use crate::ir::Space;
 use crate::thir::types::scalar_size;
-use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Init, Place, QualTy, Stmt, StmtKind, Ty, TyKind, UnaryOp};
+use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Init, Lvalue, QualTy, Stmt, StmtKind, Ty, TyKind, UnaryOp};
 
 impl Sema<'_> {
     // Unary operators.
@@ -87,8 +87,8 @@ impl Sema<'_> {
     }
 
     fn address_of(&mut self, operand: &ast::Expr, span: Span) -> Operand {
-        let place = match self.operand(operand) {
-            Operand::Place(place) => place,
+        let lvalue = match self.operand(operand) {
+            Operand::Lvalue(lvalue) => lvalue,
             Operand::Value(value) => {
                 if !self.is_error(value.ty) {
                     let shown = self.show(value.ty);
@@ -105,23 +105,23 @@ impl Sema<'_> {
                 return self.error_operand(span);
             }
         };
-        if self.is_error(place.ty.ty) {
+        if self.is_error(lvalue.ty.ty) {
             return self.error_operand(span);
         }
-        if matches!(&place.kind, crate::thir::PlaceKind::Lanes { .. } | crate::thir::PlaceKind::LaneDyn { .. }) {
+        if matches!(&lvalue.kind, crate::thir::LvalueKind::Lanes { .. } | crate::thir::LvalueKind::LaneDyn { .. }) {
             self.err(span, "address of vector element requested");
             return self.error_operand(span);
         }
-        if matches!(self.kind(place.ty.ty), TyKind::Image(..) | TyKind::Pipe(..) | TyKind::Sampler) {
-            let shown = self.show(place.ty.ty);
+        if matches!(self.kind(lvalue.ty.ty), TyKind::Image(..) | TyKind::Pipe(..) | TyKind::Sampler) {
+            let shown = self.show(lvalue.ty.ty);
             self.err(span, format!("taking the address of a variable of type '{shown}' is invalid in OpenCL"));
             return self.error_operand(span);
         }
-        let ty = self.pointer(place.ty, place.space);
-        Operand::Value(match place.kind {
+        let ty = self.pointer(lvalue.ty, lvalue.space);
+        Operand::Value(match lvalue.kind {
             // `&*p` is `p`.
-            crate::thir::PlaceKind::Deref(pointer) if pointer.ty == ty => *pointer,
-            _ => self.expr(ExprKind::AddrOf(Box::new(place)), ty, span),
+            crate::thir::LvalueKind::Deref(pointer) if pointer.ty == ty => *pointer,
+            _ => self.expr(ExprKind::AddrOf(Box::new(lvalue)), ty, span),
         })
     }
 
@@ -133,7 +133,7 @@ impl Sema<'_> {
                     self.err(span, "ISO C does not allow indirection on operand of type 'void *'");
                     return self.error_operand(span);
                 }
-                Operand::Place(self.deref_place(pointer, span))
+                Operand::Lvalue(self.deref_lvalue(pointer, span))
             }
             _ => {
                 let shown = self.show(pointer.ty);
@@ -167,8 +167,8 @@ impl Sema<'_> {
             self.err(span, format!("cannot {word} value of type '{shown}'"));
             return self.error_operand(span);
         }
-        let Some(place) = self.modifiable(operand, span) else { return self.error_operand(span) };
-        Operand::Value(self.expr(ExprKind::IncDec { place: Box::new(place), increment, prefix, stride }, ty, span))
+        let Some(lvalue) = self.modifiable(operand, span) else { return self.error_operand(span) };
+        Operand::Value(self.expr(ExprKind::IncDec { lvalue: Box::new(lvalue), increment, prefix, stride }, ty, span))
     }
 
     /// Bytes from one element to the next.
@@ -454,12 +454,12 @@ impl Sema<'_> {
             // GNU's `a ?: b`: the condition is evaluated once and kept.
             None => match self.new_local("", QualTy::plain(cond_value.ty), span) {
                 Some(local) if !self.is_error(cond_value.ty) => {
-                    let place = self.local_place(local, span);
-                    let again = self.rvalue(Operand::Place(place));
-                    let place = self.local_place(local, span);
+                    let lvalue = self.local_lvalue(local, span);
+                    let again = self.rvalue(Operand::Lvalue(lvalue));
+                    let lvalue = self.local_lvalue(local, span);
                     let first = std::mem::replace(&mut cond_value, again);
                     kept = Some(Stmt { kind: StmtKind::Local { local, init: Some(Init::Expr(first)) }, span: self.span(span) });
-                    self.rvalue(Operand::Place(place))
+                    self.rvalue(Operand::Lvalue(lvalue))
                 }
                 _ => {
                     let els = self.rvalue_expr(els);
@@ -582,13 +582,13 @@ impl Sema<'_> {
 
     pub(super) fn assignment(&mut self, op: Option<ast::BinaryOp>, target: Operand, value: Expr, span: Span) -> Expr {
         let ty = self.operand_type(&target).ty;
-        if self.is_error(ty) && matches!(target, Operand::Place(_) | Operand::Value(_)) {
+        if self.is_error(ty) && matches!(target, Operand::Lvalue(_) | Operand::Value(_)) {
             return self.error_expr(span);
         }
         if self.is_error(value.ty) {
             return self.error_expr(span);
         }
-        let Some(place) = self.modifiable(target, span) else { return self.error_expr(span) };
+        let Some(lvalue) = self.modifiable(target, span) else { return self.error_expr(span) };
         match op {
             None => {
                 if matches!(self.kind(ty), TyKind::Atomic(_) | TyKind::AtomicFlag) {
@@ -602,16 +602,16 @@ impl Sema<'_> {
                 if self.is_error(value.ty) {
                     return value;
                 }
-                self.expr(ExprKind::Assign { place: Box::new(place), value: Box::new(value) }, ty, span)
+                self.expr(ExprKind::Assign { lvalue: Box::new(lvalue), value: Box::new(value) }, ty, span)
             }
-            Some(op) if self.is_wide(value.ty) => self.wide_assignment(op, place, value, span),
-            Some(op) => self.compound_assignment(op, place, value, span),
+            Some(op) if self.is_wide(value.ty) => self.wide_assignment(op, lvalue, value, span),
+            Some(op) => self.compound_assignment(op, lvalue, value, span),
         }
     }
 
-    pub(super) fn compound_assignment(&mut self, op: ast::BinaryOp, place: Place, value: Expr, span: Span) -> Expr {
+    pub(super) fn compound_assignment(&mut self, op: ast::BinaryOp, lvalue: Lvalue, value: Expr, span: Span) -> Expr {
         use ast::BinaryOp as B;
-        let ty = place.ty.ty;
+        let ty = lvalue.ty.ty;
         if let TyKind::Pointer { pointee, .. } = *self.kind(ty) {
             if !matches!(op, B::Add | B::Sub) || !self.is_integer_scalar(value.ty) {
                 let (a, b) = (self.show(ty), self.show(value.ty));
@@ -620,7 +620,7 @@ impl Sema<'_> {
             }
             let Some(stride) = self.pointer_stride(pointee, span) else { return self.error_expr(span) };
             let index = self.promote(value);
-            let kind = ExprKind::PointerAssign { place: Box::new(place), index: Box::new(index), stride, negate: op == B::Sub };
+            let kind = ExprKind::PointerAssign { lvalue: Box::new(lvalue), index: Box::new(index), stride, negate: op == B::Sub };
             return self.expr(kind, ty, span);
         }
         let (Some((kind, lanes)), Some((value_kind, value_lanes))) = (self.arith(ty), self.arith(value.ty)) else {
@@ -661,7 +661,7 @@ impl Sema<'_> {
             return self.error_expr(span);
         };
         let contract = self.contract_on();
-        let kind = ExprKind::CompoundAssign { op: thir_op(op), place: Box::new(place), value: Box::new(value), compute, contract };
+        let kind = ExprKind::CompoundAssign { op: thir_op(op), lvalue: Box::new(lvalue), value: Box::new(value), compute, contract };
         self.expr(kind, ty, span)
     }
 }

@@ -98,9 +98,9 @@ impl Sema<'_> {
             return self.error_decl();
         }
         let access = match access {
-            Some((Access::ReadWrite, place)) => {
+            Some((Access::ReadWrite, lvalue)) => {
                 let shown = self.show(ty);
-                self.err(place, format!("access qualifier 'read_write' cannot be used for 'pipe {shown}'"));
+                self.err(lvalue, format!("access qualifier 'read_write' cannot be used for 'pipe {shown}'"));
                 return self.error_decl();
             }
             Some((access, _)) => access,
@@ -261,16 +261,16 @@ impl Sema<'_> {
     fn move_packet(&mut self, (access, packet): (Access, Ty), mut args: Vec<Expr>, pointer: Expr, span: Span) -> Expr {
         let size = self.size_of(packet).and_then(|size| i64::try_from(size).ok()).unwrap_or(0);
         args.push(self.int_const(size, ScalarKind::UInt, span));
-        let place = self.pipe_library("pipe_packet", args, span);
-        if self.is_error(place.ty) {
-            return place;
+        let lvalue = self.pipe_library("pipe_packet", args, span);
+        if self.is_error(lvalue.ty) {
+            return lvalue;
         }
         let ty = self.pointer(QualTy::plain(packet), Space::Global);
-        let place = self.cast(CastKind::Pointer, place, ty);
-        let (to, from) = if access == Access::WriteOnly { (place, pointer) } else { (pointer, place) };
-        let (to, from) = (self.deref_place(to, span), self.deref_place(from, span));
-        let value = self.rvalue(Operand::Place(from));
-        self.expr(ExprKind::Assign { place: Box::new(to), value: Box::new(value) }, packet, span)
+        let lvalue = self.cast(CastKind::Pointer, lvalue, ty);
+        let (to, from) = if access == Access::WriteOnly { (lvalue, pointer) } else { (pointer, lvalue) };
+        let (to, from) = (self.deref_lvalue(to, span), self.deref_lvalue(from, span));
+        let value = self.rvalue(Operand::Lvalue(from));
+        self.expr(ExprKind::Assign { lvalue: Box::new(to), value: Box::new(value) }, packet, span)
     }
 
     /// `read_pipe` and `write_pipe` without a reservation: one is made and committed around the packet. The value is 0, or -1 where the pipe is empty or full.

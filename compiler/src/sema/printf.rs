@@ -8,7 +8,7 @@ use crate::diag::Span;
 use crate::ir::Space;
 use crate::printf::format::{self, Length, Piece, Spec};
 use crate::thir::types::scalar_size;
-use crate::thir::{Expr, ExprKind, GlobalId, PlaceKind, Ty, TyKind};
+use crate::thir::{Expr, ExprKind, GlobalId, LvalueKind, Ty, TyKind};
 
 impl Sema<'_> {
     pub(super) fn printf(&mut self, args: &[ast::Expr], span: Span) -> Expr {
@@ -51,8 +51,8 @@ impl Sema<'_> {
     /// A string in constant memory whose contents are known (`c ? "a" : "b"` is none).
     fn constant_string(&mut self, operand: &Operand) -> Option<GlobalId> {
         let id = match operand {
-            Operand::Place(place) => match place.kind {
-                PlaceKind::Global(id) => Some(id),
+            Operand::Lvalue(lvalue) => match lvalue.kind {
+                LvalueKind::Global(id) => Some(id),
                 _ => None,
             },
             Operand::Value(value) => match self.evaluate(value) {
@@ -81,7 +81,7 @@ impl Sema<'_> {
                 Piece::Text(_) => {}
                 Piece::Bad(error, _) => self.warn(span, error.to_string()),
                 Piece::Spec(spec) => match rest.next() {
-                    Some(&(ty, place)) => self.check_argument(spec, ty, place),
+                    Some(&(ty, lvalue)) => self.check_argument(spec, ty, lvalue),
                     None => {
                         self.warn(span, "more '%' conversions than data arguments");
                         return;
@@ -89,10 +89,10 @@ impl Sema<'_> {
                 },
             }
         }
-        if let Some(&(_, place)) = rest.next()
+        if let Some(&(_, lvalue)) = rest.next()
             && !pieces.iter().any(|piece| matches!(piece, Piece::Bad(..)))
         {
-            self.warn(place, "data argument not used by format string");
+            self.warn(lvalue, "data argument not used by format string");
         }
     }
 

@@ -87,7 +87,7 @@ impl Sema<'_> {
                 if let Some(kind) = self.device_sized_member(&decl.specs.ty, member.ty.qt) {
                     self.device_sized.entry(id).or_insert(kind);
                 }
-                self.place_member(&mut layout, spec, packed, member);
+                self.lay_out_member(&mut layout, spec, packed, member);
             }
         }
         for attribute in &spec.attributes {
@@ -140,7 +140,7 @@ impl Sema<'_> {
     }
 
     /// Gives a member its place behind those before it.
-    fn place_member(&mut self, layout: &mut Layout, spec: &RecordSpec, packed: bool, member: Member<'_>) {
+    fn lay_out_member(&mut self, layout: &mut Layout, spec: &RecordSpec, packed: bool, member: Member<'_>) {
         let Member { name, ty, span, align: own_align, packed: own_packed } = member;
         if let Some(name) = name {
             if layout.names.contains(&name.name) {

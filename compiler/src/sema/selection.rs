@@ -75,8 +75,8 @@ impl Sema<'_> {
         }
         let QualTy { ty, .. } = self.operand_type(operand);
         match (self.kind(ty), operand) {
-            (&TyKind::Array { element, .. }, Operand::Place(place)) => {
-                let space = place.space;
+            (&TyKind::Array { element, .. }, Operand::Lvalue(lvalue)) => {
+                let space = lvalue.space;
                 self.pointer(element, space)
             }
             _ => ty,

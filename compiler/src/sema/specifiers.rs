@@ -199,8 +199,8 @@ impl Sema<'_> {
                 DeclaratorPart::Pointer { quals, span } => self.pointer_part(ty, *quals, *span),
                 DeclaratorPart::Array { size, quals, span } => self.array_part(ty, size.as_ref(), *quals, *span),
                 DeclaratorPart::Function { params, variadic, span } => {
-                    if let Some((_, place)) = ty.space {
-                        self.err(place, "return type cannot be qualified with address space");
+                    if let Some((_, lvalue)) = ty.space {
+                        self.err(lvalue, "return type cannot be qualified with address space");
                     }
                     if matches!(self.kind(ty.qt.ty), TyKind::Array { .. } | TyKind::Function { .. }) {
                         let shown = self.show(ty.qt.ty);

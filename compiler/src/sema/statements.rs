@@ -223,7 +223,7 @@ impl Sema<'_> {
             } else {
                 "expression result unused"
             }),
-            ExprKind::Load(place) if !place.ty.is_volatile => Some("expression result unused"),
+            ExprKind::Load(lvalue) if !lvalue.ty.is_volatile => Some("expression result unused"),
             ExprKind::Constant(_) => Some("expression result unused"),
             _ => None,
         };
@@ -332,22 +332,22 @@ impl Sema<'_> {
             self.warn(span, "empty case range specified");
             return Vec::new();
         }
-        let place = value.span;
+        let lvalue = value.span;
         let mut duplicate = None;
         if let Some(switch) = self.f.as_mut().and_then(|f| f.switches.last_mut()) {
             if lo == hi {
-                duplicate = switch.cases.insert(lo, place).map(|old| (lo, old));
+                duplicate = switch.cases.insert(lo, lvalue).map(|old| (lo, old));
             } else {
                 // Ranges are checked against the ends of others only, as they may be long.
                 for bits in [lo, hi] {
-                    if let Some(old) = switch.cases.insert(bits, place) {
+                    if let Some(old) = switch.cases.insert(bits, lvalue) {
                         duplicate = Some((bits, old));
                     }
                 }
             }
         }
         if let Some((bits, old)) = duplicate {
-            self.err_note(place, format!("duplicate case value '{}'", show(bits)), old, "previous case defined here");
+            self.err_note(lvalue, format!("duplicate case value '{}'", show(bits)), old, "previous case defined here");
         }
         self.stmt(StmtKind::Case { lo, hi }, span)
     }

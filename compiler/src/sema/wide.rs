@@ -16,7 +16,7 @@ use super::operators::thir_op;
 use super::{Operand, Sema, is_float, is_signed, signed_of, unsigned_of};
 use crate::ast::{self, IntSuffix, ScalarKind};
 use crate::diag::Span;
-use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Init, Place, QualTy, Stmt, StmtKind, Ty, TyKind, UnaryOp};
+use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Init, Lvalue, QualTy, Stmt, StmtKind, Ty, TyKind, UnaryOp};
 
 /// Operations of 128 bits that stand within one another: the functions here go down to their operands.
 const MAX_DEPTH: u32 = 200;
@@ -257,8 +257,8 @@ impl Sema<'_> {
             let (first, second) = (self.needs_wide(span), self.error_expr(span));
             return (first, second, None);
         };
-        let (first, second) = (self.local_place(local, span), self.local_place(local, span));
-        let (first, second) = (self.rvalue(Operand::Place(first)), self.rvalue(Operand::Place(second)));
+        let (first, second) = (self.local_lvalue(local, span), self.local_lvalue(local, span));
+        let (first, second) = (self.rvalue(Operand::Lvalue(first)), self.rvalue(Operand::Lvalue(second)));
         let kept = Stmt { kind: StmtKind::Local { local, init: Some(Init::Expr(value)) }, span: self.span(span) };
         (first, second, Some(kept))
     }
@@ -326,14 +326,14 @@ impl Sema<'_> {
     }
 
     /// A compound assignment of an integer of 128 bits.
-    pub(super) fn wide_assignment(&mut self, op: ast::BinaryOp, place: Place, value: Expr, span: Span) -> Expr {
-        let ty = place.ty.ty;
+    pub(super) fn wide_assignment(&mut self, op: ast::BinaryOp, lvalue: Lvalue, value: Expr, span: Span) -> Expr {
+        let ty = lvalue.ty.ty;
         let is_shift = matches!(op, ast::BinaryOp::Shl | ast::BinaryOp::Shr);
         let value = match self.arith(ty) {
             Some((kind, 1)) if !is_float(kind) && !is_shift => {
                 let (compute, value) = self.wide_compound(op, kind, value);
-                let (op, place, value) = (thir_op(op), Box::new(place), Box::new(value));
-                return self.expr(ExprKind::CompoundAssign { op, place, value, compute, contract: false }, ty, span);
+                let (op, lvalue, value) = (thir_op(op), Box::new(lvalue), Box::new(value));
+                return self.expr(ExprKind::CompoundAssign { op, lvalue, value, compute, contract: false }, ty, span);
             }
             Some((kind, _)) if !is_shift => self.wide_lane(value, ty, kind, span),
             _ if is_shift => {
@@ -344,7 +344,7 @@ impl Sema<'_> {
             _ => Some(self.settled(value)),
         };
         match value.filter(|value| !self.is_error(value.ty)) {
-            Some(value) => self.compound_assignment(op, place, value, span),
+            Some(value) => self.compound_assignment(op, lvalue, value, span),
             None => self.error_expr(span),
         }
     }
@@ -357,9 +357,9 @@ impl Sema<'_> {
             B::Add | B::Sub | B::Mul | B::BitAnd | B::BitOr | B::BitXor if kind != ScalarKind::Bool => Some(ScalarKind::ULong),
             _ => {
                 // Quotients by numbers that only `ulong` holds need operands that are not negative.
-                let of_place = range(kind);
+                let of_lvalue = range(kind);
                 let of_value = self.wide_range(&value);
-                of_value.and_then(|of_value| common_kind(&[of_place, of_value]))
+                of_value.and_then(|of_value| common_kind(&[of_lvalue, of_value]))
             }
         };
         match compute {

@@ -1,7 +1,7 @@
 //! The typed tree: what `sema` makes of the syntax and `lower` turns into IR.
 //!
 //! Everything implicit in OpenCL C is explicit here: conversions are [`ExprKind::Cast`], reading a variable is [`ExprKind::Load`] of a
-//! [`Place`], arrays decay by [`ExprKind::Decay`], sizes are constants, initialisers are flat lists of offsets, constant initialisers are
+//! [`Lvalue`], arrays decay by [`ExprKind::Decay`], sizes are constants, initialisers are flat lists of offsets, constant initialisers are
 //! bytes, overloads are resolved, names are ids. Nothing in it is wrong: a program with errors never gets here.
 //!
 //! * A scalar comparison, `!`, `&&`, `||` has type `int` and is 0 or 1; a vector comparison has the signed integer vector of the operand's
@@ -16,7 +16,7 @@ pub(crate) mod visit;
 pub(crate) use types::{Field, QualTy, Record, RecordId, Ty, TyKind, Types};
 
 use crate::ast::Name;
-use crate::builtins::Native;
+use crate::builtins::Intrinsic;
 pub(crate) use crate::builtins::Rounding;
 use crate::diag::Span;
 use crate::ir::{Reloc, Space};
@@ -216,8 +216,8 @@ pub struct Expr {
 
 /// An lvalue: an object in memory, or lanes of a vector there. The same word names one in [`crate::lower`], which finds its address.
 #[derive(Debug)]
-pub struct Place {
-    pub kind: PlaceKind,
+pub struct Lvalue {
+    pub kind: LvalueKind,
     pub ty: QualTy,
     /// The address space of the object.
     pub space: Space,
@@ -227,30 +227,30 @@ pub struct Place {
 }
 
 #[derive(Debug)]
-pub enum PlaceKind {
+pub enum LvalueKind {
     Local(LocalId),
     Global(GlobalId),
     /// `*pointer`
     Deref(Box<Expr>),
     /// A member of a record, `offset` bytes into it.
     Field {
-        base: Box<Place>,
+        base: Box<Lvalue>,
         offset: u32,
     },
     /// An element of an array place; the index has an integer type.
     Element {
-        base: Box<Place>,
+        base: Box<Lvalue>,
         index: Box<Expr>,
     },
     /// Lanes of a vector place. One lane: the type is the scalar; more: a vector of as many lanes. Lanes may repeat only when read. A lane that
     /// the vector does not have is the fourth of three (`v.hi`): it has any value when read, and what is written to it is lost.
     Lanes {
-        base: Box<Place>,
+        base: Box<Lvalue>,
         lanes: Vec<u8>,
     },
     /// `v[i]` of a vector place.
     LaneDyn {
-        base: Box<Place>,
+        base: Box<Lvalue>,
         index: Box<Expr>,
     },
     /// A value put into memory so that a part of it can be named: `f().x`.
@@ -332,10 +332,10 @@ pub enum CastKind {
 #[derive(Debug)]
 pub enum ExprKind {
     Constant(Constant),
-    Load(Box<Place>),
-    AddrOf(Box<Place>),
+    Load(Box<Lvalue>),
+    AddrOf(Box<Lvalue>),
     /// An array place to a pointer to its first element.
-    Decay(Box<Place>),
+    Decay(Box<Lvalue>),
     Unary(UnaryOp, Box<Expr>),
     /// `contract`: FP_CONTRACT is on here, so `a * b + c` may be fused.
     Binary {
@@ -361,27 +361,27 @@ pub enum ExprKind {
     },
     /// The value is that of the place afterwards.
     Assign {
-        place: Box<Place>,
+        lvalue: Box<Lvalue>,
         value: Box<Expr>,
     },
     /// `place op= value`: the place is loaded, cast to `compute`, combined with `value` (already converted), cast back, stored.
     CompoundAssign {
         op: BinaryOp,
-        place: Box<Place>,
+        lvalue: Box<Lvalue>,
         value: Box<Expr>,
         compute: Ty,
         contract: bool,
     },
     /// `place += value` (bytes = elements * `stride`) of pointers; `negate` for `-=`.
     PointerAssign {
-        place: Box<Place>,
+        lvalue: Box<Lvalue>,
         index: Box<Expr>,
         stride: u32,
         negate: bool,
     },
     /// ++ and --, of arithmetic types, vectors (all lanes) and pointers (`stride` bytes; 0 otherwise).
     IncDec {
-        place: Box<Place>,
+        lvalue: Box<Lvalue>,
         increment: bool,
         prefix: bool,
         stride: u32,
@@ -418,8 +418,8 @@ pub enum ExprKind {
         args: Vec<Expr>,
     },
     /// A built-in that `lower` knows. The types of the arguments and the result select the variant.
-    Native {
-        op: Native,
+    Intrinsic {
+        op: Intrinsic,
         args: Vec<Expr>,
     },
     /// `printf`: the format is a constant global that holds a string.

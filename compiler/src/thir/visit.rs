@@ -1,18 +1,18 @@
 //! What is directly inside an expression or a statement. Callers keep stacks of their own: trees may be very deep.
 
-use super::{Expr, ExprKind, Init, Place, PlaceKind, Stmt, StmtKind};
+use super::{Expr, ExprKind, Init, Lvalue, LvalueKind, Stmt, StmtKind};
 
 /// Appends the expressions that a place is made of.
-pub(crate) fn place_children<'a>(place: &'a Place, out: &mut Vec<&'a Expr>) {
-    match &place.kind {
-        PlaceKind::Local(_) | PlaceKind::Global(_) => {}
-        PlaceKind::Deref(expr) | PlaceKind::Temporary(expr) => out.push(expr),
-        PlaceKind::Field { base, .. } | PlaceKind::Lanes { base, .. } => place_children(base, out),
-        PlaceKind::Element { base, index } | PlaceKind::LaneDyn { base, index } => {
+pub(crate) fn lvalue_children<'a>(lvalue: &'a Lvalue, out: &mut Vec<&'a Expr>) {
+    match &lvalue.kind {
+        LvalueKind::Local(_) | LvalueKind::Global(_) => {}
+        LvalueKind::Deref(expr) | LvalueKind::Temporary(expr) => out.push(expr),
+        LvalueKind::Field { base, .. } | LvalueKind::Lanes { base, .. } => lvalue_children(base, out),
+        LvalueKind::Element { base, index } | LvalueKind::LaneDyn { base, index } => {
             out.push(index);
-            place_children(base, out);
+            lvalue_children(base, out);
         }
-        PlaceKind::Compound { init, .. } => init_children(init, out),
+        LvalueKind::Compound { init, .. } => init_children(init, out),
     }
 }
 
@@ -27,8 +27,8 @@ pub(crate) fn init_children<'a>(init: &'a Init, out: &mut Vec<&'a Expr>) {
 pub(crate) fn children<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
     match &expr.kind {
         ExprKind::Constant(_) => {}
-        ExprKind::Load(place) | ExprKind::AddrOf(place) | ExprKind::Decay(place) | ExprKind::IncDec { place, .. } => {
-            place_children(place, out)
+        ExprKind::Load(lvalue) | ExprKind::AddrOf(lvalue) | ExprKind::Decay(lvalue) | ExprKind::IncDec { lvalue, .. } => {
+            lvalue_children(lvalue, out)
         }
         ExprKind::Unary(_, a) | ExprKind::Cast(_, a) | ExprKind::Swizzle(a, _) => out.push(a),
         ExprKind::Binary { lhs, rhs, .. }
@@ -39,15 +39,15 @@ pub(crate) fn children<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
         | ExprKind::Comma(lhs, rhs)
         | ExprKind::PointerAdd { pointer: lhs, index: rhs, .. } => out.extend([&**lhs, &**rhs]),
         ExprKind::Cond { cond, then, els } | ExprKind::VecSelect { cond, then, els } => out.extend([&**cond, &**then, &**els]),
-        ExprKind::Assign { place, value }
-        | ExprKind::CompoundAssign { place, value, .. }
-        | ExprKind::PointerAssign { place, index: value, .. } => {
-            place_children(place, out);
+        ExprKind::Assign { lvalue, value }
+        | ExprKind::CompoundAssign { lvalue, value, .. }
+        | ExprKind::PointerAssign { lvalue, index: value, .. } => {
+            lvalue_children(lvalue, out);
             out.push(value);
         }
         ExprKind::Call { args, .. }
         | ExprKind::CallLanes { args, .. }
-        | ExprKind::Native { args, .. }
+        | ExprKind::Intrinsic { args, .. }
         | ExprKind::Printf { args, .. }
         | ExprKind::VectorLit(args) => out.extend(args),
         ExprKind::StmtExpr { value, .. } => out.extend(value.as_deref()),

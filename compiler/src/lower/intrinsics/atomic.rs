@@ -10,7 +10,7 @@
 use super::super::function::Lowering;
 use super::super::types::{ArithType, scalar};
 use super::Call;
-use crate::builtins::Native;
+use crate::builtins::Intrinsic;
 use crate::ir::{AtomicOp, CmpOp, Fence, Op, Scalar, Space, Type, UnOp, Value};
 use crate::target::AtomicOrder;
 
@@ -36,7 +36,7 @@ impl Order {
 }
 
 impl<'p> Lowering<'p, '_> {
-    pub(super) fn atomic(&mut self, op: Native, call: &Call<'p>) -> Option<Value> {
+    pub(super) fn atomic(&mut self, op: Intrinsic, call: &Call<'p>) -> Option<Value> {
         let ptr = self.value(call, 0);
         let arith = self.pointee(call, 0);
         let order = self.order(op, call);
@@ -57,27 +57,27 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// The order of a C11 atomic, which is behind the operands; 1.x's have none.
-    fn order(&mut self, op: Native, call: &Call<'p>) -> Order {
+    fn order(&mut self, op: Intrinsic, call: &Call<'p>) -> Order {
         let index = match op {
-            Native::Atomic(AtomicOp::Load) | Native::AtomicFlagTestAndSet | Native::AtomicFlagClear => 1,
-            Native::Atomic(_) => 2,
-            Native::AtomicCompareExchange => 3,
+            Intrinsic::Atomic(AtomicOp::Load) | Intrinsic::AtomicFlagTestAndSet | Intrinsic::AtomicFlagClear => 1,
+            Intrinsic::Atomic(_) => 2,
+            Intrinsic::AtomicCompareExchange => 3,
             _ => return Order::RELAXED,
         };
         call.values.get(index).map_or(Order::RELAXED, |&order| Order::of(self.b.known(order)))
     }
 
     /// An operation that reads and writes, whatever its name says.
-    fn ordered(&mut self, op: Native, call: &Call<'p>, ptr: Value, arith: ArithType) -> Option<Value> {
+    fn ordered(&mut self, op: Intrinsic, call: &Call<'p>, ptr: Value, arith: ArithType) -> Option<Value> {
         let bits = Scalar::int_of_size(scalar(arith.kind).size()).unwrap_or(Scalar::I32);
         let ty = Type::Scalar(bits);
         let (op, value) = match op {
-            Native::Atomic(AtomicOp::Load) => (AtomicOp::Or, self.b.int(ty, 0)),
-            Native::Atomic(AtomicOp::Store) => {
+            Intrinsic::Atomic(AtomicOp::Load) => (AtomicOp::Or, self.b.int(ty, 0)),
+            Intrinsic::Atomic(AtomicOp::Store) => {
                 let value = self.value(call, 1);
                 (AtomicOp::Xchg, self.b.bitcast(value, ty))
             }
-            Native::AtomicFlagClear => (AtomicOp::Xchg, self.b.int(ty, 0)),
+            Intrinsic::AtomicFlagClear => (AtomicOp::Xchg, self.b.int(ty, 0)),
             _ => return self.relaxed(op, call, ptr, arith),
         };
         let old = self.b.emit(Op::Atomic { op, ptr, value: Some(value), ty: bits }, ty);
@@ -93,27 +93,27 @@ impl<'p> Lowering<'p, '_> {
         self.b.effect(Op::MemFence(Fence { local, global, image: false }));
     }
 
-    fn relaxed(&mut self, op: Native, call: &Call<'p>, ptr: Value, arith: ArithType) -> Option<Value> {
+    fn relaxed(&mut self, op: Intrinsic, call: &Call<'p>, ptr: Value, arith: ArithType) -> Option<Value> {
         match op {
-            Native::Atomic(op) => {
+            Intrinsic::Atomic(op) => {
                 let value = if op == AtomicOp::Load { None } else { Some(self.value(call, 1)) };
                 self.read_modify_write(op, ptr, value, arith)
             }
-            Native::AtomicInc | Native::AtomicDec => {
+            Intrinsic::AtomicInc | Intrinsic::AtomicDec => {
                 let one = self.b.int(arith.ir(), 1);
-                let op = if op == Native::AtomicInc { AtomicOp::Add } else { AtomicOp::Sub };
+                let op = if op == Intrinsic::AtomicInc { AtomicOp::Add } else { AtomicOp::Sub };
                 self.read_modify_write(op, ptr, Some(one), arith)
             }
-            Native::AtomicCmpXchg => {
+            Intrinsic::AtomicCmpXchg => {
                 let (expected, desired) = (self.value(call, 1), self.value(call, 2));
                 Some(self.compare_exchange(ptr, expected, desired, arith).1)
             }
-            Native::AtomicInit => {
+            Intrinsic::AtomicInit => {
                 let value = self.value(call, 1);
                 self.b.store(ptr, value, arith.ir().access_size(8).max(1), false);
                 None
             }
-            Native::AtomicCompareExchange => {
+            Intrinsic::AtomicCompareExchange => {
                 let (expected_at, desired) = (self.value(call, 1), self.value(call, 2));
                 let align = arith.ir().access_size(8).max(1);
                 let expected = self.b.load(expected_at, arith.ir(), align, false);
@@ -121,7 +121,7 @@ impl<'p> Lowering<'p, '_> {
                 self.branch(equal, |_| (), |this| this.b.store(expected_at, old, align, false));
                 Some(self.flag_value(equal, call.ty))
             }
-            Native::AtomicFlagTestAndSet => {
+            Intrinsic::AtomicFlagTestAndSet => {
                 let set = self.b.i32(1);
                 let old = self.b.emit(Op::Atomic { op: AtomicOp::Xchg, ptr, value: Some(set), ty: Scalar::I32 }, Type::I32);
                 let was_set = self.b.cmp_int(CmpOp::Ne, old, 0);

@@ -9,7 +9,7 @@ use crate::lower::types::ArithType;
 use crate::thir::TyKind;
 
 /// Where the elements of a work-item are.
-enum Places {
+enum BlockAddresses {
     /// Addresses.
     Buffer(Vec<Value>),
     /// The image, and the coordinates.
@@ -20,11 +20,11 @@ impl<'p> Lowering<'p, '_> {
     pub(super) fn block_read(&mut self, call: &Call<'p>) -> Value {
         let block = self.arithmetic(call.ty);
         let scalar = Type::Scalar(Scalar::int_of_size(lane_size(block)).unwrap_or(Scalar::I32));
-        let elements: Vec<Value> = match self.block_places(call, block) {
-            Places::Buffer(addresses) => {
+        let elements: Vec<Value> = match self.block_addresses(call, block) {
+            BlockAddresses::Buffer(addresses) => {
                 addresses.into_iter().map(|address| self.b.load(address, scalar, lane_size(block), false)).collect()
             }
-            Places::Image(image, places) => {
+            BlockAddresses::Image(image, addresses) => {
                 let access = raw(false, block);
                 let read = |at: Value, this: &mut Self| {
                     let words = this.b.emit(Op::Image { call: access, args: vec![image, at] }, access.colour.ty());
@@ -35,7 +35,7 @@ impl<'p> Lowering<'p, '_> {
                     let word = this.b.extract(words, 0);
                     this.b.resize(word, false, scalar)
                 };
-                places.into_iter().map(|at| read(at, self)).collect()
+                addresses.into_iter().map(|at| read(at, self)).collect()
             }
         };
         if let [only] = elements.as_slice() { *only } else { self.b.construct(&elements) }
@@ -44,17 +44,17 @@ impl<'p> Lowering<'p, '_> {
     pub(super) fn block_write(&mut self, call: &Call<'p>) {
         let last = call.values.len().saturating_sub(1);
         let (block, data) = (self.arg_type(call, last), self.value(call, last));
-        let places = self.block_places(call, block);
+        let addresses = self.block_addresses(call, block);
         let element = |index: usize, this: &mut Self| if block.lanes == 1 { data } else { this.b.extract(data, index as u8) };
-        match places {
-            Places::Buffer(addresses) => {
+        match addresses {
+            BlockAddresses::Buffer(addresses) => {
                 for (index, address) in addresses.into_iter().enumerate() {
                     let element = element(index, self);
                     self.b.store(address, element, lane_size(block), false);
                 }
             }
-            Places::Image(image, places) => {
-                for (index, at) in places.into_iter().enumerate() {
+            BlockAddresses::Image(image, addresses) => {
+                for (index, at) in addresses.into_iter().enumerate() {
                     let element = element(index, self);
                     let zero = self.b.i32(0);
                     let words = if lane_size(block) == 8 {
@@ -70,7 +70,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    fn block_places(&mut self, call: &Call<'p>, block: ArithType) -> Places {
+    fn block_addresses(&mut self, call: &Call<'p>, block: ArithType) -> BlockAddresses {
         let first = self.value(call, 0);
         let lane = self.b.emit(Op::WorkItem(WorkItem::SubgroupLocalId), Type::I32);
         let of_image = call.exprs.first().is_some_and(|expr| matches!(self.kind(expr.ty), TyKind::Image(..)));
@@ -82,7 +82,7 @@ impl<'p> Lowering<'p, '_> {
                 // Both are small: what is added to the pointer has a sign that is never seen.
                 self.element_address(first, index, true, lane_size(block), false)
             });
-            return Places::Buffer(addresses.collect());
+            return BlockAddresses::Buffer(addresses.collect());
         }
         let at = self.value(call, 1);
         let (bytes, row) = (self.b.extract(at, 0), self.b.extract(at, 1));
@@ -92,7 +92,7 @@ impl<'p> Lowering<'p, '_> {
             let row = self.b.bin_int(BinOp::Add, row, index);
             self.b.construct(&[column, row])
         });
-        Places::Image(first, rows.collect())
+        BlockAddresses::Image(first, rows.collect())
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::super::function::Lowering;
 use super::Call;
-use crate::builtins::Native;
+use crate::builtins::Intrinsic;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, Type, Value};
 
 /// Powers of two: a length above `large` is scaled by `down`, one below `small` by `up`.
@@ -29,29 +29,29 @@ fn power(exponent: i32) -> f64 {
 }
 
 impl<'p> Lowering<'p, '_> {
-    pub(super) fn geometric(&mut self, op: Native, call: &Call<'p>) -> Value {
+    pub(super) fn geometric(&mut self, op: Intrinsic, call: &Call<'p>) -> Value {
         let want = self.result(call);
         let (mut x, mut y) = (self.value(call, 0), self.value(call, call.values.len().saturating_sub(1)));
         let ty = self.b.ty(x);
-        let half = ty.scalar() == Some(Scalar::F16) && op != Native::Cross;
+        let half = ty.scalar() == Some(Scalar::F16) && op != Intrinsic::Cross;
         if half {
             let wide = ty.with_scalar(Scalar::F32);
             (x, y) = (self.b.cast(CastOp::FToF, x, wide), self.b.cast(CastOp::FToF, y, wide));
         }
         let fast = half || self.shared.options.fast_relaxed_math;
         let result = match op {
-            Native::Dot => self.dot(x, y),
-            Native::Cross => self.cross(x, y),
-            Native::Length if fast => self.fast_length(x),
-            Native::Length => self.length(x),
-            Native::Distance if !fast => {
+            Intrinsic::Dot => self.dot(x, y),
+            Intrinsic::Cross => self.cross(x, y),
+            Intrinsic::Length if fast => self.fast_length(x),
+            Intrinsic::Length => self.length(x),
+            Intrinsic::Distance if !fast => {
                 let difference = self.b.bin(BinOp::FSub, x, y);
                 self.length(difference)
             }
             // Halves too: their infinities are told apart.
-            Native::Normalize if !self.shared.options.fast_relaxed_math => self.normalize(x),
-            Native::FastLength => self.fast_length(x),
-            Native::FastDistance | Native::Distance => {
+            Intrinsic::Normalize if !self.shared.options.fast_relaxed_math => self.normalize(x),
+            Intrinsic::FastLength => self.fast_length(x),
+            Intrinsic::FastDistance | Intrinsic::Distance => {
                 let difference = self.b.bin(BinOp::FSub, x, y);
                 self.fast_length(difference)
             }

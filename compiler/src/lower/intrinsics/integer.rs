@@ -3,12 +3,12 @@
 use super::super::function::Lowering;
 use super::super::types::ArithType;
 use super::Call;
-use crate::builtins::Native;
+use crate::builtins::Intrinsic;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, Type, Value};
 
 impl<'p> Lowering<'p, '_> {
     #[allow(clippy::too_many_lines, reason = "one flat match over the functions")]
-    pub(super) fn integer(&mut self, op: Native, call: &Call<'p>) -> Value {
+    pub(super) fn integer(&mut self, op: Intrinsic, call: &Call<'p>) -> Value {
         let (values, arith) = self.operands(call);
         let [x, rest @ ..] = values.as_slice() else {
             self.b.fail("internal error: a function of numbers without arguments");
@@ -24,46 +24,46 @@ impl<'p> Lowering<'p, '_> {
         let mul_hi = if signed { BinOp::SMulHi } else { BinOp::UMulHi };
         let shift = if signed { BinOp::AShr } else { BinOp::LShr };
         match op {
-            Native::Abs if signed => self.b.math(MathOp::SAbs, &[x]),
-            Native::Abs => x,
-            Native::AbsDiff => {
+            Intrinsic::Abs if signed => self.b.math(MathOp::SAbs, &[x]),
+            Intrinsic::Abs => x,
+            Intrinsic::AbsDiff => {
                 // Wraps to the unsigned difference.
                 let (high, low) = (self.b.bin(max, x, y), self.b.bin(min, x, y));
                 self.b.sub(high, low)
             }
-            Native::AddSat => self.b.bin(if signed { BinOp::SAddSat } else { BinOp::UAddSat }, x, y),
-            Native::SubSat => self.b.bin(if signed { BinOp::SSubSat } else { BinOp::USubSat }, x, y),
-            Native::Hadd => {
+            Intrinsic::AddSat => self.b.bin(if signed { BinOp::SAddSat } else { BinOp::UAddSat }, x, y),
+            Intrinsic::SubSat => self.b.bin(if signed { BinOp::SSubSat } else { BinOp::USubSat }, x, y),
+            Intrinsic::Hadd => {
                 let (common, differing) = (self.b.and(x, y), self.b.bin(BinOp::Xor, x, y));
                 let half = self.b.bin_int(shift, differing, 1);
                 self.b.add(common, half)
             }
-            Native::Rhadd => {
+            Intrinsic::Rhadd => {
                 let (all, differing) = (self.b.bin(BinOp::Or, x, y), self.b.bin(BinOp::Xor, x, y));
                 let half = self.b.bin_int(shift, differing, 1);
                 self.b.sub(all, half)
             }
-            Native::Clz => self.b.math(MathOp::Clz, &[x]),
-            Native::Ctz => self.b.math(MathOp::Ctz, &[x]),
-            Native::Popcount => self.b.math(MathOp::Popcount, &[x]),
-            Native::ReverseBits => self.b.math(MathOp::ReverseBits, &[x]),
-            Native::BitfieldInsert => self.bitfield_insert(&values),
-            Native::BitfieldExtract => self.bitfield_extract(&values, call),
-            Native::MulHi => self.b.bin(mul_hi, x, y),
-            Native::MadHi => {
+            Intrinsic::Clz => self.b.math(MathOp::Clz, &[x]),
+            Intrinsic::Ctz => self.b.math(MathOp::Ctz, &[x]),
+            Intrinsic::Popcount => self.b.math(MathOp::Popcount, &[x]),
+            Intrinsic::ReverseBits => self.b.math(MathOp::ReverseBits, &[x]),
+            Intrinsic::BitfieldInsert => self.bitfield_insert(&values),
+            Intrinsic::BitfieldExtract => self.bitfield_extract(&values, call),
+            Intrinsic::MulHi => self.b.bin(mul_hi, x, y),
+            Intrinsic::MadHi => {
                 let high = self.b.bin(mul_hi, x, y);
                 self.b.add(high, z)
             }
-            Native::MadSat => self.mad_sat(x, y, z, arith),
-            Native::Mul24 => self.b.mul(x, y),
-            Native::Mad24 => {
+            Intrinsic::MadSat => self.mad_sat(x, y, z, arith),
+            Intrinsic::Mul24 => self.b.mul(x, y),
+            Intrinsic::Mad24 => {
                 let product = self.b.mul(x, y);
                 self.b.add(product, z)
             }
-            Native::Rotate => self.b.bin(BinOp::Rotate, x, y),
-            Native::Upsample => self.upsample(x, y, call),
-            Native::Min => self.b.bin(min, x, y),
-            Native::Max => self.b.bin(max, x, y),
+            Intrinsic::Rotate => self.b.bin(BinOp::Rotate, x, y),
+            Intrinsic::Upsample => self.upsample(x, y, call),
+            Intrinsic::Min => self.b.bin(min, x, y),
+            Intrinsic::Max => self.b.bin(max, x, y),
             _ => {
                 let at_least = self.b.bin(max, x, y);
                 self.b.bin(min, at_least, z)

@@ -3,12 +3,12 @@
 use super::super::convert::bits_type;
 use super::super::function::Lowering;
 use super::Call;
-use crate::builtins::Native;
+use crate::builtins::Intrinsic;
 use crate::ir::{BinOp, CmpOp, MathOp, Value};
 
 impl<'p> Lowering<'p, '_> {
-    pub(super) fn math(&mut self, op: Native, call: &Call<'p>) -> Value {
-        if op == Native::Nan {
+    pub(super) fn math(&mut self, op: Intrinsic, call: &Call<'p>) -> Value {
+        if op == Intrinsic::Nan {
             return self.nan(call);
         }
         let (values, arith) = self.operands(call);
@@ -19,44 +19,44 @@ impl<'p> Lowering<'p, '_> {
         let (x, y, z) = (*x, rest.first().copied().unwrap_or(*x), rest.get(1).copied().unwrap_or(*x));
         let ty = arith.ir();
         let math = match op {
-            Native::Fabs => MathOp::FAbs,
-            Native::Floor => MathOp::Floor,
-            Native::Ceil => MathOp::Ceil,
-            Native::Trunc => MathOp::FTrunc,
-            Native::Rint => MathOp::Rint,
-            Native::Sqrt | Native::NativeSqrt => MathOp::Sqrt,
-            Native::Rsqrt | Native::NativeRsqrt => MathOp::RSqrt,
-            Native::Fma => MathOp::Fma,
-            Native::Mad => MathOp::FMulAdd,
-            Native::NativeSin => MathOp::NativeSin,
-            Native::NativeCos => MathOp::NativeCos,
-            Native::NativeTan => MathOp::NativeTan,
-            Native::NativeExp2 => MathOp::NativeExp2,
-            Native::NativeLog2 => MathOp::NativeLog2,
-            Native::NativeRecip => MathOp::NativeRecip,
-            Native::NativeDivide => MathOp::NativeDivide,
-            Native::NativePowr => MathOp::NativePow,
-            Native::Fmin => return self.b.bin(BinOp::FMin, x, y),
-            Native::Fmax => return self.b.bin(BinOp::FMax, x, y),
-            Native::Copysign => return self.copysign(x, y),
-            Native::Degrees => {
+            Intrinsic::Fabs => MathOp::FAbs,
+            Intrinsic::Floor => MathOp::Floor,
+            Intrinsic::Ceil => MathOp::Ceil,
+            Intrinsic::Trunc => MathOp::FTrunc,
+            Intrinsic::Rint => MathOp::Rint,
+            Intrinsic::Sqrt | Intrinsic::NativeSqrt => MathOp::Sqrt,
+            Intrinsic::Rsqrt | Intrinsic::NativeRsqrt => MathOp::RSqrt,
+            Intrinsic::Fma => MathOp::Fma,
+            Intrinsic::Mad => MathOp::FMulAdd,
+            Intrinsic::NativeSin => MathOp::NativeSin,
+            Intrinsic::NativeCos => MathOp::NativeCos,
+            Intrinsic::NativeTan => MathOp::NativeTan,
+            Intrinsic::NativeExp2 => MathOp::NativeExp2,
+            Intrinsic::NativeLog2 => MathOp::NativeLog2,
+            Intrinsic::NativeRecip => MathOp::NativeRecip,
+            Intrinsic::NativeDivide => MathOp::NativeDivide,
+            Intrinsic::NativePowr => MathOp::NativePow,
+            Intrinsic::Fmin => return self.b.bin(BinOp::FMin, x, y),
+            Intrinsic::Fmax => return self.b.bin(BinOp::FMax, x, y),
+            Intrinsic::Copysign => return self.copysign(x, y),
+            Intrinsic::Degrees => {
                 let factor = self.b.float(ty, 180.0 / std::f64::consts::PI);
                 return self.b.bin(BinOp::FMul, x, factor);
             }
-            Native::Radians => {
+            Intrinsic::Radians => {
                 let factor = self.b.float(ty, std::f64::consts::PI / 180.0);
                 return self.b.bin(BinOp::FMul, x, factor);
             }
-            Native::Mix => {
+            Intrinsic::Mix => {
                 let difference = self.b.bin(BinOp::FSub, y, x);
                 return self.b.mul_add(difference, z, x);
             }
-            Native::Step => {
+            Intrinsic::Step => {
                 let (zero, one) = (self.b.float(ty, 0.0), self.b.float(ty, 1.0));
                 let below = self.b.cmp(CmpOp::FLt, y, x);
                 return self.b.select(below, zero, one);
             }
-            Native::Smoothstep => return self.smoothstep(x, y, z),
+            Intrinsic::Smoothstep => return self.smoothstep(x, y, z),
             _ => return self.sign(x),
         };
         self.b.math(math, &values)

@@ -18,7 +18,7 @@ mod work_item;
 use super::function::Lowering;
 use super::types::ArithType;
 use crate::ast::ScalarKind;
-use crate::builtins::Native;
+use crate::builtins::Intrinsic;
 use crate::ir::image::{Coordinates, Level};
 use crate::ir::{Op, Scalar, Type, Value};
 use crate::thir::{Expr, Ty, TyKind};
@@ -32,159 +32,159 @@ struct Call<'p> {
 }
 
 impl<'p> Lowering<'p, '_> {
-    pub(super) fn native(&mut self, op: Native, args: &'p [Expr], ty: Ty) -> Option<Value> {
+    pub(super) fn intrinsic(&mut self, op: Intrinsic, args: &'p [Expr], ty: Ty) -> Option<Value> {
         let values = args.iter().map(|arg| self.expr(arg)).collect();
         let call = Call { exprs: args, values, ty };
         match op {
-            Native::GetWorkDim
-            | Native::GetGlobalSize
-            | Native::GetGlobalId
-            | Native::GetLocalSize
-            | Native::GetEnqueuedLocalSize
-            | Native::GetLocalId
-            | Native::GetNumGroups
-            | Native::GetGroupId
-            | Native::GetGlobalOffset
-            | Native::GetGlobalLinearId
-            | Native::GetLocalLinearId
-            | Native::GetSubGroupSize
-            | Native::GetMaxSubGroupSize
-            | Native::GetNumSubGroups
-            | Native::GetEnqueuedNumSubGroups
-            | Native::GetSubGroupId
-            | Native::GetSubGroupLocalId => Some(self.work_item(op, &call)),
+            Intrinsic::GetWorkDim
+            | Intrinsic::GetGlobalSize
+            | Intrinsic::GetGlobalId
+            | Intrinsic::GetLocalSize
+            | Intrinsic::GetEnqueuedLocalSize
+            | Intrinsic::GetLocalId
+            | Intrinsic::GetNumGroups
+            | Intrinsic::GetGroupId
+            | Intrinsic::GetGlobalOffset
+            | Intrinsic::GetGlobalLinearId
+            | Intrinsic::GetLocalLinearId
+            | Intrinsic::GetSubGroupSize
+            | Intrinsic::GetMaxSubGroupSize
+            | Intrinsic::GetNumSubGroups
+            | Intrinsic::GetEnqueuedNumSubGroups
+            | Intrinsic::GetSubGroupId
+            | Intrinsic::GetSubGroupLocalId => Some(self.work_item(op, &call)),
 
-            Native::Fabs
-            | Native::Floor
-            | Native::Ceil
-            | Native::Trunc
-            | Native::Rint
-            | Native::Sqrt
-            | Native::Rsqrt
-            | Native::Fma
-            | Native::Mad
-            | Native::Fmin
-            | Native::Fmax
-            | Native::Copysign
-            | Native::Nan
-            | Native::NativeSin
-            | Native::NativeCos
-            | Native::NativeTan
-            | Native::NativeExp2
-            | Native::NativeLog2
-            | Native::NativeRecip
-            | Native::NativeDivide
-            | Native::NativePowr
-            | Native::NativeSqrt
-            | Native::NativeRsqrt
-            | Native::Degrees
-            | Native::Radians
-            | Native::Mix
-            | Native::Step
-            | Native::Smoothstep
-            | Native::Sign => {
+            Intrinsic::Fabs
+            | Intrinsic::Floor
+            | Intrinsic::Ceil
+            | Intrinsic::Trunc
+            | Intrinsic::Rint
+            | Intrinsic::Sqrt
+            | Intrinsic::Rsqrt
+            | Intrinsic::Fma
+            | Intrinsic::Mad
+            | Intrinsic::Fmin
+            | Intrinsic::Fmax
+            | Intrinsic::Copysign
+            | Intrinsic::Nan
+            | Intrinsic::NativeSin
+            | Intrinsic::NativeCos
+            | Intrinsic::NativeTan
+            | Intrinsic::NativeExp2
+            | Intrinsic::NativeLog2
+            | Intrinsic::NativeRecip
+            | Intrinsic::NativeDivide
+            | Intrinsic::NativePowr
+            | Intrinsic::NativeSqrt
+            | Intrinsic::NativeRsqrt
+            | Intrinsic::Degrees
+            | Intrinsic::Radians
+            | Intrinsic::Mix
+            | Intrinsic::Step
+            | Intrinsic::Smoothstep
+            | Intrinsic::Sign => {
                 let result = self.math(op, &call);
-                self.native_nan_check(op, result, &call.values);
+                self.intrinsic_nan_check(op, result, &call.values);
                 Some(result)
             }
 
-            Native::Abs
-            | Native::AbsDiff
-            | Native::AddSat
-            | Native::SubSat
-            | Native::Hadd
-            | Native::Rhadd
-            | Native::Clz
-            | Native::Ctz
-            | Native::Popcount
-            | Native::MulHi
-            | Native::MadHi
-            | Native::MadSat
-            | Native::Mul24
-            | Native::Mad24
-            | Native::Rotate
-            | Native::Upsample
-            | Native::ReverseBits
-            | Native::BitfieldInsert
-            | Native::BitfieldExtract
-            | Native::Min
-            | Native::Max
-            | Native::Clamp => Some(self.integer(op, &call)),
+            Intrinsic::Abs
+            | Intrinsic::AbsDiff
+            | Intrinsic::AddSat
+            | Intrinsic::SubSat
+            | Intrinsic::Hadd
+            | Intrinsic::Rhadd
+            | Intrinsic::Clz
+            | Intrinsic::Ctz
+            | Intrinsic::Popcount
+            | Intrinsic::MulHi
+            | Intrinsic::MadHi
+            | Intrinsic::MadSat
+            | Intrinsic::Mul24
+            | Intrinsic::Mad24
+            | Intrinsic::Rotate
+            | Intrinsic::Upsample
+            | Intrinsic::ReverseBits
+            | Intrinsic::BitfieldInsert
+            | Intrinsic::BitfieldExtract
+            | Intrinsic::Min
+            | Intrinsic::Max
+            | Intrinsic::Clamp => Some(self.integer(op, &call)),
 
-            Native::IntegerDot => Some(self.integer_dot(&call)),
+            Intrinsic::IntegerDot => Some(self.integer_dot(&call)),
 
-            Native::Dot
-            | Native::Cross
-            | Native::Length
-            | Native::Distance
-            | Native::Normalize
-            | Native::FastLength
-            | Native::FastDistance
-            | Native::FastNormalize => {
+            Intrinsic::Dot
+            | Intrinsic::Cross
+            | Intrinsic::Length
+            | Intrinsic::Distance
+            | Intrinsic::Normalize
+            | Intrinsic::FastLength
+            | Intrinsic::FastDistance
+            | Intrinsic::FastNormalize => {
                 let result = self.geometric(op, &call);
-                self.native_nan_check(op, result, &call.values);
+                self.intrinsic_nan_check(op, result, &call.values);
                 Some(result)
             }
 
-            Native::IsEqual
-            | Native::IsNotEqual
-            | Native::IsGreater
-            | Native::IsGreaterEqual
-            | Native::IsLess
-            | Native::IsLessEqual
-            | Native::IsLessGreater
-            | Native::IsFinite
-            | Native::IsInf
-            | Native::IsNan
-            | Native::IsNormal
-            | Native::IsOrdered
-            | Native::IsUnordered
-            | Native::SignBit
-            | Native::Any
-            | Native::All
-            | Native::BitSelect
-            | Native::Select => Some(self.relational(op, &call)),
+            Intrinsic::IsEqual
+            | Intrinsic::IsNotEqual
+            | Intrinsic::IsGreater
+            | Intrinsic::IsGreaterEqual
+            | Intrinsic::IsLess
+            | Intrinsic::IsLessEqual
+            | Intrinsic::IsLessGreater
+            | Intrinsic::IsFinite
+            | Intrinsic::IsInf
+            | Intrinsic::IsNan
+            | Intrinsic::IsNormal
+            | Intrinsic::IsOrdered
+            | Intrinsic::IsUnordered
+            | Intrinsic::SignBit
+            | Intrinsic::Any
+            | Intrinsic::All
+            | Intrinsic::BitSelect
+            | Intrinsic::Select => Some(self.relational(op, &call)),
 
-            Native::VLoad => Some(self.vload(&call)),
-            Native::VStore => self.vstore(&call),
-            Native::VLoadHalf => Some(self.vload_half(&call, false)),
-            Native::VLoadaHalf => Some(self.vload_half(&call, true)),
-            Native::VStoreHalf(rounding) => self.vstore_half(&call, rounding, false),
-            Native::VStoreaHalf(rounding) => self.vstore_half(&call, rounding, true),
-            Native::Shuffle => Some(self.shuffle(&call)),
-            Native::Shuffle2 => Some(self.shuffle2(&call)),
+            Intrinsic::VLoad => Some(self.vload(&call)),
+            Intrinsic::VStore => self.vstore(&call),
+            Intrinsic::VLoadHalf => Some(self.vload_half(&call, false)),
+            Intrinsic::VLoadaHalf => Some(self.vload_half(&call, true)),
+            Intrinsic::VStoreHalf(rounding) => self.vstore_half(&call, rounding, false),
+            Intrinsic::VStoreaHalf(rounding) => self.vstore_half(&call, rounding, true),
+            Intrinsic::Shuffle => Some(self.shuffle(&call)),
+            Intrinsic::Shuffle2 => Some(self.shuffle2(&call)),
 
-            Native::Barrier | Native::MemFence | Native::AtomicWorkItemFence => self.fence(op, &call),
-            Native::Atomic(_)
-            | Native::AtomicInc
-            | Native::AtomicDec
-            | Native::AtomicCmpXchg
-            | Native::AtomicInit
-            | Native::AtomicCompareExchange
-            | Native::AtomicFlagTestAndSet
-            | Native::AtomicFlagClear => self.atomic(op, &call),
+            Intrinsic::Barrier | Intrinsic::MemFence | Intrinsic::AtomicWorkItemFence => self.fence(op, &call),
+            Intrinsic::Atomic(_)
+            | Intrinsic::AtomicInc
+            | Intrinsic::AtomicDec
+            | Intrinsic::AtomicCmpXchg
+            | Intrinsic::AtomicInit
+            | Intrinsic::AtomicCompareExchange
+            | Intrinsic::AtomicFlagTestAndSet
+            | Intrinsic::AtomicFlagClear => self.atomic(op, &call),
 
-            Native::WorkGroup(function) => self.collective(false, function, &call),
-            Native::SubGroup(function) => self.collective(true, function, &call),
+            Intrinsic::WorkGroup(function) => self.collective(false, function, &call),
+            Intrinsic::SubGroup(function) => self.collective(true, function, &call),
 
-            Native::AsyncCopy => Some(self.async_copy(&call, false)),
-            Native::AsyncStridedCopy => Some(self.async_copy(&call, true)),
-            Native::AsyncCopy2D => Some(self.async_copy_lines(&call, false)),
-            Native::AsyncCopy3D => Some(self.async_copy_lines(&call, true)),
-            Native::WaitGroupEvents => self.wait_group_events(),
-            Native::Clock { sub } => Some(self.b.emit(Op::Clock { sub }, Type::of(Scalar::I32, 2))),
+            Intrinsic::AsyncCopy => Some(self.async_copy(&call, false)),
+            Intrinsic::AsyncStridedCopy => Some(self.async_copy(&call, true)),
+            Intrinsic::AsyncCopy2D => Some(self.async_copy_lines(&call, false)),
+            Intrinsic::AsyncCopy3D => Some(self.async_copy_lines(&call, true)),
+            Intrinsic::WaitGroupEvents => self.wait_group_events(),
+            Intrinsic::Clock { sub } => Some(self.b.emit(Op::Clock { sub }, Type::of(Scalar::I32, 2))),
             // A hint, whose arguments were evaluated.
-            Native::Prefetch => None,
+            Intrinsic::Prefetch => None,
 
-            Native::ToGlobal | Native::ToLocal | Native::ToPrivate => Some(self.narrow_space(&call)),
-            Native::GetFence => Some(self.get_fence(&call)),
-            Native::ReadImage => Some(self.read_image(&call)),
-            Native::ReadImageLevel => Some(self.read_elements(&call, (Coordinates::Plain, Level::Lod))),
-            Native::WriteImage => {
+            Intrinsic::ToGlobal | Intrinsic::ToLocal | Intrinsic::ToPrivate => Some(self.narrow_space(&call)),
+            Intrinsic::GetFence => Some(self.get_fence(&call)),
+            Intrinsic::ReadImage => Some(self.read_image(&call)),
+            Intrinsic::ReadImageLevel => Some(self.read_elements(&call, (Coordinates::Plain, Level::Lod))),
+            Intrinsic::WriteImage => {
                 self.write_image(&call);
                 None
             }
-            Native::GetImage(query) => Some(self.get_image(query, &call)),
+            Intrinsic::GetImage(query) => Some(self.get_image(query, &call)),
         }
     }
 

@@ -3,14 +3,14 @@
 use super::super::convert::bits_type;
 use super::super::function::Lowering;
 use super::Call;
-use crate::builtins::Native;
+use crate::builtins::Intrinsic;
 use crate::ir::{BinOp, CmpOp, Op, Scalar, Type, Value};
 
 impl<'p> Lowering<'p, '_> {
-    pub(super) fn relational(&mut self, op: Native, call: &Call<'p>) -> Value {
+    pub(super) fn relational(&mut self, op: Intrinsic, call: &Call<'p>) -> Value {
         match op {
-            Native::BitSelect => return self.bit_select(call),
-            Native::Select => return self.select_function(call),
+            Intrinsic::BitSelect => return self.bit_select(call),
+            Intrinsic::Select => return self.select_function(call),
             _ => {}
         }
         let (values, _) = self.operands(call);
@@ -20,12 +20,12 @@ impl<'p> Lowering<'p, '_> {
         };
         let (x, y) = (*x, rest.first().copied().unwrap_or(*x));
         let comparison = match op {
-            Native::IsEqual => Some(CmpOp::FEq),
-            Native::IsNotEqual => Some(CmpOp::FNe),
-            Native::IsGreater => Some(CmpOp::FGt),
-            Native::IsGreaterEqual => Some(CmpOp::FGe),
-            Native::IsLess => Some(CmpOp::FLt),
-            Native::IsLessEqual => Some(CmpOp::FLe),
+            Intrinsic::IsEqual => Some(CmpOp::FEq),
+            Intrinsic::IsNotEqual => Some(CmpOp::FNe),
+            Intrinsic::IsGreater => Some(CmpOp::FGt),
+            Intrinsic::IsGreaterEqual => Some(CmpOp::FGe),
+            Intrinsic::IsLess => Some(CmpOp::FLt),
+            Intrinsic::IsLessEqual => Some(CmpOp::FLe),
             _ => None,
         };
         let flags = match comparison {
@@ -35,24 +35,24 @@ impl<'p> Lowering<'p, '_> {
         self.flag_value(flags, call.ty)
     }
 
-    fn classify(&mut self, op: Native, x: Value, y: Value) -> Value {
+    fn classify(&mut self, op: Intrinsic, x: Value, y: Value) -> Value {
         match op {
-            Native::IsLessGreater => {
+            Intrinsic::IsLessGreater => {
                 let (less, greater) = (self.b.cmp(CmpOp::FLt, x, y), self.b.cmp(CmpOp::FGt, x, y));
                 self.b.bin(BinOp::Or, less, greater)
             }
-            Native::IsNan => self.b.is_nan(x),
-            Native::IsOrdered => {
+            Intrinsic::IsNan => self.b.is_nan(x),
+            Intrinsic::IsOrdered => {
                 let unordered = self.unordered(x, y);
                 self.b.not(unordered)
             }
-            Native::IsUnordered => self.unordered(x, y),
-            Native::IsFinite | Native::IsInf | Native::IsNormal => {
+            Intrinsic::IsUnordered => self.unordered(x, y),
+            Intrinsic::IsFinite | Intrinsic::IsInf | Intrinsic::IsNormal => {
                 let magnitude = self.b.magnitude_bits(x);
                 let infinity = self.b.infinity_bits(self.b.ty(x));
                 match op {
-                    Native::IsFinite => self.b.cmp(CmpOp::ULt, magnitude, infinity),
-                    Native::IsInf => self.b.cmp(CmpOp::Eq, magnitude, infinity),
+                    Intrinsic::IsFinite => self.b.cmp(CmpOp::ULt, magnitude, infinity),
+                    Intrinsic::IsInf => self.b.cmp(CmpOp::Eq, magnitude, infinity),
                     _ => {
                         let least = self.least_normal(self.b.ty(x));
                         let (distance, width) = (self.b.sub(magnitude, least), self.b.sub(infinity, least));
@@ -60,7 +60,7 @@ impl<'p> Lowering<'p, '_> {
                     }
                 }
             }
-            Native::SignBit => {
+            Intrinsic::SignBit => {
                 let bits = self.b.bitcast(x, bits_type(self.b.ty(x)));
                 self.b.cmp_int(CmpOp::SLt, bits, 0)
             }
@@ -70,7 +70,7 @@ impl<'p> Lowering<'p, '_> {
                 if self.b.ty(flags) == Type::BOOL {
                     flags
                 } else {
-                    self.b.emit(if op == Native::Any { Op::Any(flags) } else { Op::All(flags) }, Type::BOOL)
+                    self.b.emit(if op == Intrinsic::Any { Op::Any(flags) } else { Op::All(flags) }, Type::BOOL)
                 }
             }
         }

@@ -3,7 +3,7 @@
 use super::super::function::Lowering;
 use super::Call;
 use super::atomic::Order;
-use crate::builtins::Native;
+use crate::builtins::Intrinsic;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Fence, Op, Space, Type, Value, WorkItem};
 
 /// CLK_LOCAL_MEM_FENCE, CLK_GLOBAL_MEM_FENCE, CLK_IMAGE_MEM_FENCE.
@@ -16,23 +16,23 @@ impl<'p> Lowering<'p, '_> {
         self.b.emit(Op::WorkItem(query), Type::I32)
     }
 
-    pub(super) fn work_item(&mut self, op: Native, call: &Call<'p>) -> Value {
+    pub(super) fn work_item(&mut self, op: Intrinsic, call: &Call<'p>) -> Value {
         let ty = self.result(call);
         let value = match op {
-            Native::GetWorkDim => self.query(WorkItem::WorkDim),
-            Native::GetGlobalSize => self.in_dimension(WorkItem::GlobalSize, 1, call),
-            Native::GetGlobalId => self.in_dimension(WorkItem::GlobalId, 0, call),
-            Native::GetLocalSize => self.in_dimension(WorkItem::LocalSize, 1, call),
-            Native::GetEnqueuedLocalSize => self.in_dimension(WorkItem::EnqueuedLocalSize, 1, call),
-            Native::GetLocalId => self.in_dimension(WorkItem::LocalId, 0, call),
-            Native::GetNumGroups => self.in_dimension(WorkItem::NumGroups, 1, call),
-            Native::GetGroupId => self.in_dimension(WorkItem::GroupId, 0, call),
-            Native::GetGlobalOffset => self.in_dimension(WorkItem::GlobalOffset, 0, call),
-            Native::GetGlobalLinearId => return self.global_linear_id(ty),
-            Native::GetLocalLinearId => self.local_linear_id(),
-            Native::GetMaxSubGroupSize => self.query(WorkItem::SubgroupSize),
+            Intrinsic::GetWorkDim => self.query(WorkItem::WorkDim),
+            Intrinsic::GetGlobalSize => self.in_dimension(WorkItem::GlobalSize, 1, call),
+            Intrinsic::GetGlobalId => self.in_dimension(WorkItem::GlobalId, 0, call),
+            Intrinsic::GetLocalSize => self.in_dimension(WorkItem::LocalSize, 1, call),
+            Intrinsic::GetEnqueuedLocalSize => self.in_dimension(WorkItem::EnqueuedLocalSize, 1, call),
+            Intrinsic::GetLocalId => self.in_dimension(WorkItem::LocalId, 0, call),
+            Intrinsic::GetNumGroups => self.in_dimension(WorkItem::NumGroups, 1, call),
+            Intrinsic::GetGroupId => self.in_dimension(WorkItem::GroupId, 0, call),
+            Intrinsic::GetGlobalOffset => self.in_dimension(WorkItem::GlobalOffset, 0, call),
+            Intrinsic::GetGlobalLinearId => return self.global_linear_id(ty),
+            Intrinsic::GetLocalLinearId => self.local_linear_id(),
+            Intrinsic::GetMaxSubGroupSize => self.query(WorkItem::SubgroupSize),
             // All subgroups are full but the last, which has what is left.
-            Native::GetSubGroupSize => {
+            Intrinsic::GetSubGroupSize => {
                 let most = self.query(WorkItem::SubgroupSize);
                 let index = self.query(WorkItem::SubgroupId);
                 let before = self.b.mul(index, most);
@@ -41,14 +41,14 @@ impl<'p> Lowering<'p, '_> {
                 self.b.bin(BinOp::UMin, most, left)
             }
             // Not the device's own count, which may leave out a last one that is not full.
-            Native::GetNumSubGroups | Native::GetEnqueuedNumSubGroups => {
+            Intrinsic::GetNumSubGroups | Intrinsic::GetEnqueuedNumSubGroups => {
                 let most = self.query(WorkItem::SubgroupSize);
-                let all = if op == Native::GetNumSubGroups { self.group_size() } else { self.enqueued_group_size() };
+                let all = if op == Intrinsic::GetNumSubGroups { self.group_size() } else { self.enqueued_group_size() };
                 let rounded = self.b.add(all, most);
                 let rounded = self.b.bin_int(BinOp::Sub, rounded, 1);
                 self.b.bin(BinOp::UDiv, rounded, most)
             }
-            Native::GetSubGroupId => self.query(WorkItem::SubgroupId),
+            Intrinsic::GetSubGroupId => self.query(WorkItem::SubgroupId),
             _ => self.query(WorkItem::SubgroupLocalId),
         };
         self.b.resize(value, false, ty)
@@ -124,18 +124,18 @@ impl<'p> Lowering<'p, '_> {
         result
     }
 
-    pub(super) fn fence(&mut self, op: Native, call: &Call<'p>) -> Option<Value> {
+    pub(super) fn fence(&mut self, op: Intrinsic, call: &Call<'p>) -> Option<Value> {
         let flags = call.values.first().and_then(|&flags| self.b.known(flags));
         // Flags that are not constant may be all of them.
         let flags = flags.unwrap_or(LOCAL_FENCE | GLOBAL_FENCE | IMAGE_FENCE);
         let fence = Fence { local: flags & LOCAL_FENCE != 0, global: flags & GLOBAL_FENCE != 0, image: flags & IMAGE_FENCE != 0 };
-        if op == Native::AtomicWorkItemFence {
+        if op == Intrinsic::AtomicWorkItemFence {
             let order = call.values.get(1).map_or(Order::of(None), |&order| Order::of(self.b.known(order)));
             if order == Order::RELAXED {
                 return None;
             }
         }
-        self.b.effect(if op == Native::Barrier { Op::Barrier(fence) } else { Op::MemFence(fence) });
+        self.b.effect(if op == Intrinsic::Barrier { Op::Barrier(fence) } else { Op::MemFence(fence) });
         None
     }
 
