@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::diag::{Message, Span};
+use crate::diag::Span;
 use crate::front::FrontEnd;
 use crate::link::CompiledUnit;
 use crate::options::{BuildOptions, Source};
@@ -16,9 +16,14 @@ use crate::target::Target;
 use crate::timing::stage;
 use crate::{ir, lower, thir};
 
-/// Builds a source: everything up to the IR.
+/// Compiles a source to IR (clBuildProgram).
 pub fn build(source: &Source, options: &BuildOptions, target: &Target) -> BuildResult {
-    build_with(source, options, target, false)
+    build_watched(source, options, target, None)
+}
+
+/// Like [`build`]. `watch` is called with the IR after each pass.
+pub fn build_watched(source: &Source, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
+    on_thread(|| run(source, options, target, watch)).unwrap_or_else(|error| BuildResult::refused(vec![error]))
 }
 
 /// Compiles a translation unit on its own (clCompileProgram): what it declares and does not define is left to [`crate::link::link`]. The unit, unless
@@ -31,33 +36,9 @@ pub fn compile(source: &Source, options: &BuildOptions, target: &Target) -> (Opt
             let unit = CompiledUnit::new(&checked, &front.map, &options, target);
             unit.map_err(|error| front.diags.error(error.span, error.message)).ok()
         });
-        (unit.filter(|_| !front.is_refused()), front.log(false))
+        (unit.filter(|_| !front.is_refused()), front.log())
     });
-    compiled.unwrap_or_else(|log| (None, log))
-}
-
-/// As [`build`], with colours in the log where asked for.
-pub fn build_with(source: &Source, options: &BuildOptions, target: &Target, colour: bool) -> BuildResult {
-    build_watched(source, options, target, colour, None)
-}
-
-/// As [`build_with`], with someone who looks at the IR after every pass.
-pub fn build_watched(source: &Source, options: &BuildOptions, target: &Target, colour: bool, watch: Option<&Watch<'_>>) -> BuildResult {
-    build_told(source, options, target, colour, watch).0
-}
-
-/// As [`build_watched`], with the diagnostics as data beside the log.
-pub fn build_told(
-    source: &Source,
-    options: &BuildOptions,
-    target: &Target,
-    colour: bool,
-    watch: Option<&Watch<'_>>,
-) -> (BuildResult, Vec<Message>) {
-    on_thread(|| run(source, options, target, colour, watch)).unwrap_or_else(|log| {
-        let messages = Message::errors_of(&log);
-        (BuildResult::refused(log), messages)
-    })
+    compiled.unwrap_or_else(|error| (None, error.into_log()))
 }
 
 /// Compiles one function of a source for use within a kernel: everything that it calls is inlined. The error is a log.
@@ -74,18 +55,19 @@ pub(crate) fn function(source: &Source, options: &BuildOptions, target: &Target,
             made.map_err(|error| front.diags.error(Span::NONE, error.to_string())).ok()?;
             Some(module.functions.swap_remove(index))
         });
-        made.ok_or_else(|| front.log(false))
-    })?
+        made.ok_or_else(|| front.log())
+    })
+    .unwrap_or_else(|error| Err(error.into_log()))
 }
 
-fn run(source: &Source, options: &BuildOptions, target: &Target, colour: bool, watch: Option<&Watch<'_>>) -> (BuildResult, Vec<Message>) {
+fn run(source: &Source, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
     let mut front = FrontEnd::new(source, options, target);
     let program = front.check().and_then(|checked| finish(&mut front, checked, target, watch));
-    let (log, messages, refused) = (front.log(colour), front.messages(), front.is_refused());
-    let files = front.map.take_sought();
+    let (log, messages, refused) = (front.log(), front.messages(), front.is_refused());
+    let files = front.map.take_searched_files();
     let sources = Some(Arc::new(front.map));
     let program = program.filter(|_| !refused).map(|program| Program { sources, ..program });
-    (BuildResult { program, log, files }, messages)
+    BuildResult { program, log, messages, files }
 }
 
 /// The stages after the front end.

@@ -72,19 +72,19 @@ impl<'a> FrontEnd<'a> {
         lowered.map_err(|error| self.diags.error(error.span, error.message)).ok()
     }
 
-    /// The build log: what was found wrong, in clang's form, with colours if asked for.
-    pub fn log(&self, colour: bool) -> String {
-        render(&self.map, &self.diags, self.rendering(colour))
+    /// The build log: the diagnostics in clang's format.
+    pub fn log(&self) -> String {
+        render(&self.map, &self.diags, self.rendering())
     }
 
-    /// The same as data.
+    /// The diagnostics as data.
     pub fn messages(&self) -> Vec<Message> {
-        messages(&self.map, &self.diags, self.rendering(false))
+        messages(&self.map, &self.diags, self.rendering())
     }
 
-    fn rendering(&self, colour: bool) -> RenderOptions {
+    fn rendering(&self) -> RenderOptions {
         let BuildOptions { no_warnings, warnings_are_errors, .. } = *self.options;
-        RenderOptions { colour, no_warnings, warnings_are_errors }
+        RenderOptions { no_warnings, warnings_are_errors }
     }
 
     /// Whether the source is refused: it has errors, or warnings that count as such.

@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{Builder, available_parallelism, scope};
 
+use crate::diag::Message;
+
 /// Bytes of stack of a thread that compiles: recursion follows the nesting of the source. Only what is touched is ever taken.
 pub(crate) const STACK: usize = 256 << 20;
 
@@ -51,17 +53,17 @@ pub fn map<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
     done.into_iter().map(|(_, made)| made).collect()
 }
 
-/// Runs a build on a thread with a deep stack. The error is a log.
-pub(crate) fn on_thread<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T, String> {
+/// Runs a build on a thread with a deep stack. A panic becomes an error.
+pub(crate) fn on_thread<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T, Message> {
     scope(|scope| {
         let thread = Builder::new().name("wgcl build".to_owned()).stack_size(STACK);
         match thread.spawn_scoped(scope, job).map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(panic)) => {
                 let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-                Err(format!("error: internal compiler error: {}\n", text.unwrap_or("unknown panic")))
+                Err(Message::error(format!("internal compiler error: {}", text.unwrap_or("unknown panic"))))
             }
-            Err(error) => Err(format!("error: no thread for the compiler: {error}\n")),
+            Err(error) => Err(Message::error(format!("cannot start the compiler thread: {error}"))),
         }
     })
 }

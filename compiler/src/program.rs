@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::analysis::writes_anywhere;
-use crate::diag::SourceMap;
+use crate::diag::{Message, SourceMap};
 use crate::ir;
 use crate::layout::ProgramLayout;
 pub use crate::options::{BuildOptions, CStd, OptionError, Source, parse_options};
@@ -76,15 +76,18 @@ fn tell_what_is_written(module: &mut ir::Module, kernels: &mut [KernelInfo]) {
 pub struct BuildResult {
     /// `None` if the source was refused.
     pub program: Option<Program>,
-    /// The build log: diagnostics in clang's form, empty if there are none.
+    /// The build log: diagnostics in clang's format. Empty if there are none.
     pub log: String,
+    /// The diagnostics of the log as data.
+    pub messages: Vec<Message>,
     /// Every file of the file system that was looked for, and what it contained, if it was there: the result depends on them.
     pub files: Vec<(PathBuf, Option<Vec<u8>>)>,
 }
 
 impl BuildResult {
-    /// A build that came to nothing.
-    pub fn refused(log: String) -> Self {
-        Self { program: None, log, files: Vec::new() }
+    /// A failed build.
+    pub fn refused(messages: Vec<Message>) -> Self {
+        let log = messages.iter().filter_map(|message| message.rendered.as_deref()).collect();
+        Self { program: None, log, messages, files: Vec::new() }
     }
 }

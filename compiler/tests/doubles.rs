@@ -3,7 +3,7 @@
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
-use wgcl_compiler::build::build_with;
+use wgcl_compiler::build::build;
 use wgcl_compiler::interpret::{Argument, Dispatch, Memory, NdRange, ObjectId, Place, Program, Settings, Stage};
 use wgcl_compiler::ir::Scalar;
 use wgcl_compiler::launch::LaunchKey;
@@ -215,7 +215,7 @@ fn source() -> String {
 
 /// What the kernel makes of numbers, as a device of that target would.
 fn run(target: &Target, given: &[Given]) -> Vec<u64> {
-    let built = build_with(&Source { text: source(), ..Source::default() }, &BuildOptions::default(), target, false);
+    let built = build(&Source { text: source(), ..Source::default() }, &BuildOptions::default(), target);
     let module = built.program.ok_or(built.log).expect("a program").module;
     let key = LaunchKey::example(&module.functions[0], [1, 1, 1]).changed(|key| key.binding.distinct = true);
     let made = launched(&module, "k", &key, target, None).expect("a launch");

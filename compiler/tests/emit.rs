@@ -9,7 +9,7 @@ mod common;
 use common::{Text, elementwise};
 use std::io::Write as _;
 use std::process::{Command, Stdio};
-use wgcl_compiler::build::build_with;
+use wgcl_compiler::build::build;
 use wgcl_compiler::emit::{self, BindingKind, Format, Shader};
 use wgcl_compiler::ir::{self, read::read_module};
 use wgcl_compiler::launch::{LaunchError, LaunchKey};
@@ -405,7 +405,7 @@ fn only_what_is_updated_is_reached_by_address_where_that_is_quicker() {
 fn indices_of_32_bits_reach_beyond_2_gib() {
     let text = "kernel void k(global uint *p, int from) { int i = get_global_id(0); p[from + i] = i; }".to_owned();
     let target = Target::nvidia();
-    let built = build_with(&Source { text, ..Source::default() }, &BuildOptions::default(), &target, false);
+    let built = build(&Source { text, ..Source::default() }, &BuildOptions::default(), &target);
     let module = built.program.ok_or(built.log).unwrap().module;
     for far in [false, true] {
         let key = LaunchKey::example(&module.functions[0], [64, 1, 1])

@@ -1,7 +1,7 @@
 //! The functions of `library/fused.cl`, which only devices with a fused `fma` see: run by the interpreter as such a device, and held against double precision.
 //! Bounds are a good deal below the specification's, so that a wrong digit of a constant is seen.
 
-use wgcl_compiler::build::build_with;
+use wgcl_compiler::build::build;
 use wgcl_compiler::interpret::{Argument, Memory, NdRange, ObjectId, Place, Program, Settings, Stage};
 use wgcl_compiler::program::{BuildOptions, Source};
 use wgcl_compiler::target::Target;
@@ -145,7 +145,7 @@ fn error(got: f32, exact: f64) -> f64 {
 /// What a kernel `k` from elements of one buffer to those of another makes of bytes.
 fn run(target: &Target, body: &str, input: Vec<u8>, items: usize, output: usize) -> Vec<u8> {
     let text = format!("kernel void k{body}");
-    let built = build_with(&Source { text, ..Source::default() }, &BuildOptions::default(), target, true);
+    let built = build(&Source { text, ..Source::default() }, &BuildOptions::default(), target);
     let module = built.program.ok_or(built.log).expect("a program").module;
     let program = Program::new(&module, Settings::new(Stage::Built, target));
     let mut memory = Memory::default();

@@ -9,7 +9,7 @@ use std::alloc::System;
 use std::fmt::Write;
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
-use wgcl_compiler::build::build_with;
+use wgcl_compiler::build::build;
 use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::program::{BuildOptions, Source};
 use wgcl_compiler::specialise::specialise;
@@ -55,7 +55,7 @@ fn source(line: Line, lines: usize) -> String {
 /// Allocations and bytes of a build and of a launch, for a device.
 fn work(text: String, target: &Target) -> [(&'static str, usize); 4] {
     let region = Region::new(ALLOCATOR);
-    let built = build_with(&Source { text, ..Source::default() }, &BuildOptions::default(), target, false);
+    let built = build(&Source { text, ..Source::default() }, &BuildOptions::default(), target);
     let build = region.change();
     let program = built.program.ok_or(built.log).unwrap();
     let key = LaunchKey::example(&program.module.functions[0], [64, 1, 1]).changed(|key| key.binding.distinct = true);

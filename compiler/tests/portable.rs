@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use wgcl_compiler::build::build_with;
+use wgcl_compiler::build;
 use wgcl_compiler::emit::{BindingKind, Format, Shader, print};
 use wgcl_compiler::ir::Function;
 use wgcl_compiler::launch::{LaunchError, LaunchKey};
@@ -139,11 +139,11 @@ fn key(function: &Function, local_size: [u32; 3]) -> LaunchKey {
 /// Takes every kernel of a source through all languages; returns how many shaders were made.
 fn run(job: &Job, target: &Target, fail: &dyn Fn(&str, String)) -> usize {
     let mut made = 0;
-    for build in &job.builds {
-        let options = options::parse_options(build).unwrap_or_else(|error| panic!("{}: {error}", job.name));
+    for text in &job.builds {
+        let options = options::parse_options(text).unwrap_or_else(|error| panic!("{}: {error}", job.name));
         let source = Source { text: job.source.clone(), ..Default::default() };
-        let built = build_with(&source, &options, target, false);
-        let program = built.program.unwrap_or_else(|| panic!("{} with `{build}` does not build:\n{}", job.name, built.log));
+        let built = build::build(&source, &options, target);
+        let program = built.program.unwrap_or_else(|| panic!("{} with `{text}` does not build:\n{}", job.name, built.log));
         for function in program.module.functions.iter().filter(|function| function.kernel.is_some()) {
             let mut sizes = job.groups.get(&function.name).cloned().unwrap_or_default();
             if sizes.is_empty() {
@@ -280,10 +280,10 @@ fn fault(shader: &Shader, format: Format, target: &Target, name: &str) -> Option
 /// Takes the kernels of a source through a device's form; returns how many it takes and how many it refuses.
 fn take(job: &Job, format: Format, target: &Target, fail: &dyn Fn(String)) -> (usize, usize) {
     let (mut taken, mut refused) = (0, 0);
-    for (number, build) in job.builds.iter().enumerate() {
-        let options = options::parse_options(build).unwrap();
+    for (number, text) in job.builds.iter().enumerate() {
+        let options = options::parse_options(text).unwrap();
         let source = Source { text: job.source.clone(), ..Default::default() };
-        let Some(program) = build_with(&source, &options, target, false).program else {
+        let Some(program) = build::build(&source, &options, target).program else {
             refused += 1;
             continue;
         };
@@ -293,7 +293,7 @@ fn take(job: &Job, format: Format, target: &Target, fail: &dyn Fn(String)) -> (u
                 Ok(shader) => {
                     taken += 1;
                     if let Some(fault) = fault(&shader, format, target, &format!("{}.{}.{number}", job.name, function.name)) {
-                        fail(format!("{} of {} with `{build}`: {fault}", function.name, job.name));
+                        fail(format!("{} of {} with `{text}`: {fault}", function.name, job.name));
                     }
                 }
                 Err(LaunchError::Unsupported { .. } | LaunchError::Limit { .. } | LaunchError::NotUniform { .. }) => refused += 1,

@@ -14,7 +14,7 @@ use wgcl_compiler::launch::{LaunchError, LaunchKey};
 use wgcl_compiler::pipe::PipeLayout;
 use wgcl_compiler::program::{BuildOptions, BuildResult};
 use wgcl_compiler::specialise::specialise;
-use wgcl_compiler::spirv::{self, NotSpirv, Source, Specialisation, read_words, specialisation_constants};
+use wgcl_compiler::spirv::{self, InvalidHeader, Source, Specialisation, read_words, specialisation_constants};
 use wgcl_compiler::target::Target;
 
 /// How long one damaged module may take, on a busy machine.
@@ -176,12 +176,12 @@ fn both_byte_orders_are_read() {
 
 #[test]
 fn what_is_no_module_is_told_from_one() {
-    assert_eq!(read_words(b"kernel void k() {}"), Err(NotSpirv::Size(18)));
-    assert_eq!(read_words(&[0; 20]), Err(NotSpirv::Magic(0)));
+    assert_eq!(read_words(b"kernel void k() {}"), Err(InvalidHeader::Size(18)));
+    assert_eq!(read_words(&[0; 20]), Err(InvalidHeader::Magic(0)));
     let mut words = module("control");
     words[1] = 0x0002_0000;
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    assert_eq!(read_words(&bytes), Err(NotSpirv::Version(2, 0)));
+    assert_eq!(read_words(&bytes), Err(InvalidHeader::Version(2, 0)));
 }
 
 #[test]

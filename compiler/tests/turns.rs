@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use wgcl_compiler::build::build_with;
+use wgcl_compiler::build;
 use wgcl_compiler::interpret::{Argument, FaultKind, Memory, NdRange, ObjectId, Place, Program, Settings, Stage};
 use wgcl_compiler::ir::{Inst, Module, Op, Scalar, Type};
 use wgcl_compiler::launch::LaunchKey;
@@ -61,7 +61,7 @@ impl Launch {
 
 fn build(source: &str) -> Module {
     let source = Source { text: source.to_owned(), ..Source::default() };
-    let built = build_with(&source, &BuildOptions::default(), &Target::full(), true);
+    let built = build::build(&source, &BuildOptions::default(), &Target::full());
     (*built.program.ok_or(built.log).unwrap().module).clone()
 }
 

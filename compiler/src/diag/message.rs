@@ -78,20 +78,31 @@ impl Message {
         Self { kind: "diagnostic", message, code: None, level, spans, children: Vec::new(), rendered: None }
     }
 
-    /// The errors of a log in which each line is one, `error: TEXT`: what else it says belongs to the one before.
-    pub fn errors_of(log: &str) -> Vec<Self> {
-        let mut found: Vec<Self> = Vec::new();
-        for line in log.lines() {
-            match (line.split_once("error: "), found.last_mut()) {
-                (None, Some(last)) => last.rendered.get_or_insert_default().push_str(&format!("{line}\n")),
-                (Some((place, text)), _) => {
-                    let rendered = Some(format!("{line}\n"));
-                    found.push(Self { rendered, ..Self::new("error", format!("{place}{text}"), Vec::new()) });
-                }
-                (None, None) => found.push(Self::error(line)),
-            }
-        }
-        found
+    /// An error in a file that the compiler has not read, with its line and column. A column of 0 is unknown.
+    pub(crate) fn error_in(file: &str, line: u32, column: u32, message: String) -> Self {
+        let at = if column > 0 { format!("{file}:{line}:{column}") } else { format!("{file}:{line}") };
+        let rendered = Some(format!("{at}: error: {message}\n"));
+        let span = MessageSpan {
+            file_name: file.to_owned(),
+            byte_start: 0,
+            byte_end: 0,
+            line_start: line,
+            line_end: line,
+            column_start: column.max(1) as usize,
+            column_end: column.max(1) as usize,
+            is_primary: true,
+            text: Vec::new(),
+            label: None,
+            suggested_replacement: None,
+            suggestion_applicability: None,
+            expansion: None,
+        };
+        Self { rendered, ..Self::new("error", message, vec![span]) }
+    }
+
+    /// The message as text, as it appears in a build log.
+    pub fn into_log(self) -> String {
+        self.rendered.unwrap_or_default()
     }
 }
 
@@ -171,9 +182,11 @@ mod tests {
     }
 
     #[test]
-    fn a_log_of_errors_is_taken_apart() {
-        let found = Message::errors_of("error: one\nmore of it\na.cl:3:1: error: two\n");
-        let texts: Vec<_> = found.iter().map(|message| (message.message.as_str(), message.rendered.as_deref())).collect();
-        assert_eq!(texts, [("one", Some("error: one\nmore of it\n")), ("a.cl:3:1: two", Some("a.cl:3:1: error: two\n"))]);
+    fn an_error_in_an_unread_file_has_a_span() {
+        let found = Message::error_in("a.cl", 3, 1, "odd".to_owned());
+        assert_eq!((found.message.as_str(), found.spans[0].line_start), ("odd", 3));
+        assert_eq!(found.into_log(), "a.cl:3:1: error: odd\n");
+        assert_eq!(Message::error_in("a.cl", 3, 0, "odd".to_owned()).into_log(), "a.cl:3: error: odd\n");
+        assert_eq!(Message::error("odd").into_log(), "error: odd\n");
     }
 }

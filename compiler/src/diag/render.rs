@@ -14,8 +14,6 @@ const TAB: usize = 8;
 /// How to render.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RenderOptions {
-    /// With escape sequences for colours.
-    pub colour: bool,
     /// `-w`: leave out warnings.
     pub no_warnings: bool,
     /// `-Werror`: show warnings as errors.
@@ -47,7 +45,7 @@ pub fn render(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions
         (0, _) => out.line(&format!("{} generated.", count(errors, "error"))),
         _ => out.line(&format!("{} and {} generated.", count(warnings, "warning"), count(errors, "error"))),
     }
-    if options.colour { colourise(&out.text) } else { out.text }
+    out.text
 }
 
 /// One diagnostic, a warning as an error where it is `promoted`.
@@ -280,7 +278,7 @@ mod tests {
     #[test]
     fn colours_leave_the_text() {
         let plain = log("a b", 2, 3, RenderOptions::default());
-        let colour = log("a b", 2, 3, RenderOptions { colour: true, ..RenderOptions::default() });
+        let colour = colourise(&plain);
         let mut stripped = String::new();
         let mut rest = colour.as_str();
         while let Some((before, escape)) = rest.split_once("\x1b[") {

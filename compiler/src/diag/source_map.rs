@@ -201,7 +201,7 @@ impl SourceMap {
     }
 
     /// Everything that was looked for in the file system. It is forgotten here.
-    pub fn take_sought(&mut self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+    pub fn take_searched_files(&mut self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
         std::mem::take(&mut self.sought)
     }
 

@@ -52,6 +52,10 @@ use std::fmt;
 /// recursively is safe.
 pub const MAX_NESTING: usize = 256;
 
+/// At this nesting both front ends stop nesting the code after a jump and guard it with a flag instead. Drivers limit
+/// nesting: lavapipe ignores the conditions of more than 80 nested `if`s.
+pub(crate) const PREFERRED_NESTING: usize = 24;
+
 macro_rules! entity {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
         $(#[$doc])*

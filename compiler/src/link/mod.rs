@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use crate::diag::{SourceMap, Span};
+use crate::diag::{Message, SourceMap, Span};
 use crate::internal::{Defect, internal};
 use crate::ir::{self, Func, Global, Op};
 use crate::lower::{Instance, LowerError, lower_unit};
@@ -134,7 +134,7 @@ fn function_symbol(program: &thir::Program, map: &SourceMap, instance: Instance)
 
 /// Links units. For a library there is no program, and the log is empty if all is well.
 pub fn link(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult {
-    on_thread(|| join(units, output, target, None)).unwrap_or_else(BuildResult::refused)
+    on_thread(|| join(units, output, target, None)).unwrap_or_else(|error| BuildResult::refused(vec![error]))
 }
 
 /// As [`link()`], on the thread that it is called on, with someone who looks at the IR after every pass.
@@ -166,8 +166,7 @@ pub(crate) fn join(units: &[&CompiledUnit], output: Output, target: &Target, wat
             }
         }
     }
-    let log = linker.errors.iter().map(|error| format!("error: {error}\n")).collect();
-    BuildResult { program, log, files: Vec::new() }
+    BuildResult { program, ..BuildResult::refused(linker.errors.into_iter().map(Message::error).collect()) }
 }
 
 /// A function or variable of a unit.

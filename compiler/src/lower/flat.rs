@@ -53,7 +53,7 @@ struct Block<'p> {
 }
 
 /// Cuts statements into blocks.
-struct Cutter<'p, 'i> {
+struct BlockSplitter<'p, 'i> {
     irregular: &'i Irregular,
     /// The labels in what is cut: `goto`s to others leave it.
     inside: FxHashSet<LabelId>,
@@ -72,7 +72,7 @@ struct Cases {
     default: Option<BlockId>,
 }
 
-impl<'p> Cutter<'p, '_> {
+impl<'p> BlockSplitter<'p, '_> {
     fn new_block(&mut self) -> BlockId {
         self.blocks.push(Block { items: Vec::new(), end: End::Leave, on_break: None, on_continue: None });
         self.blocks.len() - 1
@@ -246,7 +246,7 @@ fn predecessors(blocks: &[Block<'_>]) -> Vec<u32> {
 }
 
 /// Writes the blocks.
-struct Machine<'p> {
+struct StateMachine<'p> {
     /// Whether the end of the whole is the function's.
     whole_function: bool,
     /// Where jumps out of the whole go.
@@ -287,9 +287,9 @@ fn lower<'p>(
     whole: &'p [Stmt],
     whole_function: bool,
     outside: Jumps<'p>,
-    cut: impl FnOnce(&mut Cutter<'p, '_>),
+    cut: impl FnOnce(&mut BlockSplitter<'p, '_>),
 ) {
-    let mut cutter = Cutter {
+    let mut cutter = BlockSplitter {
         irregular,
         inside: labels(whole),
         blocks: Vec::new(),
@@ -308,11 +308,11 @@ fn lower<'p>(
     let state = lowering.b.function.new_var("", 4, 4);
     let outside = Jumps { crossed: lowering.goto_targets.len(), tail_from: usize::MAX, ..outside };
     let (numbers, queue) = (FxHashMap::default(), Vec::new());
-    let mut machine = Machine { whole_function, outside, blocks: cutter.blocks, predecessors, state, numbers, queue };
+    let mut machine = StateMachine { whole_function, outside, blocks: cutter.blocks, predecessors, state, numbers, queue };
     machine.run(lowering, &targets);
 }
 
-impl<'p> Machine<'p> {
+impl<'p> StateMachine<'p> {
     fn number(&mut self, block: BlockId) -> u64 {
         let next = self.queue.len() as u64;
         *self.numbers.entry(block).or_insert_with(|| {

@@ -12,22 +12,18 @@
 
 use super::function::Lowering;
 use super::scan::{self, Leaves};
-use crate::ir::{CmpOp, Op, Scalar, Type, Value, Var};
+use crate::ir::{CmpOp, Op, PREFERRED_NESTING, Scalar, Type, Value, Var};
 use crate::thir::{CastKind, Constant, Expr, ExprKind, LabelId, Stmt, StmtKind};
 
 /// How many expression nodes a loop's step may have, written once for each `continue`.
 const REPEATED_STEP: u32 = 48;
-
-/// From that nesting on, what follows a jump is not put into an `else` any more but asks a flag. Drivers set limits: lavapipe ignores the
-/// conditions of more than 80 nested `if`s.
-const DEEP: usize = 24;
 
 /// How many `else if`s nest before the rest of them asks a flag.
 pub(super) const CHAIN: usize = 16;
 
 /// What a turn of a loop ends with.
 #[derive(Clone, Copy)]
-pub(super) struct TurnEnd<'p> {
+pub(super) struct IterationEnd<'p> {
     step: Option<&'p Expr>,
     /// The condition of a `do` loop.
     cond: Option<&'p Expr>,
@@ -41,7 +37,7 @@ pub(super) enum Jump<'p> {
     /// Out of the innermost loop of the IR.
     Out,
     /// To its next turn.
-    Next(TurnEnd<'p>),
+    Next(IterationEnd<'p>),
     /// Out of the innermost loop of the IR and further: what follows that loop asks the flag.
     Further(Var),
     /// To a block of the machine that the innermost loop of the IR is.
@@ -160,7 +156,7 @@ impl<'p> Lowering<'p, '_> {
                 rest = after;
                 continue;
             }
-            if self.b.nesting() >= DEEP {
+            if self.b.nesting() >= PREFERRED_NESTING {
                 self.guarded_one_by_one(stmt, after, leaves, jumps);
                 return;
             }
@@ -369,16 +365,16 @@ impl<'p> Lowering<'p, '_> {
                 self.if_statement(cond, Rest::only(scan::statements(then)), Rest::only(els), jumps);
             }
             StmtKind::While { cond, body, unroll } => {
-                self.loop_statement(Some(cond), body, TurnEnd { step: None, cond: None }, *unroll);
+                self.loop_statement(Some(cond), body, IterationEnd { step: None, cond: None }, *unroll);
                 self.go_further(stmt, jumps);
             }
             StmtKind::For { cond, step, body, unroll } => {
-                self.loop_statement(cond.as_ref(), body, TurnEnd { step: step.as_ref(), cond: None }, *unroll);
+                self.loop_statement(cond.as_ref(), body, IterationEnd { step: step.as_ref(), cond: None }, *unroll);
                 self.go_further(stmt, jumps);
             }
             StmtKind::DoWhile { body, cond, .. } if known_condition(cond) == Some(false) => self.once(body, jumps),
             StmtKind::DoWhile { body, cond, unroll } => {
-                self.loop_statement(None, body, TurnEnd { step: None, cond: Some(cond) }, *unroll);
+                self.loop_statement(None, body, IterationEnd { step: None, cond: Some(cond) }, *unroll);
                 self.go_further(stmt, jumps);
             }
             StmtKind::Switch { cond, body } => self.switch(cond, body, jumps),
@@ -564,7 +560,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    fn loop_statement(&mut self, cond: Option<&'p Expr>, body: &'p Stmt, end: TurnEnd<'p>, unroll: Option<u32>) {
+    fn loop_statement(&mut self, cond: Option<&'p Expr>, body: &'p Stmt, end: IterationEnd<'p>, unroll: Option<u32>) {
         let span = self.b.span;
         self.b.open();
         let inside = Jumps { on_break: Jump::Out, on_continue: Jump::Nowhere, crossed: self.goto_targets.len(), tail_from: usize::MAX };
@@ -612,7 +608,7 @@ impl<'p> Lowering<'p, '_> {
         found
     }
 
-    fn end_turn(&mut self, end: TurnEnd<'p>) {
+    fn end_turn(&mut self, end: IterationEnd<'p>) {
         if let Some(step) = end.step {
             self.effect(step);
         }

@@ -10,7 +10,7 @@ use crate::lex::raw::{RawKind, RawLexer, RawToken};
 use super::{File, MAX_INCLUDE_DEPTH, Preprocessor};
 
 /// A header that was found.
-struct Found {
+struct ResolvedInclude {
     /// For people and for `#pragma once`.
     name: String,
     text: SourceText,
@@ -74,9 +74,9 @@ impl Preprocessor<'_> {
         self.find_header(name, angled).is_some()
     }
 
-    fn find_header(&mut self, name: &str, angled: bool) -> Option<Found> {
+    fn find_header(&mut self, name: &str, angled: bool) -> Option<ResolvedInclude> {
         if let Some(text) = self.source.headers.get(name) {
-            return Some(Found { name: name.to_owned(), text: text.as_str().into(), path: None });
+            return Some(ResolvedInclude { name: name.to_owned(), text: text.as_str().into(), path: None });
         }
         let beside = self.files.last().and_then(|file| file.path.as_deref()).and_then(Path::parent).filter(|_| !angled);
         let directories = beside.into_iter().chain(self.options.include_dirs.iter().map(PathBuf::as_path));
@@ -87,7 +87,7 @@ impl Preprocessor<'_> {
             let bytes = path.is_file().then(|| std::fs::read(&path).ok()).flatten();
             self.map.note_sought(path.clone(), bytes.clone());
             let text = String::from_utf8_lossy(&bytes?).into_owned();
-            Some(Found { name: path.display().to_string(), text: text.into(), path: Some(path) })
+            Some(ResolvedInclude { name: path.display().to_string(), text: text.into(), path: Some(path) })
         })
     }
 

@@ -46,7 +46,7 @@ pub(super) fn is_known(name: &str) -> bool {
 }
 
 /// What waits for what: the events that a command waits for, and the one that it ends.
-struct Waits {
+struct WaitList {
     count: Expr,
     list: Expr,
     returned: Expr,
@@ -262,15 +262,15 @@ impl Sema<'_> {
         self.expr(ExprKind::Constant(crate::thir::Constant::Null), ty, span)
     }
 
-    fn no_waits(&mut self, span: Span) -> Waits {
+    fn no_waits(&mut self, span: Span) -> WaitList {
         let (list, returned) = (self.events_pointer(true), self.events_pointer(false));
-        Waits { count: self.int_const(0, ScalarKind::UInt, span), list: self.null(list, span), returned: self.null(returned, span) }
+        WaitList { count: self.int_const(0, ScalarKind::UInt, span), list: self.null(list, span), returned: self.null(returned, span) }
     }
 
-    fn waits(&mut self, count: &ast::Expr, list: &ast::Expr, returned: &ast::Expr) -> Option<Waits> {
+    fn waits(&mut self, count: &ast::Expr, list: &ast::Expr, returned: &ast::Expr) -> Option<WaitList> {
         let uint = self.scalar(ScalarKind::UInt);
         let (list_ty, returned_ty) = (self.events_pointer(true), self.events_pointer(false));
-        Some(Waits {
+        Some(WaitList {
             count: self.argument(count, uint)?,
             list: self.argument(list, list_ty)?,
             returned: self.argument(returned, returned_ty)?,
@@ -295,7 +295,7 @@ impl Sema<'_> {
         (mut stmts, locals): (Vec<Stmt>, Vec<LocalId>),
         (block, kernel): (&BlockRef, u64),
         [queue, flags, range]: [Expr; 3],
-        waits: Waits,
+        waits: WaitList,
         span: Span,
     ) -> Option<Expr> {
         let (slots, words) = self.capture_slots(block.func);
@@ -314,7 +314,7 @@ impl Sema<'_> {
         let handles: Vec<LocalId> = handles.map(|(&captured, _)| captured).collect();
         let count = self.int_const(i64::try_from(locals.len() + handles.len()).unwrap_or(0), ScalarKind::UInt, span);
         let words = self.int_const(i64::from(words), ScalarKind::UInt, span);
-        let Waits { count: waited, list, returned } = waits;
+        let WaitList { count: waited, list, returned } = waits;
         let values = vec![queue, flags, range, waited, list, returned, number, count, words];
         let enqueue = self.own_call("__wgcl_enqueue", values, span)?;
         let refused = self.int_const(-51, ScalarKind::Int, span);
@@ -368,7 +368,7 @@ impl Sema<'_> {
     fn enqueue_marker(&mut self, args: &[ast::Expr], name_span: Span, span: Span) -> Option<Expr> {
         let [queue, count, list, returned] = self.counted(args, 4, 4, name_span)? else { return None };
         let queue = self.queue_argument(queue)?;
-        let Waits { count, list, returned } = self.waits(count, list, returned)?;
+        let WaitList { count, list, returned } = self.waits(count, list, returned)?;
         let record = self.own_call("__wgcl_enqueue_marker", vec![queue, count, list, returned], span)?;
         self.enqueued(record, span)
     }

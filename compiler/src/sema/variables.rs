@@ -14,9 +14,9 @@ use crate::target::MAX_GLOBAL_VARIABLE;
 use crate::thir::{Constant, GlobalId, GlobalVar, Init, Linkage, LocalId, QualTy, Stmt, StmtKind, Ty, TyKind};
 
 /// Why a variable is refused: where, and the text of the error.
-type Refusal = (Span, String);
+type InvalidDeclaration = (Span, String);
 
-fn refuse<T>(span: Span, text: impl Into<String>) -> Result<T, Refusal> {
+fn refuse<T>(span: Span, text: impl Into<String>) -> Result<T, InvalidDeclaration> {
     Err((span, text.into()))
 }
 
@@ -73,7 +73,7 @@ impl Sema<'_> {
     }
 
     /// Whether there can be a variable of the type at all.
-    fn check_type(&self, variable: &Variable<'_>) -> Result<(), Refusal> {
+    fn check_type(&self, variable: &Variable<'_>) -> Result<(), InvalidDeclaration> {
         let (ty, name) = (variable.ty, variable.name);
         let incomplete = match self.kind(ty.qt.ty) {
             TyKind::Array { len: None, .. } => variable.init.is_none(),
@@ -126,7 +126,7 @@ impl Sema<'_> {
         ty
     }
 
-    fn program_variable(&mut self, variable: &Variable<'_>) -> Result<(), Refusal> {
+    fn program_variable(&mut self, variable: &Variable<'_>) -> Result<(), InvalidDeclaration> {
         let &Variable { name, ty, .. } = variable;
         let globals = self.has_program_scope_globals() || self.in_library;
         let object = self.innermost(ty.qt);
@@ -167,7 +167,7 @@ impl Sema<'_> {
     }
 
     /// A variable in constant memory never gets a value later.
-    fn check_constant_init(variable: &Variable<'_>) -> Result<(), Refusal> {
+    fn check_constant_init(variable: &Variable<'_>) -> Result<(), InvalidDeclaration> {
         match variable.init {
             Some(_) => Ok(()),
             None => refuse(variable.name.span, "variable in constant address space must be initialized"),
@@ -175,7 +175,7 @@ impl Sema<'_> {
     }
 
     /// A variable that is declared within a function.
-    fn block_variable(&mut self, variable: &Variable<'_>) -> Result<Option<Stmt>, Refusal> {
+    fn block_variable(&mut self, variable: &Variable<'_>) -> Result<Option<Stmt>, InvalidDeclaration> {
         let (is_static, is_extern) = (variable.is_static(), variable.is_extern());
         let word = if is_static { "static" } else { "extern" };
         match variable.ty.space {
@@ -321,7 +321,7 @@ impl Sema<'_> {
     }
 
     /// Only the outermost block of a kernel declares variables in the address space of that name, whose qualifier stands at the span.
-    fn check_kernel_scope(&self, span: Span, space: &str) -> Result<(), Refusal> {
+    fn check_kernel_scope(&self, span: Span, space: &str) -> Result<(), InvalidDeclaration> {
         match &self.f {
             Some(f) if f.is_kernel && self.scopes.len() == f.outermost => Ok(()),
             Some(f) if f.is_kernel => refuse(
@@ -332,7 +332,7 @@ impl Sema<'_> {
         }
     }
 
-    fn local_memory_variable(&mut self, variable: &Variable<'_>, span: Span) -> Result<(), Refusal> {
+    fn local_memory_variable(&mut self, variable: &Variable<'_>, span: Span) -> Result<(), InvalidDeclaration> {
         let name = variable.name;
         self.check_kernel_scope(span, "local")?;
         if variable.init.is_some() {
@@ -352,7 +352,7 @@ impl Sema<'_> {
         Ok(())
     }
 
-    fn private_variable(&mut self, variable: &Variable<'_>) -> Result<Option<Stmt>, Refusal> {
+    fn private_variable(&mut self, variable: &Variable<'_>) -> Result<Option<Stmt>, InvalidDeclaration> {
         let &Variable { name, ty, .. } = variable;
         if let TyKind::Image(..) = self.kind(self.innermost(ty.qt)) {
             let shown = self.show(ty.qt.ty);

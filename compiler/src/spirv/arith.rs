@@ -2,7 +2,7 @@
 
 use rspirv::spirv::{Op as Opcode, Scope};
 
-use super::bridge::{Sign, c_type};
+use super::bridge::{Signedness, c_type};
 use super::errors::{Checked, invalid};
 use super::function::Lowering;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Op, Scalar, Type, UnOp, Value};
@@ -84,7 +84,7 @@ impl Lowering<'_, '_, '_> {
             Opcode::SMod => self.signed_modulo()?,
             Opcode::FRem => {
                 let (a, b) = self.alike(true)?;
-                self.library("fmod", &[a, b], Sign::Signed)?
+                self.library("fmod", &[a, b], Signedness::Signed)?
             }
             Opcode::FMod => self.float_modulo()?,
             Opcode::VectorTimesScalar => {
@@ -115,7 +115,7 @@ impl Lowering<'_, '_, '_> {
             },
             Opcode::Dot => {
                 let (a, b) = self.alike(true)?;
-                self.library("dot", &[a, b], Sign::Signed)?
+                self.library("dot", &[a, b], Signedness::Signed)?
             }
             Opcode::SDot | Opcode::UDot | Opcode::SUDot | Opcode::SDotAccSat | Opcode::UDotAccSat | Opcode::SUDotAccSat => {
                 self.integer_dot()?
@@ -210,7 +210,7 @@ impl Lowering<'_, '_, '_> {
     /// The sign is the divisor's.
     fn float_modulo(&mut self) -> Checked<Value> {
         let (a, b) = self.alike(true)?;
-        let rest = self.library("fmod", &[a, b], Sign::Signed)?;
+        let rest = self.library("fmod", &[a, b], Signedness::Signed)?;
         let ty = self.b.ty(a);
         let zero = self.b.bits(ty, 0);
         let (down, up) = (self.b.cmp(CmpOp::FLt, rest, zero), self.b.cmp(CmpOp::FLt, b, zero));
@@ -240,9 +240,9 @@ impl Lowering<'_, '_, '_> {
 
     fn bit_field(&mut self) -> Checked<Value> {
         let (name, sign, values) = match self.current.op {
-            Opcode::BitFieldInsert => ("bitfield_insert", Sign::Unsigned, 2),
-            Opcode::BitFieldSExtract => ("bitfield_extract_signed", Sign::Signed, 1),
-            _ => ("bitfield_extract_unsigned", Sign::Unsigned, 1),
+            Opcode::BitFieldInsert => ("bitfield_insert", Signedness::Unsigned, 2),
+            Opcode::BitFieldSExtract => ("bitfield_extract_signed", Signedness::Signed, 1),
+            _ => ("bitfield_extract_unsigned", Signedness::Unsigned, 1),
         };
         let mut args = Vec::new();
         for index in 0..values {
@@ -386,7 +386,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// A function of OpenCL C of that name, whose integers are all of one sign, with the current instruction's result.
-    pub(super) fn library(&mut self, name: &str, args: &[Value], sign: Sign) -> Checked<Value> {
+    pub(super) fn library(&mut self, name: &str, args: &[Value], sign: Signedness) -> Checked<Value> {
         let want = self.result_type()?;
         let names = (0..args.len()).map(|index| format!("a{index}")).collect::<Vec<_>>().join(", ");
         let result = c_type(want, sign)?;

@@ -2,7 +2,7 @@
 
 use rspirv::spirv::{MemorySemantics, Op as Opcode, Scope};
 
-use super::bridge::{Sign, c_type};
+use super::bridge::{Signedness, c_type};
 use super::errors::{Checked, invalid, unsupported};
 use super::function::Lowering;
 use super::words::Id;
@@ -35,18 +35,18 @@ fn fence(semantics: u32) -> Fence {
 }
 
 /// `atomic_fetch_...` of an instruction with an operand, and the sign that it takes.
-const fn fetch(op: Opcode) -> Option<(&'static str, Sign)> {
+const fn fetch(op: Opcode) -> Option<(&'static str, Signedness)> {
     Some(match op {
-        Opcode::AtomicExchange => ("exchange", Sign::Signed),
-        Opcode::AtomicIAdd | Opcode::AtomicFAddEXT | Opcode::AtomicIIncrement => ("fetch_add", Sign::Signed),
-        Opcode::AtomicISub | Opcode::AtomicIDecrement => ("fetch_sub", Sign::Signed),
-        Opcode::AtomicSMin | Opcode::AtomicFMinEXT => ("fetch_min", Sign::Signed),
-        Opcode::AtomicUMin => ("fetch_min", Sign::Unsigned),
-        Opcode::AtomicSMax | Opcode::AtomicFMaxEXT => ("fetch_max", Sign::Signed),
-        Opcode::AtomicUMax => ("fetch_max", Sign::Unsigned),
-        Opcode::AtomicAnd => ("fetch_and", Sign::Signed),
-        Opcode::AtomicOr => ("fetch_or", Sign::Signed),
-        Opcode::AtomicXor => ("fetch_xor", Sign::Signed),
+        Opcode::AtomicExchange => ("exchange", Signedness::Signed),
+        Opcode::AtomicIAdd | Opcode::AtomicFAddEXT | Opcode::AtomicIIncrement => ("fetch_add", Signedness::Signed),
+        Opcode::AtomicISub | Opcode::AtomicIDecrement => ("fetch_sub", Signedness::Signed),
+        Opcode::AtomicSMin | Opcode::AtomicFMinEXT => ("fetch_min", Signedness::Signed),
+        Opcode::AtomicUMin => ("fetch_min", Signedness::Unsigned),
+        Opcode::AtomicSMax | Opcode::AtomicFMaxEXT => ("fetch_max", Signedness::Signed),
+        Opcode::AtomicUMax => ("fetch_max", Signedness::Unsigned),
+        Opcode::AtomicAnd => ("fetch_and", Signedness::Signed),
+        Opcode::AtomicOr => ("fetch_or", Signedness::Signed),
+        Opcode::AtomicXor => ("fetch_xor", Signedness::Signed),
         _ => return None,
     })
 }
@@ -58,9 +58,9 @@ impl Lowering<'_, '_, '_> {
         match op {
             Opcode::AtomicLoad => {
                 let want = self.atomic_type(self.result_type()?)?;
-                let (ty, order) = (self.atomic_pointer(want, Sign::Signed)?, order(self.known(2)?));
+                let (ty, order) = (self.atomic_pointer(want, Signedness::Signed)?, order(self.known(2)?));
                 let pointer = self.pointer(0)?;
-                let result = c_type(want, Sign::Signed)?;
+                let result = c_type(want, Signedness::Signed)?;
                 let value = self.library_text(
                     want,
                     &result,
@@ -73,7 +73,7 @@ impl Lowering<'_, '_, '_> {
             Opcode::AtomicStore => {
                 let value = self.number(3)?;
                 let ty = self.atomic_type(self.b.ty(value))?;
-                let params = [self.atomic_pointer(ty, Sign::Signed)?, c_type(ty, Sign::Signed)?];
+                let params = [self.atomic_pointer(ty, Signedness::Signed)?, c_type(ty, Signedness::Signed)?];
                 let (pointer, order) = (self.pointer(0)?, order(self.known(2)?));
                 self.library_effect(&params, &[pointer, value], &format!("atomic_store_explicit(a0, a1, {order}, memory_scope_device);"));
             }
@@ -108,12 +108,12 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// The pointer's type as OpenCL C spells it.
-    fn atomic_pointer(&mut self, ty: Type, sign: Sign) -> Checked<String> {
+    fn atomic_pointer(&mut self, ty: Type, sign: Signedness) -> Checked<String> {
         let pointer = self.pointer(0)?;
         Ok(format!("volatile {}atomic_{} *", self.space_text(pointer), c_type(ty, sign)?))
     }
 
-    fn fetch(&mut self, name: &str, sign: Sign) -> Checked<()> {
+    fn fetch(&mut self, name: &str, sign: Signedness) -> Checked<()> {
         let want = self.atomic_type(self.result_type()?)?;
         let pointer = self.pointer(0)?;
         let order = order(self.known(2)?);
@@ -144,8 +144,8 @@ impl Lowering<'_, '_, '_> {
         if self.b.ty(desired) != want || self.b.ty(expected) != want {
             return Err(invalid!("the operands are not of {want}"));
         }
-        let name = c_type(want, Sign::Signed)?;
-        let params = [self.atomic_pointer(want, Sign::Signed)?, name.clone(), name.clone()];
+        let name = c_type(want, Signedness::Signed)?;
+        let params = [self.atomic_pointer(want, Signedness::Signed)?, name.clone(), name.clone()];
         let call = format!("atomic_compare_exchange_strong_explicit(a0, &e, a2, {success}, {failure}, memory_scope_device)");
         let body = format!("{name} e = a1; {call}; return e;");
         let value = self.library_text(want, &name, &params, &[pointer, expected, desired], &body)?;

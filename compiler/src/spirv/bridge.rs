@@ -19,7 +19,7 @@ pub(super) const FIRST: u32 = 1 << 24;
 
 /// How the integers of a function's parameters are declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sign {
+pub(super) enum Signedness {
     Signed,
     Unsigned,
 }
@@ -86,18 +86,18 @@ impl Bridge {
 }
 
 /// A type as OpenCL C spells it. Pointers are to `void`.
-pub(super) fn c_type(ty: Type, sign: Sign) -> Checked<String> {
+pub(super) fn c_type(ty: Type, sign: Signedness) -> Checked<String> {
     let scalar = |scalar: Scalar| {
         Ok(match (scalar, sign) {
             (Scalar::Bool, _) => return Err(unsupported!("bool in memory")),
-            (Scalar::I8, Sign::Signed) => "char",
-            (Scalar::I8, Sign::Unsigned) => "uchar",
-            (Scalar::I16, Sign::Signed) => "short",
-            (Scalar::I16, Sign::Unsigned) => "ushort",
-            (Scalar::I32, Sign::Signed) => "int",
-            (Scalar::I32, Sign::Unsigned) => "uint",
-            (Scalar::I64, Sign::Signed) => "long",
-            (Scalar::I64, Sign::Unsigned) => "ulong",
+            (Scalar::I8, Signedness::Signed) => "char",
+            (Scalar::I8, Signedness::Unsigned) => "uchar",
+            (Scalar::I16, Signedness::Signed) => "short",
+            (Scalar::I16, Signedness::Unsigned) => "ushort",
+            (Scalar::I32, Signedness::Signed) => "int",
+            (Scalar::I32, Signedness::Unsigned) => "uint",
+            (Scalar::I64, Signedness::Signed) => "long",
+            (Scalar::I64, Signedness::Unsigned) => "ulong",
             (Scalar::F16, _) => "half",
             (Scalar::F32, _) => "float",
             (Scalar::F64, _) => "double",

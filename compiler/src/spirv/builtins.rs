@@ -2,7 +2,7 @@
 
 use rspirv::spirv::BuiltIn;
 
-use super::bridge::Sign;
+use super::bridge::Signedness;
 use super::errors::{Checked, invalid, unsupported};
 use super::function::Lowering;
 use super::words::Id;
@@ -65,7 +65,7 @@ impl Lowering<'_, '_, '_> {
         if want.lanes() != answer.lanes() {
             return Err(invalid!("{builtin:?} is not of {want}"));
         }
-        let result = super::bridge::c_type(answer, Sign::Unsigned)?;
+        let result = super::bridge::c_type(answer, Signedness::Unsigned)?;
         let wide = builtin == BuiltIn::GlobalLinearId;
         let (answer, result) = if wide { (self.module.types.pointer_int(), "size_t".to_owned()) } else { (answer, result) };
         let value = self.library_text(answer, &result, &[], &[], &format!("return {name}();"))?;

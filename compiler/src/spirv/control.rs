@@ -5,7 +5,7 @@ use rspirv::spirv::Op as Opcode;
 use super::errors::{Checked, invalid};
 use super::function::{Lowering, Val};
 use super::graph::{Edge, End, Node, Work};
-use super::structure::{Frame, Piece, Route, parts, route};
+use super::structure::{Frame, JumpKind, Piece, parts, route};
 use super::words::Id;
 use crate::ir::{BinOp, CmpOp, Op, Region, Scalar, Type, Value, Var};
 
@@ -93,7 +93,7 @@ impl Lowering<'_, '_, '_> {
             Piece::Jump { from, edge } => {
                 self.moves(*from, *edge)?;
                 let taken = route(&self.graph, frames, edge.to, |_| {});
-                if taken != Route::Continue && self.structure.flags.contains_key(&edge.to) {
+                if taken != JumpKind::Continue && self.structure.flags.contains_key(&edge.to) {
                     self.set_flag(edge.to, true);
                 }
                 self.take(taken);
@@ -109,11 +109,11 @@ impl Lowering<'_, '_, '_> {
         Ok(())
     }
 
-    fn take(&mut self, route: Route) {
+    fn take(&mut self, route: JumpKind) {
         match route {
-            Route::Fall => {}
-            Route::Break => self.b.effect(Op::Break(Vec::new())),
-            Route::Continue => self.b.effect(Op::Continue(Vec::new())),
+            JumpKind::Fall => {}
+            JumpKind::Break => self.b.effect(Op::Break(Vec::new())),
+            JumpKind::Continue => self.b.effect(Op::Continue(Vec::new())),
         }
     }
 

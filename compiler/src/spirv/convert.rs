@@ -2,7 +2,7 @@
 
 use rspirv::spirv::{Decoration, Op as Opcode, StorageClass};
 
-use super::bridge::{Sign, c_type};
+use super::bridge::{Signedness, c_type};
 use super::decorations::rounding_suffix;
 use super::errors::{Checked, invalid, unsupported};
 use super::function::Lowering;
@@ -19,8 +19,8 @@ impl Lowering<'_, '_, '_> {
             Opcode::FConvert => self.number_conversion(CastOp::FToF)?,
             Opcode::UConvert => self.number_conversion(CastOp::ZExt)?,
             Opcode::SConvert => self.number_conversion(CastOp::SExt)?,
-            Opcode::SatConvertSToU => self.converted("_sat", (Sign::Signed, Sign::Unsigned))?,
-            Opcode::SatConvertUToS => self.converted("_sat", (Sign::Unsigned, Sign::Signed))?,
+            Opcode::SatConvertSToU => self.converted("_sat", (Signedness::Signed, Signedness::Unsigned))?,
+            Opcode::SatConvertUToS => self.converted("_sat", (Signedness::Unsigned, Signedness::Signed))?,
             Opcode::Bitcast => self.bitcast()?,
             Opcode::ConvertPtrToU => {
                 let pointer = self.pointer(0)?;
@@ -46,7 +46,7 @@ impl Lowering<'_, '_, '_> {
             Opcode::GenericCastToPtrExplicit => self.explicit_cast()?,
             Opcode::GenericPtrMemSemantics => {
                 let pointer = self.pointer(0)?;
-                let ty = c_type(self.b.ty(pointer), Sign::Signed)?;
+                let ty = c_type(self.b.ty(pointer), Signedness::Signed)?;
                 let body = "uint f = get_fence(a0); return (f & 1 ? 0x100 : 0) | (f & 2 ? 0x200 : 0);";
                 self.library_text(Type::I32, "uint", &[ty], &[pointer], body)?
             }
@@ -107,7 +107,7 @@ impl Lowering<'_, '_, '_> {
                 _ => self.b.cast(op, value, want),
             });
         }
-        let sign = |signed: bool| if signed { Sign::Signed } else { Sign::Unsigned };
+        let sign = |signed: bool| if signed { Signedness::Signed } else { Signedness::Unsigned };
         let signs = (sign(matches!(op, CastOp::SToF | CastOp::SExt)), sign(matches!(op, CastOp::FToS | CastOp::SExt)));
         let saturates = saturates && !float_out;
         self.converted(&format!("{}{rounding}", if saturates { "_sat" } else { "" }), signs)
@@ -123,7 +123,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// `convert_T` of OpenCL C, with what follows the type in its name.
-    fn converted(&mut self, suffix: &str, (from, to): (Sign, Sign)) -> Checked<Value> {
+    fn converted(&mut self, suffix: &str, (from, to): (Signedness, Signedness)) -> Checked<Value> {
         let (value, want) = (self.number(0)?, self.result_type()?);
         let (source, target) = (c_type(self.b.ty(value), from)?, c_type(want, to)?);
         self.library_text(want, &target, &[source], &[value], &format!("return convert_{target}{suffix}(a0);"))

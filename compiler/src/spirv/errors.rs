@@ -5,20 +5,20 @@ use super::lines::Line;
 /// A module that is refused: worded for a build log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{instruction} at byte {offset}: {problem}")]
-pub(crate) struct Refused {
+pub(crate) struct InvalidModule {
     /// The instruction's name, or what else stands there.
     pub(crate) instruction: String,
     /// Byte of the module at which it begins.
     pub(crate) offset: usize,
     /// What is wrong with it.
-    pub(crate) problem: Problem,
+    pub(crate) problem: ErrorKind,
     /// Where it comes from, if the module says so.
     pub(crate) line: Option<Line>,
 }
 
 /// What is wrong with one instruction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Problem {
+pub(crate) enum ErrorKind {
     /// It breaks a rule of SPIR-V or of its environment for OpenCL.
     #[error("{0}")]
     Invalid(String),
@@ -28,19 +28,19 @@ pub(crate) enum Problem {
 }
 
 /// The outcome of work on one instruction.
-pub(super) type Checked<T> = Result<T, Problem>;
+pub(super) type Checked<T> = Result<T, ErrorKind>;
 
-/// [`Problem::Invalid`], worded as `format!` does.
+/// [`ErrorKind::Invalid`], worded as `format!` does.
 macro_rules! invalid {
     ($($message:tt)+) => {
-        $crate::spirv::errors::Problem::Invalid(format!($($message)+))
+        $crate::spirv::errors::ErrorKind::Invalid(format!($($message)+))
     };
 }
 
-/// [`Problem::Unsupported`], worded as `format!` does.
+/// [`ErrorKind::Unsupported`], worded as `format!` does.
 macro_rules! unsupported {
     ($($message:tt)+) => {
-        $crate::spirv::errors::Problem::Unsupported(format!($($message)+))
+        $crate::spirv::errors::ErrorKind::Unsupported(format!($($message)+))
     };
 }
 

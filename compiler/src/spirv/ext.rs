@@ -2,7 +2,7 @@
 
 use rspirv::spirv::OpenclStd100Op as Ext;
 
-use super::bridge::{Sign, c_type};
+use super::bridge::{Signedness, c_type};
 use super::constants::Constant;
 use super::decorations::rounding_suffix;
 use super::errors::{Checked, invalid, unsupported};
@@ -12,7 +12,7 @@ use super::words::Id;
 use crate::ir::{CastOp, Global, GlobalVar, Op, Scalar, Space, Type, Value};
 
 /// The function of an instruction that takes and gives numbers, and the sign of the integers among them.
-fn plain(op: Ext) -> Option<(String, Sign)> {
+fn plain(op: Ext) -> Option<(String, Signedness)> {
     let renamed = match op {
         Ext::fclamp => Some("clamp"),
         Ext::fmax_common => Some("max"),
@@ -20,19 +20,19 @@ fn plain(op: Ext) -> Option<(String, Sign)> {
         _ => None,
     };
     if let Some(name) = renamed {
-        return Some((name.to_owned(), Sign::Signed));
+        return Some((name.to_owned(), Signedness::Signed));
     }
     let name = format!("{op:?}");
     let number = op as u32;
     let (first_float, last_float) = (Ext::acos as u32, Ext::fast_normalize as u32);
     let others = matches!(op, Ext::clz | Ext::ctz | Ext::rotate | Ext::popcount | Ext::bitselect | Ext::select);
     if let Some(rest) = name.strip_prefix("u_") {
-        return Some((rest.to_owned(), Sign::Unsigned));
+        return Some((rest.to_owned(), Signedness::Unsigned));
     }
     if let Some(rest) = name.strip_prefix("s_") {
-        return Some((rest.to_owned(), Sign::Signed));
+        return Some((rest.to_owned(), Signedness::Signed));
     }
-    ((first_float..=last_float).contains(&number) || others).then_some((name, Sign::Signed))
+    ((first_float..=last_float).contains(&number) || others).then_some((name, Signedness::Signed))
 }
 
 impl Lowering<'_, '_, '_> {
@@ -49,7 +49,7 @@ impl Lowering<'_, '_, '_> {
             Ext::frexp | Ext::lgamma_r | Ext::remquo => self.with_pointer(op, Some(Scalar::I32)),
             Ext::nan => {
                 let bits = self.argument(0)?;
-                let value = self.library("nan", &[bits], Sign::Unsigned)?;
+                let value = self.library("nan", &[bits], Signedness::Unsigned)?;
                 self.give(value)
             }
             Ext::s_upsample | Ext::u_upsample => self.upsample(op),
@@ -91,23 +91,23 @@ impl Lowering<'_, '_, '_> {
         let (mut args, mut params) = (Vec::new(), Vec::new());
         for index in 2..last {
             let value = self.number(index)?;
-            params.push(c_type(self.b.ty(value), Sign::Signed)?);
+            params.push(c_type(self.b.ty(value), Signedness::Signed)?);
             args.push(value);
         }
         let pointer = self.pointer(last)?;
         let pointee = scalar.map_or(want, |scalar| want.with_scalar(scalar));
-        params.push(self.pointer_text(pointer, pointee, Sign::Signed)?);
+        params.push(self.pointer_text(pointer, pointee, Signedness::Signed)?);
         args.push(pointer);
         let names = (0..args.len()).map(|index| format!("a{index}")).collect::<Vec<_>>().join(", ");
-        let value = self.library_text(want, &c_type(want, Sign::Signed)?, &params, &args, &format!("return {op:?}({names});"))?;
+        let value = self.library_text(want, &c_type(want, Signedness::Signed)?, &params, &args, &format!("return {op:?}({names});"))?;
         self.b.nan_check(value, &args, None);
         self.give(value)
     }
 
     fn upsample(&mut self, op: Ext) -> Checked<()> {
         let (high, low, want) = (self.argument(0)?, self.argument(1)?, self.result_type()?);
-        let sign = if op == Ext::s_upsample { Sign::Signed } else { Sign::Unsigned };
-        let params = [c_type(self.b.ty(high), sign)?, c_type(self.b.ty(low), Sign::Unsigned)?];
+        let sign = if op == Ext::s_upsample { Signedness::Signed } else { Signedness::Unsigned };
+        let params = [c_type(self.b.ty(high), sign)?, c_type(self.b.ty(low), Signedness::Unsigned)?];
         let value = self.library_text(want, &c_type(want, sign)?, &params, &[high, low], "return upsample(a0, a1);")?;
         self.give(value)
     }
@@ -118,12 +118,12 @@ impl Lowering<'_, '_, '_> {
         let count = self.current.operands.len() - 2;
         for index in 0..count {
             let value = self.argument(index)?;
-            let sign = if index + 1 == count { Sign::Unsigned } else { Sign::Signed };
+            let sign = if index + 1 == count { Signedness::Unsigned } else { Signedness::Signed };
             params.push(c_type(self.b.ty(value), sign)?);
             args.push(value);
         }
         let names = (0..count).map(|index| format!("a{index}")).collect::<Vec<_>>().join(", ");
-        let value = self.library_text(want, &c_type(want, Sign::Signed)?, &params, &args, &format!("return {op:?}({names});"))?;
+        let value = self.library_text(want, &c_type(want, Signedness::Signed)?, &params, &args, &format!("return {op:?}({names});"))?;
         self.give(value)
     }
 
@@ -145,9 +145,9 @@ impl Lowering<'_, '_, '_> {
             _ => (format!("vloada_half{lanes}"), Type::Scalar(Scalar::F16)),
         };
         let element = Type::Scalar(element.scalar().unwrap_or(Scalar::I32));
-        let params = ["size_t".to_owned(), format!("const {}", self.pointer_text(pointer, element, Sign::Signed)?)];
+        let params = ["size_t".to_owned(), format!("const {}", self.pointer_text(pointer, element, Signedness::Signed)?)];
         let value =
-            self.library_text(want, &c_type(want, Sign::Signed)?, &params, &[offset, pointer], &format!("return {name}(a0, a1);"))?;
+            self.library_text(want, &c_type(want, Signedness::Signed)?, &params, &[offset, pointer], &format!("return {name}(a0, a1);"))?;
         self.give(value)
     }
 
@@ -165,7 +165,7 @@ impl Lowering<'_, '_, '_> {
             Ext::vstorea_halfn | Ext::vstorea_halfn_r if ty.lanes() > 1 => (format!("vstorea_half{lanes}{rounding}"), half),
             _ => (format!("vstore_half{lanes}{rounding}"), half),
         };
-        let params = [c_type(ty, Sign::Signed)?, "size_t".to_owned(), self.pointer_text(pointer, element, Sign::Signed)?];
+        let params = [c_type(ty, Signedness::Signed)?, "size_t".to_owned(), self.pointer_text(pointer, element, Signedness::Signed)?];
         self.library_effect(&params, &[data, offset, pointer], &format!("{name}(a0, a1, a2);"));
         Ok(())
     }

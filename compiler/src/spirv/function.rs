@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bridge::Bridge;
 use super::constants::Constant;
-use super::errors::{Checked, Problem, Refused, invalid, unsupported};
+use super::errors::{Checked, ErrorKind, InvalidModule, invalid, unsupported};
 use super::globals::Globals;
 use super::graph::{Graph, Node, Work};
 use super::module::{FunctionDef, Module};
@@ -75,7 +75,7 @@ pub(super) fn lower<'m, 'w>(
     def: &'m FunctionDef<'w>,
     kernel: Option<Kernel>,
     name: &str,
-) -> Result<ir::Function, Refused> {
+) -> Result<ir::Function, InvalidModule> {
     let module = shared.module;
     let refuse = |problem| def.inst.refuse(problem);
     let mut data = ir::Function::new(name, Type::Void);
@@ -110,7 +110,7 @@ pub(super) fn lower<'m, 'w>(
     let outcome = lowering.run(kernel);
     let Lowering { current, b, .. } = lowering;
     outcome.map_err(|problem| current.refuse(problem))?;
-    b.finish().map_err(|error| def.inst.refuse(Problem::Invalid(error.message)))
+    b.finish().map_err(|error| def.inst.refuse(ErrorKind::Invalid(error.message)))
 }
 
 /// The scalar of an integer that selects.
@@ -131,7 +131,7 @@ fn declaration(shared: &mut Shared<'_, '_>, def: &FunctionDef<'_>, data: ir::Fun
     let mut b = Builder::new(data);
     signature(&mut b, def, types)?;
     b.effect(Op::Unreachable);
-    b.finish().map_err(|error| Problem::Invalid(error.message))
+    b.finish().map_err(|error| ErrorKind::Invalid(error.message))
 }
 
 /// Gives a helper its parameters and its result; where a returned aggregate goes.

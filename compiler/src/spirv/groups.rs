@@ -2,26 +2,28 @@
 
 use rspirv::spirv::{GroupOperation, Op as Opcode, Scope};
 
-use super::bridge::{Sign, c_type};
+use super::bridge::{Signedness, c_type};
 use super::errors::{Checked, invalid, unsupported};
 use super::function::{Lowering, Val};
 use crate::ir::{CmpOp, Fence, Op, Scalar, Type, Value};
 
 /// The name of what a reduction combines by, and the sign that it takes.
-const fn combines(op: Opcode) -> Option<(&'static str, Sign)> {
+const fn combines(op: Opcode) -> Option<(&'static str, Signedness)> {
     Some(match op {
-        Opcode::GroupIAdd | Opcode::GroupFAdd | Opcode::GroupNonUniformIAdd | Opcode::GroupNonUniformFAdd => ("add", Sign::Signed),
-        Opcode::GroupSMin | Opcode::GroupFMin | Opcode::GroupNonUniformSMin | Opcode::GroupNonUniformFMin => ("min", Sign::Signed),
-        Opcode::GroupSMax | Opcode::GroupFMax | Opcode::GroupNonUniformSMax | Opcode::GroupNonUniformFMax => ("max", Sign::Signed),
-        Opcode::GroupUMin | Opcode::GroupNonUniformUMin => ("min", Sign::Unsigned),
-        Opcode::GroupUMax | Opcode::GroupNonUniformUMax => ("max", Sign::Unsigned),
-        Opcode::GroupNonUniformIMul | Opcode::GroupNonUniformFMul | Opcode::GroupIMulKHR | Opcode::GroupFMulKHR => ("mul", Sign::Signed),
-        Opcode::GroupNonUniformBitwiseAnd | Opcode::GroupBitwiseAndKHR => ("and", Sign::Signed),
-        Opcode::GroupNonUniformBitwiseOr | Opcode::GroupBitwiseOrKHR => ("or", Sign::Signed),
-        Opcode::GroupNonUniformBitwiseXor | Opcode::GroupBitwiseXorKHR => ("xor", Sign::Signed),
-        Opcode::GroupNonUniformLogicalAnd | Opcode::GroupLogicalAndKHR => ("logical_and", Sign::Signed),
-        Opcode::GroupNonUniformLogicalOr | Opcode::GroupLogicalOrKHR => ("logical_or", Sign::Signed),
-        Opcode::GroupNonUniformLogicalXor | Opcode::GroupLogicalXorKHR => ("logical_xor", Sign::Signed),
+        Opcode::GroupIAdd | Opcode::GroupFAdd | Opcode::GroupNonUniformIAdd | Opcode::GroupNonUniformFAdd => ("add", Signedness::Signed),
+        Opcode::GroupSMin | Opcode::GroupFMin | Opcode::GroupNonUniformSMin | Opcode::GroupNonUniformFMin => ("min", Signedness::Signed),
+        Opcode::GroupSMax | Opcode::GroupFMax | Opcode::GroupNonUniformSMax | Opcode::GroupNonUniformFMax => ("max", Signedness::Signed),
+        Opcode::GroupUMin | Opcode::GroupNonUniformUMin => ("min", Signedness::Unsigned),
+        Opcode::GroupUMax | Opcode::GroupNonUniformUMax => ("max", Signedness::Unsigned),
+        Opcode::GroupNonUniformIMul | Opcode::GroupNonUniformFMul | Opcode::GroupIMulKHR | Opcode::GroupFMulKHR => {
+            ("mul", Signedness::Signed)
+        }
+        Opcode::GroupNonUniformBitwiseAnd | Opcode::GroupBitwiseAndKHR => ("and", Signedness::Signed),
+        Opcode::GroupNonUniformBitwiseOr | Opcode::GroupBitwiseOrKHR => ("or", Signedness::Signed),
+        Opcode::GroupNonUniformBitwiseXor | Opcode::GroupBitwiseXorKHR => ("xor", Signedness::Signed),
+        Opcode::GroupNonUniformLogicalAnd | Opcode::GroupLogicalAndKHR => ("logical_and", Signedness::Signed),
+        Opcode::GroupNonUniformLogicalOr | Opcode::GroupLogicalOrKHR => ("logical_or", Signedness::Signed),
+        Opcode::GroupNonUniformLogicalXor | Opcode::GroupLogicalXorKHR => ("logical_xor", Signedness::Signed),
         _ => return None,
     })
 }
@@ -69,7 +71,7 @@ impl Lowering<'_, '_, '_> {
         let op = self.current.op;
         if let Some(name) = subgroup_function(op) {
             self.subgroup_scope()?;
-            return self.collective(name, 1, Sign::Signed).map(|()| true);
+            return self.collective(name, 1, Signedness::Signed).map(|()| true);
         }
         if let Some((name, sign)) = combines(op) {
             return self.reduction(name, sign).map(|()| true);
@@ -78,7 +80,7 @@ impl Lowering<'_, '_, '_> {
             Opcode::GroupAll | Opcode::GroupAny => {
                 let name = if op == Opcode::GroupAll { "all" } else { "any" };
                 let name = format!("{}_{name}", self.group_prefix()?);
-                self.collective(&name, 1, Sign::Signed)?;
+                self.collective(&name, 1, Signedness::Signed)?;
             }
             Opcode::GroupBroadcast => self.broadcast()?,
             Opcode::GroupNonUniformBallotBitCount => {
@@ -89,7 +91,7 @@ impl Lowering<'_, '_, '_> {
                     Some(GroupOperation::ExclusiveScan) => "sub_group_ballot_exclusive_scan",
                     _ => return Err(invalid!("there is no such operation")),
                 };
-                self.collective(name, 2, Sign::Unsigned)?;
+                self.collective(name, 2, Signedness::Unsigned)?;
             }
             Opcode::GroupNonUniformRotateKHR => {
                 self.subgroup_scope()?;
@@ -120,19 +122,19 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// An operand and its type as OpenCL C spells it; `bool` is `int`, and an index is `uint`.
-    fn group_operand(&mut self, index: usize, sign: Sign, is_index: bool) -> Checked<(Value, String)> {
+    fn group_operand(&mut self, index: usize, sign: Signedness, is_index: bool) -> Checked<(Value, String)> {
         let value = self.number(index)?;
         let ty = self.b.ty(value);
         if ty.scalar() == Some(Scalar::Bool) {
             let value = self.b.resize(value, false, ty.with_scalar(Scalar::I32));
-            let text = c_type(self.b.ty(value), Sign::Signed)?;
+            let text = c_type(self.b.ty(value), Signedness::Signed)?;
             return Ok((value, text));
         }
-        Ok((value, c_type(ty, if is_index { Sign::Unsigned } else { sign })?))
+        Ok((value, c_type(ty, if is_index { Signedness::Unsigned } else { sign })?))
     }
 
     /// A function of the operands from one on.
-    fn collective(&mut self, name: &str, from: usize, sign: Sign) -> Checked<()> {
+    fn collective(&mut self, name: &str, from: usize, sign: Signedness) -> Checked<()> {
         let (mut args, mut params) = (Vec::new(), Vec::new());
         for index in from..self.current.operands.len() {
             // Ballots and indices are unsigned.
@@ -146,7 +148,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// The value of an expression as the current instruction's result, which may be `bool`.
-    fn give_collective(&mut self, expression: &str, params: &[String], args: &[Value], sign: Sign) -> Checked<()> {
+    fn give_collective(&mut self, expression: &str, params: &[String], args: &[Value], sign: Signedness) -> Checked<()> {
         let want = self.result_type()?;
         let is_bool = want.scalar() == Some(Scalar::Bool);
         let ty = if is_bool { want.with_scalar(Scalar::I32) } else { want };
@@ -161,7 +163,7 @@ impl Lowering<'_, '_, '_> {
         self.give(value)
     }
 
-    fn reduction(&mut self, name: &str, sign: Sign) -> Checked<()> {
+    fn reduction(&mut self, name: &str, sign: Signedness) -> Checked<()> {
         let uniform = matches!(
             self.current.op,
             Opcode::GroupIAdd
@@ -199,7 +201,7 @@ impl Lowering<'_, '_, '_> {
 
     fn broadcast(&mut self) -> Checked<()> {
         let prefix = self.group_prefix()?;
-        let (value, text) = self.group_operand(1, Sign::Signed, false)?;
+        let (value, text) = self.group_operand(1, Signedness::Signed, false)?;
         let index = self.integer(2)?;
         let lanes = self.b.ty(index).lanes();
         let (mut args, mut params) = (vec![value], vec![text]);
@@ -210,11 +212,11 @@ impl Lowering<'_, '_, '_> {
             params.push(name.to_owned());
         }
         let names = (0..args.len()).map(|index| format!("a{index}")).collect::<Vec<_>>().join(", ");
-        self.give_collective(&format!("{prefix}_broadcast({names})"), &params, &args, Sign::Signed)
+        self.give_collective(&format!("{prefix}_broadcast({names})"), &params, &args, Signedness::Signed)
     }
 
     fn rotate(&mut self, clustered: bool) -> Checked<()> {
-        let (value, text) = self.group_operand(1, Sign::Signed, false)?;
+        let (value, text) = self.group_operand(1, Signedness::Signed, false)?;
         let delta = self.integer(2)?;
         let delta = self.b.resize(delta, true, Type::I32);
         let call = if clustered {
@@ -222,7 +224,7 @@ impl Lowering<'_, '_, '_> {
         } else {
             "sub_group_rotate(a0, a1)".to_owned()
         };
-        self.give_collective(&call, &[text, "int".to_owned()], &[value, delta], Sign::Signed)
+        self.give_collective(&call, &[text, "int".to_owned()], &[value, delta], Signedness::Signed)
     }
 
     fn async_copy(&mut self) -> Checked<()> {
@@ -237,8 +239,8 @@ impl Lowering<'_, '_, '_> {
             return Err(invalid!("operand 5 is no event"));
         }
         let params = [
-            self.pointer_text(dst, element, Sign::Signed)?,
-            format!("const {}", self.pointer_text(src, element, Sign::Signed)?),
+            self.pointer_text(dst, element, Signedness::Signed)?,
+            format!("const {}", self.pointer_text(src, element, Signedness::Signed)?),
             "size_t".to_owned(),
             "size_t".to_owned(),
             "event_t".to_owned(),

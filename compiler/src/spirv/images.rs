@@ -2,7 +2,7 @@
 
 use rspirv::spirv::{Dim, ImageOperands, Op as Opcode};
 
-use super::bridge::{Sign, c_type};
+use super::bridge::{Signedness, c_type};
 use super::constants::Constant;
 use super::errors::{Checked, invalid, unsupported};
 use super::function::{Lowering, Val};
@@ -169,12 +169,12 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// What the image operands from one on say of the sign of its integers.
-    fn texel_sign(&self, index: usize) -> Option<Sign> {
+    fn texel_sign(&self, index: usize) -> Option<Signedness> {
         let operands = self.current.operands.get(index).copied().unwrap_or_default();
         if operands & ImageOperands::SIGN_EXTEND.bits() != 0 {
-            return Some(Sign::Signed);
+            return Some(Signedness::Signed);
         }
-        (operands & ImageOperands::ZERO_EXTEND.bits() != 0).then_some(Sign::Unsigned)
+        (operands & ImageOperands::ZERO_EXTEND.bits() != 0).then_some(Signedness::Unsigned)
     }
 
     /// The level that an operand names. That of images which are not mipmapped, the first, is written out in many modules.
@@ -214,13 +214,13 @@ impl Lowering<'_, '_, '_> {
         // Levels are for coordinates that are floats, in OpenCL C.
         names.push_str(&match (sampler, place.scalar()) {
             (Some(_), Some(Scalar::I32)) if !level.is_empty() => {
-                format!(", convert_{}(a{number})", c_type(place.with_scalar(Scalar::F32), Sign::Signed)?)
+                format!(", convert_{}(a{number})", c_type(place.with_scalar(Scalar::F32), Signedness::Signed)?)
             }
             _ => format!(", a{number}"),
         });
         names.extend((0..level.len()).map(|index| format!(", a{}", number + 1 + index)));
         for value in std::iter::once(coordinates).chain(level.iter().copied()) {
-            params.push(c_type(self.b.ty(value), Sign::Signed)?);
+            params.push(c_type(self.b.ty(value), Signedness::Signed)?);
             args.push(value);
         }
         let read = if sampler.is_none() && !level.is_empty() { "__wgcl_read_image" } else { "read_image" };
@@ -228,8 +228,8 @@ impl Lowering<'_, '_, '_> {
             Some(Scalar::F32) => format!("return {read}f({names});"),
             Some(Scalar::F16) => format!("return {read}h({names});"),
             Some(Scalar::I32) => match self.texel_sign(operands) {
-                Some(Sign::Signed) => format!("return {read}i({names});"),
-                Some(Sign::Unsigned) => format!("return as_int4({read}ui({names}));"),
+                Some(Signedness::Signed) => format!("return {read}i({names});"),
+                Some(Signedness::Unsigned) => format!("return as_int4({read}ui({names}));"),
                 // The image knows: its format is known when the kernel is launched.
                 None => format!(
                     "int t = get_image_channel_data_type(a0); if (t >= CLK_SIGNED_INT8 && t <= CLK_SIGNED_INT32) return {read}i({names}); \
@@ -238,7 +238,7 @@ impl Lowering<'_, '_, '_> {
             },
             _ => return Err(unsupported!("texels of {want}")),
         };
-        let value = self.library_text(want, &c_type(want, Sign::Signed)?, &params, &args, &body)?;
+        let value = self.library_text(want, &c_type(want, Signedness::Signed)?, &params, &args, &body)?;
         self.give(value)
     }
 
@@ -254,14 +254,14 @@ impl Lowering<'_, '_, '_> {
         }
         let mut params = vec![ty.c_name(true)];
         for &value in &args[1..] {
-            params.push(c_type(self.b.ty(value), Sign::Signed)?);
+            params.push(c_type(self.b.ty(value), Signedness::Signed)?);
         }
         let body = match have.scalar() {
             Some(Scalar::F32) => format!("write_imagef({names}, a1);"),
             Some(Scalar::F16) => format!("write_imageh({names}, a1);"),
             Some(Scalar::I32) => match self.texel_sign(3) {
-                Some(Sign::Signed) => format!("write_imagei({names}, a1);"),
-                Some(Sign::Unsigned) => format!("write_imageui({names}, as_uint4(a1));"),
+                Some(Signedness::Signed) => format!("write_imagei({names}, a1);"),
+                Some(Signedness::Unsigned) => format!("write_imageui({names}, as_uint4(a1));"),
                 None => format!(
                     "int t = get_image_channel_data_type(a0); if (t >= CLK_SIGNED_INT8 && t <= CLK_SIGNED_INT32) write_imagei({names}, a1); \
                      else write_imageui({names}, as_uint4(a1));"

@@ -2,7 +2,7 @@
 
 use rspirv::spirv::Op as Opcode;
 
-use super::bridge::{Sign, c_type};
+use super::bridge::{Signedness, c_type};
 use super::errors::{Checked, invalid, unsupported};
 use super::function::Lowering;
 use crate::ir::{Scalar, Space, Type, Value};
@@ -50,7 +50,7 @@ impl Lowering<'_, '_, '_> {
 
     fn intel_shuffle(&mut self, name: &str, values: usize) -> Checked<()> {
         let want = self.result_type()?;
-        let text = c_type(want, Sign::Signed)?;
+        let text = c_type(want, Signedness::Signed)?;
         let (mut args, mut params) = (Vec::new(), Vec::new());
         for index in 0..values {
             let value = self.number(index)?;
@@ -73,7 +73,7 @@ impl Lowering<'_, '_, '_> {
         if image {
             let (image, name) = self.image_argument(write)?;
             let at = self.number(1)?;
-            let params = vec![name, c_type(self.b.ty(at), Sign::Signed)?];
+            let params = vec![name, c_type(self.b.ty(at), Signedness::Signed)?];
             return Ok((vec![image, at], params, "a0, a1".to_owned()));
         }
         let pointer = self.pointer(0)?;
@@ -88,7 +88,7 @@ impl Lowering<'_, '_, '_> {
         let want = self.result_type()?;
         let (suffix, element) = block(want)?;
         let (args, params, place) = self.block_place(image, false, element)?;
-        let result = c_type(want, Sign::Unsigned)?;
+        let result = c_type(want, Signedness::Unsigned)?;
         let body = format!("return as_{result}(intel_sub_group_block_read_{suffix}({place}));");
         let value = self.library_text(want, &result, &params, &args, &body)?;
         self.give(value)
@@ -101,7 +101,7 @@ impl Lowering<'_, '_, '_> {
         let lanes = &suffix[2..];
         let body = format!("intel_sub_group_block_write_{suffix}({place}, as_{element}{lanes}(a{}));", args.len());
         args.push(data);
-        params.push(c_type(self.b.ty(data), Sign::Unsigned)?);
+        params.push(c_type(self.b.ty(data), Signedness::Unsigned)?);
         self.library_effect(&params, &args, &body);
         Ok(())
     }

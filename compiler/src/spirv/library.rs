@@ -64,7 +64,7 @@ fn compile(bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<(
         let (library, _) = lowered.map_err(|error| front.diags.error(error.span, error.message)).ok()?;
         Some((checked, library))
     });
-    made.ok_or_else(|| UnitError::Library(front.log(false)))
+    made.ok_or_else(|| UnitError::Library(front.messages()))
 }
 
 /// Gives calls of the bridge's functions the numbers that these have.

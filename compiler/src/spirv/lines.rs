@@ -7,10 +7,10 @@ use std::sync::Arc;
 use rspirv::spirv::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::errors::Refused;
+use super::errors::InvalidModule;
 use super::words::{Id, Inst, instructions};
 use crate::diag::source_map::SourceFile;
-use crate::diag::{SourceMap, Span};
+use crate::diag::{Message, SourceMap, Span};
 
 /// Numbers of instructions in NonSemantic.Shader.DebugInfo.100.
 const DEBUG_SOURCE: u32 = 35;
@@ -78,11 +78,11 @@ impl Lines {
 
 /// The places of a module as those of a text, which checked kernels tell of. The text is empty but for the columns: what stands there nobody has.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct SourceLocations {
     spans: FxHashMap<Line, Span>,
 }
 
-impl Places {
+impl SourceLocations {
     /// The places of some instructions, and where they are; nothing where there are none.
     pub(super) fn of(lines: &FxHashSet<Line>, names: &FxHashMap<Id, String>) -> (Self, Option<Arc<SourceMap>>) {
         let mut text = String::new();
@@ -115,8 +115,8 @@ impl Places {
     }
 }
 
-/// The build log of a module that is refused: where the instruction comes from, if the module says so, and the names of what the message speaks of.
-pub(super) fn log(refused: &Refused, words: &[u32]) -> String {
+/// The error of a refused module, with the source location of the instruction if the module has one. Each id is followed by its `OpName`.
+pub(super) fn message(refused: &InvalidModule, words: &[u32]) -> Message {
     let (mut names, mut strings) = (FxHashMap::default(), FxHashMap::default());
     // A module whose instructions cannot be told apart has no names either.
     for inst in instructions(words).unwrap_or_default() {
@@ -134,14 +134,11 @@ pub(super) fn log(refused: &Refused, words: &[u32]) -> String {
             _ => {}
         }
     }
-    let mut text = String::new();
-    if let Some((line, file)) = refused.line.and_then(|line| Some((line, strings.get(&line.file)?))) {
-        let column = if line.column > 0 { format!("{}:", line.column) } else { String::new() };
-        // To a string this cannot fail.
-        let _ = write!(text, "{file}:{}:{column} ", line.line);
+    let text = named(&refused.to_string(), &names);
+    match refused.line.and_then(|line| Some((line, strings.get(&line.file)?))) {
+        Some((Line { line, column, .. }, file)) => Message::error_in(file, line, column, text),
+        None => Message::error(text),
     }
-    let _ = writeln!(text, "error: {}", named(&refused.to_string(), &names));
-    text
 }
 
 /// A message in which every id that has a name is followed by it.

@@ -2,7 +2,7 @@
 //!
 //! Such a name says its parameters' types, and with them the signs that SPIR-V does not have (Itanium C++ ABI 5.1, "External Names").
 
-use super::bridge::{Sign, c_type};
+use super::bridge::{Signedness, c_type};
 use super::errors::{Checked, invalid};
 use super::function::{Lowering, Val};
 use super::module::FunctionDef;
@@ -174,7 +174,7 @@ impl Lowering<'_, '_, '_> {
         }
         let is_bool = want == Type::BOOL;
         let ty = if is_bool { Type::I32 } else { want };
-        let result = c_type(ty, Sign::Signed)?;
+        let result = c_type(ty, Signedness::Signed)?;
         let body = if ty.scalar().is_some_and(Scalar::is_int) && !is_bool {
             format!("return as_{result}({call});")
         } else {

@@ -2,7 +2,7 @@
 
 use rspirv::spirv::{MemoryAccess, Op as Opcode};
 
-use super::bridge::{Sign, c_space, c_type};
+use super::bridge::{Signedness, c_space, c_type};
 use super::constants::Constant;
 use super::errors::{Checked, invalid, unsupported};
 use super::function::{Lowering, Val};
@@ -234,7 +234,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// A pointer to numbers as a parameter of OpenCL C.
-    pub(super) fn pointer_text(&self, pointer: Value, to: Type, sign: Sign) -> Checked<String> {
+    pub(super) fn pointer_text(&self, pointer: Value, to: Type, sign: Signedness) -> Checked<String> {
         Ok(format!("{}{} *", self.space_text(pointer), c_type(to, sign)?))
     }
 }

@@ -54,7 +54,7 @@ use crate::timing::stage;
 use unit::Lowered;
 
 pub use constants::{Specialisation, specialisation_constants};
-pub use words::{NotSpirv, read_words};
+pub use words::{InvalidHeader, read_words};
 
 /// A module and what its specialisation constants are given.
 #[derive(Clone, Copy, Debug)]
@@ -65,28 +65,28 @@ pub struct Source<'a> {
     pub specialisation: &'a Specialisation,
 }
 
-/// Builds a module: everything up to the IR (clBuildProgram).
+/// Compiles a module to IR (clBuildProgram).
 pub fn build(source: Source<'_>, options: &BuildOptions, target: &Target) -> BuildResult {
     build_watched(source, options, target, None)
 }
 
-/// As [`build`], with someone who looks at the IR after every pass.
+/// Like [`build`]. `watch` is called with the IR after each pass.
 pub fn build_watched(source: Source<'_>, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
-    let made = on_thread(|| match stage("spirv", || unit::lower(source, options, target, unit::Roots::Kernels)) {
+    let built = on_thread(|| match stage("spirv", || unit::lower(source, options, target, unit::Roots::Kernels)) {
         Ok(Lowered { unit, sources }) => {
             let result = link::join(&[&unit], Output::Executable, target, watch);
             BuildResult { program: result.program.map(|program| Program { sources, ..program }), ..result }
         }
-        Err(error) => BuildResult::refused(error.log(source.words)),
+        Err(error) => BuildResult::refused(error.into_messages(source.words)),
     });
-    made.unwrap_or_else(BuildResult::refused)
+    built.unwrap_or_else(|error| BuildResult::refused(vec![error]))
 }
 
 /// Compiles a module on its own (clCompileProgram): what it imports is left to [`crate::link::link`]. The unit, unless the module is refused, and the build log.
 pub fn compile(source: Source<'_>, options: &BuildOptions, target: &Target) -> (Option<CompiledUnit>, String) {
     let made = on_thread(|| match unit::lower(source, options, target, unit::Roots::Exports) {
         Ok(lowered) => (Some(lowered.unit), String::new()),
-        Err(error) => (None, error.log(source.words)),
+        Err(error) => (None, BuildResult::refused(error.into_messages(source.words)).log),
     });
-    made.unwrap_or_else(|log| (None, log))
+    made.unwrap_or_else(|error| (None, error.into_log()))
 }

@@ -7,9 +7,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::constants::{Constants, Specialisation};
 use super::decorations::Decorations;
-use super::errors::{Checked, Refused, invalid, unsupported};
+use super::errors::{Checked, InvalidModule, invalid, unsupported};
 use super::globals::Globals;
-use super::lines::Places;
+use super::lines::SourceLocations;
 use super::types::Types;
 use super::words::{Id, Inst, instructions};
 use crate::diag::SourceMap;
@@ -62,7 +62,7 @@ pub(super) struct Module<'w> {
     /// Texts of `OpString`s, in order.
     pub(super) strings: Vec<String>,
     /// Where its instructions come from.
-    pub(super) places: Places,
+    pub(super) places: SourceLocations,
     /// What these are places in.
     pub(super) sources: Option<Arc<SourceMap>>,
     pub(super) decorations: Decorations,
@@ -87,7 +87,7 @@ pub(super) struct Module<'w> {
 ///
 /// # Errors
 /// The first instruction that is not right.
-pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target: &Target) -> Result<Module<'w>, Refused> {
+pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target: &Target) -> Result<Module<'w>, InvalidModule> {
     let list = instructions(words)?;
     let mut module = Module {
         non_uniform_groups: true,
@@ -116,17 +116,17 @@ pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target
     if !lines.is_empty() {
         let named = |inst: &Inst<'_>| Some((inst.result_id()?, inst.string(0).ok()?.0));
         let names = before.iter().filter(|inst| inst.op == Op::String).filter_map(named).collect();
-        (module.places, module.sources) = Places::of(&lines, &names);
+        (module.places, module.sources) = SourceLocations::of(&lines, &names);
     }
     if !module.has_memory_model {
         let problem = invalid!("there is no OpMemoryModel");
-        return Err(Refused { instruction: "the module".to_owned(), offset: 0, problem, line: None });
+        return Err(InvalidModule { instruction: "the module".to_owned(), offset: 0, problem, line: None });
     }
     module.function_bodies(functions)?;
     for entry in &module.entries {
         if !module.function_numbers.contains_key(&entry.function) {
             let problem = invalid!("kernel `{}` is no function of the module", entry.name);
-            return Err(Refused { instruction: "OpEntryPoint".to_owned(), offset: 0, problem, line: None });
+            return Err(InvalidModule { instruction: "OpEntryPoint".to_owned(), offset: 0, problem, line: None });
         }
     }
     Ok(module)
@@ -217,7 +217,7 @@ impl<'w> Module<'w> {
         Ok(())
     }
 
-    fn function_bodies(&mut self, list: &[Inst<'w>]) -> Result<(), Refused> {
+    fn function_bodies(&mut self, list: &[Inst<'w>]) -> Result<(), InvalidModule> {
         let mut current: Option<FunctionDef<'w>> = None;
         let mut open: Option<(Id, Vec<Inst<'w>>, Option<u32>)> = None;
         for inst in list {

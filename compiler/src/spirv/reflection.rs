@@ -3,9 +3,9 @@
 use rspirv::spirv::{Decoration, ExecutionMode, FunctionParameterAttribute as Attribute, Op as Opcode};
 use rustc_hash::FxHashSet;
 
-use super::bridge::{Sign, c_type};
+use super::bridge::{Signedness, c_type};
 use super::constants::Constant;
-use super::errors::{Checked, Problem, Refused, invalid, unsupported};
+use super::errors::{Checked, ErrorKind, InvalidModule, invalid, unsupported};
 use super::globals::Globals;
 use super::module::{Entry, FunctionDef, Module};
 use super::types::{Kind, TypeInfo};
@@ -39,11 +39,11 @@ pub(super) fn kernel<'m, 'w>(
     entry: &Entry,
     globals: &Globals,
     (options, target): (&BuildOptions, &Target),
-) -> Result<(&'m FunctionDef<'w>, KernelInfo), Refused> {
-    let missing = || Refused {
+) -> Result<(&'m FunctionDef<'w>, KernelInfo), InvalidModule> {
+    let missing = || InvalidModule {
         instruction: "OpEntryPoint".to_owned(),
         offset: 0,
-        problem: Problem::Invalid(format!("kernel `{}` has no function", entry.name)),
+        problem: ErrorKind::Invalid(format!("kernel `{}` has no function", entry.name)),
         line: None,
     };
     let outer = module.function_numbers.get(&entry.function).map(|&number| &module.functions[number]).ok_or_else(missing)?;
@@ -59,7 +59,7 @@ pub(super) fn kernel<'m, 'w>(
     let qualifiers = listed(module, &entry.name, "kernel_arg_type_qual");
     let mut args = Vec::with_capacity(outer.params.len());
     for (index, (param, inner)) in outer.params.iter().zip(&def.params).enumerate() {
-        let said = Said { ty: types.get(index).copied(), qualifiers: qualifiers.get(index).copied().unwrap_or_default() };
+        let said = ReflectionOperands { ty: types.get(index).copied(), qualifiers: qualifiers.get(index).copied().unwrap_or_default() };
         args.push(argument(module, param, inner, &said).map_err(|problem| param.refuse(problem))?);
     }
     let mut info = KernelInfo {
@@ -91,12 +91,12 @@ fn listed<'m>(module: &'m Module<'_>, kernel: &str, what: &str) -> Vec<&'m str> 
 }
 
 /// What is said of a parameter beside its type.
-struct Said<'a> {
+struct ReflectionOperands<'a> {
     ty: Option<&'a str>,
     qualifiers: &'a str,
 }
 
-fn argument(module: &Module<'_>, param: &Inst<'_>, inner: &Inst<'_>, said: &Said<'_>) -> Checked<ArgInfo> {
+fn argument(module: &Module<'_>, param: &Inst<'_>, inner: &Inst<'_>, said: &ReflectionOperands<'_>) -> Checked<ArgInfo> {
     let (id, inner_id, ty) = (param.result()?, inner.result()?, param.ty()?);
     let info = module.types.get(ty)?;
     let has = |attribute| module.decorations.has_attribute(id, attribute) || module.decorations.has_attribute(inner_id, attribute);
@@ -176,7 +176,7 @@ fn argument(module: &Module<'_>, param: &Inst<'_>, inner: &Inst<'_>, said: &Said
 fn type_name(module: &Module<'_>, ty: Id) -> String {
     let Ok(TypeInfo { kind, .. }) = module.types.get(ty) else { return String::new() };
     match kind {
-        Kind::Numbers(numbers) => c_type(*numbers, Sign::Unsigned).unwrap_or_else(|_| "bool".to_owned()),
+        Kind::Numbers(numbers) => c_type(*numbers, Signedness::Unsigned).unwrap_or_else(|_| "bool".to_owned()),
         Kind::Pointer { pointee, .. } => {
             let nested = matches!(module.types.get(*pointee).map(|info| &info.kind), Ok(Kind::Pointer { .. }));
             if nested { "void*".to_owned() } else { format!("{}*", type_name(module, *pointee)) }

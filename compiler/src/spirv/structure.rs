@@ -12,13 +12,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::errors::{Checked, unsupported};
 use super::graph::{Edge, End, Graph, Loop, Node};
-use crate::ir::MAX_NESTING;
+use crate::ir::{MAX_NESTING, PREFERRED_NESTING};
 
-/// From that nesting on, a node stands behind an outer one instead of within the inner one. Drivers set limits: lavapipe ignores the conditions of more than 80 nested
-/// `if`s.
-const DEEP: u32 = 24;
-
-/// The nesting to which such a node goes back.
+/// The nesting to which a node moves that is nested deeper than [`PREFERRED_NESTING`].
 const SHALLOW: u32 = 8;
 
 /// A part of a function, in order of execution.
@@ -63,7 +59,7 @@ pub(super) fn parts(list: &[Piece]) -> impl Iterator<Item = &[Piece]> {
 
 /// How a jump is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Route {
+pub(super) enum JumpKind {
     /// The end of the region leads there, if the flag is set where there is one.
     Fall,
     /// By `break`.
@@ -99,9 +95,9 @@ impl Structure {
         let mut builder = Builder::place(graph);
         let pieces = builder.tree(0, false, 0)?;
         let mut structure = Self { pieces, scope: builder.scope, ..Self::default() };
-        let mut routes = Routes { graph, bypassed: FxHashSet::default(), exits: FxHashMap::default() };
+        let mut routes = JumpAnalysis { graph, bypassed: FxHashSet::default(), exits: FxHashMap::default() };
         routes.list(&structure.pieces, &mut Vec::new());
-        let Routes { bypassed, exits, .. } = routes;
+        let JumpAnalysis { bypassed, exits, .. } = routes;
         structure.flags = bypassed.iter().map(|node| (*node, true)).collect();
         for (of, targets) in exits {
             let mut further: Vec<Node> = targets.iter().filter(|(_, goes_on)| **goes_on).map(|(node, _)| *node).collect();
@@ -158,18 +154,18 @@ impl Structure {
 }
 
 /// Where a jump from a place goes, and the nodes whose parts it has to leave out.
-pub(super) fn route(graph: &Graph, frames: &[Frame], to: Node, mut bypass: impl FnMut(Node)) -> Route {
+pub(super) fn route(graph: &Graph, frames: &[Frame], to: Node, mut bypass: impl FnMut(Node)) -> JumpKind {
     let mut passed = Vec::new();
     for frame in frames.iter().rev() {
         match *frame {
             Frame::Follow(node) if node == to => break,
             Frame::Follow(node) => passed.push(node),
-            Frame::Loop(of) if graph.loops[of.0].header == to => return Route::Continue,
-            Frame::Loop(_) => return Route::Break,
+            Frame::Loop(of) if graph.loops[of.0].header == to => return JumpKind::Continue,
+            Frame::Loop(_) => return JumpKind::Break,
         }
     }
     passed.into_iter().for_each(&mut bypass);
-    Route::Fall
+    JumpKind::Fall
 }
 
 struct Builder<'g> {
@@ -211,7 +207,7 @@ impl<'g> Builder<'g> {
         this
     }
 
-    /// Places a node all of whose `sources`, those that jump to it for the first time, have been placed.
+    /// SourceLocations a node all of whose `sources`, those that jump to it for the first time, have been placed.
     fn place_node(&mut self, node: Node, sources: &[Node]) {
         let graph = self.graph;
         let home = graph.outer_loop(node);
@@ -236,7 +232,7 @@ impl<'g> Builder<'g> {
             return;
         }
         let above = rest.iter().fold(first, |above, (other, _)| self.common(above, *other));
-        if self.depth[above] >= DEEP {
+        if self.depth[above] as usize >= PREFERRED_NESTING {
             let same_loop = |outer: &Node| graph.loop_of[*outer] == home;
             let chain = std::iter::successors(Some(above), |inner| self.scope[*inner]).take_while(same_loop);
             let shallow = chain.min_by_key(|outer| self.depth[*outer].max(SHALLOW)).unwrap_or(above);
@@ -390,14 +386,14 @@ impl<'g> Builder<'g> {
 }
 
 /// Finds which nodes have to ask their flags.
-struct Routes<'g> {
+struct JumpAnalysis<'g> {
     graph: &'g Graph,
     bypassed: FxHashSet<Node>,
     /// Where the jumps out of a loop lead, and whether they go further than behind it.
     exits: FxHashMap<Loop, FxHashMap<Node, bool>>,
 }
 
-impl Routes<'_> {
+impl JumpAnalysis<'_> {
     fn list(&mut self, list: &[Piece], frames: &mut Vec<Frame>) {
         for part in parts(list) {
             let before = frames.len();
@@ -431,13 +427,13 @@ impl Routes<'_> {
             let taken = route(self.graph, frames, to, |node| {
                 bypassed.insert(node);
             });
-            if taken != Route::Break {
+            if taken != JumpKind::Break {
                 return;
             }
             let Some(inner) = frames.iter().rposition(|frame| matches!(frame, Frame::Loop(_))) else { return };
             let Frame::Loop(of) = frames[inner] else { return };
             frames = &frames[..inner];
-            let goes_on = route(self.graph, frames, to, |_| {}) != Route::Fall;
+            let goes_on = route(self.graph, frames, to, |_| {}) != JumpKind::Fall;
             self.exits.entry(of).or_default().insert(to, goes_on);
         }
     }

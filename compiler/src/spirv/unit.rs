@@ -7,14 +7,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Source;
 use super::bridge::Bridge;
 use super::enqueue;
-use super::errors::Refused;
+use super::errors::InvalidModule;
 use super::function::{self, Shared};
 use super::globals::{Globals, Variable};
 use super::library;
 use super::module::{Entry, FunctionDef, Module, read};
 use super::reflection::{self, kernel_body};
 use super::words::Id;
-use crate::diag::SourceMap;
+use crate::diag::{Message, SourceMap};
 use crate::ir::{self, Func};
 use crate::link::{CompiledUnit, Symbol};
 use crate::options::BuildOptions;
@@ -35,21 +35,22 @@ pub(super) enum Roots {
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UnitError {
     #[error(transparent)]
-    Refused(#[from] Refused),
-    /// The library's functions do not compile: the device lacks what they are made of.
-    #[error("the module uses what this device does not have:\n{0}")]
-    Library(String),
+    InvalidModule(#[from] InvalidModule),
+    /// The library's functions do not compile for this device.
+    #[error("the module uses features that this device does not support")]
+    Library(Vec<Message>),
     /// A defect of ours, or a module that is wrong in a way that nothing noticed.
     #[error("the module is not valid, or this compiler is not: {0}")]
     Internal(String),
 }
 
 impl UnitError {
-    /// The build log.
-    pub(super) fn log(&self, words: &[u32]) -> String {
+    /// The errors of the build.
+    pub(super) fn into_messages(self, words: &[u32]) -> Vec<Message> {
         match self {
-            Self::Refused(refused) => super::lines::log(refused, words),
-            other => format!("error: {other}\n"),
+            Self::InvalidModule(refused) => vec![super::lines::message(&refused, words)],
+            Self::Library(ref details) => std::iter::once(Message::error(self.to_string())).chain(details.iter().cloned()).collect(),
+            Self::Internal(_) => vec![Message::error(self.to_string())],
         }
     }
 }

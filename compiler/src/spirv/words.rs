@@ -8,7 +8,7 @@ use rspirv::grammar::{INSTRUCTION_TABLE, OperandKind};
 use rspirv::spirv::Op;
 use rustc_hash::FxHashMap;
 
-use super::errors::{Checked, Problem, Refused, invalid};
+use super::errors::{Checked, ErrorKind, InvalidModule, invalid};
 use super::lines::{Line, Lines};
 
 /// The first word of a module.
@@ -38,7 +38,7 @@ impl fmt::Debug for Id {
 
 /// Bytes that are no SPIR-V, for which clCreateProgramWithIL has CL_INVALID_VALUE.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotSpirv {
+pub enum InvalidHeader {
     /// They are not whole words, or too few.
     #[error("{0} bytes are no SPIR-V module: it is made of words of four bytes, five of them before the first instruction")]
     Size(usize),
@@ -54,20 +54,20 @@ pub enum NotSpirv {
 ///
 /// # Errors
 /// What says that they are none.
-pub fn read_words(bytes: &[u8]) -> Result<Vec<u32>, NotSpirv> {
-    let size = NotSpirv::Size(bytes.len());
+pub fn read_words(bytes: &[u8]) -> Result<Vec<u32>, InvalidHeader> {
+    let size = InvalidHeader::Size(bytes.len());
     let (words, rest) = bytes.as_chunks::<4>();
     let Some(first) = words.first().filter(|_| rest.is_empty() && words.len() >= HEADER) else { return Err(size) };
     let read: fn([u8; 4]) -> u32 = match u32::from_le_bytes(*first) {
         MAGIC => u32::from_le_bytes,
         other if other.swap_bytes() == MAGIC => u32::from_be_bytes,
-        other => return Err(NotSpirv::Magic(other)),
+        other => return Err(InvalidHeader::Magic(other)),
     };
     let words: Vec<u32> = words.iter().map(|word| read(*word)).collect();
     let version = words[1];
     let (major, minor) = (version >> 16 & 0xff, version >> 8 & 0xff);
     if major != 1 || minor > NEWEST_MINOR {
-        return Err(NotSpirv::Version(major, minor));
+        return Err(InvalidHeader::Version(major, minor));
     }
     Ok(words)
 }
@@ -140,9 +140,9 @@ impl<'w> Inst<'w> {
     }
 
     /// What refuses the module for a problem of this instruction.
-    pub(super) fn refuse(&self, problem: Problem) -> Refused {
+    pub(super) fn refuse(&self, problem: ErrorKind) -> InvalidModule {
         let result = self.id.map(|id| format!("{id} = ")).unwrap_or_default();
-        Refused { instruction: format!("{result}Op{:?}", self.op), offset: self.offset, problem, line: self.line }
+        InvalidModule { instruction: format!("{result}Op{:?}", self.op), offset: self.offset, problem, line: self.line }
     }
 }
 
@@ -161,19 +161,19 @@ static RESULTS: LazyLock<FxHashMap<u32, (bool, bool)>> = LazyLock::new(|| {
 ///
 /// # Errors
 /// A word that begins no instruction, an instruction that does not fit, an id that is out of bounds.
-pub(super) fn instructions(words: &[u32]) -> Result<Vec<Inst<'_>>, Refused> {
+pub(super) fn instructions(words: &[u32]) -> Result<Vec<Inst<'_>>, InvalidModule> {
     let bound = words.get(3).copied().unwrap_or_default();
     let (mut list, mut lines) = (Vec::new(), Lines::default());
     let mut at = HEADER;
     while let Some(&first) = words.get(at) {
-        let refuse = |problem| Refused { instruction: format!("word {first:#010x}"), offset: at * 4, problem, line: None };
+        let refuse = |problem| InvalidModule { instruction: format!("word {first:#010x}"), offset: at * 4, problem, line: None };
         let (count, opcode) = ((first >> 16) as usize, first & 0xffff);
         let op = Op::from_u32(opcode).ok_or_else(|| refuse(invalid!("{opcode} is no instruction that is known")))?;
         let body = (count > 0).then(|| words.get(at + 1..at + count)).flatten();
         let body = body.ok_or_else(|| refuse(invalid!("Op{op:?} of {count} words does not end within the module")))?;
         let (typed, named) = RESULTS.get(&opcode).copied().unwrap_or_default();
         let mut rest = body;
-        let mut take = |wanted: bool| -> Result<Option<Id>, Refused> {
+        let mut take = |wanted: bool| -> Result<Option<Id>, InvalidModule> {
             if !wanted {
                 return Ok(None);
             }

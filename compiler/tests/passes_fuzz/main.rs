@@ -118,7 +118,7 @@ fn lowered(text: &str) -> Result<Module, String> {
     let (target, options) = (Target::full(), BuildOptions { std: CStd::Cl30, no_warnings: true, ..BuildOptions::default() });
     let source = Source { text: text.to_owned(), ..Source::default() };
     let mut front = FrontEnd::new(&source, &options, &target);
-    front.lower().ok_or_else(|| front.log(false))
+    front.lower().ok_or_else(|| front.log())
 }
 
 /// A program in OpenCL C.

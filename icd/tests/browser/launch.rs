@@ -7,7 +7,7 @@ use wgcl_client::contents::{fill, layout};
 use wgcl_client::error::NotationError;
 use wgcl_client::expression::{Input, Scope};
 use wgcl_client::notation::ArgumentKind;
-use wgcl_compiler::build::build_with;
+use wgcl_compiler::build::build;
 use wgcl_compiler::emit::{BindingKind, BindingSource, Format, Shader, print};
 use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::launch::{ConstantBinding, LaunchError, LaunchKey};
@@ -91,7 +91,7 @@ fn launch(text: &str, variant: &Variant, (run, is_first): (&Run, bool), target: 
         return Err("work-items that run one after the other".to_owned());
     }
     let options = options::parse_options(&variant.options).map_err(|error| error.to_string())?;
-    let built = build_with(&Source { text: text.to_owned(), ..Default::default() }, &options, target, false);
+    let built = build(&Source { text: text.to_owned(), ..Default::default() }, &options, target);
     let program = built.program.ok_or(built.log)?;
     let function = program.module.functions.iter().find(|function| function.kernel.is_some() && function.name == run.launch.kernel);
     let function = function.ok_or("no such kernel")?;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Once};
 
+use wgcl_compiler::diag::Message;
 use wgcl_compiler::launch::LaunchError;
 use wgcl_compiler::link::{CompiledUnit, Output, link};
 use wgcl_compiler::parallel;
@@ -81,9 +82,9 @@ pub(crate) fn compile(
     built
 }
 
-/// The options of a unit; the error is a log.
-fn options(unit: &Unit) -> std::result::Result<BuildOptions, String> {
-    wgcl_compiler::program::parse_options(&unit.options).map_err(|error| format!("error: {error}\n"))
+/// The options of a unit.
+fn options(unit: &Unit) -> std::result::Result<BuildOptions, Message> {
+    wgcl_compiler::program::parse_options(&unit.options).map_err(|error| Message::error(error.to_string()))
 }
 
 /// The compiler's input of a unit in OpenCL C.
@@ -96,7 +97,7 @@ fn build_unit(unit: &Unit, target: &Target) -> BuildResult {
     match (options(unit), &unit.module) {
         (Ok(options), Some(module)) => wgcl_compiler::spirv::build(module.source(), &options, target),
         (Ok(options), None) => wgcl_compiler::build::build(&text(unit), &options, target),
-        (Err(log), _) => BuildResult::refused(log),
+        (Err(error), _) => BuildResult::refused(vec![error]),
     }
 }
 
@@ -105,7 +106,7 @@ fn compile_unit(unit: &Unit, target: &Target) -> (Option<CompiledUnit>, String) 
     match (options(unit), &unit.module) {
         (Ok(options), Some(module)) => wgcl_compiler::spirv::compile(module.source(), &options, target),
         (Ok(options), None) => wgcl_compiler::build::compile(&text(unit), &options, target),
-        (Err(log), _) => (None, log),
+        (Err(error), _) => (None, error.into_log()),
     }
 }
 

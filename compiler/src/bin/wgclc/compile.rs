@@ -48,7 +48,7 @@ impl Outcome {
         self.log.push_str(&colourise(&render_one(sources, &diagnostic, false)));
         let mut list = Diagnostics::default();
         list.push(diagnostic);
-        self.messages.extend(messages(sources, &list, RenderOptions { colour: false, no_warnings: false, warnings_are_errors: false }));
+        self.messages.extend(messages(sources, &list, RenderOptions::default()));
         self.refused = true;
     }
 }
@@ -116,10 +116,10 @@ impl Job<'_> {
             };
             outcome.texts.extend(stage.copied().zip(text));
             if index == last {
-                (outcome.log, outcome.messages) = (front.log(true), front.messages());
+                (outcome.log, outcome.messages) = (colourise(&front.log()), front.messages());
             }
             outcome.refused |= front.is_refused();
-            outcome.files.extend(front.map.take_sought().into_iter().map(|(path, _)| path));
+            outcome.files.extend(front.map.take_searched_files().into_iter().map(|(path, _)| path));
         }
     }
 
@@ -132,10 +132,10 @@ impl Job<'_> {
             }
         };
         let watch = arguments.after.is_some().then_some(&show_after as &Watch<'_>);
-        let (result, messages) = self.input.build(self.options, target, watch);
+        let result = self.input.build(self.options, target, watch);
         outcome.files.extend(result.files.into_iter().map(|(path, _)| path));
-        outcome.log.push_str(&result.log);
-        outcome.messages.extend(messages);
+        outcome.log.push_str(&colourise(&result.log));
+        outcome.messages.extend(result.messages);
         let Some(program) = result.program else {
             show(&times());
             outcome.refused = true;

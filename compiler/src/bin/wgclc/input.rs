@@ -2,8 +2,7 @@
 
 use std::io::Read;
 
-use wgcl_compiler::build::build_told;
-use wgcl_compiler::diag::{Message, colourise};
+use wgcl_compiler::build::build_watched;
 use wgcl_compiler::passes::Watch;
 use wgcl_compiler::program::{BuildOptions, BuildResult, Source};
 use wgcl_compiler::spirv;
@@ -34,16 +33,13 @@ impl Input {
         }
     }
 
-    /// Builds it, with someone who looks at the IR after every pass.
-    pub fn build(&self, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> (BuildResult, Vec<Message>) {
+    /// Builds it. `watch` is called with the IR after each pass.
+    pub fn build(&self, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
         match self {
-            Self::Text(source) => build_told(source, options, target, true, watch),
+            Self::Text(source) => build_watched(source, options, target, watch),
             Self::Module(words) => {
                 let source = spirv::Source { words, specialisation: &spirv::Specialisation::new() };
-                let mut result = spirv::build_watched(source, options, target, watch);
-                let messages = Message::errors_of(&result.log);
-                result.log = colourise(&result.log);
-                (result, messages)
+                spirv::build_watched(source, options, target, watch)
             }
         }
     }

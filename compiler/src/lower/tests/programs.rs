@@ -17,7 +17,7 @@ pub(super) fn try_lower(text: &str, target: &Target) -> Result<Module, LowerErro
     let tokens = preprocess::preprocess(&source, &options, target, &mut map, &mut diags);
     let unit = parse::parse(tokens, &mut diags);
     let program = sema::check(&unit, &options, target, &mut diags);
-    let rendering = RenderOptions { colour: false, no_warnings: true, warnings_are_errors: false };
+    let rendering = RenderOptions { no_warnings: true, warnings_are_errors: false };
     assert!(!diags.has_errors(), "{}", render(&map, &diags, rendering));
     lower(&program.expect("a program without errors"), &options, target)
 }
