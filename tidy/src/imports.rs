@@ -1,0 +1,1 @@
+//! Import circles between the modules of a crate.

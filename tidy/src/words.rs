@@ -1,0 +1,93 @@
+//! The banned words and phrases, each with what to write instead.
+//!
+//! A pattern is a sequence of words. `a|b` matches either word, `*` any word, `~` up to six words of one sentence, and `^`
+//! the start of a sentence. A hit is permitted if a pattern of `except` matches around it. To permit a literal use, add the
+//! shortest phrase that shows that it is literal.
+
+/// One entry of the table.
+pub struct Ban {
+    pub pattern: &'static str,
+    pub except: &'static [&'static str],
+    pub instead: &'static str,
+}
+
+const fn ban(pattern: &'static str, except: &'static [&'static str], instead: &'static str) -> Ban {
+    Ban { pattern, except, instead }
+}
+
+/// See the module's documentation.
+pub const BANS: &[Ban] = &[
+    ban(
+        "turn|turns|turned|turning",
+        &[
+            "turn|turns|turned|turning into|on|off",
+            "turn|turns|turned|turning * into|off",
+            "turn|turns|turned|turning it|them|this|that on",
+            "turn|turns|turned|turning the|a|an|each|every|all * into|off",
+            "turn|turns|turned|turning the|a|an|each|every|all * * into|off",
+        ],
+        "iteration; in sequence; round-robin",
+    ),
+    ban("behind", &[], "after, following"),
+    ban("stand|stands|stood", &["stand-in"], "is, appears, is listed, is at; represents"),
+    ban(
+        "is|are|was|were|be no *",
+        &[
+            "there is|are|was|were|be no",
+            "there can|may|must|will|would|should be no",
+            "there need be no",
+            "is|are there no",
+            "is|are|was|were|be no longer",
+            "is|are|was|were|be no-op",
+        ],
+        "is not a",
+    ),
+    ban("has|have|had no more", &[], "has at most"),
+    ban("so many", &[], "N, the number"),
+    ban("so much", &[], "that much; the amount"),
+    ban("so far", &["so far as"], "up to this point; until now"),
+    ban("told|tell|tells|telling", &[], "reported; reports, says, distinguishes"),
+    ban("by words|locks|integers|others", &[], "emulated with 32-bit integers; lock-based; emulated"),
+    ban(
+        "far",
+        &[
+            "so far",
+            "as far as",
+            "by far",
+            "far from|more|less|larger|fewer|smaller|apart|beyond|below|above|too|enough|slower|faster",
+            "too|how far",
+        ],
+        "with 64-bit offsets; large",
+    ),
+    ban("whoever", &[], "name the thing: the caller, the waiting thread"),
+    ban("who|those waits|wait", &["who waits|wait ?"], "the waiting thread; name the thing"),
+    ban("^ who", &[], "name the thing"),
+    ban("by|of|from|to|knows|know|for|and|says|say|what who", &[], "name the thing"),
+    ban("hand|hands|handed|handing over", &[], "transfer, pass"),
+    ban("hand|hands|handed|handing it|them over", &[], "transfer, pass"),
+    ban("made|makes|make of", &[], "consists of, created from, computed from"),
+    ban("something", &[], "name the thing"),
+    ban("comes|come|came of", &[], "results from; the result of"),
+    ban("goes|go|going|went on", &[], "continues"),
+    ban("all that there is", &[], "every"),
+    ban("all there is", &[], "every"),
+    ban("machine|machines of states", &[], "state machine"),
+    ban("room|rooms", &["room for", "room to"], "module, structure; space"),
+    ban("house|houses|storey|storeys|floors|shelf|shelves|seat|seats", &[], "module, layer, disk cache, worker slot"),
+    ban("but for", &[], "except for; without"),
+    ban("of ours|theirs|mine", &[], "of wgcl; name the owner"),
+    ban("apiece", &[], "each"),
+    ban("else than", &[], "other than, except"),
+    ban("the like", &[], "similar; name the things"),
+    ban("it stands that", &[], "the specification says that"),
+    ban("nobody|somebody|anybody", &[], "name the thing; no caller, no thread"),
+];
+
+/// Sentences that have no subject and verb of their own, found at the start of a comment or of its later sentences.
+pub const HEADLESS: &[Ban] = &[
+    ban("^ of", &["^ of course"], "begin with the subject: \"A kernel has ...\""),
+    ban("^ what", &["^ what ~ ?"], "name the thing: \"The number of ...\""),
+    ban("^ the same for|of|as|in|by|with|on|at|from|where|but|without|again|is|.|,|:", &[], "repeat the subject"),
+    ban("^ as before|above|below|for|in|with", &["^ as in|with|for ~ ,"], "repeat the subject and the verb"),
+    ban("^ likewise", &["^ likewise ,"], "repeat the subject and the verb"),
+];
