@@ -1,11 +1,11 @@
 <#
 .SYNOPSIS
-Installs wgcl for all OpenCL programs of this Windows machine, or removes it.
+Installs or uninstalls wgcl for all OpenCL programs on Windows.
 
 .DESCRIPTION
-Copies wgcl.dll and wgclc.exe to a folder and names the library in the registry, where Khronos' loader (OpenCL.dll, which graphics drivers bring) looks for
-drivers: HKEY_LOCAL_MACHINE\SOFTWARE\Khronos\OpenCL\Vendors, a value of type DWORD that is 0 and has the library's path for its name. That takes an administrator; others
-set the environment variable OCL_ICD_FILENAMES to that path.
+Copies wgcl.dll and wgclc.exe to a directory and registers the library for Khronos' loader (OpenCL.dll, which graphics drivers install): a DWORD value 0,
+named after the library's path, in HKEY_LOCAL_MACHINE\SOFTWARE\Khronos\OpenCL\Vendors. This requires administrator rights. Without them, set the
+environment variable OCL_ICD_FILENAMES to the path.
 
 .EXAMPLE
 scripts/install.ps1
@@ -34,7 +34,7 @@ if ($env:WGCL_LIBRARY) {
     $built = $env:WGCL_LIBRARY
 } else {
     cargo build --release --workspace --manifest-path (Join-Path $root 'Cargo.toml')
-    if ($LASTEXITCODE -ne 0) { throw 'the build failed' }
+    if ($LASTEXITCODE -ne 0) { throw 'cargo build failed' }
     $built = Join-Path $root 'target\release\wgcl.dll'
 }
 New-Item -ItemType Directory -Force -Path $Prefix | Out-Null
@@ -44,7 +44,7 @@ if (Test-Path $command) { Copy-Item -Path $command -Destination $Prefix }
 try {
     if (-not (Test-Path $vendors)) { New-Item -Path $vendors -Force | Out-Null }
     New-ItemProperty -Path $vendors -Name $library -PropertyType DWord -Value 0 -Force | Out-Null
-    Write-Output "installed: $library, named in $vendors"
+    Write-Output "installed: $library, registered in $vendors"
 } catch [System.Security.SecurityException], [System.UnauthorizedAccessException] {
-    Write-Output "copied to $library; the registry takes an administrator. Without one: set OCL_ICD_FILENAMES=$library"
+    Write-Output "copied to $library, but not registered: administrator rights are required. Set OCL_ICD_FILENAMES=$library instead"
 }

