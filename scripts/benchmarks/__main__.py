@@ -1,6 +1,6 @@
-"""Compares OpenCL platforms: the same workloads, run in turn on each, checked, and their median times set side by side.
+"""Compares OpenCL platforms: runs the same workloads on each, checks the results, and compares the median times.
 
-A timing repeats a kernel workload for some 20 ms (60 on a GPU) and divides: neither Python nor the start of a launch is what is compared.
+A sample repeats a kernel workload for about 20 ms (60 ms on a GPU) and divides, so that Python and launch latency do not count.
 """
 
 import argparse
@@ -17,38 +17,38 @@ from programs import measure as measure_program
 from twins import VARIANTS, TwinWorker, find_twins
 from worker import Worker, find_devices
 
-# The drivers' caches are what a workload chooses; this one is pyopencl's.
+# Workloads select the drivers' caches. This variable disables pyopencl's own cache.
 os.environ["PYOPENCL_NO_CACHE"] = "1"
 
-# Timings of CPU time of which each round takes the least.
+# The number of CPU time samples per round; the round's result is the least.
 SHORT_TIMINGS = 30
 
-# Seconds after which a workload is not timed again on a platform, however many rounds were asked for.
+# A workload is not repeated on a platform after this many seconds, independent of the number of rounds.
 PATIENCE = 20
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__.splitlines()[0])
-    parser.add_argument("--platform", action="append", default=[], metavar="NAME", help="only platforms whose name contains this; may be repeated")
-    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only workloads whose name or group contains this; may be repeated")
-    parser.add_argument("--skip", action="append", default=[], metavar="NAME", help="no workloads whose name or group contains this; may be repeated")
-    parser.add_argument("--rounds", type=int, default=5, help="times that each workload is timed on each platform (default 5)")
-    parser.add_argument("--size", choices=["small", "large", "auto"], default="auto", help="problem sizes; auto: large where a device is a GPU, and then CPUs only if named")
-    parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="limit for one step of a workload (default 120)")
-    parser.add_argument("--cpu-time", action="store_true", help="on one core, and the least CPU time in place of the median of what passes: on machines that others use as well")
-    parser.add_argument("--programs", action="store_true", help="instead: programs that people run, those of them that are installed")
-    parser.add_argument("--scaling", action="store_true", help="instead: how cost grows with bytes, launches, arguments and lines")
-    parser.add_argument("--json", metavar="FILE", help="also write all results there")
-    parser.add_argument("--chart", metavar="FILE", help="also draw the ratios (.svg or .png; needs matplotlib)")
-    parser.add_argument("--markdown", metavar="FILE", help="also write the tables between the markers <!-- bench:begin SECTION --> and end of that file")
-    parser.add_argument("--section", metavar="NAME", help="the section for --markdown (default: cpu or gpu, and -scaling)")
-    parser.add_argument("--from", dest="source", metavar="FILE", help="measure nothing: take the results from what --json wrote")
-    parser.add_argument("--list", action="store_true", help="list platforms and workloads, and stop")
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--platform", action="append", default=[], metavar="NAME", help="run only platforms whose name contains NAME; can be repeated")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="run only workloads whose name contains NAME, or whose group is NAME; can be repeated")
+    parser.add_argument("--skip", action="append", default=[], metavar="NAME", help="skip workloads whose name contains NAME, or whose group is NAME; can be repeated")
+    parser.add_argument("--rounds", type=int, default=5, help="samples of each workload on each platform (default 5)")
+    parser.add_argument("--size", choices=["small", "large", "auto"], default="auto", help="problem sizes; auto: large if there is a GPU (then CPUs run only if named), else small")
+    parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="time limit of one step of a workload (default 120)")
+    parser.add_argument("--cpu-time", action="store_true", help="use one core, and report the least CPU time instead of the median wall-clock time; for machines with other load")
+    parser.add_argument("--programs", action="store_true", help="run installed programs instead of workloads")
+    parser.add_argument("--scaling", action="store_true", help="measure growth with bytes, launches, arguments and lines instead")
+    parser.add_argument("--json", metavar="FILE", help="also write all results to FILE")
+    parser.add_argument("--chart", metavar="FILE", help="also draw the ratios (.svg or .png; requires matplotlib)")
+    parser.add_argument("--markdown", metavar="FILE", help="also write the tables to FILE, between the markers <!-- bench:begin SECTION --> and <!-- bench:end SECTION -->")
+    parser.add_argument("--section", metavar="NAME", help="the section for --markdown (default: cpu or gpu, with -scaling or -programs)")
+    parser.add_argument("--from", dest="source", metavar="FILE", help="do not measure; read the results that --json wrote")
+    parser.add_argument("--list", action="store_true", help="list platforms and workloads, and exit")
     return parser.parse_args()
 
 
 def save(report, args):
-    """Writes the results so far: a run that is cut short loses only what it has not measured."""
+    """Writes the results up to now, so that an interrupted run keeps them."""
     if args.json and not args.source:
         with open(args.json + ".part", "w") as file:
             json.dump(report, file, indent=1)
@@ -56,24 +56,24 @@ def save(report, args):
 
 
 def finish(report, args):
-    """Writes all that was asked for."""
+    """Writes all requested outputs."""
     save(report, args)
     if args.markdown:
         section = args.section or ("cpu" if report["size"] == "small" else "gpu") + ("-scaling" if report.get("scaling") else "-programs" if args.programs else "")
         reports.write_markdown(report, args.markdown, section)
     if args.chart and not reports.write_chart(report, args.chart):
-        print("no chart: matplotlib is not installed (scripts/setup python installs it)", file=sys.stderr)
+        print(f"{args.chart}: not written, because matplotlib is not installed (run scripts/setup python)", file=sys.stderr)
 
 
-def time_in_turns(workload, workers, rounds, size, cpu_time=False):
-    """What each platform has to say of a workload: medians (or least CPU times), or why there are none."""
+def time_alternating(workload, workers, rounds, size, cpu_time=False):
+    """The result of a workload for each platform: the median (or least CPU time), or the reason why there is none."""
     outcomes = {w.name: {"seconds": []} for w in workers if w.can(workload)}
 
     def running():
         return [w for w in workers if w.name in outcomes and not {"error", "skipped"} & outcomes[w.name].keys()]
 
     def all_at_once(*message):
-        """What needs the host more than the devices, and is not timed."""
+        """Runs an untimed step on all platforms at once."""
         asked = running()
         for worker in asked:
             worker.ask(*message)
@@ -84,10 +84,10 @@ def time_in_turns(workload, workers, rounds, size, cpu_time=False):
     for worker in running():
         outcomes[worker.name] |= worker.call("warm_up")
     for _ in range(rounds):
-        # Platforms take turns, so that what else the machine does hits all of them alike.
+        # Platforms alternate, so that other load affects all of them equally.
         for worker in running():
             outcome = outcomes[worker.name]
-            # What takes very long is timed less often.
+            # Slow workloads are sampled less often.
             if sum(outcome["seconds"]) * outcome["loops"] < PATIENCE:
                 answer = worker.call("time", SHORT_TIMINGS if cpu_time else 1)
                 if "seconds" in answer:
@@ -108,7 +108,7 @@ def time_in_turns(workload, workers, rounds, size, cpu_time=False):
 
 
 def progress(items):
-    """The items with a bar on a terminal, if tqdm is there; and a function that prints beside it."""
+    """The items, with a progress bar on a terminal if tqdm is installed; and a function that prints above the bar."""
     try:
         from tqdm import tqdm
     except ImportError:
@@ -128,7 +128,7 @@ def measure(report, names, workers, args):
         amount, unit = (workload := WORKLOADS[name])(report["size"]).work()
         report["workloads"][name] = {
             "group": workload.group, "family": workload.family, "amount": amount, "unit": unit,
-            "platforms": time_in_turns(name, workers, args.rounds, report["size"], args.cpu_time),
+            "platforms": time_alternating(name, workers, args.rounds, report["size"], args.cpu_time),
         }
         say(reports.row(report, name))
         reports.add_ratios(report)
@@ -138,7 +138,7 @@ def measure(report, names, workers, args):
 
 
 def measure_programs(report, devices, args):
-    """The programs that are there; `--only` and `--skip` go by their names and by those of their rows."""
+    """Measures the installed programs. `--only` and `--skip` match the names of programs and of their results."""
     def named(program, parts):
         return any(part.lower() in name.lower() for part in parts for name in (program.name, *(row.name for row in program.rows)))
 
@@ -146,7 +146,7 @@ def measure_programs(report, devices, args):
     there = [p for p in asked if p.path()]
     absent = [f"{p.name} ({p.variable})" for p in asked if not p.path()]
     if absent:
-        print("not installed, and not named by their variables: " + ", ".join(absent))
+        print("not installed, and not set by their variables: " + ", ".join(absent))
     print("\n" + reports.head(report))
     bar, say = progress(there)
     for program in bar:
@@ -168,9 +168,9 @@ def measure_scaling(report, workers, args):
         table, ended = report["scaling"].setdefault(series, {}), set()
         bar, _ = progress(steps(series, report["size"]))
         for number in bar:
-            outcomes = time_in_turns((series, number), [w for w in workers if w.name not in ended], args.rounds, report["size"])
+            outcomes = time_alternating((series, number), [w for w in workers if w.name not in ended], args.rounds, report["size"])
             table[str(number)] = {n: o.get("median") or o.get("error") or o.get("skipped") for n, o in outcomes.items()}
-            # What failed, or took most of a timing's patience, is not tried in larger sizes.
+            # A platform that failed, or took very long, does not run larger sizes.
             ended |= {n for n, o in outcomes.items() if not o.get("median") or o["median"] > PATIENCE / 2}
         print("\n" + reports.scaling_table(report, series), flush=True)
         save(report, args)
@@ -204,9 +204,9 @@ def main():
         return 0 if args.list else 2
     size = args.size if args.size != "auto" else ("small" if all(d["is_cpu"] for d in chosen) else "large")
     if size == "large" and args.size == "auto" and not args.platform and any(d["is_cpu"] for d in chosen):
-        print("left out beside a GPU (--platform names them): " + ", ".join(d["platform"] for d in chosen if d["is_cpu"]))
+        print("skipped, because there is a GPU (--platform selects them): " + ", ".join(d["platform"] for d in chosen if d["is_cpu"]))
         chosen = [d for d in chosen if not d["is_cpu"]]
-    # wgcl first: the others are compared with it.
+    # wgcl is first, because the others are compared with it.
     chosen.sort(key=lambda d: d["platform"] != "wgcl")
     if args.programs:
         chosen = [d for d in chosen if d["platform"] not in VARIANTS]
@@ -219,7 +219,7 @@ def main():
         "size": size, "rounds": args.rounds, "cpu_time": args.cpu_time, "base": base, "devices": [{k: d[k] for k in ("platform", "device", "version", "is_cpu")} for d in chosen],
         "workloads": {}, "ratios": {},
     }
-    print(f"sizes {size}, {reports.manner(report)}; in brackets: time of the platform / time of {base}, above 1 {base} is faster")
+    print(f"sizes {size}, {reports.manner(report)}; in brackets: time of the platform / time of {base}; above 1, {base} is faster")
     for d in chosen:
         print(f"  {d['platform']}: {d['device']}, {d['version']}")
     begin = time.time()

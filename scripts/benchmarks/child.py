@@ -1,4 +1,4 @@
-"""Measurements in a fresh process: start-up, memory, and builds with the drivers' caches on disk. Run as a program it is that process."""
+"""Measurements in a new process: start-up, memory, and builds with the drivers' caches on disk. That process runs this file as a program."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import time
 
 START_UP, BUILD = "start-up", "build"
 
-# No cache may answer for a compiler that is being timed. This must be set before a driver is loaded.
+# Disables all caches, so that the compiler itself is measured. Must be set before a driver is loaded.
 CACHES_OFF = {
     "WGCL_CACHE": "0",
     "POCL_KERNEL_CACHE": "0",
@@ -19,7 +19,7 @@ CACHES_OFF = {
 
 
 def caches_in(folder):
-    """Variables that switch all drivers' caches on, in one folder."""
+    """Variables that enable all drivers' caches, in one directory."""
     os.makedirs(folder, exist_ok=True)
     return {
         "WGCL_CACHE": "1", "WGCL_CACHE_DIR": os.path.join(folder, "wgcl"),
@@ -31,11 +31,11 @@ def caches_in(folder):
 
 
 def run(platform, what, file="", variables=None):
-    """What the process measured: a dictionary of numbers. Raises RuntimeError with the end of its messages where it fails."""
+    """Runs the process and returns its measurements. On failure, raises RuntimeError with the end of its messages."""
     command = [sys.executable, os.path.abspath(__file__), platform, what, file]
     done = subprocess.run(command, env=os.environ | (variables or {}), capture_output=True, text=True, timeout=120)
     if done.returncode:
-        raise RuntimeError(f"a process ended with status {done.returncode}: {done.stderr[-200:]}")
+        raise RuntimeError(f"the process exited with code {done.returncode}: {done.stderr[-200:]}")
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -49,7 +49,7 @@ def first_result(cl, np, queue, context, source, name):
 
 
 def memory(field):
-    """MiB of this process by a line of /proc/self/status: VmRSS now, VmHWM at most. Not ru_maxrss, which begins with that of the parent."""
+    """Memory of this process in MiB, from /proc/self/status: VmRSS is the current value, VmHWM the maximum. ru_maxrss includes the parent's maximum."""
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) for line in file if line.startswith(field)) / 1024
 

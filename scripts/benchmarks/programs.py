@@ -1,6 +1,6 @@
-"""Programs that people run, the same command on every platform: each is taken where it is installed or named by a variable, and says of itself how fast it was.
+"""Benchmarks with real programs: runs the same command on every platform, and reads the speed that the program prints.
 
-Nothing of these programs is here: only how they are called, and how what they print is read.
+A program runs if it is installed or if its variable names it. This file contains only the commands and the patterns of their output.
 """
 
 import os
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Row:
-    """A number that a program prints: group 1 of a pattern, by so many `unit`s a second; with `seconds` the time itself."""
+    """A number in a program's output: group 1 of a pattern, in `unit` per second; or with `seconds`, a time."""
 
     name: str
     pattern: str
@@ -26,7 +26,7 @@ class Row:
 
 @dataclass
 class Program:
-    """How a program is found, by a variable or its name, and called."""
+    """A program: the variable or name that locates it, and its arguments."""
 
     name: str
     variable: str
@@ -35,17 +35,17 @@ class Program:
     rows: list
 
     def path(self):
-        """Where it is, or None."""
+        """The path of the program, or None."""
         return os.environ.get(self.variable) or (self.executable and shutil.which(self.executable))
 
 
-def _stream(size, suffix, turns):
-    """BabelStream: megabytes (of a million) a second in its second column."""
+def _stream(size, suffix, runs):
+    """BabelStream prints 10^6 bytes per second in its second column."""
     rows = [Row(f"babelstream_{kernel.lower()}{suffix}", rf"^{kernel}\s+([0-9.]+)", 1e6, "GB/s") for kernel in ("Copy", "Mul", "Add", "Triad", "Dot")]
-    return Program(f"BabelStream{suffix}", "BABELSTREAM", "ocl-stream", ["-n", str(turns), "-s", str(size)], rows)
+    return Program(f"BabelStream{suffix}", "BABELSTREAM", "ocl-stream", ["-n", str(runs), "-s", str(size)], rows)
 
 
-# A number and the prefix of its unit, as hashcat and clpeak print them.
+# Unit prefixes in the output of hashcat and clpeak.
 _PREFIX = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _HASHCAT = ["--force", "-D", "1,2", "--backend-ignore-cuda", "--backend-ignore-hip", "--potfile-disable"]
 
@@ -56,7 +56,7 @@ def _hashcat(mode, name):
 
 
 def _fluid(name):
-    """FluidX3D's own benchmark (its makefile's target Linux, with one of its three storages): millions of lattice updates a second."""
+    """FluidX3D's benchmark (make target Linux, with one of its three storage formats) prints millions of lattice updates per second."""
     return Program(f"FluidX3D {name}", f"FLUIDX3D_{name}", "", [], [Row(f"fluidx3d_{name.lower()}", r"Peak MLUPs/s = ([0-9]+)", 1e6, "kLUP/s")])
 
 
@@ -88,10 +88,10 @@ def number(text):
 
 
 def seconds_of(row, output, wall):
-    """Seconds a unit of work by one run, or None where the program did not get so far."""
+    """Seconds per unit of work in one run, or None if the output does not contain the number."""
     if not row.pattern:
         return wall
-    # The last of several is the one that counts.
+    # The last match is the result.
     found = re.findall(row.pattern, output, re.MULTILINE)
     if not found or not (value := number(found[-1])):
         return None
@@ -99,23 +99,23 @@ def seconds_of(row, output, wall):
 
 
 def run(program, device, limit):
-    """One run: what it printed, and how many seconds it took; or why there is nothing."""
+    """Runs the program once. Returns its output and its time in seconds, or None; and an error message, or None."""
     with tempfile.TemporaryDirectory(prefix="bench-program-") as home:
         environment = os.environ | device["variables"]
         begin = time.monotonic()
         try:
             done = subprocess.run([program.path(), *program.arguments], cwd=home, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit)
         except subprocess.TimeoutExpired:
-            return None, f"not done after {limit:.0f} s"
+            return None, f"time limit of {limit:.0f} s exceeded"
         except OSError as error:
             return None, str(error)
         wall = time.monotonic() - begin
     output = (done.stdout + b"\n" + done.stderr).decode(errors="replace").replace("\r", "\n")
-    return (output, wall), (f"ended with {done.returncode}" if done.returncode else None)
+    return (output, wall), (f"exited with code {done.returncode}" if done.returncode else None)
 
 
 def measure(program, devices, rounds, limit):
-    """Entries of the report by row: platforms take turns."""
+    """Measures a program. Platforms alternate. Returns an entry of the report for each row."""
     entries = {row.name: {
         "group": "programs", "family": program.name, "amount": 1, "unit": row.unit,
         "platforms": {d["platform"]: {"seconds": []} for d in devices},
@@ -130,7 +130,7 @@ def measure(program, devices, rounds, limit):
                 if seconds and not (error and row.seconds):
                     outcome["seconds"].append(seconds)
                 else:
-                    outcome["error"] = error or "it printed no such number"
+                    outcome["error"] = error or "the output does not contain the number"
                     failed.add(device["platform"])
     for entry in entries.values():
         for outcome in entry["platforms"].values():

@@ -1,22 +1,22 @@
-"""What a run found: ratios and means, tables for people and for the documentation, charts."""
+"""Results: ratios and means, tables on the terminal and in Markdown, charts."""
 
 import math
 import statistics
 
-# Each has a geometric mean of its own; the first is the headline.
+# Each group has its own geometric mean. The first is the headline figure.
 GROUPS = {
-    "kernels": "kernel workloads", "images": "images", "runtime": "costs of the runtime", "builds": "builds and first launches", "spirv": "SPIR-V modules", "spirv builds": "builds of SPIR-V modules", "memory": "memory",
+    "kernels": "kernel workloads", "images": "images", "runtime": "runtime costs", "builds": "builds and first launches", "spirv": "SPIR-V modules", "spirv builds": "builds of SPIR-V modules", "memory": "memory",
     "programs": "programs",
 }
 
 
 def manner(report):
-    """How one figure came of several timings."""
+    """How the samples are combined."""
     return f"least CPU time of one thread in {report['rounds']} rounds" if report.get("cpu_time") else f"median of {report['rounds']}"
 
 
 def median(outcome):
-    """Seconds, or None where a platform has none."""
+    """The median in seconds, or None if the platform has no result."""
     return outcome.get("median") if outcome else None
 
 
@@ -26,12 +26,12 @@ def format_time(seconds):
 
 
 def format_step(seconds, number):
-    """A step of a series: the time of all, and of one of so many; or why there is none."""
+    """A step of a series: the total time and the time per item; or the reason why there is none."""
     return f"{format_time(seconds)} ({format_time(seconds / int(number))})" if isinstance(seconds, float) else (seconds or "")
 
 
 def format_rate(entry, seconds):
-    """A median as people read it: a rate, a time, or MiB."""
+    """Formats a median as a rate, a time, or MiB."""
     amount, unit = entry["amount"], entry["unit"]
     if unit == "MiB":
         return f"{seconds:.4g} MiB"
@@ -43,7 +43,7 @@ def format_rate(entry, seconds):
 
 
 def ratio(entry, name, base):
-    """The platform's time by the base's: above 1 where the base is faster. None where either has no time."""
+    """The platform's time divided by the base's time: above 1, the base is faster. None if either has no result."""
     ours, theirs = (median(entry["platforms"].get(n)) for n in (base, name))
     return theirs / ours if ours and theirs else None
 
@@ -58,7 +58,7 @@ def _summary(rows):
 
 
 def add_ratios(report):
-    """Works out the means from the medians: the headline over the kernel workloads, others apart."""
+    """Computes the geometric means of each group and family. The headline is that of the kernel workloads."""
     report["ratios"] = {}
     for name in others(report):
         found = {w: ratio(entry, name, report["base"]) for w, entry in report["workloads"].items()}
@@ -92,7 +92,7 @@ def head(report):
 
 
 def row(report, workload):
-    """A line of the table, and below it why platforms have no time."""
+    """A line of the table, followed by the reasons for missing results."""
     entry = report["workloads"][workload]
     names = [report["base"], *others(report)]
     lines = [f"{workload:<24}" + "".join(f"{cell(entry, name, report['base']):>{WIDTH}}" for name in names)]
@@ -102,7 +102,7 @@ def row(report, workload):
 
 
 def means(report):
-    """The geometric means of the groups as lines."""
+    """The geometric means of the groups, one line each."""
     lines = []
     for group, title in GROUPS.items():
         found = [report["ratios"].get(name, {}).get("groups", {}).get(group) for name in others(report)]
@@ -112,7 +112,7 @@ def means(report):
 
 
 def scaling_table(report, series):
-    """How one series grows: for each number the time, and the time of one of that many."""
+    """The table of one series: for each size, the total time and the time per item."""
     steps, names = report["scaling"][series], [d["platform"] for d in report["devices"]]
     lines = [f"{series:<24}" + "".join(f"{name[:WIDTH - 2]:>{WIDTH}}" for name in names)]
     for number, medians in steps.items():
@@ -144,13 +144,13 @@ def markdown(report):
                 [["workload", base, *names], *([w, cell(e, base, base), *(cell(e, n, base) for n in names)] for w, e in inside.items())]))
     for series, steps in report.get("scaling", {}).items():
         every = [d["platform"] for d in report["devices"]]
-        parts.append(f"**{series[0].upper()}{series[1:]}** (time of all, and of one)\n\n" + _markdown_table([["number", *every], *(
+        parts.append(f"**{series[0].upper()}{series[1:]}** (total time, and time per item)\n\n" + _markdown_table([["number", *every], *(
             [n, *(format_step(m.get(p), n) for p in every)] for n, m in steps.items())]))
     return "\n\n".join(parts) + "\n"
 
 
 def write_markdown(report, path, section):
-    """Puts the tables between the markers of a section of a file, and markers with them at its end where it has none."""
+    """Writes the tables between the markers of a section. If the file has no such markers, appends them."""
     begin, end = f"<!-- bench:begin {section} -->", f"<!-- bench:end {section} -->"
     try:
         with open(path) as file:
@@ -165,7 +165,7 @@ def write_markdown(report, path, section):
 
 
 def write_chart(report, path):
-    """Bars of the ratios on a logarithmic scale, a column for each platform. False where there is no matplotlib."""
+    """Draws the ratios as bars on a logarithmic scale, one column per platform. Returns False if matplotlib is not installed."""
     try:
         import matplotlib
     except ImportError:
@@ -182,7 +182,7 @@ def write_chart(report, path):
     for axis, name in zip(axes[0], names):
         values = [ratio(report["workloads"][w], name, report["base"]) for w in workloads]
         paint = [colours[report["workloads"][w]["group"]] for w in workloads]
-        # Bars from 1 on: to the right where the base is faster.
+        # Bars start at 1, and extend to the right if the base is faster.
         axis.barh(range(len(workloads)), [(v or 1) - 1 for v in values], left=1, color=paint)
         axis.set_xscale("log")
         axis.axvline(1, color="black", linewidth=0.8)

@@ -1,11 +1,11 @@
-/* What the runtime itself costs: launches, transfers, maps and command buffers, on every device of every platform whose name holds the first argument
- * (all of them without one).
+/* Measures launches, transfers, maps and command buffers on every device of every platform whose name contains the first argument (default: all
+ * platforms).
  *
  *   cc -O2 -o target/runtime scripts/benchmarks/runtime.c -lOpenCL
  *   target/runtime wgcl
  *
- * Microseconds are medians; bandwidths are of blocking calls, in 10^9 bytes a second. The second argument is the size of the large transfers in MiB, the
- * third the number of launches of the longer batch. */
+ * Times are medians; bandwidths are those of blocking calls, in 10^9 bytes per second. The second argument is the size of the large transfers in MiB, the
+ * third the number of launches in the longer batch. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_ENABLE_BETA_EXTENSIONS
 #include <CL/cl.h>
@@ -23,7 +23,7 @@ static double now(void) {
 
 static void check(cl_int error, const char *what) {
     if (error != CL_SUCCESS) {
-        fprintf(stderr, "%s: error %d\n", what, error);
+        fprintf(stderr, "%s failed: error %d\n", what, error);
         exit(1);
     }
 }

@@ -1,4 +1,4 @@
-"""WGSL twins: central workloads, written by hand in WGSL and run by plain wgpu (`backend-wgpu/examples/twins.rs`). To the bench they are platforms."""
+"""WGSL twins: workloads written by hand in WGSL and run by wgpu alone (`backend-wgpu/examples/twins.rs`). The benchmark treats them as platforms."""
 
 import os
 import select
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 FOLDER = Path(__file__).parent / "twins"
-# The name of each platform, and the program's argument. By default wgpu checks bounds, bounds loops and zeroes work-group memory.
+# The name of each platform, and the program's arguments. By default wgpu checks bounds, limits loops and zeroes work-group memory.
 VARIANTS = {"WGSL on wgpu": [], "WGSL on wgpu, unchecked": ["unchecked"]}
 TWINNED = {
     "copy_float4", "triad_float", "reduction", "sgemm_naive", "sgemm_tiled", "transpose_tiled", "nbody", "mandelbrot", "histogram_local", "black_scholes",
@@ -21,20 +21,20 @@ class TwinError(Exception):
 
 
 class TwinDevice:
-    """The program, and what a workload asks of a device: buffers by their numbers."""
+    """The twins' program, with the interface of a device. Buffers are numbers."""
 
     def __init__(self, program, arguments, timeout):
         self.timeout = timeout
         self.folder = tempfile.TemporaryDirectory(prefix="bench-twins-")
         self.file = os.path.join(self.folder.name, "data")
-        # Vulkan's window systems, of which nothing is asked, complain where there is no such folder.
+        # Window system code in Vulkan drivers prints warnings if this directory does not exist.
         environment = {"XDG_RUNTIME_DIR": self.folder.name} | os.environ | {"MESA_SHADER_CACHE_DIR": self.folder.name}
         pipe = subprocess.PIPE
         self.process = subprocess.Popen([program, *arguments], env=environment, stdin=pipe, stdout=pipe, text=True, bufsize=1)
         self.name, self.version, self.kind = self.ask("device").split("\t")
 
     def ask(self, *words):
-        """The answer to a command."""
+        """Sends a command and returns the answer."""
         try:
             self.process.stdin.write("\t".join(map(str, words)) + "\n")
             self.process.stdin.flush()
@@ -44,7 +44,7 @@ class TwinDevice:
         except OSError as error:
             raise TwinError(str(error)) from error
         if verdict != "ok":
-            raise TwinError(answer or f"the program ended with status {self.process.poll()}")
+            raise TwinError(answer or f"the program exited with code {self.process.poll()}")
         return answer
 
     def buffer(self, array):
@@ -69,7 +69,7 @@ class TwinDevice:
 
 
 class TwinWorker:
-    """Answers as a `Worker` does."""
+    """Has the interface of `Worker`."""
 
     def __init__(self, device, timeout):
         self.device, self.timeout = device, timeout
@@ -121,7 +121,7 @@ class TwinWorker:
 
 
 def find_twins():
-    """A platform for each variant, where the program is named by WGCL_TWINS and finds a device."""
+    """One platform per variant, if WGCL_TWINS names the program and it finds a device."""
     program, devices = os.environ.get("WGCL_TWINS"), []
     for platform, arguments in VARIANTS.items() if program else ():
         try:

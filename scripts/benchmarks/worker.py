@@ -1,7 +1,7 @@
-"""A process for each platform: a driver that crashes or hangs costs its own results and nobody else's, and sees no other driver beside it.
+"""Runs each platform in its own process: a crash or hang of a driver does not affect other platforms, and each driver is the only one in its process.
 
-The drivers' caches are on, in a temporary folder: some drivers (rusticl of Mesa 22.3) otherwise compile a kernel anew for every launch. Workloads that
-time compilers say `cold`, and run in a process of their own with the caches off.
+The drivers' caches are enabled, in a temporary directory, because rusticl of Mesa 22.3 otherwise compiles a kernel for every launch. Workloads that
+measure compilers set `cold`, and run in a separate process with the caches disabled.
 """
 
 import multiprocessing
@@ -15,13 +15,13 @@ from pathlib import Path
 from child import CACHES_OFF, caches_in, memory
 
 SPAWN = multiprocessing.get_context("spawn")
-# Seconds of a timing of CPU time: short, so that some of many are not disturbed.
+# The duration of a CPU time sample in seconds. Short samples are often undisturbed.
 SHORT = 0.002
 
 
 @contextmanager
 def variables(values):
-    """The environment of processes started meanwhile."""
+    """Sets environment variables for processes started in this block."""
     before = dict(os.environ)
     os.environ.update(values)
     try:
@@ -32,7 +32,7 @@ def variables(values):
 
 
 def vendor_folders(home):
-    """For each driver that the ICD loader would find, the variables with which it finds that one alone."""
+    """For each driver of the ICD loader, the variables that make the loader find only this driver."""
     entries = sorted(Path(os.environ.get("OCL_ICD_VENDORS", "")).glob("*.icd")) if os.environ.get("OCL_ICD_VENDORS") else []
     folders = []
     for entry in entries:
@@ -65,7 +65,7 @@ def _list_devices(pipe):
 
 
 def find_devices():
-    """The first device of every platform, and a temporary folder for what belongs to them, which has to stay as long as they are used."""
+    """The first device of every platform, and a temporary directory that must exist as long as they are used."""
     home = tempfile.TemporaryDirectory(prefix="bench-icd-")
     devices = []
     for folder in vendor_folders(home.name):
@@ -83,12 +83,12 @@ def find_devices():
 
 
 def _serve(pipe, device):
-    """Carries out the calls of a Worker until told to stop."""
+    """Executes the requests of a Worker until it sends `stop`."""
     import pyopencl as cl
     from workloads import OpenClDevice, Skip, base, find
 
     if device.get("cpu_time"):
-        # Before the driver is loaded, which then starts no threads for other cores.
+        # Before the driver is loaded, so that it does not start threads for other cores.
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
         base.CLOCK, base.TIMING_SECONDS = time.process_time, {kind: SHORT for kind in base.TIMING_SECONDS}
     platform = next(p for p in cl.get_platforms() if p.name.strip() == device["platform"])
@@ -98,7 +98,7 @@ def _serve(pipe, device):
         message = pipe.recv()
         try:
             if message[0] == "prepare":
-                # The memory of the last one goes before the next takes its own.
+                # Free the memory of the previous workload first.
                 workload = None
                 workload = find(message[1])(message[2])
                 workload.prepare(place)
@@ -119,13 +119,13 @@ def _serve(pipe, device):
                 return
         except Skip as reason:
             pipe.send({"skipped": str(reason)})
-        except Exception as error:  # The report has to survive whatever a driver does.
+        except Exception as error:  # A driver error must not end the benchmark.
             lines = traceback.format_exception_only(error)
             pipe.send({"error": " ".join("".join(lines).split())[:400] or "failed"})
 
 
 class Worker:
-    """Runs workloads on one device in a process of its own, which is started again after a crash."""
+    """Runs workloads on one device in a separate process, and restarts it after a crash."""
 
     def __init__(self, device, timeout):
         self.device, self.timeout = device, timeout
@@ -134,16 +134,16 @@ class Worker:
         self.cold = False
 
     def can(self, workload):
-        """Whether the workload concerns this platform at all."""
+        """Whether this platform supports the workload."""
         return True
 
     def call(self, *message):
-        """The answer of the process: a dictionary; with "error" where it failed, with "skipped" where it cannot."""
+        """Sends a request and returns the answer: a dictionary, with "error" on failure, or "skipped" if the device cannot run it."""
         self.ask(*message)
         return self.answer()
 
     def ask(self, *message):
-        """Asks for something whose answer `answer` waits for, so that others can be asked meanwhile."""
+        """Sends a request without waiting. `answer` waits for the answer."""
         if message[0] == "prepare":
             from workloads import find
 
@@ -160,7 +160,7 @@ class Worker:
         try:
             self.pipe.send(message)
         except OSError:
-            # The answer will say so.
+            # `answer` reports the error.
             pass
 
     def answer(self):
@@ -170,7 +170,7 @@ class Worker:
             reason = f"no answer within {self.timeout:.0f} s"
         except (EOFError, OSError):
             self.process.join(5)
-            reason = f"the process ended with status {self.process.exitcode}"
+            reason = f"the process exited with code {self.process.exitcode}"
         self.process.kill()
         self.process.join()
         self.process = None

@@ -1,4 +1,4 @@
-"""The workloads, a file for each subject. Each knows its source, its data, the work that it does, and the right result."""
+"""The workloads, one file per subject. Each has its source, its data, the amount of work, and a check of the result."""
 
 from . import builds, hashing, images, language, linear, numeric, runtime, scaling, searching, sorting, spirv, stencils, streams
 from .base import OpenClDevice, Skip, Workload
@@ -18,5 +18,5 @@ for family, module in FAMILIES.items():
 
 
 def find(name):
-    """The class of a workload by its name, or of a step of a series by the series and its number."""
+    """Returns the class of a workload by its name, or of a step of a series by the pair (series, number)."""
     return SERIES[name[0]][name[1]] if isinstance(name, tuple) else WORKLOADS[name]

@@ -1,25 +1,25 @@
-"""What all workloads share."""
+"""The base class of all workloads."""
 
 import time
 
 import numpy as np
 import pyopencl as cl
 
-# A timing repeats a kernel workload until about this many seconds have passed, so that neither the start of a launch nor Python is what is timed.
+# The duration of a sample of a kernel workload in seconds. It is long enough that launch latency and Python do not count.
 TIMING_SECONDS = {"cpu": 0.02, "gpu": 0.06}
 MOST_LOOPS = 2000
-# The clock of kernel and image workloads, and of what the runtime costs: with --cpu-time that of the process's threads.
+# The clock of kernel, image and runtime workloads. With --cpu-time, it is the CPU time of the process.
 CLOCK = time.perf_counter
-# Before each timing a GPU works for this many seconds: an H100's clocks fall to a fifth while the host prepares something, and take a while to rise.
+# A GPU works for this many seconds before each sample. An H100's clocks drop to a fifth while it is idle, and rise slowly.
 SETTLING_SECONDS = {"cpu": 0, "gpu": 0.1}
 
 
 class Skip(Exception):
-    """Raised while a workload is prepared: this device cannot do it, which is no failure."""
+    """Raised by `prepare` if the device does not support the workload. This is not a failure."""
 
 
 class OpenClDevice:
-    """Where a workload runs: one device of an OpenCL platform."""
+    """One device of an OpenCL platform."""
 
     def __init__(self, platform, device, kind):
         self.platform, self.device, self.kind = platform, device, kind
@@ -36,19 +36,19 @@ class OpenClDevice:
 
 
 class Workload:
-    """Base: `data` makes arrays and buffers, `set_up` kernels, `enqueue` the work of one run, `check` compares with the host.
+    """Base class: `data` creates arrays and buffers, `set_up` creates kernels, `enqueue` enqueues one run, `check` compares with the host.
 
-    The same `data` and `check` serve the WGSL twin of a workload, which `twin` describes (see `twins.py`).
+    The WGSL twin of a workload uses the same `data` and `check`; `twin` describes it (see `twins.py`).
     """
 
     group = "kernels"
-    # Repeated to fill a timing; runs of other workloads have loops of their own, or must not be repeated.
+    # Whether runs are repeated to fill a sample. Other workloads contain their own loop, or must not be repeated.
     looped = True
-    # Whether the device is made to work right before a timing.
+    # Whether the device is kept busy directly before a sample.
     settles = True
-    # Runs with the drivers' caches off.
+    # Whether the drivers' caches are disabled.
     cold = False
-    # Extensions, or "images".
+    # Required extensions, or "images".
     needs = ()
 
     def __init__(self, size):
@@ -67,32 +67,32 @@ class Workload:
             for need in self.needs:
                 if need == "images":
                     if not device.device.image_support:
-                        raise Skip("no images")
+                        raise Skip("images are not supported")
                 elif need not in extensions:
-                    raise Skip(f"no {need}")
+                    raise Skip(f"{need} is not supported")
         self.data()
         if isinstance(device, OpenClDevice):
             self.set_up()
 
     def data(self):
-        """Makes host arrays, and buffers from them."""
+        """Creates host arrays and buffers."""
 
     def set_up(self):
-        """Makes programs and kernels."""
+        """Creates programs and kernels."""
 
     def work(self):
-        """How much one run does, and its unit: the table shows the rate; with the unit "s" the time of one of so many."""
+        """The amount of work of one run, and its unit. The table shows the rate; with the unit "s", the time per item."""
         return 1, "s"
 
     def twin(self):
-        """The steps of the WGSL twin, None where there is none: (file, work-groups, buffers, 32-bit constants), or ("clear", buffer)."""
+        """The steps of the WGSL twin, or None: (file, work-groups, buffers, 32-bit constants), or ("clear", buffer)."""
         return None
 
     def program(self, source, *options):
         return cl.Program(self.context, source).build(options=list(options))
 
     def kernel(self, program, name, *arguments):
-        """A kernel object with its arguments set, once: what Python takes for that is not the driver's time."""
+        """A kernel with its arguments set. This is done once, because pyopencl's time for it is not the driver's."""
         kernel = cl.Kernel(program, name)
         kernel.set_args(*arguments)
         return kernel
@@ -115,7 +115,7 @@ class Workload:
         return self.device.fetch(buffer, like)
 
     def warm_up(self):
-        """Compilers that wait for the first launch, and memory that is first touched, are not what is timed. Finds how often a timing repeats."""
+        """Runs once, so that compilation and page faults are not measured. Then finds the number of runs in a sample."""
         self.run()
         if self.looped:
             wanted = TIMING_SECONDS[self.device.kind]
@@ -124,7 +124,7 @@ class Workload:
                 self.loops = min(MOST_LOOPS, max(2 * self.loops, round(self.loops * wanted / max(seconds, 1e-9))))
 
     def settle(self):
-        """Lets the device work until its clocks are up."""
+        """Keeps the device busy until its clocks have risen."""
         end = time.perf_counter() + SETTLING_SECONDS[self.device.kind]
         while self.settles and time.perf_counter() < end:
             self.time()
@@ -144,7 +144,7 @@ class Workload:
         self.repeat(1)
 
     def device_time(self):
-        """Seconds between start and end of the commands of one run, summed, by the profiling information of their events; None where there is none."""
+        """The sum of the commands' times in one run, in seconds, from profiling events; or None if there are none."""
         if not self.looped:
             return None
         self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
@@ -157,17 +157,17 @@ class Workload:
         return sorted(sums)[1] if self.device.device.profiling_timer_resolution and min(sums) > 0 else None
 
     def check(self):
-        """Whether the last run left the right result."""
+        """Whether the last run produced the correct result."""
         return True
 
 
 def of_type(base, **attributes):
-    """A workload class with some attributes set."""
+    """Creates a workload class with these attributes."""
     return type(base.__name__, (base,), attributes)
 
 
 def spread(groups, most=65535):
-    """So many work-groups, a power of two, as WGSL twins take them: in rows, since a row may not be longer than `most`."""
+    """Splits a power of two of work-groups into two dimensions, because one dimension has at most `most` groups."""
     rows = 1
     while groups // rows > most:
         rows *= 2

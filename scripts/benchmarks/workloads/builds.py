@@ -1,4 +1,4 @@
-"""What compilers cost: from clBuildProgram to the end of the first launch, with nothing or everything in the drivers' caches."""
+"""Compile time: from clBuildProgram to the end of the first launch, with empty or filled driver caches."""
 
 import itertools
 import os
@@ -12,7 +12,7 @@ from .base import Workload, of_type
 
 
 def source(lines, seed):
-    """A kernel of so many lines of integer arithmetic, some of them conditions; each seed makes another."""
+    """A kernel with this many lines of integer arithmetic and conditions; it depends on the seed."""
     body = "\n".join(
         f"    x = (x ^ {(seed * 2654435761 + line * 40503) % 2**32}u) * {2 * line + 3}u + rotate(x, {line % 31 + 1}u);" if line % 10
         else f"    if (x & {1 << line % 20}u) x += {line}u; else x -= a[(i + {line}u) % 64];"
@@ -22,7 +22,7 @@ def source(lines, seed):
 
 
 class Build(Workload):
-    """A program that no cache has seen, in a process whose compiler has been at work before."""
+    """A program that is in no cache, in a process that has compiled before."""
 
     group = "builds"
     looped = False
@@ -47,7 +47,7 @@ class Build(Workload):
 
 
 class WarmBuild(Build):
-    """A program that an earlier process has built, in a fresh process with the drivers' caches on disk."""
+    """A program that an earlier process built, in a new process with the drivers' caches on disk."""
 
     cold = False
 
@@ -56,7 +56,7 @@ class WarmBuild(Build):
         self.file = os.path.join(self.folder.name, "source.cl")
         with open(self.file, "w") as file:
             file.write(source(self.lines, next(self.serial)))
-        # Twice: some drivers only keep what they have seen before.
+        # Twice, because some drivers cache a program only when it is built again.
         for _ in range(2):
             self.time()
 

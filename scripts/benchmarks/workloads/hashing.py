@@ -15,7 +15,7 @@ class Sha256(Workload):
         primes = [p for p in range(2, 312) if all(p % d for d in range(2, int(p**0.5) + 1))]
 
         def fraction(p, root):
-            # The first 32 bits behind the point of a root, by integers: floor(p^(1/root) * 2^32).
+            # The first 32 fraction bits of a root, with integers: floor(p^(1/root) * 2^32).
             low, high = 0, 1 << 40
             while high - low > 1:
                 middle = (low + high) // 2

@@ -26,14 +26,14 @@ class ImageWorkload(Workload):
 
     def set_up(self):
         n = self.side()
-        # Smooth, so that the precision of a sampler's coordinates matters little; each channel differs.
+        # The picture is smooth, so that the precision of a sampler's coordinates matters little. Each channel differs.
         i, element = np.arange(n), CHANNELS[self.channels][1]
         self.scale = 255 if element is np.uint8 else 1
         self.picture = np.empty((n, n, 4), element)
         for c in range(4):
             wave = np.outer(np.cos(i / (30 + 5 * c)), np.sin(i / 40 + c)).astype(np.float32) * np.float32(0.4) + np.float32(0.5)
             self.picture[..., c] = (wave * 255).round() if self.scale == 255 else wave
-        # The rows that are checked.
+        # Only these rows are checked.
         self.rows = i[:: max(1, n // 128)]
         self.from_, self.to = self.image(self.picture), self.image(np.zeros_like(self.picture))
 
@@ -43,12 +43,12 @@ class ImageWorkload(Workload):
         return out
 
     def close(self, want):
-        """Whether the result's rows are within a step and a half of 8 bits of the values wanted, which are between 0 and 1."""
+        """Whether the checked rows differ from the expected values, between 0 and 1, by at most 1.5/255."""
         return abs(self.result()[self.rows] / self.scale - want).max() < 1.5 / 255
 
 
 class Rotation(ImageWorkload):
-    """Every pixel sampled once, with linear filtering, from the picture turned about its middle."""
+    """Rotation of a picture about its centre, one linearly filtered sample per pixel."""
 
     SOURCE = """
     constant sampler_t linear = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_LINEAR;
@@ -80,7 +80,7 @@ class Rotation(ImageWorkload):
 
 
 class SamplerConvolution(ImageWorkload):
-    """Binomial weights of 5 x 5, each pixel read through a sampler that takes care of the border."""
+    """5 x 5 binomial filter; the sampler handles the border."""
 
     SOURCE = """
     constant sampler_t nearest = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
@@ -110,7 +110,7 @@ class SamplerConvolution(ImageWorkload):
 
 
 class ImageGradient(ImageWorkload):
-    """A kernel that writes every pixel and reads none."""
+    """A kernel that only writes pixels."""
 
     SOURCE = """
     kernel void gradient(write_only image2d_t to, float step)

@@ -1,4 +1,4 @@
-"""What OpenCL C has and shading languages do not: private arrays, structures of pointers, long integers."""
+"""Features that shading languages do not have: private arrays, structures of pointers, 64-bit integers."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from .base import Workload
 
 
 class PrivateArrays(Workload):
-    """Every work-item sorts 24 numbers and their places in arrays of its own."""
+    """Every work-item sorts 24 numbers and their indices in private arrays."""
 
     LENGTH = 24
     SOURCE = """
@@ -53,7 +53,7 @@ class PrivateArrays(Workload):
 
 
 class StructOfPointers(Workload):
-    """Pointers to the buffers travel in a structure through functions, which exchange them between steps."""
+    """Functions pass buffer pointers in a structure, and swap them between steps."""
 
     SOURCE = """
     typedef struct { global const float4 *velocity; global float4 *from, *to; float step; } Bodies;
@@ -105,7 +105,7 @@ class StructOfPointers(Workload):
 
 
 class LongIntegers(Workload):
-    """Products, high halves of products, shifts and remainders of 64 bits."""
+    """64-bit products, high halves of products, shifts and remainders."""
 
     TURNS = 32
     SOURCE = """

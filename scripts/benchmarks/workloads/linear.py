@@ -32,7 +32,7 @@ class Sgemm(Workload):
         }
         c[y * n + x] = sum;
     }""",
-        # A group of 16 x 16 work-items makes a tile of 64 x 64; each keeps 4 x 4 sums in registers.
+        # A group of 16 x 16 work-items computes a tile of 64 x 64; each work-item keeps 4 x 4 sums in registers.
         "registers": """
     #define T 64
     #define D 16
@@ -92,7 +92,7 @@ class Sgemm(Workload):
 
 
 class SparseProduct(Workload):
-    """y = A x for a matrix in compressed rows of 1 to 32 elements, a row for each work-item."""
+    """y = A x for a CSR matrix with 1 to 32 elements per row, one row per work-item."""
 
     SOURCE = """
     kernel void spmv(global const uint *start, global const uint *column, global const float *value, global const float *x, global float *y)
@@ -136,7 +136,7 @@ class Transpose(Workload):
         int x = get_global_id(0), y = get_global_id(1);
         b[x * n + y] = a[y * n + x];
     }"""
-    # The tile has a column too many, so that its columns lie in different banks.
+    # The tile has one extra column, so that its columns are in different banks.
     TILED = """
     kernel __attribute__((reqd_work_group_size(16, 16, 1))) void transpose(global const float *a, global float *b, int n)
     {
@@ -171,7 +171,7 @@ class Transpose(Workload):
 
 
 class Fourier(Workload):
-    """Transforms of 1,024 complex numbers each, by one work-group in local memory: five steps of radix 4, in Stockham's order."""
+    """FFTs of 1,024 complex numbers, one per work-group in local memory: five radix-4 steps (Stockham)."""
 
     SOURCE = """
     float2 times(float2 a, float2 b) { return (float2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }

@@ -1,4 +1,4 @@
-"""What the runtime itself costs: launches, arguments, events, transfers, start-up, memory."""
+"""Runtime costs: launches, arguments, events, transfers, start-up, memory."""
 
 import numpy as np
 import pyopencl as cl
@@ -13,7 +13,7 @@ class Runtime(Workload):
 
 
 class Launches(Runtime):
-    """The time of a launch of a kernel that does next to nothing: waited for each time, or many behind each other."""
+    """The time of a launch of a trivial kernel: with a wait after each launch, or in a batch."""
 
     count, alone = 1000, False
 
@@ -41,7 +41,7 @@ class Launches(Runtime):
 
 
 class Arguments(Launches):
-    """Launches of a kernel of so many buffers, all set again before each."""
+    """Launches of a kernel with this many buffers; all arguments are set before each launch."""
 
     arguments, count = 8, 200
 
@@ -60,7 +60,7 @@ class Arguments(Launches):
 
 
 class EventChain(Launches):
-    """Launches of which each waits for the event of the one before."""
+    """Launches that each wait for the event of the previous launch."""
 
     def enqueue(self):
         event = None
@@ -70,7 +70,7 @@ class EventChain(Launches):
 
 
 class Profiled(Launches):
-    """Launches on a queue with profiling, and their times read at the end."""
+    """Launches on a profiling queue; their times are read at the end."""
 
     def set_up(self):
         super().set_up()
@@ -84,7 +84,7 @@ class Profiled(Launches):
 
 
 class Transfer(Runtime):
-    """Host to device, device to host, device to device, or a map and unmap in which the host reads one word a page. Small ones repeat in a run."""
+    """Host to device, device to host, device to device, or map and unmap with the host reading one word per page. Small transfers are repeated."""
 
     way, small = "write", False
 
@@ -128,7 +128,7 @@ class Transfer(Runtime):
 
 
 class StartUp(Runtime):
-    """A fresh process: from looking for platforms to the first result of a kernel."""
+    """A new process, from clGetPlatformIDs to the first result of a kernel."""
 
     settles = False
 
@@ -141,7 +141,7 @@ class StartUp(Runtime):
 
 
 class PeakMemory(StartUp):
-    """How far that process's memory grew at most while it did so, in MiB."""
+    """The maximum growth of that process's memory, in MiB."""
 
     group = "memory"
 

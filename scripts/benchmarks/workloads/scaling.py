@@ -1,4 +1,4 @@
-"""Series of one workload in growing sizes, which show how cost grows."""
+"""Series of workloads with growing sizes."""
 
 from .base import of_type
 from .builds import Build
@@ -9,7 +9,7 @@ SIZES = [1 << n for n in range(10, 32, 2)]
 
 
 class Kernel(Stream):
-    """A copying kernel over so many bytes."""
+    """A copy kernel over this many bytes."""
 
     size = 1024
 
@@ -28,13 +28,13 @@ class Bytes(Transfer):
 
 
 class BytesOnce(Bytes):
-    """A transfer's time by itself, however often it was repeated."""
+    """The time of one transfer, independent of the number of repetitions."""
 
     def time(self):
         return super().time() / self.repeats()
 
 
-# By name: what is counted, and for each size a workload and where it is left out (sizes that only a GPU's large memory is asked for).
+# By name: the counted unit, and for each size a workload and the sizes that are skipped on CPUs.
 SERIES = {
     "copy kernel, bytes": {size: of_type(Kernel, size=size) for size in SIZES},
     "write, bytes": {size: of_type(BytesOnce, size=size, way="write") for size in SIZES},
@@ -43,10 +43,10 @@ SERIES = {
     "arguments, 200 launches": {n: of_type(Arguments, arguments=n) for n in (1, 2, 4, 8, 16, 32)},
     "build, lines": {lines: of_type(Build, lines=lines) for lines in (10, 100, 1000, 10_000)},
 }
-# Bytes above which a series ends where the sizes are small.
+# With small sizes, a series ends at this many bytes.
 SMALL_LIMIT = 64 << 20
 
 
 def steps(series, size):
-    """The numbers of a series for a size of problems."""
+    """The steps of a series for small or large sizes."""
     return [n for n in SERIES[series] if not ("bytes" in series and size == "small" and n > SMALL_LIMIT)]

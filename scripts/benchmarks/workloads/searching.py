@@ -7,7 +7,7 @@ from .base import Workload, of_type
 
 
 class Histogram(Workload):
-    """How often each byte occurs, counted in local memory first, or at once in global memory."""
+    """A histogram of bytes, counted in local memory first, or directly in global memory."""
 
     way = "local"
     SOURCES = {
@@ -59,7 +59,7 @@ class Histogram(Workload):
 
 
 class BreadthFirst(Workload):
-    """Levels of a random graph of 1 to 16 edges a node, a launch for each level and a work-item for each node."""
+    """Breadth-first search in a random graph with 1 to 16 edges per node: one launch per level, one work-item per node."""
 
     SOURCE = """
     kernel void visit(global const uint *start, global const uint *edge, global int *level, int now)

@@ -1,4 +1,4 @@
-"""Prefix sums, and sorting: many small launches behind each other."""
+"""Prefix sums and sorting: many small launches in sequence."""
 
 import numpy as np
 
@@ -55,7 +55,7 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void add_sums(global uin
 
 
 class Scan(Workload):
-    """The exclusive prefix sum: blocks, their sums, and the sums added to the blocks."""
+    """The exclusive prefix sum: sums of blocks, their prefix sum, and its addition to the blocks."""
 
     def count(self):
         return self.pick(1 << 18, 32 << 20)
@@ -86,7 +86,7 @@ class Scan(Workload):
 
 
 class Sort(Workload):
-    """Base of the sorts: unsigned numbers, copied on the device before each run."""
+    """Base class of the sorts: unsigned numbers, copied on the device before each run."""
 
     def work(self):
         return self.count(), "Gkey/s"
@@ -130,7 +130,7 @@ class BitonicSort(Sort):
 
 
 class RadixSort(Sort):
-    """Four bits at a time: count the digits of each block, prefix sums of the counts, and every key to its place, in order."""
+    """Radix sort with four bits per pass: count the digits of each block, compute prefix sums of the counts, and move the keys."""
 
     SOURCE = SCAN + """
     kernel __attribute__((reqd_work_group_size(256, 1, 1))) void count(global const uint4 *keys, global uint *counts, uint shift)

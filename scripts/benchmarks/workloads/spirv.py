@@ -1,4 +1,4 @@
-"""Kernels of other rows as SPIR-V modules, which Debian's clang and llvm-spirv make of the same source without optimisation and with: what they run, and what they cost to build."""
+"""Other workloads as SPIR-V modules, compiled by Debian's clang and llvm-spirv from the same source with -O0 and -O2: run time and build time."""
 
 import functools
 import os
@@ -22,7 +22,7 @@ KERNELS = {
 
 @functools.cache
 def module(source, level, options):
-    """The module of a source. The translator does not know `freeze`, which only keeps an optimiser from choosing twice."""
+    """Compiles a source to a module. llvm-spirv does not support `freeze`, which is removed: it only constrains optimisers."""
     with tempfile.TemporaryDirectory(prefix="bench-spirv-") as folder:
         text, ir, bitcode, binary = (os.path.join(folder, f"k.{extension}") for extension in ("cl", "ll", "bc", "spv"))
 
@@ -45,7 +45,7 @@ def module(source, level, options):
 
 
 class Module:
-    """In place of a workload's source its module."""
+    """Uses the module instead of the workload's source."""
 
     def set_up(self):
         if not (shutil.which(COMPILER) and shutil.which(TRANSLATOR)):
@@ -63,7 +63,7 @@ class Module:
 
 
 class ModuleBuild(Module, builds.Build):
-    """A module that no cache has seen. The modules are there before anything is timed: what makes them would leave the processor's caches to nobody else."""
+    """A module that is in no cache. All modules are compiled before the measurement, because clang would evict the processor's caches."""
 
     ahead = 16
 

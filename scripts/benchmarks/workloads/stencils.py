@@ -6,7 +6,7 @@ from .base import Workload, of_type
 
 
 class Stencil2d(Workload):
-    """A point and its four neighbours; the border stays."""
+    """A point and its four neighbours; the border is unchanged."""
 
     SOURCE = """
     kernel void stencil(global const float *a, global float *b, int width, int height)
@@ -73,7 +73,7 @@ class Stencil3d(Workload):
 
 
 class Convolution(Workload):
-    """Bytes, each the weighted mean of its neighbourhood: a box of 3 x 3, or binomial weights of 5 x 5."""
+    """The weighted mean of the neighbourhood of each byte: a 3 x 3 box, or 5 x 5 binomial weights."""
 
     reach = 1
     BOX = """

@@ -54,7 +54,7 @@ class Stream(Workload):
 
 
 class Strided(Workload):
-    """Neighbouring work-items read words that lie 64 bytes apart; all are read in the end."""
+    """Neighbouring work-items read words 64 bytes apart. All words are read."""
 
     STRIDE = 16
     SOURCE = """
