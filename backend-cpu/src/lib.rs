@@ -8,47 +8,33 @@
 //! said of what pointers in memory lead to.
 //!
 //! # Commands
-//! Commands run in order, one at a time ([`queue`]), by whoever needs them: the thread that waits for one runs those before it as well, and a thread of the device's own runs what nobody waits
-//! for. A launch becomes up to a few dispatches, each of groups of one size ([`groups`]), and a dispatch ranges of groups that several threads take from one
-//! counter ([`pool`]); a dispatch that is over sooner than another thread could be woken is not shared.
+//! Commands run in order, one at a time ([`launch::queue`]), by whoever needs them: the thread that waits for one runs those before it as well, and a thread of the device's own runs what nobody waits
+//! for. A launch becomes up to a few dispatches, each of groups of one size ([`ndrange`]), and a dispatch ranges of groups that several threads take from one
+//! counter ([`threads::thread_pool`]); a dispatch that is over sooner than another thread could be woken is not shared.
 //!
 //! # Parts
-//! A part of the device ([`device`]) has its memory and its programs, and commands and threads of its own, which keep to its processors ([`cores`]): nothing of a part runs on a thread of the application's.
+//! A part of the device ([`device`]) has its memory and its programs, and commands and threads of its own, which keep to its processors ([`threads::affinity`]): nothing of a part runs on a thread of the application's.
 //!
 //! # Soundness
-//! Generated code runs in this process, with all that this means for kernels that go wrong. What is unsafe stands in few files: [`block`] (memory), [`memory`] (its bytes), [`code`] (calls of
-//! generated code), [`check`] (what it asks before it touches memory), [`cores`] (where threads run), [`floats`] (the state of the processor around them).
+//! Generated code runs in this process, with all that this means for kernels that go wrong. What is unsafe stands in few files: [`memory::host_allocation`] (memory), [`memory`] (its bytes), [`program::code`] (calls of
+//! generated code), [`sanitizer`] (what it asks before it touches memory), [`threads::affinity`] (where threads run), [`program::fp_environment`] (the state of the processor around them).
 
 #![cfg(all(unix, target_arch = "x86_64"))]
 #![warn(unreachable_pub)]
 
-mod arena;
-mod arguments;
-mod block;
-mod check;
-mod code;
-mod cores;
 mod device;
-mod dispatch;
-mod engine;
-mod floats;
-mod groups;
-mod key;
+mod launch;
 mod memory;
-mod perf;
-mod pool;
-mod processor;
+mod ndrange;
 mod program;
-mod properties;
-mod queue;
-mod report;
+mod sanitizer;
 #[cfg(test)]
 mod tests;
-mod topology;
+mod threads;
 
 use std::sync::Arc;
 
-pub use properties::isa_named;
+pub use device::properties::isa_named;
 
 use wgcl_api::backend::{Backend, Device};
 use wgcl_codegen::Isa;
@@ -77,7 +63,7 @@ impl CpuBackend {
     /// See [`Unavailable`].
     pub fn new(limit: Option<Isa>) -> Result<Self, Unavailable> {
         let has = Isa::detect().ok_or(Unavailable::Processor)?;
-        code::check_executable_memory()?;
+        program::code::check_executable_memory()?;
         Ok(Self { isa: limit.map_or(has, |limit| limit.min(has)) })
     }
 }

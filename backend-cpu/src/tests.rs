@@ -15,9 +15,9 @@ use wgcl_compiler::ir::{Global, GlobalVar, KernelParam, Module, Reloc, Space};
 use wgcl_compiler::vectorize::abi::{ArgPlace, ArgPlaces, LaunchContext, NativeKernel, WorkerContext};
 use wgcl_runtime::{Artifact, KernelFacts};
 
-use crate::code::{Code, Entry};
 use crate::device::CpuDevice;
-use crate::key::Key;
+use crate::program::code::{Code, Entry};
+use crate::program::key::Key;
 use crate::program::{Cpu, CpuProgram, Native, program_memory};
 
 /// The words of a kernel's one argument, a buffer.

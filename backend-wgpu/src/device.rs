@@ -20,7 +20,7 @@ use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::layout::ProgramData;
 use wgcl_compiler::layout::program_data;
 use wgcl_compiler::target::Target;
-use wgcl_runtime::process;
+use wgcl_runtime::shutdown;
 use wgcl_runtime::{Expected, KernelFacts};
 
 use crate::adapter::capabilities::Approach;
@@ -139,7 +139,7 @@ impl WgpuDevice {
             process_exit::leave_abruptly();
         }
         let spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
-            let running = process::Running::new();
+            let running = shutdown::Running::new();
             thread::Builder::new()
                 .name(name.to_owned())
                 .spawn(move || {

@@ -21,20 +21,20 @@
 #![warn(unreachable_pub)]
 
 mod artifact;
-mod defect;
+mod compiler_panic;
+mod disk_cache;
 mod history;
 pub mod host;
 mod kernel;
-pub mod process;
 mod program;
-mod shelf;
+pub mod shutdown;
 #[cfg(test)]
 mod tests;
 pub mod workers;
 
 pub use artifact::{Artifact, Machine, VariantKey};
-pub use defect::contained;
+pub use compiler_panic::contained;
+pub use disk_cache::Shelf;
 pub use history::{History, Launched};
 pub use kernel::{Kernel, KernelFacts};
 pub use program::{Compile, Expected, Program};
-pub use shelf::Shelf;

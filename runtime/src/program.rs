@@ -11,9 +11,9 @@ use wgcl_api::observe::trace;
 use wgcl_compiler::launch::LaunchError;
 
 use crate::artifact::{Artifact, KeyOf, Machine};
+use crate::disk_cache::Shelf;
 use crate::history::{History, Launched};
 use crate::kernel::{Kernel, KernelFacts, Loaded, Variant};
-use crate::shelf::Shelf;
 use crate::workers::{self, Urgency};
 
 /// Makes the artifact of a kernel for a key.

@@ -11,7 +11,7 @@ use std::thread;
 use parking_lot::Mutex;
 use wgcl_compiler::parallel;
 
-use crate::process;
+use crate::shutdown;
 
 /// How soon a job is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +72,8 @@ fn run() {
     loop {
         let job = WORK.lock().next();
         let Some(job) = job else { return };
-        let _compiling = process::Running::compiling();
-        if process::is_ending() {
+        let _compiling = shutdown::Running::compiling();
+        if shutdown::is_ending() {
             continue;
         }
         if catch_unwind(AssertUnwindSafe(job)).is_err() {

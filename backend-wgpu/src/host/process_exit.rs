@@ -17,7 +17,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use wgcl_runtime::process;
+use wgcl_runtime::shutdown;
 
 use crate::message::Message;
 
@@ -78,7 +78,7 @@ struct EndOfMain;
 impl Drop for EndOfMain {
     fn drop(&mut self) {
         let end = Instant::now() + PATIENCE;
-        let is_busy = || IN_FLIGHT.load(Ordering::Acquire) > 0 || process::is_compiling();
+        let is_busy = || IN_FLIGHT.load(Ordering::Acquire) > 0 || shutdown::is_compiling();
         let is_here = std::process::id() == PROCESS.load(Ordering::Acquire);
         while is_here && FRAGILE.load(Ordering::Acquire) && is_busy() && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(1));
@@ -112,7 +112,7 @@ fn hook() {
     }
 
     extern "C" fn at_exit(status: c_int, _: *mut c_void) {
-        let is_busy = !end_threads() && (FRAGILE.load(Ordering::Acquire) || process::is_compiling());
+        let is_busy = !end_threads() && (FRAGILE.load(Ordering::Acquire) || shutdown::is_compiling());
         if is_busy {
             tracing::warn!("the process ends while a kernel runs on the CPU, or is compiled");
         }
@@ -145,7 +145,7 @@ fn hook() {}
 /// Ends all threads, waiting for what they are doing; whether all ended in time.
 #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has the hook"))]
 fn end_threads() -> bool {
-    process::begin_end();
+    shutdown::begin_end();
     if std::process::id() != PROCESS.load(Ordering::Acquire) {
         return true;
     }
@@ -153,5 +153,5 @@ fn end_threads() -> bool {
         // A thread that has ended already needs no message.
         let _ = thread.send(Message::Quit);
     }
-    process::wait_for_all(Instant::now() + PATIENCE)
+    shutdown::wait_for_all(Instant::now() + PATIENCE)
 }

@@ -13,7 +13,7 @@ use std::sync::mpsc::Sender;
 
 use wgcl_api::backend::{BackendError, BackendResult, ExternalMemory, HostTarget, Memory};
 use wgcl_api::types::host_memory::HostRegion;
-use wgcl_runtime::process;
+use wgcl_runtime::shutdown;
 use wgpu::BufferUsages;
 
 use crate::buffer::Buffer;
@@ -194,7 +194,7 @@ impl WgpuMemory {
 
 impl Drop for WgpuMemory {
     fn drop(&mut self) {
-        if process::is_ending() {
+        if shutdown::is_ending() {
             // The driver below may be gone already.
             std::mem::forget(Arc::clone(&self.gpu));
             return;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, Command, Progress};
-use wgcl_runtime::process;
+use wgcl_runtime::shutdown;
 
 use crate::launch::limits::Planner;
 use crate::message::Message;
@@ -130,7 +130,7 @@ impl Port {
             let _ = self.send(Message::Flush);
             return;
         }
-        let _running = process::Running::new();
+        let _running = shutdown::Running::new();
         self.retirer.retire();
         while !done() && self.retirer.wait_for_next() {
             self.retirer.retire();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use wgcl_api::backend::{BackendError, BackendResult, Progress, SharedPayload};
-use wgcl_runtime::process;
+use wgcl_runtime::shutdown;
 
 use crate::buffer::Buffer;
 use crate::gpu::open_device::{Gpu, Submission};
@@ -109,7 +109,7 @@ impl Recording {
 
     /// Ends the thread's work: finishes what was submitted. Where the process ends, everything is left as it is, `rest` too.
     pub(crate) fn end<T: Send + 'static>(mut self, rest: T) {
-        if !process::is_ending() {
+        if !shutdown::is_ending() {
             self.submit();
         }
         // Nothing here may be freed while the device uses it, and the driver's exit handlers come next.
@@ -117,7 +117,7 @@ impl Recording {
             tracing::debug!("at the end: {error}");
         }
         self.batch.idle();
-        if process::is_ending() {
+        if shutdown::is_ending() {
             // The completion thread ends with its sender, and the process's end waits for that thread.
             self.batches = std::sync::mpsc::channel().0;
             process_exit::leave((self, rest));

@@ -6,7 +6,7 @@ use wgcl_codegen::Isa;
 use wgcl_compiler::target::Target;
 use wgcl_runtime::host;
 
-use crate::processor::{Processor, processor};
+use crate::device::processor::{Processor, processor};
 
 /// Bytes of memory that are reported where the system does not tell.
 const UNKNOWN_MEMORY: u64 = 1 << 30;
@@ -40,7 +40,7 @@ pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DevicePro
         max_group_invocations: MAX_GROUP,
         max_group_size: [MAX_GROUP; 3],
         max_groups: [u32::MAX; 3],
-        base_alignment: crate::block::ALIGN as u32,
+        base_alignment: crate::memory::host_allocation::ALIGN as u32,
         compute_units: u32::try_from(threads).unwrap_or(u32::MAX),
         clock_mhz: host::clock_mhz(),
         subgroup_size: target.language.subgroup_size,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use wgcl_api::objects::device::partition::{AffinityDomain, Division};
 
-use crate::cores::Cores;
+use crate::threads::affinity::Cores;
 
 /// Where Linux describes the system.
 const SYSTEM: &str = "/sys/devices/system";
@@ -85,7 +85,7 @@ mod tests {
     use wgcl_api::objects::device::partition::AffinityDomain;
 
     use super::{divisions, divisions_in, numbers};
-    use crate::cores::Cores;
+    use crate::threads::affinity::Cores;
 
     fn write(file: &Path, text: &str) {
         fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");

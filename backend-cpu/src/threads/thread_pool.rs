@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, BackendResult};
 
-use crate::arena::Arena;
-use crate::cores::{self, Cores};
+use crate::memory::arena::Arena;
+use crate::threads::affinity::{self, Cores};
 
 /// How long a thread looks for more work, or for the end of others' work, before it sleeps.
 const SPIN: Duration = Duration::from_micros(10);
@@ -270,7 +270,7 @@ impl Pool {
         self.start.call_once(|| {
             for number in 0..self.shared.seats.len() {
                 let shared = Arc::clone(&self.shared);
-                if let Err(error) = cores::spawn("wgcl-cpu", self.cores.as_ref(), move || shared.serve(number)) {
+                if let Err(error) = affinity::spawn("wgcl-cpu", self.cores.as_ref(), move || shared.serve(number)) {
                     tracing::warn!("{number} threads instead of {}: {error}", self.shared.seats.len());
                     break;
                 }
@@ -306,7 +306,7 @@ mod tests {
     use wgcl_api::backend::BackendError;
 
     use super::{Pool, Work};
-    use crate::arena::Arena;
+    use crate::memory::arena::Arena;
 
     /// Counts how often each part was run, and by whom.
     struct Counter {

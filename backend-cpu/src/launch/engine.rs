@@ -11,16 +11,16 @@ use wgcl_compiler::printf::{BUFFER_SIZE, Table};
 use wgcl_compiler::vectorize::abi::LaunchContext;
 use wgcl_runtime::workers::Urgency;
 
-use crate::arguments::ArgBlock;
-use crate::block::Block;
-use crate::check::{self, Checker};
-use crate::cores::Cores;
-use crate::dispatch::Dispatch;
-use crate::groups::{Part, parts};
-use crate::key::Key;
+use crate::launch::arguments::ArgBlock;
+use crate::launch::dispatch::Dispatch;
+use crate::memory::host_allocation::Block;
 use crate::memory::{CpuMemory, Quota};
-use crate::pool::Pool;
+use crate::ndrange::{Part, parts};
+use crate::program::key::Key;
 use crate::program::{CpuProgram, Freedom, Kernel, Pace};
+use crate::sanitizer::{self, Checker};
+use crate::threads::affinity::Cores;
+use crate::threads::thread_pool::Pool;
 
 /// Nanoseconds that a dispatch should take at least on one thread for others to be woken.
 const WORTH_SHARING: u64 = 10_000;
@@ -157,7 +157,7 @@ impl Engine {
         let mut printed: Option<(Block, Table)> = None;
         let mut arguments: Option<Arc<ArgBlock>> = None;
         let mut checked = Ok(());
-        let common_checks = check::Common::of(program, num_groups);
+        let common_checks = sanitizer::Common::of(program, num_groups);
         for part in &parts {
             let variant = program.variant(kernel, &common.clone().of_part(part))?;
             if let Some(table) = &variant.printed
@@ -248,7 +248,7 @@ fn context(launch: &Launch, num_groups: [u32; 3], program: &CpuProgram) -> Launc
         constants: places.constant,
         variables: places.global,
         fused: fused as *const () as u64,
-        check: check::ask as *const () as u64,
+        check: sanitizer::ask as *const () as u64,
         num_groups,
         global_size: narrow(launch.global_size),
         global_offset: narrow(launch.global_offset),

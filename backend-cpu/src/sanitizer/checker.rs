@@ -1,13 +1,9 @@
 //! What the accesses of a kernel ask before they are made (`wgcl_compiler::vectorize::sanitize`).
 //!
 //! The bounds are those of a launch: its arguments', the program's variables', and for pointers of which the compiler does not know where they lead those of all memory objects
-//! that there are. What lies outside of them is [told](crate::report), and bytes that do not matter are touched in its place: zeros where it is read, others where it is written.
+//! that there are. What lies outside of them is [told](super::report), and bytes that do not matter are touched in its place: zeros where it is read, others where it is written.
 //!
-//! What is within bounds may be wrong all the same: misaligned, never [written], not to be written, or touched by two work-items with nothing that [orders](order) their [visits].
-
-mod order;
-mod visits;
-pub(crate) mod written;
+//! What is within bounds may be wrong all the same: misaligned, never [written](crate::memory::initialized), not to be written, or touched by two work-items with nothing that [orders](super::happens_before) their [visits](super::shadow_memory).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -21,15 +17,15 @@ use wgcl_api::options::Options;
 use wgcl_compiler::ir::Space;
 use wgcl_compiler::vectorize::sanitize::{Access, AccessSite, Object};
 
-use crate::arguments::ArgBlock;
-use crate::block::Block;
-use crate::groups::Part;
+use super::happens_before::{Counts, Diverged, Doubtful, GROUP, Group};
+use super::report::{Fault, NULL_END, Reports, Wrong};
+use super::shadow_memory::{Shared, Visit};
+use crate::launch::arguments::ArgBlock;
+use crate::memory::host_allocation::Block;
+use crate::memory::initialized::Written;
 use crate::memory::{CpuMemory, Quota};
+use crate::ndrange::Part;
 use crate::program::{CpuProgram, Variant};
-use crate::report::{Fault, NULL_END, Reports, Wrong};
-use order::{Counts, Diverged, Doubtful, GROUP, Group};
-use visits::{Shared, Visit};
-use written::Written;
 
 /// Groups of a launch that are told apart.
 const MOST_GROUPS: usize = 1 << 22;
@@ -131,8 +127,8 @@ pub(crate) struct Checker {
 
 /// Who asks of which site.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
-    address: u64,
+pub(super) struct Asked {
+    pub(super) address: u64,
     base: u64,
     number: usize,
     /// Linear local id.

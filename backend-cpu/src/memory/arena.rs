@@ -2,7 +2,7 @@
 
 use wgcl_compiler::vectorize::abi::WorkerContext;
 
-use crate::block::Block;
+use crate::memory::host_allocation::Block;
 
 /// A thread's arena.
 #[derive(Debug, Default)]

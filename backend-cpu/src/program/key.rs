@@ -6,7 +6,7 @@ use wgcl_compiler::ir::{self, KernelParam};
 use wgcl_compiler::launch::{KernelKey, LaunchKey};
 use wgcl_compiler::vectorize::Style;
 
-use crate::groups::Part;
+use crate::ndrange::Part;
 
 /// What a kernel's code is made for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,5 +1,10 @@
 //! Programs: kernels' variants as machine code, and the memory of constants and variables.
 
+pub(crate) mod code;
+mod fp_environment;
+pub(crate) mod key;
+mod perf_map;
+
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -20,14 +25,13 @@ use wgcl_compiler::vectorize::{Style, assembly, compile, vector_ir};
 use wgcl_runtime::workers::{STACK, Urgency};
 use wgcl_runtime::{Artifact, Compile, Expected, KernelFacts, Machine, Program, Shelf, contained};
 
-use crate::block::Block;
-use crate::code::Code;
-use crate::groups;
-use crate::key::Key;
+use crate::device::properties::isa_name;
 use crate::memory::CpuMemory;
-use crate::perf;
-use crate::properties::isa_name;
-use crate::report::Reports;
+use crate::memory::host_allocation::Block;
+use crate::ndrange;
+use crate::program::code::Code;
+use crate::program::key::Key;
+use crate::sanitizer::report::Reports;
 
 /// The processor, as what runs kernels.
 pub(crate) struct Cpu {
@@ -144,7 +148,7 @@ impl Machine for Cpu {
         let kernel = &artifact.kernel;
         let code = (self.map)(kernel)?;
         if let Some(address) = code.address() {
-            perf::note(address, kernel.code.len(), &format!("{name}.{}", isa_name(self.style.isa)));
+            perf_map::note(address, kernel.code.len(), &format!("{name}.{}", isa_name(self.style.isa)));
         }
         Ok(Variant {
             code,
@@ -267,7 +271,7 @@ impl CpuProgram {
 
     fn probable_key(&self, kernel: &Kernel, local_size: [u32; 3]) -> Key {
         let style = self.code.machine().style;
-        let local_size = if kernel.is_free() && !style.checked { groups::PROBABLE } else { local_size };
+        let local_size = if kernel.is_free() && !style.checked { ndrange::PROBABLE } else { local_size };
         Key::probable(kernel.params(), kernel.required_group_size(), local_size, style)
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use wgcl_compiler::vectorize::abi::LaunchContext;
 
-use crate::arena::Arena;
-use crate::arguments::ArgBlock;
-use crate::pool::Work;
+use crate::launch::arguments::ArgBlock;
+use crate::memory::arena::Arena;
 use crate::program::Variant;
+use crate::threads::thread_pool::Work;
 
 /// Groups of one size, and the kernel that runs them.
 #[derive(Debug)]

@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
 use wgcl_api::backend::{BackendError, Command, Progress};
-use wgcl_runtime::process;
+use wgcl_runtime::shutdown;
 
-use crate::cores;
-use crate::engine::{Engine, Host};
+use crate::launch::engine::{Engine, Host};
+use crate::threads::affinity;
 
 /// Commands from which on the device begins without being asked to.
 const MANY: usize = 256;
@@ -98,7 +98,7 @@ impl Shared {
 
     /// Runs a command and those behind it, until `enough`.
     fn run(self: &Arc<Self>, first: Task, host: Host, enough: &dyn Fn() -> bool) {
-        let _running = process::Running::new();
+        let _running = shutdown::Running::new();
         let mut task = Some(first);
         while let Some(Task { command, progress }) = task {
             self.engine.run(command, &*progress, host);
@@ -112,7 +112,7 @@ impl Shared {
         state.called = true;
         if state.thread == Thread::NotStarted {
             let shared = Arc::clone(self);
-            let thread = cores::spawn("wgcl-cpu-queue", self.engine.cores(), move || shared.serve());
+            let thread = affinity::spawn("wgcl-cpu-queue", self.engine.cores(), move || shared.serve());
             state.thread = if thread.is_ok() { Thread::Running } else { Thread::Refused };
         }
         if !state.busy {

@@ -7,7 +7,7 @@ use wgcl_codegen::exec::Executable;
 use wgcl_compiler::vectorize::abi::{LaunchContext, NativeKernel, WorkerContext};
 
 use crate::Unavailable;
-use crate::floats::DefaultFloats;
+use crate::program::fp_environment::DefaultFloats;
 
 /// A kernel, as `wgcl_compiler::vectorize::abi` has it.
 pub(crate) type Entry = unsafe extern "sysv64" fn(*const LaunchContext, *mut WorkerContext, u64, u64);

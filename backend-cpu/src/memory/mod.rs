@@ -3,6 +3,10 @@
 //! Commands run one after the other, so that nobody but the application can touch a memory object's bytes while a command does; where it does all the same, its program has a race that OpenCL leaves
 //! undefined. The application may hand memory of its own to commands that overlaps an object's (what it has mapped): so bytes are moved by pointers, without references to them.
 
+pub(crate) mod arena;
+pub(crate) mod host_allocation;
+pub(crate) mod initialized;
+
 use std::any::Any;
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -15,8 +19,8 @@ use wgcl_api::host_commands::{HostBytes, range};
 use wgcl_api::options::Options;
 use wgcl_api::types::host_memory::HostRegion;
 
-use crate::block::Block;
-use crate::check::written::Written;
+use crate::memory::host_allocation::Block;
+use crate::memory::initialized::Written;
 
 /// Bytes of a memory object that offsets of 32 bits with sign do not reach the end of.
 const FAR: u64 = 1 << 31;

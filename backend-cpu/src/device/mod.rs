@@ -1,5 +1,9 @@
 //! The device, and its parts.
 
+mod processor;
+pub(crate) mod properties;
+mod topology;
+
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
@@ -17,13 +21,13 @@ use wgcl_compiler::vectorize::{Style, subgroup_size, subgroup_sizes};
 use wgcl_compiler::{ir, parallel};
 use wgcl_runtime::{Expected, Program};
 
-use crate::cores::Cores;
-use crate::engine::{self, Engine};
+use crate::device::properties::properties;
+use crate::device::topology::divisions;
+use crate::launch::engine::{self, Engine};
+use crate::launch::queue::Commands;
 use crate::memory::{CpuMemory, Quota, landing};
 use crate::program::{self, Cpu, CpuProgram};
-use crate::properties::properties;
-use crate::queue::Commands;
-use crate::topology::divisions;
+use crate::threads::affinity::Cores;
 
 /// A module, and the code that one of the devices has made of it.
 type MadeCode = (Weak<ir::Module>, Weak<Program<Cpu>>);

@@ -8,8 +8,8 @@ use std::cell::RefCell;
 use smallvec::SmallVec;
 use wgcl_compiler::vectorize::sanitize::Access;
 
-use super::Asked;
-use super::visits::{Pages, Syncs, Visit};
+use super::checker::Asked;
+use super::shadow_memory::{Pages, Syncs, Visit};
 
 thread_local! {
     /// The group that this thread runs.

@@ -7,7 +7,7 @@ use std::io;
 use std::thread::{Builder, JoinHandle};
 
 #[cfg(target_os = "linux")]
-use affinity::Affinity;
+use linux::Affinity;
 
 /// Bytes of the stack of a thread that runs commands.
 const STACK: usize = 16 << 20;
@@ -62,11 +62,11 @@ impl Cores {
 /// Starts a thread that keeps to processors, or without them may use all that threads of the application may.
 #[cfg(target_os = "linux")]
 pub(crate) fn spawn(name: &str, cores: Option<&Cores>, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
-    let (origin, cores) = (affinity::origin(), cores.cloned());
+    let (origin, cores) = (linux::origin(), cores.cloned());
     Builder::new().name(name.to_owned()).stack_size(STACK).spawn(move || {
         match (cores, origin) {
             (Some(cores), origin) => {
-                affinity::set_origin(origin.or_else(Affinity::of_this_thread));
+                linux::set_origin(origin.or_else(Affinity::of_this_thread));
                 cores.keep();
             }
             (None, Some(origin)) => origin.set(),
@@ -84,7 +84,7 @@ pub(crate) fn spawn(name: &str, _: Option<&Cores>, run: impl FnOnce() + Send + '
 
 /// What Linux has of a thread.
 #[cfg(target_os = "linux")]
-mod affinity {
+mod linux {
     use std::cell::Cell;
 
     thread_local! {
