@@ -103,7 +103,7 @@ pub struct BindingKey {
     /// How each `__constant` argument is bound, in order of the kernel's `Buffer { space: Constant, .. }` parameters.
     pub constant_args: Vec<ConstantBinding>,
     /// Indices of the parameters that share one binding, that of the first of them; nearly always empty.
-    pub folded: Words,
+    pub merged: Words,
     /// Indices of the parameters whose pointer does not point to the first byte of what is bound for them (shared virtual memory); nearly always empty.
     pub started_args: Words,
     /// Whether no two of the buffers and images that the launch binds share memory, so that what is written through one is not seen through another.
@@ -114,7 +114,7 @@ pub struct BindingKey {
     /// Buffers that the launch binds besides the arguments, because pointers in memory may lead there: parameters behind the kernel's own.
     pub extra_buffers: u32,
     /// The parameters that are bound in several pieces; nearly always none.
-    pub pieces: Pieces,
+    pub split: SplitBindings,
     /// Whether the dispatch begins with the NDRange's first group: the group base is zero.
     pub single_dispatch: bool,
     /// Work-items of dimension 0 that an invocation may stand for (`passes::coarsen`): a power of two that divides the global size. More than one only for
@@ -143,12 +143,12 @@ impl BindingKey {
     /// All of an NDRange in one dispatch, an invocation for each work-item, and buffers of which nothing is known.
     const WHOLE: Self = Self {
         constant_args: Vec::new(),
-        folded: Words::new(),
+        merged: Words::new(),
         started_args: Words::new(),
         distinct: false,
         addresses: false,
         extra_buffers: 0,
-        pieces: Pieces { params: Vec::new(), shift: 0, overlap: 0 },
+        split: SplitBindings { params: Vec::new(), shift: 0, overlap: 0 },
         single_dispatch: true,
         coarsen: 1,
         two_dimensional_dispatch: false,
@@ -212,23 +212,23 @@ pub enum ConstantBinding {
 }
 
 /// Buffers that are larger than a binding may be: each is bound as several *pieces*, one after the other, and an access chooses the one where it begins
-/// (`passes::pieces`).
+/// (`passes::split_bindings`).
 ///
-/// A piece begins [`Pieces::step`] bytes behind the one before it and has `1 << shift` bytes, the last one what is left: it goes on for [`Pieces::overlap`]
+/// A piece begins [`SplitBindings::step`] bytes behind the one before it and has `1 << shift` bytes, the last one what is left: it goes on for [`SplitBindings::overlap`]
 /// bytes where the next one has begun, so that an access lies in one piece whatever its alignment. The first piece is bound for the parameter itself, the
 /// others for parameters behind all others, in the order of `params`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Pieces {
+pub struct SplitBindings {
     /// The parameters, those for extra buffers included, and how many pieces each is bound as: two at least.
     pub params: Vec<(u32, u32)>,
     /// Bytes of a piece, as a power of two.
     pub shift: u32,
-    /// Bytes that a piece shares with the next: a multiple of the alignment of bindings, [`Pieces::WIDEST`] at least. The number of pieces times this is less
+    /// Bytes that a piece shares with the next: a multiple of the alignment of bindings, [`SplitBindings::WIDEST`] at least. The number of pieces times this is less
     /// than the bytes of a piece.
     pub overlap: u32,
 }
 
-impl Pieces {
+impl SplitBindings {
     /// Bytes of the widest access: sixteen lanes of 64 bits.
     pub const WIDEST: u32 = 128;
 
@@ -237,7 +237,7 @@ impl Pieces {
         (1 << self.shift) - self.overlap
     }
 
-    /// Pieces of a buffer of so many bytes, one at least.
+    /// Number of bindings for a buffer of `size` bytes; at least one.
     pub const fn count(&self, size: u64) -> u64 {
         1 + size.saturating_sub(1 << self.shift).div_ceil(self.step() as u64)
     }

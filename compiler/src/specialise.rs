@@ -148,9 +148,12 @@ pub fn has_pass(name: &str) -> bool {
 const IMAGES: &[Step] = &[Step::Pass(&expand::PASS)];
 
 /// So are doubles that a device has not.
-const DOUBLES: &[Step] = &[Step::On(
+const DOUBLES: &[Step] = &[Step::If(
     Target::soft_doubles,
-    &[Step::Then(&[Step::Pass(&doubles::PASS)], &[Step::Each(&[Step::Pass(&passes::simplify::PASS), Step::Pass(&passes::compact::PASS)])])],
+    &[Step::IfChanged(
+        &[Step::Pass(&doubles::PASS)],
+        &[Step::EachFunction(&[Step::Pass(&passes::simplify::PASS), Step::Pass(&passes::renumber::PASS)])],
+    )],
 )];
 
 /// The module of one kernel: it is function 0, followed by the helpers that it calls.
@@ -203,7 +206,7 @@ fn depends_on_groups(before: &ir::Module, module: &ir::Module, key: &LaunchKey, 
     let mut has_loops = false;
     before.functions[index].body.walk(&mut |inst| has_loops |= matches!(inst.op, ir::Op::Loop { .. }));
     let is_blind = |module, index: usize| u32::try_from(index).is_ok_and(|index| passes::group_blind(module, Func(index)));
-    let exchanges = target.shaders.costs.lanes_exchange && passes::exchange::has_wide(kernel);
+    let exchanges = target.shaders.costs.lanes_exchange && passes::subgroup_coalesce::has_wide(kernel);
     has_loops
         || exchanges
         || !key.binding.single_dispatch

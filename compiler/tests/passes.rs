@@ -83,7 +83,7 @@ fn case(kernel: &Function, options: &Options, run: &options::Run) -> Result<Case
     let (mut memory, mut args, mut folds) = (Vec::new(), Vec::new(), Vec::new());
     let (mut common, mut values) = (0, run.values.iter());
     for (index, (param, &value)) in (0_u32..).zip(kernel.kernel.iter().flat_map(|data| &data.params).zip(&kernel.params)) {
-        folds.push(if key.binding.folded.contains(&index) { common } else { 0 });
+        folds.push(if key.binding.merged.contains(&index) { common } else { 0 });
         args.push(match param {
             KernelParam::Buffer { .. } if key.kernel.null_args.contains(&index) => Given::Buffer(None),
             KernelParam::Buffer { .. } => {
@@ -91,7 +91,7 @@ fn case(kernel: &Function, options: &Options, run: &options::Run) -> Result<Case
                 let word = |at: u32| (at * 8 + index).wrapping_mul(0x9e37_79b1) >> 3;
                 let words = (0..run.bytes.div_ceil(4)).map(|at| word(at).checked_rem(run.below).unwrap_or(word(at)));
                 memory.push(words.flat_map(u32::to_le_bytes).collect());
-                common += if key.binding.folded.contains(&index) { run.bytes.next_multiple_of(256) } else { 0 };
+                common += if key.binding.merged.contains(&index) { run.bytes.next_multiple_of(256) } else { 0 };
                 Given::Buffer(Some((number, if key.binding.started_args.contains(&index) { 128 } else { 0 })))
             }
             KernelParam::Local { .. } => Given::Local(4096),
@@ -180,6 +180,6 @@ fn nested_loops_are_looked_at_once_a_level() -> Result<(), String> {
     let mut module = read_module(&text).map_err(|error| error.to_string())?;
     let function = &mut module.functions[0];
     let key = LaunchKey::example(function, [64, 1, 1]).changed(|key| key.binding.distinct = true);
-    assert!(!passes::exchange::run(function, &key, 32), "all load the same");
+    assert!(!passes::subgroup_coalesce::run(function, &key, 32), "all load the same");
     Ok(())
 }

@@ -20,7 +20,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The key of a launch, but for the size of its groups. `far`: whether the device has memory objects within which offsets take 64 bits. What the application has allocated by itself may be
+    /// The key of a launch, but for the size of its groups. `large_offsets`: whether the device has memory objects within which offsets take 64 bits. What the application has allocated by itself may be
     /// of any size.
     pub(crate) fn of_launch(launch: &Launch, params: &[KernelParam], style: Style, large_offsets: bool) -> BackendResult<Self> {
         if params.len() != launch.args.len() {

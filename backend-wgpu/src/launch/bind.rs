@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, MemoryRange};
 use wgcl_compiler::emit::{Binding, BindingKind, BindingSource};
 use wgcl_compiler::ir::{KernelParam, Space};
-use wgcl_compiler::launch::Pieces;
+use wgcl_compiler::launch::SplitBindings;
 use wgcl_compiler::layout::{ArgLayout, hidden};
 
 use crate::buffer::Buffer;
@@ -82,7 +82,7 @@ pub(crate) fn bind<'a>(
     (program, kernel): (&'a WgpuProgram, &Kernel),
     binding: &Binding,
     arguments: Option<&'a Slot>,
-    (pipeline, pieces): (&Pipeline, &Pieces),
+    (pipeline, pieces): (&Pipeline, &SplitBindings),
 ) -> BackendResult<Bound<'a>> {
     let missing = |what: &str| BackendError::Other(format!("the kernel has no {what} to bind"));
     let whole = |memory: &'a Arc<WgpuMemory>| match binding.kind {

@@ -54,13 +54,13 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, (gpu, local_size): (&
     if gpu.approach.addresses && (gpu.prefers_addresses || merge_buffers::ranges(launch).any(|range| range.size > gpu.binding_limit)) {
         return by_addresses(key, launch, gpu);
     }
-    key.binding.pieces = split_bindings::find(launch, kernel.params(), &key.binding.constant_args, gpu)?;
-    let folded = merge_buffers::folded(launch, kernel.params(), &key.binding.pieces, gpu);
+    key.binding.split = split_bindings::find(launch, kernel.params(), &key.binding.constant_args, gpu)?;
+    let folded = merge_buffers::folded(launch, kernel.params(), &key.binding.split, gpu);
     if gpu.approach.addresses && !folded.is_empty() {
         return by_addresses(key, launch, gpu);
     }
-    key.binding.folded = folded.into();
-    key.binding.distinct = key.binding.folded.is_empty() && key.binding.pieces.params.is_empty() && are_distinct(launch)?;
+    key.binding.merged = folded.into();
+    key.binding.distinct = key.binding.merged.is_empty() && key.binding.split.params.is_empty() && are_distinct(launch)?;
     Ok(key)
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg};
-use wgcl_compiler::launch::{LaunchKey, Pieces, Words};
+use wgcl_compiler::launch::{LaunchKey, SplitBindings, Words};
 use wgcl_compiler::printf::BUFFER_SIZE;
 use wgcl_runtime::Program;
 
@@ -37,7 +37,7 @@ struct Stage {
     /// Parameters that are folded into one.
     folded: Words,
     /// What is bound in pieces.
-    pieces: Pieces,
+    pieces: SplitBindings,
 }
 
 impl Stage {
@@ -229,7 +229,7 @@ impl Launches {
             }
             let parts = split_or_rows(part, limits, key.binding.two_dimensional_dispatch);
             self.reserve_scratch(pipeline.scratch(), local_size, &parts)?;
-            stages.push(Stage { pipeline, parts, output: None, folded: key.binding.folded, pieces: key.binding.pieces });
+            stages.push(Stage { pipeline, parts, output: None, folded: key.binding.merged, pieces: key.binding.split });
         }
         Ok(stages)
     }
@@ -251,7 +251,7 @@ impl Launches {
             let pipeline = pipeline(recording, code, kernel, &key)?;
             if pipeline.coarse == count {
                 let parts = split_or_rows(groups, self.planner.max_groups, key.binding.two_dimensional_dispatch);
-                return Ok(Some(Stage { pipeline, parts, output: None, folded: key.binding.folded, pieces: key.binding.pieces }));
+                return Ok(Some(Stage { pipeline, parts, output: None, folded: key.binding.merged, pieces: key.binding.split }));
             }
             kernel.correct(most, pipeline.coarse);
         }

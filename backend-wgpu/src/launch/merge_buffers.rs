@@ -1,13 +1,13 @@
 //! Launches with more pointer arguments than the device has bindings: some of them are folded into one buffer, into which their contents are copied
-//! before the launch and from which they are copied back (see `passes::fold` of the compiler). Rare and slow, but right.
+//! before the launch and from which they are copied back (see `passes::merge_bindings` of the compiler). Rare and slow, but right.
 
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, Memory, MemoryRange};
 use wgcl_compiler::ir::{KernelParam, Space};
-use wgcl_compiler::launch::Pieces;
-use wgcl_compiler::passes::fold;
+use wgcl_compiler::launch::SplitBindings;
+use wgcl_compiler::passes::merge_bindings;
 
 use crate::gpu::open_device::Gpu;
 use crate::memory::device_memory::{WgpuMemory, downcast};
@@ -17,7 +17,7 @@ use crate::submit::open_batch::Recording;
 /// stopped loops.
 pub(crate) const OTHERS: usize = 5;
 /// Pieces start at the same byte of so many as in their own memory, so that every alignment is kept.
-const ALIGN: u64 = fold::LOW + 1;
+const ALIGN: u64 = merge_bindings::LOW + 1;
 
 /// Bytes of one memory object, and where they are in the folded buffer.
 struct Piece {
@@ -57,7 +57,7 @@ pub(crate) fn ranges(launch: &Launch) -> impl Iterator<Item = &MemoryRange> {
 
 /// Parameters to be folded: those beyond what fits, and with them all that point into the same memory. What is bound in pieces is too large for it, and so what
 /// shares memory with that is not folded either.
-pub(crate) fn folded(launch: &Launch, params: &[KernelParam], pieces: &Pieces, gpu: &Gpu) -> Vec<u32> {
+pub(crate) fn folded(launch: &Launch, params: &[KernelParam], pieces: &SplitBindings, gpu: &Gpu) -> Vec<u32> {
     let limit = bindings(gpu) as usize;
     let in_pieces: SmallVec<[&MemoryRange; 2]> =
         pieces.params.iter().filter_map(|(index, _)| launch.args.get(*index as usize).and_then(range)).collect();

@@ -1,11 +1,11 @@
-//! Launches with buffers that are larger than a binding: they are bound in several pieces (see `passes::pieces` of the compiler).
+//! Launches with buffers that are larger than a binding: they are bound in several pieces (see `passes::split_bindings` of the compiler).
 //!
 //! Each piece has as many bytes as the largest power of two that a binding may have, so that a kernel finds the piece by shifts. With `WGCL_BINDING_LIMIT` the
 //! same happens to buffers that would fit a binding, for tests: pieces then are as small as they may be without there being too many of them.
 
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, MemoryRange};
 use wgcl_compiler::ir::{KernelParam, Space};
-use wgcl_compiler::launch::{ConstantBinding, LaunchError, Pieces};
+use wgcl_compiler::launch::{ConstantBinding, LaunchError, SplitBindings};
 
 use crate::gpu::open_device::Gpu;
 use crate::launch::merge_buffers::{self, OTHERS};
@@ -14,7 +14,7 @@ use crate::launch::merge_buffers::{self, OTHERS};
 pub(crate) type Window = Option<(u64, u64)>;
 
 /// The parameter whose buffer a binding's parameter is, and which bytes of it, where it is bound in pieces.
-pub(crate) fn window(pieces: &Pieces, launch: &Launch, index: u32) -> (u32, Window) {
+pub(crate) fn window(pieces: &SplitBindings, launch: &Launch, index: u32) -> (u32, Window) {
     if pieces.params.is_empty() {
         return (index, None);
     }
@@ -33,13 +33,13 @@ pub(crate) fn window(pieces: &Pieces, launch: &Launch, index: u32) -> (u32, Wind
 ///
 /// # Errors
 /// If these are more bindings than the device has.
-pub(crate) fn find(launch: &Launch, params: &[KernelParam], constants: &[ConstantBinding], gpu: &Gpu) -> BackendResult<Pieces> {
+pub(crate) fn find(launch: &Launch, params: &[KernelParam], constants: &[ConstantBinding], gpu: &Gpu) -> BackendResult<SplitBindings> {
     let limit = gpu.binding_limit;
     let is_large = |range: &MemoryRange| range.size > limit;
     // Nearly all launches end here.
     let arg_range = |arg: &LaunchArg| merge_buffers::range(arg).is_some_and(is_large);
     if !launch.args.iter().any(arg_range) && !launch.extra.iter().any(is_large) {
-        return Ok(Pieces::default());
+        return Ok(SplitBindings::default());
     }
     let mut constants = constants.iter();
     let mut large = Vec::new();
@@ -62,13 +62,13 @@ pub(crate) fn find(launch: &Launch, params: &[KernelParam], constants: &[Constan
         }
     }
     if large.is_empty() {
-        return Ok(Pieces::default());
+        return Ok(SplitBindings::default());
     }
     let bindings = u64::from(merge_buffers::bindings(gpu));
     let others = (OTHERS + small) as u64;
-    let overlap = Pieces::WIDEST.max(gpu.limits.min_storage_buffer_offset_alignment);
+    let overlap = SplitBindings::WIDEST.max(gpu.limits.min_storage_buffer_offset_alignment);
     let largest = gpu.limits.max_storage_buffer_binding_size.ilog2();
-    let mut pieces = Pieces { params: Vec::new(), shift: limit.max(2 * u64::from(overlap)).ilog2().min(largest), overlap };
+    let mut pieces = SplitBindings { params: Vec::new(), shift: limit.max(2 * u64::from(overlap)).ilog2().min(largest), overlap };
     loop {
         let counts = large.iter().map(|(_, size)| pieces.count(*size));
         let (most, all) = (counts.clone().max().unwrap_or(0), counts.sum::<u64>());

@@ -9,7 +9,7 @@ use crate::ir::{AtomicOp, CastOp, Func, Function, Module, Op, Space, Type, Value
 /// Whether the function and what it calls have pointers from memory or of integers, and may write to global memory through one of them.
 pub(crate) fn writes_anywhere(module: &Module, root: Func) -> bool {
     let mut seen = vec![root];
-    let mut found = Found::default();
+    let mut found = WrittenMemory::default();
     let mut next = 0;
     while let Some(&func) = seen.get(next) {
         next += 1;
@@ -23,14 +23,14 @@ pub(crate) fn writes_anywhere(module: &Module, root: Func) -> bool {
 
 /// What is there.
 #[derive(Default)]
-struct Found {
+struct WrittenMemory {
     /// Pointers that come from memory, or are made of integers.
     pointers: bool,
     /// Stores through pointers of which it is not known where they come from.
     stores: bool,
 }
 
-impl Found {
+impl WrittenMemory {
     /// Looks through a function; what it calls goes to the list.
     fn look(&mut self, function: &Function, callees: &mut Vec<Func>) {
         let addresses = Addresses::of(function, &function.body);

@@ -41,7 +41,7 @@ struct View {
 
 /// What a pointer that was made leads to.
 #[derive(Clone, Copy)]
-struct Place {
+struct PhysicalPointer {
     is_bytes: bool,
     /// The memory operands of an access.
     operands: [u32; 2],
@@ -60,7 +60,7 @@ struct Rewriter {
     byte: Option<u32>,
     /// Pointers to whole views.
     arrays: FxHashMap<u32, View>,
-    places: FxHashMap<u32, Place>,
+    places: FxHashMap<u32, PhysicalPointer>,
 }
 
 /// Makes addresses of the tagged variables; `None` where the SPIR-V is not what naga writes.
@@ -230,7 +230,7 @@ impl Rewriter {
         let element = if view.is_bytes { self.byte? } else { view.element };
         let pointer = *self.pointers.get(&element)?;
         let volatile = if view.is_volatile { VOLATILE } else { 0 };
-        let place = |size: u32| Place { is_bytes: view.is_bytes, operands: [volatile | ALIGNED, size] };
+        let place = |size: u32| PhysicalPointer { is_bytes: view.is_bytes, operands: [volatile | ALIGNED, size] };
         if parts.is_empty() {
             self.put(op::CONVERT_U_TO_PTR, &[pointer, id, *address]);
             let size = if view.is_bytes { 1 } else { *self.sizes.get(&element)? };
@@ -247,7 +247,7 @@ impl Rewriter {
         Some(())
     }
 
-    fn load(&mut self, ty: u32, id: u32, pointer: u32, Place { is_bytes, operands: [mask, align] }: Place) {
+    fn load(&mut self, ty: u32, id: u32, pointer: u32, PhysicalPointer { is_bytes, operands: [mask, align] }: PhysicalPointer) {
         match self.byte.filter(|_| is_bytes) {
             Some(byte) => {
                 let loaded = self.fresh();
@@ -258,7 +258,7 @@ impl Rewriter {
         }
     }
 
-    fn store(&mut self, pointer: u32, mut value: u32, Place { is_bytes, operands: [mask, align] }: Place) {
+    fn store(&mut self, pointer: u32, mut value: u32, PhysicalPointer { is_bytes, operands: [mask, align] }: PhysicalPointer) {
         if let Some(byte) = self.byte.filter(|_| is_bytes) {
             let whole = std::mem::replace(&mut value, self.next);
             self.next += 1;

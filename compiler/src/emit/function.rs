@@ -6,8 +6,8 @@
 
 use super::EmitError;
 use super::builder::{Builder, Expr, Shared, Val, chunk_count, chunk_lanes, register, single};
-use super::exits::{contains_break, first_loop};
 use super::items::Item;
+use super::loop_exit_workaround::{contains_break, first_loop};
 use super::plan::Plan;
 use super::views::ViewKey;
 use crate::analysis::definitions::Definitions;
@@ -42,7 +42,7 @@ pub(super) struct Context<'a> {
     /// Private variables through which the kernel passes items to helpers.
     pub(super) passed: FxHashMap<Item, Handle<naga::GlobalVariable>>,
     /// Where the driver may stop loops.
-    pub(super) watch: Option<super::turns::Watch>,
+    pub(super) watch: Option<super::loop_watchdog::Watch>,
 }
 
 struct Loop {

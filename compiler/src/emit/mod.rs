@@ -8,14 +8,16 @@
 
 mod access;
 mod addresses;
+mod addressing;
 mod broadcast;
 mod builder;
 mod bytes;
 mod clock;
-mod exits;
 mod function;
 mod groups;
 mod items;
+mod loop_exit_workaround;
+mod loop_watchdog;
 mod nesting;
 mod ops;
 mod patch;
@@ -23,10 +25,8 @@ mod plan;
 mod print;
 mod printf;
 mod private;
-mod reach;
 mod shader;
 mod spirv;
-mod turns;
 mod uniform;
 mod vector;
 mod views;
@@ -126,7 +126,7 @@ fn contain<T>(kernel: &str, stage: &'static str, run: impl FnOnce() -> Result<T,
 
 fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Target, debug: bool) -> Result<Shader, EmitError> {
     check_types(module, target)?;
-    let args = arg_layout(kernel, &reach::by_address(kernel, key, target), target);
+    let args = arg_layout(kernel, &addressing::by_address(kernel, key, target), target);
     let layout = ProgramLayout::of(&module.globals);
     let work = Work::new(module, (kernel, &args), key, target);
     let inputs = Inputs { module, key, target, args: &args, layout: &layout, arguments: work.arguments };
@@ -225,7 +225,7 @@ impl Work {
             .functions
             .iter()
             .map(|function| {
-                let mut items: Vec<Item> = items::used(function).into_iter().chain(exits::used(function, target)).collect();
+                let mut items: Vec<Item> = items::used(function).into_iter().chain(loop_exit_workaround::used(function, target)).collect();
                 items.extend(items::settling(function, target).filter(|item| !items.contains(item)));
                 items
             })
@@ -270,7 +270,7 @@ fn functions(
         }
     }
     let passed = items::pass(shared, &for_helpers);
-    let watch = plan.turns.map(|_| turns::Watch::new(shared));
+    let watch = plan.turns.map(|_| loop_watchdog::Watch::new(shared));
     let functions = vec![None; module.functions.len()];
     let declared_size = work.declared_size;
     let mut cx = Context { target, key, declared_size, args, plan, globals: &module.globals, printf, patches, functions, passed, watch };

@@ -87,7 +87,7 @@ pub(super) fn plan(inputs: &Inputs<'_>) -> Result<Plan, EmitError> {
     for (index, function) in inputs.module.functions.iter().enumerate() {
         planner.function(function, index as u32)?;
     }
-    if super::turns::watched(inputs.module, inputs.target) {
+    if super::loop_watchdog::watched(inputs.module, inputs.target) {
         planner.turns();
     }
     planner.decide()?;
@@ -237,7 +237,7 @@ impl Planner<'_> {
 
     fn turns(&mut self) {
         let object = self.failures();
-        self.plan.objects[object].shapes.extend(super::turns::SHAPES);
+        self.plan.objects[object].shapes.extend(super::loop_watchdog::SHAPES);
         self.plan.turns = Some(object);
     }
 

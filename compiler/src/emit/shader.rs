@@ -9,7 +9,7 @@ use crate::layout::ArgLayout;
 pub enum BindingSource {
     /// The argument buffer.
     Arguments,
-    /// The buffer given for the kernel's parameter of that index; behind those for extra buffers come further [`Pieces`](crate::launch::Pieces).
+    /// The buffer given for the kernel's parameter of that index; behind those for extra buffers come further [`SplitBindings`](crate::launch::SplitBindings).
     Param(u32),
     /// The program's constant data: the same for all kernels of a module.
     ConstantData,

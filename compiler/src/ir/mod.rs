@@ -22,7 +22,7 @@
 //!
 //! # Two stages
 //! The front end writes *memory form*: every OpenCL C variable is a private variable with loads and stores, regions yield nothing.
-//! `passes::inline` and `passes::promote` bring it into SSA form. Both forms follow the rules above.
+//! `passes::inline` and `passes::sroa` bring it into SSA form. Both forms follow the rules above.
 //!
 //! # Meaning
 //! Shifts take their amount modulo the width (OpenCL C 6.3.j). Integer division by zero and `INT_MIN / -1` give an unspecified value,
@@ -180,7 +180,7 @@ pub struct Kernel {
     pub coarse: u8,
     /// Whether its work-group memory is zero when it begins (`passes::zeroed`).
     pub zeroed: bool,
-    /// Whether no access claims more alignment than the object has that it starts from: true from `passes::align` on, and checked by the verifier.
+    /// Whether no access claims more alignment than the object has that it starts from: true from `passes::infer_alignment` on, and checked by the verifier.
     pub aligned: bool,
 }
 

@@ -4,7 +4,7 @@
 //! 2. Every region ends in one terminator, and nothing follows it; `yield` only in `if` and `switch`, `break` and `continue` only in loops.
 //! 3. `yield`, `break`, `continue`, `return`, calls and loop operands agree in number and type with what they give values to.
 //! 4. Operand and result types fit the operation.
-//! 5. After `passes::align` no access of a kernel claims more alignment than the object has that its pointer leads to.
+//! 5. After `passes::infer_alignment` no access of a kernel claims more alignment than the object has that its pointer leads to.
 //! 6. Entities exist; alignments are powers of two; nesting stays below [`super::MAX_NESTING`].
 
 use super::image::ImageCall;

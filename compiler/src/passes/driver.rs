@@ -13,7 +13,7 @@ use crate::timing::stage;
 
 /// What a pass has left.
 #[derive(Clone, Copy, Debug)]
-pub struct Left<'a> {
+pub struct AfterPass<'a> {
     /// Its name.
     pub pass: &'static str,
     module: &'a Module,
@@ -21,7 +21,7 @@ pub struct Left<'a> {
     apart: Option<(Func, &'a Function)>,
 }
 
-impl Left<'_> {
+impl AfterPass<'_> {
     /// The module.
     pub fn module(&self) -> Module {
         let mut module = self.module.clone();
@@ -32,7 +32,7 @@ impl Left<'_> {
     }
 }
 
-impl fmt::Display for Left<'_> {
+impl fmt::Display for AfterPass<'_> {
     /// The pass, and the function on which it worked or else the whole module.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.apart {
@@ -46,7 +46,7 @@ impl fmt::Display for Left<'_> {
 }
 
 /// Who looks at the IR after every pass: `wgclc --after`, tests that look for the pass which goes wrong.
-pub type Watch<'a> = dyn Fn(&Left<'_>) + Sync + 'a;
+pub type Watch<'a> = dyn Fn(&AfterPass<'_>) + Sync + 'a;
 
 /// Runs steps for one device and launch.
 pub struct Driver<'a> {
@@ -93,22 +93,22 @@ impl<'a> Driver<'a> {
             changed |= match *step {
                 Step::Pass(pass) => self.pass(module, pass)?,
                 Step::Steps(steps) => self.run(module, steps)?,
-                Step::On(holds, steps) => holds(self.target) && self.run(module, steps)?,
-                Step::Kernel(steps) => !module.functions.is_empty() && self.on_function(module, Func(0), steps)?,
-                Step::Each(steps) => {
+                Step::If(holds, steps) => holds(self.target) && self.run(module, steps)?,
+                Step::KernelOnly(steps) => !module.functions.is_empty() && self.on_function(module, Func(0), steps)?,
+                Step::EachFunction(steps) => {
                     let mut any = false;
                     for func in functions(module) {
                         any |= self.on_function(module, func, steps)?;
                     }
                     any
                 }
-                Step::Then(first, then) => {
+                Step::IfChanged(first, then) => {
                     self.run(module, first)? && {
                         self.run(module, then)?;
                         true
                     }
                 }
-                Step::Rounds(most, first, then) => {
+                Step::Repeat(most, first, then) => {
                     let mut rounds = 0;
                     while rounds < most && self.run(module, first)? {
                         self.run(module, then)?;
@@ -137,7 +137,7 @@ impl<'a> Driver<'a> {
                 for function in &module.functions {
                     verify(module, function, pass.name)?;
                 }
-                self.show(&Left { pass: pass.name, module, apart: None });
+                self.show(&AfterPass { pass: pass.name, module, apart: None });
                 Ok(changed)
             }
         }
@@ -168,24 +168,24 @@ impl<'a> Driver<'a> {
             Step::Pass(Pass { name, run: Run::Function(run) }) => {
                 let changed = stage(name, || run(function, &self.cx(module, func)))?;
                 verify(module, function, name)?;
-                self.show(&Left { pass: name, module, apart: Some((func, function)) });
+                self.show(&AfterPass { pass: name, module, apart: Some((func, function)) });
                 Ok(changed)
             }
             Step::Pass(Pass { name, run: Run::Module(_) }) => {
                 let message = "it works on a module, and was asked to work on a function".to_owned();
                 Err(PassError::Internal { function: function.name.clone(), pass: name, message })
             }
-            Step::Steps(steps) | Step::Each(steps) => self.apart(function, module, func, steps),
-            Step::On(holds, steps) => Ok(holds(self.target) && self.apart(function, module, func, steps)?),
-            Step::Kernel(steps) => Ok(func == Func(0) && self.apart(function, module, func, steps)?),
-            Step::Then(first, then) => {
+            Step::Steps(steps) | Step::EachFunction(steps) => self.apart(function, module, func, steps),
+            Step::If(holds, steps) => Ok(holds(self.target) && self.apart(function, module, func, steps)?),
+            Step::KernelOnly(steps) => Ok(func == Func(0) && self.apart(function, module, func, steps)?),
+            Step::IfChanged(first, then) => {
                 let changed: Changed = self.apart(function, module, func, first)?;
                 if changed {
                     self.apart(function, module, func, then)?;
                 }
                 Ok(changed)
             }
-            Step::Rounds(most, first, then) => {
+            Step::Repeat(most, first, then) => {
                 let mut rounds = 0;
                 while rounds < most && self.apart(function, module, func, first)? {
                     self.apart(function, module, func, then)?;
@@ -200,7 +200,7 @@ impl<'a> Driver<'a> {
         Cx { target: self.target, key: self.key, purity: &self.purity, policy: &self.policy, module, func }
     }
 
-    fn show(&self, left: &Left<'_>) {
+    fn show(&self, left: &AfterPass<'_>) {
         if let Some(watch) = self.watch {
             watch(left);
         }

@@ -9,11 +9,11 @@
 //! ```
 //! Must be inlined: what returns pointers, what touches memory other than its own variables and constants, what asks a question
 //! of the work-item, and atomics, barriers and printf; later passes find no such call. What takes pointers to private memory is inlined, too, unless its copies would be
-//! too much code ([`Inlining`]): then it stays, and [`super::by_value`] takes the pointers away. Everything else is inlined while it is small or called once.
-//! What is called must have a single `return` at its end (`structure_returns`) or none.
+//! too much code ([`Inlining`]): then it stays, and [`super::argument_promotion`] takes the pointers away. Everything else is inlined while it is small or called once.
+//! What is called must have a single `return` at its end (`unify_returns`) or none.
 
 use super::PassError;
-use super::by_value::{is_closed, takes_pointers};
+use super::argument_promotion::{is_closed, takes_pointers};
 use super::pass::Pass;
 use crate::diag::Span;
 use crate::ir::{Func, Function, Inst, MAX_NESTING, Module, Op, Region, Space, Type, Value, Var};

@@ -67,7 +67,7 @@ pub(crate) fn is_table(global: &GlobalVar) -> bool {
 
 /// Where an operation takes place.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Location {
     root: Root,
     /// The root's pointer.
     base: Value,
@@ -129,7 +129,7 @@ fn has_wide(body: &Region) -> bool {
 }
 
 /// Where the operations of a function take place, by their pointers.
-fn places(function: &Function, module: &Module) -> Result<FxHashMap<Value, Place>, PassError> {
+fn places(function: &Function, module: &Module) -> Result<FxHashMap<Value, Location>, PassError> {
     let definitions = Definitions::of(function);
     let mut pointers = Vec::new();
     function.body.walk(&mut |inst| pointers.extend(wide(inst)));
@@ -152,13 +152,13 @@ fn places(function: &Function, module: &Module) -> Result<FxHashMap<Value, Place
             },
             Root::Global(_) | Root::Address(_) => Home::Global,
         };
-        Ok((pointer, Place { root, base, offset, home }))
+        Ok((pointer, Location { root, base, offset, home }))
     };
     pointers.iter().map(place).collect()
 }
 
 /// How the operations on a kind of memory are done, if there are any.
-fn manner(module: &Module, places: &[FxHashMap<Value, Place>], home: Home, distinct: bool) -> Manner {
+fn manner(module: &Module, places: &[FxHashMap<Value, Location>], home: Home, distinct: bool) -> Manner {
     let mut roots = Vec::new();
     let mut sums = true;
     for (function, places) in module.functions.iter().zip(places) {
@@ -186,7 +186,7 @@ struct Locks<'a> {
     /// Instructions of the region being rewritten.
     out: Vec<Inst>,
     span: Span,
-    places: FxHashMap<Value, Place>,
+    places: FxHashMap<Value, Location>,
     /// Of local and of global memory.
     manners: [Manner; 2],
     table: Global,
@@ -218,7 +218,7 @@ impl Locks<'_> {
     }
 
     /// One operation, whose result keeps its name.
-    fn operation(&mut self, inst: Inst, place: Place) {
+    fn operation(&mut self, inst: Inst, place: Location) {
         let manner = match place.home {
             Home::Private => return self.alone(inst, place),
             Home::Local => self.manners[0],
@@ -238,7 +238,7 @@ impl Locks<'_> {
     }
 
     /// On memory that no other work-item has.
-    fn alone(&mut self, inst: Inst, place: Place) {
+    fn alone(&mut self, inst: Inst, place: Location) {
         let ptr = self.word_at(place, 0);
         let old = self.give(&inst, Op::Load { ptr, align: 8, volatile: false });
         if let Some(new) = self.changed(&inst.op, old) {
@@ -247,7 +247,7 @@ impl Locks<'_> {
     }
 
     /// Adds to the lower word, and what is carried to the upper one.
-    fn sum(&mut self, place: Place, value: Value) {
+    fn sum(&mut self, place: Location, value: Value) {
         let (low, high) = self.words(value);
         let ptr = self.word_at(place, 0);
         let old = self.push(Type::I32, Op::Atomic { op: AtomicOp::Add, ptr, value: Some(low), ty: Scalar::I32 });
@@ -259,7 +259,7 @@ impl Locks<'_> {
         self.push(Type::I32, Op::Atomic { op: AtomicOp::Add, ptr, value: Some(high), ty: Scalar::I32 });
     }
 
-    fn locked(&mut self, inst: Inst, place: Place, manner: Manner) {
+    fn locked(&mut self, inst: Inst, place: Location, manner: Manner) {
         let ty = Scalar::I32;
         let table = self.push(Type::Ptr(Space::Global), Op::GlobalAddr(self.table));
         let index = self.lock_offset(place, manner);
@@ -313,7 +313,7 @@ impl Locks<'_> {
     }
 
     /// Where in the table the lock is. A place lies at a multiple of 8 bytes.
-    fn lock_offset(&mut self, place: Place, manner: Manner) -> Value {
+    fn lock_offset(&mut self, place: Location, manner: Manner) -> Value {
         let start = HEADER + if place.home == Home::Local { LOCKS * 4 } else { 0 };
         match (manner, place.offset) {
             (Manner::ByOffset, Some(offset)) => {
@@ -327,7 +327,7 @@ impl Locks<'_> {
     }
 
     /// A word of the place.
-    fn word_at(&mut self, place: Place, further: u32) -> Value {
+    fn word_at(&mut self, place: Location, further: u32) -> Value {
         match place.offset {
             Some(offset) => {
                 let offset = if further == 0 { offset } else { self.bin_bits(BinOp::Add, offset, u64::from(further)) };
@@ -342,7 +342,7 @@ impl Locks<'_> {
     }
 
     /// Both words, by operations that write, as these see what others have written on every device.
-    fn read(&mut self, place: Place) -> Value {
+    fn read(&mut self, place: Location) -> Value {
         let mut word = |further| {
             let (ptr, zero) = (self.word_at(place, further), self.word(0));
             let word = self.push(Type::I32, Op::Atomic { op: AtomicOp::Or, ptr, value: Some(zero), ty: Scalar::I32 });

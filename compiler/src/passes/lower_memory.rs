@@ -6,7 +6,7 @@
 //!                                      %1 = load.i32 %p + 4
 //!                                      store %1, $s + 4
 //! ```
-//! What is copied from or to a private variable goes in the pieces in which the variable is accessed elsewhere, so that `promote` can take it apart.
+//! What is copied from or to a private variable goes in the pieces in which the variable is accessed elsewhere, so that `sroa` can take it apart.
 //! Long blocks become loops.
 
 use super::pass::Pass;

@@ -10,58 +10,58 @@
 //! shows it to whoever watches.
 //!
 //! # What keeps the passes that not every device wants
-//! docs/performance.md has the figures. Of an H100: `exchange` copies of `float8` by 1.35 and stores by 2; `coarsen` copies of bytes by 3.5; `deal_turns`
-//! `histogram_local` from 386 to 62 us; `batch_turns` `reduction` from 211 to 107 us; `side_by_side` `md5` by 1.1; `majority` a chain of majorities by 1.5, hashcat's SHA-1 by 1.08 and SHA-256 by 1.05;
+//! docs/performance.md has the figures. Of an H100: `subgroup_coalesce` copies of `float8` by 1.35 and stores by 2; `coarsen` copies of bytes by 3.5; `deal_turns`
+//! `histogram_local` from 386 to 62 us; `runtime_unroll` `reduction` from 211 to 107 us; `vectorize_memory` `md5` by 1.1; `majority` a chain of majorities by 1.5, hashcat's SHA-1 by 1.08 and SHA-256 by 1.05;
 //! `reciprocals` FluidX3D with 16-bit words packed by hand by 1.05, with `float` by 1.025.
-//! `fold` and `pieces` are for kernels that would not run otherwise. `by_value`: hashcat's m22000 has 46,000 instructions in place of 302,000, and all stages take 0.7 s in place of 5.6.
+//! `fold` and `pieces` are for kernels that would not run otherwise. `argument_promotion`: hashcat's m22000 has 46,000 instructions in place of 302,000, and all stages take 0.7 s in place of 5.6.
 //! Of lavapipe: `loaded_once` a kernel of 4,400 loads, compiled in 2.7 s of processor time in place of 51; `stored_in_turns` one of 4,320 different stores, in 0.95 in place of 11.
 
 mod alias;
-pub(crate) mod align;
-mod alike;
-pub(crate) mod batch_turns;
-mod by_value;
+mod argument_promotion;
 mod calls;
 pub(crate) mod coarse_sines;
 pub mod coarsen;
-pub mod compact;
 pub(crate) mod constant_arrays;
 pub(crate) mod constant_loads;
 pub(crate) mod dce;
 pub(crate) mod deal_turns;
 mod driver;
-pub mod exchange;
 pub(crate) mod extra_buffers;
-pub mod fold;
+pub(crate) mod fp_barriers;
+pub(crate) mod group_uniform_ids;
 pub(crate) mod groups;
 pub(crate) mod half_rounding;
+pub(crate) mod infer_alignment;
 pub mod inline;
 pub mod legalize;
 pub(crate) mod loaded_once;
 pub mod locks;
+mod loop_copies;
 pub(crate) mod lower_memory;
 mod majority;
+pub mod merge_bindings;
 pub(crate) mod merge_exits;
-pub(crate) mod narrow;
 pub(crate) mod offsets;
-pub(crate) mod one_continue;
-pub(crate) mod opaque;
 pub(crate) mod pairs;
 mod pass;
-pub mod pieces;
-pub(crate) mod promote;
 mod reciprocals;
+pub mod renumber;
 pub(crate) mod resolve_pointers;
-mod several_turns;
-pub(crate) mod side_by_side;
+pub(crate) mod runtime_unroll;
+pub(crate) mod shrink_int64;
 pub(crate) mod simplify;
+mod sink_common;
 pub(crate) mod specialise_key;
+pub mod split_bindings;
+pub(crate) mod sroa;
 pub(crate) mod stored_in_turns;
-pub(crate) mod structure_returns;
+pub mod subgroup_coalesce;
 pub(crate) mod test_last;
+pub(crate) mod unify_latches;
+pub(crate) mod unify_returns;
 pub(crate) mod unroll;
 pub(crate) mod unsigned;
-pub(crate) mod whole_groups;
+pub(crate) mod vectorize_memory;
 mod zeroed;
 
 use std::sync::{Mutex, PoisonError};
@@ -74,10 +74,10 @@ use crate::ir::{self, Func};
 use crate::launch::{self, LaunchError};
 use crate::parallel;
 use crate::target::Target;
-use Step::{Each, Kernel, On, Rounds, Steps, Then};
+use Step::{EachFunction, If, IfChanged, KernelOnly, Repeat, Steps};
 pub(crate) use calls::{call_order, functions, subset};
 use driver::take;
-pub use driver::{Driver, Left, Watch};
+pub use driver::{AfterPass, Driver, Watch};
 pub use pass::{Changed, Cx, Pass, PassResult, Run, Step};
 
 /// Why the passes gave up.
@@ -127,10 +127,10 @@ pub enum PassError {
 
 /// Promotes and simplifies until neither finds anything more, a few times at most: constants that `simplify` finds make more variables promotable.
 pub const OPTIMISE: &[Step] = &[
-    Step::Pass(&promote::PASS),
+    Step::Pass(&sroa::PASS),
     Step::Pass(&simplify::PASS),
-    Rounds(2, &[Step::Pass(&promote::PASS)], &[Step::Pass(&simplify::PASS)]),
-    Step::Pass(&compact::PASS),
+    Repeat(2, &[Step::Pass(&sroa::PASS)], &[Step::Pass(&simplify::PASS)]),
+    Step::Pass(&renumber::PASS),
 ];
 
 /// For every function when a program is built, after all that it calls.
@@ -143,88 +143,94 @@ pub const BUILD: &[Step] = &[
 ];
 
 /// The same for a function that others call.
-pub const BUILD_CALLED: &[Step] = &[Step::Pass(&structure_returns::PASS), Steps(BUILD)];
+pub const BUILD_CALLED: &[Step] = &[Step::Pass(&unify_returns::PASS), Steps(BUILD)];
 
 /// For a function that calls what turned out to have to be inlined.
 pub const EXPAND: &[Step] = &[Step::Pass(&inline::PASS), Steps(OPTIMISE)];
 
 /// For a function of the library that is made for one use, with everything that it calls.
 pub const BUILD_ALONE: &[Step] =
-    &[Step::Pass(&structure_returns::PASS), Step::Pass(&inline::PASS), Step::Pass(&lower_memory::PASS), Steps(OPTIMISE)];
+    &[Step::Pass(&unify_returns::PASS), Step::Pass(&inline::PASS), Step::Pass(&lower_memory::PASS), Steps(OPTIMISE)];
 
 /// For a kernel and what it calls, at a launch: what the key says is put in, collective functions are expanded for shaders, loops are written out.
 pub const SPECIALISE: &[Step] = &[
     Step::Pass(&zeroed::PASS),
     Step::Pass(&groups::PASS),
-    Each(&[
+    EachFunction(&[
         Step::Pass(&specialise_key::PASS),
         Steps(OPTIMISE),
-        Then(&[Step::Pass(&test_last::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)]),
+        IfChanged(&[Step::Pass(&test_last::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
         // Loops around loops that were written out follow.
-        Rounds(3, &[Step::Pass(&unroll::PASS)], OPTIMISE),
+        Repeat(3, &[Step::Pass(&unroll::PASS)], OPTIMISE),
     ]),
 ];
 
 /// Then, for shaders: how memory is bound, and how it is accessed best.
 pub const SHADER: &[Step] = &[
-    Kernel(&[Step::Pass(&extra_buffers::PASS), Step::Pass(&specialise_key::START), Step::Pass(&fold::PASS)]),
-    Each(&[
+    KernelOnly(&[Step::Pass(&extra_buffers::PASS), Step::Pass(&specialise_key::START), Step::Pass(&merge_bindings::PASS)]),
+    EachFunction(&[
         Step::Pass(&resolve_pointers::PASS),
         Step::Pass(&constant_loads::PASS),
         Step::Pass(&simplify::PASS),
-        Step::Pass(&narrow::PASS),
-        On(
+        Step::Pass(&shrink_int64::PASS),
+        If(
             |target| target.shaders.uniform_barriers,
-            &[Then(&[Step::Pass(&whole_groups::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)])],
+            &[IfChanged(&[Step::Pass(&group_uniform_ids::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)])],
         ),
         Steps(FEW_EXITS),
-        Then(&[Step::Pass(&deal_turns::PASS), Step::Pass(&batch_turns::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)]),
-        On(|target| target.shaders.costs.accesses_by_words, &[Step::Pass(&loaded_once::PASS)]),
-        Step::Pass(&align::PASS),
-        Then(&[Step::Pass(&side_by_side::PASS)], &[Step::Pass(&dce::PASS), Step::Pass(&compact::PASS)]),
+        IfChanged(
+            &[Step::Pass(&deal_turns::PASS), Step::Pass(&runtime_unroll::PASS)],
+            &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)],
+        ),
+        If(|target| target.shaders.costs.accesses_by_words, &[Step::Pass(&loaded_once::PASS)]),
+        Step::Pass(&infer_alignment::PASS),
+        IfChanged(&[Step::Pass(&vectorize_memory::PASS)], &[Step::Pass(&dce::PASS), Step::Pass(&renumber::PASS)]),
     ]),
-    Then(&[Step::Pass(&coarsen::PASS)], &[Kernel(&[Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)])]),
-    Kernel(&[Step::Pass(&pieces::PASS)]),
-    On(|target| target.shaders.costs.lanes_exchange, &[Kernel(&[Then(&[Step::Pass(&exchange::PASS)], &[Step::Pass(&compact::PASS)])])]),
+    IfChanged(&[Step::Pass(&coarsen::PASS)], &[KernelOnly(&[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)])]),
+    KernelOnly(&[Step::Pass(&split_bindings::PASS)]),
+    If(
+        |target| target.shaders.costs.lanes_exchange,
+        &[KernelOnly(&[IfChanged(&[Step::Pass(&subgroup_coalesce::PASS)], &[Step::Pass(&renumber::PASS)])])],
+    ),
 ];
 
 /// Then, for machine code: integers no wider than addresses within an object need, loops that go on at one place and are left at few, and what lies side by side in one access.
-pub const NATIVE: &[Step] = &[Each(&[
+pub const NATIVE: &[Step] = &[EachFunction(&[
     Steps(SHORT_OFFSETS),
     Step::Pass(&unsigned::PASS),
-    Then(&[Step::Pass(&one_continue::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)]),
+    IfChanged(&[Step::Pass(&unify_latches::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
     Steps(FEW_EXITS),
-    Then(&[Step::Pass(&side_by_side::SORTED)], &[Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)]),
+    IfChanged(&[Step::Pass(&vectorize_memory::SORTED)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
 ])];
 
 /// The same where every access is looked at: those side by side stay apart.
-pub const NATIVE_APART: &[Step] = &[Each(&[Steps(SHORT_OFFSETS), Steps(FEW_EXITS)])];
+pub const NATIVE_APART: &[Step] = &[EachFunction(&[Steps(SHORT_OFFSETS), Steps(FEW_EXITS)])];
 
 /// Integers no wider than addresses within an object need.
 const SHORT_OFFSETS: &[Step] =
-    &[Step::Pass(&offsets::PASS), Step::Pass(&constant_loads::PASS), Step::Pass(&simplify::PASS), Step::Pass(&narrow::PASS)];
+    &[Step::Pass(&offsets::PASS), Step::Pass(&constant_loads::PASS), Step::Pass(&simplify::PASS), Step::Pass(&shrink_int64::PASS)];
 
 /// Loops that are left at few places.
-const FEW_EXITS: &[Step] = &[Step::Pass(&merge_exits::PASS), Step::Pass(&simplify::PASS), Step::Pass(&compact::PASS)];
+const FEW_EXITS: &[Step] = &[Step::Pass(&merge_exits::PASS), Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)];
 
 /// At last: what remains is what emission knows.
 pub const LEGALIZE: &[Step] = &[
-    On(
+    If(
         |target| target.shaders.costs.logic_of_three,
-        &[Each(&[Then(&[Step::Pass(&majority::PASS)], &[Step::Pass(&dce::PASS), Step::Pass(&compact::PASS)])])],
+        &[EachFunction(&[IfChanged(&[Step::Pass(&majority::PASS)], &[Step::Pass(&dce::PASS), Step::Pass(&renumber::PASS)])])],
     ),
-    On(|target| target.shaders.costs.exact_quotients, &[Each(&[Step::Pass(&reciprocals::PASS)])]),
-    On(|target| target.shaders.defects.coarse_sines, &[Each(&[Step::Pass(&coarse_sines::PASS)])]),
-    On(|target| !target.shaders.int64_atomics, &[Step::Pass(&locks::PASS)]),
+    If(|target| target.shaders.costs.exact_quotients, &[EachFunction(&[Step::Pass(&reciprocals::PASS)])]),
+    If(|target| target.shaders.defects.coarse_sines, &[EachFunction(&[Step::Pass(&coarse_sines::PASS)])]),
+    If(|target| !target.shaders.int64_atomics, &[Step::Pass(&locks::PASS)]),
     Step::Pass(&legalize::PASS),
-    On(|target| !target.shaders.int64, &[Step::Pass(&pairs::PASS)]),
-    On(
+    If(|target| !target.shaders.int64, &[Step::Pass(&pairs::PASS)]),
+    If(
         |target| target.shaders.costs.accesses_by_words,
-        &[Kernel(&[Then(&[Step::Pass(&stored_in_turns::PASS)], &[Step::Pass(&compact::PASS)])])],
+        &[KernelOnly(&[IfChanged(&[Step::Pass(&stored_in_turns::PASS)], &[Step::Pass(&renumber::PASS)])])],
     ),
-    On(|target| !target.shaders.exact, &[Each(&[Step::Pass(&opaque::PASS)])]),
-    On(|target| target.shaders.defects.half_rounding, &[Each(&[Step::Pass(&half_rounding::PASS)])]),
-    On(|target| target.shaders.defects.loop_turns.is_some(), &[Each(&[Step::Pass(&unroll::LAST)])]),
+    If(|target| !target.shaders.exact, &[EachFunction(&[Step::Pass(&fp_barriers::PASS)])]),
+    If(|target| target.shaders.defects.half_rounding, &[EachFunction(&[Step::Pass(&half_rounding::PASS)])]),
+    If(|target| target.shaders.defects.loop_turns.is_some(), &[EachFunction(&[Step::Pass(&unroll::LAST)])]),
 ];
 
 /// All lists by name, for tests and tools.
@@ -246,8 +252,8 @@ pub fn find(name: &str) -> Option<&'static Pass> {
     fn search(steps: &'static [Step], name: &str) -> Option<&'static Pass> {
         steps.iter().find_map(|step| match *step {
             Step::Pass(pass) => (pass.name == name).then_some(pass),
-            Steps(steps) | On(_, steps) | Kernel(steps) | Each(steps) => search(steps, name),
-            Then(first, then) | Rounds(_, first, then) => search(first, name).or_else(|| search(then, name)),
+            Steps(steps) | If(_, steps) | KernelOnly(steps) | EachFunction(steps) => search(steps, name),
+            IfChanged(first, then) | Repeat(_, first, then) => search(first, name).or_else(|| search(then, name)),
         })
     }
     LISTS.iter().find_map(|(_, steps)| search(steps, name))
@@ -296,7 +302,7 @@ fn hand_over_by_value(module: &mut ir::Module, kernels: &[Func], driver: &mut Dr
     let pointer_size = driver.pointer_size();
     let plan = loop {
         let order = call_order(module, kernels.iter().copied())?;
-        match by_value::plan(module, &order, pointer_size) {
+        match argument_promotion::plan(module, &order, pointer_size) {
             Ok(plan) if plan.is_empty() => return Ok(()),
             Ok(plan) => break plan,
             Err(refused) => {
@@ -310,7 +316,7 @@ fn hand_over_by_value(module: &mut ir::Module, kernels: &[Func], driver: &mut Dr
             }
         }
     };
-    for func in by_value::run(module, &call_order(module, kernels.iter().copied())?, &plan) {
+    for func in argument_promotion::run(module, &call_order(module, kernels.iter().copied())?, &plan) {
         driver.on_function(module, func, OPTIMISE)?;
         driver.purity.note(func, &module.functions[func.index()]);
     }

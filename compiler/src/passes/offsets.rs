@@ -4,7 +4,7 @@
 //! %8 = ptr_add %p, %6        =>     %7 = trunc.i32 %6            or, where memory is far, of an i32 %6     %7 = sext.i64 %6
 //!                                   %8 = ptr_add %p, %7                                                    %8 = ptr_add %p, %7
 //! ```
-//! Two addresses of an object of up to 2 GiB are less than that apart, so that the low half of an offset, taken with its sign, leads to the same place. [`narrow`](super::narrow) goes on from
+//! Two addresses of an object of up to 2 GiB are less than that apart, so that the low half of an offset, taken with its sign, leads to the same place. [`narrow`](super::shrink_int64) goes on from
 //! there: indices take 32 bits, of which a vector holds twice as many, and `uint` indices can be followed from lane to lane (`long_integers` and `private_arrays` run 1.5 times as fast on a CPU).
 //! Where an object has more, not even the sum of two offsets of 32 bits has.
 

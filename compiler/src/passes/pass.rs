@@ -75,13 +75,13 @@ pub enum Step {
     /// Several steps that have a name of their own.
     Steps(&'static [Step]),
     /// Steps for some devices only.
-    On(fn(&Target) -> bool, &'static [Step]),
+    If(fn(&Target) -> bool, &'static [Step]),
     /// Steps for the kernel alone, not for the functions that it calls.
-    Kernel(&'static [Step]),
+    KernelOnly(&'static [Step]),
     /// All these steps for one function after the other.
-    Each(&'static [Step]),
+    EachFunction(&'static [Step]),
     /// Steps, and what follows if any of them has changed anything.
-    Then(&'static [Step], &'static [Step]),
+    IfChanged(&'static [Step], &'static [Step]),
     /// The same several times, at most so many, until the first steps change nothing.
-    Rounds(u32, &'static [Step], &'static [Step]),
+    Repeat(u32, &'static [Step], &'static [Step]),
 }

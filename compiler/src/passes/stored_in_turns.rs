@@ -13,7 +13,7 @@
 //! stands for 64: 4,320 different words are compiled in 2.1 s of processor time in place of 12.3 (OpenGL ES), in 0.95 in place of 11 (lavapipe). Mesa's compiler would write shorter loops out again. A private array in place of the selects has so many uses,
 //! which that pass compares with each other, that it gains nothing.
 //!
-//! Stores wait for the last of their 64, as in [`super::side_by_side`]: nothing in between may jump, wait, or touch what they touch. Only in kernels without loops and calls: llvmpipe counts
+//! Stores wait for the last of their 64, as in [`super::vectorize_memory`]: nothing in between may jump, wait, or touch what they touch. Only in kernels without loops and calls: llvmpipe counts
 //! the turns of all loops of a work-item together, and stops it after 65,535. Expects the form that `resolve_pointers` and `pairs` leave.
 
 use rustc_hash::FxHashMap;

@@ -12,8 +12,8 @@
 //! Compilers that optimise before they write SPIR-V turn all loops so, and unrolling is for loops whose turns are counted. What both regions of an `if` compute alike moves behind it: counters
 //! above all.
 
-use super::alike;
 use super::pass::Pass;
+use super::sink_common;
 use crate::ir::{Inst, Op, Region};
 
 pub(crate) const PASS: Pass = Pass::function("test_last", |function, _| {
@@ -31,7 +31,7 @@ fn inside(region: &mut Region) -> bool {
         if let Op::Loop { body, .. } = &mut inst.op {
             changed |= go_on_last(body);
         }
-        let behind = alike::behind(&mut inst);
+        let behind = sink_common::behind(&mut inst);
         changed |= !behind.is_empty();
         insts.push(inst);
         insts.extend(behind);

@@ -8,7 +8,7 @@
 //! }                                               ... %u for %r
 //! ```
 //! * A loop whose number of turns is known is written out if that stays small, or if it indexes a private array that is only indexed by counters of such
-//!   loops: `promote` then makes values of the array. `opencl_unroll_hint` raises the limit or forbids it.
+//!   loops: `sroa` then makes values of the array. `opencl_unroll_hint` raises the limit or forbids it.
 //! * On a device that stops loops after some number of turns ([`Defects::loop_turns`](crate::target::Defects::loop_turns)), a short loop of many or unknown turns does several in one,
 //!   each with its own tests, or with one for all where their number is known to be a multiple:
 //!
@@ -25,8 +25,8 @@
 //! Only innermost loops are looked at, and only those that go on in one place, at the end of their body; writing a loop out makes the one
 //! around it innermost for the next time.
 
+use super::loop_copies::{copy, turn};
 use super::pass::Pass;
-use super::several_turns::{copy, turn};
 use crate::analysis::addresses::Addresses;
 use crate::analysis::definitions::Constants;
 use crate::analysis::loops::trips::Trips;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Shaders {
     /// SPIR-V is written and post-processed here (Vulkan). Otherwise strictly valid naga for Metal, DX12, WebGPU.
     pub spirv: bool,
-    /// Float arithmetic is done as it is written: the language can forbid contraction and algebra. Otherwise they are kept from happening (`passes::opaque`).
+    /// Float arithmetic is done as it is written: the language can forbid contraction and algebra. Otherwise they are kept from happening (`passes::fp_barriers`).
     pub exact: bool,
     /// What can be asked of floating point in SPIR-V.
     pub float_controls: FloatControls,

@@ -171,12 +171,12 @@ pub fn run_parts(case: &Case, parts: &[Made], undefined: u8) -> Result<Vec<Vec<u
         let (arguments, starts) = bound(case, made, &objects, common);
         let dispatch = Dispatch { guard: made.key.kernel.guard, part: made.part, starts, folds: case.folds.clone() };
         let range = NdRange { local_size: made.key.kernel.enqueued_local_size, ..case.range };
-        if let (Some(common), false) = (common, made.key.binding.folded.is_empty()) {
+        if let (Some(common), false) = (common, made.key.binding.merged.is_empty()) {
             memory.insert(common, vec![undefined; case.common as usize], false);
             copy_folded(case, made, &objects, common, &mut memory, true);
         }
         program.dispatch(&instance, &case.kernel, &arguments, (&range, &dispatch), &mut memory, &mut Vec::new())?;
-        if let (Some(common), false) = (common, made.key.binding.folded.is_empty()) {
+        if let (Some(common), false) = (common, made.key.binding.merged.is_empty()) {
             copy_folded(case, made, &objects, common, &mut memory, false);
         }
         for (object, _) in instance.objects() {
@@ -196,7 +196,7 @@ fn bound(case: &Case, made: &Made, objects: &[ObjectId], common: Option<ObjectId
         {
             starts[index as usize] = std::mem::take(&mut place.offset) as u32;
         }
-        if let Some(position) = made.key.binding.folded.iter().position(|&folded| folded == index) {
+        if let Some(position) = made.key.binding.merged.iter().position(|&folded| folded == index) {
             // The first is bound for all of them.
             given = Argument::Buffer(common.filter(|_| position == 0).map(|object| Place { object, offset: 0 }));
         }
@@ -204,7 +204,7 @@ fn bound(case: &Case, made: &Made, objects: &[ObjectId], common: Option<ObjectId
     }
     let kernel = made.module.functions.iter().find(|function| function.name == case.kernel).and_then(|function| function.kernel.as_ref());
     let params = kernel.map_or(&[][..], |kernel| &kernel.params);
-    let pieces = &made.key.binding.pieces;
+    let pieces = &made.key.binding.split;
     for _ in 0..made.key.binding.extra_buffers {
         arguments.push(Argument::Buffer(None));
     }
@@ -228,7 +228,7 @@ fn bound(case: &Case, made: &Made, objects: &[ObjectId], common: Option<ObjectId
 /// Copies what folded arguments point to into the common buffer, or back.
 fn copy_folded(case: &Case, made: &Made, objects: &[ObjectId], common: ObjectId, memory: &mut Memory, into: bool) {
     let mut shared = memory.remove(common).unwrap_or_default();
-    for &index in made.key.binding.folded.iter() {
+    for &index in made.key.binding.merged.iter() {
         if let Given::Buffer(Some((object, _))) = case.args[index as usize] {
             let mut own = memory.remove(objects[object]).unwrap_or_default();
             let place = &mut shared[case.folds[index as usize] as usize..][..own.len()];

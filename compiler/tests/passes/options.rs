@@ -1,7 +1,7 @@
 //! What the first lines of a test of passes say.
 
 use wgcl_compiler::ir::Function;
-use wgcl_compiler::launch::{LaunchKey, Pieces};
+use wgcl_compiler::launch::{LaunchKey, SplitBindings};
 use wgcl_compiler::target::{Inlining, Target};
 
 /// A launch of every kernel.
@@ -78,11 +78,11 @@ impl Options {
                 "coarsen" => key.binding.coarsen = number(value)?,
                 "extra" => key.binding.extra_buffers = number(value)?,
                 "offset" => key.kernel.zero_offset = value != "true",
-                "far" => key.kernel.large_offsets = value == "true",
+                "large_offsets" => key.kernel.large_offsets = value == "true",
                 "null" => key.kernel.null_args = list(value)?.into(),
                 "started" => key.binding.started_args = list(value)?.into(),
-                "folded" => key.binding.folded = list(value)?.into(),
-                "pieces" => key.binding.pieces = pieces(value)?,
+                "merged" => key.binding.merged = list(value)?.into(),
+                "split" => key.binding.split = pieces(value)?,
                 name => return Err(format!("no option is called `key.{name}`")),
             }
         }
@@ -105,14 +105,14 @@ fn read_run(text: &str) -> Result<Run, String> {
 }
 
 /// `0:3,1:2/9`: parameters and how many pieces each has, and the bytes of a piece as a power of two.
-fn pieces(text: &str) -> Result<Pieces, String> {
+fn pieces(text: &str) -> Result<SplitBindings, String> {
     let (params, shift) = text.split_once('/').ok_or("pieces have a size")?;
     let param = |text: &str| {
         let (param, count) = text.split_once(':').ok_or_else(|| format!("no number of pieces in `{text}`"))?;
         Ok((number(param)?, number(count)?))
     };
     let params = params.split(',').map(param).collect::<Result<_, String>>()?;
-    Ok(Pieces { params, shift: number(shift)?, overlap: Pieces::WIDEST })
+    Ok(SplitBindings { params, shift: number(shift)?, overlap: SplitBindings::WIDEST })
 }
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {

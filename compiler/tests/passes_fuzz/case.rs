@@ -4,7 +4,7 @@ use crate::launches::{Case, Given, bytes_of};
 use crate::random::Random;
 use wgcl_compiler::interpret::NdRange;
 use wgcl_compiler::ir::{Func, Function, KernelParam, Module, Scalar, Space};
-use wgcl_compiler::launch::{ConstantBinding, LaunchKey, Pieces};
+use wgcl_compiler::launch::{ConstantBinding, LaunchKey, SplitBindings};
 use wgcl_compiler::passes;
 use wgcl_compiler::target::Target;
 use wgcl_compiler::target::profiles::PROFILES;
@@ -176,9 +176,9 @@ impl Case {
     /// Folds some of the buffers into one.
     fn fold(&mut self, buffers: &[u32], random: &mut Random) {
         let first = random.below(buffers.len() - 1);
-        self.key.binding.folded = buffers[first..].to_vec().into();
+        self.key.binding.merged = buffers[first..].to_vec().into();
         self.folds = vec![0; self.args.len()];
-        for &index in self.key.binding.folded.iter() {
+        for &index in self.key.binding.merged.iter() {
             if let Given::Buffer(Some((object, start))) = self.args[index as usize] {
                 // Pieces start at the same byte of so many as in their own memory.
                 self.folds[index as usize] = self.common;
@@ -188,22 +188,22 @@ impl Case {
                 self.memory[object].drain(..start as usize);
             }
         }
-        self.key.binding.started_args.retain(|index| !self.key.binding.folded.contains(index));
+        self.key.binding.started_args.retain(|index| !self.key.binding.merged.contains(index));
     }
 
     /// Binds some of the buffers in pieces.
     fn divide(&mut self, buffers: &[u32], random: &mut Random) {
         let least = buffers.iter().map(|&index| self.bound(index)).min().unwrap_or(0);
         let shift = (least / 2).max(512).ilog2() + random.below(2) as u32;
-        let mut pieces = Pieces { params: Vec::new(), shift, overlap: Pieces::WIDEST };
+        let mut pieces = SplitBindings { params: Vec::new(), shift, overlap: SplitBindings::WIDEST };
         for &index in buffers {
             let count = pieces.count(self.bound(index).into()) as u32;
-            if count > 1 && count * Pieces::WIDEST < 1 << shift {
+            if count > 1 && count * SplitBindings::WIDEST < 1 << shift {
                 pieces.params.push((index, count));
             }
         }
         if !pieces.params.is_empty() {
-            self.key.binding.pieces = pieces;
+            self.key.binding.split = pieces;
         }
     }
 

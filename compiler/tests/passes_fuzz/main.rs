@@ -177,7 +177,8 @@ fn check_many(count: u64, finished: u64, passes: &[&'static str], check: impl Fn
 }
 
 /// Passes that change programs of every kind.
-const PASSES_OF_ALL: [&str; 7] = ["align", "compact", "extra_buffers", "legalize", "narrow", "pieces", "resolve_pointers"];
+const PASSES_OF_ALL: [&str; 7] =
+    ["infer_alignment", "renumber", "extra_buffers", "legalize", "shrink_int64", "split_bindings", "resolve_pointers"];
 
 /// How many programs a pass must have changed for a run to say anything of it.
 const LEAST: u64 = 10;
@@ -192,7 +193,7 @@ fn random_programs_keep_their_meaning() {
                 .is_err_and(|error| error.contains("launch:"))
         };
         let mut small = shrink::shrink(&module, &fails);
-        small.functions.iter_mut().for_each(passes::compact::run);
+        small.functions.iter_mut().for_each(passes::renumber::run);
         println!("{:?}", Program { module: small, ..Program::ir(seed) }.check(&mut Changes::new(), true));
     }
     check_many(2500, 50, &PASSES_OF_ALL, |seed, changes, explain| Program::ir(seed).check(changes, explain));
@@ -203,7 +204,7 @@ fn random_sources_keep_their_meaning() {
     if let Some(seed) = from_env("WGCL_FUZZ_SHRINK") {
         println!("{}", smaller(&source::program(seed), SOURCE_WANTS, seed));
     }
-    let passes = [&PASSES_OF_ALL[..], &["offsets", "one_continue", "unsigned"]].concat();
+    let passes = [&PASSES_OF_ALL[..], &["offsets", "unify_latches", "unsigned"]].concat();
     check_many(1000, 100, &passes, |seed, changes, explain| check_text(&source::program(seed), SOURCE_WANTS, seed, changes, explain));
 }
 
@@ -212,14 +213,14 @@ fn private_arrays_keep_their_meaning() {
     if let Some(seed) = from_env("WGCL_FUZZ_SHRINK") {
         println!("{}", smaller(&arrays::program(seed), SOURCE_WANTS, seed));
     }
-    check_many(200, 100, &["narrow", "resolve_pointers", "unroll"], |seed, changes, explain| {
+    check_many(200, 100, &["shrink_int64", "resolve_pointers", "unroll"], |seed, changes, explain| {
         check_text(&arrays::program(seed), SOURCE_WANTS, seed, changes, explain)
     });
 }
 
 #[test]
 fn rows_of_all_widths_keep_their_meaning() {
-    let passes = ["coarsen", "deal_turns", "exchange", "fold", "pieces", "side_by_side"];
+    let passes = ["coarsen", "deal_turns", "subgroup_coalesce", "merge_bindings", "split_bindings", "vectorize_memory"];
     check_many(6000, 100, &passes, |seed, changes, explain| {
         let (module, wants) = rows::module(seed)?;
         Program { module, wants, seed, is_ir: true }.check(changes, explain)
@@ -233,21 +234,21 @@ fn kernels_of_all_shapes_keep_their_meaning() {
         println!("{}", smaller(&shape.text, shape.wants, seed));
     }
     let passes = [
-        "align",
-        "batch_turns",
+        "infer_alignment",
+        "runtime_unroll",
         "coarsen",
         "deal_turns",
-        "exchange",
+        "subgroup_coalesce",
         "extra_buffers",
-        "fold",
+        "merge_bindings",
         "groups",
         "legalize",
         "merge_exits",
-        "narrow",
+        "shrink_int64",
         "offsets",
-        "pieces",
-        "side_by_side",
-        "side_by_side_sorted",
+        "split_bindings",
+        "vectorize_memory",
+        "vectorize_memory_sorted",
         "specialise_key",
         "start_parameters",
         "unroll",

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use wgcl_compiler::interpret::Stage;
 use wgcl_compiler::ir::{Module, Region};
 use wgcl_compiler::launch::{LaunchError, LaunchKey};
-use wgcl_compiler::passes::{self, Left, Watch};
+use wgcl_compiler::passes::{self, AfterPass, Watch};
 use wgcl_compiler::specialise::{self, launched};
 use wgcl_compiler::target::{Inlining, Target};
 
@@ -23,7 +23,7 @@ fn look(module: &Module) -> Look {
 /// Makes a built module for a launch, and counts the passes that have changed it.
 fn counted<T>(module: &Module, changes: &mut Changes, make: impl FnOnce(&Watch<'_>) -> Result<T, LaunchError>) -> Result<T, LaunchError> {
     let seen = Mutex::new((look(module), Changes::new()));
-    let watch = |left: &Left<'_>| {
+    let watch = |left: &AfterPass<'_>| {
         let mut seen = seen.lock().expect("no other thread");
         let now = look(&left.module());
         if now != seen.0 {
@@ -52,10 +52,10 @@ pub fn native(module: &Module, case: &Case, changes: &mut Changes) -> Result<Mod
 /// The key of a launch for whom kernels are as they are.
 fn neutral(key: &LaunchKey) -> LaunchKey {
     key.clone().changed(|key| {
-        key.binding.folded.clear();
+        key.binding.merged.clear();
         key.binding.started_args.clear();
         key.binding.extra_buffers = 0;
-        key.binding.pieces.params.clear();
+        key.binding.split.params.clear();
     })
 }
 
@@ -83,9 +83,9 @@ pub fn parts(module: &Module, case: &Case, changes: &mut Changes) -> Result<Vec<
 }
 
 /// What each pass has left of a module, until one fails.
-fn snapshots(module: &Module, run: impl FnOnce(&(dyn Fn(&Left<'_>) + Sync)) -> Result<(), String>) -> Vec<(&'static str, Module)> {
+fn snapshots(module: &Module, run: impl FnOnce(&(dyn Fn(&AfterPass<'_>) + Sync)) -> Result<(), String>) -> Vec<(&'static str, Module)> {
     let list = Mutex::new(vec![("nothing", module.clone())]);
-    let failed = run(&|left: &Left<'_>| list.lock().expect("no other thread").push((left.pass, left.module())));
+    let failed = run(&|left: &AfterPass<'_>| list.lock().expect("no other thread").push((left.pass, left.module())));
     let mut list = list.into_inner().expect("no other thread");
     if failed.is_err() {
         list.push(("a pass that fails", module.clone()));
@@ -137,8 +137,8 @@ pub fn first_of_launch(module: &Module, case: &Case, made: &[Made], expected: &[
             let has_run = |pass: &str| list[..=index].iter().any(|(name, _)| *name == pass);
             // What a pass has not done yet must not be done by who launches.
             let mut key = part.key.clone();
-            if !has_run("fold") {
-                key.binding.folded.clear();
+            if !has_run("merge_bindings") {
+                key.binding.merged.clear();
             }
             if !has_run("start_parameters") {
                 key.binding.started_args.clear();

@@ -8,7 +8,7 @@ use wgcl_compiler::emit::{Format, Shader, print};
 use wgcl_compiler::front::FrontEnd;
 use wgcl_compiler::ir::Function;
 use wgcl_compiler::launch::{LaunchError, LaunchKey, LaunchResult};
-use wgcl_compiler::passes::{Left, Watch};
+use wgcl_compiler::passes::{AfterPass, Watch};
 use wgcl_compiler::program::{BuildOptions, Program};
 use wgcl_compiler::specialise::{launched, specialise};
 use wgcl_compiler::target::Target;
@@ -126,7 +126,7 @@ impl Job<'_> {
     /// A build, and what these stages make of it.
     fn stages(&self, stages: &[Emit], target: &Target, outcome: &mut Outcome) {
         let arguments = self.arguments;
-        let show_after = |left: &Left<'_>| {
+        let show_after = |left: &AfterPass<'_>| {
             if arguments.after.as_deref() == Some(left.pass) {
                 show(&left.to_string());
             }

@@ -9,7 +9,7 @@ use crate::emit::views::{AccessShape, ViewKey};
 use naga::{BinaryOperator, UnaryOperator};
 
 /// Where a half is.
-struct Place {
+struct HalfLocation {
     /// The view of its word.
     key: ViewKey,
     /// To the word.
@@ -34,7 +34,7 @@ impl Emitter<'_, '_> {
         shape: AccessShape,
         (expected, desired): (Expr, Expr),
     ) -> Result<Expr, EmitError> {
-        let Place { key, pointer, shift } = self.place_of_half(address, shape)?;
+        let HalfLocation { key, pointer, shift } = self.place_of_half(address, shape)?;
         let low = self.b.u32(0xffff);
         let (expected, desired) = (self.b.and(expected, low), self.b.and(desired, low));
         let mask = self.b.shl(low, shift);
@@ -50,7 +50,7 @@ impl Emitter<'_, '_> {
         Ok(self.half_of(found, shift))
     }
 
-    fn place_of_half(&mut self, address: &Address, shape: AccessShape) -> Result<Place, EmitError> {
+    fn place_of_half(&mut self, address: &Address, shape: AccessShape) -> Result<HalfLocation, EmitError> {
         let key = self
             .object(address.object)?
             .atomic(shape)
@@ -59,7 +59,7 @@ impl Emitter<'_, '_> {
             Index::Const(offset) => (Index::Const(offset / 4), self.b.u32(offset % 4 * 8)),
             Index::Expr(byte) | Index::Address(byte) => self.split_offset(byte, address.begin.is_some()),
         };
-        Ok(Place { key, pointer: self.element(address.object, key, index)?, shift })
+        Ok(HalfLocation { key, pointer: self.element(address.object, key, index)?, shift })
     }
 
     fn half_of(&mut self, word: Expr, shift: Expr) -> Expr {

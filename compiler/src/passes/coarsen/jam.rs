@@ -2,13 +2,13 @@
 
 use rustc_hash::FxHashMap;
 
-use super::lanes::Found;
+use super::lanes::Lanes;
 use super::wide;
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, Function, Inst, Op, Region, Type, UnOp, Value, WorkItem};
 
 /// Rewrites the body of a kernel.
-pub(super) fn run(function: &mut Function, found: &Found) {
+pub(super) fn run(function: &mut Function, found: &Lanes) {
     let mut body = std::mem::take(&mut function.body);
     let mut jam = Jam { function, found, values: FxHashMap::default() };
     jam.region(&mut body, &Targets { yields: &[], breaks: &[], continues: &[], all: false });
@@ -17,7 +17,7 @@ pub(super) fn run(function: &mut Function, found: &Found) {
 
 struct Jam<'a> {
     function: &'a mut Function,
-    found: &'a Found,
+    found: &'a Lanes,
     /// The value of each work-item, where they differ.
     values: FxHashMap<Value, Vec<Value>>,
 }

@@ -6,14 +6,14 @@ use crate::analysis::divergence::{Divergence, Question, StableLoads, Variation};
 use crate::ir::{Function, Inst, Op, Region, Type, Value, WorkItem};
 
 /// What is known of a kernel that is to be coarsened.
-pub(super) struct Found {
+pub(super) struct Lanes {
     /// Work-items an invocation, a power of two.
     pub(super) count: u32,
     variations: Vec<Variation>,
     zeros: Vec<u8>,
 }
 
-impl Found {
+impl Lanes {
     /// Whether work-items have values of their own.
     pub(super) fn differs(&self, value: Value) -> bool {
         self.variations.get(value.index()).is_some_and(|variation| *variation != Variation::Uniform)
@@ -29,7 +29,7 @@ impl Found {
 }
 
 /// Looks at a kernel. `None` where it is better left alone.
-pub(super) fn find(function: &Function, body: &Region, most: u32) -> Option<Found> {
+pub(super) fn find(function: &Function, body: &Region, most: u32) -> Option<Lanes> {
     let mut sizes = (u32::MAX, 0);
     let question = Question { group: [most, 1, 1], zero_offset: false, stable: StableLoads::Unordered };
     let divergence = Divergence::of(function, body, question);
@@ -52,7 +52,7 @@ pub(super) fn find(function: &Function, body: &Region, most: u32) -> Option<Foun
     if count < 2 || count * smallest < 4 {
         return None;
     }
-    let found = Found { count, variations: divergence.into_variations(), zeros: alignment::zeros(function, body, count)? };
+    let found = Lanes { count, variations: divergence.into_variations(), zeros: alignment::zeros(function, body, count)? };
     let mut apart = false;
     body.walk(&mut |inst| {
         if let Some((pointer, ty)) = access(function, inst) {

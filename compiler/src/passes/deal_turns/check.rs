@@ -11,7 +11,7 @@ use crate::ir::{AtomicOp, Function, Inst, KernelParam, Op, Region, Scalar, Space
 use crate::launch::LaunchKey;
 use crate::passes::alias::{Effect, MemoryUse};
 use crate::passes::coarsen::element;
-use crate::passes::several_turns::Ahead;
+use crate::passes::loop_copies::Ahead;
 use crate::passes::simplify::Purity;
 
 /// Bytes of elements that are worth it: larger ones are words already.

@@ -11,7 +11,7 @@
 //! ```
 //! With L work-items in a group and T turns (T divides L), work-item l takes the turn `l / (L / T)` of the T items from `T * (l % (L / T))` on: T counters one after
 //! the other, for which an array of bytes has one word, or 16 bytes for T = 16. All T turns of all L items are taken, each once, and neighbours still load side by
-//! side. This goes on while all items of the group have T more turns ([`Ahead::limit`](super::several_turns::Ahead::limit) is exact, wrapping counters included); what is left is done by the loop
+//! side. This goes on while all items of the group have T more turns ([`Ahead::limit`](super::loop_copies::Ahead::limit) is exact, wrapping counters included); what is left is done by the loop
 //! as it was, by everyone for himself. Whether the first counter and the step are multiples of T, so that what is loaded is aligned, is tested before the loop.
 //!
 //! # Why nobody can tell
@@ -39,8 +39,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::alias::MemoryUse;
 use super::coarsen::wide;
+use super::loop_copies::copy;
 use super::pass::Pass;
-use super::several_turns::copy;
 use super::simplify::Purity;
 use crate::analysis::loops::PlainLoop;
 use crate::diag::Span;

@@ -39,8 +39,8 @@
 //! flow. Reading through a closed null gives an unspecified value, writing does nothing or goes anywhere the pointer's type allows.
 
 mod by_address;
-mod far;
 mod forms;
+mod large_offsets;
 mod roots;
 
 use super::PassError;

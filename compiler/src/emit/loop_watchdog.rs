@@ -1,0 +1,140 @@
+//! Finding out that the driver has stopped a loop ([`Defects::loop_turns`](crate::target::Defects::loop_turns)), so that the launch can fail instead of computing something wrong.
+//!
+//! A loop is only left by `break`, or by `return` from within. Each execution of a loop has a number, and a `break` says which it leaves:
+//!
+//! ```text
+//! begun += 1; number = begun
+//! loop { if zero == 7 { left = 0; break }; ... left = number; break; ... }
+//! stopped |= left ^ number
+//! ```
+//! At its end a work-item that was stopped says so in a word that the host looks at when the launch is complete ([`BindingSource::Failures`]).
+//! The driver's compiler does not know that loops may be stopped: behind a loop with one `break` it takes what that has stored as given. Hence the other
+//! `break` ([`super::loop_exit_workaround`]), which never happens, as `zero` comes from memory. Kernels whose loops are known to be short are not watched.
+
+use super::EmitError;
+use super::builder::{Expr, Shared, global};
+use super::function::Emitter;
+#[cfg(doc)]
+use super::shader::BindingSource;
+use super::views::{AccessShape, Kind};
+use crate::analysis::loops::trips::Trips;
+use crate::ir::{Module, Op};
+use crate::target::Target;
+use naga::{AddressSpace, BinaryOperator, Block, GlobalVariable, Handle, Scalar, Statement};
+
+/// How the buffer's words are loaded and stored: the one that is written, and zero.
+pub(super) const SHAPES: [AccessShape; 2] = [
+    AccessShape { size: 4, lanes: 1, align: 4, kind: Kind::Store, volatile: false },
+    AccessShape { size: 4, lanes: 1, align: 4, kind: Kind::Load, volatile: false },
+];
+
+/// Whether the driver may stop a loop of the kernel.
+pub(super) fn watched(module: &Module, target: &Target) -> bool {
+    let (Some(limit), Some((kernel, helpers))) = (target.shaders.defects.loop_turns, module.functions.split_first()) else { return false };
+    let mut loops = false;
+    for helper in helpers {
+        helper.body.walk(&mut |inst| loops |= matches!(inst.op, Op::Loop { .. }));
+    }
+    loops || Trips::of(kernel).total().is_none_or(|turns| turns >= u64::from(limit))
+}
+
+/// Variables of a work-item, for all functions.
+pub(super) struct Watch {
+    begun: Handle<GlobalVariable>,
+    left: Handle<GlobalVariable>,
+    stopped: Handle<GlobalVariable>,
+    zero: Handle<GlobalVariable>,
+}
+
+impl Watch {
+    pub(super) fn new(shared: &mut Shared) -> Self {
+        let ty = shared.ty(Scalar::U32, 1);
+        let mut make = |name| global(shared, name, AddressSpace::Private, None, ty);
+        Self { begun: make("loops_begun"), left: make("loop_left"), stopped: make("loop_stopped"), zero: make("zero") }
+    }
+}
+
+impl Emitter<'_, '_> {
+    fn watch_load(&mut self, variable: Handle<GlobalVariable>) -> Expr {
+        let pointer = self.b.global_ptr(variable);
+        self.b.load(pointer)
+    }
+
+    fn watch_store(&mut self, variable: Handle<GlobalVariable>, value: Expr) {
+        let pointer = self.b.global_ptr(variable);
+        self.b.store(pointer, value);
+    }
+
+    fn turns_word(&mut self, index: u32) -> Result<Option<Expr>, EmitError> {
+        let Some(object) = self.cx.plan.turns else { return Ok(None) };
+        let missing = || EmitError::Internal("a word for stopped loops without a view".to_owned());
+        let key = self.object(object)?.natural(SHAPES[0], self.cx.target).ok_or_else(missing)?;
+        let words = self.view_pointer(object, key)?;
+        Ok(Some(self.b.element_at(words, index)))
+    }
+
+    /// At the kernel's beginning.
+    pub(super) fn begin_turns(&mut self) -> Result<(), EmitError> {
+        if let (Some(watch), Some(word)) = (&self.cx.watch, self.turns_word(1)?) {
+            let zero = self.b.u32(0);
+            self.watch_store(watch.begun, zero);
+            self.watch_store(watch.stopped, zero);
+            let zero = self.b.load(word);
+            self.watch_store(watch.zero, zero);
+        }
+        Ok(())
+    }
+
+    /// Before a loop: the number of its execution.
+    pub(super) fn begin_loop(&mut self) -> Option<Expr> {
+        let watch = self.cx.watch.as_ref()?;
+        let (begun, one) = (self.watch_load(watch.begun), self.b.u32(1));
+        let number = self.b.add(begun, one);
+        self.watch_store(watch.begun, number);
+        Some(number)
+    }
+
+    /// A zero of which the compiler does not know that it is one.
+    pub(super) fn zero(&mut self) -> Option<Expr> {
+        let watch = self.cx.watch.as_ref()?;
+        Some(self.watch_load(watch.zero))
+    }
+
+    /// Before the `break` that never happens.
+    pub(super) fn leave_unseen(&mut self) {
+        if let Some(watch) = &self.cx.watch {
+            let zero = self.b.u32(0);
+            self.watch_store(watch.left, zero);
+        }
+    }
+
+    /// Before a `break`.
+    pub(super) fn leave_loop(&mut self, number: Option<Expr>) {
+        if let (Some(number), Some(watch)) = (number, &self.cx.watch) {
+            self.watch_store(watch.left, number);
+        }
+    }
+
+    /// Behind a loop.
+    pub(super) fn end_loop(&mut self, number: Option<Expr>) {
+        if let (Some(number), Some(watch)) = (number, &self.cx.watch) {
+            let (left, stopped) = (self.watch_load(watch.left), self.watch_load(watch.stopped));
+            let differs = self.b.binary(BinaryOperator::ExclusiveOr, left, number);
+            let stopped = self.b.or(stopped, differs);
+            self.watch_store(watch.stopped, stopped);
+        }
+    }
+
+    /// Before the kernel's `return`.
+    pub(super) fn end_turns(&mut self) -> Result<(), EmitError> {
+        if let (true, Some(watch), Some(word)) = (self.is_kernel, &self.cx.watch, self.turns_word(0)?) {
+            let (stopped, zero, one) = (self.watch_load(watch.stopped), self.b.u32(0), self.b.u32(1));
+            let condition = self.b.binary(BinaryOperator::NotEqual, stopped, zero);
+            self.b.open();
+            self.b.store(word, one);
+            let accept = self.b.close();
+            self.b.stmt(Statement::If { condition, accept, reject: Block::new() });
+        }
+        Ok(())
+    }
+}

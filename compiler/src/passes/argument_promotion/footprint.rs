@@ -1,0 +1,181 @@
+//! What a function does to the memory that its pointers lead to.
+
+use rustc_hash::FxHashMap;
+
+use crate::ir::{CastOp, Func, Function, Module, Op, Region, Scalar, Space, Type, Value};
+use crate::passes::inline::is_of_kernel;
+
+/// Which bytes a function touches of what one pointer leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Footprint {
+    /// Those of accesses with constant offsets.
+    Fixed(Vec<Access>),
+    /// Any of the object's.
+    Whole {
+        /// The type of all accesses' scalars, or an integer as large as the smallest.
+        unit: Scalar,
+        /// Whether anything is written.
+        written: bool,
+    },
+}
+
+/// An access at a constant offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Access {
+    /// Bytes from where the pointer leads.
+    pub offset: i64,
+    /// Bytes.
+    pub size: u32,
+    pub ty: Type,
+    /// Bytes, a power of two.
+    pub align: u32,
+    pub writes: bool,
+}
+
+impl Footprint {
+    pub(super) fn is_written(&self) -> bool {
+        match self {
+            Self::Fixed(accesses) => accesses.iter().any(|access| access.writes),
+            Self::Whole { written, .. } => *written,
+        }
+    }
+}
+
+/// Most pointers that a function may take: bits of a mask.
+const MAX_POINTERS: usize = 64;
+
+/// Whether a function works on nothing but its parameters, the private memory that they lead to, its own variables and constants, and lets no pointer out.
+pub(in crate::passes) fn is_closed(function: &Function, module: &Module) -> bool {
+    let fits = |&param: &Value| !matches!(function.ty(param), Type::Ptr(space) if !matches!(space, Space::Private | Space::Generic));
+    let pointer = |value: &Value| matches!(function.ty(*value), Type::Ptr(_));
+    if function.kernel.is_some() || function.params.len() > MAX_POINTERS || !function.params.iter().all(fits) {
+        return false;
+    }
+    let mut closed = !function.returns.iter().any(|ty| matches!(ty, Type::Ptr(_)));
+    function.body.walk(&mut |inst| {
+        closed &= match &inst.op {
+            op if is_of_kernel(op, module) => false,
+            Op::Copy { .. } | Op::Zero { .. } | Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr, _) => false,
+            Op::GlobalAddr(_) | Op::VarAddr(_) | Op::PtrAdd(..) | Op::Cast(CastOp::SpaceCast, _) => true,
+            Op::Store { ptr, value, .. } => !pointer(value) && matches!(function.ty(*ptr), Type::Ptr(Space::Private | Space::Generic)),
+            Op::Load { ptr, .. } => {
+                !inst.results.iter().any(pointer)
+                    && matches!(function.ty(*ptr), Type::Ptr(Space::Private | Space::Generic | Space::Constant))
+            }
+            // Pointers that control flow chooses between would have to be resolved in the function.
+            Op::Loop { params, .. } => !inst.results.iter().chain(params).any(pointer),
+            op => op.is_terminator() || !inst.results.iter().any(pointer),
+        };
+    });
+    closed
+}
+
+/// What a function does to the memory of each of its parameters that is a pointer. `known`: the same of all functions that it calls with pointers. `moving`: the parameters whose
+/// offset in their object is known at run time only.
+pub(super) fn of(
+    function: &Function,
+    known: &FxHashMap<Func, Vec<Option<Footprint>>>,
+    moving: &[bool],
+    ptr_size: u32,
+) -> Vec<Option<Footprint>> {
+    let mut scan = Scan { function, known, ptr_size, places: vec![None; function.values.len()], found: Vec::new() };
+    for (index, &param) in function.params.iter().enumerate() {
+        let is_pointer = matches!(function.ty(param), Type::Ptr(_));
+        if is_pointer {
+            scan.places[param.index()] = Some((index, Some(0)));
+        }
+        scan.found.push(is_pointer.then(Accessed::default));
+    }
+    scan.region(&function.body);
+    scan.found.into_iter().zip(moving).map(|(found, &moving)| found.map(|found| found.footprint(moving))).collect()
+}
+
+/// What was found so far.
+#[derive(Clone, Default)]
+struct Accessed {
+    accesses: Vec<Access>,
+    /// Whether there is an access at an offset that is not constant.
+    dynamic: bool,
+    scalars: Vec<Scalar>,
+    written: bool,
+}
+
+impl Accessed {
+    fn footprint(self, moving: bool) -> Footprint {
+        let anywhere = self.dynamic || (moving && !self.accesses.is_empty());
+        if !anywhere {
+            return Footprint::Fixed(self.accesses);
+        }
+        let smallest = self.scalars.iter().copied().min_by_key(|scalar| scalar.size()).unwrap_or(Scalar::I8);
+        let same = self.scalars.iter().all(|&scalar| scalar == smallest);
+        let unit = if same { smallest } else { Scalar::int_of_size(smallest.size()).unwrap_or(Scalar::I8) };
+        Footprint::Whole { unit, written: self.written }
+    }
+}
+
+struct Scan<'a> {
+    function: &'a Function,
+    known: &'a FxHashMap<Func, Vec<Option<Footprint>>>,
+    ptr_size: u32,
+    /// For each pointer the parameter that it comes from, and the offset where it is constant.
+    places: Vec<Option<(usize, Option<i64>)>>,
+    found: Vec<Option<Accessed>>,
+}
+
+impl Scan<'_> {
+    fn region(&mut self, region: &Region) {
+        let mut constants: FxHashMap<Value, i64> = FxHashMap::default();
+        region.walk(&mut |inst| match (&inst.op, &inst.results[..]) {
+            (Op::Const(constant), &[result]) => {
+                if let (Some(bits), Type::Scalar(scalar)) = (constant.bits(), self.function.ty(result)) {
+                    constants.insert(result, scalar.sign_extend(bits));
+                }
+            }
+            (Op::PtrAdd(base, offset), &[result]) => {
+                let place = self.places[base.index()];
+                let by = constants.get(offset);
+                self.places[result.index()] = place.map(|(param, at)| (param, at.zip(by).and_then(|(at, by)| at.checked_add(*by))));
+            }
+            (Op::Cast(CastOp::SpaceCast, from), &[result]) => self.places[result.index()] = self.places[from.index()],
+            (Op::Load { ptr, align, .. }, &[result]) => self.access(*ptr, self.function.ty(result), *align, false),
+            (Op::Store { ptr, value, align, .. }, _) => self.access(*ptr, self.function.ty(*value), *align, true),
+            (Op::Call(callee, args), _) => self.call(*callee, args),
+            _ => {}
+        });
+    }
+
+    fn access(&mut self, ptr: Value, ty: Type, align: u32, writes: bool) {
+        let Some((param, offset)) = self.places[ptr.index()] else { return };
+        let Some(found) = &mut self.found[param] else { return };
+        found.written |= writes;
+        found.scalars.extend(ty.scalar());
+        match offset {
+            Some(offset) => found.accesses.push(Access { offset, size: ty.access_size(self.ptr_size), ty, align, writes }),
+            None => found.dynamic = true,
+        }
+    }
+
+    /// What a callee does to the memory of its pointers is done here, too.
+    fn call(&mut self, callee: Func, args: &[Value]) {
+        let Some(footprints) = self.known.get(&callee) else { return };
+        for (arg, footprint) in args.iter().zip(footprints) {
+            let (Some(footprint), Some((param, offset))) = (footprint, self.places[arg.index()]) else { continue };
+            let Some(found) = &mut self.found[param] else { continue };
+            found.written |= footprint.is_written();
+            match (footprint, offset) {
+                (Footprint::Fixed(accesses), Some(by)) => {
+                    found.scalars.extend(accesses.iter().filter_map(|access| access.ty.scalar()));
+                    found.accesses.extend(accesses.iter().map(|access| Access { offset: access.offset.saturating_add(by), ..*access }));
+                }
+                (Footprint::Fixed(accesses), None) => {
+                    found.scalars.extend(accesses.iter().filter_map(|access| access.ty.scalar()));
+                    found.dynamic |= !accesses.is_empty();
+                }
+                (Footprint::Whole { unit, .. }, _) => {
+                    found.scalars.push(*unit);
+                    found.dynamic = true;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! Float arithmetic that no compiler can do algebra with, for the languages in which nothing forbids it ([`Shaders::exact`](crate::target::Shaders::exact)).
+//!
+//! What such a compiler does is right for real numbers: it contracts, reorders and distributes, takes `x - x` and `x * 0` for 0, and forgets the sign of zeros, infinities and NaN. All of that
+//! needs two operations that it sees together, or a constant. So what an operation takes is hidden, where it is the result of another one or a constant that means something: its bits are
+//! combined with a zero that is read from the argument buffer, and known to nobody before the launch.
+//!
+//! ```text
+//!                              %5 = workitem.work_dim; %6 = lshr %5, 16
+//! %2 = fadd %0, %1             %2 = fadd %0, %1
+//! %3 = fsub %2, %0             %7 = bitcast %2 : i32; %8 = xor %7, %6; %9 = bitcast %8 : f32
+//!                              %3 = fsub %9, %0
+//! ```
+//! The second operand of what could be taken for nothing (`x - x`, `x / x`, `x == x`) is hidden by another such zero. Signs are changed as bits, the smaller of two numbers is a choice.
+//! Constants that are no number's usual digits in these languages are made of their bits in the same way: WGSL has neither infinities nor NaN, and Tint takes -0 for 0.
+//! What a buffer holds that nothing is stored to is taken as it is. `a * b + c` that may be contracted ([`MathOp::FMulAdd`]) stays visible as such. Halves are left alone: what is done with
+//! them is done in `float` by some, and rounded each time.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::pass::Pass;
+use crate::diag::Span;
+use crate::ir::{BinOp, Build, CastOp, CmpOp, Const, Cursor, Function, Inst, MathOp, Op, Region, Scalar, Type, UnOp, Value, WorkItem};
+
+pub(crate) const PASS: Pass = Pass::function("fp_barriers", |function, _| Ok(run(function)));
+
+/// Bits of a word in which a number of dimensions, 1 to 3, has none: shifted right by so many it is zero.
+const SHIFTS: [u64; 2] = [16, 17];
+
+/// Which of the two zeros hides something.
+type Zero = usize;
+
+/// Hides the operands of a function's float arithmetic; says whether there is any.
+fn run(function: &mut Function) -> bool {
+    let mut body = std::mem::take(&mut function.body);
+    let mut concerned = false;
+    body.walk(&mut |inst| concerned |= is_concerned(function, inst) || is_unsaid(function, inst));
+    if concerned {
+        let plain = plain_loads(function, &body);
+        let mut start = Vec::new();
+        let span = body.insts.first().map_or_else(Span::default, |inst| inst.span);
+        let zeros = zeros(&mut Cursor::new(function, &mut start, span));
+        let clean = vec![false; function.values.len()];
+        let mut opaque =
+            Opaque { function, out: Vec::new(), span, zeros, clean, plain, constants: FxHashMap::default(), hidden: FxHashMap::default() };
+        opaque.start();
+        opaque.region(&mut body);
+        start.append(&mut body.insts);
+        body.insts = start;
+    }
+    function.body = body;
+    concerned
+}
+
+/// Two zeros that look different.
+fn zeros(at: &mut Cursor<'_>) -> [Value; 2] {
+    let dimensions = at.push(Type::I32, Op::WorkItem(WorkItem::WorkDim));
+    SHIFTS.map(|shift| at.bin_bits(BinOp::LShr, dimensions, shift))
+}
+
+/// Whether an instruction takes floats that have to be hidden, or is to be written otherwise.
+fn is_concerned(function: &Function, inst: &Inst) -> bool {
+    let operand = match &inst.op {
+        Op::Un(UnOp::FNeg, a) | Op::Cmp(CmpOp::FEq | CmpOp::FNe | CmpOp::FLt | CmpOp::FLe | CmpOp::FGt | CmpOp::FGe, a, _) => *a,
+        Op::Bin(BinOp::FAdd | BinOp::FSub | BinOp::FMul | BinOp::FDiv | BinOp::FMin | BinOp::FMax, a, _) => *a,
+        Op::Cast(CastOp::FToF | CastOp::FToS | CastOp::FToU, a) => *a,
+        Op::Math(op, args) if takes_floats(*op) => match args.first() {
+            Some(&a) => a,
+            None => return false,
+        },
+        _ => return false,
+    };
+    is_wide(function.ty(operand))
+}
+
+/// Whether an instruction is a constant with infinities, NaN, -0 or what is nearly zero or infinite: languages, or their compilers, have no digits for them.
+fn is_unsaid(function: &Function, inst: &Inst) -> bool {
+    let (Op::Const(constant), [result]) = (&inst.op, &inst.results[..]) else { return false };
+    let ty = function.ty(*result);
+    let (sign, least, most) = match ty.scalar() {
+        Some(Scalar::F32) => (1 << 31, 0x0080_0000, 0x7f7f_ffff),
+        Some(Scalar::F64) => (1 << 63, 0x0010_0000_0000_0000, 0x7fef_ffff_ffff_ffff),
+        _ => return false,
+    };
+    let is_said = |bits: &u64| *bits == 0 || (least..most).contains(&(bits & !sign));
+    match constant {
+        Const::Bits(bits) => !is_said(bits),
+        Const::Lanes(lanes) => !lanes.iter().all(is_said),
+        Const::Null | Const::Undef => false,
+    }
+}
+
+/// Types whose operations are hidden.
+fn is_wide(ty: Type) -> bool {
+    matches!(ty.scalar(), Some(Scalar::F32 | Scalar::F64))
+}
+
+/// Functions of which something is promised.
+const fn takes_floats(op: MathOp) -> bool {
+    matches!(
+        op,
+        MathOp::FAbs
+            | MathOp::Floor
+            | MathOp::Ceil
+            | MathOp::FTrunc
+            | MathOp::Rint
+            | MathOp::Sqrt
+            | MathOp::RSqrt
+            | MathOp::Fma
+            | MathOp::FMulAdd
+            | MathOp::NativeRecip
+            | MathOp::NativeDivide
+    )
+}
+
+/// Results of loads from buffers of the kernel's parameters to which it stores nothing.
+fn plain_loads(function: &Function, body: &Region) -> FxHashSet<Value> {
+    let mut bases: FxHashMap<Value, Value> = function.params.iter().map(|&param| (param, param)).collect();
+    let mut stored = FxHashSet::default();
+    let mut loads = Vec::new();
+    body.walk(&mut |inst| match &inst.op {
+        Op::PtrAdd(ptr, _) => {
+            if let (Some(&base), [result]) = (bases.get(ptr), &inst.results[..]) {
+                bases.insert(*result, base);
+            }
+        }
+        Op::Load { ptr, .. } => loads.extend(inst.results.iter().map(|&result| (result, *ptr))),
+        Op::Store { ptr, .. }
+        | Op::Copy { dst: ptr, .. }
+        | Op::Zero { dst: ptr, .. }
+        | Op::Atomic { ptr, .. }
+        | Op::CmpXchg { ptr, .. } => {
+            stored.extend(bases.get(ptr).copied());
+        }
+        Op::Call(_, args) => stored.extend(args.iter().filter_map(|arg| bases.get(arg).copied())),
+        _ => {}
+    });
+    loads.into_iter().filter(|(_, ptr)| bases.get(ptr).is_some_and(|base| !stored.contains(base))).map(|(result, _)| result).collect()
+}
+
+struct Opaque<'a> {
+    function: &'a mut Function,
+    /// Instructions of the region being rewritten.
+    out: Vec<Inst>,
+    span: Span,
+    zeros: [Value; 2],
+    /// Values of which a compiler knows nothing: neither constants nor results of float arithmetic.
+    clean: Vec<bool>,
+    /// Loads of such values.
+    plain: FxHashSet<Value>,
+    /// Lanes of constants of floats; one where all are the same.
+    constants: FxHashMap<Value, Vec<u64>>,
+    /// What stands for a value that is hidden by one of the zeros, in this region and those around it.
+    hidden: FxHashMap<(Value, Zero), Value>,
+}
+
+impl Build for Opaque<'_> {
+    fn cursor(&mut self) -> Cursor<'_> {
+        Cursor::new(self.function, &mut self.out, self.span)
+    }
+}
+
+impl Opaque<'_> {
+    /// Arguments of a kernel are loaded; those of a helper may be anything.
+    fn start(&mut self) {
+        if self.function.kernel.is_some() {
+            for param in &self.function.params {
+                self.clean[param.index()] = true;
+            }
+        }
+    }
+
+    fn region(&mut self, region: &mut Region) {
+        let outer = std::mem::take(&mut self.out);
+        let known = self.hidden.clone();
+        for mut inst in std::mem::take(&mut region.insts) {
+            self.span = inst.span;
+            for nested in inst.op.regions_mut() {
+                self.region(nested);
+            }
+            if is_unsaid(self.function, &inst) {
+                self.spell(&mut inst);
+            }
+            self.note(&inst);
+            if is_concerned(self.function, &inst) {
+                inst.op = self.rewritten(inst.op);
+            }
+            self.out.push(inst);
+        }
+        region.insts = std::mem::replace(&mut self.out, outer);
+        self.hidden = known;
+    }
+
+    /// Makes a constant of its bits, which nobody knows then.
+    fn spell(&mut self, inst: &mut Inst) {
+        let [result] = inst.results[..] else { return };
+        let ty = self.function.ty(result);
+        let integer = ty.with_scalar(if ty.scalar() == Some(Scalar::F64) { Scalar::I64 } else { Scalar::I32 });
+        let bits = self.push(integer, inst.op.clone());
+        let zeros = self.zeros_for(bits, 0);
+        let hidden = self.bin(BinOp::Xor, bits, zeros);
+        inst.op = Op::Cast(CastOp::Bitcast, hidden);
+        self.clean[result.index()] = true;
+    }
+
+    /// Notes what is known of the result of an instruction.
+    fn note(&mut self, inst: &Inst) {
+        let [result] = inst.results[..] else { return };
+        if let Op::Const(constant) = &inst.op {
+            let lanes = match constant {
+                Const::Bits(bits) => vec![*bits],
+                Const::Lanes(lanes) => lanes.clone(),
+                Const::Null => vec![0],
+                Const::Undef => return,
+            };
+            self.constants.insert(result, lanes);
+            return;
+        }
+        let clean = |value: &Value| self.is_clean(*value);
+        let is_clean = match &inst.op {
+            Op::Load { .. } => self.plain.contains(&result),
+            Op::Cast(CastOp::Bitcast, x) | Op::Splat(x) | Op::Extract(x, _) | Op::ExtractDyn(x, _) => clean(x),
+            Op::Construct(parts) => parts.iter().all(clean),
+            Op::Shuffle(a, b, _) => clean(a) && clean(b),
+            // Signs are bits here.
+            Op::Un(UnOp::FNeg, _) | Op::Math(MathOp::FAbs, _) => true,
+            Op::Bin(..) | Op::Un(..) | Op::WorkItem(_) => self.function.ty(result).scalar().is_some_and(Scalar::is_int),
+            _ => false,
+        };
+        self.clean[result.index()] = is_clean;
+    }
+
+    /// Values that this pass made come in their place already hidden.
+    fn is_clean(&self, value: Value) -> bool {
+        self.clean.get(value.index()).copied().unwrap_or(true)
+    }
+
+    /// The operation with its operands hidden.
+    fn rewritten(&mut self, op: Op) -> Op {
+        match op {
+            Op::Un(UnOp::FNeg, a) => self.signed(a, BinOp::Xor),
+            Op::Math(MathOp::FAbs, args) => match args[..] {
+                [a] => self.signed(a, BinOp::And),
+                _ => Op::Math(MathOp::FAbs, args),
+            },
+            Op::Bin(op @ (BinOp::FMin | BinOp::FMax), a, b) => self.extreme(op == BinOp::FMax, a, b),
+            Op::Bin(op, a, b) => {
+                let (a, b) = self.both(a, b, matches!(op, BinOp::FSub | BinOp::FDiv), op == BinOp::FDiv);
+                Op::Bin(op, a, b)
+            }
+            Op::Cmp(op @ (CmpOp::FEq | CmpOp::FNe), a, b) if a == b => {
+                let (magnitude, infinity) = self.magnitude(a);
+                Op::Cmp(if op == CmpOp::FNe { CmpOp::UGt } else { CmpOp::ULe }, magnitude, infinity)
+            }
+            Op::Cmp(op, a, b) => {
+                let (a, b) = self.both(a, b, true, false);
+                Op::Cmp(op, a, b)
+            }
+            Op::Cast(op, a) => Op::Cast(op, self.hide(a, 0, true)),
+            Op::Math(op, args) => {
+                let divides = op == MathOp::NativeDivide;
+                Op::Math(op, args.into_iter().enumerate().map(|(i, arg)| self.hide(arg, usize::from(divides && i == 1), divides)).collect())
+            }
+            other => other,
+        }
+    }
+
+    /// Both operands. `cancels`: two that are the same give a constant.
+    fn both(&mut self, a: Value, b: Value, cancels: bool, constants: bool) -> (Value, Value) {
+        let left = self.hide(a, 0, constants);
+        if !cancels || self.is_constant(a) || self.is_constant(b) || self.is_clean(a) != self.is_clean(b) {
+            return (left, self.hide(b, 0, constants));
+        }
+        (left, self.hidden(b, 1))
+    }
+
+    fn is_constant(&self, value: Value) -> bool {
+        self.constants.contains_key(&value)
+    }
+
+    /// The value in a form that nothing is known of. `constants`: whatever constant it is, and not only one that means something.
+    fn hide(&mut self, value: Value, zero: Zero, constants: bool) -> Value {
+        let shown = match self.constants.get(&value) {
+            Some(lanes) => !constants && !lanes.iter().any(|&bits| is_special(self.function.ty(value), bits)),
+            None => self.is_clean(value),
+        };
+        if shown { value } else { self.hidden(value, zero) }
+    }
+
+    fn hidden(&mut self, value: Value, zero: Zero) -> Value {
+        if let Some(&found) = self.hidden.get(&(value, zero)) {
+            return found;
+        }
+        let ty = self.function.ty(value);
+        let bits = self.raw(value);
+        let zeros = self.zeros_for(bits, zero);
+        let bits = self.bin(BinOp::Xor, bits, zeros);
+        let made = self.push(ty, Op::Cast(CastOp::Bitcast, bits));
+        self.hidden.insert((value, zero), made);
+        made
+    }
+
+    /// The bits of floats.
+    fn raw(&mut self, value: Value) -> Value {
+        let integer = if self.function.ty(value).scalar() == Some(Scalar::F64) { Scalar::I64 } else { Scalar::I32 };
+        self.cast(CastOp::Bitcast, value, integer)
+    }
+
+    /// One of the zeros, as wide as `bits`.
+    fn zeros_for(&mut self, bits: Value, zero: Zero) -> Value {
+        let ty = self.function.ty(bits);
+        let mut made = self.zeros[zero];
+        if ty.scalar() == Some(Scalar::I64) {
+            made = self.cast(CastOp::ZExt, made, Scalar::I64);
+        }
+        if ty.lanes() == 1 { made } else { self.push(ty, Op::Splat(made)) }
+    }
+
+    /// Another sign, or none: `Xor` or `And` with bits that nobody knows.
+    fn signed(&mut self, a: Value, op: BinOp) -> Op {
+        let bits = self.raw(a);
+        let ty = self.function.ty(bits);
+        let sign = 1 << (ty.scalar().map_or(32, Scalar::bits) - 1);
+        let zeros = self.zeros_for(bits, 0);
+        let mask = self.bin_bits(BinOp::Xor, zeros, if op == BinOp::Xor { sign } else { sign - 1 });
+        Op::Cast(CastOp::Bitcast, self.bin(op, bits, mask))
+    }
+
+    /// The bits of a float without its sign, and those of infinity: a NaN has more.
+    fn magnitude(&mut self, a: Value) -> (Value, Value) {
+        let bits = self.raw(a);
+        let ty = self.function.ty(bits);
+        let sign = 1 << (ty.scalar().map_or(32, Scalar::bits) - 1);
+        let magnitude = self.bin_bits(BinOp::And, bits, sign - 1);
+        (magnitude, self.bits(ty, infinity(self.function.ty(a))))
+    }
+
+    /// The smaller or larger number; the other one where one is a NaN.
+    fn extreme(&mut self, maximum: bool, a: Value, b: Value) -> Op {
+        let (x, y) = self.both(a, b, true, false);
+        let better = self.cmp(if maximum { CmpOp::FGt } else { CmpOp::FLt }, y, x);
+        let chosen = self.select(better, b, a);
+        let (magnitude, infinity) = self.magnitude(a);
+        let nan = self.cmp(CmpOp::UGt, magnitude, infinity);
+        Op::Select(nan, b, chosen)
+    }
+}
+
+/// The bits of infinity.
+fn infinity(ty: Type) -> u64 {
+    if ty.scalar() == Some(Scalar::F64) { 0x7ff0_0000_0000_0000 } else { 0x7f80_0000 }
+}
+
+/// Zeros, with which sums and products say what they are, infinities and NaN.
+fn is_special(ty: Type, bits: u64) -> bool {
+    let magnitude = bits & ((1 << (ty.scalar().map_or(32, Scalar::bits) - 1)) - 1);
+    magnitude == 0 || magnitude >= infinity(ty)
+}

@@ -1,0 +1,54 @@
+//! Sets the alignment of every access to what its root and its offset prove.
+//!
+//! ```text
+//! %o = shl %i, 5                                  %o = shl %i, 5
+//! %x = load i8x4 (ptr_add %buffer, %o) align 1    %x = load i8x4 (ptr_add %buffer, %o) align 4
+//! ```
+//! `vload4` promises no more than the alignment of a lane. Buffers begin at multiples of 16 bytes, so the zero bits at the end of an offset say more: a word or a
+//! vector instead of its lanes one by one.
+//!
+//! An access may also claim too much, where a program casts a pointer to a type of larger alignment. The alignment of a variable is raised to the claim, as only
+//! this kernel knows the variable. A structure that is passed by value stays where it is, so the claim is lowered. From here on the verifier holds every access to
+//! the alignment of its root. Expects the form that `resolve_pointers` and `narrow` leave.
+
+use super::pass::Pass;
+use crate::analysis::alignment::{BUFFER, zeros};
+use crate::analysis::definitions::{Definitions, Root};
+use crate::ir::{Function, Module, Op};
+
+pub(crate) const PASS: Pass = Pass::function("infer_alignment", |function, cx| {
+    run(function, cx.module);
+    Ok(true)
+});
+
+/// Raises and lowers the alignments of accesses.
+fn run(function: &mut Function, module: &Module) {
+    let Some(zeros) = zeros(function, &function.body, 1) else { return };
+    let definitions = Definitions::of(function);
+    let roots: Vec<Option<Root>> =
+        (0..function.values.len()).map(|index| definitions.pointer(crate::ir::Value(index as u32)).map(|(root, _)| root)).collect();
+    let mut variables: Vec<u32> = function.vars.iter().map(|var| var.align).collect();
+    let params = function.kernel.as_ref().map(|kernel| kernel.params.clone()).unwrap_or_default();
+    function.body.walk_mut(&mut |inst| {
+        let (Op::Load { ptr, align, .. } | Op::Store { ptr, align, .. }) = &mut inst.op else { return };
+        *align = (*align).max(1 << zeros[ptr.index()].min(BUFFER));
+        let limit = match roots[ptr.index()] {
+            Some(Root::Param(index)) => params.get(index as usize).map(|param| param.align()),
+            Some(Root::Global(global)) => module.globals.get(global.index()).map(|global| global.start_align()),
+            Some(Root::Var(_, var)) => {
+                if let Some(variable) = variables.get_mut(var.index()) {
+                    *variable = (*variable).max(*align);
+                }
+                None
+            }
+            Some(Root::Address(_)) | None => None,
+        };
+        *align = limit.map_or(*align, |limit| limit.min(*align));
+    });
+    for (var, align) in function.vars.iter_mut().zip(variables) {
+        var.align = align;
+    }
+    if let Some(kernel) = &mut function.kernel {
+        kernel.aligned = true;
+    }
+}

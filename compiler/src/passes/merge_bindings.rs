@@ -1,0 +1,90 @@
+//! Folds pointer arguments into one, for kernels that take more of them than the device has bindings.
+//!
+//! ```text
+//! %9 = load %31           =>      %40 = workitem.arg_fold 31
+//!                                 %41 = ptr_add %27, %40       (%27: the first folded parameter, %31: another one)
+//!                                 %9 = load %41
+//! ```
+//! The launch puts what the folded arguments point to into one buffer, and says at which byte each is. It keeps the [`LOW`] bits of addresses, so that kernels may ask for
+//! the alignment of a pointer, as asynchronous copies do.
+
+use super::PassError;
+use super::pass::{Pass, PassResult};
+use crate::analysis::definitions::Definitions;
+use crate::diag::Span;
+use crate::ir::{BinOp, CastOp, Function, Inst, Op, Space, Type, Value, WorkItem};
+use crate::launch::LaunchKey;
+use rustc_hash::FxHashSet;
+
+/// The bits of an address that stay what they were: the launch puts what arguments point to at the same byte of so many as it has in its own memory.
+pub const LOW: u64 = 0xff;
+
+/// This transformation, as the lists of passes name it.
+pub const PASS: Pass = Pass::function("merge_bindings", |function, cx| run(function, cx.key));
+
+/// Makes all folded parameters addresses relative to the first, which stands for the common buffer.
+///
+/// # Errors
+/// If the kernel keeps pointers as numbers or in memory: then what they mean would change.
+pub fn run(function: &mut Function, key: &LaunchKey) -> PassResult {
+    let params: Vec<(u32, Value)> = key
+        .binding
+        .merged
+        .iter()
+        .filter_map(|&index| function.params.get(usize::try_from(index).ok()?).map(|&param| (index, param)))
+        .collect();
+    let Some(&(_, first)) = params.first() else { return Ok(false) };
+    if keeps_addresses(function) {
+        return Err(PassError::Unsupported {
+            function: function.name.clone(),
+            what: "keeping pointers in memory, with more pointer arguments than the device has bindings,".to_owned(),
+        });
+    }
+    let mut entry = Vec::new();
+    let mut replaced = Vec::new();
+    for (index, param) in params {
+        let (offset, pointer) = (function.new_value(Type::I32), function.new_value(Type::Ptr(Space::Global)));
+        entry.push(Inst { op: Op::WorkItem(WorkItem::ArgFold(index)), results: vec![offset], span: Span::NONE });
+        entry.push(Inst { op: Op::PtrAdd(first, offset), results: vec![pointer], span: Span::NONE });
+        replaced.push((param, pointer));
+    }
+    function.body.walk_mut(&mut |inst: &mut Inst| {
+        inst.op.map_operands(|operand| {
+            if let Some((_, pointer)) = replaced.iter().find(|(param, _)| param == operand) {
+                *operand = *pointer;
+            }
+        });
+    });
+    function.body.insts.splice(0..0, entry);
+    Ok(true)
+}
+
+/// Whether pointers are kept as numbers, or in memory. What only [`LOW`] bits of a number are taken of is not kept.
+fn keeps_addresses(function: &Function) -> bool {
+    let definitions = Definitions::of(function);
+    let is_pointer = |value: &Value| matches!(function.ty(*value), Type::Ptr(_));
+    // Numbers whose low bits are made of those of addresses. Operands stand before what uses them.
+    let mut numbers: FxHashSet<Value> = FxHashSet::default();
+    let mut kept = false;
+    function.body.walk(&mut |inst| {
+        let masked = |value: Value| definitions.bits(value).is_some_and(|bits| bits <= LOW);
+        let becomes_one = match &inst.op {
+            Op::Cast(CastOp::PtrToInt, _) => true,
+            Op::Cast(CastOp::Trunc, a) => numbers.contains(a),
+            Op::Bin(BinOp::Add | BinOp::Or | BinOp::Xor, a, b) => numbers.contains(a) || numbers.contains(b),
+            _ => false,
+        };
+        if becomes_one {
+            numbers.extend(&inst.results);
+            return;
+        }
+        match &inst.op {
+            Op::Bin(BinOp::And, a, b) if masked(*a) || masked(*b) => {}
+            Op::Cast(CastOp::IntToPtr, _) => kept = true,
+            Op::Load { .. } => kept |= inst.results.iter().any(is_pointer),
+            Op::Store { value, .. } => kept |= is_pointer(value) || numbers.contains(value),
+            op => op.for_each_operand(|operand| kept |= numbers.contains(&operand)),
+        }
+    });
+    kept
+}

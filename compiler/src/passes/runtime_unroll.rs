@@ -1,0 +1,138 @@
+//! Does several turns of a counted loop behind one test, so that their loads need not wait for each other.
+//!
+//! ```text
+//!                                                   %limit = ssub_sat %n, 3
+//! loop (%i = 0, %s = 0) {                           %j, %t = loop (%i = 0, %s = 0) {
+//!   if slt %i, %n { yield } else { break %s }         if slt %i, %limit { yield } else { break %i, %s }
+//!   %x = load ...                              =>     ... four times, for %i, %i + 1, %i + 2, %i + 3
+//!   continue add %i, 1; fadd %s, %x                   continue ...
+//! }                                                 }
+//!                                                   loop (%i = %j, %s = %t) { as before }
+//! ```
+//! GPU drivers do this for single loops that they understand; NVIDIA's Vulkan does it less than its OpenCL. Number and order of what the turns do stay, but that
+//! loads go before stores and atomics that cannot touch the same memory ([`super::alias`]). Loops that load from buffers, are small, go on in one place and end at
+//! one test of a counter against a bound that does not change are worth it. The step need not be a constant: that of `i += get_global_size(0)` is not.
+//!
+//! Expects the form that `resolve_pointers` and `narrow` leave.
+
+use rustc_hash::FxHashSet;
+
+use super::alias::MemoryUse;
+use super::loop_copies::{Ahead, turn};
+use super::pass::Pass;
+use super::simplify::Purity;
+use crate::analysis::definitions::Constants;
+use crate::analysis::loops::PlainLoop;
+use crate::diag::Span;
+use crate::ir::{Cursor, Function, Inst, Op, Region, Space, Type, Value};
+
+pub(crate) const PASS: Pass = Pass::function("runtime_unroll", |function, cx| Ok(run(function, cx.key.binding.distinct, cx.purity)));
+
+/// Turns behind one test.
+const TURNS: u64 = 4;
+/// Instructions of a loop that is repeated.
+const LARGEST: usize = 48;
+/// All repetitions together add no more to a function.
+const GROWTH: usize = 4096;
+
+/// Rewrites the innermost loops that are worth it. Returns whether there were any. `distinct`: see [`BindingKey::distinct`](crate::launch::BindingKey::distinct).
+pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity) -> bool {
+    let constants = Constants::of(&function.body);
+    let mut body = std::mem::take(&mut function.body);
+    let mut pass = Batch { function, constants, growth: 0, made: FxHashSet::default() };
+    pass.region(&mut body);
+    let (changed, made) = (pass.growth > 0, pass.made);
+    if changed {
+        let memory = MemoryUse::of(function, &body, distinct, purity);
+        body.walk_mut(&mut |inst| match &mut inst.op {
+            Op::Loop { params, body, .. } if params.first().is_some_and(|param| made.contains(param)) => memory.loads_first(body),
+            _ => {}
+        });
+    }
+    function.body = body;
+    changed
+}
+
+struct Batch<'a> {
+    function: &'a mut Function,
+    constants: Constants,
+    growth: usize,
+    /// The first parameters of the loops that were made.
+    made: FxHashSet<Value>,
+}
+
+impl Batch<'_> {
+    fn region(&mut self, region: &mut Region) {
+        let mut out = Vec::with_capacity(region.insts.len());
+        for mut inst in std::mem::take(&mut region.insts) {
+            for nested in inst.op.regions_mut() {
+                self.region(nested);
+            }
+            if let Some(starts) = self.ahead(&inst, &mut out)
+                && let Op::Loop { init, .. } = &mut inst.op
+            {
+                *init = starts;
+            }
+            out.push(inst);
+        }
+        region.insts = out;
+    }
+
+    /// Puts a loop that does several turns in one before another one, and says with what that goes on.
+    fn ahead(&mut self, inst: &Inst, out: &mut Vec<Inst>) -> Option<Vec<Value>> {
+        if matches!(inst.op, Op::Loop { unroll: Some(1), .. }) {
+            return None;
+        }
+        let plain = PlainLoop::of(&inst.op)?;
+        let size = plain.body.size();
+        if size > LARGEST || self.growth + size * TURNS as usize > GROWTH || !self.is_plain(plain.body) {
+            return None;
+        }
+        let counted = Ahead::of(self.function, &self.constants, &plain)?;
+        self.growth += size * TURNS as usize;
+        let span = inst.span;
+        let limit = counted.limit(&mut Cursor::new(self.function, out, span), TURNS, 0);
+        let fresh =
+            |function: &mut Function| -> Vec<Value> { plain.params.iter().map(|&param| function.new_value(function.ty(param))).collect() };
+        let (params, results) = (fresh(self.function), fresh(self.function));
+        self.made.extend(params.first());
+        let body = self.turns(&plain, &counted, &params, limit, span);
+        let op = Op::Loop { init: plain.init.to_vec(), params, body, unroll: Some(1) };
+        out.push(Inst { op, results: results.clone(), span });
+        Some(results)
+    }
+
+    fn turns(&mut self, plain: &PlainLoop<'_>, counted: &Ahead, params: &[Value], limit: Value, span: Span) -> Region {
+        let mut insts = Vec::new();
+        counted.test(&mut Cursor::new(self.function, &mut insts, span), params[counted.counter], limit, params.to_vec());
+        let mut current = params.to_vec();
+        for _ in 0..TURNS {
+            current = turn(self.function, plain, current, Some(counted.test), &mut insts);
+        }
+        insts.push(Inst::effect(Op::Continue(current), span));
+        Region { insts }
+    }
+
+    /// Whether a body loads from buffers and does nothing that other work-items wait for.
+    fn is_plain(&self, body: &Region) -> bool {
+        let (mut loads, mut plain) = (false, true);
+        body.walk(&mut |inst| match inst.op {
+            Op::Load { ptr, volatile, .. } => {
+                loads |= matches!(self.function.ty(ptr), Type::Ptr(Space::Global | Space::Constant | Space::Generic));
+                plain &= !volatile;
+            }
+            Op::Loop { .. }
+            | Op::Return(_)
+            | Op::Barrier(_)
+            | Op::MemFence(_)
+            | Op::Group { .. }
+            | Op::Printf { .. }
+            | Op::Clock { .. }
+            | Op::Image { .. } => {
+                plain = false;
+            }
+            _ => {}
+        });
+        loads && plain
+    }
+}

@@ -1,0 +1,231 @@
+//! Lets accesses to buffers that are bound in several pieces choose the piece ([`SplitBindings`]).
+//!
+//! ```text
+//! %9 = ptr_add %b, %o                   %9 = ptr_add %b, %o
+//! %x = load f32 %9              =>      %s = ...                                       (the piece in which byte %o is the first)
+//!                                       %x = switch %s {
+//!                                         0: %1 = load f32 %9; yield %1
+//!                                         default: %2 = sub %o, 134217472; %3 = ptr_add %b1, %2; %4 = load f32 %3; yield %4
+//!                                       }
+//! ```
+//! SplitBindings overlap, so that no access is cut in two: with a size S of the pieces and an overlap V, piece `k` begins at `k * (S - V)`. S is a power of two and all
+//! overlaps together are less than S: byte `o` belongs to piece `q = o / S`, or to the next one if `o >= (q + 1) * (S - V)`, which is where
+//! `o + V * (q + 1)` is in the next multiple of S. That makes the number `(o + V * (o / S) + V) / S`, by shifts.
+//!
+//! Last of all passes over the IR, so that no other one sees the choices: what was merged stays merged.
+
+use rustc_hash::FxHashMap;
+
+use super::pass::Pass;
+use crate::analysis::definitions::Constants;
+use crate::diag::Span;
+use crate::ir::{BinOp, Function, Inst, KernelParam, Op, Region, Space, Type, Value};
+use crate::launch::SplitBindings;
+
+/// This transformation, as the lists of passes name it.
+pub const PASS: Pass = Pass::function("split_bindings", |function, cx| {
+    let pieces = &cx.key.binding.split;
+    let any = !pieces.params.is_empty();
+    if any {
+        run(function, pieces);
+    }
+    Ok(any)
+});
+
+/// Expects the form that `resolve_pointers` leaves. Adds the parameters of the pieces.
+pub fn run(function: &mut Function, pieces: &SplitBindings) {
+    let mut buffers = Vec::new();
+    for &(index, count) in &pieces.params {
+        let Some(&first) = function.params.get(index as usize) else { continue };
+        if let Some(KernelParam::Buffer { restrict, .. }) =
+            function.kernel.as_mut().and_then(|kernel| kernel.params.get_mut(index as usize))
+        {
+            // The pieces overlap.
+            *restrict = false;
+        }
+        let mut list = vec![first];
+        list.extend((1..count).map(|_| super::extra_buffers::add(function)));
+        buffers.push(list);
+    }
+    let mut pointers = FxHashMap::default();
+    function.body.walk(&mut |inst| {
+        if let (Op::PtrAdd(base, offset), Some(&result)) = (&inst.op, inst.results.first())
+            && let Some(buffer) = buffers.iter().position(|list| list.first() == Some(base))
+        {
+            pointers.insert(result, (buffer, *offset));
+        }
+    });
+    let constants = Constants::of(&function.body);
+    let mut body = std::mem::take(&mut function.body);
+    Chooser { function, pieces, buffers, pointers, constants, known: FxHashMap::default() }.region(&mut body);
+    function.body = body;
+}
+
+struct Chooser<'a> {
+    function: &'a mut Function,
+    pieces: &'a SplitBindings,
+    /// The parameters of each buffer's pieces.
+    buffers: Vec<Vec<Value>>,
+    /// Addresses in them: which buffer, and the offset.
+    pointers: FxHashMap<Value, (usize, Value)>,
+    constants: Constants,
+    /// The pieces of offsets, as far as they have been asked for in the regions around.
+    known: FxHashMap<Value, Value>,
+}
+
+impl Chooser<'_> {
+    fn region(&mut self, region: &mut Region) {
+        let mut out = Vec::with_capacity(region.insts.len());
+        let mut asked = Vec::new();
+        for mut inst in std::mem::take(&mut region.insts) {
+            for nested in inst.op.regions_mut() {
+                self.region(nested);
+            }
+            let found = pointer(&mut inst.op).and_then(|ptr| self.pointers.get(ptr).copied());
+            match found {
+                Some((buffer, offset)) => self.access(inst, buffer, offset, &mut out, &mut asked),
+                None => out.push(inst),
+            }
+        }
+        for offset in asked {
+            self.known.remove(&offset);
+        }
+        region.insts = out;
+    }
+
+    fn access(&mut self, mut inst: Inst, buffer: usize, offset: Value, out: &mut Vec<Inst>, asked: &mut Vec<Value>) {
+        let span = inst.span;
+        let last = self.buffers[buffer].len() - 1;
+        if let Some(bits) = self.constants.bits(offset) {
+            // What is beyond the last piece is beyond the buffer.
+            let piece = ((bits & u64::from(u32::MAX)) / u64::from(self.pieces.step())).min(last as u64) as usize;
+            self.go_to(&mut inst.op, buffer, piece, offset, span, out);
+            out.push(inst);
+            return;
+        }
+        let selector = match self.known.get(&offset) {
+            Some(&selector) => selector,
+            None => {
+                let selector = self.selector(offset, span, out);
+                self.known.insert(offset, selector);
+                asked.push(offset);
+                selector
+            }
+        };
+        let cases = (0..last).map(|piece| (vec![piece as u64], self.case(&inst, buffer, piece, offset))).collect();
+        let default = self.case(&inst, buffer, last, offset);
+        out.push(Inst { op: Op::Switch { selector, cases, default }, results: inst.results, span });
+    }
+
+    /// The number of the piece in which a byte is the first of an access.
+    fn selector(&mut self, offset: Value, span: Span, out: &mut Vec<Inst>) -> Value {
+        let SplitBindings { shift, overlap, .. } = *self.pieces;
+        let mut word = |op: Op, out: &mut Vec<Inst>| self.function.emit(out, span, Type::I32, op);
+        let [shift, overlap] = [shift, overlap].map(|bits| word(Op::Const(crate::ir::Const::Bits(u64::from(bits))), out));
+        let whole = word(Op::Bin(BinOp::LShr, offset, shift), out);
+        let before = word(Op::Bin(BinOp::Mul, whole, overlap), out);
+        let own = word(Op::Bin(BinOp::Add, before, overlap), out);
+        let moved = word(Op::Bin(BinOp::Add, offset, own), out);
+        word(Op::Bin(BinOp::LShr, moved, shift), out)
+    }
+
+    /// A region that does an access to one piece.
+    fn case(&mut self, inst: &Inst, buffer: usize, piece: usize, offset: Value) -> Region {
+        let mut insts = Vec::new();
+        let mut op = inst.op.clone();
+        self.go_to(&mut op, buffer, piece, offset, inst.span, &mut insts);
+        let results: Vec<Value> = inst.results.iter().map(|&result| self.function.new_value(self.function.ty(result))).collect();
+        insts.push(Inst { op, results: results.clone(), span: inst.span });
+        insts.push(Inst::effect(Op::Yield(results), inst.span));
+        Region { insts }
+    }
+
+    /// Lets an operation go to a byte of a buffer in one of its pieces.
+    fn go_to(&mut self, op: &mut Op, buffer: usize, piece: usize, offset: Value, span: Span, out: &mut Vec<Inst>) {
+        let (Some(&base), Some(ptr), true) = (self.buffers[buffer].get(piece), pointer(op), piece > 0) else { return };
+        let begin = piece as u64 * u64::from(self.pieces.step());
+        let relative = match self.constants.bits(offset) {
+            Some(bits) => self.function.emit_bits(out, span, Type::I32, bits.wrapping_sub(begin)),
+            None => {
+                let begin = self.function.emit_bits(out, span, Type::I32, begin);
+                self.function.emit(out, span, Type::I32, Op::Bin(BinOp::Sub, offset, begin))
+            }
+        };
+        *ptr = self.function.emit(out, span, Type::Ptr(Space::Global), Op::PtrAdd(base, relative));
+    }
+}
+
+/// The pointer of an access.
+fn pointer(op: &mut Op) -> Option<&mut Value> {
+    match op {
+        Op::Load { ptr, .. } | Op::Store { ptr, .. } | Op::Atomic { ptr, .. } | Op::CmpXchg { ptr, .. } => Some(ptr),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ir::read::read_module;
+    use crate::ir::verify::verify;
+    use crate::launch::SplitBindings;
+
+    /// 4 KiB each, of which 128 bytes are the next one's too.
+    fn pieces(count: u32) -> SplitBindings {
+        SplitBindings { params: vec![(0, count)], shift: 12, overlap: SplitBindings::WIDEST }
+    }
+
+    fn run(text: &str, count: u32) -> String {
+        let mut module = read_module(text).expect("the text is IR");
+        super::run(&mut module.functions[0], &pieces(count));
+        assert!(verify(&module).is_ok(), "{:?}\n{module}", verify(&module));
+        module.to_string()
+    }
+
+    #[test]
+    fn every_byte_has_one_piece_that_holds_an_access_there() {
+        let pieces = pieces(31);
+        let (size, step) = (1_u32 << pieces.shift, pieces.step());
+        assert_eq!(
+            (pieces.count(1), pieces.count(4096), pieces.count(4097), pieces.count(4096 + 3968), pieces.count(8065)),
+            (1, 1, 2, 2, 3)
+        );
+        for offset in 0..step * 31 {
+            let own = pieces.overlap * (offset >> pieces.shift) + pieces.overlap;
+            let piece = (offset + own) >> pieces.shift;
+            assert_eq!(piece, offset / step, "{offset}");
+            assert!(offset - piece * step + SplitBindings::WIDEST <= size);
+        }
+    }
+
+    #[test]
+    fn accesses_choose_their_piece() {
+        let text = r#"kernel @f0 "k" (%0: ptr.global buffer restrict, %1: ptr.global buffer, %2: i32 value) {
+  %3: ptr.global = ptr_add %0, %2
+  %4: i32 = load %3 align 4
+  store %3, %4 align 4
+  %5: ptr.global = ptr_add %1, %2
+  store %5, %4 align 4
+  return
+}
+"#;
+        let made = run(text, 3);
+        assert!(made.contains("%6: ptr.global buffer, %7: ptr.global buffer)") && !made.contains("restrict"), "{made}");
+        assert_eq!((made.matches("switch").count(), made.matches("lshr").count()), (2, 2), "one choice for both accesses: {made}");
+        assert_eq!((made.matches("load %").count(), made.matches("store %").count()), (3, 4), "{made}");
+        assert!(made.contains("const 3968") && made.contains("const 7936"), "{made}");
+    }
+
+    #[test]
+    fn what_is_known_needs_no_choice() {
+        let text = r#"kernel @f0 "k" (%0: ptr.global buffer) {
+  %1: i32 = const 8000
+  %2: ptr.global = ptr_add %0, %1
+  %3: i32 = load %2 align 4
+  store %0, %3 align 4
+  return
+}
+"#;
+        let made = run(text, 4);
+        assert!(!made.contains("switch") && made.contains("const 64"), "{made}");
+    }
+}

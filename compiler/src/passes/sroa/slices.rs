@@ -1,0 +1,210 @@
+//! Which parts of which private variables become SSA values, and of what type each is.
+
+use crate::ir::{Scalar, Space, Type, Var};
+
+/// A range of a variable's bytes that becomes an SSA value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::passes) struct Slice {
+    /// First byte in the variable.
+    pub offset: u32,
+    /// Bytes.
+    pub size: u32,
+    /// The type of the SSA value, `size` bytes.
+    pub ty: Type,
+}
+
+/// A load or store at a known place of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(in crate::passes) struct Access {
+    /// First byte in the variable.
+    pub offset: u32,
+    /// Bytes.
+    pub size: u32,
+    /// The type loaded or stored.
+    pub ty: Type,
+}
+
+/// More slices than that are better left in memory.
+const MAX_SLICES: usize = 256;
+
+/// All slices of a function's variables, numbered through.
+#[derive(Debug, Default)]
+pub(super) struct Slices {
+    /// Every slice.
+    pub list: Vec<Slice>,
+    /// For each variable, the range of its slices in `list`, in order of their offsets; empty where it stays in memory.
+    ranges: Vec<std::ops::Range<usize>>,
+}
+
+impl Slices {
+    /// Divides each variable; `accesses` has an entry a variable, `None` where it has to stay in memory.
+    pub(super) fn new(accesses: Vec<Option<Vec<Access>>>) -> Self {
+        let mut slices = Self::default();
+        for accesses in accesses {
+            let start = slices.list.len();
+            if let Some(accesses) = accesses
+                && let Some(list) = divide(accesses)
+            {
+                slices.list.extend(list);
+            }
+            slices.ranges.push(start..slices.list.len());
+        }
+        slices
+    }
+
+    /// Whether the variable has become values.
+    pub(super) fn promoted(&self, var: Var) -> bool {
+        self.ranges.get(var.index()).is_some_and(|range| !range.is_empty())
+    }
+
+    /// The numbers of the slices that a range of bytes touches.
+    pub(super) fn touched(&self, var: Var, offset: u32, size: u32) -> std::ops::Range<usize> {
+        let Some(range) = self.ranges.get(var.index()) else { return 0..0 };
+        let list = &self.list[range.clone()];
+        let first = list.partition_point(|slice| slice.offset + slice.size <= offset);
+        let end = list.partition_point(|slice| slice.offset < offset + size);
+        range.start + first..range.start + end
+    }
+}
+
+/// The slices of one variable, or `None` if it is better left alone.
+pub(in crate::passes) fn divide(mut accesses: Vec<Access>) -> Option<Vec<Slice>> {
+    accesses.sort_unstable();
+    let mut slices = Vec::new();
+    let mut start = 0;
+    while start < accesses.len() {
+        // Accesses that overlap, directly or through others.
+        let mut end_byte = accesses[start].offset + accesses[start].size;
+        let mut end = start + 1;
+        while end < accesses.len() && accesses[end].offset < end_byte {
+            end_byte = end_byte.max(accesses[end].offset + accesses[end].size);
+            end += 1;
+        }
+        let cluster = &accesses[start..end];
+        match whole(cluster, end_byte) {
+            Some(slice) => slices.push(slice),
+            None => atoms(cluster, &mut slices)?,
+        }
+        if slices.len() > MAX_SLICES {
+            return None;
+        }
+        start = end;
+    }
+    Some(slices)
+}
+
+/// One value for the whole cluster, if every access is the whole of it or a run of its lanes.
+fn whole(cluster: &[Access], end: u32) -> Option<Slice> {
+    let offset = cluster.first()?.offset;
+    let size = end - offset;
+    let covering = || cluster.iter().filter(|access| access.size == size);
+    let mut candidates: Vec<(usize, Type)> = Vec::new();
+    for access in covering() {
+        if let Some((count, _)) = candidates.iter_mut().find(|(_, ty)| *ty == access.ty) {
+            *count += 1;
+        } else if candidates.len() < 8 {
+            candidates.push((1, access.ty));
+        }
+    }
+    // A pointer keeps what it points to only as a pointer.
+    candidates.sort_by_key(|&(count, ty)| (!matches!(ty, Type::Ptr(_)), std::cmp::Reverse(count)));
+    let fits = |ty: Type| {
+        cluster.iter().all(|access| {
+            if access.size == size {
+                return match (ty, access.ty) {
+                    (Type::Ptr(_), other) | (other, Type::Ptr(_)) => {
+                        matches!(other, Type::Ptr(_) | Type::Scalar(Scalar::I64 | Scalar::I32))
+                    }
+                    _ => true,
+                };
+            }
+            let (Some(own), Some(lane)) = (access.ty.scalar(), ty.scalar()) else { return false };
+            own.size() == lane.size() && (access.offset - offset).is_multiple_of(lane.size())
+        })
+    };
+    let (_, ty) = candidates.into_iter().find(|&(_, ty)| fits(ty))?;
+    let ty = match ty {
+        Type::Ptr(_) if cluster.iter().any(|access| access.ty != ty) => generic(cluster, ty),
+        ty => neutral(cluster, ty),
+    };
+    Some(Slice { offset, size, ty })
+}
+
+/// A pointer type for pointers of several spaces.
+fn generic(cluster: &[Access], ty: Type) -> Type {
+    let same = cluster.iter().all(|access| access.ty == ty || !matches!(access.ty, Type::Ptr(_)));
+    if same { ty } else { Type::Ptr(Space::Generic) }
+}
+
+/// Integers keep every bit, whatever a device does to NaNs: where both kinds of accesses meet, the value is an integer.
+fn neutral(cluster: &[Access], ty: Type) -> Type {
+    let Some(scalar) = ty.scalar() else { return ty };
+    let mixed = cluster.iter().any(|access| access.ty.scalar().is_some_and(|other| other.is_float() != scalar.is_float()));
+    if mixed && scalar.is_float() { Scalar::int_of_size(scalar.size()).map_or(ty, |int| ty.with_scalar(int)) } else { ty }
+}
+
+/// Integers of the smallest parts that any access has.
+fn atoms(cluster: &[Access], slices: &mut Vec<Slice>) -> Option<()> {
+    let mut cuts = Vec::new();
+    for access in cluster {
+        let lane = access.ty.scalar()?.size();
+        let lanes = u32::from(access.ty.lanes());
+        cuts.extend((0..=lanes).map(|lane_index| access.offset + lane_index * lane));
+        if cuts.len() > 4 * MAX_SLICES {
+            cuts.sort_unstable();
+            cuts.dedup();
+            if cuts.len() > MAX_SLICES {
+                return None;
+            }
+        }
+    }
+    cuts.sort_unstable();
+    cuts.dedup();
+    for pair in cuts.windows(2) {
+        let (mut at, end) = (pair[0], pair[1]);
+        while at < end {
+            let mut size = 8;
+            while at % size != 0 || at + size > end {
+                size /= 2;
+            }
+            slices.push(Slice { offset: at, size, ty: Type::Scalar(Scalar::int_of_size(size)?) });
+            at += size;
+        }
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Access, Slice, divide};
+    use crate::ir::{Scalar, Type};
+
+    const FLOAT: Type = Type::Scalar(Scalar::F32);
+    const FLOAT4: Type = Type::Vector(Scalar::F32, 4);
+    const BYTE: Type = Type::Scalar(Scalar::I8);
+
+    fn access(offset: u32, ty: Type) -> Access {
+        Access { offset, size: ty.access_size(8), ty }
+    }
+
+    #[test]
+    fn lanes_of_a_vector_stay_together() {
+        let slices = divide(vec![access(16, FLOAT4), access(20, FLOAT), access(0, FLOAT)]);
+        assert_eq!(slices, Some(vec![Slice { offset: 0, size: 4, ty: FLOAT }, Slice { offset: 16, size: 16, ty: FLOAT4 }]));
+    }
+
+    #[test]
+    fn a_union_of_float_and_int_is_an_integer() {
+        let slices = divide(vec![access(0, FLOAT), access(0, Type::I32)]);
+        assert_eq!(slices, Some(vec![Slice { offset: 0, size: 4, ty: Type::I32 }]));
+    }
+
+    #[test]
+    fn bytes_of_an_integer_are_cut_at_aligned_places() {
+        let slices = divide(vec![access(0, Type::I32), access(0, BYTE)]);
+        let short = Type::Scalar(Scalar::I16);
+        let expected =
+            vec![Slice { offset: 0, size: 1, ty: BYTE }, Slice { offset: 1, size: 1, ty: BYTE }, Slice { offset: 2, size: 2, ty: short }];
+        assert_eq!(slices, Some(expected));
+    }
+}

@@ -1,0 +1,121 @@
+//! Two versions of what some work-items may not get to.
+//!
+//! ```text
+//! if slt %i, %n {                        if slt %i, %n {
+//!   %x = load f32x8 ...                    %b = group sub ballot true;  %all = eq (extract %b, 0), 0xffffffff
+//!   ...                            =>      if %all { %x = load f32x8 ... yield } else { %x' = load f32x8 ... yield }
+//!   yield                                  yield
+//! }                                      }
+//! ```
+//! Most subgroups are complete. Made for one place of a kernel, outside of loops: the first from which on work-items may be missing and behind which there is
+//! a wide access. Not where there is a barrier behind it: complete and incomplete subgroups of one group would wait at different ones.
+
+use rustc_hash::FxHashMap;
+
+use super::is_wide;
+use crate::analysis::divergence::{Divergence, Question, StableLoads};
+use crate::diag::Span;
+use crate::ir::{CmpOp, Const, Function, GroupOp, Inst, Op, Region, Scalar, Type, Value};
+use crate::passes::loop_copies::copy;
+
+/// Instructions that there may be twice.
+const LARGEST: usize = 512;
+
+/// Where the versions begin: the way there, as indices of instructions and of their regions, and the index of the first instruction.
+struct VersionsStart {
+    way: Vec<(usize, usize)>,
+    first: usize,
+}
+
+/// Makes both, for subgroups of so many `lanes`, and returns what tells complete subgroups. `full`: whether work-items begin in such.
+pub(super) fn make(function: &mut Function, local_size: [u32; 3], (full, lanes): (bool, u32)) -> Option<Value> {
+    if lanes > u32::BITS {
+        return None;
+    }
+    let mut way = Vec::new();
+    let question = Question { group: local_size, zero_offset: false, stable: StableLoads::Constant };
+    let divergence = Divergence::of(function, &function.body, question);
+    let first = seek(&divergence, function, &function.body, full, &mut way)?;
+    let place = VersionsStart { way, first };
+    let mut body = std::mem::take(&mut function.body);
+    let complete = split(function, &mut body, &place, lanes);
+    function.body = body;
+    complete
+}
+
+/// Finds the place; `way` leads to the region.
+fn seek(
+    divergence: &Divergence<'_>,
+    function: &Function,
+    region: &Region,
+    mut together: bool,
+    way: &mut Vec<(usize, usize)>,
+) -> Option<usize> {
+    let is_worth_it = |first: usize| {
+        let rest = region.insts.get(first..)?;
+        let (mut size, mut waits) = (0, false);
+        let mut look = |inst: &Inst| {
+            size += 1;
+            waits |= matches!(inst.op, Op::Barrier(_));
+        };
+        for inst in rest {
+            look(inst);
+            inst.op.regions().iter().for_each(|nested| nested.walk(&mut look));
+        }
+        (size <= LARGEST && !waits && is_wide(function, rest)).then_some(first)
+    };
+    if !together {
+        return is_worth_it(0);
+    }
+    for (index, inst) in region.insts.iter().enumerate() {
+        if !matches!(inst.op, Op::Loop { .. }) {
+            for (which, nested) in inst.op.regions().iter().enumerate() {
+                way.push((index, which));
+                if let Some(first) = seek(divergence, function, nested, !divergence.splits(inst), way) {
+                    return Some(first);
+                }
+                way.pop();
+            }
+        }
+        together &= !divergence.leaves(inst);
+        if !together {
+            return is_worth_it(index + 1);
+        }
+    }
+    None
+}
+
+/// Makes the versions at a place.
+fn split(function: &mut Function, body: &mut Region, place: &VersionsStart, lanes: u32) -> Option<Value> {
+    let mut region = body;
+    for &(inst, which) in &place.way {
+        region = region.insts.get_mut(inst)?.op.regions_mut().into_iter().nth(which)?;
+    }
+    let mut then = region.insts.split_off(place.first);
+    let mut end = then.pop()?;
+    let span = end.span;
+    let mut map = FxHashMap::default();
+    let mut els: Vec<Inst> = then.iter().map(|inst| copy(function, inst, &mut map)).collect();
+    let mut given = Vec::new();
+    end.op.for_each_operand(|value| given.push(value));
+    let instead = given.iter().map(|value| map.get(value).copied().unwrap_or(*value)).collect();
+    let results: Vec<Value> = given.iter().map(|&value| function.new_value(function.ty(value))).collect();
+    let mut next = results.iter();
+    end.op.map_operands(|value| *value = next.next().copied().unwrap_or(*value));
+    then.push(Inst::effect(Op::Yield(given), span));
+    els.push(Inst::effect(Op::Yield(instead), span));
+    let cond = ballot(function, &mut region.insts, span, lanes);
+    let (then, els) = (Region { insts: then }, Region { insts: els });
+    region.insts.push(Inst { op: Op::If { cond, then, els }, results, span });
+    region.insts.push(end);
+    Some(cond)
+}
+
+/// Whether all lanes of the subgroup are here.
+fn ballot(function: &mut Function, out: &mut Vec<Inst>, span: Span, lanes: u32) -> Value {
+    let here = function.emit(out, span, Type::BOOL, Op::Const(Const::Bits(1)));
+    let ballot = function.emit(out, span, Type::Vector(Scalar::I32, 4), Op::Group { sub: true, op: GroupOp::Ballot, args: vec![here] });
+    let active = function.emit(out, span, Type::I32, Op::Extract(ballot, 0));
+    let all = function.emit_bits(out, span, Type::I32, u64::from(u32::MAX >> (u32::BITS - lanes)));
+    function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::Eq, active, all))
+}

@@ -1,0 +1,136 @@
+//! Goes on to the next turn of a loop at one place where it was done at several: `if (...) continue;`.
+//!
+//! ```text
+//! loop (%i = ...) {                               loop (%i = ...) {
+//!   if %a { %j = add %i, 1; continue %j }           if %a { yield } else { ... yield }
+//!   else { yield }                          =>      %k = add %i, 1
+//!   ...                                             continue %k
+//!   %k = add %i, 1; continue %k                   }
+//! }
+//! ```
+//! What stands behind moves to where the others go on. A counter that all ways raise alike is the same for all work-items of a vector then, and so is what they find by it; where the ways meet by parameters of the next turn
+//! each has its own.
+
+use rustc_hash::FxHashMap;
+
+use super::pass::Pass;
+use super::sink_common;
+use crate::ir::{Function, Inst, Op, Region, Value};
+
+pub(crate) const PASS: Pass = Pass::function("unify_latches", |function, _| Ok(run(function)));
+
+/// The most ways of a loop that meet.
+const MOST: usize = 16;
+
+/// Has every loop of a function go on at one place, where nothing has to be copied for that. Returns whether anything changed.
+pub(crate) fn run(function: &mut Function) -> bool {
+    let mut body = std::mem::take(&mut function.body);
+    let changed = inside(function, &mut body);
+    function.body = body;
+    changed
+}
+
+fn inside(function: &mut Function, region: &mut Region) -> bool {
+    let mut changed = false;
+    for inst in &mut region.insts {
+        for nested in inst.op.regions_mut() {
+            changed |= inside(function, nested);
+        }
+        if let Op::Loop { body, .. } = &mut inst.op {
+            changed |= meet(function, body, MOST);
+        }
+    }
+    changed
+}
+
+fn continues(region: &Region) -> bool {
+    matches!(region.terminator(), Some(Op::Continue(_)))
+}
+
+/// Whether an instruction is an `if` of which one region goes on to the next turn, and the other to what is behind.
+fn parts(inst: &Inst) -> bool {
+    match &inst.op {
+        Op::If { then, els, .. } => continues(then) && els.yields() || then.yields() && continues(els),
+        _ => false,
+    }
+}
+
+/// Whether work-items wait for each other somewhere: where that stands is not changed.
+fn waits(insts: &[Inst]) -> bool {
+    let waits_at = |inst: &Inst| matches!(inst.op, Op::Barrier(_) | Op::Group { .. });
+    insts.iter().any(|inst| {
+        let mut found = waits_at(inst);
+        inst.op.regions().into_iter().for_each(|region| region.walk(&mut |inst| found |= waits_at(inst)));
+        found
+    })
+}
+
+/// Brings the ways of a region together that ends in `continue`.
+fn meet(function: &mut Function, region: &mut Region, most: usize) -> bool {
+    let Some(at) = region.insts.iter().position(parts).filter(|_| most > 0 && continues(region)) else { return false };
+    if waits(&region.insts[at + 1..]) {
+        return false;
+    }
+    let mut rest = region.insts.split_off(at + 1);
+    let Some(mut inst) = region.insts.pop() else { return false };
+    let results = std::mem::take(&mut inst.results);
+    if let Op::If { then, els, .. } = &mut inst.op {
+        let open = if then.yields() { &mut *then } else { &mut *els };
+        if let Some(Inst { op: Op::Yield(values), .. }) = open.insts.pop() {
+            replace_uses(&mut rest, &results.into_iter().zip(values).collect());
+        }
+        open.insts.append(&mut rest);
+        meet(function, open, most - 1);
+        let mut behind = Vec::new();
+        let next = join(function, &mut inst.results, [then, els], &mut behind);
+        let span = inst.span;
+        region.insts.push(inst);
+        region.insts.append(&mut behind);
+        region.insts.push(Inst::effect(Op::Continue(next), span));
+    }
+    true
+}
+
+/// Has two regions that go on to the next turn yield instead: what with, for the `continue` behind them, before which stands what both computed alike.
+fn join(function: &mut Function, results: &mut Vec<Value>, [first, second]: [&mut Region; 2], behind: &mut Vec<Inst>) -> Vec<Value> {
+    let inner = sink_common::inner([&*first, &*second]);
+    let (Some(Op::Continue(a)), Some(Op::Continue(b))) = (first.terminator().cloned(), second.terminator().cloned()) else {
+        return Vec::new();
+    };
+    let (mut yields, mut next) = ([Vec::new(), Vec::new()], Vec::new());
+    for (a, b) in a.into_iter().zip(b) {
+        if a == b && !inner.contains(&a) {
+            next.push(a);
+        } else if let Some(inst) = sink_common::alike([(first, a), (second, b)], &inner) {
+            next.push(function.emit(behind, inst.span, function.ty(a), inst.op.clone()));
+        } else {
+            let result = function.new_value(function.ty(a));
+            results.push(result);
+            next.push(result);
+            yields[0].push(a);
+            yields[1].push(b);
+        }
+    }
+    for (way, values) in [first, second].into_iter().zip(yields) {
+        if let Some(end) = way.insts.last_mut() {
+            end.op = Op::Yield(values);
+        }
+    }
+    next
+}
+
+fn replace_uses(insts: &mut [Inst], replaced: &FxHashMap<Value, Value>) {
+    let mut replace = |inst: &mut Inst| {
+        inst.op.map_operands(|value| {
+            if let Some(&new) = replaced.get(value) {
+                *value = new;
+            }
+        });
+    };
+    for inst in insts {
+        replace(inst);
+        for region in inst.op.regions_mut() {
+            region.walk_mut(&mut replace);
+        }
+    }
+}

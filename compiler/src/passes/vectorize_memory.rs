@@ -1,0 +1,401 @@
+//! Makes one access of those that a work-item makes side by side.
+//!
+//! ```text
+//! %x = load f32 (ptr_add %buffer, %o) align 4          %v = load f32x2 (ptr_add %buffer, %o) align 8
+//! %p = add %o, 4                                 =>    %x = extract %v, 0
+//! %y = load f32 (ptr_add %buffer, %p) align 4          %y = extract %v, 1
+//! ```
+//! The fields of a structure, the words of a block: work-items that load them one by one make as many accesses with gaps between neighbours, and a device moves
+//! 16 bytes a lane at once. Only what is accessed anyway and in any case is: loads come forward to the first of them, stores wait for the last, and nothing in
+//! between may jump, wait, or touch what they touch. An access gets no wider than its alignment allows, up to 16 bytes, or beyond where lanes exchange parts
+//! ([`super::subgroup_coalesce`]). Expects the form that `resolve_pointers` and `narrow` leave.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::alias::{Effect, MemoryUse};
+use super::pass::Pass;
+use super::simplify::Purity;
+use super::subgroup_coalesce;
+use crate::analysis::alignment;
+use crate::analysis::definitions::{Definitions, Linear, Root, offsets};
+use crate::ir::{CastOp, Const, Function, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
+
+pub(crate) const PASS: Pass = Pass::function("vectorize_memory", |function, cx| {
+    let bytes = if cx.target.shaders.costs.lanes_exchange { subgroup_coalesce::SHARED } else { WIDE };
+    Ok(run(function, cx.key.binding.distinct, cx.purity, Widest { bytes, unaligned: false }))
+});
+
+/// For CPUs, whose lanes' accesses become whole vectors that are sorted: however they are aligned.
+pub(crate) const SORTED: Pass = Pass::function("vectorize_memory_sorted", |function, cx| {
+    Ok(run(function, cx.key.binding.distinct, cx.purity, Widest { bytes: MOST_SORTED, unaligned: true }))
+});
+
+/// Bytes of what a work-item accesses at once where vectors are sorted.
+const MOST_SORTED: u32 = 64;
+
+/// How wide accesses may become.
+#[derive(Clone, Copy)]
+pub(crate) struct Widest {
+    /// Bytes at most.
+    pub bytes: u32,
+    /// Whether the alignment does not matter.
+    pub unaligned: bool,
+}
+
+/// Bytes of the widest access that a device makes at once.
+pub(crate) const WIDE: u32 = 16;
+
+/// Groups of accesses that are followed at a time: every store looks at all of them.
+const MOST_OPEN: usize = 64;
+
+/// What accesses that may become one have in common.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    /// The pointer from which the offset is counted.
+    base: Value,
+    /// The object, where it is known.
+    root: Option<Root>,
+    /// What is not constant of the offset.
+    terms: SmallVec<[(Value, u32); 4]>,
+    /// Of accesses of this type, or for who sorts vectors of its size.
+    ty: Type,
+}
+
+/// An access, by its place among all loads and stores.
+#[derive(Clone, Copy)]
+struct Member {
+    place: usize,
+    /// The constant part of the byte offset.
+    at: u32,
+    align: u32,
+    ty: Type,
+}
+
+/// Accesses that become one.
+struct Joined {
+    /// In the order of their addresses.
+    members: Vec<Member>,
+    align: u32,
+    /// What each of them is within it: of their own type, or of words.
+    part: Type,
+}
+
+/// Accesses that may still become one.
+type Open = FxHashMap<Key, Vec<Member>>;
+
+/// Rewrites a kernel. Returns whether there was anything.
+pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity, widest: Widest) -> bool {
+    let Some(joined) = find(function, distinct, purity, widest) else { return false };
+    if joined.is_empty() {
+        return false;
+    }
+    let mut joins: FxHashMap<usize, (usize, usize)> = FxHashMap::default();
+    for (index, group) in joined.iter().enumerate() {
+        for (lane, member) in group.members.iter().enumerate() {
+            joins.insert(member.place, (index, lane));
+        }
+    }
+    let mut body = std::mem::take(&mut function.body);
+    let offsets = offsets(&body);
+    let vectors = vec![None; joined.len()];
+    let values = vec![Vec::new(); joined.len()];
+    let mut writer = Writer { function, joined, joins, offsets, next: 0, vectors, values };
+    writer.region(&mut body);
+    function.body = body;
+    true
+}
+
+fn find(function: &Function, distinct: bool, purity: &Purity, widest: Widest) -> Option<Vec<Joined>> {
+    let definitions = Definitions::of(function);
+    let zeros = alignment::zeros(function, &function.body, 1)?;
+    let memory = MemoryUse::of(function, &function.body, distinct, purity);
+    let mut finder = Finder { function, definitions, zeros, memory, widest, next: 0, joined: Vec::new() };
+    finder.region(&function.body);
+    Some(finder.joined)
+}
+
+struct Finder<'f> {
+    function: &'f Function,
+    definitions: Definitions<'f>,
+    zeros: Vec<u8>,
+    memory: MemoryUse<'f>,
+    widest: Widest,
+    /// Loads and stores so far.
+    next: usize,
+    joined: Vec<Joined>,
+}
+
+impl Finder<'_> {
+    fn region(&mut self, region: &Region) {
+        let (mut loads, mut stores) = (Open::default(), Open::default());
+        for inst in &region.insts {
+            for open in [&mut loads, &mut stores] {
+                if open.len() > MOST_OPEN {
+                    self.close(open, |_, _| true);
+                }
+            }
+            let place = self.next;
+            self.next += usize::from(matches!(inst.op, Op::Load { .. } | Op::Store { .. }));
+            match inst.op {
+                Op::Load { ptr, align, volatile: false } => {
+                    let root = self.memory.root(ptr);
+                    self.close(&mut stores, |memory, other| meets(memory, root, other));
+                    if let Some(&result) = inst.results.first() {
+                        let ty = self.function.ty(result);
+                        if let Some((key, at)) = self.key(ptr, ty) {
+                            loads.entry(key).or_default().push(Member { place, at, align, ty });
+                        }
+                    }
+                }
+                Op::Store { ptr, value, align, volatile: false } => {
+                    let root = self.memory.root(ptr);
+                    self.close(&mut loads, |memory, other| meets(memory, root, other));
+                    let ty = self.function.ty(value);
+                    let own = self.key(ptr, ty);
+                    let kept = own.as_ref().and_then(|(key, at)| {
+                        let members = stores.get(key)?;
+                        let step = self.bytes(key.ty)?;
+                        let is_free = members.iter().all(|member| member.at != *at && member.at.abs_diff(*at).is_multiple_of(step));
+                        is_free.then(|| stores.remove_entry(key)).flatten()
+                    });
+                    self.close(&mut stores, |memory, other| meets(memory, root, other));
+                    stores.extend(kept);
+                    if let Some((key, at)) = own {
+                        stores.entry(key).or_default().push(Member { place, at, align, ty });
+                    }
+                }
+                _ => match self.memory.effect(inst) {
+                    Effect::Nothing if inst.op.regions().is_empty() && !inst.op.is_terminator() => {}
+                    Effect::Root(root) => {
+                        self.close(&mut loads, |memory, other| meets(memory, Some(root), other));
+                        self.close(&mut stores, |memory, other| meets(memory, Some(root), other));
+                    }
+                    Effect::Nothing | Effect::Anything | Effect::Waits => {
+                        self.close(&mut loads, |_, _| true);
+                        self.close(&mut stores, |_, _| true);
+                    }
+                },
+            }
+            for nested in inst.op.regions() {
+                self.region(nested);
+            }
+        }
+        self.close(&mut loads, |_, _| true);
+        self.close(&mut stores, |_, _| true);
+    }
+
+    /// Bytes of an access that may be one of several in a wider one: words, or for who sorts vectors whatever is as large as words.
+    fn bytes(&self, ty: Type) -> Option<u32> {
+        let size = ty.scalar()?.size();
+        let whole = size * u32::from(ty.lanes());
+        let least = if self.widest.unaligned { whole } else { size };
+        (ty.lanes() != 3 && least >= 4).then_some(whole)
+    }
+
+    /// What an access has in common with others, and the constant part of its offset.
+    fn key(&self, ptr: Value, ty: Type) -> Option<(Key, u32)> {
+        self.bytes(ty)?;
+        if self.widest.unaligned {
+            return self.sorted_key(ptr, ty);
+        }
+        let is_buffer = matches!(self.function.ty(ptr), Type::Ptr(Space::Global | Space::Constant));
+        let (root @ Root::Param(index), offset) = self.definitions.pointer(ptr).filter(|_| is_buffer)? else { return None };
+        let Linear { constant, mut terms } = offset.map_or_else(Linear::default, |offset| self.definitions.linear(offset));
+        terms.sort_unstable();
+        let base = *self.function.params.get(index as usize)?;
+        Some((Key { base, root: Some(root), terms, ty }, constant))
+    }
+
+    /// The same where pointers are addresses: from wherever they come, one sum behind the other.
+    fn sorted_key(&self, ptr: Value, ty: Type) -> Option<(Key, u32)> {
+        if self.function.ty(ptr) == Type::Ptr(Space::Private) {
+            return None;
+        }
+        let (mut base, mut all) = (ptr, Linear::default());
+        while let Some(&Op::PtrAdd(inner, offset)) = self.definitions.get(base) {
+            let Linear { constant, terms } = self.definitions.linear(offset);
+            all.constant = all.constant.wrapping_add(constant);
+            all.terms.extend(terms);
+            base = inner;
+        }
+        all.terms.sort_unstable();
+        let ty = if ty.scalar()?.size() > 4 { ty } else { words(self.bytes(ty)?) };
+        Some((Key { base, root: self.memory.root(ptr), terms: all.terms, ty }, all.constant))
+    }
+
+    /// Ends the groups of those roots.
+    fn close(&mut self, open: &mut Open, meets: impl Fn(&MemoryUse<'_>, Option<Root>) -> bool) {
+        let mut closed: Vec<(Key, Vec<Member>)> = open.extract_if(|key, _| meets(&self.memory, key.root)).collect();
+        // In an order that does not depend on hashes.
+        closed.sort_unstable_by_key(|(_, members)| members.first().map(|member| member.place));
+        for (key, members) in closed {
+            self.join(&key, members);
+        }
+    }
+
+    /// How many bytes neighbours are apart at least where that can be seen and matters: what lies closer belongs to the next of them as well, and is best loaded in rows.
+    fn apart(&self, terms: &[(Value, u32)]) -> u32 {
+        let is_id = |value: Value| match self.definitions.get(value) {
+            Some(Op::Cast(_, inner)) => self.is_id(*inner),
+            _ => self.is_id(value),
+        };
+        let step = terms.iter().filter(|(value, _)| is_id(*value)).fold(0_u32, |sum, (_, scale)| sum.wrapping_add(*scale));
+        if step == 0 || !self.widest.unaligned { u32::MAX } else { step.cast_signed().unsigned_abs() }
+    }
+
+    fn is_id(&self, value: Value) -> bool {
+        matches!(self.definitions.get(value), Some(Op::WorkItem(WorkItem::GlobalId(0) | WorkItem::LocalId(0))))
+    }
+
+    /// Makes as wide accesses of a group as there can be.
+    fn join(&mut self, Key { base, terms, ty, .. }: &Key, mut members: Vec<Member>) {
+        let Some(size) = self.bytes(*ty) else { return };
+        members.sort_unstable_by_key(|member| (member.at, member.place));
+        members.dedup_by_key(|member| member.at);
+        let zeros = |value: Value| self.zeros.get(value.index()).map_or(0, |&zeros| u32::from(zeros));
+        let least = terms.iter().map(|&(value, scale)| zeros(value) + scale.trailing_zeros()).min().unwrap_or(u32::BITS);
+        let least = least.min(zeros(*base));
+        let most = (self.widest.bytes / size).min(16 / u32::from(ty.lanes())).min(self.apart(terms) / size) as usize;
+        let mut rest = &members[..];
+        while let Some(first) = rest.first() {
+            let run = (0_u32..).zip(rest).take_while(|(index, member)| member.at == first.at.wrapping_add(index * size)).count();
+            let align = 1 << least.min(first.at.trailing_zeros()).min(WIDE.trailing_zeros());
+            let fits = |count: usize| count <= run && (self.widest.unaligned || (count as u32 * size).min(WIDE) <= align);
+            let count = [16, 8, 4, 2].into_iter().find(|&count| count <= most && fits(count));
+            let (taken, left) = rest.split_at(count.unwrap_or(1).min(rest.len()));
+            if count.is_some() {
+                let align = if self.widest.unaligned { first.align } else { align };
+                let own = first.ty;
+                let is_same = own.scalar().is_some_and(|scalar| scalar.size() >= 4) && taken.iter().all(|member| member.ty == own);
+                self.joined.push(Joined { members: taken.to_vec(), align, part: if is_same { own } else { *ty } });
+            }
+            rest = left;
+        }
+    }
+}
+
+/// Words of so many bytes in all.
+fn words(bytes: u32) -> Type {
+    if bytes == 4 { Type::I32 } else { Type::Vector(Scalar::I32, (bytes / 4) as u8) }
+}
+
+/// Whether memory of two objects may be the same.
+fn meets(memory: &MemoryUse<'_>, one: Option<Root>, other: Option<Root>) -> bool {
+    one.zip(other).is_none_or(|(one, other)| !memory.apart(one, other))
+}
+
+struct Writer<'f> {
+    function: &'f mut Function,
+    joined: Vec<Joined>,
+    /// Which access, and which part of it, becomes of a load or store.
+    joins: FxHashMap<usize, (usize, usize)>,
+    offsets: FxHashMap<Value, (Value, Value)>,
+    next: usize,
+    /// What wide loads gave, once they were made.
+    vectors: Vec<Option<Value>>,
+    /// Places and values of the stores that have been taken away.
+    values: Vec<Vec<(usize, Value)>>,
+}
+
+impl Writer<'_> {
+    fn region(&mut self, region: &mut Region) {
+        let mut out = Vec::with_capacity(region.insts.len());
+        for mut inst in std::mem::take(&mut region.insts) {
+            let join = matches!(inst.op, Op::Load { .. } | Op::Store { .. }).then(|| {
+                self.next += 1;
+                self.joins.get(&(self.next - 1)).copied()
+            });
+            for nested in inst.op.regions_mut() {
+                self.region(nested);
+            }
+            match (join.flatten(), &inst.op) {
+                (Some((group, part)), Op::Load { ptr, .. }) => {
+                    let ptr = *ptr;
+                    self.load(&mut out, inst, ptr, (group, part));
+                }
+                (Some((group, part)), Op::Store { ptr, value, .. }) => {
+                    let (ptr, value) = (*ptr, *value);
+                    self.store(&mut out, &inst, (ptr, value), (group, part));
+                }
+                _ => out.push(inst),
+            }
+        }
+        region.insts = out;
+    }
+
+    /// The pointer to the first part, from that to another.
+    fn pointer(&mut self, out: &mut Vec<Inst>, inst: &Inst, ptr: Value, (group, part): (usize, usize)) -> Value {
+        let members = &self.joined[group].members;
+        let by = members.first().zip(members.get(part)).map_or(0, |(first, here)| first.at.wrapping_sub(here.at));
+        if by == 0 {
+            return ptr;
+        }
+        let (base, offset) = self.offsets.get(&ptr).map_or((ptr, None), |&(base, offset)| (base, Some(offset)));
+        let ty = offset.map_or(Type::I32, |offset| self.function.ty(offset));
+        let mut moved = self.function.emit_bits(out, inst.span, ty, i64::from(by.cast_signed()).cast_unsigned());
+        if let Some(offset) = offset {
+            moved = self.function.emit(out, inst.span, ty, Op::Bin(crate::ir::BinOp::Add, offset, moved));
+        }
+        let ty = self.function.ty(base);
+        self.function.emit(out, inst.span, ty, Op::PtrAdd(base, moved))
+    }
+
+    fn load(&mut self, out: &mut Vec<Inst>, inst: Inst, ptr: Value, (group, part): (usize, usize)) {
+        let Some(&result) = inst.results.first() else { return out.push(inst) };
+        let own = self.function.ty(result);
+        let Joined { ref members, align, part: ty } = self.joined[group];
+        let Some(scalar) = ty.scalar() else { return out.push(inst) };
+        let (count, lanes) = (members.len(), ty.lanes());
+        let vector = match self.vectors[group] {
+            Some(vector) => vector,
+            None => {
+                let ptr = self.pointer(out, &inst, ptr, (group, part));
+                let wide = Type::Vector(scalar, lanes * count as u8);
+                let vector = self.function.emit(out, inst.span, wide, Op::Load { ptr, align, volatile: false });
+                *self.vectors[group].insert(vector)
+            }
+        };
+        let first = part as u8 * lanes;
+        let op = match lanes {
+            1 => Op::Extract(vector, first),
+            _ => Op::Shuffle(vector, vector, (first..first + lanes).map(Some).collect()),
+        };
+        if own == ty {
+            return out.push(Inst { op, ..inst });
+        }
+        let words = self.function.emit(out, inst.span, ty, op);
+        out.push(Inst { op: Op::Cast(CastOp::Bitcast, words), ..inst });
+    }
+
+    fn store(&mut self, out: &mut Vec<Inst>, inst: &Inst, (ptr, value): (Value, Value), (group, part): (usize, usize)) {
+        let Joined { ref members, align, part: ty } = self.joined[group];
+        let (count, own) = (members.len(), self.function.ty(value));
+        let value = if own == ty { value } else { self.function.emit(out, inst.span, ty, Op::Cast(CastOp::Bitcast, value)) };
+        self.values[group].push((part, value));
+        if self.values[group].len() < count {
+            return;
+        }
+        let ptr = self.pointer(out, inst, ptr, (group, part));
+        let mut parts = std::mem::take(&mut self.values[group]);
+        parts.sort_unstable();
+        let mut values: Vec<Value> = parts.into_iter().map(|(_, value)| value).collect();
+        let Some(scalar) = ty.scalar() else { return };
+        let mut lanes = ty.lanes();
+        if lanes == 1 {
+            lanes = values.len() as u8;
+            values = vec![self.function.emit(out, inst.span, Type::Vector(scalar, lanes), Op::Construct(values))];
+        }
+        while values.len() > 1 {
+            lanes *= 2;
+            let join = |pair: &[Value]| match *pair {
+                [a, b, ..] => Op::Shuffle(a, b, (0..lanes).map(Some).collect()),
+                _ => Op::Const(Const::Undef),
+            };
+            values = values.chunks(2).map(|pair| self.function.emit(out, inst.span, Type::Vector(scalar, lanes), join(pair))).collect();
+        }
+        if let Some(&value) = values.first() {
+            out.push(Inst { op: Op::Store { ptr, value, align, volatile: false }, results: Vec::new(), span: inst.span });
+        }
+    }
+}
