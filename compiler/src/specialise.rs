@@ -197,22 +197,15 @@ fn check_other_size(made: &Shader, module: &ir::Module, kernel: &str, key: &Laun
     Err(LaunchError::Internal { kernel: kernel.to_owned(), stage: "launch passes", message })
 }
 
-/// Whether passes can have looked at the size of groups, or would for another one. Those that do move accesses among work-items (`exchange`) and the turns of
-/// loops (`deal_turns`); `module` is as they leave it, `before` as it was.
+/// Whether the passes depend on the size of groups: `subgroup_coalesce` does. `before` is the module that the passes
+/// got, `module` is what they returned.
 fn depends_on_groups(before: &ir::Module, module: &ir::Module, key: &LaunchKey, target: &Target) -> bool {
     let Some(kernel) = module.functions.first() else { return true };
     let is_same = |function: &ir::Function| function.kernel.is_some() && function.name == kernel.name;
     let Some(index) = before.functions.iter().position(is_same) else { return true };
-    let mut has_loops = false;
-    before.functions[index].body.walk(&mut |inst| has_loops |= matches!(inst.op, ir::Op::Loop { .. }));
     let is_blind = |module, index: usize| u32::try_from(index).is_ok_and(|index| passes::group_blind(module, Func(index)));
     let exchanges = target.shaders.costs.lanes_exchange && passes::subgroup_coalesce::has_wide(kernel);
-    has_loops
-        || exchanges
-        || !key.binding.single_dispatch
-        || key.binding.two_dimensional_dispatch
-        || !is_blind(before, index)
-        || !is_blind(module, 0)
+    exchanges || !key.binding.single_dispatch || key.binding.two_dimensional_dispatch || !is_blind(before, index) || !is_blind(module, 0)
 }
 
 #[cfg(test)]
@@ -263,7 +256,7 @@ mod tests {
     fn shaders_whose_passes_look_at_groups_are_for_one_size() {
         let source = "
             kernel void wide(global const float8 *a, global float8 *b) { b[get_global_id(0)] = a[get_global_id(0)] * 2; }
-            kernel void turns(global const uchar *a, global uint *b, uint n) {
+            kernel void loop_(global const uchar *a, global uint *b, uint n) {
                 uint sum = 0;
                 for (uint k = 0; k < n; k++) sum += a[get_global_id(0) * n + k];
                 b[get_global_id(0)] = sum;
@@ -274,7 +267,7 @@ mod tests {
         let target = Target::full().changed(|target| target.shaders.costs.lanes_exchange = true);
         let result = build(&Source { text: source.to_owned(), ..Source::default() }, &options, &target);
         let program = result.program.expect("it builds");
-        for (name, expected) in [("wide", false), ("turns", false), ("sized", false), ("plain", true)] {
+        for (name, expected) in [("wide", false), ("loop_", true), ("sized", false), ("plain", true)] {
             let function = program.module.functions.iter().find(|function| function.name == name).expect("the kernel");
             for local_size in [[64, 1, 1], [7, 1, 1]] {
                 let key = LaunchKey::example(function, local_size).changed(|key| key.binding.distinct = true);

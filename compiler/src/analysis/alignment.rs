@@ -11,17 +11,12 @@ pub(crate) const BUFFER: u8 = 4;
 
 /// The zero bits at the end of each value in a body of a kernel whose global ids of dimension 0 are multiples of `count`, a power of two.
 pub(crate) fn zeros(function: &Function, body: &Region, count: u32) -> Option<Vec<u8>> {
-    walk(function, body, Ids { global: count, local: 1 }, None)
+    walk(function, body, Ids { global: count, local: 1 })
 }
 
 /// The same of the first lane of each vector, where the ids of the first lanes along dimension 0 are multiples of those numbers.
 pub(crate) fn zeros_of_first_lanes(function: &Function, ids: Ids) -> Option<Vec<u8>> {
-    walk(function, &function.body, ids, None)
-}
-
-/// The same where a parameter of a loop is always a multiple of `count`, a power of two.
-pub(crate) fn zeros_of_turns(function: &Function, body: &Region, counter: Value, count: u32) -> Option<Vec<u8>> {
-    walk(function, body, Ids { global: 1, local: 1 }, Some((counter, count.trailing_zeros() as u8)))
+    walk(function, &function.body, ids)
 }
 
 /// What ids of dimension 0 are multiples of: powers of two.
@@ -31,12 +26,9 @@ pub(crate) struct Ids {
     pub local: u32,
 }
 
-fn walk(function: &Function, body: &Region, ids: Ids, known: Option<(Value, u8)>) -> Option<Vec<u8>> {
+fn walk(function: &Function, body: &Region, ids: Ids) -> Option<Vec<u8>> {
     let kernel = function.kernel.as_ref()?;
-    let mut zeros = Zeros { zeros: vec![u8::MAX; function.values.len()], constants: Constants::of(body), ids, known, function };
-    if let Some((value, bits)) = known {
-        zeros.zeros[value.index()] = bits;
-    }
+    let mut zeros = Zeros { zeros: vec![u8::MAX; function.values.len()], constants: Constants::of(body), ids, function };
     for (param, kind) in function.params.iter().zip(&kernel.params) {
         zeros.zeros[param.index()] = match kind {
             KernelParam::Buffer { .. } => BUFFER,
@@ -53,8 +45,6 @@ struct Zeros<'f> {
     zeros: Vec<u8>,
     constants: Constants,
     ids: Ids,
-    /// A parameter of a loop, and the zeros that it is known to have.
-    known: Option<(Value, u8)>,
     function: &'f Function,
 }
 
@@ -69,9 +59,6 @@ struct Targets<'a> {
 impl Zeros<'_> {
     fn give(&mut self, from: &[Value], to: &[Value]) {
         for (from, to) in from.iter().zip(to) {
-            if self.known.is_some_and(|(value, _)| value == *to) {
-                continue;
-            }
             self.zeros[to.index()] = self.zeros[to.index()].min(self.zeros[from.index()]);
         }
     }

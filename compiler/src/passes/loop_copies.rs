@@ -19,8 +19,8 @@ pub(super) struct Ahead {
     pub(super) counter: usize,
     bound: Value,
     step: Step,
-    /// That of the counter: `i32` or `i64`.
-    pub(super) ty: Type,
+    /// The type of the counter: `i32` or `i64`.
+    ty: Type,
 }
 
 /// What is added to a counter.
@@ -52,51 +52,27 @@ impl Ahead {
         (!inside.contains(&bound)).then_some(Self { test, compare, counter, bound, step, ty })
     }
 
-    /// The values outside of the loop that its test and step use.
-    pub(super) fn outside(&self) -> impl Iterator<Item = Value> {
-        let step = match self.step {
-            Step::Value(value) => Some(value),
-            Step::Constant(_) => None,
-        };
-        std::iter::once(self.bound).chain(step)
-    }
-
-    /// The step as a value.
-    pub(super) fn step(&self, at: &mut impl Build) -> Value {
-        match self.step {
-            Step::Value(value) => value,
-            Step::Constant(bits) => at.bits(self.ty, bits),
-        }
-    }
-
-    /// Emits a bound for several turns at once: while a [test](Self::test) of a counter against it holds, that counter, all that are up to `spread` greater, and those of their next
-    /// `turns - 1` turns are below the loop's own bound, and none is beyond the numbers that its type has. Where the loop counts backwards or by so much that
-    /// several turns might not fit the type, no counter is below what is returned.
-    pub(super) fn limit(&self, at: &mut impl Build, turns: u64, spread: u64) -> Value {
+    /// Emits a bound for several iterations at once. While the [test](Self::test) of a counter against this bound holds,
+    /// the counters of this iteration and of the next `iterations - 1` are below the loop's own bound, and none of them
+    /// overflows. If the step is negative, or so large that several iterations might overflow, no counter is below the
+    /// returned bound.
+    pub(super) fn limit(&self, at: &mut impl Build, iterations: u64) -> Value {
         let signed = self.compare == CmpOp::SLt;
         let subtract = if signed { BinOp::SSubSat } else { BinOp::USubSat };
         let ty = self.ty;
         let step = match self.step {
-            Step::Constant(step) => return at.bin_bits(subtract, self.bound, step * (turns - 1) + spread),
+            Step::Constant(step) => return at.bin_bits(subtract, self.bound, step * (iterations - 1)),
             Step::Value(step) => step,
         };
         let all = ty.scalar().map_or(0, Scalar::mask);
         let largest = if signed { all >> 1 } else { all };
-        let (most, factor) = (largest.saturating_sub(spread) / (turns - 1), turns - 1);
+        let (most, factor) = (largest / (iterations - 1), iterations - 1);
         let (most, factor) = (at.bits(ty, most), at.bits(ty, factor));
-        let spread = at.bits(ty, spread);
         let never = at.bits(ty, if signed { largest + 1 } else { 0 });
         let fits = at.cmp(CmpOp::ULe, step, most);
         let reach = at.bin(BinOp::Mul, step, factor);
-        let reach = at.bin(BinOp::Add, reach, spread);
         let limit = at.bin(subtract, self.bound, reach);
         at.select(fits, limit, never)
-    }
-
-    /// A number that is not greater than any counter.
-    pub(super) fn never(&self, at: &mut impl Build) -> Value {
-        let all = self.ty.scalar().map_or(0, Scalar::mask);
-        at.bits(self.ty, if self.compare == CmpOp::SLt { (all >> 1) + 1 } else { 0 })
     }
 
     /// Emits the end of a loop unless its counter is below a limit. It breaks with `values`.
@@ -161,14 +137,14 @@ mod tests {
     use crate::ir::{Const, Cursor};
 
     /// Evaluates what [`Ahead::limit`] emits.
-    fn limit(compare: CmpOp, ty: Type, (bound, step, turns, spread): (u64, u64, u64, u64), constant: bool) -> u64 {
+    fn limit(compare: CmpOp, ty: Type, (bound, step, iterations): (u64, u64, u64), constant: bool) -> u64 {
         let mut function = Function::new("limit", Type::Void);
         let mut out = Vec::new();
         let bound = function.emit_bits(&mut out, Span::NONE, ty, bound);
         let value = function.emit_bits(&mut out, Span::NONE, ty, step);
         let step = if constant { Step::Constant(step) } else { Step::Value(value) };
         let counted = Ahead { test: 0, compare, counter: 0, bound, step, ty };
-        let limit = counted.limit(&mut Cursor::new(&mut function, &mut out, Span::NONE), turns, spread);
+        let limit = counted.limit(&mut Cursor::new(&mut function, &mut out, Span::NONE), iterations);
         let mut values: FxHashMap<Value, u64> = FxHashMap::default();
         for inst in &out {
             let scalar = ty.scalar().expect("a number");
@@ -194,22 +170,22 @@ mod tests {
             };
             let near = |bits: u64| [bits.wrapping_sub(1) & mask, bits, bits.wrapping_add(1) & mask];
             let edges: Vec<u64> = [0, 64, 1000, mask / 15, mask / 3, mask / 2, mask - mask / 3, mask].into_iter().flat_map(near).collect();
-            for (turns, spread) in [(4, 0), (16, 63), (4, 1023)] {
+            for iterations in [4, 16] {
                 for &bound in &edges {
                     for &step in &edges {
                         for constant in [false, true] {
                             if constant && !(1..=LONGEST_STEP).contains(&step) {
                                 continue;
                             }
-                            let limit = limit(compare, ty, (bound, step, turns, spread), constant);
-                            let reach = number(step) * i128::from(turns - 1) + i128::from(spread);
+                            let limit = limit(compare, ty, (bound, step, iterations), constant);
+                            let reach = number(step) * i128::from(iterations - 1);
                             for counter in near(limit).into_iter().chain(near(bound)).chain(edges.iter().copied()) {
                                 let fits = number(step) >= 0 && reach <= number(mask >> u32::from(compare == CmpOp::SLt));
                                 let goes_on = number(counter) < number(limit);
                                 assert_eq!(
                                     goes_on,
                                     fits && number(counter) + reach < number(bound),
-                                    "{compare:?} {ty:?} {bound:#x} {step:#x} {turns} {spread} {counter:#x} {limit:#x}"
+                                    "{compare:?} {ty:?} {bound:#x} {step:#x} {iterations} {counter:#x} {limit:#x}"
                                 );
                             }
                         }

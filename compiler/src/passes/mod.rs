@@ -10,8 +10,8 @@
 //! shows it to whoever watches.
 //!
 //! # What keeps the passes that not every device wants
-//! docs/performance.md has the figures. Of an H100: `subgroup_coalesce` copies of `float8` by 1.35 and stores by 2; `coarsen` copies of bytes by 3.5; `deal_turns`
-//! `histogram_local` from 386 to 62 us; `runtime_unroll` `reduction` from 211 to 107 us; `vectorize_memory` `md5` by 1.1; `majority` a chain of majorities by 1.5, hashcat's SHA-1 by 1.08 and SHA-256 by 1.05;
+//! docs/performance.md has the figures. Of an H100: `subgroup_coalesce` copies of `float8` by 1.35 and stores by 2; `coarsen` copies of bytes by 3.5;
+//! `runtime_unroll` `reduction` from 211 to 107 us; `vectorize_memory` `md5` by 1.1; `majority` a chain of majorities by 1.5, hashcat's SHA-1 by 1.08 and SHA-256 by 1.05;
 //! `reciprocals` FluidX3D with 16-bit words packed by hand by 1.05, with `float` by 1.025.
 //! `fold` and `pieces` are for kernels that would not run otherwise. `argument_promotion`: hashcat's m22000 has 46,000 instructions in place of 302,000, and all stages take 0.7 s in place of 5.6.
 //! Of lavapipe: `loaded_once` a kernel of 4,400 loads, compiled in 2.7 s of processor time in place of 51; `stored_in_turns` one of 4,320 different stores, in 0.95 in place of 11.
@@ -24,7 +24,6 @@ pub mod coarsen;
 pub(crate) mod constant_arrays;
 pub(crate) mod constant_loads;
 pub(crate) mod dce;
-pub(crate) mod deal_turns;
 mod driver;
 pub(crate) mod extra_buffers;
 pub(crate) mod fp_barriers;
@@ -178,10 +177,7 @@ pub const SHADER: &[Step] = &[
             &[IfChanged(&[Step::Pass(&group_uniform_ids::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)])],
         ),
         Steps(FEW_EXITS),
-        IfChanged(
-            &[Step::Pass(&deal_turns::PASS), Step::Pass(&runtime_unroll::PASS)],
-            &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)],
-        ),
+        IfChanged(&[Step::Pass(&runtime_unroll::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
         If(|target| target.shaders.costs.accesses_by_words, &[Step::Pass(&loaded_once::PASS)]),
         Step::Pass(&infer_alignment::PASS),
         IfChanged(&[Step::Pass(&vectorize_memory::PASS)], &[Step::Pass(&dce::PASS), Step::Pass(&renumber::PASS)]),

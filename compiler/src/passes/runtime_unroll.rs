@@ -91,7 +91,7 @@ impl Batch<'_> {
         let counted = Ahead::of(self.function, &self.constants, &plain)?;
         self.growth += size * TURNS as usize;
         let span = inst.span;
-        let limit = counted.limit(&mut Cursor::new(self.function, out, span), TURNS, 0);
+        let limit = counted.limit(&mut Cursor::new(self.function, out, span), TURNS);
         let fresh =
             |function: &mut Function| -> Vec<Value> { plain.params.iter().map(|&param| function.new_value(function.ty(param))).collect() };
         let (params, results) = (fresh(self.function), fresh(self.function));

@@ -220,7 +220,7 @@ fn private_arrays_keep_their_meaning() {
 
 #[test]
 fn rows_of_all_widths_keep_their_meaning() {
-    let passes = ["coarsen", "deal_turns", "subgroup_coalesce", "merge_bindings", "split_bindings", "vectorize_memory"];
+    let passes = ["coarsen", "subgroup_coalesce", "merge_bindings", "split_bindings", "vectorize_memory"];
     check_many(6000, 100, &passes, |seed, changes, explain| {
         let (module, wants) = rows::module(seed)?;
         Program { module, wants, seed, is_ir: true }.check(changes, explain)
@@ -237,7 +237,6 @@ fn kernels_of_all_shapes_keep_their_meaning() {
         "infer_alignment",
         "runtime_unroll",
         "coarsen",
-        "deal_turns",
         "subgroup_coalesce",
         "extra_buffers",
         "merge_bindings",
