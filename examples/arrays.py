@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""pyopencl's arrays: numpy-like arithmetic, whose OpenCL C pyopencl writes itself."""
+"""pyopencl's arrays: numpy-like arithmetic, for which pyopencl generates OpenCL C."""
 
 import numpy as np
 import pyopencl.array as cl_array

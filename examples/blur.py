@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Blurs an image of bytes kept in buffers: a Gaussian of 5 taps along the rows, then along the columns."""
+"""Blurs an 8-bit image in buffers: a 5-tap Gaussian filter along the rows, then along the columns."""
 
 import numpy as np
 import pyopencl as cl
@@ -27,7 +27,7 @@ kernel void blur(global const uchar *from, global uchar *to, int width, int heig
 
 
 def blur(image, axis):
-    """The same along one axis with numpy."""
+    """The same filter along one axis with numpy."""
     padded = np.pad(image.astype(np.int32), [(2, 2) if a == axis else (0, 0) for a in (0, 1)], mode="edge")
     size = image.shape[axis]
     taps = [padded.take(range(i, i + size), axis=axis) * weight for i, weight in enumerate((1, 4, 6, 4, 1))]
@@ -39,7 +39,7 @@ def main():
     context, queue = common.open_device(args)
     kernel = cl.Program(context, SOURCE).build().blur
 
-    # Odd sizes, so that rows do not begin at whole words and neighbours share words.
+    # Odd sizes, so that rows are not aligned to words and work-items share words.
     image = np.random.default_rng(4).integers(0, 256, (args.height, args.width), np.uint8)
     a, b = common.to_device(context, image), common.to_device(context, image)
     local_size = (16, 4)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Spreads work over several processes with Dask, each with an OpenCL device of its own: a Mandelbrot set by rows, and a sum of squares by pieces.
+"""Distributes work to several processes with Dask. Each process has its own OpenCL device. Computes a Mandelbrot set and a sum of squares in pieces.
 
-One of the workers is killed in the middle; Dask starts another one and has the lost pieces done again. See docs/cluster.md.
+The example kills one worker. Dask starts a replacement and repeats the lost pieces. See docs/cluster.md.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-# Workers, which inherit it, say nothing of their coming and going; who is gone is not waited for half a minute. It is read when the package is loaded.
+# No log messages when workers start and stop, and a short wait for a lost worker. Workers inherit these; the package reads them when it is imported.
 os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "critical")
 os.environ.setdefault("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "3s")
 try:
@@ -46,8 +46,8 @@ LANES = 1024
 
 
 class Device(WorkerPlugin):
-    """What a worker keeps from one piece of work to the next: its device, a queue, and the kernels. Every worker makes it when it starts, those too that
-    take the place of others. pyopencl is loaded there alone, behind WGCL_DEVICE and the choice of processors."""
+    """The state of a worker: its device, a queue, and the kernels. Every worker creates it when it starts, replacements included. pyopencl is imported
+    only in the worker, after WGCL_DEVICE and the processor affinity are set."""
 
     name = "opencl"
 
@@ -55,7 +55,7 @@ class Device(WorkerPlugin):
         self.shares = shares
 
     def setup(self, worker):
-        # The CPU's device has as many compute units as the thread that looks for devices has processors.
+        # The CPU device has as many compute units as the thread that queries the devices has processors.
         for thread in os.listdir("/proc/self/task"):
             os.sched_setaffinity(int(thread), self.shares[worker.name])
         import pyopencl as cl
@@ -72,13 +72,13 @@ class Device(WorkerPlugin):
 
 
 def describe(dask_worker):
-    """Says what a worker has: the process, the device, its compute units."""
+    """Returns a worker's process, device and number of compute units."""
     device = dask_worker.plugins["opencl"].device
     return os.getpid(), device.name.strip(), device.max_compute_units
 
 
 def mandelbrot(first_row, rows, width, height, limit):
-    """Rows of the set: how many iterations each point takes."""
+    """Computes the iteration counts of some rows of the set."""
     own = get_worker().plugins["opencl"]
     pixel = 3.0 / width
     counts = np.empty((rows, width), np.int32)
@@ -90,7 +90,7 @@ def mandelbrot(first_row, rows, width, height, limit):
 
 
 def sum_of_squares(piece, count):
-    """The sum of a piece of numbers, which the worker makes itself."""
+    """Computes the sum of squares of one piece. The worker generates its numbers."""
     own = get_worker().plugins["opencl"]
     values = numbers(piece, count)
     flags = own.cl.mem_flags
@@ -107,7 +107,7 @@ def numbers(piece, count):
 
 
 def specification(devices):
-    """What each worker is: a process with one thread and WGCL_DEVICE in its environment; and its processors, dealt out where several have one device."""
+    """The workers: processes with one thread and WGCL_DEVICE in the environment; and their processors. Workers on the same device share its processors."""
     processors = sorted(os.sched_getaffinity(0))
     share = len(processors) // len(devices)
     workers, shares = {}, {}
@@ -120,7 +120,7 @@ def specification(devices):
 
 
 def collect(client, name, futures, kill):
-    """Gathers results behind a progress bar; kills the process `kill` once a third of them is there."""
+    """Collects results with a progress bar. Kills the process `kill` after a third of the results."""
     results = []
     for future, result in tqdm(as_completed(futures, with_results=True), total=len(futures), desc=name, disable=None):
         results.append(result)
@@ -132,7 +132,7 @@ def collect(client, name, futures, kill):
 
 
 def reference(args):
-    """The set by numpy, as the device computes it."""
+    """The set computed with numpy, in the same way as on the device."""
     pixel = np.float32(3.0 / args.width)
     x = np.float32(-2.2) + np.arange(args.width, dtype=np.float32) * pixel
     y = np.arange(-args.height / 2, args.height / 2, dtype=np.float32) * pixel
@@ -146,7 +146,7 @@ def reference(args):
 
 
 def work(client, args):
-    """Both computations; whether their results are right."""
+    """Runs both computations. Returns whether their results are correct."""
     victim = None if args.spare else min(client.run(os.getpid).values())
     begin = time.perf_counter()
     rows = args.height // args.pieces
@@ -154,10 +154,10 @@ def work(client, args):
     parts = collect(client, "mandelbrot", futures, victim)
     counts = np.concatenate([part[2] for part in sorted(parts, key=lambda part: part[1])])
     print(f"mandelbrot: {len(parts)} pieces by {len({part[0] for part in parts})} processes in {time.perf_counter() - begin:.2f} s")
-    # Sums are rounded in another order where the device contracts them: some points at the border take another count.
+    # Devices may contract expressions, so some points on the border have another count.
     differ = np.count_nonzero(counts != reference(args))
     right = counts.shape == (args.height, args.width) and differ <= counts.size // 100
-    print(f"mandelbrot: {'right' if right else 'WRONG'} ({differ} of {counts.size} points differ from numpy)")
+    print(f"mandelbrot: {'correct' if right else 'WRONG'} ({differ} of {counts.size} points differ from numpy)")
 
     begin = time.perf_counter()
     futures = [client.submit(sum_of_squares, piece, args.count, pure=False) for piece in range(args.pieces)]
@@ -165,19 +165,19 @@ def work(client, args):
     total, time_taken = sum(result for _, result in sums), time.perf_counter() - begin
     print(f"squares: {len(sums)} pieces by {len({process for process, _ in sums})} processes in {time_taken:.2f} s")
     want = sum(int((numbers(piece, args.count).astype(np.int64) ** 2).sum()) for piece in range(args.pieces))
-    print(f"squares: {'right' if total == want else 'WRONG'} ({total})")
+    print(f"squares: {'correct' if total == want else 'WRONG'} ({total})")
     return right and total == want
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("--devices", default=",", help="a worker for each of these: WGCL_DEVICE, or nothing for the first device")
-    parser.add_argument("--pieces", type=int, default=24, help="into how many pieces the work is cut")
+    parser.add_argument("--devices", default=",", help="comma-separated values of WGCL_DEVICE, one worker each; an empty value is the first device")
+    parser.add_argument("--pieces", type=int, default=24, help="number of pieces")
     parser.add_argument("--width", type=int, default=480)
     parser.add_argument("--height", type=int, default=360)
     parser.add_argument("--limit", type=int, default=200, help="iterations")
-    parser.add_argument("--count", type=int, default=100_000, help="numbers in each piece of the sum")
-    parser.add_argument("--spare", action="store_true", help="kill no worker")
+    parser.add_argument("--count", type=int, default=100_000, help="numbers per piece of the sum")
+    parser.add_argument("--spare", action="store_true", help="do not kill a worker")
     args = parser.parse_args()
     args.height -= args.height % args.pieces
 

@@ -1,4 +1,4 @@
-"""What the examples share: the choice of a device, the check against a reference, the last line of output."""
+"""Functions for all examples: device selection, and the comparison with a reference result."""
 
 import argparse
 import sys
@@ -8,17 +8,17 @@ import pyopencl as cl
 
 
 def arguments(description, **options):
-    """Parses the command line: --platform, --device and an option for each keyword, given as (default, help)."""
+    """Parses the command line: --platform, --device, and one option per keyword argument (default, help)."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("--platform", default="", help="part of the name of the OpenCL platform; the first one without it")
-    parser.add_argument("--device", type=int, default=0, help="index of the platform's device")
+    parser.add_argument("--platform", default="", help="a part of the OpenCL platform's name (default: the first platform)")
+    parser.add_argument("--device", type=int, default=0, help="index of the device on the platform (default 0)")
     for name, (default, text) in options.items():
         parser.add_argument("--" + name.replace("_", "-"), type=type(default), default=default, help=text)
     return parser.parse_args()
 
 
 def open_device(args):
-    """A context and a queue on the device that the command line names."""
+    """Creates a context and a profiling queue on the selected device."""
     platforms = [p for p in cl.get_platforms() if args.platform.lower() in p.name.lower()]
     if not platforms:
         sys.exit(f"no OpenCL platform named {args.platform!r}: {[p.name for p in cl.get_platforms()]}")
@@ -29,25 +29,25 @@ def open_device(args):
 
 
 def to_device(context, array):
-    """A buffer with a copy of a numpy array."""
+    """Creates a buffer with a copy of a numpy array."""
     return cl.Buffer(context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, hostbuf=array)
 
 
 def to_host(queue, buffer, like):
-    """The contents of a buffer as an array of the shape and type of another."""
+    """Reads a buffer into an array with the shape and type of `like`."""
     result = np.empty_like(like)
     cl.enqueue_copy(queue, result, buffer)
     return result
 
 
 def milliseconds(event):
-    """The time that a command ran on the device."""
+    """The device time of a command in milliseconds."""
     event.wait()
     return (event.profile.end - event.profile.start) * 1e-6
 
 
 def verdict(what, right):
-    """Prints whether a result was right and ends the program if it was not."""
-    print(f"{what}: {'right' if right else 'WRONG'}")
+    """Prints whether a result is correct. Exits with an error if it is not."""
+    print(f"{what}: {'correct' if right else 'WRONG'}")
     if not right:
         sys.exit(1)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts byte values: atomics on local memory for each work-group, then on global memory once a bin."""
+"""Histogram of bytes: atomics on local memory in each work-group, then one atomic on global memory per bin."""
 
 import numpy as np
 import pyopencl as cl
@@ -28,7 +28,7 @@ def main():
     context, queue = common.open_device(args)
     kernel = cl.Program(context, SOURCE).build().histogram
 
-    # A bell curve, so that some bins are crowded and others empty.
+    # A normal distribution, so that some bins are full and others empty.
     data = np.random.default_rng(3).normal(128, 30, args.size).clip(0, 255).astype(np.uint8)
     bins = np.zeros(256, np.uint32)
     buffers = common.to_device(context, data), common.to_device(context, bins)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Computes the Mandelbrot set and writes it as a PNG: one work-item a pixel, very different lengths of loops side by side."""
+"""Computes the Mandelbrot set, one work-item per pixel, and writes it as a PNG. Neighbouring work-items run loops of different lengths."""
 
 import numpy as np
 import pyopencl as cl
@@ -20,7 +20,7 @@ kernel void mandelbrot(global uchar4 *image, float x0, float y0, float pixel, in
     }
     uchar4 color = (uchar4)(0, 0, 0, 255);
     if (n < limit) {
-        // Colours by a smooth count, so that the bands do not show.
+        // A continuous iteration count gives smooth colours.
         float smooth = n + 1 - log2(log2(dot(z, z)) * 0.5f);
         float3 phase = (float3)(0.0f, 0.6f, 1.2f) + 0.15f * smooth;
         color.xyz = convert_uchar3_sat(255.0f * (0.5f + 0.5f * cos(phase + 3.3f)));
@@ -31,7 +31,7 @@ kernel void mandelbrot(global uchar4 *image, float x0, float y0, float pixel, in
 
 
 def inside(x0, y0, pixel, width, height, limit):
-    """Which pixels never leave the circle, by numpy in double precision."""
+    """The pixels inside the set, computed with numpy in double precision."""
     c = (x0 + pixel * np.arange(width))[None, :] + 1j * (y0 + pixel * np.arange(height))[:, None]
     z = np.zeros_like(c)
     alive = np.ones(c.shape, bool)
@@ -59,9 +59,9 @@ def main():
     print(f"written: {args.output}")
 
     black = (image[..., :3] == 0).all(axis=2)
-    # Float and double disagree on a few points at the border.
+    # Float and double differ at a few points on the border.
     differ = np.count_nonzero(black != inside(x0, y0, pixel, args.width, args.height, args.limit))
-    common.verdict(f"the set's inside ({differ} of {black.size} pixels differ from numpy)", differ <= black.size // 200 and black.any())
+    common.verdict(f"inside of the set ({differ} of {black.size} pixels differ from numpy)", differ <= black.size // 200 and black.any())
 
 
 main()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Moves bodies under their mutual gravity: float4 arithmetic, positions shared through local memory."""
+"""N-body simulation: float4 arithmetic, with positions shared through local memory."""
 
 import numpy as np
 import pyopencl as cl

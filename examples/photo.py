@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads a picture (PNG), blurs it and turns it with linear sampling, and writes a PNG: images and samplers from end to end."""
+"""Reads a PNG, blurs it, rotates it with linear sampling, and writes a PNG: images and samplers."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import common
 SOURCE = """
 constant sampler_t nearest = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
 
-// The mean of a square around each pixel.
+// The mean of the square around each pixel.
 kernel void blur(read_only image2d_t from, write_only image2d_t to, int radius)
 {
     int2 p = (int2)(get_global_id(0), get_global_id(1));
@@ -24,7 +24,7 @@ kernel void blur(read_only image2d_t from, write_only image2d_t to, int radius)
     write_imagef(to, p, sum / (side * side));
 }
 
-// Turns about the centre. What the sampler finds outside is transparent black.
+// Rotates about the centre. Outside of the image, the sampler returns transparent black.
 kernel void turn(read_only image2d_t from, write_only image2d_t to, sampler_t sampler, float sine, float cosine)
 {
     int2 p = (int2)(get_global_id(0), get_global_id(1));
@@ -37,7 +37,7 @@ kernel void turn(read_only image2d_t from, write_only image2d_t to, sampler_t sa
 
 
 def test_picture(width, height):
-    """A picture with slopes, edges and curves, for want of a photo."""
+    """Draws a picture with gradients, edges and curves."""
     y, x = np.mgrid[0:height, 0:width]
     sky = np.stack([x * 180 // width, y * 200 // height, 255 - y * 150 // height, np.full_like(x, 255)], axis=2)
     picture = Image.fromarray(sky.astype(np.uint8), "RGBA")
@@ -48,7 +48,7 @@ def test_picture(width, height):
 
 
 def blurred(pixels, radius):
-    """The same mean with numpy, as the device keeps it: in bytes."""
+    """The same mean with numpy, rounded to bytes like the image."""
     padded = np.pad(pixels.astype(np.float64), [(radius, radius)] * 2 + [(0, 0)], mode="edge")
     side = 2 * radius + 1
     windows = np.lib.stride_tricks.sliding_window_view(padded, (side, side), axis=(0, 1))
@@ -56,13 +56,13 @@ def blurred(pixels, radius):
 
 
 def turned(pixels, angle):
-    """The same turn with numpy; `pixels` may be wider than bytes."""
+    """The same rotation with numpy. The elements of `pixels` may be wider than bytes."""
     height, width = pixels.shape[:2]
     y, x = np.mgrid[0:height, 0:width] + 0.5
     vx, vy = x - width / 2, y - height / 2
     sine, cosine = np.sin(angle), np.cos(angle)
     u, v = cosine * vx + sine * vy + width / 2 - 0.5, cosine * vy - sine * vx + height / 2 - 0.5
-    # A border of two transparent pixels; what is farther away is transparent as well.
+    # A border of two transparent pixels. Everything farther away is transparent as well.
     padded = np.pad(pixels.astype(np.float64), [(2, 2), (2, 2), (0, 0)])
     u, v = np.clip(u, -1.5, width + 0.5), np.clip(v, -1.5, height + 0.5)
     left, top = np.floor(u).astype(int), np.floor(v).astype(int)
@@ -96,9 +96,9 @@ def main():
     cl.enqueue_copy(queue, out, result, origin=(0, 0), region=picture.size)
     Image.fromarray(out, "RGBA").save(args.output)
     width, height = picture.size
-    print(f"{width} x {height} pixels: blur {common.milliseconds(first):.2f} ms, turn {common.milliseconds(second):.2f} ms, {Path(args.output).resolve()}")
+    print(f"{width} x {height} pixels: blur {common.milliseconds(first):.2f} ms, rotation {common.milliseconds(second):.2f} ms, {Path(args.output).resolve()}")
 
-    # Means and weights are rounded to bytes twice, and may fall on either side of a half.
+    # Means and weights are rounded to bytes twice, so a value may be rounded either way.
     want = turned(blurred(pixels, args.radius), angle)
     common.verdict("blurred and turned picture", np.abs(out - want).max() <= 1.6)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sums an array: each work-group reduces its share in local memory, a second launch sums the groups' results."""
+"""Sums an array: each work-group reduces its part in local memory; a second launch sums the groups' results."""
 
 import numpy as np
 import pyopencl as cl
@@ -14,7 +14,7 @@ kernel void sum(global const float *data, uint size, global float *sums, local f
     for (uint i = get_global_id(0); i < size; i += get_global_size(0))
         total += data[i];
     partial[lane] = total;
-    // The group halves until one is left. Its size is a power of two.
+    // Half of the active work-items add in each iteration. The group size is a power of two.
     for (uint width = get_local_size(0) / 2; width > 0; width /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (lane < width)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""pyopencl's ReductionKernel: a sum of products, a greatest distance, a count."""
+"""pyopencl's ReductionKernel: a dot product, a maximum distance, a count."""
 
 import numpy as np
 import pyopencl.array as cl_array

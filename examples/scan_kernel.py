@@ -26,7 +26,7 @@ def main():
     InclusiveScanKernel(context, np.int32, "max(a, b)", neutral="INT_MIN")(data)
     common.verdict("running maximum", np.array_equal(data.get(), np.maximum.accumulate(n)))
 
-    # Sums that begin anew where a flag is set.
+    # A segmented sum: it restarts at each flag.
     flags = (n < 5).astype(np.int8)
     data, out = cl_array.to_device(queue, n), cl_array.empty(queue, args.size, np.int32)
     segmented = GenericScanKernel(

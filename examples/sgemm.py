@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Multiplies matrices with tiles in local memory and compares with numpy."""
+"""Multiplies matrices with tiles in local memory, and compares with numpy."""
 
 import numpy as np
 import pyopencl as cl
@@ -7,8 +7,8 @@ import pyopencl as cl
 import common
 
 SOURCE = """
-// C = A * B for an M x K and a K x N matrix in rows. Each work-group computes a TILE x TILE block of C; its work-items
-// load the blocks of A and B that it needs into local memory, one element each, and all read them from there.
+// C = A * B for row-major matrices, M x K and K x N. Each work-group computes a TILE x TILE block of C. Its work-items
+// copy the required blocks of A and B to local memory, one element each, and read them from there.
 kernel __attribute__((reqd_work_group_size(TILE, TILE, 1)))
 void sgemm(int m, int n, int k, global const float *a, global const float *b, global float *c)
 {

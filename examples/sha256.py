@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Hashes many messages of different lengths with SHA-256, one work-item a message, and compares with hashlib."""
+"""SHA-256 of many messages of different lengths, one work-item per message, compared with hashlib."""
 
 import hashlib
 
@@ -24,7 +24,7 @@ constant uint K[64] = {%s};
 
 #define ROTATE_RIGHT(x, n) rotate((x), 32u - (n))
 
-// One round of the compression function for each of the 64 words of the schedule, kept in a ring of 16.
+// One round of the compression function for each of the 64 words of the message schedule, stored in a circular buffer of 16.
 void compress(uint *state, uint *w)
 {
     uint a = state[0], b = state[1], c = state[2], d = state[3], e = state[4], f = state[5], g = state[6], h = state[7];
@@ -43,7 +43,7 @@ void compress(uint *state, uint *w)
     state[4] += e; state[5] += f; state[6] += g; state[7] += h;
 }
 
-// The byte of a padded message: its own, a 1 bit behind them, zeros; the length goes into the last words.
+// A byte of the padded message: the message, a 1 bit, zeros. The last words contain the length.
 uchar padded(global const uchar *message, uint length, uint at)
 {
     return at < length ? message[at] : at == length ? 0x80 : 0;
@@ -82,7 +82,7 @@ def main():
     random = np.random.default_rng(6)
     messages = [random.bytes(length) for length in random.integers(0, args.longest + 1, args.messages)]
     starts = np.concatenate([[0], np.cumsum([len(message) for message in messages])]).astype(np.uint32)
-    # One byte more, as a buffer cannot be empty.
+    # One extra byte, because a buffer cannot be empty.
     data = np.frombuffer(b"".join(messages) + b"\0", np.uint8)
     digests = np.zeros((args.messages, 32), np.uint8)
     buffers = [common.to_device(context, array) for array in (data, starts, digests)]

@@ -1,8 +1,8 @@
-/* Adds two vectors on every device of every OpenCL platform, and says whether the sums are right: the least that a program in C needs.
+/* A minimal OpenCL program in C: adds two vectors on every device of every platform, and checks the sums.
  *
  *   cc -o sum examples/sum.c -lOpenCL && scripts/run ./sum
  *
- * An argument is part of the name of the platforms to use. */
+ * The optional argument is a part of the names of the platforms to use. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdio.h>
@@ -21,12 +21,12 @@ static float a[COUNT], b[COUNT], c[COUNT];
 
 static void check(cl_int error, const char *what) {
     if (error != CL_SUCCESS) {
-        fprintf(stderr, "%s: error %d\n", what, error);
+        fprintf(stderr, "%s failed: error %d\n", what, error);
         exit(1);
     }
 }
 
-/* A buffer with a copy of an array, or for results where there is none. */
+/* Creates a buffer with a copy of an array, or an uninitialised buffer if `array` is null. */
 static cl_mem buffer(cl_context context, const float *array) {
     cl_int error;
     cl_mem_flags flags = array ? CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR : CL_MEM_WRITE_ONLY;
@@ -35,7 +35,7 @@ static cl_mem buffer(cl_context context, const float *array) {
     return memory;
 }
 
-/* Adds on one device; whether all sums are right. */
+/* Adds on one device. Returns whether all sums are correct. */
 static int run(cl_device_id device) {
     cl_int error;
     char name[256];
@@ -59,7 +59,7 @@ static int run(cl_device_id device) {
 
     int right = 1;
     for (int i = 0; i < COUNT; i++) right &= c[i] == a[i] + b[i];
-    printf("%s: %s\n", name, right ? "right" : "WRONG");
+    printf("%s: %s\n", name, right ? "correct" : "WRONG");
 
     for (int i = 0; i < 3; i++) clReleaseMemObject(buffers[i]);
     clReleaseKernel(kernel);
@@ -86,6 +86,6 @@ int main(int count, char **arguments) {
         if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 16, devices, &device_count) != CL_SUCCESS) continue;
         for (cl_uint d = 0; d < device_count && d < 16; d++, ran++) right &= run(devices[d]);
     }
-    if (!ran) fprintf(stderr, "no device\n");
+    if (!ran) fprintf(stderr, "no OpenCL device found\n");
     return !(ran && right);
 }
