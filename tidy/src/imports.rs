@@ -1,1 +1,155 @@
-//! Import circles between the modules of a crate.
+//! The import graph of a crate's modules, and its circles.
+//!
+//! A module here is a file or folder directly under `src`, with all that it contains. Tests are left out. A path counts
+//! when it starts at the crate's root: `crate::a::B`, `super::a::B` from a file in `src`, or `crate::B` where `lib.rs`
+//! re-exports `B` from `a`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::files::Kind;
+use crate::syntax;
+
+/// The modules that each module imports.
+pub type Graph = BTreeMap<String, BTreeSet<String>>;
+
+/// All Rust files below a folder, ordered by path.
+pub fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut files = Vec::new();
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    for entry in entries {
+        let path = entry.map_err(|error| format!("{}: {error}", folder.display()))?.path();
+        if path.is_dir() {
+            files.extend(sources(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Whether a file, by its path in the repository or in a crate, holds only tests.
+pub fn is_test(path: &Path) -> bool {
+    path.components().any(|part| matches!(part.as_os_str().to_str(), Some("tests" | "tests.rs")))
+}
+
+/// The code of a file without comments, strings and the tests at its end.
+pub fn code(path: &Path) -> Result<String, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
+    Ok(syntax::split(&text[..end], Kind::Rust).code)
+}
+
+/// The import graph of the crate in a folder.
+pub fn graph(folder: &Path) -> Result<Graph, String> {
+    let source = folder.join("src");
+    let mut graph = Graph::new();
+    let mut exports = BTreeMap::new();
+    for path in sources(&source)? {
+        let relative = path.strip_prefix(&source).unwrap_or(&path);
+        if is_test(relative) {
+            continue;
+        }
+        let relative = relative.with_extension("");
+        let mut parts: Vec<String> = relative.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        if parts.last().is_some_and(|part| part == "mod") {
+            parts.pop();
+        }
+        let code = code(&path)?;
+        match parts[0].as_str() {
+            "lib" => exports = re_exports(&code),
+            "bin" | "main" => {}
+            _ => graph.entry(parts[0].clone()).or_default().extend(imports(&code, parts.len())),
+        }
+    }
+    let names: BTreeSet<String> = graph.keys().cloned().collect();
+    for (module, imported) in &mut graph {
+        let resolve = |name: &String| if names.contains(name) { Some(name.clone()) } else { exports.get(name).cloned() };
+        *imported = imported.iter().filter_map(resolve).filter(|other| other != module && names.contains(other)).collect();
+    }
+    Ok(graph)
+}
+
+/// The circles: sets of modules each of which reaches every other one of its set.
+pub fn circles(graph: &Graph) -> Vec<BTreeSet<String>> {
+    let reached: BTreeMap<&String, BTreeSet<&String>> = graph.keys().map(|from| (from, reachable(graph, from))).collect();
+    let mut found: Vec<BTreeSet<String>> = Vec::new();
+    for (from, to) in &reached {
+        let circle: BTreeSet<String> = to.iter().filter(|other| reached[*other].contains(from)).map(|other| (*other).clone()).collect();
+        if !circle.is_empty() && !found.contains(&circle) {
+            found.push(circle);
+        }
+    }
+    found
+}
+
+/// The modules that a module imports, directly or through others.
+fn reachable<'a>(graph: &'a Graph, from: &'a String) -> BTreeSet<&'a String> {
+    let mut found: BTreeSet<&String> = BTreeSet::new();
+    let mut open: Vec<&String> = vec![from];
+    while let Some(module) = open.pop() {
+        open.extend(graph[module].iter().filter(|other| found.insert(other)));
+    }
+    found
+}
+
+fn word(text: &str) -> String {
+    text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+}
+
+/// The names after `crate::`, or after as many `super::` as the module is deep; also in braces.
+fn imports(code: &str, depth: usize) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for root in ["crate::".to_owned(), "super::".repeat(depth)] {
+        for (at, _) in code.match_indices(&root) {
+            let inside = code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
+            let rest = &code[at + root.len()..];
+            if !inside && !rest.starts_with("super::") {
+                found.extend(items(rest).into_iter().map(word));
+            }
+        }
+    }
+    found
+}
+
+/// The item at the beginning of a path, or those of a list in braces.
+fn items(text: &str) -> Vec<&str> {
+    let Some(list) = text.strip_prefix('{') else { return vec![text] };
+    let mut depth = 0_usize;
+    let mut begin = 0;
+    let mut found = Vec::new();
+    for (at, c) in list.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => {
+                found.push(list[begin..at].trim());
+                break;
+            }
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                found.push(list[begin..at].trim());
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The module of each name that `pub use module::Name;` or `pub use module::{Name, ...};` re-exports.
+fn re_exports(code: &str) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for statement in code.split(';') {
+        let Some((_, path)) = statement.rsplit_once("use ") else { continue };
+        let path = path.trim().trim_start_matches("crate::").trim_start_matches("self::");
+        let Some((module, rest)) = path.split_once("::") else { continue };
+        for item in rest.split(['{', '}', ',']) {
+            let name = item.trim().rsplit([' ', ':']).next().unwrap_or("");
+            if !name.is_empty() {
+                found.insert(name.to_owned(), module.to_owned());
+            }
+        }
+    }
+    found
+}
