@@ -64,7 +64,7 @@ impl WgpuBackend {
         };
         tracing::debug!("{} adapters after {:?}", adapters.len(), begin.elapsed());
         // A driver stays loaded: it must not be unloaded by one thread while another runs its exit handlers.
-        process_exit::leave(instance.clone());
+        process_exit::leak(instance.clone());
         adapters.retain(|adapter| {
             let flags = adapter.get_downlevel_capabilities().flags;
             flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS) && adapter.limits().max_storage_buffers_per_shader_stage >= 4

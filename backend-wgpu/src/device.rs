@@ -23,29 +23,29 @@ use wgcl_compiler::target::Target;
 use wgcl_runtime::shutdown;
 use wgcl_runtime::{Expected, KernelFacts};
 
-use crate::adapter::capabilities::Approach;
+use crate::adapter::capabilities::Capabilities;
 use crate::adapter::properties;
 use crate::backend::Settings;
 use crate::gpu::open_device::Gpu;
 use crate::host::clock;
 use crate::host::process_exit;
-use crate::launch::limits::Planner;
+use crate::launch::limits::LaunchLimits;
 use crate::launch::program::{self, KernelShader, WgpuProgram};
-use crate::memory::device_memory::{WgpuMemory, landing};
+use crate::memory::device_memory::{WgpuMemory, mapped_target};
 use crate::memory::staging_buffer::Pinned;
 use crate::message::Message;
-use crate::queue::device_queue::Port;
+use crate::queue::device_queue::DeviceQueue;
 use crate::queue::engine::Engine;
-use crate::submit::completion::{self, Retirer};
-use crate::vulkan::queue::Raw;
-use crate::vulkan::semaphores::Shared;
+use crate::submit::completion::{self, CompletionQueue};
+use crate::vulkan::queue::VulkanQueue;
+use crate::vulkan::semaphores::SharedSemaphore;
 
 /// A device of wgpu's.
 pub struct WgpuDevice {
     /// Keeps the driver loaded.
     _instance: wgpu::Instance,
     adapter: wgpu::Adapter,
-    approach: Approach,
+    capabilities: Capabilities,
     properties: DeviceProperties,
     target: Target,
     /// What memory of others it can use.
@@ -58,7 +58,7 @@ pub struct WgpuDevice {
 /// What an open device has.
 struct Open {
     gpu: Arc<Gpu>,
-    port: Arc<Port>,
+    queue: Arc<DeviceQueue>,
     thread: Sender<Message>,
     /// Programs that were found in the cache and are being loaded.
     expected: Mutex<FxHashMap<Key, Expected<Gpu>>>,
@@ -75,7 +75,7 @@ impl Open {
         let dst: Arc<dyn Memory> = Arc::<WgpuMemory>::clone(&memory);
         let regions = vec![CopyRegion { buffer: 0, host: 0, size }];
         let command = Action::Write { dst, src: Arc::new(bytes), regions };
-        self.port.enqueue(command.into(), false, Arc::new(Unobserved));
+        self.queue.enqueue(command.into(), false, Arc::new(Unobserved));
         Ok(Some(memory))
     }
 }
@@ -110,15 +110,15 @@ impl fmt::Debug for WgpuDevice {
 
 impl WgpuDevice {
     pub(crate) fn new(instance: &wgpu::Instance, adapter: wgpu::Adapter, settings: Settings) -> Self {
-        let approach = properties::approach(&adapter, settings);
-        let target = properties::target(&adapter, approach);
+        let capabilities = properties::capabilities(&adapter, settings);
+        let target = properties::target(&adapter, capabilities);
         Self {
             _instance: instance.clone(),
-            properties: properties::device_properties(&adapter, approach, &target),
+            properties: properties::device_properties(&adapter, capabilities, &target),
             target,
-            importable: properties::importable(&adapter, approach),
-            shareable: properties::shareable(&adapter, approach),
-            approach,
+            importable: properties::importable(&adapter, capabilities),
+            shareable: properties::shareable(&adapter, capabilities),
+            capabilities,
             adapter,
             open: OnceLock::new(),
         }
@@ -130,13 +130,13 @@ impl WgpuDevice {
 
     /// Opens the device and starts its threads.
     fn start(&self) -> BackendResult<Open> {
-        let gpu = Gpu::open(&self.adapter, self.approach)?;
+        let gpu = Gpu::open(&self.adapter, self.capabilities)?;
         let (thread, messages) = channel();
         let (batches, serials) = channel();
-        let retirer = Arc::new(Retirer::new(Arc::clone(&gpu)));
+        let completions = Arc::new(CompletionQueue::new(Arc::clone(&gpu)));
         process_exit::register(thread.clone(), self.properties.kind == DeviceKind::Cpu);
         if self.adapter.get_info().backend == wgpu::Backend::Gl {
-            process_exit::leave_abruptly();
+            process_exit::skip_exit_handlers();
         }
         let spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
             let running = shutdown::Running::new();
@@ -149,24 +149,24 @@ impl WgpuDevice {
                 .map(drop)
                 .map_err(|error| BackendError::Other(format!("no thread: {error}")))
         };
-        let completion = Arc::clone(&retirer);
+        let completion = Arc::clone(&completions);
         spawn("wgcl-complete", Box::new(move || completion::run(&completion, &serials)))?;
-        let planner = Planner {
+        let limits = LaunchLimits {
             gpu: Arc::clone(&gpu),
             max_groups: self.properties.max_groups,
-            enough: crate::launch::thread_coarsening::enough(&self.properties),
+            busy_invocations: crate::launch::thread_coarsening::busy_invocations(&self.properties),
         };
         // A CPU has no time to spare for submissions, and its drivers make the next one wait.
         let eager = !matches!(self.properties.kind, DeviceKind::Cpu | DeviceKind::Other);
-        let port = Port::new(Engine::new(retirer, batches, planner, eager), thread.clone());
-        let served = Arc::clone(&port);
+        let queue = DeviceQueue::new(Engine::new(completions, batches, limits, eager), thread.clone());
+        let served = Arc::clone(&queue);
         spawn("wgcl-submit", Box::new(move || served.run(&messages)))?;
-        Ok(Open { gpu, port, thread, expected: Mutex::default() })
+        Ok(Open { gpu, queue, thread, expected: Mutex::default() })
     }
 
     /// The way round wgpu.
-    fn raw(&self) -> BackendResult<&Arc<Raw>> {
-        self.open()?.gpu.raw.as_ref().ok_or_else(|| BackendError::Other("semaphores of others".to_owned()))
+    fn vulkan_queue(&self) -> BackendResult<&Arc<VulkanQueue>> {
+        self.open()?.gpu.vulkan_queue.as_ref().ok_or_else(|| BackendError::Other("semaphores of others".to_owned()))
     }
 
     /// Loses the device, as a driver does when a kernel hangs: for tests of this crate.
@@ -223,7 +223,7 @@ impl Device for WgpuDevice {
     }
 
     fn adopts(&self) -> bool {
-        self.approach.unified && self.approach.host_memory.is_some()
+        self.capabilities.unified && self.capabilities.host_memory.is_some()
     }
 
     fn adopt(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
@@ -231,14 +231,14 @@ impl Device for WgpuDevice {
     }
 
     fn reach(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
-        self.approach.host_memory?;
+        self.capabilities.host_memory?;
         let open = self.open().ok()?;
-        let memory: Arc<dyn Memory> = WgpuMemory::adopted(&open.gpu, region, size, open.thread.clone())?;
+        let memory: Arc<dyn Memory> = WgpuMemory::import_host(&open.gpu, region, size, open.thread.clone())?;
         Some(memory)
     }
 
     fn landing(&self, memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {
-        landing(memory, range)
+        mapped_target(memory, range)
     }
 
     fn importable_memory(&self) -> Vec<ExternalMemory> {
@@ -250,7 +250,7 @@ impl Device for WgpuDevice {
         if size > self.properties.max_allocation || !self.importable.contains(&kind) {
             return Err(BackendError::OutOfDeviceMemory);
         }
-        let memory: Arc<dyn Memory> = WgpuMemory::imported(&open.gpu, kind, fd, size, open.thread.clone())?;
+        let memory: Arc<dyn Memory> = WgpuMemory::import_fd(&open.gpu, kind, fd, size, open.thread.clone())?;
         Ok(memory)
     }
 
@@ -259,20 +259,20 @@ impl Device for WgpuDevice {
     }
 
     fn exportable_semaphore(&self, kind: ExternalSemaphore) -> BackendResult<Arc<dyn SharedPayload>> {
-        Ok(Arc::new(Shared::exportable(self.raw()?, kind)?))
+        Ok(Arc::new(SharedSemaphore::exportable(self.vulkan_queue()?, kind)?))
     }
 
     fn import_semaphore(&self, kind: ExternalSemaphore, fd: i32) -> BackendResult<Arc<dyn SharedPayload>> {
-        Ok(Arc::new(Shared::imported(self.raw()?, kind, fd)?))
+        Ok(Arc::new(SharedSemaphore::import_fd(self.vulkan_queue()?, kind, fd)?))
     }
 
     fn host_region(&self, size: u64) -> Option<Arc<dyn HostRegion>> {
         let open = self.open().ok()?;
-        open.gpu.raw.as_ref()?;
-        if open.gpu.approach.unified {
+        open.gpu.vulkan_queue.as_ref()?;
+        if open.gpu.capabilities.unified {
             return None;
         }
-        let memory = WgpuMemory::of_host(&open.gpu, size, open.thread.clone()).ok()?;
+        let memory = WgpuMemory::host_allocation(&open.gpu, size, open.thread.clone()).ok()?;
         Some(Arc::new(Pinned::new(memory)?))
     }
 
@@ -298,20 +298,20 @@ impl Device for WgpuDevice {
 
     fn enqueue(&self, command: Command, profile: bool, progress: Arc<dyn Progress>) {
         match self.open() {
-            Ok(open) => open.port.enqueue(command, profile, progress),
+            Ok(open) => open.queue.enqueue(command, profile, progress),
             Err(error) => progress.complete(Err(error)),
         }
     }
 
     fn flush(&self) {
         if let Ok(open) = self.open() {
-            open.port.flush();
+            open.queue.flush();
         }
     }
 
     fn flush_until(&self, done: &dyn Fn() -> bool) {
         if let Ok(open) = self.open() {
-            open.port.flush_until(done);
+            open.queue.flush_until(done);
         }
     }
 
@@ -327,7 +327,7 @@ mod tests {
     use wgcl_api::backend::Device;
 
     use super::WgpuDevice;
-    use crate::adapter::capabilities::Approach;
+    use crate::adapter::capabilities::Capabilities;
     use crate::backend::{Settings, WgpuBackend};
 
     fn first(settings: Settings) -> Arc<WgpuDevice> {
@@ -338,11 +338,12 @@ mod tests {
     #[test]
     fn a_portable_device_takes_nothing_below_wgpu() {
         let device = first(Settings { portable: true, ..Settings::default() });
-        let Approach { raw_buffers, spirv, raw, unified, window, host_clock: _, addresses, host_memory } = device.approach;
-        assert_eq!([raw_buffers, spirv, raw, unified, window, addresses, host_memory.is_some()], [false; 7]);
+        let Capabilities { vulkan_buffers, spirv, vulkan_queue, unified, window, host_clock: _, addresses, host_memory } =
+            device.capabilities;
+        assert_eq!([vulkan_buffers, spirv, vulkan_queue, unified, window, addresses, host_memory.is_some()], [false; 7]);
         assert!(!device.target().shaders.spirv && !device.properties().unified_memory);
         let open = device.open().expect("an open device");
-        assert!(open.gpu.raw.is_none(), "commands of Vulkan's own");
+        assert!(open.gpu.vulkan_queue.is_none(), "commands of Vulkan's own");
         let memory = device.allocate(4096).expect("memory");
         assert!(memory.host_address().is_none(), "memory that the host sees");
         assert!(device.host_region(4096).is_none(), "memory of the host's that the device sees");
@@ -352,8 +353,8 @@ mod tests {
     #[test]
     fn a_device_of_vulkan_takes_its_own_way() {
         let device = first(Settings::default());
-        let Approach { raw_buffers, spirv, raw, .. } = device.approach;
-        assert_eq!([raw_buffers, spirv, raw], [true; 3]);
-        assert!(device.open().expect("an open device").gpu.raw.is_some());
+        let Capabilities { vulkan_buffers, spirv, vulkan_queue, .. } = device.capabilities;
+        assert_eq!([vulkan_buffers, spirv, vulkan_queue], [true; 3]);
+        assert!(device.open().expect("an open device").gpu.vulkan_queue.is_some());
     }
 }

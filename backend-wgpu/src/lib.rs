@@ -16,7 +16,7 @@
 //!   dispatches.
 //!
 //! # Unsafe
-//! Only in `vulkan` (raw handles and persistent mappings), `raw` and `batch` (Vulkan's commands), `host`, `host_bytes`, `stream`, `copiers`, `printf`, `turns` (the mapped memory), `pipeline` (shaders without run-time checks), `clock`
+//! Only in `vulkan` (raw handles and persistent mappings), `raw` and `batch` (Vulkan's commands), `host`, `host_bytes`, `stream`, `copy_threads`, `printf`, `turns` (the mapped memory), `pipeline` (shaders without run-time checks), `clock`
 //! and `exit` (calls of libc).
 
 #![warn(unreachable_pub)]

@@ -4,7 +4,7 @@ use wgcl_api::backend::DeviceKind;
 use wgcl_runtime::host::memory as host_memory;
 use wgpu::Features;
 
-use crate::vulkan::hal::Details;
+use crate::vulkan::hal::DeviceFacts;
 
 /// Bytes of the largest object within which the differences of addresses are numbers of 32 bits.
 pub(crate) const NEAR: u64 = i32::MAX as u64;
@@ -31,13 +31,13 @@ pub(crate) fn wanted_features() -> Features {
 
 /// How the backend deals with a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Approach {
+pub(crate) struct Capabilities {
     /// Buffers are made through the Vulkan layer below wgpu: mapped for good, and never cleared.
-    pub(crate) raw_buffers: bool,
+    pub(crate) vulkan_buffers: bool,
     /// SPIR-V goes to the driver as it is.
     pub(crate) spirv: bool,
     /// Commands go to Vulkan directly.
-    pub(crate) raw: bool,
+    pub(crate) vulkan_queue: bool,
     /// The device's memory is the host's.
     pub(crate) unified: bool,
     /// The host may write all of the device's own memory, across the bus.
@@ -51,10 +51,10 @@ pub(crate) struct Approach {
 }
 
 /// Bytes that may be allocated in all: on a CPU what the machine can spare, whatever its driver says (2 GiB, lavapipe of Mesa 22).
-pub(crate) fn memory(kind: DeviceKind, details: &Details) -> Option<u64> {
+pub(crate) fn memory(kind: DeviceKind, facts: &DeviceFacts) -> Option<u64> {
     let share = |total: u64| total / 4 * 3;
     match kind {
-        DeviceKind::Cpu => host_memory::total().or(details.memory).map(share),
-        _ => details.memory,
+        DeviceKind::Cpu => host_memory::total().or(facts.memory).map(share),
+        _ => facts.memory,
     }
 }

@@ -6,16 +6,16 @@ use wgcl_compiler::target::{AtomicOrder, Costs, Defects, FloatControls, Inlining
 use wgcl_runtime::host;
 use wgpu::Features;
 
-use crate::adapter::capabilities::{Approach, NEAR, memory};
+use crate::adapter::capabilities::{Capabilities, NEAR, memory};
 use crate::adapter::subgroups::{group_limit, subgroup_size, subgroup_sizes};
 use crate::backend::Settings;
-use crate::vulkan::hal::{self, Details};
+use crate::vulkan::hal::{self, DeviceFacts};
 
 /// NVIDIA's PCI vendor.
 pub(crate) const NVIDIA: u32 = 0x10de;
 
 /// Bindings of a kind that a kernel can have at most, where the device has a million: more than its parameters, of 1024 bytes in all, need.
-const MOST_BINDINGS: u32 = 256;
+const MAX_BINDINGS: u32 = 256;
 
 /// What OpenCL asks for as the largest allocation of a device with 4 GiB or more (CL_DEVICE_MAX_MEM_ALLOC_SIZE).
 const ASKED_ALLOCATION: u64 = 1 << 30;
@@ -35,25 +35,25 @@ pub(crate) const fn kind(device_type: wgpu::DeviceType) -> DeviceKind {
 }
 
 /// Decides how to deal with an adapter.
-pub(crate) fn approach(adapter: &wgpu::Adapter, settings: Settings) -> Approach {
+pub(crate) fn capabilities(adapter: &wgpu::Adapter, settings: Settings) -> Capabilities {
     let info = adapter.get_info();
     let features = adapter.features();
     let vulkan = info.backend == wgpu::Backend::Vulkan && !settings.portable;
-    let raw_buffers = vulkan && features.contains(Features::MAPPABLE_PRIMARY_BUFFERS);
+    let vulkan_buffers = vulkan && features.contains(Features::MAPPABLE_PRIMARY_BUFFERS);
     let shared = matches!(kind(info.device_type), DeviceKind::Cpu | DeviceKind::IntegratedGpu);
     let spirv = vulkan && features.contains(Features::PASSTHROUGH_SHADERS);
-    let details = hal::details(adapter);
-    let raw = raw_buffers && spirv && details.timelines;
-    let unified = raw_buffers && shared && !settings.discrete;
-    Approach {
-        raw_buffers,
+    let facts = hal::facts(adapter);
+    let vulkan_queue = vulkan_buffers && spirv && facts.timelines;
+    let unified = vulkan_buffers && shared && !settings.discrete;
+    Capabilities {
+        vulkan_buffers,
         spirv,
-        raw,
+        vulkan_queue,
         unified,
-        window: raw && !unified && details.window && !settings.staged,
+        window: vulkan_queue && !unified && facts.window && !settings.staged,
         host_clock: is_llvmpipe(&info),
-        addresses: raw && details.addresses && has_int64(features) && Options::get().addresses.as_deref() != Some("0"),
-        host_memory: details.host_memory.filter(|_| raw),
+        addresses: vulkan_queue && facts.addresses && has_int64(features) && Options::get().addresses.as_deref() != Some("0"),
+        host_memory: facts.host_memory.filter(|_| vulkan_queue),
     }
 }
 
@@ -72,29 +72,29 @@ fn is_llvmpipe(info: &wgpu::AdapterInfo) -> bool {
 }
 
 /// What memory of others a device can use: Vulkan's own way has it, wgpu has not.
-pub(crate) fn importable(adapter: &wgpu::Adapter, approach: Approach) -> Vec<ExternalMemory> {
-    if !approach.raw {
+pub(crate) fn importable(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Vec<ExternalMemory> {
+    if !capabilities.vulkan_queue {
         return Vec::new();
     }
-    let details = hal::details(adapter);
-    let kinds = [(details.opaque_memory, ExternalMemory::OpaqueFd), (details.dma_buf, ExternalMemory::DmaBuf)];
+    let facts = hal::facts(adapter);
+    let kinds = [(facts.opaque_memory, ExternalMemory::OpaqueFd), (facts.dma_buf, ExternalMemory::DmaBuf)];
     kinds.into_iter().filter(|(has, _)| *has).map(|(_, kind)| kind).collect()
 }
 
 /// What semaphores a device shares with others: likewise. Those of sync files were written by Vulkan's specification alone, and no driver at hand has them: they
 /// are not offered.
-pub(crate) fn shareable(adapter: &wgpu::Adapter, approach: Approach) -> Vec<ExternalSemaphore> {
-    let shares = approach.raw && hal::details(adapter).opaque_semaphores;
+pub(crate) fn shareable(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Vec<ExternalSemaphore> {
+    let shares = capabilities.vulkan_queue && hal::facts(adapter).opaque_semaphores;
     if shares { vec![ExternalSemaphore::OpaqueFd] } else { Vec::new() }
 }
 
 /// What OpenCL reports.
-pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach, target: &Target) -> DeviceProperties {
+pub(crate) fn device_properties(adapter: &wgpu::Adapter, capabilities: Capabilities, target: &Target) -> DeviceProperties {
     let info = adapter.get_info();
     let limits = adapter.limits();
-    let details = hal::details(adapter);
+    let facts = hal::facts(adapter);
     let kind = kind(info.device_type);
-    let max_allocation = allocation_limit(&info, &limits, &details, approach);
+    let max_allocation = allocation_limit(&info, &limits, &facts, capabilities);
     DeviceProperties {
         name: name(&info),
         kind,
@@ -109,32 +109,32 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, approach: Approach, tar
             wgpu::Backend::Gl => "OpenGL ES",
             _ => "wgpu",
         },
-        global_memory: global_memory(memory(kind, &details).unwrap_or_else(|| fallback_memory(max_allocation)), max_allocation),
+        global_memory: global_memory(memory(kind, &facts).unwrap_or_else(|| fallback_memory(max_allocation)), max_allocation),
         max_allocation,
         local_memory: limits.max_compute_workgroup_storage_size,
         max_constant_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
         max_constant_args: uniform_buffers(&limits).saturating_sub(1),
-        max_group_invocations: group_limit(&limits, &info, &details, approach),
+        max_group_invocations: group_limit(&limits, &info, &facts, capabilities),
         max_group_size: [limits.max_compute_workgroup_size_x, limits.max_compute_workgroup_size_y, limits.max_compute_workgroup_size_z],
-        max_groups: details.max_groups.filter(|_| approach.raw).unwrap_or([limits.max_compute_workgroups_per_dimension; 3]),
+        max_groups: facts.max_groups.filter(|_| capabilities.vulkan_queue).unwrap_or([limits.max_compute_workgroups_per_dimension; 3]),
         base_alignment: limits.min_storage_buffer_offset_alignment.max(limits.min_uniform_buffer_offset_alignment).max(16),
-        compute_units: compute_units(kind, details.multiprocessors),
+        compute_units: compute_units(kind, facts.multiprocessors),
         clock_mhz: if kind == DeviceKind::Cpu { host::clock_mhz() } else { 0 },
-        subgroup_size: subgroup_size(&info, &details, approach).unwrap_or(info.subgroup_min_size).max(1),
-        max_required_subgroups: details.subgroups.map_or(u32::MAX, |sizes| sizes.in_a_group),
+        subgroup_size: subgroup_size(&info, &facts, capabilities).unwrap_or(info.subgroup_min_size).max(1),
+        max_required_subgroups: facts.subgroups.map_or(u32::MAX, |sizes| sizes.in_a_group),
         // Some subgroups.
         preferred_group: PreferredGroup::fixed(256),
         // wgpu does not tell of caches.
         cache: None,
         dedicated_local_memory: kind != DeviceKind::Cpu,
-        unified_memory: approach.unified,
-        native_kernels: approach.unified,
+        unified_memory: capabilities.unified,
+        native_kernels: capabilities.unified,
         // What a pointer is in a kernel is the compiler's choice; an address takes 64 bits.
         svm: if target.pointer_size() == 8 { SvmCapabilities::COARSE_GRAIN_BUFFER } else { SvmCapabilities::empty() },
-        timer_resolution: 1.max(details.timestamp_period.unwrap_or(1.0).round() as u64),
+        timer_resolution: 1.max(facts.timestamp_period.unwrap_or(1.0).round() as u64),
         // Exact with NoContraction on lavapipe; not so on GPUs, whose Vulkan drivers promise 2.5 ULP.
-        correctly_rounded: is_llvmpipe(&info) && approach.spirv,
-        uuid: details.uuid,
+        correctly_rounded: is_llvmpipe(&info) && capabilities.spirv,
+        uuid: facts.uuid,
         pci: parse_pci(&info.device_pci_bus_id),
     }
 }
@@ -152,23 +152,23 @@ fn parse_pci(text: &str) -> Option<[u32; 4]> {
 }
 
 fn uniform_buffers(limits: &wgpu::Limits) -> u32 {
-    let own = limits.max_uniform_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MOST_BINDINGS);
+    let own = limits.max_uniform_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MAX_BINDINGS);
     let all = limits.max_buffers_and_acceleration_structures_per_shader_stage;
     if own.saturating_add(limits.max_storage_buffers_per_shader_stage) > all { own.min(all / 3) } else { own }
 }
 
 /// Storage buffers, such that both kinds are no more than a stage has of all (Metal counts them together).
 fn storage_buffers(limits: &wgpu::Limits) -> u32 {
-    let own = limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MOST_BINDINGS);
+    let own = limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MAX_BINDINGS);
     own.min(limits.max_buffers_and_acceleration_structures_per_shader_stage.saturating_sub(uniform_buffers(limits)))
 }
 
 /// The largest buffer of a device whose shaders reach buffers by addresses: a quarter of the memory, as NVIDIA has it.
-fn largest_buffer(info: &wgpu::AdapterInfo, details: &Details) -> Option<u64> {
-    let (buffer, piece) = details.largest?;
+fn largest_buffer(info: &wgpu::AdapterInfo, facts: &DeviceFacts) -> Option<u64> {
+    let (buffer, piece) = facts.largest?;
     // NVIDIA's driver says that a piece of memory has up to 4 GiB, and gives 32.
     let piece = if info.vendor == NVIDIA { u64::MAX } else { piece };
-    Some((memory(kind(info.device_type), details)? / 4).min(buffer).min(piece) & !255)
+    Some((memory(kind(info.device_type), facts)? / 4).min(buffer).min(piece) & !255)
 }
 
 /// The largest allocation: where shaders reach memory by addresses, `by_address`. Else what a binding holds. Larger ones are bound in pieces, and there are such as
@@ -183,8 +183,8 @@ fn max_allocation(limits: &wgpu::Limits, by_address: &Option<u64>) -> u64 {
 }
 
 /// The largest allocation of a device, as it is used.
-fn allocation_limit(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, details: &Details, approach: Approach) -> u64 {
-    max_allocation(limits, &largest_buffer(info, details).filter(|_| approach.addresses))
+fn allocation_limit(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, facts: &DeviceFacts, capabilities: Capabilities) -> u64 {
+    max_allocation(limits, &largest_buffer(info, facts).filter(|_| capabilities.addresses))
 }
 
 /// Memory in all, such that the specification's lower bound of the largest allocation, a quarter of it up to 1 GiB, is one that a binding
@@ -228,14 +228,14 @@ fn vendor_name(id: u32, driver: &str) -> String {
 }
 
 /// What the compiler may use.
-pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
+pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Target {
     let info = adapter.get_info();
     let features = adapter.features();
     let limits = adapter.limits();
     let llvmpipe = is_llvmpipe(&info);
-    let details = hal::details(adapter);
+    let facts = hal::facts(adapter);
     // What is told of subgroups before a launch must be true: of those with a size of their own for every pipeline it is not.
-    let subgroup_size = subgroup_size(&info, &details, approach);
+    let subgroup_size = subgroup_size(&info, &facts, capabilities);
     let subgroups = features.contains(Features::SUBGROUP | Features::SUBGROUP_BARRIER) && subgroup_size.is_some();
     let exchange = match Options::get().exchange.as_deref() {
         Some("0") => Some(false),
@@ -261,7 +261,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
     // What is done with the bits of a double is done in integers of 64 bits, which the HLSL that naga writes cannot make of it.
     let fp64 = int64 && features.contains(Features::SHADER_F64) && info.backend != wgpu::Backend::Dx12 && !emulates_fp64();
     // lavapipe's wait for the other work-items of the group; its operations that write order everything, where SPIR-V is ours and no fence is needed.
-    let waits = llvmpipe && info.backend == wgpu::Backend::Vulkan && !approach.spirv;
+    let waits = llvmpipe && info.backend == wgpu::Backend::Vulkan && !capabilities.spirv;
     let fences = matches!(info.backend, wgpu::Backend::Vulkan | wgpu::Backend::Gl | wgpu::Backend::Dx12) && !waits;
     // By locks only if asked for, as no device promises that who has one gets on; and where a fence orders what is done under one.
     let locks = Options::get().emulates("int64_atomics") && fences;
@@ -273,39 +273,39 @@ pub(crate) fn target(adapter: &wgpu::Adapter, approach: Approach) -> Target {
         fp64: fp64 || emulates_fp64(),
         fp16: features.contains(Features::SHADER_F16),
         int64_atomics: int64_atomics || locks,
-        atomic_order: match (approach.spirv, llvmpipe) {
+        atomic_order: match (capabilities.spirv, llvmpipe) {
             (false, _) => AtomicOrder::Nothing,
             (true, true) => AtomicOrder::ReadModifyWrite,
             (true, false) => AtomicOrder::Fences,
         },
         subgroups,
         subgroup_size: subgroup_size.unwrap_or(info.subgroup_max_size).clamp(1, 128).next_power_of_two(),
-        subgroup_sizes: subgroup_sizes(&info, &details, approach),
+        subgroup_sizes: subgroup_sizes(&info, &facts, capabilities),
         // In HLSL fma is what the compiler makes of it.
-        fused_fma: info.vendor == NVIDIA && approach.spirv,
-        denormals: llvmpipe || details.float_controls.denorm_preserve & 2 != 0,
+        fused_fma: info.vendor == NVIDIA && capabilities.spirv,
+        denormals: llvmpipe || facts.float_controls.denorm_preserve & 2 != 0,
         // Others have not been tried.
-        rounds_to_half: info.vendor == NVIDIA && details.float_controls.rounding_mode_rte & details.float_controls.denorm_preserve & 1 != 0,
-        half_denormals: llvmpipe || details.float_controls.denorm_preserve & 1 != 0,
-        far_offsets: allocation_limit(&info, &limits, &details, approach) > NEAR,
-        short_elements: int16 && approach.spirv,
+        rounds_to_half: info.vendor == NVIDIA && facts.float_controls.rounding_mode_rte & facts.float_controls.denorm_preserve & 1 != 0,
+        half_denormals: llvmpipe || facts.float_controls.denorm_preserve & 1 != 0,
+        far_offsets: allocation_limit(&info, &limits, &facts, capabilities) > NEAR,
+        short_elements: int16 && capabilities.spirv,
         max_local_memory: limits.max_compute_workgroup_storage_size,
-        device_clock: details.device_clock && approach.spirv,
-        subgroup_clock: details.subgroup_clock && approach.spirv,
-        device_enqueue: features.contains(Features::SHADER_INT64) && approach.spirv,
+        device_clock: facts.device_clock && capabilities.spirv,
+        subgroup_clock: facts.subgroup_clock && capabilities.spirv,
+        device_enqueue: features.contains(Features::SHADER_INT64) && capabilities.spirv,
         images: true,
         extensions: Vec::new(),
         features: Vec::new(),
     };
     let shaders = Shaders {
-        spirv: approach.spirv,
-        exact: approach.spirv,
-        float_controls: if approach.spirv { details.float_controls } else { FloatControls::default() },
+        spirv: capabilities.spirv,
+        exact: capabilities.spirv,
+        float_controls: if capabilities.spirv { facts.float_controls } else { FloatControls::default() },
         int64,
         fp64,
         int16,
-        int8_storage: details.bytes,
-        addresses: approach.addresses,
+        int8_storage: facts.bytes,
+        addresses: capabilities.addresses,
         float_atomics: features.contains(Features::SHADER_FLOAT32_ATOMIC),
         int64_atomics,
         fences,

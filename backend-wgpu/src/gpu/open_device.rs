@@ -11,12 +11,12 @@ use wgcl_api::options::Options;
 use wgcl_api::types::host_memory::HostRegion;
 use wgcl_runtime::host::memory as host_memory;
 
-use crate::adapter::capabilities::{Approach, NEAR, memory, wanted_features};
+use crate::adapter::capabilities::{Capabilities, NEAR, memory, wanted_features};
 use crate::adapter::subgroups::required_subgroups;
 use crate::buffer::Buffer;
-use crate::host::copy_threads::Copiers;
+use crate::host::copy_threads::CopyThreads;
 use crate::vulkan::hal::{self, Mapping};
-use crate::vulkan::queue::{Raw, Subgroups};
+use crate::vulkan::queue::{SubgroupMode, VulkanQueue};
 
 /// Bytes of an object of the host's memory from which on it is asked whether there is room.
 const LARGE: u64 = 32 << 20;
@@ -25,8 +25,8 @@ const LARGE: u64 = 32 << 20;
 #[derive(Clone, Debug)]
 pub(crate) enum Submission {
     Wgpu(wgpu::SubmissionIndex),
-    /// A number of [`Raw`]'s.
-    Raw(u64),
+    /// A number of [`VulkanQueue`]'s.
+    Vulkan(u64),
 }
 
 /// The smallest binding that `WGCL_BINDING_LIMIT` may ask for: several times what pieces share with each other.
@@ -41,7 +41,7 @@ fn binding_limit(limits: &wgpu::Limits) -> u64 {
 
 /// A buffer that may be freed once a batch is complete, and its bytes.
 #[derive(Debug)]
-struct Buried {
+struct DeferredFree {
     serial: u64,
     _buffer: wgpu::Buffer,
     /// The host's memory that it is made of.
@@ -53,14 +53,14 @@ struct Buried {
 #[derive(Debug)]
 pub(crate) struct Gpu {
     /// The way round wgpu, for commands, where there is one. Then nothing is ever submitted by wgpu.
-    pub(crate) raw: Option<Arc<Raw>>,
+    pub(crate) vulkan_queue: Option<Arc<VulkanQueue>>,
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) features: wgpu::Features,
     pub(crate) limits: wgpu::Limits,
-    pub(crate) approach: Approach,
+    pub(crate) capabilities: Capabilities,
     /// What the pipelines of shaders ask for.
-    pub(crate) subgroups: Subgroups,
+    pub(crate) subgroups: SubgroupMode,
     /// Bytes that are bound for a kernel's parameter at most: more are bound in pieces.
     pub(crate) binding_limit: u64,
     /// Bytes of the largest buffer that shaders reach by its address.
@@ -76,14 +76,14 @@ pub(crate) struct Gpu {
     used: AtomicU64,
     /// The last batch that is known to be complete.
     completed: AtomicU64,
-    buried: Mutex<Vec<Buried>>,
-    has_buried: AtomicBool,
-    pub(crate) copiers: Copiers,
+    deferred_frees: Mutex<Vec<DeferredFree>>,
+    has_deferred_frees: AtomicBool,
+    pub(crate) copy_threads: CopyThreads,
 }
 
 impl Gpu {
     /// Opens a device with all of its adapter's limits and every feature that wgcl can use.
-    pub(crate) fn open(adapter: &wgpu::Adapter, approach: Approach) -> BackendResult<Arc<Self>> {
+    pub(crate) fn open(adapter: &wgpu::Adapter, capabilities: Capabilities) -> BackendResult<Arc<Self>> {
         let features = adapter.features() & wanted_features();
         let limits = adapter.limits();
         let descriptor = wgpu::DeviceDescriptor {
@@ -94,22 +94,22 @@ impl Gpu {
             memory_hints: wgpu::MemoryHints::Performance,
             trace: wgpu::Trace::Off,
         };
-        let mut details = hal::details(adapter);
-        if !approach.raw {
+        let mut facts = hal::facts(adapter);
+        if !capabilities.vulkan_queue {
             // wgpu's own commands name stages that only the first family is sure to have.
-            details.family = 0;
+            facts.family = 0;
         }
         let begin = Instant::now();
-        let (device, queue) = match hal::open(adapter, &descriptor, &details) {
+        let (device, queue) = match hal::open(adapter, &descriptor, &facts) {
             Some(opened) => opened?,
             None => pollster::block_on(adapter.request_device(&descriptor)).map_err(|error| BackendError::Other(error.to_string()))?,
         };
-        let commands = if approach.raw { "Vulkan's own commands" } else { "wgpu's commands" };
-        let shaders = if approach.spirv { "SPIR-V as it is" } else { "shaders by wgpu" };
+        let commands = if capabilities.vulkan_queue { "Vulkan's own commands" } else { "wgpu's commands" };
+        let shaders = if capabilities.spirv { "SPIR-V as it is" } else { "shaders by wgpu" };
         tracing::debug!("{} opened in {:?}: {commands}, {shaders}", adapter.get_info().name, begin.elapsed());
         // A CPU's driver hands out more than there is, and the system then kills the process. GPUs' drivers know their limit.
         let is_cpu = adapter.get_info().device_type == wgpu::DeviceType::Cpu;
-        let budget = if is_cpu { memory(DeviceKind::Cpu, &details) } else { None };
+        let budget = if is_cpu { memory(DeviceKind::Cpu, &facts) } else { None };
         let lost = Arc::new(Mutex::new(None));
         // wgpu panics on errors that nobody catches, unless told otherwise.
         device.on_uncaptured_error(Arc::new(|error: wgpu::Error| tracing::error!("wgpu: {error}")));
@@ -120,30 +120,30 @@ impl Gpu {
                 place.lock().get_or_insert(message);
             }
         });
-        let raw = if approach.raw { hal::raw(&details, &device, &queue, is_cpu).transpose()? } else { None };
+        let vulkan_queue = if capabilities.vulkan_queue { hal::raw(&facts, &device, &queue, is_cpu).transpose()? } else { None };
         Ok(Arc::new(Self {
-            raw,
+            vulkan_queue,
             device,
             queue,
             features,
-            subgroups: match required_subgroups(&adapter.get_info(), &details, approach) {
-                Some(size) => Subgroups::Of(size),
-                None if features.contains(wgpu::Features::SUBGROUP) => Subgroups::Any,
-                None => Subgroups::None,
+            subgroups: match required_subgroups(&adapter.get_info(), &facts, capabilities) {
+                Some(size) => SubgroupMode::Required(size),
+                None if features.contains(wgpu::Features::SUBGROUP) => SubgroupMode::Varying,
+                None => SubgroupMode::None,
             },
             binding_limit: binding_limit(&limits),
-            largest_buffer: details.largest.map_or(limits.max_buffer_size, |(buffer, _)| buffer),
+            largest_buffer: facts.largest.map_or(limits.max_buffer_size, |(buffer, _)| buffer),
             prefers_addresses: Options::get().addresses.as_deref() == Some("1"),
             limits,
-            approach,
+            capabilities,
             lost,
             next_id: AtomicU64::new(1),
             budget: budget.unwrap_or(u64::MAX),
             used: AtomicU64::new(0),
             completed: AtomicU64::new(0),
-            buried: Mutex::default(),
-            has_buried: AtomicBool::new(false),
-            copiers: Copiers::default(),
+            deferred_frees: Mutex::default(),
+            has_deferred_frees: AtomicBool::new(false),
+            copy_threads: CopyThreads::default(),
         }))
     }
 
@@ -161,41 +161,41 @@ impl Gpu {
     /// A batch, and all before it, are complete.
     pub(crate) fn set_completed(&self, serial: u64) {
         self.completed.fetch_max(serial, Ordering::AcqRel);
-        if self.has_buried.load(Ordering::Acquire) {
-            self.free_buried();
+        if self.has_deferred_frees.load(Ordering::Acquire) {
+            self.run_deferred_frees();
         }
     }
 
     /// Frees a memory object's buffer, of so many bytes, and gives up the host's memory that it is made of, once a batch is complete. wgpu waits for its own submissions by itself.
-    pub(crate) fn bury(&self, buffer: wgpu::Buffer, serial: u64, bytes: u64, region: Option<Arc<dyn HostRegion>>) {
-        if self.raw.is_none() || self.completed() >= serial {
+    pub(crate) fn free_after(&self, buffer: wgpu::Buffer, serial: u64, bytes: u64, region: Option<Arc<dyn HostRegion>>) {
+        if self.vulkan_queue.is_none() || self.completed() >= serial {
             drop(buffer);
             self.release(bytes);
             return;
         }
-        self.buried.lock().push(Buried { serial, _buffer: buffer, _region: region, bytes });
-        self.has_buried.store(true, Ordering::Release);
+        self.deferred_frees.lock().push(DeferredFree { serial, _buffer: buffer, _region: region, bytes });
+        self.has_deferred_frees.store(true, Ordering::Release);
         // It may have become complete meanwhile, and nothing may come after it.
-        self.free_buried();
+        self.run_deferred_frees();
     }
 
-    fn free_buried(&self) {
+    fn run_deferred_frees(&self) {
         let completed = self.completed();
-        let free: Vec<Buried> = {
-            let mut buried = self.buried.lock();
-            let (free, kept): (Vec<_>, Vec<_>) = buried.drain(..).partition(|buried| buried.serial <= completed);
-            self.has_buried.store(!kept.is_empty(), Ordering::Release);
-            *buried = kept;
+        let free: Vec<DeferredFree> = {
+            let mut deferred_frees = self.deferred_frees.lock();
+            let (free, kept): (Vec<_>, Vec<_>) = deferred_frees.drain(..).partition(|deferred_frees| deferred_frees.serial <= completed);
+            self.has_deferred_frees.store(!kept.is_empty(), Ordering::Release);
+            *deferred_frees = kept;
             free
         };
-        for buried in free {
-            self.release(buried.bytes);
+        for deferred_frees in free {
+            self.release(deferred_frees.bytes);
         }
     }
 
     /// Whether pipelines say how many registers their invocations take.
-    pub(crate) fn tells_registers(&self) -> bool {
-        self.raw.as_ref().is_some_and(|raw| raw.tells_registers())
+    pub(crate) fn reports_registers(&self) -> bool {
+        self.vulkan_queue.as_ref().is_some_and(|queue| queue.reports_registers())
     }
 
     /// A number that names one buffer or pipeline of this device.
@@ -263,12 +263,12 @@ impl Gpu {
     /// A buffer; its contents are undefined. `mapped` asks for a host address where the device gives one.
     pub(crate) fn buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> BackendResult<(Buffer, Option<Mapping>)> {
         self.check_alive()?;
-        let by_address = self.approach.addresses && usage.contains(wgpu::BufferUsages::STORAGE);
+        let by_address = self.capabilities.addresses && usage.contains(wgpu::BufferUsages::STORAGE);
         let most = if by_address { self.largest_buffer } else { self.limits.max_buffer_size };
         if size == 0 || size > most {
             return Err(BackendError::OutOfDeviceMemory);
         }
-        if self.approach.raw_buffers
+        if self.capabilities.vulkan_buffers
             && let Some(made) = self.raw_buffer(size, usage, mapped)
         {
             return made;
@@ -281,7 +281,7 @@ impl Gpu {
     fn raw_buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> Option<BackendResult<(Buffer, Option<Mapping>)>> {
         if size >= crate::vulkan::dedicated_allocation::LARGE
             && !mapped
-            && !self.approach.unified
+            && !self.capabilities.unified
             && usage.contains(wgpu::BufferUsages::STORAGE)
         {
             let made = hal::large_buffer(&self.device, size, usage);
@@ -294,9 +294,9 @@ impl Gpu {
 
     /// Waits until a submission is complete.
     pub(crate) fn wait(&self, submission: Submission) -> BackendResult<()> {
-        let waited = match (submission, &self.raw) {
-            (Submission::Raw(number), Some(raw)) => raw.wait(number).map_err(|error| error.to_string()),
-            (Submission::Raw(_), None) => Err("there is no such submission".to_owned()),
+        let waited = match (submission, &self.vulkan_queue) {
+            (Submission::Vulkan(number), Some(queue)) => queue.wait(number).map_err(|error| error.to_string()),
+            (Submission::Vulkan(_), None) => Err("there is no such submission".to_owned()),
             (Submission::Wgpu(index), _) => self
                 .device
                 .poll(wgpu::PollType::Wait { submission_index: Some(index), timeout: None })

@@ -10,50 +10,50 @@ use std::thread::{self, JoinHandle, Thread};
 /// Bytes that one thread copies at least.
 const PER_THREAD: usize = 1 << 20;
 /// Threads that copy at most, the caller's among them: more than a few add nothing to the memory's bandwidth.
-const MOST: usize = 8;
+const MAX_THREADS: usize = 8;
 
 /// A part of a copy.
-struct Job {
+struct CopyJob {
     target: *mut u8,
     source: *const u8,
     size: usize,
-    copy: Arc<Copy>,
+    copy: Arc<PendingCopy>,
 }
 
-// SAFETY: the bytes are the job's alone until it has counted itself off, for which [`Copiers::copy`] waits.
-unsafe impl Send for Job {}
+// SAFETY: the bytes are the job's alone until it has counted itself off, for which [`CopyThreads::copy`] waits.
+unsafe impl Send for CopyJob {}
 
 /// A copy that is going on.
-struct Copy {
+struct PendingCopy {
     /// Parts that other threads have still to do.
     left: AtomicUsize,
     caller: Thread,
 }
 
 struct Worker {
-    jobs: Option<Sender<Job>>,
+    jobs: Option<Sender<CopyJob>>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// The threads of a device.
 #[derive(Default)]
-pub(crate) struct Copiers(OnceLock<Vec<Worker>>);
+pub(crate) struct CopyThreads(OnceLock<Vec<Worker>>);
 
-impl std::fmt::Debug for Copiers {
+impl std::fmt::Debug for CopyThreads {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Copiers").field(&self.0.get().map(Vec::len)).finish()
+        f.debug_tuple("CopyThreads").field(&self.0.get().map(Vec::len)).finish()
     }
 }
 
-impl Copiers {
+impl CopyThreads {
     fn workers(&self) -> &[Worker] {
         self.0.get_or_init(|| {
             let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-            (1..cores.min(MOST))
+            (1..cores.min(MAX_THREADS))
                 .filter_map(|_| {
-                    let (jobs, receiver) = channel::<Job>();
+                    let (jobs, receiver) = channel::<CopyJob>();
                     let serve = move || {
-                        for Job { target, source, size, copy } in receiver {
+                        for CopyJob { target, source, size, copy } in receiver {
                             // SAFETY: parts of two slices that do not overlap; the caller waits until this is counted.
                             unsafe { std::ptr::copy_nonoverlapping(source, target, size) };
                             if copy.left.fetch_sub(1, Ordering::Release) == 1 {
@@ -70,7 +70,7 @@ impl Copiers {
 
     /// Copies between slices of one length, with several threads where that is worth it.
     pub(crate) fn copy(&self, target: &mut [u8], source: &[u8]) {
-        let wanted = (target.len() / PER_THREAD).min(MOST);
+        let wanted = (target.len() / PER_THREAD).min(MAX_THREADS);
         let workers = if wanted < 2 { &[] } else { self.workers() };
         let count = wanted.min(workers.len() + 1);
         if count < 2 || target.len() != source.len() {
@@ -80,10 +80,10 @@ impl Copiers {
         let piece = target.len().div_ceil(count).next_multiple_of(64);
         let mut pieces = target.chunks_mut(piece).zip(source.chunks(piece));
         let own = pieces.next();
-        let copy = Arc::new(Copy { left: AtomicUsize::new(0), caller: thread::current() });
+        let copy = Arc::new(PendingCopy { left: AtomicUsize::new(0), caller: thread::current() });
         for ((target, source), worker) in pieces.zip(workers) {
             copy.left.fetch_add(1, Ordering::Relaxed);
-            let job = Job { target: target.as_mut_ptr(), source: source.as_ptr(), size: target.len(), copy: Arc::clone(&copy) };
+            let job = CopyJob { target: target.as_mut_ptr(), source: source.as_ptr(), size: target.len(), copy: Arc::clone(&copy) };
             if worker.jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) {
                 copy.left.fetch_sub(1, Ordering::Relaxed);
                 target.copy_from_slice(source);
@@ -98,7 +98,7 @@ impl Copiers {
     }
 }
 
-impl Drop for Copiers {
+impl Drop for CopyThreads {
     fn drop(&mut self) {
         let mut workers = self.0.take().unwrap_or_default();
         for worker in &mut workers {
@@ -115,15 +115,15 @@ impl Drop for Copiers {
 
 #[cfg(test)]
 mod tests {
-    use super::{Copiers, PER_THREAD};
+    use super::{CopyThreads, PER_THREAD};
 
     #[test]
     fn every_byte_arrives() {
-        let copiers = Copiers::default();
+        let copy_threads = CopyThreads::default();
         for size in [0, 1, PER_THREAD, 2 * PER_THREAD + 1, 9 * PER_THREAD + 4095] {
             let source: Vec<u8> = (0..size).map(|k| (k % 251) as u8).collect();
             let mut target = vec![0; size];
-            copiers.copy(&mut target, &source);
+            copy_threads.copy(&mut target, &source);
             assert!(target == source, "{size}");
         }
     }

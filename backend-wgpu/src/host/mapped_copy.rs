@@ -2,7 +2,7 @@
 
 use wgcl_api::backend::{BackendError, BackendResult, CopyRegion};
 
-use crate::host::copy_threads::Copiers;
+use crate::host::copy_threads::CopyThreads;
 use crate::host::uncached_read;
 use crate::memory::device_memory::WgpuMemory;
 use crate::vulkan::hal::Mapping;
@@ -44,7 +44,7 @@ fn overlaps(mapping: Mapping, region: CopyRegion, host: &[u8]) -> bool {
 }
 
 /// Host to device: bytes into memory with which the device has done.
-pub(crate) fn write_mapped(copiers: &Copiers, mapping: Mapping, bytes: &[u8], regions: &[CopyRegion]) -> BackendResult<()> {
+pub(crate) fn write_mapped(copy_threads: &CopyThreads, mapping: Mapping, bytes: &[u8], regions: &[CopyRegion]) -> BackendResult<()> {
     for region in regions {
         let source = host_part(bytes, *region)?;
         if overlaps(mapping, *region, source) {
@@ -54,7 +54,7 @@ pub(crate) fn write_mapped(copiers: &Copiers, mapping: Mapping, bytes: &[u8], re
         } else {
             // SAFETY: the region lies inside the buffer, as `check` saw; the device has done with it, and the application's own accesses
             // to mapped memory during a command on it are undefined in OpenCL.
-            copiers.copy(unsafe { mapping.bytes_mut(region.buffer, region.size) }, source);
+            copy_threads.copy(unsafe { mapping.bytes_mut(region.buffer, region.size) }, source);
         }
     }
     Ok(())
@@ -96,7 +96,7 @@ pub(crate) fn read_window(window: Mapping, bytes: &mut [u8], regions: &[CopyRegi
 }
 
 /// Device to host.
-pub(crate) fn read_mapped(copiers: &Copiers, mapping: Mapping, bytes: &mut [u8], regions: &[CopyRegion]) -> BackendResult<()> {
+pub(crate) fn read_mapped(copy_threads: &CopyThreads, mapping: Mapping, bytes: &mut [u8], regions: &[CopyRegion]) -> BackendResult<()> {
     for region in regions {
         let target = host_part_mut(bytes, *region)?;
         if overlaps(mapping, *region, target) {
@@ -104,7 +104,7 @@ pub(crate) fn read_mapped(copiers: &Copiers, mapping: Mapping, bytes: &mut [u8],
             unsafe { std::ptr::copy(mapping.0.as_ptr().add(region.buffer as usize), target.as_mut_ptr(), target.len()) };
         } else {
             // SAFETY: as in `write_mapped`.
-            copiers.copy(target, unsafe { mapping.bytes_mut(region.buffer, region.size) });
+            copy_threads.copy(target, unsafe { mapping.bytes_mut(region.buffer, region.size) });
         }
     }
     Ok(())

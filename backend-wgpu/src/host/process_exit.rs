@@ -25,37 +25,37 @@ use crate::message::Message;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A driver whose libraries must not be unloaded: Mesa's for OpenGL ES, whose destructors corrupt the heap of threads that end at the same time.
-static ABRUPT: AtomicBool = AtomicBool::new(false);
+static SKIP_HANDLERS: AtomicBool = AtomicBool::new(false);
 /// A driver must not be left while it works: see above.
-static FRAGILE: AtomicBool = AtomicBool::new(false);
+static RUNS_ON_CPU: AtomicBool = AtomicBool::new(false);
 static THREADS: Mutex<Vec<Sender<Message>>> = Mutex::new(Vec::new());
 /// What is left as it is, in a place where tools that look for leaks find it.
-static LEFT: Mutex<Vec<Box<dyn Any + Send>>> = Mutex::new(Vec::new());
+static LEAKED: Mutex<Vec<Box<dyn Any + Send>>> = Mutex::new(Vec::new());
 /// Batches of commands that drivers have and have not completed.
 static IN_FLIGHT: AtomicUsize = AtomicUsize::new(0);
 /// The process that has the threads.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 /// Leaves something as it is until the process is gone.
-pub(crate) fn leave(what: impl Any + Send) {
-    LEFT.lock().push(Box::new(what));
+pub(crate) fn leak(what: impl Any + Send) {
+    LEAKED.lock().push(Box::new(what));
 }
 
 /// Ends the process without the exit handlers that were registered before ours, once our threads have ended.
-pub(crate) fn leave_abruptly() {
-    ABRUPT.store(true, Ordering::Release);
+pub(crate) fn skip_exit_handlers() {
+    SKIP_HANDLERS.store(true, Ordering::Release);
 }
 
-/// Makes the process's end wait for the thread that reads from `thread`; `fragile` if the driver below runs kernels on the CPU.
-pub(crate) fn register(thread: Sender<Message>, fragile: bool) {
+/// Makes the process's end wait for the thread that reads from `thread`; `runs_on_cpu` if the driver below runs kernels on the CPU.
+pub(crate) fn register(thread: Sender<Message>, runs_on_cpu: bool) {
     THREADS.lock().push(thread);
-    if fragile {
-        FRAGILE.store(true, Ordering::Release);
+    if runs_on_cpu {
+        RUNS_ON_CPU.store(true, Ordering::Release);
     }
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         PROCESS.store(std::process::id(), Ordering::Release);
-        hook();
+        register_exit_handler();
     });
     if is_main_thread() {
         END_OF_MAIN.with(|_| {});
@@ -80,7 +80,7 @@ impl Drop for EndOfMain {
         let end = Instant::now() + PATIENCE;
         let is_busy = || IN_FLIGHT.load(Ordering::Acquire) > 0 || shutdown::is_compiling();
         let is_here = std::process::id() == PROCESS.load(Ordering::Acquire);
-        while is_here && FRAGILE.load(Ordering::Acquire) && is_busy() && Instant::now() < end {
+        while is_here && RUNS_ON_CPU.load(Ordering::Acquire) && is_busy() && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -104,7 +104,7 @@ const fn is_main_thread() -> bool {
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn hook() {
+fn register_exit_handler() {
     use std::ffi::{c_int, c_void};
 
     unsafe extern "C" {
@@ -112,11 +112,11 @@ fn hook() {
     }
 
     extern "C" fn at_exit(status: c_int, _: *mut c_void) {
-        let is_busy = !end_threads() && (FRAGILE.load(Ordering::Acquire) || shutdown::is_compiling());
+        let is_busy = !end_threads() && (RUNS_ON_CPU.load(Ordering::Acquire) || shutdown::is_compiling());
         if is_busy {
             tracing::warn!("the process ends while a kernel runs on the CPU, or is compiled");
         }
-        if is_busy || (ABRUPT.load(Ordering::Acquire) && std::process::id() == PROCESS.load(Ordering::Acquire)) {
+        if is_busy || (SKIP_HANDLERS.load(Ordering::Acquire) && std::process::id() == PROCESS.load(Ordering::Acquire)) {
             // SAFETY: writes out all of C's streams, as exit would do next, and ends the process.
             unsafe {
                 libc::fflush(std::ptr::null_mut());
@@ -130,7 +130,7 @@ fn hook() {
 }
 
 #[cfg(all(unix, not(all(target_os = "linux", target_env = "gnu"))))]
-fn hook() {
+fn register_exit_handler() {
     extern "C" fn at_exit() {
         end_threads();
     }
@@ -140,10 +140,10 @@ fn hook() {
 }
 
 #[cfg(not(unix))]
-fn hook() {}
+fn register_exit_handler() {}
 
 /// Ends all threads, waiting for what they are doing; whether all ended in time.
-#[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has the hook"))]
+#[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has the register_exit_handler"))]
 fn end_threads() -> bool {
     shutdown::begin_end();
     if std::process::id() != PROCESS.load(Ordering::Acquire) {

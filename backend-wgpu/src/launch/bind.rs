@@ -11,8 +11,8 @@ use wgcl_compiler::launch::SplitBindings;
 use wgcl_compiler::layout::{ArgLayout, hidden};
 
 use crate::buffer::Buffer;
-use crate::launch::merge_buffers::{self, Fold};
-use crate::launch::pipeline::{Group, Pipeline};
+use crate::launch::merge_buffers::{self, MergedBuffers};
+use crate::launch::pipeline::{BindGroup, Pipeline};
 use crate::launch::program::{Kernel, WgpuProgram};
 use crate::launch::split_bindings::{self, Window};
 use crate::memory::argument_ring::ArgumentBytes;
@@ -20,7 +20,7 @@ use crate::memory::device_memory::{WgpuMemory, downcast};
 use crate::memory::staging_ring::Slot;
 
 /// Bind groups kept at most.
-const KEPT_GROUPS: usize = 1024;
+const MAX_BIND_GROUPS: usize = 1024;
 /// Storage bindings are rounded up to this: the largest element of a view.
 pub(crate) const VIEW: u64 = 16;
 
@@ -30,17 +30,17 @@ pub(crate) type Ranges = SmallVec<[(u64, u64, u64); 8]>;
 /// Bind groups by pipeline and contents.
 #[derive(Default)]
 pub(crate) struct BindGroups {
-    groups: FxHashMap<(u64, Ranges), Arc<Group>>,
+    groups: FxHashMap<(u64, Ranges), Arc<BindGroup>>,
 }
 
 impl BindGroups {
     /// The group of those contents for a pipeline, made if need be.
-    pub(crate) fn get(&mut self, key: (u64, Ranges), make: impl FnOnce() -> BackendResult<Group>) -> BackendResult<Arc<Group>> {
+    pub(crate) fn get(&mut self, key: (u64, Ranges), make: impl FnOnce() -> BackendResult<BindGroup>) -> BackendResult<Arc<BindGroup>> {
         if let Some(group) = self.groups.get(&key) {
             return Ok(Arc::clone(group));
         }
         let group = Arc::new(make()?);
-        if self.groups.len() >= KEPT_GROUPS {
+        if self.groups.len() >= MAX_BIND_GROUPS {
             self.groups.clear();
         }
         self.groups.insert(key, Arc::clone(&group));
@@ -56,7 +56,7 @@ impl BindGroups {
 /// Memory of the engine's own that kernels may bind, where there is some.
 pub(crate) struct InternalMemory<'a> {
     pub(crate) printf: Option<&'a Arc<WgpuMemory>>,
-    pub(crate) turns: Option<&'a Arc<WgpuMemory>>,
+    pub(crate) watchdog: Option<&'a Arc<WgpuMemory>>,
     pub(crate) scratch: Option<&'a Arc<WgpuMemory>>,
     /// The parameter that stands for all folded ones, and their memory.
     pub(crate) folded: Option<(u32, &'a Arc<WgpuMemory>)>,
@@ -67,7 +67,7 @@ pub(crate) struct InternalMemory<'a> {
 const ALWAYS_BINDABLE: u64 = 1 << 27;
 
 /// What a launch binds.
-pub(crate) struct Bound<'a> {
+pub(crate) struct BoundBuffer<'a> {
     pub(crate) buffer: &'a Buffer,
     /// Where it is not of a ring.
     pub(crate) memory: Option<&'a WgpuMemory>,
@@ -83,21 +83,21 @@ pub(crate) fn bind<'a>(
     binding: &Binding,
     arguments: Option<&'a Slot>,
     (pipeline, pieces): (&Pipeline, &SplitBindings),
-) -> BackendResult<Bound<'a>> {
+) -> BackendResult<BoundBuffer<'a>> {
     let missing = |what: &str| BackendError::Other(format!("the kernel has no {what} to bind"));
     let whole = |memory: &'a Arc<WgpuMemory>| match binding.kind {
         BindingKind::Uniform { size } => {
-            Bound { buffer: memory.buffer(), memory: Some(memory), writes: false, range: (memory.id, 0, u64::from(size)) }
+            BoundBuffer { buffer: memory.buffer(), memory: Some(memory), writes: false, range: (memory.id, 0, u64::from(size)) }
         }
         BindingKind::Storage => {
-            Bound { buffer: memory.buffer(), memory: Some(memory), writes: true, range: (memory.id, 0, memory.allocated) }
+            BoundBuffer { buffer: memory.buffer(), memory: Some(memory), writes: true, range: (memory.id, 0, memory.allocated) }
         }
     };
     match binding.source {
         BindingSource::Arguments => {
             let slot = arguments.ok_or_else(|| missing("arguments"))?;
             let size = u64::from(pipeline.args.size.max(ArgLayout::HEADER));
-            Ok(Bound { buffer: &slot.memory.buffer, memory: None, writes: false, range: (slot.memory.id, 0, size) })
+            Ok(BoundBuffer { buffer: &slot.memory.buffer, memory: None, writes: false, range: (slot.memory.id, 0, size) })
         }
         BindingSource::Param(index) => {
             let (index, window) = split_bindings::window(pieces, launch, index);
@@ -117,9 +117,9 @@ pub(crate) fn bind<'a>(
         BindingSource::Scratch { .. } => internal.scratch.map(whole).ok_or_else(|| missing("scratch memory")),
         // All launches write the same there, if they do: none waits for another, unless each copies it for the host.
         BindingSource::Failures => {
-            let memory = internal.turns.ok_or_else(|| missing("word for stopped loops"))?;
+            let memory = internal.watchdog.ok_or_else(|| missing("word for stopped loops"))?;
             let bound = whole(memory);
-            Ok(if memory.mapping().is_some() { Bound { memory: None, writes: false, ..bound } } else { bound })
+            Ok(if memory.mapping().is_some() { BoundBuffer { memory: None, writes: false, ..bound } } else { bound })
         }
         BindingSource::Printf => internal.printf.map(whole).ok_or_else(|| missing("printf buffer")),
     }
@@ -156,8 +156,8 @@ pub(crate) fn bound_range(launch: &Launch, index: u32) -> Option<&MemoryRange> {
     }
 }
 
-/// Binds what a parameter is given, or the part of it that a window shows.
-fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bool) -> BackendResult<Bound<'_>> {
+/// Binds what a parameter is given, or the part of it that a window writes_host_visible.
+fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bool) -> BackendResult<BoundBuffer<'_>> {
     let memory = downcast(&range.memory)?;
     let (begin, most) = window.unwrap_or((0, u64::MAX));
     let offset = range.offset.saturating_add(begin);
@@ -173,14 +173,14 @@ fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bo
     if size == 0 || size > left {
         return Err(BackendError::Other("an argument beyond the end of its buffer".to_owned()));
     }
-    Ok(Bound { buffer: memory.buffer(), memory: Some(memory), writes, range: (memory.id, offset, size) })
+    Ok(BoundBuffer { buffer: memory.buffer(), memory: Some(memory), writes, range: (memory.id, offset, size) })
 }
 
 /// The contents of the argument buffer.
 pub(crate) fn argument_bytes(
     launch: &Launch,
     kernel: &Kernel,
-    (layout, fold): (&ArgLayout, Option<&Fold>),
+    (layout, fold): (&ArgLayout, Option<&MergedBuffers>),
     groups: [u32; 3],
     base: [u32; 3],
 ) -> BackendResult<ArgumentBytes> {

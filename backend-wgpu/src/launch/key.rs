@@ -51,12 +51,12 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, (gpu, local_size): (&
             _ => return Err(BackendError::Other("an argument of the wrong kind".to_owned())),
         }
     }
-    if gpu.approach.addresses && (gpu.prefers_addresses || merge_buffers::ranges(launch).any(|range| range.size > gpu.binding_limit)) {
+    if gpu.capabilities.addresses && (gpu.prefers_addresses || merge_buffers::ranges(launch).any(|range| range.size > gpu.binding_limit)) {
         return by_addresses(key, launch, gpu);
     }
     key.binding.split = split_bindings::find(launch, kernel.params(), &key.binding.constant_args, gpu)?;
     let folded = merge_buffers::folded(launch, kernel.params(), &key.binding.split, gpu);
-    if gpu.approach.addresses && !folded.is_empty() {
+    if gpu.capabilities.addresses && !folded.is_empty() {
         return by_addresses(key, launch, gpu);
     }
     key.binding.merged = folded.into();
@@ -88,7 +88,7 @@ fn sampler_word(bytes: &[u8]) -> BackendResult<u32> {
     bytes.try_into().map(u32::from_le_bytes).map_err(|_| BackendError::Other("a sampler that is no word".to_owned()))
 }
 
-/// A uniform binding if the buffer is small enough, has room for the power of two, and is not bound as storage in the same launch: wgpu
+/// A uniform binding if the buffer is small busy_invocations, has room for the power of two, and is not bound as storage in the same launch: wgpu
 /// allows no buffer to be both.
 fn constant_binding(launch: &Launch, kernel: &Kernel, gpu: &Gpu, range: &MemoryRange) -> BackendResult<ConstantBinding> {
     let memory = downcast(&range.memory)?;

@@ -9,22 +9,22 @@ use wgcl_compiler::printf::BUFFER_SIZE;
 use wgcl_runtime::Program;
 
 use crate::gpu::open_device::Gpu;
-use crate::launch::bind::{BindGroups, Bound, InternalMemory, Ranges, VIEW, argument_bytes, bind, reached};
+use crate::launch::bind::{BindGroups, BoundBuffer, InternalMemory, Ranges, VIEW, argument_bytes, bind, reached};
 use crate::launch::key::{launch_key, region_key};
-use crate::launch::limits::Planner;
-use crate::launch::merge_buffers::Fold;
-use crate::launch::ndrange::{Part, Region, group_counts, local_size, regions, split_or_rows};
+use crate::launch::limits::LaunchLimits;
+use crate::launch::merge_buffers::MergedBuffers;
+use crate::launch::ndrange::{GroupRange, Region, group_counts, local_size, regions, split_or_rows};
 use crate::launch::pipeline::Pipeline;
 use crate::launch::program::{Kernel, WgpuProgram};
-use crate::launch::replay_cache::{Again, Dispatched, Place, Seen};
-use crate::launch::thread_coarsening::{CoarseLaunch, LaunchSizes, coarse_launch};
+use crate::launch::replay_cache::{CachedLaunch, LaunchCache, MemorySource, RecordedDispatch};
+use crate::launch::thread_coarsening::{CoarsenedLaunch, LaunchSizes, coarsened_launch};
 use crate::memory::device_memory::WgpuMemory;
-use crate::readback::printf::{COUNTER, MOST_IN_FLIGHT, Output, Pool};
-use crate::readback::watchdog::{BYTES, COPIED, Watch, Word};
-use crate::submit::batch::{Dispatch, Uses};
-use crate::submit::completion::After;
+use crate::readback::printf::{COUNTER, MAX_IN_FLIGHT, Output, Pool};
+use crate::readback::watchdog::{BYTES, COPIED, LoopWatchdog, WatchedLaunch};
+use crate::submit::batch_encoder::{Dispatch, Uses};
+use crate::submit::completion::PostWork;
 use crate::submit::handled::Handled;
-use crate::submit::open_batch::Recording;
+use crate::submit::open_batch::OpenBatch;
 
 /// Bytes bound where the application passed a null pointer: as many as any uniform binding has.
 const NULL_BYTES: u64 = 1 << 16;
@@ -32,7 +32,7 @@ const NULL_BYTES: u64 = 1 << 16;
 /// The dispatches of one pipeline.
 struct Stage {
     pipeline: Arc<Pipeline>,
-    parts: SmallVec<[Part; 1]>,
+    parts: SmallVec<[GroupRange; 1]>,
     output: Option<Output>,
     /// Parameters that are folded into one.
     folded: Words,
@@ -51,17 +51,17 @@ impl Stage {
 
 /// What launches need besides what they are given.
 pub(crate) struct Launches {
-    planner: Planner,
+    limits: LaunchLimits,
     bind_groups: BindGroups,
-    again: Again,
-    /// Private memory that does not fit registers, the same for all launches: they run one after the other as far as they use it.
+    launch_cache: LaunchCache,
+    /// Private memory that does not fit registers, the same for all launches: they run one post_work the other as far as they use it.
     scratch: Option<Arc<WgpuMemory>>,
     /// Where arguments are folded into one.
     folded: Option<Arc<WgpuMemory>>,
-    /// Bound where the application passed a null pointer: as uniform and as storage, which one buffer cannot be at once.
+    /// BoundBuffer where the application passed a null pointer: as uniform and as storage, which one buffer cannot be at once.
     nulls: [Option<Arc<WgpuMemory>>; 2],
     printf: Arc<Pool>,
-    turns: Option<Arc<Word>>,
+    watchdog: Option<Arc<LoopWatchdog>>,
 }
 
 /// The program of a launch.
@@ -70,28 +70,28 @@ fn program(launch: &Launch) -> BackendResult<&WgpuProgram> {
 }
 
 impl Launches {
-    pub(crate) fn new(planner: Planner) -> Self {
+    pub(crate) fn new(limits: LaunchLimits) -> Self {
         Self {
-            planner,
+            limits,
             bind_groups: BindGroups::default(),
-            again: Again::default(),
+            launch_cache: LaunchCache::default(),
             scratch: None,
             folded: None,
             nulls: [None, None],
             printf: Arc::default(),
-            turns: None,
+            watchdog: None,
         }
     }
 
     /// What the keys of launches depend upon.
-    pub(crate) const fn planner(&self) -> &Planner {
-        &self.planner
+    pub(crate) const fn limits(&self) -> &LaunchLimits {
+        &self.limits
     }
 
     /// That memory is gone.
     pub(crate) fn forget(&mut self, id: u64) {
         self.bind_groups.forget(id);
-        self.again.forget(id);
+        self.launch_cache.forget(id);
     }
 
     /// Whether a launch finds its kernel made.
@@ -100,115 +100,115 @@ impl Launches {
     }
 
     /// Records a launch.
-    pub(crate) fn perform(&mut self, recording: &mut Recording, launch: &Launch, profile: bool) -> BackendResult<Handled> {
+    pub(crate) fn perform(&mut self, batch: &mut OpenBatch, launch: &Launch, profile: bool) -> BackendResult<Handled> {
         let program = program(launch)?;
         let kernel = program.code.kernel(&launch.kernel)?;
-        if !profile && self.repeat(recording, launch, (program, kernel))? {
+        if !profile && self.repeat(batch, launch, (program, kernel))? {
             return Ok(Handled::Recorded(None));
         }
-        let local_size = local_size(launch, kernel, self.planner.enough);
+        let local_size = local_size(launch, kernel, self.limits.busy_invocations);
         let groups = group_counts(launch, local_size)?;
         if groups.contains(&0) {
             return Ok(Handled::Nothing);
         }
-        let mut stages = self.stages(recording, launch, (&program.code, kernel), (local_size, groups))?;
+        let mut stages = self.stages(batch, launch, (&program.code, kernel), (local_size, groups))?;
         if launch.args.iter().any(|arg| matches!(arg, LaunchArg::Buffer(None))) {
             self.ensure_nulls()?;
         }
-        self.give_outputs(recording, &mut stages)?;
+        self.give_outputs(batch, &mut stages)?;
         let watch = stages.iter().any(|stage| stage.pipeline.watched).then(|| self.watch(&launch.kernel)).transpose()?;
-        let fold = Fold::new(launch, stages.first().map_or(&[][..], |stage| &stage.folded), &self.planner.gpu)?;
+        let fold = MergedBuffers::new(launch, stages.first().map_or(&[][..], |stage| &stage.folded), &self.limits.gpu)?;
         if let Some(fold) = &fold {
             let folded = self.fold_buffer(fold.size())?;
-            fold.copy_in(recording, &folded)?;
+            fold.copy_in(batch, &folded)?;
         }
         // Nothing may fail between the two: queries that are never written cannot be resolved.
-        let stamp = recording.stamp(profile)?;
+        let timestamps = batch.timestamps(profile)?;
         for memory in stages.iter().filter_map(|stage| stage.output.as_ref()?.memory()) {
-            recording.clear(memory.buffer(), COUNTER.0, COUNTER.1)?;
+            batch.clear(memory.buffer(), COUNTER.0, COUNTER.1)?;
         }
-        if let Some(word) = watch.as_ref().and_then(Watch::to_clear) {
-            recording.clear(word.buffer(), 0, BYTES)?;
+        if let Some(word) = watch.as_ref().and_then(WatchedLaunch::to_clear) {
+            batch.clear(word.buffer(), 0, BYTES)?;
         }
-        recording.begin_stamp(stamp.as_ref(), true)?;
+        batch.begin_timestamps(timestamps.as_ref(), true)?;
         for stage in &stages {
             for part in &stage.parts {
-                let dispatched = self.dispatch(recording, launch, (program, kernel), stage, (groups, *part), fold.as_ref())?;
+                let dispatched = self.dispatch(batch, launch, (program, kernel), stage, (groups, *part), fold.as_ref())?;
                 let is_all = stages.len() == 1 && stage.parts.len() == 1 && stage.is_plain();
-                if is_all && let Some(seen) = Seen::new((program, kernel, launch), &stage.pipeline, (groups, *part), dispatched) {
-                    self.again.note(seen);
+                if is_all && let Some(cached) = CachedLaunch::new((program, kernel, launch), &stage.pipeline, (groups, *part), dispatched) {
+                    self.launch_cache.note(cached);
                 }
             }
         }
-        recording.end_stamp(stamp.as_ref(), true)?;
+        batch.end_timestamps(timestamps.as_ref(), true)?;
         if let (Some(fold), Some(folded)) = (&fold, &self.folded) {
-            fold.copy_out(recording, folded)?;
+            fold.copy_out(batch, folded)?;
         }
         for (from, to) in stages.iter().filter_map(|stage| stage.output.as_ref()?.copy()) {
-            recording.copy((from, 0), (to, 0), u64::from(BUFFER_SIZE))?;
+            batch.copy((from, 0), (to, 0), u64::from(BUFFER_SIZE))?;
         }
-        if let Some((from, to)) = watch.as_ref().and_then(Watch::copy) {
-            recording.copy((from, 0), (to, 0), COPIED)?;
+        if let Some((from, to)) = watch.as_ref().and_then(WatchedLaunch::copy) {
+            batch.copy((from, 0), (to, 0), COPIED)?;
         }
         let outputs: Vec<Output> = stages.into_iter().filter_map(|stage| stage.output).collect();
-        let after = After { outputs, watches: watch.into_iter().collect(), fetches: Vec::new() };
-        Ok(if after.is_empty() { Handled::Recorded(stamp) } else { Handled::Followed(stamp, Box::new(after)) })
+        let post_work = PostWork { outputs, watched_launches: watch.into_iter().collect(), pending_reads: Vec::new() };
+        Ok(if post_work.is_empty() { Handled::Recorded(timestamps) } else { Handled::Followed(timestamps, Box::new(post_work)) })
     }
 
     /// Records a launch that is like one before; whether it is.
-    fn repeat(&self, recording: &mut Recording, launch: &Launch, (program, kernel): (&WgpuProgram, &Kernel)) -> BackendResult<bool> {
-        let Some(seen) = self.again.find(&program.code, launch) else { return Ok(false) };
-        let Seen { pipeline, groups, part, group, .. } = seen;
+    fn repeat(&self, batch: &mut OpenBatch, launch: &Launch, (program, kernel): (&WgpuProgram, &Kernel)) -> BackendResult<bool> {
+        let Some(cached) = self.launch_cache.find(&program.code, launch) else { return Ok(false) };
+        let CachedLaunch { pipeline, groups, part, group, .. } = cached;
         let mut offset = None;
-        if let Some(memory) = seen.arguments {
+        if let Some(memory) = cached.arguments {
             let bytes = argument_bytes(launch, kernel, (&pipeline.args, None), *groups, part.base)?;
-            let slot = recording.place_arguments(bytes)?;
+            let slot = batch.place_arguments(bytes)?;
             if slot.memory.id != memory {
                 return Ok(false);
             }
             offset = Some(slot.offset as u32);
         }
-        recording.begin_stamp(None, true)?;
-        for (place, writes) in &seen.memory {
-            place.memory(launch, program)?.mark(recording.serial(), *writes);
+        batch.begin_timestamps(None, true)?;
+        for (place, writes) in &cached.memory {
+            place.memory(launch, program)?.mark(batch.serial(), *writes);
         }
         let (id, compute) = (pipeline.id, &pipeline.compute);
-        recording.dispatch(&Dispatch { id, compute, group, offset, uses: &seen.uses, groups: part.groups })?;
+        batch.dispatch(&Dispatch { id, compute, group, offset, uses: &cached.uses, groups: part.groups })?;
         Ok(true)
     }
 
     /// Gives each stage that prints a buffer for it.
-    fn give_outputs(&self, recording: &mut Recording, stages: &mut [Stage]) -> BackendResult<()> {
+    fn give_outputs(&self, batch: &mut OpenBatch, stages: &mut [Stage]) -> BackendResult<()> {
         let printing = stages.iter().filter(|stage| stage.pipeline.printf.is_some()).count();
-        if printing > 0 && self.printf.in_use() + printing > MOST_IN_FLIGHT {
-            recording.finish_all()?;
+        if printing > 0 && self.printf.in_use() + printing > MAX_IN_FLIGHT {
+            batch.finish_all()?;
         }
         for stage in stages {
             if let Some(table) = &stage.pipeline.printf {
-                stage.output = Some(Output::new(&self.planner.gpu, &self.printf, table)?);
+                stage.output = Some(Output::new(&self.limits.gpu, &self.printf, table)?);
             }
         }
         Ok(())
     }
 
-    fn watch(&mut self, kernel: &Arc<str>) -> BackendResult<Watch> {
-        let word = match &self.turns {
+    fn watch(&mut self, kernel: &Arc<str>) -> BackendResult<WatchedLaunch> {
+        let word = match &self.watchdog {
             Some(word) => word,
-            None => self.turns.insert(Word::new(&self.planner.gpu)?),
+            None => self.watchdog.insert(LoopWatchdog::new(&self.limits.gpu)?),
         };
-        Watch::new(word, kernel)
+        WatchedLaunch::new(word, kernel)
     }
 
     /// The pipelines and dispatches of a launch: one for each size that groups have, split where there are too many groups.
     fn stages(
         &mut self,
-        recording: &mut Recording,
+        batch: &mut OpenBatch,
         launch: &Launch,
         (code, kernel): (&Program<Gpu>, &Kernel),
         sizes: ([u32; 3], [u32; 3]),
     ) -> BackendResult<SmallVec<[Stage; 1]>> {
-        let common = launch_key(launch, kernel, (&self.planner.gpu, sizes.0))?;
-        if let Some(stage) = self.coarse_stage(recording, launch, (code, kernel), &common)? {
+        let common = launch_key(launch, kernel, (&self.limits.gpu, sizes.0))?;
+        if let Some(stage) = self.coarsened_stage(batch, launch, (code, kernel), &common)? {
             return Ok(smallvec::smallvec![stage]);
         }
         let (regions, guard) = regions(launch, sizes, kernel);
@@ -216,15 +216,15 @@ impl Launches {
         for region in regions {
             let Region { local_size, part } = region;
             let fits = |limits: [u32; 3]| part.fits(limits);
-            let mut key = region_key(&common, &region, guard, self.planner.max_groups);
-            let mut pipeline = pipeline(recording, code, kernel, &key)?;
-            let mut limits = self.planner.max_groups;
+            let mut key = region_key(&common, &region, guard, self.limits.max_groups);
+            let mut pipeline = pipeline(batch, code, kernel, &key)?;
+            let mut limits = self.limits.max_groups;
             let scratch = pipeline.scratch();
             if scratch > 0 {
                 limits = self.scratch_limits(local_size, part.groups, scratch)?;
                 if key.binding.two_dimensional_dispatch || (key.binding.single_dispatch && !fits(limits)) {
                     (key.binding.single_dispatch, key.binding.two_dimensional_dispatch) = (false, false);
-                    pipeline = self::pipeline(recording, code, kernel, &key)?;
+                    pipeline = self::pipeline(batch, code, kernel, &key)?;
                 }
             }
             let parts = split_or_rows(part, limits, key.binding.two_dimensional_dispatch);
@@ -235,22 +235,22 @@ impl Launches {
     }
 
     /// The stage of a launch that is coarsened; `None` for the others.
-    fn coarse_stage(
+    fn coarsened_stage(
         &self,
-        recording: &mut Recording,
+        batch: &mut OpenBatch,
         launch: &Launch,
         (code, kernel): (&Program<Gpu>, &Kernel),
         common: &LaunchKey,
     ) -> BackendResult<Option<Stage>> {
-        if !kernel.is_ready() && self.planner.gpu.raw.is_some() {
+        if !kernel.is_ready() && self.limits.gpu.vulkan_queue.is_some() {
             // The device begins with what is recorded while the shader is made.
-            recording.submit();
+            batch.submit();
         }
         let shape = LaunchSizes::of(launch);
-        while let Some(CoarseLaunch { key, groups, most, count }) = coarse_launch(code, kernel, (&shape, common), &self.planner)? {
-            let pipeline = pipeline(recording, code, kernel, &key)?;
+        while let Some(CoarsenedLaunch { key, groups, most, count }) = coarsened_launch(code, kernel, (&shape, common), &self.limits)? {
+            let pipeline = pipeline(batch, code, kernel, &key)?;
             if pipeline.coarse == count {
-                let parts = split_or_rows(groups, self.planner.max_groups, key.binding.two_dimensional_dispatch);
+                let parts = split_or_rows(groups, self.limits.max_groups, key.binding.two_dimensional_dispatch);
                 return Ok(Some(Stage { pipeline, parts, output: None, folded: key.binding.merged, pieces: key.binding.split }));
             }
             kernel.correct(most, pipeline.coarse);
@@ -260,36 +260,36 @@ impl Launches {
 
     fn dispatch(
         &mut self,
-        recording: &mut Recording,
+        batch: &mut OpenBatch,
         launch: &Launch,
         (program, kernel): (&WgpuProgram, &Kernel),
         stage: &Stage,
-        (groups, part): ([u32; 3], Part),
-        fold: Option<&Fold>,
-    ) -> BackendResult<Dispatched> {
+        (groups, part): ([u32; 3], GroupRange),
+        fold: Option<&MergedBuffers>,
+    ) -> BackendResult<RecordedDispatch> {
         let Stage { pipeline, output, pieces, .. } = stage;
-        let gpu = Arc::clone(&self.planner.gpu);
+        let gpu = Arc::clone(&self.limits.gpu);
         let mut arguments = None;
         if pipeline.has_arguments() {
-            arguments = Some(recording.place_arguments(argument_bytes(launch, kernel, (&pipeline.args, fold), groups, part.base)?)?);
+            arguments = Some(batch.place_arguments(argument_bytes(launch, kernel, (&pipeline.args, fold), groups, part.base)?)?);
         }
         let internal = InternalMemory {
             printf: output.as_ref().and_then(Output::memory),
-            turns: self.turns.as_ref().map(|word| word.memory()),
+            watchdog: self.watchdog.as_ref().map(|word| word.memory()),
             scratch: self.scratch.as_ref(),
             folded: fold.and_then(|fold| Some((fold.first, self.folded.as_ref()?))),
             nulls: self.nulls.each_ref().map(Option::as_ref),
         };
-        let mut bound: SmallVec<[Bound<'_>; 8]> = SmallVec::new();
+        let mut bound: SmallVec<[BoundBuffer<'_>; 8]> = SmallVec::new();
         for binding in &pipeline.bindings {
             bound.push(bind(&internal, launch, (program, kernel), binding, arguments.as_ref(), (pipeline, pieces))?);
         }
         let mut uses = Uses::new();
         let mut places = Some(SmallVec::new());
-        for (Bound { buffer, memory, writes, .. }, binding) in bound.iter().zip(&pipeline.bindings) {
+        for (BoundBuffer { buffer, memory, writes, .. }, binding) in bound.iter().zip(&pipeline.bindings) {
             if let Some(memory) = memory {
-                memory.mark(recording.serial(), *writes);
-                places = places.zip(Place::of(binding)).map(|(places, place)| with(places, (place, *writes)));
+                memory.mark(batch.serial(), *writes);
+                places = places.zip(MemorySource::of(binding)).map(|(places, place)| with(places, (place, *writes)));
                 // The pieces of one buffer follow each other.
                 if uses.last() != Some(&buffer.used(*writes)) {
                     uses.push(buffer.used(*writes));
@@ -297,9 +297,9 @@ impl Launches {
             }
         }
         for (index, memory, writes) in reached(launch, kernel, &pipeline.args)? {
-            memory.mark(recording.serial(), writes);
+            memory.mark(batch.serial(), writes);
             uses.push(memory.buffer().used(writes));
-            places = places.map(|places| with(places, (Place::Range(index), writes)));
+            places = places.map(|places| with(places, (MemorySource::Range(index), writes)));
         }
         let ranges: Ranges = bound.iter().map(|bound| bound.range).collect();
         let group = self.bind_groups.get((pipeline.id, ranges.clone()), || {
@@ -307,7 +307,7 @@ impl Launches {
                 .bindings
                 .iter()
                 .zip(&bound)
-                .map(|(binding, Bound { buffer, range: (_, offset, size), .. })| (binding.binding, *buffer, *offset, *size))
+                .map(|(binding, BoundBuffer { buffer, range: (_, offset, size), .. })| (binding.binding, *buffer, *offset, *size))
                 .collect();
             let group = pipeline.compute.group(&gpu, &ranges)?;
             bound.iter().filter_map(|bound| bound.memory).for_each(WgpuMemory::set_bound);
@@ -315,8 +315,8 @@ impl Launches {
         })?;
         let offset = arguments.as_ref().map(|slot| slot.offset as u32);
         let compute = &pipeline.compute;
-        recording.dispatch(&Dispatch { id: pipeline.id, compute, group: &group, offset, uses: &uses, groups: part.groups })?;
-        Ok(Dispatched { bound: ranges, group, arguments: arguments.as_ref().map(|slot| slot.memory.id), uses, memory: places })
+        batch.dispatch(&Dispatch { id: pipeline.id, compute, group: &group, offset, uses: &uses, groups: part.groups })?;
+        Ok(RecordedDispatch { bound: ranges, group, arguments: arguments.as_ref().map(|slot| slot.memory.id), uses, memory: places })
     }
 
     /// The buffer for folded arguments, of so many bytes at least.
@@ -327,18 +327,18 @@ impl Launches {
         if let Some(old) = self.folded.take() {
             self.bind_groups.forget(old.id);
         }
-        Ok(Arc::clone(self.folded.insert(WgpuMemory::new(&self.planner.gpu, size, None)?)))
+        Ok(Arc::clone(self.folded.insert(WgpuMemory::new(&self.limits.gpu, size, None)?)))
     }
 
     /// The largest numbers of groups whose work-items' scratch memory one binding holds.
     fn scratch_limits(&self, local_size: [u32; 3], groups: [u32; 3], bytes_per_item: u64) -> BackendResult<[u32; 3]> {
         let per_group = local_size.iter().map(|size| u64::from(*size)).product::<u64>() * bytes_per_item;
-        let limit = self.planner.gpu.limits.max_storage_buffer_binding_size.min(self.planner.gpu.limits.max_buffer_size);
+        let limit = self.limits.gpu.limits.max_storage_buffer_binding_size.min(self.limits.gpu.limits.max_buffer_size);
         let mut left = limit / per_group.max(1);
         if left == 0 {
             return Err(BackendError::OutOfDeviceMemory);
         }
-        let mut limits = self.planner.max_groups;
+        let mut limits = self.limits.max_groups;
         for (limit, count) in limits.iter_mut().zip(groups) {
             let taken = u64::from((*limit).min(count)).min(left).max(1);
             *limit = taken as u32;
@@ -347,7 +347,7 @@ impl Launches {
         Ok(limits)
     }
 
-    fn reserve_scratch(&mut self, bytes_per_item: u64, local_size: [u32; 3], parts: &[Part]) -> BackendResult<()> {
+    fn reserve_scratch(&mut self, bytes_per_item: u64, local_size: [u32; 3], parts: &[GroupRange]) -> BackendResult<()> {
         if bytes_per_item == 0 {
             return Ok(());
         }
@@ -358,7 +358,7 @@ impl Launches {
             if let Some(old) = self.scratch.take() {
                 self.bind_groups.forget(old.id);
             }
-            self.scratch = Some(WgpuMemory::new(&self.planner.gpu, needed, None)?);
+            self.scratch = Some(WgpuMemory::new(&self.limits.gpu, needed, None)?);
         }
         Ok(())
     }
@@ -366,7 +366,7 @@ impl Launches {
     fn ensure_nulls(&mut self) -> BackendResult<()> {
         for null in &mut self.nulls {
             if null.is_none() {
-                *null = Some(WgpuMemory::new(&self.planner.gpu, NULL_BYTES, None)?);
+                *null = Some(WgpuMemory::new(&self.limits.gpu, NULL_BYTES, None)?);
             }
         }
         Ok(())
@@ -374,12 +374,12 @@ impl Launches {
 }
 
 /// The pipeline for a key. Where it has to be made, the device begins with what is recorded so far.
-fn pipeline(recording: &mut Recording, code: &Program<Gpu>, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
+fn pipeline(batch: &mut OpenBatch, code: &Program<Gpu>, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
     if let Some(made) = code.made(kernel, key) {
         return made;
     }
-    if recording.gpu().raw.is_some() {
-        recording.submit();
+    if batch.gpu().vulkan_queue.is_some() {
+        batch.submit();
     }
     code.executable(kernel, key)
 }

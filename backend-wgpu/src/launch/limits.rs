@@ -6,10 +6,10 @@ use crate::gpu::open_device::Gpu;
 
 /// What is the same for all launches of a device.
 #[derive(Clone, Debug)]
-pub(crate) struct Planner {
+pub(crate) struct LaunchLimits {
     pub(crate) gpu: Arc<Gpu>,
     /// Groups that a dispatch may have in each dimension.
     pub(crate) max_groups: [u32; 3],
     /// Invocations that keep the device busy.
-    pub(crate) enough: u64,
+    pub(crate) busy_invocations: u64,
 }

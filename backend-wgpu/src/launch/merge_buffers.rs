@@ -11,7 +11,7 @@ use wgcl_compiler::passes::merge_bindings;
 
 use crate::gpu::open_device::Gpu;
 use crate::memory::device_memory::{WgpuMemory, downcast};
-use crate::submit::open_batch::Recording;
+use crate::submit::open_batch::OpenBatch;
 
 /// Bindings that a kernel may need besides its arguments: program variables, constants, the printf buffer, scratch memory, the word for
 /// stopped loops.
@@ -28,7 +28,7 @@ struct Piece {
 }
 
 /// The folded arguments of a launch.
-pub(crate) struct Fold {
+pub(crate) struct MergedBuffers {
     pieces: Vec<Piece>,
     /// Byte of each argument in the folded buffer, by parameter.
     places: Vec<Option<u32>>,
@@ -81,7 +81,7 @@ pub(crate) fn folded(launch: &Launch, params: &[KernelParam], pieces: &SplitBind
     foldable.iter().filter(|(_, range)| shared(range)).map(|(index, _)| *index).collect()
 }
 
-impl Fold {
+impl MergedBuffers {
     /// Lays the arguments out. `None` where there is nothing to fold.
     pub(crate) fn new(launch: &Launch, folded: &[u32], gpu: &Gpu) -> BackendResult<Option<Self>> {
         let Some(&first) = folded.first() else { return Ok(None) };
@@ -121,31 +121,31 @@ impl Fold {
     }
 }
 
-impl Fold {
+impl MergedBuffers {
     /// Bytes of the folded buffer.
     pub(crate) const fn size(&self) -> u64 {
         self.size
     }
 
     /// Copies what the folded arguments point to into their buffer.
-    pub(crate) fn copy_in(&self, recording: &mut Recording, folded: &WgpuMemory) -> BackendResult<()> {
-        self.copy(recording, folded, true)
+    pub(crate) fn copy_in(&self, batch: &mut OpenBatch, folded: &WgpuMemory) -> BackendResult<()> {
+        self.copy(batch, folded, true)
     }
 
     /// Copies it back.
-    pub(crate) fn copy_out(&self, recording: &mut Recording, folded: &WgpuMemory) -> BackendResult<()> {
-        self.copy(recording, folded, false)
+    pub(crate) fn copy_out(&self, batch: &mut OpenBatch, folded: &WgpuMemory) -> BackendResult<()> {
+        self.copy(batch, folded, false)
     }
 
-    fn copy(&self, recording: &mut Recording, folded: &WgpuMemory, into: bool) -> BackendResult<()> {
-        folded.mark(recording.serial(), true);
+    fn copy(&self, batch: &mut OpenBatch, folded: &WgpuMemory, into: bool) -> BackendResult<()> {
+        folded.mark(batch.serial(), true);
         for piece in &self.pieces {
             let memory = downcast(&piece.memory)?;
-            memory.mark(recording.serial(), true);
+            memory.mark(batch.serial(), true);
             let (own, size) = (memory.buffer(), piece.end - piece.start);
             let (own, common) = ((own, piece.start), (folded.buffer(), piece.at));
             let (from, to) = if into { (own, common) } else { (common, own) };
-            recording.copy(from, to, size)?;
+            batch.copy(from, to, size)?;
         }
         Ok(())
     }

@@ -7,12 +7,12 @@ use crate::launch::program::Kernel;
 
 /// A dispatch: first group and number of groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct GroupRange {
     pub(crate) base: [u32; 3],
     pub(crate) groups: [u32; 3],
 }
 
-impl Part {
+impl GroupRange {
     pub(crate) fn fits(&self, limits: [u32; 3]) -> bool {
         self.base == [0; 3] && self.groups.iter().zip(limits).all(|(count, limit)| *count <= limit)
     }
@@ -28,20 +28,20 @@ impl Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     pub(crate) local_size: [u32; 3],
-    pub(crate) part: Part,
+    pub(crate) part: GroupRange,
 }
 
-/// Invocations of a group where a kernel cannot tell how its work-items are grouped: enough to fill a compute unit with few groups, and few enough that each
+/// Invocations of a group where a kernel cannot tell how its work-items are grouped: busy_invocations to fill a compute unit with few groups, and few busy_invocations that each
 /// invocation may have as many registers as a GPU can give it. One size for most launches also means one pipeline for them.
 pub(crate) const GROUP: u32 = 256;
 
 /// The size of groups with which a launch runs: the application's, or a better one that the kernel cannot see. Groups that are too small grow in the
-/// first dimension if there are `enough` work-items to keep the device busy with larger ones, or if a pipeline takes long to be made: then one serves all
+/// first dimension if there are `busy_invocations` work-items to keep the device busy with larger ones, or if a pipeline takes long to be made: then one serves all
 /// launches in one dimension.
-pub(crate) fn local_size(launch: &Launch, kernel: &Kernel, enough: u64) -> [u32; 3] {
+pub(crate) fn local_size(launch: &Launch, kernel: &Kernel, busy_invocations: u64) -> [u32; 3] {
     match (kernel.group_blind(), runs_in_one_size(launch, kernel)) {
         (_, true) => [GROUP, 1, 1],
-        (true, false) => unseen_size(launch.local_size, launch.global_size, enough),
+        (true, false) => unseen_size(launch.local_size, launch.global_size, busy_invocations),
         (false, false) => launch.local_size,
     }
 }
@@ -51,14 +51,14 @@ fn runs_in_one_size(launch: &Launch, kernel: &Kernel) -> bool {
     kernel.group_blind() && kernel.is_long() && launch.local_size[1..] == [1, 1] && launch.global_size[1..] == [1, 1]
 }
 
-fn unseen_size(mut local: [u32; 3], global: [u64; 3], enough: u64) -> [u32; 3] {
+fn unseen_size(mut local: [u32; 3], global: [u64; 3], busy_invocations: u64) -> [u32; 3] {
     let items = |sizes: [u32; 3]| sizes.iter().fold(1u32, |product, &n| product.saturating_mul(n));
     for d in [2, 1, 0] {
         while items(local) > GROUP && local[d] > 1 {
             local[d] = local[d].div_ceil(2);
         }
     }
-    if global.iter().fold(1u64, |product, &n| product.saturating_mul(n)) >= enough {
+    if global.iter().fold(1u64, |product, &n| product.saturating_mul(n)) >= busy_invocations {
         while items(local) <= GROUP / 2 && u64::from(local[0]) < global[0] {
             local[0] *= 2;
         }
@@ -91,7 +91,7 @@ pub(crate) fn regions(launch: &Launch, (local_size, groups): ([u32; 3], [u32; 3]
 fn regions_of(launch: &Launch, (local_size, groups): ([u32; 3], [u32; 3]), group_blind: bool) -> (SmallVec<[Region; 1]>, [bool; 3]) {
     // Below 2^32, as the local size is.
     let rest: [u32; 3] = std::array::from_fn(|d| (launch.global_size[d] % u64::from(local_size[d])) as u32);
-    let whole = Region { local_size, part: Part { base: [0; 3], groups } };
+    let whole = Region { local_size, part: GroupRange { base: [0; 3], groups } };
     if group_blind {
         return (smallvec::smallvec![whole], rest.map(|rest| rest != 0));
     }
@@ -111,12 +111,12 @@ fn regions_of(launch: &Launch, (local_size, groups): ([u32; 3], [u32; 3]), group
 }
 
 /// The dispatches of some groups.
-pub(crate) fn split_or_rows(part: Part, limits: [u32; 3], rows: bool) -> SmallVec<[Part; 1]> {
+pub(crate) fn split_or_rows(part: GroupRange, limits: [u32; 3], rows: bool) -> SmallVec<[GroupRange; 1]> {
     if rows { in_rows(part, limits) } else { split(part, limits) }
 }
 
 /// Cuts groups into dispatches of at most `limits`.
-fn split(Part { base: first, groups }: Part, limits: [u32; 3]) -> SmallVec<[Part; 1]> {
+fn split(GroupRange { base: first, groups }: GroupRange, limits: [u32; 3]) -> SmallVec<[GroupRange; 1]> {
     let mut parts = SmallVec::new();
     let steps = |dimension: usize| (0..groups[dimension]).step_by(limits[dimension].max(1) as usize);
     for z in steps(2) {
@@ -128,7 +128,7 @@ fn split(Part { base: first, groups }: Part, limits: [u32; 3]) -> SmallVec<[Part
                     base[d] = first[d] + before[d];
                     size[d] = (groups[d] - before[d]).min(limits[d].max(1));
                 }
-                parts.push(Part { base, groups: size });
+                parts.push(GroupRange { base, groups: size });
             }
         }
     }
@@ -137,15 +137,15 @@ fn split(Part { base: first, groups }: Part, limits: [u32; 3]) -> SmallVec<[Part
 
 /// Arranges the groups of one dimension in rows of at most `limits[0]`: one dispatch where they divide evenly, else two. Every dispatch more would wait for
 /// the one before to drain, which takes an H100 11 us.
-fn in_rows(Part { base, groups }: Part, limits: [u32; 3]) -> SmallVec<[Part; 1]> {
+fn in_rows(GroupRange { base, groups }: GroupRange, limits: [u32; 3]) -> SmallVec<[GroupRange; 1]> {
     let (count, longest) = (groups[0], limits[0].max(1));
     let fewest = count.div_ceil(longest);
     let even = (fewest..=limits[1].min(fewest.saturating_mul(4))).find(|rows| count.is_multiple_of(*rows));
     let (length, rows) = even.map_or((longest, (count / longest).min(limits[1])), |rows| (count / rows, rows));
     let covered = length * rows;
-    let mut parts: SmallVec<[Part; 1]> = smallvec::smallvec![Part { base, groups: [length, rows, 1] }];
+    let mut parts: SmallVec<[GroupRange; 1]> = smallvec::smallvec![GroupRange { base, groups: [length, rows, 1] }];
     if covered < count {
-        let rest = Part { base: [base[0] + covered, base[1], base[2]], groups: [count - covered, 1, 1] };
+        let rest = GroupRange { base: [base[0] + covered, base[1], base[2]], groups: [count - covered, 1, 1] };
         parts.extend(if rest.groups[0] > longest { in_rows(rest, limits) } else { smallvec::smallvec![rest] });
     }
     parts
@@ -158,7 +158,7 @@ mod tests {
 
     use wgcl_api::backend::{BackendResult, KernelUsage, Launch, LoadedProgram};
 
-    use super::{Part, Region, group_counts, in_rows, regions_of, split, unseen_size};
+    use super::{GroupRange, Region, group_counts, in_rows, regions_of, split, unseen_size};
 
     #[derive(Debug)]
     struct NoProgram;
@@ -191,14 +191,14 @@ mod tests {
 
     #[test]
     fn a_range_within_the_limits_is_one_dispatch() {
-        let part = Part { base: [0; 3], groups: [5, 1, 1] };
+        let part = GroupRange { base: [0; 3], groups: [5, 1, 1] };
         assert_eq!(split(part, [65535; 3]).as_slice(), [part]);
     }
 
     #[test]
     fn rows_hold_every_group_once() {
         for count in [70_000, 131_072, 65_536, 99_991, 10_000_019, 4_000_000_007] {
-            let parts = in_rows(Part { base: [3, 0, 0], groups: [count, 1, 1] }, [65_535; 3]);
+            let parts = in_rows(GroupRange { base: [3, 0, 0], groups: [count, 1, 1] }, [65_535; 3]);
             let mut next = 3;
             for part in &parts {
                 assert_eq!(part.base, [next, 0, 0]);
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn a_larger_range_is_covered_once() {
         let mut seen = vec![0; 9 * 5 * 2];
-        for part in split(Part { base: [2, 0, 0], groups: [7, 5, 2] }, [3, 2, 1]) {
+        for part in split(GroupRange { base: [2, 0, 0], groups: [7, 5, 2] }, [3, 2, 1]) {
             for z in 0..part.groups[2] {
                 for y in 0..part.groups[1] {
                     for x in 0..part.groups[0] {

@@ -11,13 +11,13 @@ use wgcl_compiler::printf::Table;
 use crate::buffer::Buffer;
 use crate::gpu::open_device::Gpu;
 use crate::vulkan::pipeline_statistics::Statistics;
-use crate::vulkan::queue::{self, Kind};
+use crate::vulkan::queue::{self, BindingType};
 
 /// A shader on a device.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     pub(crate) id: u64,
-    pub(crate) compute: Arc<Compute>,
+    pub(crate) compute: Arc<ComputePipeline>,
     pub(crate) bindings: Vec<Binding>,
     pub(crate) args: ArgLayout,
     /// Work-items of dimension 0 for which an invocation stands.
@@ -37,8 +37,8 @@ impl Pipeline {
     /// What the driver's compiler made of it, as far as it tells.
     pub(crate) fn statistics(&self) -> Statistics {
         match &*self.compute {
-            Compute::Raw(pipeline) => pipeline.statistics(),
-            Compute::Wgpu { .. } => Statistics::default(),
+            ComputePipeline::Vulkan(pipeline) => pipeline.statistics(),
+            ComputePipeline::Wgpu { .. } => Statistics::default(),
         }
     }
 
@@ -60,16 +60,18 @@ impl Pipeline {
         let printf = (!printf.is_empty()).then(|| Arc::new(printf));
         let watched = bindings.iter().any(|binding| binding.source == BindingSource::Failures);
         let kinds: Vec<_> = bindings.iter().map(kind).collect();
-        let compute = match (&gpu.raw, spirv) {
-            (Some(raw), Some(words)) => {
+        let compute = match (&gpu.vulkan_queue, spirv) {
+            (Some(queue), Some(words)) => {
                 let kinds: Vec<_> = kinds.iter().map(|(binding, kind, _)| (*binding, *kind)).collect();
                 // SAFETY: the compiler wrote and checked the module. What it does with memory is what the application's kernel says; OpenCL
                 // leaves accesses out of bounds undefined, and the driver's robust buffer access keeps them inside the process.
-                Compute::Raw(unsafe { queue::Pipeline::new(raw, &words, &entry_point, &kinds, gpu.subgroups.required(subgroup_size)) }?)
+                ComputePipeline::Vulkan(unsafe {
+                    queue::Pipeline::new(queue, &words, &entry_point, &kinds, gpu.subgroups.required(subgroup_size))
+                }?)
             }
             (_, spirv) => gpu.scoped(|| {
                 let module = shader_module(gpu, naga, spirv, &entry_point, local_size)?;
-                Ok::<_, BackendError>(Compute::of_module(gpu, &module, &entry_point, &kinds))
+                Ok::<_, BackendError>(ComputePipeline::of_module(gpu, &module, &entry_point, &kinds))
             })??,
         };
         let compute = Arc::new(compute);
@@ -79,21 +81,21 @@ impl Pipeline {
 
 /// A pipeline and what its bind groups are made by.
 #[derive(Debug)]
-pub(crate) enum Compute {
+pub(crate) enum ComputePipeline {
     Wgpu { pipeline: wgpu::ComputePipeline, layout: wgpu::BindGroupLayout },
-    Raw(queue::Pipeline),
+    Vulkan(queue::Pipeline),
 }
 
 /// Buffers, bound.
 #[derive(Debug)]
-pub(crate) enum Group {
+pub(crate) enum BindGroup {
     Wgpu(wgpu::BindGroup),
-    Raw(queue::Set),
+    Vulkan(queue::DescriptorSet),
 }
 
-impl Compute {
+impl ComputePipeline {
     /// Of a module of wgpu's; to be called in a scope. The numbers are those of the bindings, and the bytes that each has at least.
-    pub(crate) fn of_module(gpu: &Gpu, module: &wgpu::ShaderModule, entry_point: &str, bindings: &[(u32, Kind, u64)]) -> Self {
+    pub(crate) fn of_module(gpu: &Gpu, module: &wgpu::ShaderModule, entry_point: &str, bindings: &[(u32, BindingType, u64)]) -> Self {
         let entries: Vec<_> = bindings.iter().map(layout_entry).collect();
         let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
         let pipeline_layout = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
@@ -117,15 +119,15 @@ impl Compute {
     }
 
     /// Binds ranges (buffer, first byte, bytes), one for each binding number.
-    pub(crate) fn group(&self, gpu: &Gpu, bound: &[(u32, &Buffer, u64, u64)]) -> BackendResult<Group> {
+    pub(crate) fn group(&self, gpu: &Gpu, bound: &[(u32, &Buffer, u64, u64)]) -> BackendResult<BindGroup> {
         if !bound.iter().all(|(_, buffer, offset, size)| offset.checked_add(*size).is_some_and(|end| end <= buffer.size())) {
             return Err(BackendError::Other("a binding beyond the end of a buffer".to_owned()));
         }
         match self {
-            Self::Raw(pipeline) => {
-                let bound: SmallVec<[_; 8]> = bound.iter().map(|(_, buffer, offset, size)| (buffer.raw, *offset, *size)).collect();
+            Self::Vulkan(pipeline) => {
+                let bound: SmallVec<[_; 8]> = bound.iter().map(|(_, buffer, offset, size)| (buffer.handle, *offset, *size)).collect();
                 // SAFETY: just checked; a set is used for commands on its buffers only, which keep them.
-                Ok(Group::Raw(unsafe { pipeline.set(&bound) }?))
+                Ok(BindGroup::Vulkan(unsafe { pipeline.set(&bound) }?))
             }
             Self::Wgpu { layout, .. } => {
                 let entries: SmallVec<[wgpu::BindGroupEntry<'_>; 8]> = bound
@@ -140,29 +142,31 @@ impl Compute {
                     })
                     .collect();
                 let descriptor = wgpu::BindGroupDescriptor { label: None, layout, entries: &entries };
-                gpu.scoped(|| gpu.device.create_bind_group(&descriptor)).map(Group::Wgpu)
+                gpu.scoped(|| gpu.device.create_bind_group(&descriptor)).map(BindGroup::Wgpu)
             }
         }
     }
 }
 
 /// A binding's number, kind and bytes.
-fn kind(binding: &Binding) -> (u32, Kind, u64) {
+fn kind(binding: &Binding) -> (u32, BindingType, u64) {
     match binding.kind {
-        BindingKind::Uniform { size } if binding.source == BindingSource::Arguments => (binding.binding, Kind::Arguments, size.into()),
-        BindingKind::Uniform { size } => (binding.binding, Kind::Uniform, size.into()),
-        BindingKind::Storage => (binding.binding, Kind::Storage, 0),
+        BindingKind::Uniform { size } if binding.source == BindingSource::Arguments => {
+            (binding.binding, BindingType::Arguments, size.into())
+        }
+        BindingKind::Uniform { size } => (binding.binding, BindingType::Uniform, size.into()),
+        BindingKind::Storage => (binding.binding, BindingType::Storage, 0),
     }
 }
 
-fn layout_entry((binding, kind, size): &(u32, Kind, u64)) -> wgpu::BindGroupLayoutEntry {
+fn layout_entry((binding, kind, size): &(u32, BindingType, u64)) -> wgpu::BindGroupLayoutEntry {
     let ty = match kind {
-        Kind::Arguments | Kind::Uniform => wgpu::BindingType::Buffer {
+        BindingType::Arguments | BindingType::Uniform => wgpu::BindingType::Buffer {
             ty: wgpu::BufferBindingType::Uniform,
-            has_dynamic_offset: *kind == Kind::Arguments,
+            has_dynamic_offset: *kind == BindingType::Arguments,
             min_binding_size: wgpu::BufferSize::new(*size),
         },
-        Kind::Storage => wgpu::BindingType::Buffer {
+        BindingType::Storage => wgpu::BindingType::Buffer {
             ty: wgpu::BufferBindingType::Storage { read_only: false },
             has_dynamic_offset: false,
             min_binding_size: None,
@@ -179,7 +183,7 @@ fn shader_module(
     local_size: [u32; 3],
 ) -> BackendResult<wgpu::ShaderModule> {
     match spirv {
-        Some(words) if gpu.approach.spirv => {
+        Some(words) if gpu.capabilities.spirv => {
             let workgroup_size = local_size.map(|n| n.max(1));
             let entry_points = [wgpu::PassthroughShaderEntryPoint { name: entry_point.into(), workgroup_size: workgroup_size.into() }];
             let descriptor = wgpu::ShaderModuleDescriptorPassthrough {

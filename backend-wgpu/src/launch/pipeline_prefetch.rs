@@ -12,15 +12,15 @@ use wgcl_compiler::launch::LaunchKey;
 use wgcl_runtime::workers::{self, Urgency};
 
 use crate::launch::key::{launch_key, region_key};
-use crate::launch::limits::Planner;
+use crate::launch::limits::LaunchLimits;
 use crate::launch::ndrange::{group_counts, local_size, regions};
 use crate::launch::program::{Kernel, WgpuProgram};
-use crate::launch::thread_coarsening::{LaunchSizes, coarse_launch};
+use crate::launch::thread_coarsening::{LaunchSizes, coarsened_launch};
 
 /// One for each size that groups have.
 type Keys = SmallVec<[LaunchKey; 1]>;
 
-impl Planner {
+impl LaunchLimits {
     /// Begins to make in the background what the command's launches need, but for the first `skipped` of them.
     pub(crate) fn prepare(&self, command: &Command, skipped: usize) {
         match command {
@@ -44,11 +44,11 @@ impl Planner {
         }
         // What is wrong with a launch is reported when it is recorded.
         let Ok(Some((common, keys))) = self.keys(launch, kernel) else { return };
-        let (planner, shape) = (self.clone(), LaunchSizes::of(launch));
+        let (limits, shape) = (self.clone(), LaunchSizes::of(launch));
         let (code, kernel) = (Arc::downgrade(code), Arc::clone(kernel));
         workers::spawn(Urgency::Awaited, move || {
             let Some(code) = code.upgrade() else { return };
-            let keys = match coarse_launch(&code, &kernel, (&shape, &common), &planner) {
+            let keys = match coarsened_launch(&code, &kernel, (&shape, &common), &limits) {
                 Ok(Some(coarse)) => smallvec::smallvec![coarse.key],
                 Ok(None) => keys,
                 Err(_) => return,
@@ -61,7 +61,7 @@ impl Planner {
 
     /// What all keys of a launch have in common, and the keys, unless it is coarsened.
     fn keys(&self, launch: &Launch, kernel: &Kernel) -> BackendResult<Option<(LaunchKey, Keys)>> {
-        let local_size = local_size(launch, kernel, self.enough);
+        let local_size = local_size(launch, kernel, self.busy_invocations);
         let groups = group_counts(launch, local_size)?;
         if groups.contains(&0) {
             return Ok(None);

@@ -108,7 +108,7 @@ impl Machine for Gpu {
 /// A program that was found in the cache and is going to be loaded: what earlier processes have launched of it is begun.
 pub(crate) fn expect(gpu: &Arc<Gpu>, name: Key, target: &Target) -> Expected<Gpu> {
     // Only SPIR-V is kept.
-    let shelf = if gpu.approach.spirv { Shelf::named(name, target) } else { Shelf::empty() };
+    let shelf = if gpu.capabilities.spirv { Shelf::named(name, target) } else { Shelf::empty() };
     Expected::begin(gpu, Arc::new(shelf))
 }
 
@@ -128,7 +128,7 @@ impl WgpuProgram {
     pub(crate) fn of_module(gpu: &Arc<Gpu>, module: Arc<ir::Module>, target: Target, expected: Option<Expected<Gpu>>) -> Self {
         let shelf = match &expected {
             Some(expected) => Arc::clone(expected.shelf()),
-            None if gpu.approach.spirv => Arc::new(Shelf::of_module(Arc::clone(&module), target.clone())),
+            None if gpu.capabilities.spirv => Arc::new(Shelf::of_module(Arc::clone(&module), target.clone())),
             None => Arc::new(Shelf::empty()),
         };
         let kernels = KernelFacts::of_module(&module);
@@ -170,7 +170,7 @@ impl LoadedProgram for WgpuProgram {
     /// devices that are the host's processors, or share its memory with them, what is made in vain would take as much from others.
     fn warm(&self, kernel: &str, local_size: Option<[u32; 3]>) {
         let Ok(found) = self.code.kernel(kernel) else { return };
-        let own = || (!self.code.machine().approach.unified).then_some([GROUP, 1, 1]);
+        let own = || (!self.code.machine().capabilities.unified).then_some([GROUP, 1, 1]);
         let Some(size) = local_size.or_else(own) else { return };
         let guards = local_size.is_none() && found.is_long();
         let key = self.probable_key(found, size).changed(|key| key.kernel.guard[0] |= guards);
@@ -186,9 +186,9 @@ impl LoadedProgram for WgpuProgram {
     /// driver takes seconds for long ones, which fill all registers.
     fn max_group_size(&self, kernel: &str) -> Option<u32> {
         let gpu = self.code.machine();
-        let kernel = self.code.kernel(kernel).ok().filter(|kernel| !kernel.group_blind() && gpu.tells_registers())?;
+        let kernel = self.code.kernel(kernel).ok().filter(|kernel| !kernel.group_blind() && gpu.reports_registers())?;
         if kernel.is_long() {
-            return pipeline_statistics::max_group_size(pipeline_statistics::MOST_REGISTERS);
+            return pipeline_statistics::max_group_size(pipeline_statistics::MAX_REGISTERS);
         }
         let registers = kernel.find_out(REGISTERS, || {
             let pipeline = self.code.executable(kernel, &self.probable_key(kernel, EASY_GROUP))?;

@@ -14,43 +14,45 @@ use wgcl_runtime::Program;
 
 use crate::gpu::open_device::Gpu;
 use crate::launch::bind::{Ranges, bound_range};
-use crate::launch::ndrange::Part;
-use crate::launch::pipeline::{Group, Pipeline};
+use crate::launch::ndrange::GroupRange;
+use crate::launch::pipeline::{BindGroup, Pipeline};
 use crate::launch::program::{Kernel, WgpuProgram};
 use crate::memory::device_memory::{WgpuMemory, downcast};
-use crate::submit::batch::Uses;
+use crate::submit::batch_encoder::Uses;
 
 /// Launches that are remembered: programs take turns with a few kernels.
-const REMEMBERED: usize = 8;
+const MAX_CACHED_LAUNCHES: usize = 8;
 
 /// The launches that are remembered, the last one that was new at the end.
 #[derive(Default)]
-pub(crate) struct Again(VecDeque<Seen>);
+pub(crate) struct LaunchCache(VecDeque<CachedLaunch>);
 
-impl Again {
+impl LaunchCache {
     /// A launch of that program which this one is like.
-    pub(crate) fn find(&self, code: &Arc<Program<Gpu>>, launch: &Launch) -> Option<&Seen> {
-        self.0.iter().rev().find(|seen| {
-            Arc::ptr_eq(&seen.kernel, &launch.kernel) && Weak::as_ptr(&seen.code) == Arc::as_ptr(code) && seen.shape.is_that_of(launch)
+    pub(crate) fn find(&self, code: &Arc<Program<Gpu>>, launch: &Launch) -> Option<&CachedLaunch> {
+        self.0.iter().rev().find(|cached| {
+            Arc::ptr_eq(&cached.kernel, &launch.kernel)
+                && Weak::as_ptr(&cached.code) == Arc::as_ptr(code)
+                && cached.shape.is_that_of(launch)
         })
     }
 
     /// Remembers a launch, and forgets the oldest.
-    pub(crate) fn note(&mut self, seen: Seen) {
-        if self.0.len() == REMEMBERED {
+    pub(crate) fn note(&mut self, cached: CachedLaunch) {
+        if self.0.len() == MAX_CACHED_LAUNCHES {
             self.0.pop_front();
         }
-        self.0.push_back(seen);
+        self.0.push_back(cached);
     }
 
     /// Forgets those that use memory which is gone.
     pub(crate) fn forget(&mut self, id: u64) {
-        self.0.retain(|seen| seen.bound.iter().all(|range| range.0 != id) && !seen.shape.has(id));
+        self.0.retain(|cached| cached.bound.iter().all(|range| range.0 != id) && !cached.shape.has(id));
     }
 }
 
 /// A launch of one dispatch, and what it came to.
-pub(crate) struct Seen {
+pub(crate) struct CachedLaunch {
     /// Its address is no other program's as long as this is here.
     code: Weak<Program<Gpu>>,
     kernel: Arc<str>,
@@ -58,34 +60,34 @@ pub(crate) struct Seen {
     bound: Ranges,
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) groups: [u32; 3],
-    pub(crate) part: Part,
-    pub(crate) group: Arc<Group>,
+    pub(crate) part: GroupRange,
+    pub(crate) group: Arc<BindGroup>,
     /// The memory of the ring in which its arguments were.
     pub(crate) arguments: Option<u64>,
     pub(crate) uses: Uses,
     /// The memory that it uses, and whether it writes that.
-    pub(crate) memory: SmallVec<[(Place, bool); 8]>,
+    pub(crate) memory: SmallVec<[(MemorySource, bool); 8]>,
 }
 
 /// What a dispatch was made of.
-pub(crate) struct Dispatched {
+pub(crate) struct RecordedDispatch {
     pub(crate) bound: Ranges,
-    pub(crate) group: Arc<Group>,
+    pub(crate) group: Arc<BindGroup>,
     pub(crate) arguments: Option<u64>,
     pub(crate) uses: Uses,
     /// `None` where it uses memory of the engine's own, which is not the same the next time.
-    pub(crate) memory: Option<SmallVec<[(Place, bool); 8]>>,
+    pub(crate) memory: Option<SmallVec<[(MemorySource, bool); 8]>>,
 }
 
-impl Seen {
+impl CachedLaunch {
     /// A launch that was just recorded as that dispatch; `None` where the next one may come to something else.
     pub(crate) fn new(
         (program, kernel, launch): (&WgpuProgram, &Kernel, &Launch),
         pipeline: &Arc<Pipeline>,
-        (groups, part): ([u32; 3], Part),
-        dispatched: Dispatched,
+        (groups, part): ([u32; 3], GroupRange),
+        dispatched: RecordedDispatch,
     ) -> Option<Self> {
-        let Dispatched { bound, group, arguments, uses, memory } = dispatched;
+        let RecordedDispatch { bound, group, arguments, uses, memory } = dispatched;
         Some(Self {
             code: Arc::downgrade(&program.code),
             kernel: Arc::clone(&launch.kernel),
@@ -104,7 +106,7 @@ impl Seen {
 
 /// Where a launch has memory.
 #[derive(Clone, Copy)]
-pub(crate) enum Place {
+pub(crate) enum MemorySource {
     /// An argument's, or behind them one to which only pointers in memory lead.
     Range(u32),
     /// The program's constants.
@@ -113,7 +115,7 @@ pub(crate) enum Place {
     Variables,
 }
 
-impl Place {
+impl MemorySource {
     /// Of what is bound; `None` for memory of the engine's own.
     pub(crate) fn of(binding: &Binding) -> Option<Self> {
         match binding.source {

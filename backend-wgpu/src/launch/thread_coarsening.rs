@@ -6,15 +6,15 @@ use wgcl_compiler::launch::LaunchKey;
 use wgcl_runtime::Program;
 
 use crate::gpu::open_device::Gpu;
-use crate::launch::limits::Planner;
-use crate::launch::ndrange::Part;
+use crate::launch::limits::LaunchLimits;
+use crate::launch::ndrange::GroupRange;
 use crate::launch::program::{Kernel, KernelShader};
 
 /// Most work-items an invocation: 16 bytes of single ones.
-const MOST: u32 = 16;
+const MAX_FACTOR: u32 = 16;
 /// Invocations that a launch must leave for each compute unit of a GPU: half of what it holds at a time.
 const PER_UNIT: u64 = 1024;
-/// The same of a CPU, which takes them in turn: enough groups for all threads.
+/// The same of a CPU, which takes them in turn: busy_invocations groups for all threads.
 const PER_THREAD: u64 = 512;
 /// Invocations of a group.
 const GROUP: u64 = 256;
@@ -29,7 +29,7 @@ fn asked() -> Option<bool> {
 }
 
 /// Invocations that keep a device busy.
-pub(crate) fn enough(properties: &DeviceProperties) -> u64 {
+pub(crate) fn busy_invocations(properties: &DeviceProperties) -> u64 {
     let each = if properties.kind == DeviceKind::Cpu { PER_THREAD } else { PER_UNIT };
     each * u64::from(properties.compute_units)
 }
@@ -48,17 +48,17 @@ impl LaunchSizes {
     }
 
     /// How many work-items an invocation may stand for: a power of two.
-    fn most(&self, kernel: &Kernel, planner: &Planner) -> u32 {
+    fn most(&self, kernel: &Kernel, limits: &LaunchLimits) -> u32 {
         let least = match asked() {
             Some(false) => return 1,
             Some(true) => 1,
-            None => planner.enough,
+            None => limits.busy_invocations,
         };
-        if !kernel.group_blind() || self.global_offset != [0; 3] || !planner.gpu.approach.spirv {
+        if !kernel.group_blind() || self.global_offset != [0; 3] || !limits.gpu.capabilities.spirv {
             return 1;
         }
         let items = self.global_size.iter().fold(1u64, |product, &n| product.saturating_mul(n));
-        let mut most = MOST;
+        let mut most = MAX_FACTOR;
         while most > 1 && (!self.global_size[0].is_multiple_of(u64::from(most)) || items / u64::from(most) < least) {
             most /= 2;
         }
@@ -66,12 +66,12 @@ impl LaunchSizes {
     }
 
     /// The key, and the groups, where invocations may stand for `most` work-items and do so for `count`.
-    fn key(&self, common: &LaunchKey, (most, count): (u32, u32), max_groups: [u32; 3]) -> (LaunchKey, Part) {
+    fn key(&self, common: &LaunchKey, (most, count): (u32, u32), max_groups: [u32; 3]) -> (LaunchKey, GroupRange) {
         let mut invocations = self.global_size;
         invocations[0] /= u64::from(count);
         let local_size = local_size(self.local_size, invocations);
         let groups = std::array::from_fn(|d| invocations[d].div_ceil(u64::from(local_size[d])) as u32);
-        let part = Part { base: [0; 3], groups };
+        let part = GroupRange { base: [0; 3], groups };
         let mut key = common.clone();
         (key.kernel.local_size, key.kernel.enqueued_local_size, key.binding.coarsen) = (local_size, local_size, most);
         key.kernel.guard = std::array::from_fn(|d| !invocations[d].is_multiple_of(u64::from(local_size[d])));
@@ -80,7 +80,7 @@ impl LaunchSizes {
     }
 }
 
-/// A local size for invocations of which there are so many: the application's where it is large enough, longer in the first dimension where it is not.
+/// A local size for invocations of which there are so many: the application's where it is large busy_invocations, longer in the first dimension where it is not.
 fn local_size(local: [u32; 3], invocations: [u64; 3]) -> [u32; 3] {
     let others = u64::from(local[1]) * u64::from(local[2]);
     let first = u64::from(local[0]).max(GROUP / others.max(1)).min(invocations[0].next_power_of_two());
@@ -88,9 +88,9 @@ fn local_size(local: [u32; 3], invocations: [u64; 3]) -> [u32; 3] {
 }
 
 /// A launch whose invocations stand for several work-items each.
-pub(crate) struct CoarseLaunch {
+pub(crate) struct CoarsenedLaunch {
     pub(crate) key: LaunchKey,
-    pub(crate) groups: Part,
+    pub(crate) groups: GroupRange,
     /// For how many work-items an invocation may stand, ...
     pub(crate) most: u32,
     /// ... and does.
@@ -99,17 +99,17 @@ pub(crate) struct CoarseLaunch {
 
 /// How a launch is coarsened; `None` where it is not. Where nobody knows yet for how many work-items an invocation of the kernel stands, shaders are
 /// made until one does what was expected of it: the driver has to compile none of the others.
-pub(crate) fn coarse_launch(
+pub(crate) fn coarsened_launch(
     code: &Program<Gpu>,
     kernel: &Kernel,
     (shape, common): (&LaunchSizes, &LaunchKey),
-    planner: &Planner,
-) -> BackendResult<Option<CoarseLaunch>> {
-    let most = shape.most(kernel, planner);
+    limits: &LaunchLimits,
+) -> BackendResult<Option<CoarsenedLaunch>> {
+    let most = shape.most(kernel, limits);
     if most == 1 {
         return Ok(None);
     }
-    let key = |count: u32| shape.key(common, (most, count), planner.max_groups);
+    let key = |count: u32| shape.key(common, (most, count), limits.max_groups);
     let count = kernel.find_out(most, || {
         let mut expected = most.min(4);
         while expected > 1 {
@@ -122,7 +122,7 @@ pub(crate) fn coarse_launch(
         Ok(expected)
     })?;
     let (key, groups) = key(count);
-    Ok((count > 1).then_some(CoarseLaunch { key, groups, most, count }))
+    Ok((count > 1).then_some(CoarsenedLaunch { key, groups, most, count }))
 }
 
 #[cfg(test)]

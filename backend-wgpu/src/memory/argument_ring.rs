@@ -5,12 +5,12 @@ use wgcl_api::backend::BackendResult;
 
 use crate::gpu::open_device::Gpu;
 use crate::memory::staging_buffer::Direction;
-use crate::memory::staging_ring::{Ring, Room, Slot};
+use crate::memory::staging_ring::{Allocation, Ring, Slot};
 
 /// Bytes of arguments a segment of the ring holds.
 const SEGMENT: u64 = 1 << 18;
 /// Segments at most.
-const MOST_SEGMENTS: usize = 64;
+const MAX_SEGMENTS: usize = 64;
 
 /// The contents of an argument buffer.
 pub(crate) type ArgumentBytes = SmallVec<[u8; 256]>;
@@ -19,8 +19,8 @@ pub(crate) type ArgumentBytes = SmallVec<[u8; 256]>;
 struct Last {
     bytes: ArgumentBytes,
     slot: Slot,
-    /// The ring's turn then.
-    turn: u64,
+    /// The ring's generation then.
+    generation: u64,
 }
 
 /// The ring, and what was put there last.
@@ -31,25 +31,25 @@ pub(crate) struct Arguments {
 
 impl Default for Arguments {
     fn default() -> Self {
-        Self { ring: Ring::new(Direction::Arguments, SEGMENT, MOST_SEGMENTS), last: None }
+        Self { ring: Ring::new(Direction::Arguments, SEGMENT, MAX_SEGMENTS), last: None }
     }
 }
 
 impl Arguments {
     /// Where the last arguments are, if they are these; the batch `serial` then uses them too.
     pub(crate) fn find(&mut self, bytes: &ArgumentBytes, serial: u64) -> Option<Slot> {
-        let last = self.last.as_ref().filter(|last| last.turn == self.ring.turn() && last.bytes == *bytes)?;
+        let last = self.last.as_ref().filter(|last| last.generation == self.ring.generation() && last.bytes == *bytes)?;
         self.ring.touch(&last.slot, serial);
         Some(last.slot.clone())
     }
 
-    /// Room for so many bytes, as [`Ring::take`].
-    pub(crate) fn take(&mut self, gpu: &Gpu, size: u64, align: u64, serial: u64, completed: u64) -> BackendResult<Room> {
+    /// Allocation for so many bytes, as [`Ring::take`].
+    pub(crate) fn take(&mut self, gpu: &Gpu, size: u64, align: u64, serial: u64, completed: u64) -> BackendResult<Allocation> {
         self.ring.take(gpu, size, align, serial, completed)
     }
 
     /// Notes what was put into a slot.
     pub(crate) fn set_last(&mut self, bytes: ArgumentBytes, slot: &Slot) {
-        self.last = Some(Last { bytes, slot: slot.clone(), turn: self.ring.turn() });
+        self.last = Some(Last { bytes, slot: slot.clone(), generation: self.ring.generation() });
     }
 }

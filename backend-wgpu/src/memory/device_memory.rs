@@ -37,7 +37,7 @@ const PAGE: u64 = 4096;
 enum View {
     /// As its own.
     Mapping,
-    /// To write, where the device has a [window](crate::adapter::capabilities::Approach::window).
+    /// To write, where the device has a [window](crate::adapter::capabilities::Capabilities::window).
     Window,
 }
 
@@ -77,11 +77,11 @@ impl WgpuMemory {
 
     /// Memory that may have to be bound in pieces.
     pub(crate) fn of_any_size(gpu: &Arc<Gpu>, size: u64, thread: Option<Sender<Message>>) -> BackendResult<Arc<Self>> {
-        Self::make(gpu, size, thread, BufferUsages::UNIFORM, if gpu.approach.unified { View::Mapping } else { View::Window })
+        Self::make(gpu, size, thread, BufferUsages::UNIFORM, if gpu.capabilities.unified { View::Mapping } else { View::Window })
     }
 
-    /// The host's memory, which the host sees, and which the device reads and writes across the bus. Only where there is [`Gpu::raw`].
-    pub(crate) fn of_host(gpu: &Arc<Gpu>, size: u64, thread: Sender<Message>) -> BackendResult<Arc<Self>> {
+    /// The host's memory, which the host sees, and which the device reads and writes across the bus. Only where there is [`Gpu::vulkan_queue`].
+    pub(crate) fn host_allocation(gpu: &Arc<Gpu>, size: u64, thread: Sender<Message>) -> BackendResult<Arc<Self>> {
         // Said to be read by the host: cached.
         Self::make(gpu, size, Some(thread), BufferUsages::MAP_READ, View::Mapping)
     }
@@ -96,9 +96,9 @@ impl WgpuMemory {
         let allocated = if wanted <= UNIFORM_LIMIT { wanted.next_power_of_two().max(GRANULE) } else { wanted.next_multiple_of(GRANULE) };
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | more;
         gpu.reserve(allocated)?;
-        let mapped = view == View::Mapping || (gpu.approach.window && allocated < LARGE);
+        let mapped = view == View::Mapping || (gpu.capabilities.window && allocated < LARGE);
         let (mut buffer, address) = gpu.buffer(allocated, usage, mapped).inspect_err(|_| gpu.release(allocated))?;
-        buffer.seen = view == View::Mapping;
+        buffer.host_visible = view == View::Mapping;
         let (mapping, window) = if view == View::Mapping { (address, None) } else { (None, address) };
         let mut memory = Self::of_buffer(gpu, (size, allocated), buffer, thread);
         (memory.mapping, memory.window) = (mapping, window);
@@ -106,7 +106,7 @@ impl WgpuMemory {
     }
 
     /// Memory that others have made, which the host does not see.
-    pub(crate) fn imported(gpu: &Arc<Gpu>, kind: ExternalMemory, fd: i32, size: u64, thread: Sender<Message>) -> BackendResult<Arc<Self>> {
+    pub(crate) fn import_fd(gpu: &Arc<Gpu>, kind: ExternalMemory, fd: i32, size: u64, thread: Sender<Message>) -> BackendResult<Arc<Self>> {
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | BufferUsages::UNIFORM;
         gpu.check_alive()?;
         let made = hal::imported_buffer(&gpu.device, kind == ExternalMemory::DmaBuf, fd, size, usage);
@@ -119,8 +119,8 @@ impl WgpuMemory {
 
     /// The first bytes of a region of the host's, which the device reads and writes where they are. `None` where that cannot be: they do not begin at a multiple of what the device asks
     /// for, or end within a word, of which stores then take along what stands beside.
-    pub(crate) fn adopted(gpu: &Arc<Gpu>, region: &Arc<dyn HostRegion>, size: u64, thread: Sender<Message>) -> Option<Arc<Self>> {
-        let align = gpu.approach.host_memory?;
+    pub(crate) fn import_host(gpu: &Arc<Gpu>, region: &Arc<dyn HostRegion>, size: u64, thread: Sender<Message>) -> Option<Arc<Self>> {
+        let align = gpu.capabilities.host_memory?;
         let start = NonNull::new(std::ptr::with_exposed_provenance_mut::<u8>(region.address()))?;
         // The pages in which it lies are there as a whole. The host maps no part of a page.
         let allocated = size.checked_next_multiple_of(align)?;
@@ -139,7 +139,7 @@ impl WgpuMemory {
         };
         let mut memory = Self::of_buffer(gpu, (size, allocated), buffer, Some(thread));
         memory.region = Some(Arc::clone(region));
-        memory.mapping = gpu.approach.unified.then_some(Mapping(start));
+        memory.mapping = gpu.capabilities.unified.then_some(Mapping(start));
         Some(Arc::new(memory))
     }
 
@@ -201,7 +201,7 @@ impl Drop for WgpuMemory {
         }
         // SAFETY: taken once, here.
         let buffer = unsafe { ManuallyDrop::take(&mut self.buffer) };
-        self.gpu.bury(buffer.wgpu, self.busy_until(true), self.allocated, self.region.take());
+        self.gpu.free_after(buffer.wgpu, self.busy_until(true), self.allocated, self.region.take());
         if let (Some(thread), true) = (&self.thread, self.bound.load(Ordering::Relaxed)) {
             // A thread that has ended holds no bindings.
             let _ = thread.send(Message::Forget(self.id));
@@ -225,23 +225,23 @@ impl Memory for WgpuMemory {
 
 /// Bytes of memory that the host sees all the time, written by a command of another device.
 #[derive(Debug)]
-struct Landing {
+struct MappedTarget {
     memory: Arc<dyn Memory>,
     place: Range<u64>,
 }
 
 /// What is written at a range of memory, if the host sees it.
-pub(crate) fn landing(memory: &Arc<dyn Memory>, place: Range<u64>) -> Option<Arc<dyn HostTarget>> {
+pub(crate) fn mapped_target(memory: &Arc<dyn Memory>, place: Range<u64>) -> Option<Arc<dyn HostTarget>> {
     let own = downcast(memory).ok()?;
     own.mapping()?;
     mapped_copy::check(std::iter::once((place.start, place.end.checked_sub(place.start)?)), own).ok()?;
-    Some(Arc::new(Landing { memory: Arc::clone(memory), place }))
+    Some(Arc::new(MappedTarget { memory: Arc::clone(memory), place }))
 }
 
-impl HostTarget for Landing {
+impl HostTarget for MappedTarget {
     fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
         let Some(mapping) = downcast(&self.memory).ok().and_then(WgpuMemory::mapping) else { return };
-        // SAFETY: the bytes are inside, as `landing` saw. No command of this device uses them before the other's is done (`Device::landing`), but one that races.
+        // SAFETY: the bytes are inside, as `mapped_target` saw. No command of this device uses them before the other's is done (`Device::mapped_target`), but one that races.
         f(unsafe { mapping.bytes_mut(self.place.start, self.place.end - self.place.start) });
         // They are there before anything is submitted.
         fence(Ordering::SeqCst);

@@ -58,7 +58,7 @@ impl HostBuffer {
         let usage = match direction {
             Direction::Arguments => BufferUsages::UNIFORM | BufferUsages::COPY_DST,
             // Said to be read by the host: cached, and not across the bus. Only where the usage is not the portable interface's to check.
-            Direction::Up if gpu.approach.raw_buffers => {
+            Direction::Up if gpu.capabilities.vulkan_buffers => {
                 BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | BufferUsages::MAP_READ
             }
             Direction::Up => BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST,
@@ -89,7 +89,7 @@ impl HostBuffer {
         };
         // SAFETY: the range was checked; the caller says that the device does not use it, and only the submission thread writes here.
         let target = unsafe { mapping.bytes_mut(offset, bytes.len() as u64) };
-        gpu.copiers.copy(target, bytes);
+        gpu.copy_threads.copy(target, bytes);
         Ok(())
     }
 

@@ -27,7 +27,7 @@ pub(crate) struct Ring {
     current: usize,
     cursor: u64,
     /// How often slots may have been used again since the beginning.
-    turn: u64,
+    generation: u64,
 }
 
 /// A piece of a ring.
@@ -39,16 +39,16 @@ pub(crate) struct Slot {
 
 /// Whether a ring has room.
 #[derive(Debug)]
-pub(crate) enum Room {
+pub(crate) enum Allocation {
     /// Here.
     Slot(Slot),
     /// Nothing is free until that batch is complete.
-    After(u64),
+    WaitFor(u64),
 }
 
 impl Ring {
     pub(crate) const fn new(direction: Direction, segment_size: u64, max_segments: usize) -> Self {
-        Self { direction, segment_size, max_segments, segments: Vec::new(), current: 0, cursor: 0, turn: 0 }
+        Self { direction, segment_size, max_segments, segments: Vec::new(), current: 0, cursor: 0, generation: 0 }
     }
 
     /// Bytes of the largest slot.
@@ -57,8 +57,8 @@ impl Ring {
     }
 
     /// How often slots may have been used again since the beginning.
-    pub(crate) const fn turn(&self) -> u64 {
-        self.turn
+    pub(crate) const fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// A slot is used by a later batch than the one that it was taken for.
@@ -83,17 +83,17 @@ impl Ring {
     }
 
     /// A slot for the batch `serial`, when the batches up to `completed` are complete. `size` is at most that of a segment.
-    pub(crate) fn take(&mut self, gpu: &Gpu, size: u64, align: u64, serial: u64, completed: u64) -> BackendResult<Room> {
+    pub(crate) fn take(&mut self, gpu: &Gpu, size: u64, align: u64, serial: u64, completed: u64) -> BackendResult<Allocation> {
         if let Some(segment) = self.segments.get_mut(self.current) {
             if segment.last_use <= completed && self.cursor > 0 {
                 self.cursor = 0;
-                self.turn += 1;
+                self.generation += 1;
             }
             let offset = self.cursor.next_multiple_of(align);
             if offset + size <= self.segment_size {
                 self.cursor = offset + size;
                 segment.last_use = serial;
-                return Ok(Room::Slot(Slot { memory: Arc::clone(&segment.memory), offset }));
+                return Ok(Allocation::Slot(Slot { memory: Arc::clone(&segment.memory), offset }));
             }
         }
         let free = self.segments.iter().position(|segment| segment.last_use <= completed);
@@ -104,13 +104,13 @@ impl Ring {
                 self.segments.push(Segment { memory, last_use: 0 });
                 self.segments.len() - 1
             }
-            None => return Ok(Room::After(self.segments.iter().map(|segment| segment.last_use).min().unwrap_or(0))),
+            None => return Ok(Allocation::WaitFor(self.segments.iter().map(|segment| segment.last_use).min().unwrap_or(0))),
         };
         self.current = next;
-        self.turn += 1;
+        self.generation += 1;
         self.cursor = size;
         let segment = &mut self.segments[next];
         segment.last_use = serial;
-        Ok(Room::Slot(Slot { memory: Arc::clone(&segment.memory), offset: 0 }))
+        Ok(Allocation::Slot(Slot { memory: Arc::clone(&segment.memory), offset: 0 }))
     }
 }

@@ -12,43 +12,43 @@ use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, Command, Progress};
 use wgcl_runtime::shutdown;
 
-use crate::launch::limits::Planner;
+use crate::launch::limits::LaunchLimits;
 use crate::message::Message;
 use crate::queue::engine::Engine;
-use crate::submit::completion::Retirer;
-use crate::transfer::path::Route;
+use crate::submit::completion::CompletionQueue;
+use crate::transfer::path::TransferPath;
 
-/// The ports of the open devices.
-static PORTS: Mutex<Vec<Weak<Port>>> = Mutex::new(Vec::new());
+/// The queues of the open devices.
+static QUEUES: Mutex<Vec<Weak<DeviceQueue>>> = Mutex::new(Vec::new());
 
 /// A number that only the calling thread has, as long as it lives.
-fn own_number() -> usize {
+fn thread_token() -> usize {
     thread_local!(static PLACE: u8 = const { 0 });
     PLACE.with(|place| std::ptr::from_ref(place).addr())
 }
 
 /// The way to a device's engine.
-pub(crate) struct Port {
+pub(crate) struct DeviceQueue {
     /// `None` once the thread has ended.
     engine: Mutex<Option<Engine>>,
     thread: Sender<Message>,
     /// Commands and flushes that were sent to the thread and not taken yet.
     pending: AtomicUsize,
     /// The thread that was the last one to enqueue a command.
-    author: AtomicUsize,
-    retirer: Arc<Retirer>,
-    planner: Planner,
+    last_thread: AtomicUsize,
+    completions: Arc<CompletionQueue>,
+    limits: LaunchLimits,
 }
 
-impl Port {
+impl DeviceQueue {
     pub(crate) fn new(engine: Engine, thread: Sender<Message>) -> Arc<Self> {
-        let (retirer, planner) = (Arc::clone(engine.retirer()), engine.planner().clone());
+        let (completions, limits) = (Arc::clone(engine.completions()), engine.limits().clone());
         let (engine, counts) = (Mutex::new(Some(engine)), || AtomicUsize::new(0));
-        let port = Arc::new(Self { engine, thread, pending: counts(), author: counts(), retirer, planner });
-        let mut ports = PORTS.lock();
-        ports.retain(|port| port.strong_count() > 0);
-        ports.push(Arc::downgrade(&port));
-        port
+        let queue = Arc::new(Self { engine, thread, pending: counts(), last_thread: counts(), completions, limits });
+        let mut queues = QUEUES.lock();
+        queues.retain(|queue| queue.strong_count() > 0);
+        queues.push(Arc::downgrade(&queue));
+        queue
     }
 
     /// Sends what is to come in its turn. Fails where the thread has ended.
@@ -59,7 +59,7 @@ impl Port {
     }
 
     /// Runs `f` with the engine if that is free and nothing is on its way to it. Then tells of what `f` finished, with nothing locked.
-    fn direct<R>(&self, f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
+    fn with_engine<R>(&self, f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
         if self.pending.load(Ordering::Acquire) != 0 {
             return None;
         }
@@ -76,24 +76,24 @@ impl Port {
 
     /// Takes a command.
     pub(crate) fn enqueue(&self, command: Command, profile: bool, progress: Arc<dyn Progress>) {
-        self.author.store(own_number(), Ordering::Relaxed);
+        self.last_thread.store(thread_token(), Ordering::Relaxed);
         let mut parts = Some((command, profile, progress));
-        let taken = self.direct(|engine| {
+        let taken = self.with_engine(|engine| {
             let route = parts.as_ref().map(|(command, ..)| engine.route(command))?;
             // What cannot be done is soon said. Who waits for a transfer has nothing better to do, and waking the thread for it takes some 50 us on an H100's host.
             let awaited = parts.as_ref().is_some_and(|(.., progress)| progress.is_awaited_here());
-            let is_quick = route.as_ref().map_or(true, |route| route.is_quick() || (awaited && *route != Route::Host));
+            let is_quick = route.as_ref().map_or(true, |route| route.is_quick() || (awaited && *route != TransferPath::Host));
             let (command, profile, progress) = if is_quick { parts.take() } else { None }?;
             let retiring = engine.take(command, route, profile, progress);
-            let recording = engine.recording();
-            if recording.is_full() && recording.submits_at_once() {
-                recording.submit();
+            let batch = engine.batch();
+            if batch.is_full() && batch.submits_at_once() {
+                batch.submit();
             }
-            Some((retiring, recording.is_full()))
+            Some((retiring, batch.is_full()))
         });
         if let Some((retiring, is_full)) = taken.flatten() {
             if retiring {
-                self.retirer.retire();
+                self.completions.retire();
             }
             if is_full {
                 // The submission may wait for the one before.
@@ -102,7 +102,7 @@ impl Port {
         }
         let Some((command, profile, progress)) = parts else { return };
         // The thread makes the first pipeline itself if it has nothing else to do.
-        self.planner.prepare(&command, usize::from(self.pending.load(Ordering::Acquire) == 0));
+        self.limits.prepare(&command, usize::from(self.pending.load(Ordering::Acquire) == 0));
         if let Err(SendError(Message::Command { progress, .. })) = self.send(Message::Command { command, profile, progress }) {
             progress.complete(Err(BackendError::DeviceLost("its thread has ended".to_owned())));
         }
@@ -110,9 +110,9 @@ impl Port {
 
     /// Submits what was recorded.
     pub(crate) fn flush(&self) {
-        let flushed = self.direct(|engine| {
-            let recording = engine.recording();
-            recording.submits_at_once().then(|| recording.submit())
+        let flushed = self.with_engine(|engine| {
+            let batch = engine.batch();
+            batch.submits_at_once().then(|| batch.submit())
         });
         if flushed.flatten().is_none() {
             // A thread that has ended has nothing to flush.
@@ -125,24 +125,24 @@ impl Port {
         if done() {
             return;
         }
-        self.begin_others();
-        if self.direct(|engine| engine.recording().submit_unheard()).is_none() {
+        self.flush_other_queues();
+        if self.with_engine(|engine| engine.batch().submit_unnotified()).is_none() {
             let _ = self.send(Message::Flush);
             return;
         }
         let _running = shutdown::Running::new();
-        self.retirer.retire();
-        while !done() && self.retirer.wait_for_next() {
-            self.retirer.retire();
+        self.completions.retire();
+        while !done() && self.completions.wait_for_next() {
+            self.completions.retire();
         }
-        self.direct(|engine| engine.recording().was_awaited());
+        self.with_engine(|engine| engine.batch().was_awaited());
     }
 
     /// Submits what the calling thread has enqueued for other devices: they work while it waits for this one. (Of two GPUs that a program finishes one after the other,
     /// the second would not begin before the first is done.)
-    fn begin_others(&self) {
-        let others: Vec<_> = PORTS.lock().iter().filter(|port| !std::ptr::eq(port.as_ptr(), self)).filter_map(Weak::upgrade).collect();
-        others.iter().filter(|port| port.author.load(Ordering::Relaxed) == own_number()).for_each(|port| port.flush());
+    fn flush_other_queues(&self) {
+        let others: Vec<_> = QUEUES.lock().iter().filter(|queue| !std::ptr::eq(queue.as_ptr(), self)).filter_map(Weak::upgrade).collect();
+        others.iter().filter(|queue| queue.last_thread.load(Ordering::Relaxed) == thread_token()).for_each(|queue| queue.flush());
     }
 
     /// The submission thread: serves until told to end.
@@ -158,19 +158,19 @@ impl Port {
                     let route = engine.route(&command);
                     retiring = engine.take(command, route, profile, progress);
                 }
-                Message::Flush => engine.recording().submit(),
+                Message::Flush => engine.batch().submit(),
                 Message::Forget(id) => engine.forget(id),
                 Message::Quit => break,
             }
-            if engine.recording().is_full() {
-                engine.recording().submit();
+            if engine.batch().is_full() {
+                engine.batch().submit();
             }
             if counts {
                 self.pending.fetch_sub(1, Ordering::AcqRel);
             }
             drop(place);
             if retiring {
-                self.retirer.retire();
+                self.completions.retire();
             }
         }
         let engine = self.engine.lock().take();

@@ -16,14 +16,14 @@ const CHUNKS: usize = 32;
 
 /// Bytes on their way to the application.
 #[derive(Debug)]
-pub(crate) struct Fetch {
+pub(crate) struct PendingRead {
     pub(crate) memory: Arc<HostBuffer>,
     /// Place in the memory, place in the target, and size of each piece.
     pub(crate) pieces: SmallVec<[(u64, u64, u64); 1]>,
     pub(crate) target: Arc<dyn HostTarget>,
 }
 
-impl Fetch {
+impl PendingRead {
     /// Takes the bytes out.
     pub(crate) fn deliver(&self, gpu: &Gpu) -> BackendResult<()> {
         let mut result = Ok(());
@@ -33,7 +33,7 @@ impl Fetch {
                 let Some(target) = bytes.get_mut(range) else {
                     return Err(BackendError::Other("a transfer beyond the end of the host's memory".to_owned()));
                 };
-                self.memory.read(gpu, *at, *size, &mut |source| gpu.copiers.copy(target, source))
+                self.memory.read(gpu, *at, *size, &mut |source| gpu.copy_threads.copy(target, source))
             });
         });
         result
@@ -42,20 +42,20 @@ impl Fetch {
 
 /// Memory for reads.
 #[derive(Default)]
-pub(crate) struct Fetches {
+pub(crate) struct ReadbackPool {
     chunks: Vec<Arc<HostBuffer>>,
     current: usize,
     cursor: u64,
 }
 
-impl Fetches {
+impl ReadbackPool {
     /// Whether there is room for so many bytes, in chunks that nothing uses or that can still be made.
-    pub(crate) fn has_room(&self, size: u64) -> bool {
+    pub(crate) fn has_space(&self, size: u64) -> bool {
         let fits = |chunk: &Arc<HostBuffer>| is_free(chunk) || self.cursor + size <= CHUNK;
         self.chunks.len() < CHUNKS || self.chunks.get(self.current).is_some_and(fits) || self.chunks.iter().any(is_free)
     }
 
-    /// Some bytes, at most [`CHUNK`], at a multiple of 8. Fails while all chunks are in use: ask [`Fetches::has_room`] before.
+    /// Some bytes, at most [`CHUNK`], at a multiple of 8. Fails while all chunks are in use: ask [`ReadbackPool::has_space`] before.
     pub(crate) fn take(&mut self, gpu: &Gpu, size: u64) -> BackendResult<(Arc<HostBuffer>, u64)> {
         if let Some(chunk) = self.chunks.get(self.current) {
             if is_free(chunk) {

@@ -13,7 +13,7 @@ use crate::memory::device_memory::WgpuMemory;
 use crate::memory::staging_buffer::{Direction, HostBuffer};
 
 /// Launches that print, in flight at the same time: what waits to be read takes memory.
-pub(crate) const MOST_IN_FLIGHT: usize = 16;
+pub(crate) const MAX_IN_FLIGHT: usize = 16;
 
 /// Where a buffer counts its records: the first byte, and how many.
 pub(crate) const COUNTER: (u64, u64) = (0, 4);

@@ -24,7 +24,7 @@ pub(crate) const COPIED: u64 = 16;
 
 /// The word of a device.
 #[derive(Debug)]
-pub(crate) struct Word {
+pub(crate) struct LoopWatchdog {
     gpu: Arc<Gpu>,
     memory: Arc<WgpuMemory>,
     in_flight: Mutex<usize>,
@@ -32,7 +32,7 @@ pub(crate) struct Word {
     spare_copies: Mutex<Vec<HostBuffer>>,
 }
 
-impl Word {
+impl LoopWatchdog {
     pub(crate) fn new(gpu: &Arc<Gpu>) -> BackendResult<Arc<Self>> {
         let memory = WgpuMemory::new(gpu, BYTES, None)?;
         let word = Self { gpu: Arc::clone(gpu), memory, in_flight: Mutex::new(0), spare_copies: Mutex::default() };
@@ -74,15 +74,15 @@ fn first_word(bytes: &[u8]) -> u32 {
 
 /// A launch that is watched, from when it is recorded until it is told of.
 #[derive(Debug)]
-pub(crate) struct Watch {
-    word: Arc<Word>,
+pub(crate) struct WatchedLaunch {
+    word: Arc<LoopWatchdog>,
     kernel: Arc<str>,
     /// Where the word is copied when the launch has ended.
     copy: Option<HostBuffer>,
 }
 
-impl Watch {
-    pub(crate) fn new(word: &Arc<Word>, kernel: &Arc<str>) -> BackendResult<Self> {
+impl WatchedLaunch {
+    pub(crate) fn new(word: &Arc<LoopWatchdog>, kernel: &Arc<str>) -> BackendResult<Self> {
         let copy = word.take_copy()?;
         *word.in_flight.lock() += 1;
         Ok(Self { word: Arc::clone(word), kernel: Arc::clone(kernel), copy })
@@ -114,7 +114,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for WatchedLaunch {
     fn drop(&mut self) {
         if let Some(copy) = self.copy.take() {
             self.word.spare_copies.lock().push(copy);

@@ -16,10 +16,10 @@ use wgcl_api::backend::{BackendError, BackendResult, Progress, Times};
 use crate::gpu::open_device::{Gpu, Submission};
 use crate::host::clock;
 use crate::host::process_exit;
-use crate::readback::pending_read::Fetch;
+use crate::readback::pending_read::PendingRead;
 use crate::readback::printf::Output;
-use crate::readback::watchdog::Watch;
-use crate::submit::timestamps::Stamp;
+use crate::readback::watchdog::WatchedLaunch;
+use crate::submit::timestamps::CommandTimestamps;
 
 /// How a command ends.
 pub(crate) enum Outcome {
@@ -28,19 +28,19 @@ pub(crate) enum Outcome {
         /// When it was handed to the driver at the earliest.
         recorded: u64,
         /// The timestamps around it, where they were asked for.
-        stamp: Option<Stamp>,
+        timestamps: Option<CommandTimestamps>,
     },
     /// Of several parts, with the batch of the last one.
-    Several {
+    CommandList {
         /// When the first of them was recorded.
         recorded: u64,
         /// The first part.
-        first: Option<Moment>,
+        first: Option<Timing>,
         /// The last one, if there are more.
-        last: Option<Moment>,
+        last: Option<Timing>,
     },
     /// It has ended already; only its turn is awaited.
-    Ended(BackendResult<Times>),
+    EndedBuffer(BackendResult<Times>),
     /// With everything before it: it does nothing itself.
     Turn {
         /// When it was recorded.
@@ -49,71 +49,71 @@ pub(crate) enum Outcome {
 }
 
 /// What tells when a part of a command ran.
-pub(crate) enum Moment {
+pub(crate) enum Timing {
     /// Nothing does: nobody asked.
     None,
     /// Timestamps of the device.
-    Stamp(Stamp),
+    CommandTimestamps(CommandTimestamps),
     /// The host did it.
     Times(Times),
 }
 
-impl Moment {
-    pub(crate) fn stamp(stamp: Option<Stamp>) -> Self {
-        stamp.map_or(Self::None, Self::Stamp)
+impl Timing {
+    pub(crate) fn timestamps(timestamps: Option<CommandTimestamps>) -> Self {
+        timestamps.map_or(Self::None, Self::CommandTimestamps)
     }
 
     fn times(&self, gpu: &Gpu) -> BackendResult<Option<Times>> {
         match self {
             Self::None => Ok(None),
-            Self::Stamp(stamp) => stamp.times(gpu).map(Some),
+            Self::CommandTimestamps(timestamps) => timestamps.times(gpu).map(Some),
             Self::Times(times) => Ok(Some(*times)),
         }
     }
 }
 
 /// A command that is not complete, or whose turn has not come.
-pub(crate) struct Entry {
+pub(crate) struct PendingCommand {
     /// The first batch that it needs.
     pub(crate) since: u64,
     /// The batch to wait for.
     pub(crate) serial: u64,
     pub(crate) progress: Arc<dyn Progress>,
     pub(crate) outcome: Outcome,
-    pub(crate) after: After,
+    pub(crate) post_work: PostWork,
 }
 
 /// What is left to do when a command's dispatches are complete.
 #[derive(Default)]
-pub(crate) struct After {
+pub(crate) struct PostWork {
     /// What they print, in their order.
     pub(crate) outputs: Vec<Output>,
     /// Those whose loops the driver may have stopped.
-    pub(crate) watches: Vec<Watch>,
+    pub(crate) watched_launches: Vec<WatchedLaunch>,
     /// Bytes that the application wants.
-    pub(crate) fetches: Vec<Fetch>,
+    pub(crate) pending_reads: Vec<PendingRead>,
 }
 
-impl After {
+impl PostWork {
     pub(crate) fn is_empty(&self) -> bool {
-        self.outputs.is_empty() && self.watches.is_empty() && self.fetches.is_empty()
+        self.outputs.is_empty() && self.watched_launches.is_empty() && self.pending_reads.is_empty()
     }
 
     pub(crate) fn append(&mut self, mut other: Self) {
         self.outputs.append(&mut other.outputs);
-        self.watches.append(&mut other.watches);
-        self.fetches.append(&mut other.fetches);
+        self.watched_launches.append(&mut other.watched_launches);
+        self.pending_reads.append(&mut other.pending_reads);
     }
 
     /// Whether what they have computed is right.
     fn check(&self) -> BackendResult<()> {
-        self.watches.iter().try_for_each(Watch::check)
+        self.watched_launches.iter().try_for_each(WatchedLaunch::check)
     }
 }
 
 #[derive(Default)]
 struct State {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<PendingCommand>,
     /// Somebody is calling back.
     busy: bool,
     /// What to wait for, by serial number, rising.
@@ -125,12 +125,12 @@ struct State {
 }
 
 /// The list of commands in flight.
-pub(crate) struct Retirer {
+pub(crate) struct CompletionQueue {
     gpu: Arc<Gpu>,
     state: Mutex<State>,
 }
 
-impl Retirer {
+impl CompletionQueue {
     pub(crate) fn new(gpu: Arc<Gpu>) -> Self {
         Self { gpu, state: Mutex::default() }
     }
@@ -141,7 +141,7 @@ impl Retirer {
     }
 
     /// Appends a command.
-    pub(crate) fn push(&self, entry: Entry) {
+    pub(crate) fn push(&self, entry: PendingCommand) {
         self.state.lock().entries.push_back(entry);
     }
 
@@ -151,7 +151,7 @@ impl Retirer {
         self.state.lock().submissions.push_back((serial, index));
     }
 
-    /// A batch, and nothing after it yet, could not be submitted. Batches before it may still run.
+    /// A batch, and nothing post_work it yet, could not be submitted. Batches before it may still run.
     pub(crate) fn failed(&self, serial: u64, error: BackendError) {
         self.state.lock().failed.insert(serial, error);
     }
@@ -226,7 +226,7 @@ impl Retirer {
             };
             let ran = self.result(entry.outcome, failure, last_end);
             let has_run = ran.is_ok();
-            let mut result = ran.and_then(|times| entry.after.check().map(|()| times));
+            let mut result = ran.and_then(|times| entry.post_work.check().map(|()| times));
             if let Ok(times) = &result {
                 self.state.lock().last_end = times.end;
             }
@@ -234,15 +234,15 @@ impl Retirer {
             let told = catch_unwind(AssertUnwindSafe(|| {
                 entry.progress.running();
                 if result.is_ok()
-                    && let Err(error) = entry.after.fetches.iter().try_for_each(|fetch| fetch.deliver(&self.gpu))
+                    && let Err(error) = entry.post_work.pending_reads.iter().try_for_each(|fetch| fetch.deliver(&self.gpu))
                 {
                     result = Err(error);
                 }
                 // What a kernel has printed is worth reading above all where it went wrong.
                 if has_run {
-                    entry.after.outputs.iter().for_each(|output| self.print(output, &*entry.progress));
+                    entry.post_work.outputs.iter().for_each(|output| self.print(output, &*entry.progress));
                 }
-                drop(entry.after);
+                drop(entry.post_work);
                 entry.progress.complete(result);
             }));
             if told.is_err() {
@@ -263,23 +263,25 @@ impl Retirer {
     fn result(&self, outcome: Outcome, failure: Option<BackendError>, last_end: u64) -> BackendResult<Times> {
         match (outcome, failure) {
             // The host may have been done before the device was with what came earlier: commands are seen to begin and end in order.
-            (Outcome::Ended(result), _) => result.map(|Times { start, end }| Times { start: start.max(last_end), end: end.max(last_end) }),
-            (Outcome::Batch { .. } | Outcome::Several { .. }, Some(error)) => Err(error),
-            (Outcome::Several { recorded, first, last }, None) => {
+            (Outcome::EndedBuffer(result), _) => {
+                result.map(|Times { start, end }| Times { start: start.max(last_end), end: end.max(last_end) })
+            }
+            (Outcome::Batch { .. } | Outcome::CommandList { .. }, Some(error)) => Err(error),
+            (Outcome::CommandList { recorded, first, last }, None) => {
                 let latest = clock::now();
-                let times = |moment: Option<&Moment>| moment.map_or(Ok(None), |moment| moment.times(&self.gpu));
+                let times = |moment: Option<&Timing>| moment.map_or(Ok(None), |moment| moment.times(&self.gpu));
                 let (began, ended) = (times(first.as_ref())?, times(last.as_ref().or(first.as_ref()))?);
                 let end = ended.map_or(latest, |times| times.end).clamp(recorded, latest.max(recorded));
                 let start = began.map_or(recorded.max(last_end), |times| times.start).clamp(recorded, end);
                 Ok(Times { start, end })
             }
-            (Outcome::Batch { recorded, stamp: None }, None) => {
+            (Outcome::Batch { recorded, timestamps: None }, None) => {
                 let end = clock::now();
                 Ok(Times { start: recorded.max(last_end).min(end), end })
             }
-            (Outcome::Batch { recorded, stamp: Some(stamp) }, None) => {
+            (Outcome::Batch { recorded, timestamps: Some(timestamps) }, None) => {
                 let latest = clock::now();
-                let times = stamp.times(&self.gpu)?;
+                let times = timestamps.times(&self.gpu)?;
                 let end = times.end.clamp(recorded, latest);
                 Ok(Times { start: times.start.clamp(recorded, end), end })
             }
@@ -292,11 +294,11 @@ impl Retirer {
 }
 
 /// The completion thread: waits for the batches whose numbers arrive, until the sender is gone.
-pub(crate) fn run(retirer: &Retirer, batches: &Receiver<u64>) {
+pub(crate) fn run(completions: &CompletionQueue, batches: &Receiver<u64>) {
     while let Ok(serial) = batches.recv() {
-        if let Err(error) = retirer.wait(serial) {
+        if let Err(error) = completions.wait(serial) {
             tracing::error!("batch {serial}: {error}");
         }
-        retirer.retire();
+        completions.retire();
     }
 }

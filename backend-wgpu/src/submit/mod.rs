@@ -1,6 +1,6 @@
 //! The open batch, its submission, and the completion of commands.
 
-pub(crate) mod batch;
+pub(crate) mod batch_encoder;
 pub(crate) mod completion;
 pub(crate) mod handled;
 pub(crate) mod open_batch;

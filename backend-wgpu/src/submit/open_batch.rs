@@ -1,6 +1,6 @@
 //! The batch that is being recorded, and those that were submitted: what commands are recorded with, whatever they do.
 //!
-//! Batches have serial numbers. The open one has the next; all before it were submitted, and those up to [`Recording::completed`] are complete. Memory
+//! Batches have serial numbers. The open one has the next; all before it were submitted, and those up to [`OpenBatch::completed`] are complete. Memory
 //! notes the serial numbers of the batches that use it.
 
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use crate::gpu::open_device::{Gpu, Submission};
 use crate::host::clock;
 use crate::host::process_exit;
 use crate::memory::argument_ring::{ArgumentBytes, Arguments};
-use crate::memory::staging_ring::{Ring, Room, Slot};
-use crate::submit::batch::{Batch, Dispatch};
-use crate::submit::completion::{After, Entry, Outcome, Retirer};
-use crate::submit::handled::{Handled, Several};
-use crate::submit::timestamps::{Stamp, StampPool};
+use crate::memory::staging_ring::{Allocation, Ring, Slot};
+use crate::submit::batch_encoder::{BatchEncoder, Dispatch};
+use crate::submit::completion::{CompletionQueue, Outcome, PendingCommand, PostWork};
+use crate::submit::handled::{CommandList, Handled};
+use crate::submit::timestamps::{CommandTimestamps, TimestampPool};
 use crate::vulkan::semaphores;
 
 /// Commands a batch while the device has nothing else to do: it may as well begin.
@@ -27,38 +27,38 @@ const EAGER_BATCH: u32 = 64;
 const LARGEST_BATCH: u32 = 1024;
 
 /// The open batch and its predecessors.
-pub(crate) struct Recording {
+pub(crate) struct OpenBatch {
     gpu: Arc<Gpu>,
-    retirer: Arc<Retirer>,
+    completions: Arc<CompletionQueue>,
     /// Leads to the completion thread.
     batches: Sender<u64>,
-    batch: Batch,
+    encoder: BatchEncoder,
     /// Number of the open batch; the ones before it were submitted.
     serial: u64,
     /// The last batch of which the completion thread knows.
-    heard: u64,
-    /// Whether an idle device gets the first command after a wait at once, and not with the next ones: submitting is quick and does not wait.
+    notified_serial: u64,
+    /// Whether an idle device gets the first command post_work a wait at once, and not with the next ones: submitting is quick and does not wait.
     eager: bool,
     /// A thread has waited for the device, and no command has come since.
     awaited: bool,
     arguments: Arguments,
-    stamps: StampPool,
+    timestamp_set: TimestampPool,
 }
 
-impl Recording {
+impl OpenBatch {
     /// `batches` leads to the completion thread. `eager`: see there.
-    pub(crate) fn new(gpu: Arc<Gpu>, retirer: Arc<Retirer>, batches: Sender<u64>, eager: bool) -> Self {
+    pub(crate) fn new(gpu: Arc<Gpu>, completions: Arc<CompletionQueue>, batches: Sender<u64>, eager: bool) -> Self {
         Self {
             gpu,
-            retirer,
+            completions,
             batches,
-            batch: Batch::default(),
+            encoder: BatchEncoder::default(),
             serial: 1,
-            heard: 0,
+            notified_serial: 0,
             eager,
             awaited: false,
             arguments: Arguments::default(),
-            stamps: StampPool::default(),
+            timestamp_set: TimestampPool::default(),
         }
     }
 
@@ -68,8 +68,8 @@ impl Recording {
     }
 
     /// The list of commands in flight.
-    pub(crate) const fn retirer(&self) -> &Arc<Retirer> {
-        &self.retirer
+    pub(crate) const fn completions(&self) -> &Arc<CompletionQueue> {
+        &self.completions
     }
 
     /// The number of the open batch.
@@ -79,7 +79,7 @@ impl Recording {
 
     /// The last batch that is known to be complete.
     pub(crate) fn completed(&self) -> u64 {
-        self.retirer.completed()
+        self.completions.completed()
     }
 
     /// Whether everything that was submitted is complete.
@@ -89,17 +89,17 @@ impl Recording {
 
     /// Whether the open batch should be submitted without being asked for.
     pub(crate) fn is_full(&self) -> bool {
-        self.is_largest() || (self.batch.commands >= EAGER_BATCH && self.is_idle())
+        self.is_largest() || (self.encoder.commands >= EAGER_BATCH && self.is_idle())
     }
 
     /// Whether the open batch must not grow.
     pub(crate) const fn is_largest(&self) -> bool {
-        self.batch.commands >= LARGEST_BATCH
+        self.encoder.commands >= LARGEST_BATCH
     }
 
-    /// Whether a submission by the calling thread does not make it wait: some drivers run one after the other.
+    /// Whether a submission by the calling thread does not make it wait: some drivers run one post_work the other.
     pub(crate) fn submits_at_once(&self) -> bool {
-        self.gpu.raw.is_some() || self.batch.is_empty() || self.is_idle()
+        self.gpu.vulkan_queue.is_some() || self.encoder.is_empty() || self.is_idle()
     }
 
     /// A thread has waited for the device: the next command should start at once.
@@ -113,49 +113,49 @@ impl Recording {
             self.submit();
         }
         // Nothing here may be freed while the device uses it, and the driver's exit handlers come next.
-        if let Err(error) = self.retirer.wait(self.serial - 1) {
+        if let Err(error) = self.completions.wait(self.serial - 1) {
             tracing::debug!("at the end: {error}");
         }
-        self.batch.idle();
+        self.encoder.idle();
         if shutdown::is_ending() {
             // The completion thread ends with its sender, and the process's end waits for that thread.
             self.batches = std::sync::mpsc::channel().0;
-            process_exit::leave((self, rest));
+            process_exit::leak((self, rest));
         } else {
-            self.retirer.retire();
+            self.completions.retire();
         }
     }
 
     /// Submits the open batch, if there is one, and has the completion thread wait for it.
     pub(crate) fn submit(&mut self) {
-        self.submit_unheard();
-        if self.heard + 1 < self.serial {
-            self.heard = self.serial - 1;
+        self.submit_unnotified();
+        if self.notified_serial + 1 < self.serial {
+            self.notified_serial = self.serial - 1;
             // The completion thread lives as long as this one.
-            let _ = self.batches.send(self.heard);
+            let _ = self.batches.send(self.notified_serial);
         }
     }
 
-    /// Submits the open batch, if there is one. Nobody waits for it until the next [`Recording::submit`] but who has asked for it.
-    pub(crate) fn submit_unheard(&mut self) {
-        if self.batch.is_empty() {
+    /// Submits the open batch, if there is one. Nobody waits for it until the next [`OpenBatch::submit`] but who has asked for it.
+    pub(crate) fn submit_unnotified(&mut self) {
+        if self.encoder.is_empty() {
             return;
         }
-        self.tell_submitted();
-        match self.batch.submit(&self.gpu, self.serial) {
-            Ok(Some(index)) => self.retirer.submitted(self.serial, index),
+        self.report_submitted();
+        match self.encoder.submit(&self.gpu, self.serial) {
+            Ok(Some(index)) => self.completions.submitted(self.serial, index),
             Ok(None) => {}
-            Err(error) => self.retirer.failed(self.serial, error),
+            Err(error) => self.completions.failed(self.serial, error),
         }
         self.next_batch();
     }
 
     /// Submits the open batch, and behind it one that waits for semaphores or signals them and does nothing else: what comes later is ordered by it.
-    pub(crate) fn take_turns(&mut self, waits: &[Arc<dyn SharedPayload>], signals: &[Arc<dyn SharedPayload>]) -> BackendResult<()> {
-        self.submit_unheard();
-        let (waits, signals) = (semaphores::of(waits)?, semaphores::of(signals)?);
-        self.batch.take_turns(&self.gpu, self.serial, &waits, &signals)?;
-        self.retirer.submitted(self.serial, Submission::Raw(self.serial));
+    pub(crate) fn submit_semaphores(&mut self, waits: &[Arc<dyn SharedPayload>], signals: &[Arc<dyn SharedPayload>]) -> BackendResult<()> {
+        self.submit_unnotified();
+        let (waits, signals) = (semaphores::downcast_all(waits)?, semaphores::downcast_all(signals)?);
+        self.encoder.submit_semaphores(&self.gpu, self.serial, &waits, &signals)?;
+        self.completions.submitted(self.serial, Submission::Vulkan(self.serial));
         self.next_batch();
         self.submit();
         Ok(())
@@ -163,23 +163,23 @@ impl Recording {
 
     /// Gives up the open batch: its commands end with the error.
     pub(crate) fn abandon(&mut self, error: &BackendError) {
-        if !self.batch.is_empty() || !self.batch.waiting.is_empty() {
-            self.tell_submitted();
-            self.retirer.failed(self.serial, error.clone());
+        if !self.encoder.is_empty() || !self.encoder.waiting.is_empty() {
+            self.report_submitted();
+            self.completions.failed(self.serial, error.clone());
             self.next_batch();
             self.submit();
         }
     }
 
-    fn tell_submitted(&mut self) {
+    fn report_submitted(&mut self) {
         let now = clock::now();
-        for progress in self.batch.waiting.drain(..) {
+        for progress in self.encoder.waiting.drain(..) {
             progress.submitted(now);
         }
     }
 
     fn next_batch(&mut self) {
-        self.batch.discard();
+        self.encoder.discard();
         self.serial += 1;
     }
 
@@ -191,8 +191,8 @@ impl Recording {
         if serial >= self.serial {
             self.submit();
         }
-        self.retirer.wait(serial.min(self.serial - 1))?;
-        self.retirer.retire();
+        self.completions.wait(serial.min(self.serial - 1))?;
+        self.completions.retire();
         Ok(())
     }
 
@@ -202,12 +202,12 @@ impl Recording {
         self.wait(self.serial - 1)
     }
 
-    /// A slot of a ring, after waiting for one if need be.
+    /// A slot of a ring, post_work waiting for one if need be.
     pub(crate) fn slot(&mut self, ring: &mut Ring, size: u64, align: u64) -> BackendResult<Slot> {
         loop {
             match ring.take(&self.gpu, size, align, self.serial, self.completed())? {
-                Room::Slot(slot) => return Ok(slot),
-                Room::After(busy) => self.wait(busy)?,
+                Allocation::Slot(slot) => return Ok(slot),
+                Allocation::WaitFor(busy) => self.wait(busy)?,
             }
         }
     }
@@ -228,63 +228,63 @@ impl Recording {
         loop {
             let (serial, completed) = (self.serial, self.completed());
             match self.arguments.take(&self.gpu, bytes.len() as u64, align, serial, completed)? {
-                Room::Slot(slot) => {
+                Allocation::Slot(slot) => {
                     slot.memory.write(&self.gpu, slot.offset, bytes)?;
                     return Ok(slot);
                 }
-                Room::After(busy) => self.wait(busy)?,
+                Allocation::WaitFor(busy) => self.wait(busy)?,
             }
         }
     }
 
     /// Timestamps for one command, if they are wanted and the device has them. May submit the open batch: ask before recording.
-    pub(crate) fn stamp(&mut self, wanted: bool) -> BackendResult<Option<Stamp>> {
-        if !wanted || !StampPool::supported(&self.gpu) {
+    pub(crate) fn timestamps(&mut self, wanted: bool) -> BackendResult<Option<CommandTimestamps>> {
+        if !wanted || !TimestampPool::supported(&self.gpu) {
             return Ok(None);
         }
-        let previous = self.batch.last_stamp.take();
-        if let Some(set) = &self.batch.stamps
+        let previous = self.encoder.last_query.take();
+        if let Some(set) = &self.encoder.timestamp_set
             && let Some((start, end)) = set.take(previous)
         {
-            return Ok(Some(Stamp { set: Arc::clone(set), start, end, follows: previous.is_some() }));
+            return Ok(Some(CommandTimestamps { set: Arc::clone(set), start, end, follows: previous.is_some() }));
         }
-        if self.batch.stamps.is_some() {
+        if self.encoder.timestamp_set.is_some() {
             self.submit();
         }
-        let set = self.stamps.get(&self.gpu)?;
+        let set = self.timestamp_set.get(&self.gpu)?;
         let queries = set.take(None);
-        self.batch.stamps = Some(Arc::clone(&set));
-        Ok(queries.map(|(start, end)| Stamp { set, start, end, follows: false }))
+        self.encoder.timestamp_set = Some(Arc::clone(&set));
+        Ok(queries.map(|(start, end)| CommandTimestamps { set, start, end, follows: false }))
     }
 
     /// Writes the first timestamp of a command, outside of the pass of dispatches unless `in_pass`.
-    pub(crate) fn begin_stamp(&mut self, stamp: Option<&Stamp>, in_pass: bool) -> BackendResult<()> {
-        self.batch.begin_stamp(&self.gpu, stamp, in_pass)
+    pub(crate) fn begin_timestamps(&mut self, timestamps: Option<&CommandTimestamps>, in_pass: bool) -> BackendResult<()> {
+        self.encoder.begin_timestamps(&self.gpu, timestamps, in_pass)
     }
 
     /// Writes the second timestamp of a command.
-    pub(crate) fn end_stamp(&mut self, stamp: Option<&Stamp>, in_pass: bool) -> BackendResult<()> {
-        self.batch.end_stamp(&self.gpu, stamp, in_pass)
+    pub(crate) fn end_timestamps(&mut self, timestamps: Option<&CommandTimestamps>, in_pass: bool) -> BackendResult<()> {
+        self.encoder.end_timestamps(&self.gpu, timestamps, in_pass)
     }
 
     /// Copies bytes between buffers; everything is a multiple of 4 and inside of them.
     pub(crate) fn copy(&mut self, from: (&Buffer, u64), to: (&Buffer, u64), size: u64) -> BackendResult<()> {
-        self.batch.copy(&self.gpu, from, to, size)
+        self.encoder.copy(&self.gpu, from, to, size)
     }
 
     /// Zeroes bytes; both numbers are multiples of 4.
     pub(crate) fn clear(&mut self, buffer: &Buffer, at: u64, size: u64) -> BackendResult<()> {
-        self.batch.clear(&self.gpu, buffer, at, size)
+        self.encoder.clear(&self.gpu, buffer, at, size)
     }
 
     /// Repeats a word, where there is a command for that.
     pub(crate) fn fill(&mut self, buffer: &Buffer, range: (u64, u64), word: u32) -> BackendResult<bool> {
-        self.batch.fill(&self.gpu, buffer, range, word)
+        self.encoder.fill(&self.gpu, buffer, range, word)
     }
 
     /// Runs a pipeline.
     pub(crate) fn dispatch(&mut self, dispatch: &Dispatch<'_>) -> BackendResult<()> {
-        self.batch.dispatch(&self.gpu, dispatch)
+        self.encoder.dispatch(&self.gpu, dispatch)
     }
 
     /// Tells that a command of the host's begins, and when. Its memory is free, but what it was told to wait for may still run on other memory: it is
@@ -292,7 +292,7 @@ impl Recording {
     pub(crate) fn begin(&self, progress: &Arc<dyn Progress>) -> u64 {
         let now = clock::now();
         progress.submitted(now);
-        if self.batch.is_empty() && self.completed() + 1 >= self.serial {
+        if self.encoder.is_empty() && self.completed() + 1 >= self.serial {
             progress.running();
         }
         now
@@ -300,47 +300,47 @@ impl Recording {
 
     /// Counts a command that was recorded, if it was.
     pub(crate) fn count(&mut self, handled: &Handled) {
-        if let Handled::Recorded(stamp) | Handled::Followed(stamp, _) = handled {
-            if stamp.is_none() {
-                self.batch.last_stamp = None;
+        if let Handled::Recorded(timestamps) | Handled::Followed(timestamps, _) = handled {
+            if timestamps.is_none() {
+                self.encoder.last_query = None;
             }
-            self.batch.commands += 1;
+            self.encoder.commands += 1;
         }
     }
 
     /// Enters a command that was taken, at the time `recorded`, into the list of commands in flight. Whether it may be complete now, so that
-    /// [`Retirer::retire`] should be called.
+    /// [`CompletionQueue::retire`] should be called.
     pub(crate) fn enter(&mut self, handled: BackendResult<Handled>, recorded: u64, progress: Arc<dyn Progress>) -> bool {
-        let last = if self.batch.is_empty() { self.serial - 1 } else { self.serial };
+        let last = if self.encoder.is_empty() { self.serial - 1 } else { self.serial };
         if let Ok(handled) = &handled {
             self.count(handled);
         }
         // Whether it is told now that it was submitted, or with the open batch.
         let (now, later) = match &handled {
             Ok(Handled::Recorded(_) | Handled::Followed(..)) => (false, true),
-            Ok(Handled::Several(_) | Handled::Nothing) => (self.batch.is_empty(), !self.batch.is_empty()),
+            Ok(Handled::CommandList(_) | Handled::Nothing) => (self.encoder.is_empty(), !self.encoder.is_empty()),
             Ok(Handled::Done(_)) => (false, false),
             Err(_) => (true, false),
         };
         if now {
             progress.submitted(recorded);
         } else if later {
-            self.batch.waiting.push(Arc::clone(&progress));
+            self.encoder.waiting.push(Arc::clone(&progress));
         }
-        let (since, serial, outcome, after) = match handled {
-            Ok(Handled::Recorded(stamp)) => (self.serial, self.serial, Outcome::Batch { recorded, stamp }, After::default()),
-            Ok(Handled::Followed(stamp, after)) => (self.serial, self.serial, Outcome::Batch { recorded, stamp }, *after),
-            Ok(Handled::Several(several)) => {
-                let Several { since, first, last: end, after } = *several;
-                (since.unwrap_or(last), last, Outcome::Several { recorded, first, last: end }, after)
+        let (since, serial, outcome, post_work) = match handled {
+            Ok(Handled::Recorded(timestamps)) => (self.serial, self.serial, Outcome::Batch { recorded, timestamps }, PostWork::default()),
+            Ok(Handled::Followed(timestamps, post_work)) => (self.serial, self.serial, Outcome::Batch { recorded, timestamps }, *post_work),
+            Ok(Handled::CommandList(list)) => {
+                let CommandList { since, first, last: end, post_work } = *list;
+                (since.unwrap_or(last), last, Outcome::CommandList { recorded, first, last: end }, post_work)
             }
-            Ok(Handled::Nothing) => (last, last, Outcome::Turn { recorded }, After::default()),
-            Ok(Handled::Done(times)) => (last, last, Outcome::Ended(Ok(times)), After::default()),
-            Err(error) => (last, last, Outcome::Ended(Err(error)), After::default()),
+            Ok(Handled::Nothing) => (last, last, Outcome::Turn { recorded }, PostWork::default()),
+            Ok(Handled::Done(times)) => (last, last, Outcome::EndedBuffer(Ok(times)), PostWork::default()),
+            Err(error) => (last, last, Outcome::EndedBuffer(Err(error)), PostWork::default()),
         };
-        self.retirer.push(Entry { since, serial, progress, outcome, after });
-        if std::mem::take(&mut self.awaited) && self.eager && self.batch.commands > 0 && self.is_idle() {
-            self.submit_unheard();
+        self.completions.push(PendingCommand { since, serial, progress, outcome, post_work });
+        if std::mem::take(&mut self.awaited) && self.eager && self.encoder.commands > 0 && self.is_idle() {
+            self.submit_unnotified();
         }
         last <= self.completed()
     }

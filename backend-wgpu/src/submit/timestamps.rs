@@ -41,22 +41,22 @@ impl Conversion {
 #[derive(Debug)]
 pub(crate) enum Queries {
     Wgpu { set: wgpu::QuerySet, resolved: Buffer, down: HostBuffer },
-    Raw(queue::Queries),
+    Vulkan(queue::TimestampQueries),
 }
 
 /// The timestamps of one batch.
 #[derive(Debug)]
-pub(crate) struct StampSet {
+pub(crate) struct TimestampSet {
     pub(crate) queries: Queries,
     used: AtomicU32,
     conversion: Conversion,
     values: OnceLock<BackendResult<Vec<u64>>>,
 }
 
-impl StampSet {
+impl TimestampSet {
     fn new(gpu: &Gpu, conversion: Conversion) -> BackendResult<Self> {
-        let queries = match &gpu.raw {
-            Some(raw) => Queries::Raw(queue::Queries::new(raw, QUERIES)?),
+        let queries = match &gpu.vulkan_queue {
+            Some(queue) => Queries::Vulkan(queue::TimestampQueries::new(queue, QUERIES)?),
             None => {
                 let size = u64::from(QUERIES) * BYTES;
                 let (resolved, _) = gpu.buffer(size, wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC, false)?;
@@ -92,7 +92,7 @@ impl StampSet {
         self.values.get_or_init(|| {
             let used = self.used.load(Ordering::Relaxed);
             match &self.queries {
-                Queries::Raw(queries) => queries.values(used),
+                Queries::Vulkan(queries) => queries.values(used),
                 Queries::Wgpu { down, .. } => {
                     let mut values = Vec::new();
                     down.read(gpu, 0, u64::from(used) * BYTES, &mut |bytes| {
@@ -107,15 +107,15 @@ impl StampSet {
 
 /// The timestamps of one command.
 #[derive(Clone, Debug)]
-pub(crate) struct Stamp {
-    pub(crate) set: Arc<StampSet>,
+pub(crate) struct CommandTimestamps {
+    pub(crate) set: Arc<TimestampSet>,
     pub(crate) start: u32,
     pub(crate) end: u32,
     /// Another command's end is the beginning: it is written already.
     pub(crate) follows: bool,
 }
 
-impl Stamp {
+impl CommandTimestamps {
     /// When the command ran; its batch is complete.
     pub(crate) fn times(&self, gpu: &Gpu) -> BackendResult<Times> {
         let values = self.set.values(gpu).as_ref().map_err(Clone::clone)?;
@@ -128,13 +128,13 @@ impl Stamp {
 
 /// The sets of a device, used again when nobody refers to them any more.
 #[derive(Debug, Default)]
-pub(crate) struct StampPool {
+pub(crate) struct TimestampPool {
     /// And when that was found out.
     conversion: Option<(Conversion, u64)>,
-    sets: Vec<Arc<StampSet>>,
+    sets: Vec<Arc<TimestampSet>>,
 }
 
-impl StampPool {
+impl TimestampPool {
     /// Whether the device has timestamps that can stand anywhere.
     pub(crate) fn supported(gpu: &Gpu) -> bool {
         gpu.features.contains(
@@ -145,11 +145,11 @@ impl StampPool {
     }
 
     /// An unused set. Waits for the device when first called, to compare the clocks.
-    pub(crate) fn get(&mut self, gpu: &Gpu) -> BackendResult<Arc<StampSet>> {
+    pub(crate) fn get(&mut self, gpu: &Gpu) -> BackendResult<Arc<TimestampSet>> {
         let now = clock::now();
         let conversion = match self.conversion {
             // Comparing anew costs nothing where the driver tells, and clocks drift apart.
-            Some((conversion, then)) if now < then + VALIDITY || gpu.approach.host_clock || !can_compare(gpu) => conversion,
+            Some((conversion, then)) if now < then + VALIDITY || gpu.capabilities.host_clock || !can_compare(gpu) => conversion,
             _ => self.conversion.insert((calibrate(gpu)?, now)).0,
         };
         for set in &mut self.sets {
@@ -160,7 +160,7 @@ impl StampPool {
                 return Ok(Arc::clone(set));
             }
         }
-        let set = Arc::new(StampSet::new(gpu, conversion)?);
+        let set = Arc::new(TimestampSet::new(gpu, conversion)?);
         self.sets.push(Arc::clone(&set));
         Ok(set)
     }
@@ -168,23 +168,23 @@ impl StampPool {
 
 /// Whether the driver compares the clocks.
 fn can_compare(gpu: &Gpu) -> bool {
-    gpu.raw.as_ref().is_some_and(|raw| raw.moment().is_some())
+    gpu.vulkan_queue.as_ref().is_some_and(|queue| queue.calibrated_timestamps().is_some())
 }
 
 /// Compares the device's clock with the host's.
 fn calibrate(gpu: &Gpu) -> BackendResult<Conversion> {
     let period = f64::from(gpu.queue.get_timestamp_period());
     let mut best = Conversion { period, offset: 0 };
-    if gpu.approach.host_clock {
+    if gpu.capabilities.host_clock {
         return Ok(best);
     }
     let mut uncertainty = u64::MAX;
     for _ in 0..PROBES {
         let before = clock::now();
-        let (ticks, host) = match &gpu.raw {
-            Some(raw) => match raw.moment() {
+        let (ticks, host) = match &gpu.vulkan_queue {
+            Some(queue) => match queue.calibrated_timestamps() {
                 Some((ticks, host)) => (ticks, Some(host)),
-                None => (command_buffer::probe(raw)?, None),
+                None => (command_buffer::probe(queue)?, None),
             },
             None => (probe(gpu, best)?, None),
         };
@@ -200,13 +200,13 @@ fn calibrate(gpu: &Gpu) -> BackendResult<Conversion> {
 
 /// The device's clock as a submission of wgpu's sees it.
 fn probe(gpu: &Gpu, conversion: Conversion) -> BackendResult<u64> {
-    let stamps = StampSet::new(gpu, conversion)?;
-    let (Some((start, end)), Queries::Wgpu { set, .. }) = (stamps.take(None), &stamps.queries) else { return Ok(0) };
+    let timestamp_set = TimestampSet::new(gpu, conversion)?;
+    let (Some((start, end)), Queries::Wgpu { set, .. }) = (timestamp_set.take(None), &timestamp_set.queries) else { return Ok(0) };
     let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     encoder.write_timestamp(set, start);
     encoder.write_timestamp(set, end);
-    stamps.resolve(&mut encoder);
+    timestamp_set.resolve(&mut encoder);
     let index = gpu.scoped(|| gpu.queue.submit([encoder.finish()]))?;
     gpu.wait(Submission::Wgpu(index))?;
-    Ok(stamps.values(gpu).as_ref().map_err(Clone::clone)?.first().copied().unwrap_or(0))
+    Ok(timestamp_set.values(gpu).as_ref().map_err(Clone::clone)?.first().copied().unwrap_or(0))
 }

@@ -9,13 +9,13 @@ use wgcl_api::backend::{BackendError, BackendResult};
 use wgpu::naga;
 
 use crate::gpu::open_device::Gpu;
-use crate::launch::pipeline::Compute;
-use crate::vulkan::queue::{self, Kind};
+use crate::launch::pipeline::ComputePipeline;
+use crate::vulkan::queue::{self, BindingType};
 
 /// Work-items a group, of kernels that own words.
 const GROUP: u64 = 64;
 /// Groups of those at most: each work-item goes on by as many work-items as there are.
-const MOST_GROUPS: u32 = 4096;
+const MAX_GROUPS: u32 = 4096;
 /// Vectors that a group of the wide copy moves at a time, four a work-item.
 const WIDE_GROUP: u64 = 1024;
 /// Bytes of the parameters of both kernels, padded for the pattern.
@@ -129,20 +129,20 @@ impl Builtin {
         }
     }
 
-    fn make(self, gpu: &Gpu) -> BackendResult<Compute> {
+    fn make(self, gpu: &Gpu) -> BackendResult<ComputePipeline> {
         let entry_point = self.entry_point();
-        match &gpu.raw {
-            Some(raw) => {
+        match &gpu.vulkan_queue {
+            Some(queue) => {
                 let (kinds, words) = (BINDINGS.map(|(binding, kind, _)| (binding, kind)), spirv(entry_point)?);
                 // SAFETY: naga wrote the module, which the words above describe.
-                unsafe { queue::Pipeline::new(raw, &words, entry_point, &kinds, gpu.subgroups) }.map(Compute::Raw)
+                unsafe { queue::Pipeline::new(queue, &words, entry_point, &kinds, gpu.subgroups) }.map(ComputePipeline::Vulkan)
             }
             None => gpu.scoped(|| {
                 let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
                     label: Some("wgcl"),
                     source: wgpu::ShaderSource::Wgsl(SOURCE.into()),
                 });
-                Compute::of_module(gpu, &module, entry_point, &BINDINGS)
+                ComputePipeline::of_module(gpu, &module, entry_point, &BINDINGS)
             }),
         }
     }
@@ -151,7 +151,7 @@ impl Builtin {
     pub(crate) fn groups(self, size: u64, most: u32) -> (u32, u32) {
         let (count, most, each) = match self {
             Self::CopyWide => (size.div_ceil(WIDE_GROUP), most, WIDE_GROUP),
-            Self::Copy | Self::Fill => (size.div_ceil(4 * GROUP), most.min(MOST_GROUPS), GROUP),
+            Self::Copy | Self::Fill => (size.div_ceil(4 * GROUP), most.min(MAX_GROUPS), GROUP),
         };
         let groups = count.clamp(1, u64::from(most));
         (groups as u32, (groups * each) as u32)
@@ -159,14 +159,15 @@ impl Builtin {
 }
 
 /// Parameters, destination, source.
-const BINDINGS: [(u32, Kind, u64); 3] = [(0, Kind::Arguments, PARAMETERS), (1, Kind::Storage, 0), (2, Kind::Storage, 0)];
+const BINDINGS: [(u32, BindingType, u64); 3] =
+    [(0, BindingType::Arguments, PARAMETERS), (1, BindingType::Storage, 0), (2, BindingType::Storage, 0)];
 
 /// The kernels on a device, each made when it is first needed.
 #[derive(Debug, Default)]
-pub(crate) struct Builtins([Option<Arc<Compute>>; 3]);
+pub(crate) struct Builtins([Option<Arc<ComputePipeline>>; 3]);
 
 impl Builtins {
-    pub(crate) fn get(&mut self, gpu: &Gpu, builtin: Builtin) -> BackendResult<Arc<Compute>> {
+    pub(crate) fn get(&mut self, gpu: &Gpu, builtin: Builtin) -> BackendResult<Arc<ComputePipeline>> {
         let place = &mut self.0[builtin as usize];
         match place {
             Some(made) => Ok(Arc::clone(made)),

@@ -16,21 +16,21 @@ const VECTOR_COPY: u64 = 1 << 18;
 /// What a command costs the thread that takes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// Little, and it waits for nothing.
-    Little,
+    /// Short, and it waits for nothing.
+    Short,
     /// It may wait for the device, or for the compiler, or moves many bytes.
-    Much,
+    Long,
 }
 
 impl Effort {
-    pub(crate) const fn little_if(little: bool) -> Self {
-        if little { Self::Little } else { Self::Much }
+    pub(crate) const fn short_if(little: bool) -> Self {
+        if little { Self::Short } else { Self::Long }
     }
 }
 
 /// The way that a command goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Route {
+pub(crate) enum TransferPath {
     /// There is nothing to do but to take its turn.
     Nothing,
     /// A kernel's launch, or several commands.
@@ -44,21 +44,21 @@ pub(crate) enum Route {
     /// The host's bytes are in memory that the device reaches: it copies them.
     Pinned,
     /// The device copies the bytes into memory from which they are taken when their batch is complete.
-    Fetched,
+    Readback,
     /// Through the rings of staging memory, piece by piece; the host waits for what comes down.
     Ring(Effort),
     /// The device moves the bytes in its memory, by commands or by kernels of our own ([`DeviceCopy`]).
     Device(Effort),
 }
 
-impl Route {
+impl TransferPath {
     /// Whether the thread that enqueues may take the command itself.
     pub(crate) fn is_quick(self) -> bool {
         match self {
-            Self::Nothing | Self::Pinned | Self::Fetched => true,
+            Self::Nothing | Self::Pinned | Self::Readback => true,
             Self::Host => false,
             Self::Launch(effort) | Self::Mapped(effort) | Self::Window(effort) | Self::Ring(effort) | Self::Device(effort) => {
-                effort == Effort::Little
+                effort == Effort::Short
             }
         }
     }
@@ -66,7 +66,7 @@ impl Route {
 
 /// What a transfer does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TransferKind {
     /// Host to device.
     Write,
     /// Device to host.
@@ -79,8 +79,8 @@ pub(crate) enum Kind {
 
 /// What decides the way of a transfer's bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Facts {
-    pub(crate) kind: Kind,
+pub(crate) struct TransferFacts {
+    pub(crate) kind: TransferKind,
     /// Bytes in all.
     pub(crate) bytes: u64,
     /// The host sees the device's memory all the time: of a copy both ends.
@@ -92,7 +92,7 @@ pub(crate) struct Facts {
     /// The host's bytes are in memory that the device reaches.
     pub(crate) pinned: bool,
     /// There is room for the bytes of a read that nobody waits for.
-    pub(crate) fetchable: bool,
+    pub(crate) has_readback_space: bool,
     /// Of a copy: everything is a multiple of [`WORD`].
     pub(crate) aligned: bool,
     /// Bytes that the host reads across the bus sooner than the device hands them over.
@@ -100,28 +100,28 @@ pub(crate) struct Facts {
 }
 
 /// The way of a transfer's bytes.
-pub(crate) fn route(facts: &Facts) -> Route {
-    let Facts { kind, bytes, mapped, window, busy, pinned, fetchable, aligned, window_reads } = *facts;
+pub(crate) fn route(facts: &TransferFacts) -> TransferPath {
+    let TransferFacts { kind, bytes, mapped, window, busy, pinned, has_readback_space, aligned, window_reads } = *facts;
     let few = bytes <= QUICK_BYTES;
-    let (effort, at_once) = (Effort::little_if(few), Effort::little_if(few && !busy));
+    let (effort, at_once) = (Effort::short_if(few), Effort::short_if(few && !busy));
     if bytes == 0 {
-        return Route::Nothing;
+        return TransferPath::Nothing;
     }
     match kind {
-        Kind::Write if mapped => Route::Mapped(at_once),
+        TransferKind::Write if mapped => TransferPath::Mapped(at_once),
         // The host's stores across the bus are slower than the device's copy, unless they are few.
-        Kind::Write if pinned && !(few && window && !busy) => Route::Pinned,
-        Kind::Write if window && !busy => Route::Window(effort),
-        Kind::Write => Route::Ring(effort),
-        Kind::Read if mapped => Route::Mapped(at_once),
-        Kind::Read if window && !busy && bytes <= window_reads => Route::Window(effort),
-        Kind::Read if pinned => Route::Pinned,
-        Kind::Read if fetchable => Route::Fetched,
-        Kind::Read => Route::Ring(Effort::Much),
+        TransferKind::Write if pinned && !(few && window && !busy) => TransferPath::Pinned,
+        TransferKind::Write if window && !busy => TransferPath::Window(effort),
+        TransferKind::Write => TransferPath::Ring(effort),
+        TransferKind::Read if mapped => TransferPath::Mapped(at_once),
+        TransferKind::Read if window && !busy && bytes <= window_reads => TransferPath::Window(effort),
+        TransferKind::Read if pinned => TransferPath::Pinned,
+        TransferKind::Read if has_readback_space => TransferPath::Readback,
+        TransferKind::Read => TransferPath::Ring(Effort::Long),
         // Bytes that are not words would take a kernel.
-        Kind::Copy if mapped && (!busy || !aligned) => Route::Mapped(at_once),
-        Kind::Fill if mapped && (!busy || bytes >= HOST_FILL) => Route::Mapped(at_once),
-        Kind::Copy | Kind::Fill => Route::Device(effort),
+        TransferKind::Copy if mapped && (!busy || !aligned) => TransferPath::Mapped(at_once),
+        TransferKind::Fill if mapped && (!busy || bytes >= HOST_FILL) => TransferPath::Mapped(at_once),
+        TransferKind::Copy | TransferKind::Fill => TransferPath::Device(effort),
     }
 }
 
@@ -155,21 +155,21 @@ pub(crate) fn device_copy(piece: CopyRegion, apart: bool, own: bool) -> DeviceCo
 mod tests {
     use wgcl_api::backend::CopyRegion;
 
-    use super::{DeviceCopy, Effort, Facts, Kind, QUICK_BYTES, Route, device_copy, route};
+    use super::{DeviceCopy, Effort, QUICK_BYTES, TransferFacts, TransferKind, TransferPath, device_copy, route};
 
-    const LITTLE: Effort = Effort::Little;
-    const MUCH: Effort = Effort::Much;
+    const SHORT: Effort = Effort::Short;
+    const LONG: Effort = Effort::Long;
     const FEW: u64 = 4096;
     const MANY: u64 = 1 << 20;
 
-    const FACTS: Facts = Facts {
-        kind: Kind::Write,
+    const FACTS: TransferFacts = TransferFacts {
+        kind: TransferKind::Write,
         bytes: FEW,
         mapped: false,
         window: false,
         busy: false,
         pinned: false,
-        fetchable: false,
+        has_readback_space: false,
         aligned: true,
         window_reads: 8 << 10,
     };
@@ -178,20 +178,20 @@ mod tests {
     fn writes() {
         // Mapped, window, busy, pinned; few bytes and many.
         let table = [
-            ([true, false, false, false], Route::Mapped(LITTLE), Route::Mapped(MUCH)),
-            ([true, false, true, false], Route::Mapped(MUCH), Route::Mapped(MUCH)),
-            ([false, true, false, false], Route::Window(LITTLE), Route::Window(MUCH)),
-            ([false, true, true, false], Route::Ring(LITTLE), Route::Ring(MUCH)),
-            ([false, true, false, true], Route::Window(LITTLE), Route::Pinned),
-            ([false, true, true, true], Route::Pinned, Route::Pinned),
-            ([false, false, false, true], Route::Pinned, Route::Pinned),
-            ([false, false, true, true], Route::Pinned, Route::Pinned),
-            ([false, false, false, false], Route::Ring(LITTLE), Route::Ring(MUCH)),
-            ([false, false, true, false], Route::Ring(LITTLE), Route::Ring(MUCH)),
+            ([true, false, false, false], TransferPath::Mapped(SHORT), TransferPath::Mapped(LONG)),
+            ([true, false, true, false], TransferPath::Mapped(LONG), TransferPath::Mapped(LONG)),
+            ([false, true, false, false], TransferPath::Window(SHORT), TransferPath::Window(LONG)),
+            ([false, true, true, false], TransferPath::Ring(SHORT), TransferPath::Ring(LONG)),
+            ([false, true, false, true], TransferPath::Window(SHORT), TransferPath::Pinned),
+            ([false, true, true, true], TransferPath::Pinned, TransferPath::Pinned),
+            ([false, false, false, true], TransferPath::Pinned, TransferPath::Pinned),
+            ([false, false, true, true], TransferPath::Pinned, TransferPath::Pinned),
+            ([false, false, false, false], TransferPath::Ring(SHORT), TransferPath::Ring(LONG)),
+            ([false, false, true, false], TransferPath::Ring(SHORT), TransferPath::Ring(LONG)),
         ];
         for ([mapped, window, busy, pinned], few, many) in table {
-            for (bytes, wanted) in [(FEW, few), (QUICK_BYTES, few), (QUICK_BYTES + 1, many), (MANY, many), (0, Route::Nothing)] {
-                let facts = Facts { bytes, mapped, window, busy, pinned, ..FACTS };
+            for (bytes, wanted) in [(FEW, few), (QUICK_BYTES, few), (QUICK_BYTES + 1, many), (MANY, many), (0, TransferPath::Nothing)] {
+                let facts = TransferFacts { bytes, mapped, window, busy, pinned, ..FACTS };
                 assert_eq!(route(&facts), wanted, "{facts:?}");
             }
         }
@@ -199,58 +199,72 @@ mod tests {
 
     #[test]
     fn reads() {
-        // Mapped, window, busy, pinned, fetchable; few bytes and many.
+        // Mapped, window, busy, pinned, has_readback_space; few bytes and many.
         let table = [
-            ([true, false, false, false, true], Route::Mapped(LITTLE), Route::Mapped(MUCH)),
-            ([true, false, true, false, true], Route::Mapped(MUCH), Route::Mapped(MUCH)),
-            ([false, true, false, false, true], Route::Window(LITTLE), Route::Fetched),
-            ([false, true, false, false, false], Route::Window(LITTLE), Route::Ring(MUCH)),
-            ([false, true, false, true, true], Route::Window(LITTLE), Route::Pinned),
-            ([false, true, true, true, true], Route::Pinned, Route::Pinned),
-            ([false, true, true, false, true], Route::Fetched, Route::Fetched),
-            ([false, false, false, true, false], Route::Pinned, Route::Pinned),
-            ([false, false, true, false, true], Route::Fetched, Route::Fetched),
-            ([false, false, false, false, false], Route::Ring(MUCH), Route::Ring(MUCH)),
+            ([true, false, false, false, true], TransferPath::Mapped(SHORT), TransferPath::Mapped(LONG)),
+            ([true, false, true, false, true], TransferPath::Mapped(LONG), TransferPath::Mapped(LONG)),
+            ([false, true, false, false, true], TransferPath::Window(SHORT), TransferPath::Readback),
+            ([false, true, false, false, false], TransferPath::Window(SHORT), TransferPath::Ring(LONG)),
+            ([false, true, false, true, true], TransferPath::Window(SHORT), TransferPath::Pinned),
+            ([false, true, true, true, true], TransferPath::Pinned, TransferPath::Pinned),
+            ([false, true, true, false, true], TransferPath::Readback, TransferPath::Readback),
+            ([false, false, false, true, false], TransferPath::Pinned, TransferPath::Pinned),
+            ([false, false, true, false, true], TransferPath::Readback, TransferPath::Readback),
+            ([false, false, false, false, false], TransferPath::Ring(LONG), TransferPath::Ring(LONG)),
         ];
-        for ([mapped, window, busy, pinned, fetchable], few, many) in table {
-            for (bytes, wanted) in [(FEW, few), (MANY, many), (0, Route::Nothing)] {
-                let facts = Facts { kind: Kind::Read, bytes, mapped, window, busy, pinned, fetchable, ..FACTS };
+        for ([mapped, window, busy, pinned, has_readback_space], few, many) in table {
+            for (bytes, wanted) in [(FEW, few), (MANY, many), (0, TransferPath::Nothing)] {
+                let facts = TransferFacts { kind: TransferKind::Read, bytes, mapped, window, busy, pinned, has_readback_space, ..FACTS };
                 assert_eq!(route(&facts), wanted, "{facts:?}");
             }
         }
         // Not so many that the device would have been sooner.
-        let facts = Facts { kind: Kind::Read, bytes: (8 << 10) + 1, window: true, fetchable: true, ..FACTS };
-        assert_eq!(route(&facts), Route::Fetched);
+        let facts = TransferFacts { kind: TransferKind::Read, bytes: (8 << 10) + 1, window: true, has_readback_space: true, ..FACTS };
+        assert_eq!(route(&facts), TransferPath::Readback);
     }
 
     #[test]
     fn copies_and_fills() {
         // Mapped, busy, aligned; a copy, and a fill of few bytes.
         let table = [
-            ([true, false, true], Route::Mapped(LITTLE), Route::Mapped(LITTLE)),
-            ([true, false, false], Route::Mapped(LITTLE), Route::Mapped(LITTLE)),
-            ([true, true, true], Route::Device(LITTLE), Route::Device(LITTLE)),
-            ([true, true, false], Route::Mapped(MUCH), Route::Device(LITTLE)),
-            ([false, true, true], Route::Device(LITTLE), Route::Device(LITTLE)),
-            ([false, false, false], Route::Device(LITTLE), Route::Device(LITTLE)),
+            ([true, false, true], TransferPath::Mapped(SHORT), TransferPath::Mapped(SHORT)),
+            ([true, false, false], TransferPath::Mapped(SHORT), TransferPath::Mapped(SHORT)),
+            ([true, true, true], TransferPath::Device(SHORT), TransferPath::Device(SHORT)),
+            ([true, true, false], TransferPath::Mapped(LONG), TransferPath::Device(SHORT)),
+            ([false, true, true], TransferPath::Device(SHORT), TransferPath::Device(SHORT)),
+            ([false, false, false], TransferPath::Device(SHORT), TransferPath::Device(SHORT)),
         ];
         for ([mapped, busy, aligned], copy, fill) in table {
-            let facts = Facts { mapped, busy, aligned, ..FACTS };
-            assert_eq!(route(&Facts { kind: Kind::Copy, ..facts }), copy, "{facts:?}");
-            assert_eq!(route(&Facts { kind: Kind::Fill, ..facts }), fill, "{facts:?}");
+            let facts = TransferFacts { mapped, busy, aligned, ..FACTS };
+            assert_eq!(route(&TransferFacts { kind: TransferKind::Copy, ..facts }), copy, "{facts:?}");
+            assert_eq!(route(&TransferFacts { kind: TransferKind::Fill, ..facts }), fill, "{facts:?}");
         }
         // The host is worth waiting for.
-        let facts = Facts { kind: Kind::Fill, bytes: MANY, mapped: true, busy: true, ..FACTS };
-        assert_eq!(route(&facts), Route::Mapped(MUCH));
-        assert_eq!(route(&Facts { mapped: false, ..facts }), Route::Device(MUCH));
+        let facts = TransferFacts { kind: TransferKind::Fill, bytes: MANY, mapped: true, busy: true, ..FACTS };
+        assert_eq!(route(&facts), TransferPath::Mapped(LONG));
+        assert_eq!(route(&TransferFacts { mapped: false, ..facts }), TransferPath::Device(LONG));
     }
 
     #[test]
     fn only_what_waits_for_nothing_is_quick() {
         // A read that is fetched is only recorded, however long it is.
-        let quick = [Route::Nothing, Route::Pinned, Route::Fetched, Route::Mapped(LITTLE), Route::Ring(LITTLE), Route::Launch(LITTLE)];
-        let slow = [Route::Host, Route::Mapped(MUCH), Route::Window(MUCH), Route::Ring(MUCH), Route::Device(MUCH), Route::Launch(MUCH)];
-        assert!(quick.into_iter().all(Route::is_quick) && !slow.into_iter().any(Route::is_quick));
+        let quick = [
+            TransferPath::Nothing,
+            TransferPath::Pinned,
+            TransferPath::Readback,
+            TransferPath::Mapped(SHORT),
+            TransferPath::Ring(SHORT),
+            TransferPath::Launch(SHORT),
+        ];
+        let slow = [
+            TransferPath::Host,
+            TransferPath::Mapped(LONG),
+            TransferPath::Window(LONG),
+            TransferPath::Ring(LONG),
+            TransferPath::Device(LONG),
+            TransferPath::Launch(LONG),
+        ];
+        assert!(quick.into_iter().all(TransferPath::is_quick) && !slow.into_iter().any(TransferPath::is_quick));
     }
 
     #[test]

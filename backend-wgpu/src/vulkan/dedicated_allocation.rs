@@ -6,7 +6,7 @@
 
 use ash::vk;
 
-/// Bytes from which on a buffer is large. Smaller ones keep the [window](crate::adapter::capabilities::Approach::window) through which the host writes them: it makes writes of up to
+/// Bytes from which on a buffer is large. Smaller ones keep the [window](crate::adapter::capabilities::Capabilities::window) through which the host writes them: it makes writes of up to
 /// 1 MiB twice as quick and those of all of the buffer 1.5 times, but takes as long to make and to drop as three such writes (64 MiB: 3.4 ms in place of 0.25), and
 /// programs that try how much memory there is make a thousand buffers.
 pub(crate) const LARGE: u64 = 64 << 20;

@@ -6,9 +6,9 @@ use std::ptr::NonNull;
 
 use wgcl_compiler::target::FloatControls;
 
-/// Facts about an adapter; `None` where unknown.
+/// TransferFacts about an adapter; `None` where unknown.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Details {
+pub(crate) struct DeviceFacts {
     /// Bytes of the device's own memory (of all memory on devices that share the host's).
     pub(crate) memory: Option<u64>,
     /// The device's and the driver's UUID.
@@ -34,7 +34,7 @@ pub(crate) struct Details {
     /// Shaders can reach buffers by addresses.
     pub(crate) addresses: bool,
     /// The driver tells what its compiler made of a shader.
-    pub(crate) executables: bool,
+    pub(crate) pipeline_statistics: bool,
     /// Shaders can read the device's clock.
     pub(crate) device_clock: bool,
     /// Shaders can read a subgroup's clock.
@@ -60,7 +60,7 @@ pub(crate) struct Details {
 pub(crate) struct SubgroupSizes {
     pub(crate) least: u32,
     pub(crate) most: u32,
-    /// Subgroups of a work-group at most.
+    /// SubgroupMode of a work-group at most.
     pub(crate) in_a_group: u32,
 }
 
@@ -83,23 +83,23 @@ mod imp {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use super::{Details, FloatControls, Mapping, SubgroupSizes};
+    use super::{DeviceFacts, FloatControls, Mapping, SubgroupSizes};
     use crate::adapter::properties::NVIDIA;
     use crate::buffer::Buffer;
     use crate::vulkan::dedicated_allocation;
     use crate::vulkan::external_memory::{self, Handle};
     use crate::vulkan::host_memory_import;
-    use crate::vulkan::queue::{PATIENCE, Raw, Told};
+    use crate::vulkan::queue::{ExtensionFunctions, PATIENCE, VulkanQueue};
 
-    pub(crate) fn details(adapter: &wgpu::Adapter) -> Details {
+    pub(crate) fn facts(adapter: &wgpu::Adapter) -> DeviceFacts {
         let has_subgroups = adapter.features().contains(wgpu::Features::SUBGROUP);
         // SAFETY: the handle is only asked for properties and destroyed by nobody.
-        let Some(adapter) = (unsafe { adapter.as_hal::<Vulkan>() }) else { return Details::default() };
+        let Some(adapter) = (unsafe { adapter.as_hal::<Vulkan>() }) else { return DeviceFacts::default() };
         let capabilities = adapter.physical_device_capabilities();
         let instance = adapter.shared_instance().raw_instance();
         let physical = adapter.raw_physical_device();
         let version = capabilities.properties().api_version;
-        let mut found = Details { timestamp_period: Some(capabilities.properties().limits.timestamp_period), ..Details::default() };
+        let mut found = DeviceFacts { timestamp_period: Some(capabilities.properties().limits.timestamp_period), ..DeviceFacts::default() };
 
         // SAFETY: the physical device belongs to this instance, which the adapter keeps alive.
         let memory = unsafe { instance.get_physical_device_memory_properties(physical) };
@@ -147,9 +147,9 @@ mod imp {
             found.float_controls = float_controls(&controls);
             (found.bytes, found.timelines, found.query_reset, found.addresses) = features(instance, physical);
             found.addresses &= capabilities.supports_extension(ADDRESSES);
-            found.executables = capabilities.properties().vendor_id == NVIDIA
-                && capabilities.supports_extension(EXECUTABLES)
-                && tells_of_executables(instance, physical);
+            found.pipeline_statistics = capabilities.properties().vendor_id == NVIDIA
+                && capabilities.supports_extension(PIPELINE_EXECUTABLES)
+                && reports_statistics(instance, physical);
             if capabilities.supports_extension(MEMORY_FD) {
                 found.opaque_memory = is_importable(instance, physical, vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD);
                 found.dma_buf = capabilities.supports_extension(DMA_BUF)
@@ -347,15 +347,15 @@ mod imp {
     const ADDRESSES: &std::ffi::CStr = ash::khr::buffer_device_address::NAME;
 
     /// The extension by which the driver tells what its compiler made of a shader.
-    const EXECUTABLES: &std::ffi::CStr = ash::khr::pipeline_executable_properties::NAME;
+    const PIPELINE_EXECUTABLES: &std::ffi::CStr = ash::khr::pipeline_executable_properties::NAME;
 
-    /// Whether the feature of [`EXECUTABLES`] is there.
-    fn tells_of_executables(instance: &ash::Instance, physical: vk::PhysicalDevice) -> bool {
-        let mut executables = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default();
-        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut executables);
+    /// Whether the feature of [`PIPELINE_EXECUTABLES`] is there.
+    fn reports_statistics(instance: &ash::Instance, physical: vk::PhysicalDevice) -> bool {
+        let mut pipeline_statistics = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default();
+        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut pipeline_statistics);
         // SAFETY: the caller has seen that this is Vulkan 1.2, which has the function, and the extension, which has the structure.
         unsafe { instance.get_physical_device_features2(physical, &mut features) };
-        executables.pipeline_executable_info == vk::TRUE
+        pipeline_statistics.pipeline_executable_info == vk::TRUE
     }
 
     /// Whether shaders may use bytes, and storage buffers may hold them; whether there are timeline semaphores; whether the host may reset queries; whether
@@ -385,11 +385,11 @@ mod imp {
     pub(crate) fn open(
         adapter: &wgpu::Adapter,
         descriptor: &wgpu::DeviceDescriptor<'_>,
-        details: &Details,
+        facts: &DeviceFacts,
     ) -> Option<BackendResult<(wgpu::Device, wgpu::Queue)>> {
         // SAFETY: the adapter is used to open a device, as wgpu does it.
         let hal_adapter = unsafe { adapter.as_hal::<Vulkan>() }?;
-        let opened = match open_hal(&hal_adapter, descriptor, details) {
+        let opened = match open_hal(&hal_adapter, descriptor, facts) {
             Ok(opened) => opened,
             Err(error) => return Some(Err(error)),
         };
@@ -402,9 +402,9 @@ mod imp {
     fn open_hal(
         adapter: &hal::vulkan::Adapter,
         descriptor: &wgpu::DeviceDescriptor<'_>,
-        details: &Details,
+        facts: &DeviceFacts,
     ) -> BackendResult<hal::OpenDevice<Vulkan>> {
-        let Details { bytes: has_bytes, clocks, family, query_reset, addresses, executables, .. } = *details;
+        let DeviceFacts { bytes: has_bytes, clocks, family, query_reset, addresses, pipeline_statistics, .. } = *facts;
         let features = descriptor.required_features;
         let mut extensions = adapter.required_device_extensions(features);
         if clocks && !extensions.contains(&CLOCKS) {
@@ -413,18 +413,18 @@ mod imp {
         if addresses && !extensions.contains(&ADDRESSES) {
             extensions.push(ADDRESSES);
         }
-        if executables {
-            extensions.push(EXECUTABLES);
+        if pipeline_statistics {
+            extensions.push(PIPELINE_EXECUTABLES);
         }
-        if details.device_clock || details.subgroup_clock {
+        if facts.device_clock || facts.subgroup_clock {
             extensions.push(SHADER_CLOCK);
         }
-        let semaphores = details.opaque_semaphores;
+        let semaphores = facts.opaque_semaphores;
         for (wanted, name) in [
-            (details.opaque_memory || details.dma_buf, MEMORY_FD),
-            (details.dma_buf, DMA_BUF),
+            (facts.opaque_memory || facts.dma_buf, MEMORY_FD),
+            (facts.dma_buf, DMA_BUF),
             (semaphores, SEMAPHORE_FD),
-            (details.host_memory.is_some(), HOST_MEMORY),
+            (facts.host_memory.is_some(), HOST_MEMORY),
         ] {
             if wanted && !extensions.contains(&name) {
                 extensions.push(name);
@@ -435,8 +435,8 @@ mod imp {
         let mut resets = vk::PhysicalDeviceHostQueryResetFeatures::default().host_query_reset(true);
         let mut told = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default().pipeline_executable_info(true);
         let mut shader_clock = vk::PhysicalDeviceShaderClockFeaturesKHR::default()
-            .shader_device_clock(details.device_clock)
-            .shader_subgroup_clock(details.subgroup_clock);
+            .shader_device_clock(facts.device_clock)
+            .shader_subgroup_clock(facts.subgroup_clock);
         let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
         let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
         let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
@@ -446,10 +446,10 @@ mod imp {
         if query_reset {
             info = info.push_next(&mut resets);
         }
-        if executables {
+        if pipeline_statistics {
             info = info.push_next(&mut told);
         }
-        if details.device_clock || details.subgroup_clock {
+        if facts.device_clock || facts.subgroup_clock {
             info = info.push_next(&mut shader_clock);
         }
         let info = known.add_to_device_create(info);
@@ -619,16 +619,21 @@ mod imp {
         Some(Ok((of_raw(device, hal_device, (buffer, memory, size), usage), None)))
     }
 
-    pub(crate) fn raw(details: &Details, device: &wgpu::Device, queue: &wgpu::Queue, is_cpu: bool) -> Option<BackendResult<Arc<Raw>>> {
+    pub(crate) fn raw(
+        facts: &DeviceFacts,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        is_cpu: bool,
+    ) -> Option<BackendResult<Arc<VulkanQueue>>> {
         // SAFETY: the handles are used as long as the device lives, which the result holds.
         let (hal_device, hal_queue) = unsafe { (device.as_hal::<Vulkan>()?, queue.as_hal::<Vulkan>()?) };
         let (raw_device, raw_queue, family) = (hal_device.raw_device().clone(), hal_queue.as_raw(), hal_device.queue_family_index());
         let has_clocks = hal_device.enabled_device_extensions().contains(&CLOCKS);
         let clock =
             has_clocks.then(|| ash::ext::calibrated_timestamps::Device::new(hal_device.shared_instance().raw_instance(), &raw_device));
-        let executables = hal_device
+        let pipeline_statistics = hal_device
             .enabled_device_extensions()
-            .contains(&EXECUTABLES)
+            .contains(&PIPELINE_EXECUTABLES)
             .then(|| ash::khr::pipeline_executable_properties::Device::new(hal_device.shared_instance().raw_instance(), &raw_device));
         let semaphores = hal_device
             .enabled_device_extensions()
@@ -639,8 +644,8 @@ mod imp {
         let patience = if is_cpu { Duration::ZERO } else { PATIENCE };
         // SAFETY: these are the device's own, which has timeline semaphores, and wgpu is never asked to submit anything.
         Some(unsafe {
-            let told = Told { clock, executables, semaphores };
-            Raw::new(device.clone(), raw_device, (raw_queue, family), told, patience, details.query_reset)
+            let told = ExtensionFunctions { clock, pipeline_statistics, semaphores };
+            VulkanQueue::new(device.clone(), raw_device, (raw_queue, family), told, patience, facts.query_reset)
         })
     }
 
@@ -672,10 +677,10 @@ mod imp {
 mod imp {
     use wgcl_api::backend::BackendResult;
 
-    use super::{Details, Mapping};
+    use super::{DeviceFacts, Mapping};
 
-    pub(crate) fn details(_: &wgpu::Adapter) -> Details {
-        Details::default()
+    pub(crate) fn facts(_: &wgpu::Adapter) -> DeviceFacts {
+        DeviceFacts::default()
     }
 
     pub(crate) fn instance(_: &wgpu::InstanceDescriptor) -> Option<wgpu::Instance> {
@@ -689,7 +694,7 @@ mod imp {
     pub(crate) fn open(
         _: &wgpu::Adapter,
         _: &wgpu::DeviceDescriptor<'_>,
-        _: &Details,
+        _: &DeviceFacts,
     ) -> Option<BackendResult<(wgpu::Device, wgpu::Queue)>> {
         None
     }
@@ -721,18 +726,18 @@ mod imp {
     }
 
     pub(crate) fn raw(
-        _: &Details,
+        _: &DeviceFacts,
         _: &wgpu::Device,
         _: &wgpu::Queue,
         _: bool,
-    ) -> Option<BackendResult<std::sync::Arc<crate::vulkan::queue::Raw>>> {
+    ) -> Option<BackendResult<std::sync::Arc<crate::vulkan::queue::VulkanQueue>>> {
         None
     }
 }
 
-/// Facts about an adapter.
-pub(crate) fn details(adapter: &wgpu::Adapter) -> Details {
-    imp::details(adapter)
+/// TransferFacts about an adapter.
+pub(crate) fn facts(adapter: &wgpu::Adapter) -> DeviceFacts {
+    imp::facts(adapter)
 }
 
 /// An instance of Vulkan alone that knows nothing of windows. `None` where there is no Vulkan.
@@ -745,13 +750,13 @@ pub(crate) fn adapters(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
     imp::adapters(instance)
 }
 
-/// A device with more than wgpu itself switches on ([`Details::bytes`]), and a single queue. `None` where there is no Vulkan: then wgpu opens it.
+/// A device with more than wgpu itself switches on ([`DeviceFacts::bytes`]), and a single queue. `None` where there is no Vulkan: then wgpu opens it.
 pub(crate) fn open(
     adapter: &wgpu::Adapter,
     descriptor: &wgpu::DeviceDescriptor<'_>,
-    details: &Details,
+    facts: &DeviceFacts,
 ) -> Option<wgcl_api::backend::BackendResult<(wgpu::Device, wgpu::Queue)>> {
-    imp::open(adapter, descriptor, details)
+    imp::open(adapter, descriptor, facts)
 }
 
 /// A buffer made by Vulkan directly, with undefined contents: wgpu's own are cleared when first used. `mapped` asks for an address that is
@@ -780,7 +785,7 @@ pub(crate) fn imported_buffer(
 /// A buffer of so many bytes of the host's own memory ([`crate::vulkan::host_memory_import`]). `None` where the device is not Vulkan's.
 ///
 /// # Safety
-/// The device has [`Details::host_memory`], of which address and size are multiples; the size is not zero and within the device's limit. The bytes stay where they are for as long as
+/// The device has [`DeviceFacts::host_memory`], of which address and size are multiples; the size is not zero and within the device's limit. The bytes stay where they are for as long as
 /// the buffer.
 pub(crate) unsafe fn adopted_buffer(
     device: &wgpu::Device,
@@ -795,10 +800,10 @@ type RawBuffer = wgcl_api::backend::BackendResult<(crate::buffer::Buffer, Option
 
 /// The way round wgpu for commands on a device with timeline semaphores. `None` where the device is not Vulkan's.
 pub(crate) fn raw(
-    details: &Details,
+    facts: &DeviceFacts,
     device: &wgpu::Device,
     queue: &wgpu::Queue,
     is_cpu: bool,
-) -> Option<wgcl_api::backend::BackendResult<std::sync::Arc<crate::vulkan::queue::Raw>>> {
-    imp::raw(details, device, queue, is_cpu)
+) -> Option<wgcl_api::backend::BackendResult<std::sync::Arc<crate::vulkan::queue::VulkanQueue>>> {
+    imp::raw(facts, device, queue, is_cpu)
 }

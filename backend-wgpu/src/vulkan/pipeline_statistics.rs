@@ -18,7 +18,7 @@ pub(crate) struct Statistics {
 /// Registers of a compute unit, which all invocations of a group share (CUDA C++ Programming Guide, Technical Specifications, since compute capability 3.0).
 const REGISTER_FILE: u32 = 65_536;
 /// Registers that an invocation can have.
-pub(crate) const MOST_REGISTERS: u32 = 255;
+pub(crate) const MAX_REGISTERS: u32 = 255;
 /// Registers come to a subgroup by so many.
 const PORTION: u32 = 256;
 /// Invocations of a subgroup.

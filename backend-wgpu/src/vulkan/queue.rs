@@ -3,7 +3,7 @@
 //!
 //! wgpu still finds and opens devices and owns the memory of buffers. Here are pipelines, descriptor sets, command buffers and submissions: made once, used
 //! again and again. A [*recorder*](crate::vulkan::command_buffer) fills one command buffer after the other; each submission signals its number on one timeline semaphore, for which any
-//! thread may wait. wgpu submits nothing on a device that has a [`Raw`], so that the queue is the recorder's alone.
+//! thread may wait. wgpu submits nothing on a device that has a [`VulkanQueue`], so that the queue is the recorder's alone.
 //!
 //! # Order
 //! Commands see the effects of those before them. The recorder knows which buffers were read and written since its last barrier, and records one before
@@ -11,7 +11,7 @@
 //!
 //! # Soundness
 //! Handles are destroyed by their owners' `Drop`. The recorder keeps what a command buffer refers to until its submission is complete; buffers are kept by
-//! [`crate::memory::device_memory`] and [`crate::memory::staging_ring`] as long. Everything holds a reference to [`Raw`], and that one to wgpu's device.
+//! [`crate::memory::device_memory`] and [`crate::memory::staging_ring`] as long. Everything holds a reference to [`VulkanQueue`], and that one to wgpu's device.
 
 use std::ffi::CString;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::vulkan::pipeline_statistics::{self, Statistics};
 
 /// Descriptor sets that are allocated at a time.
 const SETS: u32 = 16;
-/// Queries that are reset at a time.
+/// TimestampQueries that are reset at a time.
 pub(crate) const RESET: u32 = 64;
 
 /// How long a thread that waits for a GPU keeps looking before it sleeps: being woken takes some 40 us, which is then little beside what it waited for. (With 0.2 ms
@@ -35,31 +35,31 @@ pub(crate) const RESET: u32 = 64;
 pub(crate) const PATIENCE: Duration = Duration::from_millis(2);
 
 /// Functions of extensions by which a driver tells of itself and shares semaphores, where it has them.
-pub(crate) struct Told {
+pub(crate) struct ExtensionFunctions {
     pub(crate) clock: Option<ash::ext::calibrated_timestamps::Device>,
-    pub(crate) executables: Option<ash::khr::pipeline_executable_properties::Device>,
+    pub(crate) pipeline_statistics: Option<ash::khr::pipeline_executable_properties::Device>,
     pub(crate) semaphores: Option<ash::khr::external_semaphore_fd::Device>,
 }
 
 /// An open device.
-pub(crate) struct Raw {
+pub(crate) struct VulkanQueue {
     pub(crate) device: ash::Device,
-    pub(crate) queue: vk::Queue,
+    pub(crate) handle: vk::Queue,
     /// The family of the queue.
     pub(crate) family: u32,
-    /// Queries are reset by the host: a command for it delays what follows by 2 us on an H100.
+    /// TimestampQueries are reset by the host: a command for it delays what follows by 2 us on an H100.
     pub(crate) query_reset: bool,
     pub(crate) timeline: vk::Semaphore,
-    told: Told,
+    functions: ExtensionFunctions,
     /// How long a wait looks again and again before it sleeps.
     patience: Duration,
     /// Keeps the device.
     _owner: wgpu::Device,
 }
 
-impl std::fmt::Debug for Raw {
+impl std::fmt::Debug for VulkanQueue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Raw").field("queue", &self.queue).finish_non_exhaustive()
+        f.debug_struct("VulkanQueue").field("handle", &self.handle).finish_non_exhaustive()
     }
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn error(result: vk::Result) -> BackendError {
 
 /// What a binding of a pipeline is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum BindingType {
     /// A uniform buffer whose place is given with each dispatch.
     Arguments,
     /// A uniform buffer.
@@ -86,26 +86,26 @@ pub(crate) enum Kind {
 
 /// The subgroups that a pipeline asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Subgroups {
+pub(crate) enum SubgroupMode {
     /// It has none.
     None,
     /// Of any size that the device offers, as wgpu has it.
-    Any,
+    Varying,
     /// Of that size.
-    Of(u32),
+    Required(u32),
 }
 
-impl Subgroups {
-    /// What a kernel's pipeline asks for that requires a size, if it does: the device has it, and may be told so if it is not the only one.
+impl SubgroupMode {
+    /// What a kernel's pipeline asks for that requires a size, if it does: the device has it, and may be functions so if it is not the only one.
     pub(crate) fn required(self, size: Option<u32>) -> Self {
         match (self, size) {
-            (Self::Of(_), Some(size)) => Self::Of(size),
+            (Self::Required(_), Some(size)) => Self::Required(size),
             _ => self,
         }
     }
 }
 
-impl Kind {
+impl BindingType {
     const fn descriptor(self) -> vk::DescriptorType {
         match self {
             Self::Arguments => vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC,
@@ -115,15 +115,15 @@ impl Kind {
     }
 }
 
-impl Raw {
+impl VulkanQueue {
     /// # Safety
     /// `device` is that of `owner`, which submits nothing itself, and `queue` one of its queues, of that family. The device has timeline semaphores;
-    /// `told` are its functions, and their features are on; with `query_reset` the host may reset queries.
+    /// `functions` are its functions, and their features are on; with `query_reset` the host may reset queries.
     pub(crate) unsafe fn new(
         owner: wgpu::Device,
         device: ash::Device,
-        (queue, family): (vk::Queue, u32),
-        told: Told,
+        (handle, family): (vk::Queue, u32),
+        functions: ExtensionFunctions,
         patience: Duration,
         query_reset: bool,
     ) -> BackendResult<Arc<Self>> {
@@ -131,7 +131,7 @@ impl Raw {
         let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
         // SAFETY: the device has timeline semaphores, says the caller.
         let timeline = unsafe { device.create_semaphore(&info, None) }.map_err(error)?;
-        Ok(Arc::new(Self { device, queue, family, query_reset, timeline, told, patience, _owner: owner }))
+        Ok(Arc::new(Self { device, handle, family, query_reset, timeline, functions, patience, _owner: owner }))
     }
 
     /// The last submission that is complete.
@@ -168,26 +168,26 @@ impl Raw {
     }
 
     /// Whether pipelines say how many registers their invocations take.
-    pub(crate) const fn tells_registers(&self) -> bool {
-        self.told.executables.is_some()
+    pub(crate) const fn reports_registers(&self) -> bool {
+        self.functions.pipeline_statistics.is_some()
     }
 
     /// The functions by which semaphores are shared.
     pub(crate) const fn semaphore_fds(&self) -> Option<&ash::khr::external_semaphore_fd::Device> {
-        self.told.semaphores.as_ref()
+        self.functions.semaphores.as_ref()
     }
 
-    /// The device's ticks and the host's monotonic clock in nanoseconds at one moment, if the driver tells.
-    pub(crate) fn moment(&self) -> Option<(u64, u64)> {
+    /// The device's ticks and the host's monotonic clock in nanoseconds at one calibrated_timestamps, if the driver tells.
+    pub(crate) fn calibrated_timestamps(&self) -> Option<(u64, u64)> {
         let domains = [vk::TimeDomainKHR::DEVICE, vk::TimeDomainKHR::CLOCK_MONOTONIC];
         let infos = domains.map(|domain| vk::CalibratedTimestampInfoKHR::default().time_domain(domain));
         // SAFETY: the extension is on and both domains exist, or there is no clock.
-        let (values, _) = unsafe { self.told.clock.as_ref()?.get_calibrated_timestamps(&infos) }.ok()?;
+        let (values, _) = unsafe { self.functions.clock.as_ref()?.get_calibrated_timestamps(&infos) }.ok()?;
         Some((*values.first()?, *values.get(1)?))
     }
 }
 
-impl Drop for Raw {
+impl Drop for VulkanQueue {
     fn drop(&mut self) {
         // SAFETY: the last submission is complete: its recorder has waited for it, and held a reference.
         unsafe { self.device.destroy_semaphore(self.timeline, None) };
@@ -197,14 +197,14 @@ impl Drop for Raw {
 /// A compute pipeline with its layout.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
-    raw: Arc<Raw>,
-    bindings: Vec<(u32, Kind)>,
+    queue: Arc<VulkanQueue>,
+    bindings: Vec<(u32, BindingType)>,
     set_layout: vk::DescriptorSetLayout,
     layout: vk::PipelineLayout,
     pipeline: vk::Pipeline,
     statistics: Statistics,
     /// Where descriptor sets come from, and how many more do.
-    sets: Mutex<(u32, Option<Arc<SetPool>>)>,
+    sets: Mutex<(u32, Option<Arc<DescriptorPool>>)>,
 }
 
 impl Pipeline {
@@ -227,15 +227,15 @@ impl Pipeline {
     /// The module is valid for the device, has that entry point, and uses the bindings of set 0 as they are given. The device has such subgroups, and its
     /// groups may have as many of them as they need.
     pub(crate) unsafe fn new(
-        raw: &Arc<Raw>,
+        queue: &Arc<VulkanQueue>,
         words: &[u32],
         entry_point: &str,
-        bindings: &[(u32, Kind)],
-        subgroups: Subgroups,
+        bindings: &[(u32, BindingType)],
+        subgroups: SubgroupMode,
     ) -> BackendResult<Self> {
-        let device = &raw.device;
+        let device = &queue.device;
         let mut made = Self {
-            raw: Arc::clone(raw),
+            queue: Arc::clone(queue),
             bindings: bindings.to_vec(),
             set_layout: vk::DescriptorSetLayout::null(),
             layout: vk::PipelineLayout::null(),
@@ -266,15 +266,15 @@ impl Pipeline {
         let mut required = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
         let mut stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE).module(module).name(&entry_point);
         match subgroups {
-            Subgroups::Of(size) => {
+            SubgroupMode::Required(size) => {
                 required = required.required_subgroup_size(size);
                 stage = stage.push_next(&mut required);
             }
-            Subgroups::Any => stage = stage.flags(vk::PipelineShaderStageCreateFlags::ALLOW_VARYING_SUBGROUP_SIZE),
-            Subgroups::None => {}
+            SubgroupMode::Varying => stage = stage.flags(vk::PipelineShaderStageCreateFlags::ALLOW_VARYING_SUBGROUP_SIZE),
+            SubgroupMode::None => {}
         }
-        let told = &raw.told.executables;
-        let flags = if told.is_some() { vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR } else { vk::PipelineCreateFlags::empty() };
+        let functions = &queue.functions.pipeline_statistics;
+        let flags = if functions.is_some() { vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR } else { vk::PipelineCreateFlags::empty() };
         let info = vk::ComputePipelineCreateInfo::default().flags(flags).layout(made.layout).stage(stage);
         // SAFETY: all of it was made above, for each other.
         let pipelines = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
@@ -284,9 +284,9 @@ impl Pipeline {
             Ok(pipelines) => made.pipeline = pipelines.first().copied().unwrap_or_default(),
             Err((_, result)) => return Err(error(result)),
         }
-        if let Some(told) = told {
+        if let Some(functions) = functions {
             // SAFETY: just made, with statistics, on this device.
-            made.statistics = unsafe { pipeline_statistics::statistics(told, made.pipeline) }?;
+            made.statistics = unsafe { pipeline_statistics::statistics(functions, made.pipeline) }?;
         }
         Ok(made)
     }
@@ -295,7 +295,7 @@ impl Pipeline {
     ///
     /// # Safety
     /// The ranges lie inside the buffers, which live as long as the set is used.
-    pub(crate) unsafe fn set(&self, bound: &[(vk::Buffer, u64, u64)]) -> BackendResult<Set> {
+    pub(crate) unsafe fn set(&self, bound: &[(vk::Buffer, u64, u64)]) -> BackendResult<DescriptorSet> {
         let pool = {
             let mut sets = self.sets.lock();
             match &mut *sets {
@@ -304,7 +304,7 @@ impl Pipeline {
                     Arc::clone(pool)
                 }
                 _ => {
-                    let pool = Arc::new(SetPool::new(&self.raw, &self.bindings)?);
+                    let pool = Arc::new(DescriptorPool::new(&self.queue, &self.bindings)?);
                     *sets = (SETS - 1, Some(Arc::clone(&pool)));
                     pool
                 }
@@ -315,7 +315,7 @@ impl Pipeline {
         let made = {
             let _one_at_a_time = pool.allocating.lock();
             // SAFETY: the pool has room, and nobody else allocates from it now.
-            unsafe { self.raw.device.allocate_descriptor_sets(&info) }.map_err(error)?
+            unsafe { self.queue.device.allocate_descriptor_sets(&info) }.map_err(error)?
         };
         let set = made.first().copied().unwrap_or_default();
         let infos: SmallVec<[vk::DescriptorBufferInfo; 8]> = bound
@@ -331,9 +331,9 @@ impl Pipeline {
             })
             .collect();
         // SAFETY: the set is new, and of that layout.
-        unsafe { self.raw.device.update_descriptor_sets(&writes, &[]) };
+        unsafe { self.queue.device.update_descriptor_sets(&writes, &[]) };
         drop(writes);
-        Ok(Set { set, _pool: pool })
+        Ok(DescriptorSet { set, _pool: pool })
     }
 }
 
@@ -341,23 +341,23 @@ impl Drop for Pipeline {
     fn drop(&mut self) {
         // SAFETY: no submission uses it: recorders keep what theirs use. Null handles are ignored.
         unsafe {
-            self.raw.device.destroy_pipeline(self.pipeline, None);
-            self.raw.device.destroy_pipeline_layout(self.layout, None);
-            self.raw.device.destroy_descriptor_set_layout(self.set_layout, None);
+            self.queue.device.destroy_pipeline(self.pipeline, None);
+            self.queue.device.destroy_pipeline_layout(self.layout, None);
+            self.queue.device.destroy_descriptor_set_layout(self.set_layout, None);
         }
     }
 }
 
 /// Memory of some descriptor sets of one layout.
 #[derive(Debug)]
-struct SetPool {
-    raw: Arc<Raw>,
+struct DescriptorPool {
+    queue: Arc<VulkanQueue>,
     pool: vk::DescriptorPool,
     allocating: Mutex<()>,
 }
 
-impl SetPool {
-    fn new(raw: &Arc<Raw>, bindings: &[(u32, Kind)]) -> BackendResult<Self> {
+impl DescriptorPool {
+    fn new(queue: &Arc<VulkanQueue>, bindings: &[(u32, BindingType)]) -> BackendResult<Self> {
         let mut sizes: SmallVec<[vk::DescriptorPoolSize; 4]> = SmallVec::new();
         for ty in bindings.iter().map(|(_, kind)| kind.descriptor()) {
             match sizes.iter_mut().find(|size| size.ty == ty) {
@@ -366,27 +366,27 @@ impl SetPool {
             }
         }
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(SETS).pool_sizes(&sizes);
-        // SAFETY: the device lives as long as `raw`.
-        let pool = unsafe { raw.device.create_descriptor_pool(&info, None) }.map_err(error)?;
-        Ok(Self { raw: Arc::clone(raw), pool, allocating: Mutex::default() })
+        // SAFETY: the device lives as long as `queue`.
+        let pool = unsafe { queue.device.create_descriptor_pool(&info, None) }.map_err(error)?;
+        Ok(Self { queue: Arc::clone(queue), pool, allocating: Mutex::default() })
     }
 }
 
-impl Drop for SetPool {
+impl Drop for DescriptorPool {
     fn drop(&mut self) {
         // SAFETY: all of its sets are gone, for they hold it.
-        unsafe { self.raw.device.destroy_descriptor_pool(self.pool, None) };
+        unsafe { self.queue.device.destroy_descriptor_pool(self.pool, None) };
     }
 }
 
 /// A descriptor set.
 #[derive(Debug)]
-pub(crate) struct Set {
+pub(crate) struct DescriptorSet {
     set: vk::DescriptorSet,
-    _pool: Arc<SetPool>,
+    _pool: Arc<DescriptorPool>,
 }
 
-impl Set {
+impl DescriptorSet {
     pub(crate) const fn handle(&self) -> vk::DescriptorSet {
         self.set
     }
@@ -394,20 +394,20 @@ impl Set {
 
 /// Timestamp queries.
 #[derive(Debug)]
-pub(crate) struct Queries {
-    raw: Arc<Raw>,
+pub(crate) struct TimestampQueries {
+    queue: Arc<VulkanQueue>,
     pub(crate) pool: vk::QueryPool,
     /// Tells them from those that were made before.
     pub(crate) id: u64,
 }
 
-impl Queries {
-    pub(crate) fn new(raw: &Arc<Raw>, count: u32) -> BackendResult<Self> {
+impl TimestampQueries {
+    pub(crate) fn new(queue: &Arc<VulkanQueue>, count: u32) -> BackendResult<Self> {
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count.next_multiple_of(RESET));
-        // SAFETY: the device lives as long as `raw`.
-        let pool = unsafe { raw.device.create_query_pool(&info, None) }.map_err(error)?;
+        // SAFETY: the device lives as long as `queue`.
+        let pool = unsafe { queue.device.create_query_pool(&info, None) }.map_err(error)?;
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Ok(Self { raw: Arc::clone(raw), pool, id: NEXT.fetch_add(1, Ordering::Relaxed) })
+        Ok(Self { queue: Arc::clone(queue), pool, id: NEXT.fetch_add(1, Ordering::Relaxed) })
     }
 
     /// The first ones, which a complete submission wrote.
@@ -415,15 +415,15 @@ impl Queries {
         let mut values = vec![0_u64; count as usize];
         if count > 0 {
             // SAFETY: there are as many, and the driver writes as many words.
-            unsafe { self.raw.device.get_query_pool_results(self.pool, 0, &mut values, vk::QueryResultFlags::TYPE_64) }.map_err(error)?;
+            unsafe { self.queue.device.get_query_pool_results(self.pool, 0, &mut values, vk::QueryResultFlags::TYPE_64) }.map_err(error)?;
         }
         Ok(values)
     }
 }
 
-impl Drop for Queries {
+impl Drop for TimestampQueries {
     fn drop(&mut self) {
         // SAFETY: who holds a query of a submission holds all of them.
-        unsafe { self.raw.device.destroy_query_pool(self.pool, None) };
+        unsafe { self.queue.device.destroy_query_pool(self.pool, None) };
     }
 }

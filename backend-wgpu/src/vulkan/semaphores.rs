@@ -7,7 +7,7 @@ use ash::vk;
 use parking_lot::{Condvar, Mutex};
 use wgcl_api::backend::{BackendError, BackendResult, ExternalSemaphore, SharedPayload};
 
-use crate::vulkan::queue::{Raw, error};
+use crate::vulkan::queue::{VulkanQueue, error};
 
 /// How long an export waits until a signal that was enqueued is with the driver.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A binary semaphore.
 #[derive(Debug)]
 pub(crate) struct Semaphore {
-    raw: Arc<Raw>,
+    queue: Arc<VulkanQueue>,
     handle: vk::Semaphore,
     /// Signals that were submitted and not exported as sync files.
     signals: Mutex<u64>,
@@ -23,15 +23,15 @@ pub(crate) struct Semaphore {
 }
 
 /// The implementations behind payloads.
-pub(crate) fn of(payloads: &[Arc<dyn SharedPayload>]) -> BackendResult<Vec<Arc<Semaphore>>> {
-    let of_one = |payload: &Arc<dyn SharedPayload>| payload.as_any().downcast_ref::<Shared>().map(|shared| Arc::clone(&shared.0));
+pub(crate) fn downcast_all(payloads: &[Arc<dyn SharedPayload>]) -> BackendResult<Vec<Arc<Semaphore>>> {
+    let of_one = |payload: &Arc<dyn SharedPayload>| payload.as_any().downcast_ref::<SharedSemaphore>().map(|shared| Arc::clone(&shared.0));
     let all: Option<Vec<_>> = payloads.iter().map(of_one).collect();
     all.ok_or_else(|| BackendError::Other("a semaphore of another backend".to_owned()))
 }
 
 /// What the API has of one: submissions keep the semaphore itself.
 #[derive(Debug)]
-pub(crate) struct Shared(Arc<Semaphore>);
+pub(crate) struct SharedSemaphore(Arc<Semaphore>);
 
 fn kind_of(kind: ExternalSemaphore) -> vk::ExternalSemaphoreHandleTypeFlags {
     match kind {
@@ -40,23 +40,23 @@ fn kind_of(kind: ExternalSemaphore) -> vk::ExternalSemaphoreHandleTypeFlags {
     }
 }
 
-impl Shared {
-    fn make(raw: &Arc<Raw>, info: &vk::SemaphoreCreateInfo<'_>) -> BackendResult<Self> {
-        // SAFETY: the device lives as long as `raw`; the handle type, if there is one, can be exported, as the device's list says.
-        let handle = unsafe { raw.device.create_semaphore(info, None) }.map_err(error)?;
-        let semaphore = Semaphore { raw: Arc::clone(raw), handle, signals: Mutex::new(0), signalled: Condvar::new() };
+impl SharedSemaphore {
+    fn make(queue: &Arc<VulkanQueue>, info: &vk::SemaphoreCreateInfo<'_>) -> BackendResult<Self> {
+        // SAFETY: the device lives as long as `queue`; the handle type, if there is one, can be exported, as the device's list says.
+        let handle = unsafe { queue.device.create_semaphore(info, None) }.map_err(error)?;
+        let semaphore = Semaphore { queue: Arc::clone(queue), handle, signals: Mutex::new(0), signalled: Condvar::new() };
         Ok(Self(Arc::new(semaphore)))
     }
 
     /// One that will be exported so.
-    pub(crate) fn exportable(raw: &Arc<Raw>, kind: ExternalSemaphore) -> BackendResult<Self> {
+    pub(crate) fn exportable(queue: &Arc<VulkanQueue>, kind: ExternalSemaphore) -> BackendResult<Self> {
         let mut export = vk::ExportSemaphoreCreateInfo::default().handle_types(kind_of(kind));
-        Self::make(raw, &vk::SemaphoreCreateInfo::default().push_next(&mut export))
+        Self::make(queue, &vk::SemaphoreCreateInfo::default().push_next(&mut export))
     }
 
     /// One of what a file descriptor names, which it takes if that succeeds.
-    pub(crate) fn imported(raw: &Arc<Raw>, kind: ExternalSemaphore, fd: i32) -> BackendResult<Self> {
-        let made = Self::make(raw, &vk::SemaphoreCreateInfo::default())?;
+    pub(crate) fn import_fd(queue: &Arc<VulkanQueue>, kind: ExternalSemaphore, fd: i32) -> BackendResult<Self> {
+        let made = Self::make(queue, &vk::SemaphoreCreateInfo::default())?;
         made.0.import(kind, fd)?;
         Ok(made)
     }
@@ -68,13 +68,13 @@ impl Semaphore {
     }
 
     /// A signal is with the driver.
-    pub(crate) fn was_signalled(&self) {
+    pub(crate) fn signal_submitted(&self) {
         *self.signals.lock() += 1;
         self.signalled.notify_all();
     }
 
     fn functions(&self) -> BackendResult<&ash::khr::external_semaphore_fd::Device> {
-        self.raw.semaphore_fds().ok_or_else(|| BackendError::Other("semaphores of others".to_owned()))
+        self.queue.semaphore_fds().ok_or_else(|| BackendError::Other("semaphores of others".to_owned()))
     }
 
     fn import(&self, kind: ExternalSemaphore, fd: i32) -> BackendResult<()> {
@@ -86,7 +86,7 @@ impl Semaphore {
     }
 }
 
-impl SharedPayload for Shared {
+impl SharedPayload for SharedSemaphore {
     fn export(&self, kind: ExternalSemaphore) -> BackendResult<i32> {
         let Self(semaphore) = self;
         let functions = semaphore.functions()?;
@@ -117,6 +117,6 @@ impl SharedPayload for Shared {
 impl Drop for Semaphore {
     fn drop(&mut self) {
         // SAFETY: no submission uses it: recorders keep what theirs wait for and signal.
-        unsafe { self.raw.device.destroy_semaphore(self.handle, None) };
+        unsafe { self.queue.device.destroy_semaphore(self.handle, None) };
     }
 }

@@ -7,16 +7,16 @@ use wgcl_api::backend::{BackendError, BackendResult, Progress};
 
 use crate::buffer::{Buffer, Use};
 use crate::gpu::open_device::{Gpu, Submission};
-use crate::launch::pipeline::{Compute, Group};
-use crate::submit::timestamps::{Queries, Stamp, StampSet};
-use crate::vulkan::command_buffer::{Location, Recorder};
+use crate::launch::pipeline::{BindGroup, ComputePipeline};
+use crate::submit::timestamps::{CommandTimestamps, Queries, TimestampSet};
+use crate::vulkan::command_buffer::{CommandRecorder, Location};
 use crate::vulkan::semaphores::Semaphore;
 
 /// Commands recorded and not yet submitted.
 #[derive(Default)]
-pub(crate) struct Batch {
+pub(crate) struct BatchEncoder {
     /// Where commands go directly to Vulkan.
-    recorder: Option<Recorder>,
+    recorder: Option<CommandRecorder>,
     encoder: Option<wgpu::CommandEncoder>,
     pass: Option<wgpu::ComputePass<'static>>,
     /// The pipeline set in the pass.
@@ -24,11 +24,11 @@ pub(crate) struct Batch {
     /// Commands so far.
     pub(crate) commands: u32,
     /// The query of the end of a command that has begun.
-    open_stamp: Option<u32>,
+    open_query: Option<u32>,
     /// The query of the end of the last command, if nothing was recorded since.
-    pub(crate) last_stamp: Option<u32>,
+    pub(crate) last_query: Option<u32>,
     /// Timestamps, where a command asked for them.
-    pub(crate) stamps: Option<Arc<StampSet>>,
+    pub(crate) timestamp_set: Option<Arc<TimestampSet>>,
     /// Who is to hear of the submission.
     pub(crate) waiting: Vec<Arc<dyn Progress>>,
 }
@@ -40,8 +40,8 @@ pub(crate) type Uses = SmallVec<[Use; 8]>;
 pub(crate) struct Dispatch<'a> {
     /// A number that names the pipeline, or 0.
     pub(crate) id: u64,
-    pub(crate) compute: &'a Arc<Compute>,
-    pub(crate) group: &'a Arc<Group>,
+    pub(crate) compute: &'a Arc<ComputePipeline>,
+    pub(crate) group: &'a Arc<BindGroup>,
     /// Where the arguments are in their buffer, if there are any.
     pub(crate) offset: Option<u32>,
     /// See [`Uses`].
@@ -49,16 +49,16 @@ pub(crate) struct Dispatch<'a> {
     pub(crate) groups: [u32; 3],
 }
 
-impl Batch {
+impl BatchEncoder {
     /// Whether nothing was recorded.
     pub(crate) fn is_empty(&self) -> bool {
-        self.encoder.is_none() && self.recorder.as_ref().is_none_or(Recorder::is_empty)
+        self.encoder.is_none() && self.recorder.as_ref().is_none_or(CommandRecorder::is_empty)
     }
 
     /// The recorder, where there is one.
-    fn recorder(&mut self, gpu: &Gpu) -> BackendResult<Option<&mut Recorder>> {
-        if let (None, Some(raw)) = (&self.recorder, &gpu.raw) {
-            self.recorder = Some(Recorder::new(raw)?);
+    fn recorder(&mut self, gpu: &Gpu) -> BackendResult<Option<&mut CommandRecorder>> {
+        if let (None, Some(queue)) = (&self.recorder, &gpu.vulkan_queue) {
+            self.recorder = Some(CommandRecorder::new(queue)?);
         }
         Ok(self.recorder.as_mut())
     }
@@ -124,7 +124,7 @@ impl Batch {
             // SAFETY: the group was made for the pipeline, and the offset is that of a slot of the arguments' ring.
             return unsafe { recorder.dispatch(compute, group, offset, uses, groups) };
         }
-        let (Compute::Wgpu { pipeline, .. }, Group::Wgpu(group)) = (&**compute, &**group) else {
+        let (ComputePipeline::Wgpu { pipeline, .. }, BindGroup::Wgpu(group)) = (&**compute, &**group) else {
             return Err(BackendError::Other("a pipeline of Vulkan's".to_owned()));
         };
         self.pass(gpu);
@@ -140,38 +140,38 @@ impl Batch {
     }
 
     /// Writes the first timestamp of a command, outside of the pass unless `in_pass`.
-    pub(crate) fn begin_stamp(&mut self, gpu: &Gpu, stamp: Option<&Stamp>, in_pass: bool) -> BackendResult<()> {
-        if let (Some(end), Some(stamps)) = (self.open_stamp.take(), self.stamps.clone()) {
+    pub(crate) fn begin_timestamps(&mut self, gpu: &Gpu, timestamps: Option<&CommandTimestamps>, in_pass: bool) -> BackendResult<()> {
+        if let (Some(end), Some(timestamp_set)) = (self.open_query.take(), self.timestamp_set.clone()) {
             // A command that failed after it had begun: what is never written cannot be resolved.
-            self.write_stamp(gpu, &stamps.queries, end, in_pass)?;
+            self.write_timestamp_query(gpu, &timestamp_set.queries, end, in_pass)?;
         }
-        if let Some(stamp) = stamp {
-            if !stamp.follows {
-                self.write_stamp(gpu, &stamp.set.queries, stamp.start, in_pass)?;
+        if let Some(timestamps) = timestamps {
+            if !timestamps.follows {
+                self.write_timestamp_query(gpu, &timestamps.set.queries, timestamps.start, in_pass)?;
             }
-            self.open_stamp = Some(stamp.end);
+            self.open_query = Some(timestamps.end);
             // What runs between two timestamps is what they are to measure.
             if let Some(recorder) = &mut self.recorder {
-                recorder.separate()?;
+                recorder.separate_commands()?;
             }
         }
         Ok(())
     }
 
     /// Writes the second timestamp of a command.
-    pub(crate) fn end_stamp(&mut self, gpu: &Gpu, stamp: Option<&Stamp>, in_pass: bool) -> BackendResult<()> {
-        if let (Some(stamp), Some(end)) = (stamp, self.open_stamp.take()) {
-            self.write_stamp(gpu, &stamp.set.queries, end, in_pass)?;
-            self.last_stamp = Some(end);
+    pub(crate) fn end_timestamps(&mut self, gpu: &Gpu, timestamps: Option<&CommandTimestamps>, in_pass: bool) -> BackendResult<()> {
+        if let (Some(timestamps), Some(end)) = (timestamps, self.open_query.take()) {
+            self.write_timestamp_query(gpu, &timestamps.set.queries, end, in_pass)?;
+            self.last_query = Some(end);
         }
         Ok(())
     }
 
-    fn write_stamp(&mut self, gpu: &Gpu, queries: &Queries, query: u32, in_pass: bool) -> BackendResult<()> {
+    fn write_timestamp_query(&mut self, gpu: &Gpu, queries: &Queries, query: u32, in_pass: bool) -> BackendResult<()> {
         match queries {
-            Queries::Raw(queries) => {
+            Queries::Vulkan(queries) => {
                 if let Some(recorder) = self.recorder(gpu)? {
-                    recorder.stamp(queries, query)?;
+                    recorder.timestamp(queries, query)?;
                 }
             }
             Queries::Wgpu { set, .. } if in_pass => self.pass(gpu).write_timestamp(set, query),
@@ -182,28 +182,34 @@ impl Batch {
 
     /// Ends the recording and submits it as the batch of that number. `None` where there was none.
     pub(crate) fn submit(&mut self, gpu: &Gpu, serial: u64) -> BackendResult<Option<Submission>> {
-        if let (Some(stamps), Some(end)) = (self.stamps.clone(), self.open_stamp.take()) {
+        if let (Some(timestamp_set), Some(end)) = (self.timestamp_set.clone(), self.open_query.take()) {
             // A command that goes on in the next batch: what was never written could not be resolved.
-            self.write_stamp(gpu, &stamps.queries, end, false)?;
+            self.write_timestamp_query(gpu, &timestamp_set.queries, end, false)?;
         }
         if let Some(recorder) = &mut self.recorder {
-            return Ok(recorder.submit(serial)?.then_some(Submission::Raw(serial)));
+            return Ok(recorder.submit(serial)?.then_some(Submission::Vulkan(serial)));
         }
         self.pass = None;
         let Some(mut encoder) = self.encoder.take() else { return Ok(None) };
-        let stamps = self.stamps.clone();
+        let timestamp_set = self.timestamp_set.clone();
         gpu.scoped(|| {
-            if let Some(stamps) = stamps {
-                stamps.resolve(&mut encoder);
+            if let Some(timestamp_set) = timestamp_set {
+                timestamp_set.resolve(&mut encoder);
             }
             Some(Submission::Wgpu(gpu.queue.submit([encoder.finish()])))
         })
     }
 
     /// Submits nothing but waits and signals as the batch of that number.
-    pub(crate) fn take_turns(&mut self, gpu: &Gpu, serial: u64, waits: &[Arc<Semaphore>], signals: &[Arc<Semaphore>]) -> BackendResult<()> {
+    pub(crate) fn submit_semaphores(
+        &mut self,
+        gpu: &Gpu,
+        serial: u64,
+        waits: &[Arc<Semaphore>],
+        signals: &[Arc<Semaphore>],
+    ) -> BackendResult<()> {
         match self.recorder(gpu)? {
-            Some(recorder) => recorder.take_turns(serial, waits, signals),
+            Some(recorder) => recorder.submit_semaphores(serial, waits, signals),
             None => Err(BackendError::Other("semaphores of others".to_owned())),
         }
     }
@@ -223,9 +229,9 @@ impl Batch {
         self.pass = None;
         self.encoder = None;
         self.commands = 0;
-        self.open_stamp = None;
-        self.last_stamp = None;
-        self.stamps = None;
+        self.open_query = None;
+        self.last_query = None;
+        self.timestamp_set = None;
     }
 }
 
