@@ -1,9 +1,13 @@
-//! Device-side enqueue (OpenCL C 6.15.18): what kernels and the host agree on.
+//! Device-side enqueue (OpenCL C 6.15.18): the memory layout that kernels and the host share.
 //!
-//! A program whose kernels enqueue has a variable of the library for it ([`VARIABLE`], `compiler/library/enqueue.cl`), an array of 32-bit words. Before a launch the host
-//! writes its [`head`]; kernels append records of what they ask for, and take events from a list of free ones; afterwards the host reads both, and launches what is asked
-//! for. What a block has captured lies in its record, and is copied to a second variable ([`PARAMETERS`]) for the kernel that is made of the block, whose first argument says
-//! where there. Memory holds no images and samplers: they are parameters of that kernel, of which the record has a word each, as it has of pointers to local memory.
+//! A program with kernels that enqueue has a library variable for it ([`VARIABLE`], `compiler/library/enqueue.cl`),
+//! an array of 32-bit words. Before a launch the host writes its [`head`]. Kernels append records of their requests
+//! and take events from a list of free ones. After the launch the host reads both and launches the requested kernels.
+//!
+//! A record contains the captures of its block. The host copies them to a second variable ([`PARAMETERS`]) for the
+//! kernel that the block was compiled to, whose first argument is their offset. Images and samplers cannot be in
+//! memory: they are parameters of that kernel. The record has one word for each of them, and one for each pointer to
+//! local memory.
 //!
 //! | words | what |
 //! |---|---|
@@ -12,83 +16,79 @@
 //! | from [`FREE`] on | the numbers of events that are free, counted from 1 |
 //! | from [`RECORDS`] on | records, each an even number of words |
 //!
-//! A record is [`HEAD_WORDS`] of a head (see [`Record::read`]), the events that it waits for, the parameters' words, and from the next even word on what the block
-//! captures. A record of 0 words ends them: there was no room for it.
+//! A record consists of a head of [`HEAD_WORDS`] (see [`Record::read`]), the events that it waits for, and the words
+//! of the parameters. The captures of the block start at the next even word. A record of 0 words is the last one: the
+//! next record did not fit.
 
 use crate::ir::{Module, Op};
 use crate::layout::ProgramLayout;
 
 /// The name of the variable.
 pub const VARIABLE: &str = "__wgcl_device_queue";
-/// The name of the variable that has what the blocks that are being run have captured.
+/// The name of the variable with the captures of the blocks that currently run.
 pub const PARAMETERS: &str = "__wgcl_device_parameters";
-/// What the names of kernels made of blocks begin with; their number follows, in 16 hexadecimal digits.
+/// Prefix of the names of kernels that blocks are compiled to. The number of the kernel follows, as 16 hexadecimal
+/// digits.
 pub const KERNEL_PREFIX: &str = "__wgcl_enqueued_";
 
-/// Words of the head, by what they say.
+/// Words of the head, by their meaning.
 pub mod head {
-    /// Words that records take, those included for which there was no room.
+    /// Words that records take, including records that did not fit.
     pub const USED: usize = 0;
-    /// Words that records may take.
+    /// Words available for records.
     pub const CAPACITY: usize = 1;
-    /// Events that kernels asked for.
+    /// Number of events that kernels requested.
     pub const EVENTS_TAKEN: usize = 2;
-    /// Events that are free.
+    /// Number of free events.
     pub const EVENTS_FREE: usize = 3;
-    /// Work-items that a group may have.
+    /// Limit for the work-items of a work-group.
     pub const GROUP_ITEMS: usize = 4;
-    /// Work-items of a subgroup.
     pub const SUBGROUP: usize = 5;
     /// Words of the default queue.
     pub const QUEUE_WORDS: usize = 6;
-    /// Number of the default queue; 0 where there is none.
+    /// Number of the default queue; 0 if there is none.
     pub const QUEUE_NUMBER: usize = 7;
-    /// Work-items that a group may have in each dimension.
+    /// Limit for the work-items of a work-group in each dimension.
     pub const GROUP_SIZES: usize = 8;
-    /// Whether all groups must have one size.
+    /// Whether all work-groups must have the same size.
     pub const UNIFORM: usize = 11;
-    /// How many there are.
+    /// Number of words of the head.
     pub const WORDS: usize = 16;
 }
 
-/// Where events begin.
+/// First word of the events.
 pub const EVENTS: usize = head::WORDS;
-/// Words of an event.
 pub const EVENT_WORDS: usize = 8;
-/// Events that there may be at a time: CL_DEVICE_MAX_ON_DEVICE_EVENTS.
+/// Number of events: CL_DEVICE_MAX_ON_DEVICE_EVENTS.
 pub const MAX_EVENTS: usize = 4096;
-/// Where the list of free events begins.
+/// First word of the list of free events.
 pub const FREE: usize = EVENTS + EVENT_WORDS * MAX_EVENTS;
-/// Words of [`PARAMETERS`].
 pub const PARAMETER_WORDS: usize = 65_536;
-/// Where records begin.
+/// First word of the records.
 pub const RECORDS: usize = FREE + MAX_EVENTS;
-/// Words that they may take: CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE.
+/// Words available for records: CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE.
 pub const RECORD_WORDS: usize = 2_097_152;
-/// Words of a record's head.
 pub const HEAD_WORDS: usize = 20;
-/// Bytes of what a block that is enqueued may capture.
+/// Limit in bytes for the captures of a block that is enqueued.
 pub const MAX_CAPTURED: u32 = 16_384;
 
-/// What a kernel asks for.
+/// The request of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A kernel is to run.
+    /// Run a kernel.
     Kernel,
-    /// Nothing but to wait for events.
+    /// Only wait for events.
     Marker,
-    /// Nothing: there was no room in the queue.
+    /// Nothing: the queue was full.
     Nothing,
 }
 
-/// A record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// What it asks for.
     pub kind: Kind,
     /// The number of the kernel, see [`KERNEL_PREFIX`].
     pub kernel: u64,
-    /// The number of the event that it ends, counted from 1; 0 for none.
+    /// The number of the event that the command completes, counted from 1; 0 for none.
     pub event: u32,
     /// Dimensions of the range.
     pub dimensions: u32,
@@ -100,16 +100,17 @@ pub struct Record {
     pub local_size: [u32; 3],
     /// The number of the queue, counted from 1.
     pub queue: u32,
-    /// The numbers of the events that it waits for.
+    /// The numbers of the events that the command waits for.
     pub waits: Vec<u32>,
-    /// A word for each parameter of the kernel behind its first: the bytes of local memory, a sampler's value, or of an image which parameter of the enqueuing kernel it is.
+    /// One word per parameter of the kernel after its first: the size of local memory in bytes, a sampler's value, or
+    /// for an image the index of the parameter of the enqueuing kernel.
     pub parameters: Vec<u32>,
-    /// What the block has captured.
+    /// The captures of the block.
     pub captures: Vec<u32>,
 }
 
 impl Record {
-    /// The record that words begin with, and how many it takes; `None` where there is no further one.
+    /// Reads the record at the start of `words`, and returns it with its number of words; `None` after the last one.
     pub fn read(words: &[u32]) -> Option<(Self, usize)> {
         let size = *words.first()? as usize;
         let own = words.get(..size).filter(|own| own.len() >= HEAD_WORDS)?;
@@ -162,17 +163,18 @@ impl Record {
     }
 }
 
-/// The bytes of both variables within the memory of a program's variables, where it has them: a program whose kernels enqueue nothing has neither.
+/// Offsets in bytes of both variables in the memory of a program's variables. A program without kernels that enqueue
+/// has neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places {
-    /// Where [`VARIABLE`] begins.
+    /// Offset of [`VARIABLE`].
     pub queue: u64,
-    /// Where [`PARAMETERS`] begins; `None` where no block captures anything.
+    /// Offset of [`PARAMETERS`]; `None` if no block has captures.
     pub parameters: Option<u64>,
 }
 
 impl Places {
-    /// Of a module.
+    /// Offsets in a module.
     pub fn of(module: &Module) -> Option<Self> {
         let layout = ProgramLayout::of(&module.globals);
         let find = |name: &str| {
@@ -183,7 +185,7 @@ impl Places {
     }
 }
 
-/// The functions of a module that may enqueue something: those that refer to the queue, and those that call them.
+/// Per function of a module: whether it may enqueue, because it or a function that it calls refers to the queue.
 pub(crate) fn enqueuing(module: &Module) -> Vec<bool> {
     let mut found = vec![false; module.functions.len()];
     let Some(queue) = module.globals.iter().position(|global| global.name == VARIABLE) else { return found };
@@ -205,17 +207,17 @@ pub(crate) fn enqueuing(module: &Module) -> Vec<bool> {
     }
 }
 
-/// Whether a variable of program scope is one of the library's for what kernels enqueue: the application knows nothing of it.
+/// Whether a program-scope variable belongs to the library's implementation of enqueue and is hidden from the
+/// application.
 pub(crate) fn is_hidden(variable: &str) -> bool {
     matches!(variable, VARIABLE | PARAMETERS)
 }
 
-/// The name of the kernel of that number.
 pub fn kernel_name(number: u64) -> String {
     format!("{KERNEL_PREFIX}{number:016x}")
 }
 
-/// Whether a kernel was made of a block: the application knows nothing of it.
+/// Whether a kernel was compiled from a block and is hidden from the application.
 pub fn is_block(kernel: &str) -> bool {
     kernel.starts_with(KERNEL_PREFIX)
 }

@@ -1,6 +1,7 @@
-//! What cannot be unless the compiler has a defect: an error that names the place in the compiler, instead of a plausible value that goes on as if all were well.
+//! Internal compiler errors. An impossible case returns an error that names the source location in the compiler,
+//! instead of a plausible value that hides the defect.
 
-/// A defect of the compiler, found where something is missing that must be there.
+/// A defect of the compiler: a value that must exist is missing.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{message} ({file}:{line})")]
 pub(crate) struct Defect {
@@ -12,13 +13,13 @@ pub(crate) struct Defect {
 }
 
 impl Defect {
-    /// For [`internal!`].
+    /// Used by [`internal!`].
     pub(crate) const fn new(message: String, file: &'static str, line: u32) -> Self {
         Self { message, file, line }
     }
 }
 
-/// The [`Defect`] of the place where this stands; what is wrong is said as `format!` takes it.
+/// A [`Defect`] at the current source location; takes a message like `format!`.
 macro_rules! internal {
     ($($message:tt)+) => {
         $crate::internal::Defect::new(format!($($message)+), file!(), line!())

@@ -1,4 +1,6 @@
-//! What a launch tells the compiler, and what the compiler may answer: keys and errors. [`crate::specialise`] tells what happens in between.
+//! The input of a launch to the compiler, and its failures: keys and errors. [`crate::specialise`] uses them.
+//!
+//! Example: the key of a launch with groups of 64 work-items is [`LaunchKey::example`] with `[64, 1, 1]`.
 
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut};
@@ -9,27 +11,26 @@ use crate::diag::{Diagnostic, Span};
 use crate::ir;
 use crate::ir::image::ImageFormat;
 
-/// What is known at launch. Equal keys give equal code; keep it small.
+/// The launch parameters that code is specialised to. Equal keys give equal code; keep it small.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LaunchKey {
     /// What the kernel is specialised to, on every kind of device.
     pub kernel: KernelKey,
-    /// How memory is bound and the range is divided where kernels run as shaders.
+    /// How memory is bound and how the NDRange is divided if kernels run as shaders.
     pub binding: BindingKey,
 }
 
-/// No launch: passes of a build are told of one, but do not ask.
+/// The key for passes that run when a program is built. They get a key but do not use it.
 pub static NONE: LaunchKey = LaunchKey { kernel: KernelKey::NONE, binding: BindingKey::WHOLE };
 
-/// Words of a key, of which there are nearly always none. Comparing none looks at no memory: the C library may compare no bytes by a load of none from where the slice says that they are,
-/// and an empty slice's address is one that leads nowhere. Processors take some 80 ns to find out that the load does not matter, and those with Zen 4 cores are slower afterwards: a copy of
-/// 4 MiB took 1.08 times as long as otherwise behind one such comparison.
+/// A list of words in a key, nearly always empty. Comparing empty lists does not touch memory. `memcmp` of zero bytes
+/// may load from the slice's dangling address. Processors then need some 80 ns, and Zen 4 cores are slower
+/// afterwards: after one such comparison a copy of 4 MiB took 1.08 times as long.
 #[derive(Clone, Debug, Default, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Words(Vec<u32>);
 
 impl Words {
-    /// No words.
     pub const fn new() -> Self {
         Self(Vec::new())
     }
@@ -73,23 +74,24 @@ impl FromIterator<u32> for Words {
     }
 }
 
-/// What a kernel is specialised to: what its code may ask for and is the same for all work-items of a launch.
+/// What a kernel is specialised to: values that its code can query and that are the same for all work-items of a
+/// launch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct KernelKey {
-    /// Work-items a group in each dimension: those of the groups of this dispatch.
+    /// Size of the work-groups of this dispatch.
     pub local_size: [u32; 3],
-    /// Work-items a group in each dimension as the launch asks for them; only groups at the upper edges of an NDRange have fewer.
+    /// Work-group size that the launch requested; only groups at the upper edges of an NDRange are smaller.
     pub enqueued_local_size: [u32; 3],
-    /// Dimensions in which the last groups reach beyond the NDRange: work-items that are not in it end at once. Only for kernels that cannot tell
-    /// ([`crate::passes::group_blind()`]).
+    /// Dimensions in which the last groups extend beyond the NDRange: work-items outside of it return at once. Only
+    /// for kernels that do not depend on their work-group ([`crate::passes::group_blind()`]).
     pub guard: [bool; 3],
     /// Whether the global offset is zero in all dimensions.
     pub zero_offset: bool,
-    /// Whether a memory object that the kernel may reach has more than 2 GiB, so that offsets within it take 64 bits.
+    /// Whether a memory object that the kernel may access has more than 2 GiB, so that offsets need 64 bits.
     pub large_offsets: bool,
-    /// Bytes of each `__local` argument, in order of the kernel's `KernelParam::Local` parameters.
+    /// Size in bytes of each `__local` argument, in order of the kernel's `KernelParam::Local` parameters.
     pub local_args: Words,
-    /// Indices of the parameters for which the host passed a null pointer; nearly always empty.
+    /// Indices of the parameters with a null pointer; nearly always empty.
     pub null_args: Words,
     /// The format of each image, in order of the kernel's `KernelParam::Image` parameters.
     pub images: Vec<ImageFormat>,
@@ -102,30 +104,35 @@ pub struct KernelKey {
 pub struct BindingKey {
     /// How each `__constant` argument is bound, in order of the kernel's `Buffer { space: Constant, .. }` parameters.
     pub constant_args: Vec<ConstantBinding>,
-    /// Indices of the parameters that share one binding, that of the first of them; nearly always empty.
+    /// Indices of the parameters that share the binding of the first of them ([`crate::passes::merge_bindings`]);
+    /// nearly always empty.
     pub merged: Words,
-    /// Indices of the parameters whose pointer does not point to the first byte of what is bound for them (shared virtual memory); nearly always empty.
+    /// Indices of the parameters whose pointer is not the first byte of their binding (shared virtual memory); nearly
+    /// always empty.
     pub started_args: Words,
-    /// Whether no two of the buffers and images that the launch binds share memory, so that what is written through one is not seen through another.
+    /// Whether the buffers and images of the launch do not overlap, so that a write through one is not visible
+    /// through another.
     pub distinct: bool,
-    /// Whether buffers and images are reached by addresses of the device's memory, which the argument buffer has, and not by bindings
-    /// ([`Shaders::addresses`](crate::target::Shaders::addresses)): then they may have any number and any size.
+    /// Whether buffers and images are accessed by device addresses in the argument buffer instead of by bindings
+    /// ([`Shaders::addresses`](crate::target::Shaders::addresses)). Their number and size are then unlimited.
     pub addresses: bool,
-    /// Buffers that the launch binds besides the arguments, because pointers in memory may lead there: parameters behind the kernel's own.
+    /// Number of buffers that the launch binds in addition to the arguments, because pointers in memory may point to
+    /// them. They become parameters after the kernel's own.
     pub extra_buffers: u32,
-    /// The parameters that are bound in several pieces; nearly always none.
+    /// The parameters with several bindings; nearly always none.
     pub split: SplitBindings,
-    /// Whether the dispatch begins with the NDRange's first group: the group base is zero.
+    /// Whether the dispatch starts with the NDRange's first group: the group base is zero.
     pub single_dispatch: bool,
-    /// Work-items of dimension 0 that an invocation may stand for (`passes::coarsen`): a power of two that divides the global size. More than one only for
-    /// kernels that cannot tell how they are grouped, with an offset of zero.
+    /// Work-items of dimension 0 per invocation (`passes::coarsen`): a power of two that divides the global size.
+    /// Greater than 1 only if the kernel does not depend on its work-group and the offset is zero.
     pub coarsen: u32,
-    /// Whether a dispatch's second dimension continues the first: so one dispatch holds more groups of a one-dimensional NDRange than a dimension may have.
+    /// Whether the second dimension of a dispatch continues the first. A dispatch then holds more groups of a
+    /// one-dimensional NDRange than the limit of one dimension.
     pub two_dimensional_dispatch: bool,
 }
 
 impl KernelKey {
-    /// Of a kernel that is not launched.
+    /// The key of a kernel outside of a launch.
     const NONE: Self = Self {
         local_size: [0; 3],
         enqueued_local_size: [0; 3],
@@ -140,7 +147,7 @@ impl KernelKey {
 }
 
 impl BindingKey {
-    /// All of an NDRange in one dispatch, an invocation for each work-item, and buffers of which nothing is known.
+    /// One dispatch for the whole NDRange, one invocation per work-item, and no information about buffers.
     const WHOLE: Self = Self {
         constant_args: Vec::new(),
         merged: Words::new(),
@@ -194,7 +201,7 @@ impl LaunchKey {
         key
     }
 
-    /// The same key with something changed: for tests and tools.
+    /// The same key with a change: for tests and tools.
     #[must_use]
     pub fn changed(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
@@ -205,34 +212,36 @@ impl LaunchKey {
 /// How a `__constant` argument is bound in a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ConstantBinding {
-    /// A uniform buffer of that many bytes (a power of two from 256 to the device's limit): the binding must be as large.
+    /// A uniform buffer of this size in bytes (a power of two from 256 to the device's limit). The binding has the
+    /// same size.
     Uniform(u32),
     /// A read-write storage buffer (like a `__global` argument): too large for a uniform binding, or also bound writable.
     Storage,
 }
 
-/// Buffers that are larger than a binding may be: each is bound as several *pieces*, one after the other, and an access chooses the one where it begins
-/// (`passes::split_bindings`).
+/// Buffers that are larger than the limit of a binding. Each has several bindings, and an access chooses the one that
+/// contains its first byte (`passes::split_bindings`).
 ///
-/// A piece begins [`SplitBindings::step`] bytes behind the one before it and has `1 << shift` bytes, the last one what is left: it goes on for [`SplitBindings::overlap`]
-/// bytes where the next one has begun, so that an access lies in one piece whatever its alignment. The first piece is bound for the parameter itself, the
-/// others for parameters behind all others, in the order of `params`.
+/// Each binding starts [`SplitBindings::step`] bytes after the previous one and has `1 << shift` bytes; the last one
+/// has the rest. Consecutive bindings overlap by [`SplitBindings::overlap`] bytes, so that every access lies in one
+/// binding whatever its alignment. The first binding belongs to the parameter itself. The others belong to additional
+/// parameters at the end, in the order of `params`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SplitBindings {
-    /// The parameters, those for extra buffers included, and how many pieces each is bound as: two at least.
+    /// The parameters, including extra buffers, and the number of bindings of each: at least two.
     pub params: Vec<(u32, u32)>,
-    /// Bytes of a piece, as a power of two.
+    /// Size of a binding in bytes, as a power of two.
     pub shift: u32,
-    /// Bytes that a piece shares with the next: a multiple of the alignment of bindings, [`SplitBindings::WIDEST`] at least. The number of pieces times this is less
-    /// than the bytes of a piece.
+    /// Bytes that a binding shares with the next one: a multiple of the binding alignment, at least
+    /// [`SplitBindings::WIDEST`]. The number of bindings times this is less than the size of a binding.
     pub overlap: u32,
 }
 
 impl SplitBindings {
-    /// Bytes of the widest access: sixteen lanes of 64 bits.
+    /// Size in bytes of the widest access: sixteen lanes of 64 bits.
     pub const WIDEST: u32 = 128;
 
-    /// Bytes from where a piece begins to where the next one does.
+    /// Distance in bytes between the starts of consecutive bindings.
     pub const fn step(&self) -> u32 {
         (1 << self.shift) - self.overlap
     }
@@ -242,31 +251,33 @@ impl SplitBindings {
         1 + size.saturating_sub(1 << self.shift).div_ceil(self.step() as u64)
     }
 
-    /// The parameters that are added, in their order: which one each is a piece of, and which piece, from 1 on.
+    /// The added parameters in order: the original parameter, and the number of the binding, from 1.
     pub fn added(&self) -> impl Iterator<Item = (u32, u32)> {
         self.params.iter().flat_map(|&(param, count)| (1..count).map(move |piece| (param, piece)))
     }
 }
 
-/// Why a kernel could not be specialised. A defect of ours or a limit of the device, never of the source's form.
+/// Why a kernel could not be specialised: a defect of the compiler or a limit of the device, never an error in the
+/// source.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum LaunchError {
-    /// No kernel of that name.
     #[error("no kernel named `{0}`")]
     NoKernel(String),
-    /// The kernel needs more of something than the device has.
-    #[error("kernel `{kernel}` needs {needed} {what}, the device has {limit}")]
+    /// The kernel exceeds a limit of the device.
+    #[error("kernel `{kernel}` needs {needed} {what}; the limit of the device is {limit}")]
     Limit {
-        /// The kernel.
         kernel: String,
-        /// What there is not enough of.
+        /// The limited resource.
         what: &'static str,
         /// How much it takes.
         needed: u64,
         /// How much there is.
         limit: u64,
     },
-    /// A construct that this device or this version cannot express.
+    /// The kernel exceeds the instruction limit after inlining, which drivers do.
+    #[error("kernel `{kernel}` has {size} instructions after inlining; the limit for this device is {limit}")]
+    TooLarge { kernel: String, size: u64, limit: u64 },
+    /// A construct that this device or this version does not support.
     #[error("kernel `{kernel}`: {what} is not supported")]
     Unsupported {
         /// The kernel.
@@ -274,19 +285,16 @@ pub enum LaunchError {
         /// The construct.
         what: String,
     },
-    /// A barrier where the device's language asks for control flow that it sees to be the same for all of a work-group.
-    #[error(
-        "kernel `{kernel}`: a barrier in control flow that may not be the same for all work-items of a group, which the device's language refuses"
-    )]
+    /// A barrier in control flow that the device's language does not accept as uniform for the work-group.
+    #[error("kernel `{kernel}`: barrier in control flow that may be non-uniform for the work-group; the device's language rejects it")]
     NotUniform {
-        /// The kernel.
         kernel: String,
         /// Where the barrier is.
         at: Span,
-        /// Where the branch is that its control flow depends on.
+        /// The branch that the barrier's control flow depends on.
         branch: Span,
     },
-    /// A pass or naga rejected what we made: a defect of the compiler.
+    /// A pass or naga rejected the compiler's own output: a defect of the compiler.
     #[error("kernel `{kernel}`: internal compiler error in {stage}: {message}")]
     Internal {
         /// The kernel.
@@ -299,13 +307,12 @@ pub enum LaunchError {
 }
 
 impl LaunchError {
-    /// The same as a diagnostic, where it is about a place in the source.
+    /// This error as a diagnostic, if it refers to the source.
     pub fn diagnostic(&self) -> Option<Diagnostic> {
         let Self::NotUniform { at, branch, .. } = self else { return None };
         let error = Diagnostic::error(*at, self.to_string());
-        Some(if *branch == Span::NONE { error } else { error.with_note(*branch, "what control flow depends on is here") })
+        Some(if *branch == Span::NONE { error } else { error.with_note(*branch, "control flow depends on this condition") })
     }
 }
 
-/// Convenience for passes and emission.
 pub type LaunchResult<T> = Result<T, LaunchError>;

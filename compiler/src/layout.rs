@@ -1,13 +1,16 @@
-//! Where things are in the memory that host and kernels share: the argument buffer and the memory of a program.
+//! Memory layouts that host and kernels share: the argument buffer and the memory of a program.
 //!
-//! Both layouts follow from signatures and globals alone, so that the host can fill them without emitting anything, and are the same
-//! for every kernel of a module.
+//! Both layouts depend on signatures and globals only. The host can fill them without emitting code, and they are the
+//! same for every kernel of a module.
 //!
 //! # The argument buffer
-//! One uniform binding of group 0 (the first, where the shader needs it), an array of `vec4<u32>`, holds the hidden values of [`hidden`] in its first
-//! [`ArgLayout::HEADER`] bytes and then every by-value argument at its own offset ([`ArgLayout::values`]). It is little-endian, and its
-//! size is rounded up to 16 bytes. Behind them come identity, first byte and size of those pointer arguments of which the kernel asks it
-//! ([`ArgLayout::identities`]): only kernels that keep pointers in memory, or compare arguments with each other, do. Everything else is a binding of its own in group 0, listed in [`Shader::bindings`](crate::emit::Shader::bindings).
+//! One uniform binding of group 0 (the first one, if the shader needs it) holds an array of `vec4<u32>`. Its first
+//! [`ArgLayout::HEADER`] bytes are the hidden values of [`hidden`]. Every by-value argument follows at its own offset
+//! ([`ArgLayout::values`]). The buffer is little-endian, and its size is rounded up to 16 bytes.
+//!
+//! After the values come identity, first byte and size of those pointer arguments whose identity the kernel uses
+//! ([`ArgLayout::identities`]). Only kernels that keep pointers in memory or compare arguments use them. Everything
+//! else is a binding of its own in group 0, listed in [`Shader::bindings`](crate::emit::Shader::bindings).
 
 use serde::{Deserialize, Serialize};
 
@@ -26,40 +29,47 @@ pub mod hidden {
     pub const GLOBAL_SIZE: u32 = 16;
     /// Three words: number of groups of the whole NDRange.
     pub const NUM_GROUPS: u32 = 32;
-    /// Three words: the first group of this dispatch, where an NDRange is split. Groups are split off for their number, and where those at an edge are smaller.
+    /// Three words: the first group of this dispatch, for an NDRange with several dispatches. An NDRange is split if
+    /// it has too many groups, or if the groups at its edges are smaller.
     pub const GROUP_BASE: u32 = 48;
 }
 
-/// Where the by-value arguments of a kernel are in the argument buffer.
+/// Offsets of the by-value arguments of a kernel in the argument buffer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArgLayout {
-    /// For each parameter of the kernel: byte offset and size in the argument buffer if it is passed by value, else `None`.
+    /// Per kernel parameter: byte offset and size in the argument buffer if it is passed by value, else `None`.
     pub values: Vec<Option<(u32, u32)>>,
-    /// For each parameter: byte offset of five `u32` words if the kernel asks for them (the identity of the buffer's allocation, the byte of it at which
-    /// the argument starts, the argument's bytes, where among them it points, and the upper half of its bytes; all 0 for null), else `None`. Empty where it asks for
-    /// none. Identity and first byte are the halves of one number: an allocation of more than 4 GiB has several identities, which follow each other.
+    /// Per parameter: byte offset of five `u32` words if the kernel uses its identity, else `None`; empty if no
+    /// parameter has them. The words are the identity of the allocation, the argument's first byte in it, the
+    /// argument's size, the offset of the pointer in the argument, and the upper half of the size; all are 0 for
+    /// null. Identity and first byte are the halves of one number: an allocation of more than 4 GiB has several
+    /// consecutive identities.
     pub identities: Vec<Option<u32>>,
-    /// For each parameter: byte offset of the eight words of `ImageDescriptor::words` if the kernel asks for them. Empty where it asks for none.
+    /// Per parameter: byte offset of the eight words of `ImageDescriptor::words` if the kernel uses them; empty if no
+    /// parameter has them.
     pub images: Vec<Option<u32>>,
-    /// For each parameter: byte offset of the word that says where in the common buffer it is, if it is folded. Empty where none is.
+    /// Per parameter: byte offset of the word with its position in the common buffer, if it is a merged one; empty if
+    /// none is.
     pub folds: Vec<Option<u32>>,
-    /// For each parameter: byte offset of the eight bytes of its memory's address, if it is reached by that. Empty where none is.
+    /// Per parameter: byte offset of the eight bytes of its address, if its memory is accessed by address; empty if
+    /// none is.
     pub addresses: Vec<Option<u32>>,
-    /// Bytes of the whole, a multiple of 16.
+    /// Size in bytes of the whole buffer, a multiple of 16.
     pub size: u32,
 }
 
 impl ArgLayout {
-    /// Bytes taken by the hidden values.
+    /// Size in bytes of the hidden values.
     pub const HEADER: u32 = 64;
-    /// Bytes of what the kernel asks of one argument's identity.
+    /// Size in bytes of the identity of one argument.
     pub const IDENTITY: u32 = 20;
-    /// Bytes of an address.
+    /// Size in bytes of an address.
     pub const ADDRESS: u32 = 8;
 }
 
-/// The argument buffer of a kernel (see the module's documentation): by-value arguments in order, each at the alignment of its type, and then what the kernel asks
-/// of the identities of its pointer arguments, and the addresses of those whose memory is `reached` by them.
+/// The argument buffer of a kernel (see the module's documentation): by-value arguments in order, each at the
+/// alignment of its type, then the identities of pointer arguments, then the addresses of the parameters in
+/// `reached`.
 pub fn arg_layout(function: &ir::Function, reached: &[bool], target: &Target) -> ArgLayout {
     let mut end = ArgLayout::HEADER;
     let mut values = Vec::with_capacity(function.params.len());
@@ -96,7 +106,8 @@ pub fn arg_layout(function: &ir::Function, reached: &[bool], target: &Target) ->
     ArgLayout { values, identities, images, folds, addresses, size: end.next_multiple_of(16) }
 }
 
-/// Which parameters' memory a kernel reaches by addresses: all buffers and images but those `__constant` arguments that are uniform buffers. Empty where none is.
+/// The parameters whose memory a kernel accesses by address: all buffers and images except `__constant` arguments in
+/// uniform buffers. Empty if there are none.
 pub(crate) fn reached_by_address(params: &[KernelParam], key: &BindingKey) -> Vec<bool> {
     if !key.addresses {
         return Vec::new();
@@ -110,7 +121,7 @@ pub(crate) fn reached_by_address(params: &[KernelParam], key: &BindingKey) -> Ve
     params.iter().map(is_reached).collect()
 }
 
-/// Places for their addresses.
+/// Assigns offsets to addresses.
 fn places_of_addresses(reached: &[bool], end: &mut u32) -> Vec<Option<u32>> {
     let mut place = || {
         let offset = end.next_multiple_of(ArgLayout::ADDRESS);
@@ -120,7 +131,7 @@ fn places_of_addresses(reached: &[bool], end: &mut u32) -> Vec<Option<u32>> {
     reached.iter().map(|reached| reached.then(&mut place)).collect()
 }
 
-/// Places for what the kernel asks of its arguments, of so many bytes each.
+/// Assigns offsets to the entries of the arguments that the kernel queries, `bytes` each.
 fn asked_of(function: &ir::Function, end: &mut u32, bytes: u32, param: fn(WorkItem) -> Option<u32>) -> Vec<Option<u32>> {
     let mut asked = vec![false; function.params.len()];
     function.body.walk(&mut |inst| {
@@ -155,11 +166,11 @@ fn value_place(ty: Type, target: &Target) -> (u32, u32) {
 /// Offsets of a module's globals in the memory of their kind. The first of a kind starts at 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProgramLayout {
-    /// By global; meaningless for `Local` ones.
+    /// Per global; meaningless for `Local` ones.
     pub(crate) offsets: Vec<u32>,
-    /// Bytes of all constants, a multiple of 16.
+    /// Size in bytes of all constants, a multiple of 16.
     pub(crate) constant_size: u32,
-    /// Bytes of all `__global` variables, a multiple of 16.
+    /// Size in bytes of all `__global` variables, a multiple of 16.
     pub(crate) global_size: u32,
 }
 
@@ -175,7 +186,7 @@ impl ProgramLayout {
                     continue;
                 }
             };
-            // More than 4 GiB is refused before anyone looks at the layout.
+            // More than 4 GiB is rejected earlier.
             let offset = end.checked_next_multiple_of(global.align.max(GlobalVar::MIN_ALIGN)).unwrap_or(0);
             *end = offset.saturating_add(global.size);
             layout.offsets.push(offset);
@@ -186,7 +197,7 @@ impl ProgramLayout {
     }
 }
 
-/// Initial contents of the memory that belongs to a program rather than to a launch.
+/// Initial contents of the memory that belongs to a program, not to a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgramData {
     /// Contents of `BindingSource::ConstantData`; empty if there is none.
@@ -195,22 +206,23 @@ pub struct ProgramData {
     pub global: Vec<u8>,
 }
 
-/// Initial contents of a module's constants and `__global` variables, addresses in them as [`crate::pointer`] has them.
+/// Initial contents of a module's constants and `__global` variables. Pointers in them have the form of
+/// [`crate::pointer`].
 pub fn program_data(module: &Module, target: &Target) -> ProgramData {
     let pointer_size = target.pointer_size();
     contents(module, pointer_size, |space, offset| global_pointer(space, offset, pointer_size))
 }
 
-/// Where a program's memory is, for kernels whose pointers are addresses.
+/// The addresses of a program's memory, for kernels whose pointers are addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProgramPlaces {
-    /// Address of the first byte of all constants.
+    /// Address of the constants.
     pub constant: u64,
-    /// Address of the first byte of all `__global` variables.
+    /// Address of the `__global` variables.
     pub global: u64,
 }
 
-/// As [`program_data`], with addresses of 64 bits for pointers.
+/// Like [`program_data`], with 64-bit addresses as pointers.
 pub fn program_data_at(module: &Module, places: ProgramPlaces) -> ProgramData {
     contents(module, 8, |space, offset| {
         let start = if space == Space::Constant { places.constant } else { places.global };
@@ -218,13 +230,13 @@ pub fn program_data_at(module: &Module, places: ProgramPlaces) -> ProgramData {
     })
 }
 
-/// Bytes of all constants and of all `__global` variables of a module, in this order; multiples of 16.
+/// Size in bytes of the constants and of the `__global` variables of a module, in this order; multiples of 16.
 pub fn program_sizes(module: &Module) -> [u32; 2] {
     let layout = ProgramLayout::of(&module.globals);
     [layout.constant_size, layout.global_size]
 }
 
-/// Initial contents, with what `pointer` makes of a place in a program's memory wherever that is stored.
+/// Initial contents. `pointer` returns the bits of a pointer to an offset in a program's memory.
 fn contents(module: &Module, pointer_size: u32, pointer: impl Fn(Space, i64) -> u64) -> ProgramData {
     let layout = ProgramLayout::of(&module.globals);
     let mut data = ProgramData { constant: vec![0; layout.constant_size as usize], global: vec![0; layout.global_size as usize] };
@@ -247,7 +259,7 @@ fn contents(module: &Module, pointer_size: u32, pointer: impl Fn(Space, i64) -> 
     data
 }
 
-/// Copies bytes to a place in memory, where they fit.
+/// Copies bytes to an offset in memory, if they fit.
 fn put(memory: &mut [u8], offset: usize, bytes: &[u8]) {
     if let Some(place) = memory.get_mut(offset..offset + bytes.len()) {
         place.copy_from_slice(bytes);

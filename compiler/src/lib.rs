@@ -3,9 +3,11 @@
 //! ```text
 //! source -> preprocess -> parse -> ast -> sema -> thir -> lower -> ir -> passes -> [specialise] -> emit -> naga
 //! ```
-//! Everything up to the IR happens when a program is built; [`specialise::specialise`] makes a shader when a kernel is launched.
+//! Stages up to the IR run when a program is built. [`specialise::specialise`] compiles a shader when a kernel is
+//! launched.
 //!
-//! From outside, a source goes into [`build`] or, stage by stage, through [`front`]; the stages themselves are nobody else's. A module of SPIR-V goes into [`spirv`], which makes the same IR of it.
+//! Other crates use [`build`], or [`front`] for single stages; the modules of the stages are private. [`spirv`] reads
+//! a SPIR-V module and returns the same IR.
 
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub)]

@@ -1,4 +1,5 @@
-//! What a program is built from: sources, and build options as a string (OpenCL API 5.8.6 "Compiler Options", 5.8.7 "Linker Options").
+//! The input of a build: sources, and build options as a string (OpenCL API 5.8.6 "Compiler Options", 5.8.7 "Linker
+//! Options").
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,15 +7,15 @@ use std::path::PathBuf;
 /// A source and its embedded headers (clCompileProgram).
 #[derive(Clone, Debug, Default)]
 pub struct Source {
-    /// What clCreateProgramWithSource was given, all strings joined.
+    /// The text of clCreateProgramWithSource, all strings joined.
     pub text: String,
-    /// Name in diagnostics, `<source>` where there is none.
+    /// Name in diagnostics; `<source>` if absent.
     pub name: Option<String>,
     /// Headers by the names that `#include` uses.
     pub headers: BTreeMap<String, String>,
 }
 
-/// The version of OpenCL C that a source is compiled as.
+/// The version of OpenCL C of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CStd {
     /// OpenCL C 1.0 (only through `__OPENCL_C_VERSION__`; compiled as 1.1).
@@ -57,7 +58,7 @@ impl CStd {
     }
 }
 
-/// Build options, parsed.
+/// Parsed build options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildOptions {
     /// `-D name[=value]` and `-U name`, in order: `None` undefines.
@@ -94,32 +95,31 @@ pub struct BuildOptions {
     pub kernel_arg_info: bool,
     /// `-g`
     pub debug_info: bool,
-    /// Functions that are called may be defined by another translation unit: set by [`crate::build::compile`].
+    /// Functions may be declared without a definition, to be linked later: set by [`crate::build::compile`].
     pub open_references: bool,
 }
 
 impl BuildOptions {
-    /// Whether what is compiled with them may run in work-groups of different sizes.
+    /// Whether kernels may run in work-groups of different sizes.
     pub(crate) fn non_uniform_groups(&self) -> bool {
         self.std >= CStd::Cl20 && !self.uniform_work_group_size
     }
 }
 
-/// A wrong option string: CL_INVALID_BUILD_OPTIONS, or exit status 2 of `wgclc`.
+/// An invalid option string: CL_INVALID_BUILD_OPTIONS, or exit status 2 of `wgclc`.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum OptionError {
-    /// Not an option of OpenCL.
+    /// The option is not an OpenCL option.
     #[error("unknown build option `{0}`")]
     Unknown(String),
-    /// An option without its argument.
+    /// The option lacks its argument.
     #[error("build option `{0}` needs an argument")]
     MissingArgument(String),
-    /// A bad argument.
     #[error("build option `{option}` has the invalid argument `{value}`")]
     InvalidArgument {
-        /// The option as it is written, such as `-D`.
+        /// The option as written, such as `-D`.
         option: String,
-        /// What it was given and does not take.
+        /// The rejected argument.
         value: String,
     },
 }
@@ -154,7 +154,7 @@ pub fn parse_options(text: &str) -> Result<BuildOptions, OptionError> {
     parse_words(split_words(text)?)
 }
 
-/// Reads options that are separate words already.
+/// Parses options that are already separate words.
 pub fn parse_words(words: impl IntoIterator<Item = String>) -> Result<BuildOptions, OptionError> {
     let mut options = BuildOptions::default();
     let mut words = words.into_iter();
@@ -176,12 +176,12 @@ pub fn parse_words(words: impl IntoIterator<Item = String>) -> Result<BuildOptio
     Ok(options)
 }
 
-/// Whether a word is an option whose argument is the next word: for tools that pass options on.
+/// Whether the argument of an option is the next word: for tools that forward options.
 pub fn takes_next_word(word: &str) -> bool {
     matches!(word, "-D" | "-U" | "-I")
 }
 
-/// Splits at blanks; quotes keep blanks together, a backslash takes the meaning from a quote, a blank or a backslash.
+/// Splits at white space. Quotes keep white space together; a backslash escapes a quote, white space or a backslash.
 fn split_words(text: &str) -> Result<Vec<String>, OptionError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -209,7 +209,7 @@ fn split_words(text: &str) -> Result<Vec<String>, OptionError> {
     Ok(words)
 }
 
-/// `-D`, `-U` and `-I` with what follows in the same word.
+/// `-D`, `-U` and `-I` with the argument in the same word.
 fn with_argument(word: &str) -> Option<(&'static str, &str)> {
     ["-D", "-U", "-I"].into_iter().find_map(|option| word.strip_prefix(option).map(|value| (option, value)))
 }
@@ -231,7 +231,7 @@ fn argument_option(options: &mut BuildOptions, option: &str, value: String) -> R
     Ok(())
 }
 
-/// An identifier, with parameters behind it perhaps.
+/// Whether this is an identifier, optionally with parameters.
 fn is_macro_name(name: &str) -> bool {
     let name = match name.split_once('(') {
         Some((name, params)) if params.ends_with(')') => name,
@@ -274,7 +274,7 @@ fn flag(options: &mut BuildOptions, word: &str) -> Result<(), OptionError> {
         "-w" => options.no_warnings = true,
         "-Werror" => options.warnings_are_errors = true,
         "-g" => options.debug_info = true,
-        // Allowed, and without effect on what is compiled here; the last two are for the linker.
+        // Accepted, without effect on compilation; the last two are for the linker.
         "-cl-strict-aliasing" | "-cl-no-subgroup-ifp" | "-create-library" | "-enable-link-options" => {}
         _ => return Err(OptionError::Unknown(word.to_owned())),
     }

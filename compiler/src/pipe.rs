@@ -1,18 +1,19 @@
-//! What host and kernels agree on of a pipe's memory (OpenCL C 6.15.14); `compiler/library/pipes.cl` has the same places and tells what they are for.
+//! The memory layout of a pipe that host and kernels share (OpenCL C 6.15.14). `compiler/library/pipes.cl` uses the
+//! same offsets and explains them.
 
-/// Bytes of what stands before the records: the constants, and the positions of the two sides, each in a line of caches of its own.
+/// Size in bytes of the header: the constants, and the positions of readers and writers, each in its own cache line.
 const HEADER: u64 = 320;
 
-/// Packets begin at a multiple of so many bytes: of the largest type's alignment.
+/// Packets start at multiples of the largest type's alignment, in bytes.
 const ALIGN: u64 = 128;
 
-/// Bytes of a slot's records: one of writers and one of readers.
+/// Size in bytes of a slot's records: one for writers and one for readers.
 const RECORDS: u64 = 8;
 
-/// Positions are below this, so that the highest bit of a record is free.
+/// Limit of positions: the highest bit of a record stays free.
 const MOST_POSITIONS: u32 = (1 << 31) - 1;
 
-/// Where the parts of a pipe lie.
+/// Offsets of the parts of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PipeLayout {
     packet_size: u32,
@@ -20,9 +21,10 @@ pub struct PipeLayout {
 }
 
 impl PipeLayout {
-    /// Of a pipe of so many packets of so many bytes. `None` for none, and for more than can be told apart.
+    /// The layout for `max_packets` packets of `packet_size` bytes. `None` for zero, and for more packets than
+    /// positions can distinguish.
     pub const fn new(packet_size: u32, max_packets: u32) -> Option<Self> {
-        // An old position must look older than the capacity.
+        // A stale position must differ by more than the capacity.
         if packet_size == 0 || max_packets == 0 || max_packets > MOST_POSITIONS / 4 {
             None
         } else {
@@ -30,32 +32,30 @@ impl PipeLayout {
         }
     }
 
-    /// Bytes of a packet.
     pub const fn packet_size(self) -> u32 {
         self.packet_size
     }
 
-    /// Packets that it holds.
     pub const fn max_packets(self) -> u32 {
         self.max_packets
     }
 
-    /// Where the packets begin, in bytes.
+    /// Byte offset of the packets.
     const fn packets(self) -> u64 {
         (HEADER + RECORDS * self.max_packets as u64).next_multiple_of(ALIGN)
     }
 
-    /// Bytes of all of it.
+    /// Size in bytes of the whole pipe.
     pub const fn size(self) -> u64 {
         self.packets() + self.packet_size as u64 * self.max_packets as u64
     }
 
-    /// Bytes of what an empty pipe begins with: all but the packets.
+    /// Size in bytes of the state of an empty pipe: everything except the packets.
     pub const fn state_size(self) -> u64 {
         self.packets()
     }
 
-    /// The constants that stand at the beginning, as they are in memory; zeros follow.
+    /// The constants at the start of the header, as bytes in memory; zeros follow.
     pub fn constants(self) -> [u8; 12] {
         let wrap = MOST_POSITIONS / self.max_packets * self.max_packets;
         // Fewer than 2^29 packets have fewer than 2^32 bytes of records.

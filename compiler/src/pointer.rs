@@ -1,39 +1,41 @@
-//! The bits of a pointer in memory: an identity of what it points into, and a byte offset.
+//! The bits of a pointer in memory: an identity of the object, and a byte offset.
 //!
-//! Where pointers have 64 bits, the identity is the upper half; every buffer has one of its own as long as it lives. Where they have 32, the objects of a
-//! launch are numbered in the upper bits. Host and kernels agree on this, so that what one stores the other can follow.
+//! If pointers have 64 bits, the identity is the upper half; every live buffer has a unique one. If they have 32
+//! bits, the upper bits hold the number of the object in its launch. Host and kernels use the same encoding, so that
+//! one can follow a pointer that the other has stored. Example: byte 8 of the buffer with identity `0x10000` is
+//! `0x0001_0000_0000_0008`.
 
 use crate::ir::Space;
 
 /// Identities of memory objects: the high halves of 64-bit pointers. Null has 0.
 ///
-/// Below [`FIRST_BUFFER`](identity::FIRST_BUFFER) are the high halves of the addresses that a host gives to its applications: memory that both share may have
-/// them for its own, if it starts at a multiple of 4 GiB.
+/// Numbers below [`FIRST_BUFFER`](identity::FIRST_BUFFER) are the high halves of host addresses. Shared memory that
+/// starts at a multiple of 4 GiB may use them as its identity.
 pub mod identity {
-    /// The first that a buffer may have.
+    /// The first identity of buffers.
     pub const FIRST_BUFFER: u32 = 0x0001_0000;
-    /// One more than the last that a buffer may have.
+    /// The end (exclusive) of the identities of buffers.
     pub const END_BUFFER: u32 = 0x7000_0000;
     /// The memory of a program's `__global` variables.
     pub const VARIABLES: u32 = END_BUFFER;
     /// The memory of a program's constants.
     pub const CONSTANTS: u32 = END_BUFFER + 1;
-    /// The first of those that a kernel gives to its local and private objects: they mean nothing outside of it.
+    /// The first identity of a kernel's local and private objects; they are meaningless outside of the kernel.
     pub const FIRST_OWN: u32 = END_BUFFER + 2;
 }
 
-/// On targets with 32-bit pointers the tag is in that many high bits, and the offset in the others.
+/// On targets with 32-bit pointers the tag has this number of high bits; the other bits are the offset.
 pub(crate) const TAG_BITS_32: u32 = 6;
 
-/// Identity of the program's variables where pointers have 32 bits.
+/// Identity of the program's variables if pointers have 32 bits.
 const VARIABLES_32: u32 = 1;
-/// Identity of its constants there.
+/// Identity of the program's constants if pointers have 32 bits.
 const CONSTANTS_32: u32 = 2;
-/// The first of the other objects there.
+/// The first identity of other objects if pointers have 32 bits.
 pub(crate) const FIRST_OWN_32: u32 = 3;
 
-/// The bits of a pointer to byte `offset` of the memory of the program's variables or constants, as memory holds it (for [`crate::ir::Reloc`]).
-/// `ptr_size` is 8 or 4.
+/// The bits of a pointer to byte `offset` of the program's variables or constants, as stored in memory (for
+/// [`crate::ir::Reloc`]). `ptr_size` is 8 or 4.
 pub(crate) fn global_pointer(space: Space, offset: i64, ptr_size: u32) -> u64 {
     let offset = offset.cast_unsigned() & 0xffff_ffff;
     let tag = u64::from(program_identity(space, ptr_size));

@@ -1,19 +1,19 @@
-//! The whole way of a launch: from a program that was built, and a [`LaunchKey`], to a shader.
+//! The steps of a launch: from a built program and a [`LaunchKey`] to a shader.
 //!
 //! ```text
 //! Program.module                                   every kernel, in SSA form, with real pointers
 //!   of_kernel        one kernel and what it calls
-//!   images           accesses to images become loads and stores, for the formats and samplers of the key       (image::expand)
-//!   SPECIALISE       what the key says is put in, collective functions expanded, loops written out              (passes)
+//!   images           accesses to images become loads and stores, for the formats and samplers of the key(image::expand)
+//!   SPECIALISE       key values become constants, collective functions expanded, loops unrolled       (passes)
 //! Specialised                                      still with real pointers: where every code generator starts
-//!   SHADER           pointers get roots, accesses the width that the device likes                               (passes)
-//!   doubles          made of integers, where the device has none                                                (doubles)
-//!   LEGALIZE         what naga or the device lacks is replaced                                                  (passes)
-//!   emit             bindings, naga, SPIR-V                                                                     (emit)
+//!   SHADER           pointers resolved to roots, accesses widened                                     (passes)
+//!   doubles          emulated with integers if the device lacks them                                  (doubles)
+//!   LEGALIZE         operations that naga or the device lacks are replaced                            (passes)
+//!   emit             bindings, naga, SPIR-V                                                           (emit)
 //! Shader
 //! ```
-//! A shader that cannot tell how large its groups are serves all sizes ([`Shader::any_local_size`]); where assertions are on, a second one is made for another size
-//! and compared.
+//! A shader that does not depend on the work-group size serves all sizes ([`Shader::any_local_size`]). With
+//! assertions enabled, a second shader is compiled for another size and compared.
 
 use crate::analysis::calls::expanded_size;
 use crate::doubles;
@@ -25,7 +25,7 @@ use crate::passes::{self, Driver, LEGALIZE, NATIVE, NATIVE_APART, PassError, SHA
 use crate::target::Target;
 use crate::timing::stage;
 
-/// Makes the shader of a kernel for one launch key and device.
+/// Compiles the shader of a kernel for one launch key and device.
 ///
 /// # Errors
 /// See [`LaunchError`].
@@ -37,19 +37,19 @@ pub fn specialise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &T
     Ok(shader)
 }
 
-/// A kernel that was specialised to a launch: function 0 of a module, followed by the helpers that it calls. Globals keep their numbers (all of them are kept,
-/// so that the layout of program memory is the same for every kernel).
+/// A kernel specialised to a launch: function 0 of a module, followed by the helpers that it calls. All globals are
+/// kept with their numbers, so that every kernel has the same layout of program memory.
 pub struct Specialised<'a> {
-    /// The module.
     pub module: ir::Module,
     driver: Driver<'a>,
 }
 
 impl<'a> Specialised<'a> {
-    /// What every kind of code generator starts from: pointers are pointers.
+    /// The input of every code generator: pointers are still pointers.
     ///
     /// # Errors
-    /// No such kernel, or a defect of ours.
+    ///
+    /// The kernel does not exist, or the compiler has a defect.
     pub fn new(
         module: &ir::Module,
         kernel: &str,
@@ -69,33 +69,37 @@ impl<'a> Specialised<'a> {
         Ok(Self { module, driver })
     }
 
-    /// Goes on to the form for shaders: every access names its root. What is not known to every device is still there ([`Specialised::legalize`]).
+    /// Converts to the form for shaders: every access names its root. Operations that not every device has remain
+    /// ([`Specialised::legalize`]).
     ///
     /// # Errors
-    /// A kernel that no shader can be, or a defect of ours.
+    ///
+    /// The kernel cannot be a shader, or the compiler has a defect.
     pub fn bind(&mut self) -> Result<(), PassError> {
         self.driver.run(&mut self.module, SHADER).map(drop)
     }
 
-    /// Goes on to the form that [`crate::vectorize`] reads. `apart`: every access stays the one that the source has.
+    /// Converts to the form that [`crate::vectorize`] reads. `apart`: accesses are not combined.
     ///
     /// # Errors
-    /// A defect of ours.
+    ///
+    /// A defect of the compiler.
     pub fn prepare(&mut self, apart: bool) -> Result<(), PassError> {
         self.driver.run(&mut self.module, if apart { NATIVE_APART } else { NATIVE }).map(drop)
     }
 
-    /// Goes on to the form that emission reads.
+    /// Converts to the form that emission reads.
     ///
     /// # Errors
-    /// A defect of ours.
+    ///
+    /// A defect of the compiler.
     pub fn legalize(&mut self) -> Result<(), PassError> {
         self.driver.run(&mut self.module, DOUBLES)?;
         self.driver.run(&mut self.module, LEGALIZE).map(drop)
     }
 }
 
-/// Makes the module that emission reads.
+/// The module that emission reads.
 ///
 /// # Errors
 /// See [`LaunchError`].
@@ -111,7 +115,7 @@ pub fn launched(
     Ok(made.module)
 }
 
-/// Makes the module that [`crate::vectorize`] reads; `apart` as in [`Specialised::prepare`].
+/// The module that [`crate::vectorize`] reads; `apart` as in [`Specialised::prepare`].
 ///
 /// # Errors
 /// See [`LaunchError`].
@@ -128,26 +132,28 @@ pub fn prepared(
     Ok(made.module)
 }
 
-/// Makes the module of one kernel as a build has left it, but with the accesses to images made for the formats of the key and for its values of samplers: what an
-/// interpreter can run.
+/// The module of one kernel after a build, with image accesses expanded for the formats and samplers of the key. An
+/// interpreter can run it.
 ///
 /// # Errors
-/// No such kernel, or an image that is chosen at run time.
+///
+/// The kernel does not exist, or an image is chosen at run time.
 pub fn expand_images(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<ir::Module> {
     let mut module = of_kernel(module, kernel)?;
     Driver::new(target, key, None).run(&mut module, IMAGES).map_err(|error| error.for_launch(kernel))?;
     Ok(module)
 }
 
-/// Whether there is a pass of that name in what a program and its launches go through.
+/// Whether a pass with this name is part of a build or launch.
 pub fn has_pass(name: &str) -> bool {
     [expand::PASS.name, doubles::PASS.name].contains(&name) || passes::find(name).is_some()
 }
 
-/// Accesses to images are expanded by functions that are built themselves: hence no list of `passes` has them.
+/// Library functions expand image accesses, and these functions are built with the passes of [`passes`]. The list is
+/// therefore here.
 const IMAGES: &[Step] = &[Step::Pass(&expand::PASS)];
 
-/// So are doubles that a device has not.
+/// The list is here for the same reason: library functions emulate doubles.
 const DOUBLES: &[Step] = &[Step::If(
     Target::soft_doubles,
     &[Step::IfChanged(
@@ -156,7 +162,7 @@ const DOUBLES: &[Step] = &[Step::If(
     )],
 )];
 
-/// The module of one kernel: it is function 0, followed by the helpers that it calls.
+/// The module of one kernel: function 0, followed by the helpers that it calls.
 fn of_kernel(module: &ir::Module, kernel: &str) -> LaunchResult<ir::Module> {
     let root = passes::functions(module)
         .find(|func| module.functions[func.index()].kernel.is_some() && module.functions[func.index()].name == kernel)
@@ -171,9 +177,7 @@ fn shader(before: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -
     stage("legalize", || made.legalize()).map_err(|error| error.for_launch(kernel))?;
     let (size, most) = (expanded_size(&made.module), target.shaders.limits.expanded_instructions);
     if size > most {
-        let what =
-            format!("a kernel of more than {most} instructions once the functions that it calls are expanded, which drivers of GPUs do,");
-        return Err(LaunchError::Unsupported { kernel: kernel.to_owned(), what });
+        return Err(LaunchError::TooLarge { kernel: kernel.to_owned(), size, limit: most });
     }
     let mut shader = emit::shader(&made.module, key, target, false)?;
     let is_shared = |binding: &Binding| matches!(binding.source, BindingSource::Scratch { .. });
@@ -181,7 +185,7 @@ fn shader(before: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -
     Ok(shader)
 }
 
-/// Makes a shader for another size of groups and compares it with one that is said to serve all sizes.
+/// Compiles a shader for another work-group size and compares it with one that is marked for all sizes.
 fn check_other_size(made: &Shader, module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<()> {
     let local_size = if key.kernel.local_size == [7, 3, 1] { [64, 1, 1] } else { [7, 3, 1] };
     let key = key.clone().changed(|key| {

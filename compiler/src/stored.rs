@@ -1,6 +1,7 @@
-//! Programs and shaders as bytes, for a cache that outlives the process.
+//! Serialised programs and shaders, for a cache that outlives the process.
 //!
-//! The bytes mean something only to a compiler of the same [`VERSION`]: there is no other promise about them. Places in the source are not kept.
+//! Only a compiler of the same [`VERSION`] can read the bytes; the format is not stable. Source locations are not
+//! stored.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,10 +15,11 @@ use crate::program::Program;
 use crate::reflection::KernelInfo;
 use crate::target::Target;
 
-/// What this compiler is: changes with its source, its library of built-in functions, and the crates below it.
+/// Identifies this compiler. It changes with the compiler's source, its library of built-in functions, and the crates
+/// that it uses.
 pub const VERSION: &str = env!("WGCL_COMPILER_ID");
 
-/// Nesting of regions that is stored at most: they are read recursively, on whatever stack the application has.
+/// Limit for the nesting of regions in stored programs: reading recurses on the application's stack.
 const MAX_DEPTH: usize = 64;
 
 #[derive(Serialize, Deserialize)]
@@ -44,7 +46,7 @@ fn shallow(module: &Module) -> bool {
     module.functions.iter().all(|function| function.body.depth(ir::MAX_NESTING) <= MAX_DEPTH)
 }
 
-/// The bytes of a program; `None` where it is not worth storing.
+/// Serialises a program; `None` if it is not worth storing.
 pub fn encode_program(program: &Program) -> Option<Vec<u8>> {
     let stored = StoredProgram {
         module: Cow::Borrowed(&program.module),
@@ -54,13 +56,13 @@ pub fn encode_program(program: &Program) -> Option<Vec<u8>> {
     shallow(&program.module).then(|| postcard::to_stdvec(&stored).ok()).flatten()
 }
 
-/// The program of these bytes, if they are one.
+/// Deserialises a program; `None` if the bytes are not a program.
 pub fn decode_program(bytes: &[u8]) -> Option<Program> {
     let StoredProgram { module, kernels, global_variable_size } = postcard::from_bytes(bytes).ok()?;
     Some(Program { module: Arc::new(module.into_owned()), kernels: kernels.into_owned(), global_variable_size, sources: None })
 }
 
-/// The bytes of a shader; `None` for those that cannot be stored: what is no SPIR-V, and kernels that print.
+/// Serialises a shader; `None` for shaders without SPIR-V and for kernels that print.
 pub fn encode_shader(shader: &Shader) -> Option<Vec<u8>> {
     let stored = StoredShader {
         spirv: Cow::Borrowed(shader.spirv.as_deref()?),
@@ -76,7 +78,7 @@ pub fn encode_shader(shader: &Shader) -> Option<Vec<u8>> {
     shader.printf.is_empty().then(|| postcard::to_stdvec(&stored).ok()).flatten()
 }
 
-/// The shader of these bytes, if they are one: without naga's module, for which the SPIR-V stands.
+/// Deserialises a shader; `None` if the bytes are not a shader. The shader has SPIR-V but no naga module.
 pub fn decode_shader(bytes: &[u8]) -> Option<Shader> {
     let StoredShader { spirv, entry_point, bindings, args, local_memory, private_memory, coarse, subgroup_size, any_local_size } =
         postcard::from_bytes(bytes).ok()?;
@@ -95,12 +97,12 @@ pub fn decode_shader(bytes: &[u8]) -> Option<Shader> {
     })
 }
 
-/// Bytes that are the same for equal modules and targets, and for no others; `None` for modules that are not stored.
+/// Bytes that are equal only for equal modules and targets; `None` for modules that are not stored.
 pub fn identify(module: &Module, target: &Target) -> Option<Vec<u8>> {
     shallow(module).then(|| postcard::to_stdvec(&(module, target)).ok()).flatten()
 }
 
-/// Bytes that are the same for equal targets, and for no others.
+/// Bytes that are equal only for equal targets.
 pub fn identify_target(target: &Target) -> Vec<u8> {
     postcard::to_stdvec(target).unwrap_or_default()
 }

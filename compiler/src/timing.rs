@@ -1,4 +1,4 @@
-//! How long the stages take, for `wgclc --time` and whoever else asks.
+//! Time per compiler stage, for `wgclc --time` and benchmarks.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 static ENABLED: AtomicBool = AtomicBool::new(false);
 static TIMES: Mutex<Vec<(&str, Duration)>> = Mutex::new(Vec::new());
 
-/// Begins to note times, in all threads.
+/// Starts to record times, in all threads.
 pub fn enable() {
     ENABLED.store(true, Ordering::Relaxed);
 }
 
-/// What was noted since the last call: stages in order of their first end, with the sum of their times.
+/// The times since the last call: stages in order of their first end, with the sum of their times.
 pub fn take() -> Vec<(&'static str, Duration)> {
     TIMES.lock().map(|mut times| std::mem::take(&mut *times)).unwrap_or_default()
 }
 
-/// Runs a stage.
+/// Runs and times a stage.
 pub(crate) fn stage<T>(name: &'static str, run: impl FnOnce() -> T) -> T {
     if !ENABLED.load(Ordering::Relaxed) {
         return run();

@@ -296,7 +296,12 @@ fn take(job: &Job, format: Format, target: &Target, fail: &dyn Fn(String)) -> (u
                         fail(format!("{} of {} with `{text}`: {fault}", function.name, job.name));
                     }
                 }
-                Err(LaunchError::Unsupported { .. } | LaunchError::Limit { .. } | LaunchError::NotUniform { .. }) => refused += 1,
+                Err(
+                    LaunchError::Unsupported { .. }
+                    | LaunchError::Limit { .. }
+                    | LaunchError::TooLarge { .. }
+                    | LaunchError::NotUniform { .. },
+                ) => refused += 1,
                 Err(error) => fail(format!("{}: {error}", job.name)),
             }
         }

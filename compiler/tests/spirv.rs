@@ -296,7 +296,10 @@ fn shaders(program: &wgcl_compiler::program::Program) -> Result<(), LaunchError>
     for function in program.module.functions.iter().filter(|function| function.kernel.is_some()) {
         match specialise(&program.module, &function.name, &LaunchKey::example(function, [64, 1, 1]), &Target::full()) {
             Err(error @ (LaunchError::Internal { .. } | LaunchError::NoKernel(_))) => return Err(error),
-            Ok(_) | Err(LaunchError::Limit { .. } | LaunchError::Unsupported { .. } | LaunchError::NotUniform { .. }) => {}
+            Ok(_)
+            | Err(
+                LaunchError::Limit { .. } | LaunchError::TooLarge { .. } | LaunchError::Unsupported { .. } | LaunchError::NotUniform { .. },
+            ) => {}
         }
     }
     Ok(())

@@ -83,7 +83,7 @@ pub use pass::{Changed, Cx, Pass, PassResult, Run, Step};
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum PassError {
     /// Inlining made a function too large: helpers that take pointers, called by helpers that do, many times.
-    #[error("function `{function}` has more than {limit} instructions once the functions that it calls are expanded")]
+    #[error("function `{function}` has more than {limit} instructions after inlining")]
     TooLarge {
         /// The function.
         function: String,
@@ -91,7 +91,7 @@ pub enum PassError {
         limit: usize,
     },
     /// Control flow nests too deep once calls are expanded.
-    #[error("control flow in function `{function}` nests deeper than {limit} once the functions that it calls are expanded")]
+    #[error("control flow in function `{function}` nests deeper than {limit} levels after inlining")]
     TooDeep {
         /// The function.
         function: String,

@@ -1,8 +1,10 @@
-//! What the compiler has to know of a device: what programs may use ([`Language`]) and what shaders may use, and at what cost ([`Shaders`]).
+//! What the compiler has to know about a device: what programs may use ([`Language`]), and what shaders may use and
+//! at what cost ([`Shaders`]).
 //!
-//! Nothing here names a device. What a driver does well or wrongly stands in a field that says just that ([`Costs`], [`Defects`]), and the [`profiles`] put
-//! together what is known of the devices that were measured. The driver, `wgclc --device`, tests and fuzzers all start from the same profiles; a test of the
-//! backend holds each against the real device.
+//! Nothing here names a device. A property of a driver is a field that states this property alone ([`Costs`],
+//! [`Defects`]). The [`profiles`] combine the fields for the devices that were measured. The driver, `wgclc
+//! --device`, tests and fuzzers all start from the same profiles. A test of each back end compares the profiles with
+//! the real device.
 
 pub mod profiles;
 mod shaders;
@@ -11,97 +13,101 @@ use serde::{Deserialize, Serialize};
 
 pub use shaders::{Costs, Defects, FloatControls, Limits, Shaders};
 
-/// Bytes of the largest variable in global space that a program may have (CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE).
+/// Size limit in bytes of one variable in global space (CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE).
 pub const MAX_GLOBAL_VARIABLE: u64 = 64 << 20;
-/// Bytes of all of them together: they are one storage binding, and this is the least that a device of WebGPU's limits can bind.
+/// Size limit in bytes of all such variables together. They share one storage binding; this is the smallest limit
+/// that WebGPU guarantees.
 pub const MAX_GLOBAL_VARIABLES: u64 = 128 << 20;
 
 /// A device as the compiler sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Target {
-    /// What programs may use: decides what the front end accepts and what is reported.
+    /// What programs may use: decides what the front end accepts and what the device reports.
     pub language: Language,
-    /// What shaders may use: decides how a kernel is specialised and emitted. Without meaning for a device that runs none.
+    /// What shaders may use: decides how a kernel is specialised and emitted. Unused for a device that does not run
+    /// shaders.
     pub shaders: Shaders,
-    /// Which functions stay functions.
+    /// Which functions are not inlined.
     pub inlining: Inlining,
-    /// Whether kernels become machine code of the host ([`crate::vectorize`]) and not shaders.
+    /// Whether kernels are compiled to machine code of the host ([`crate::vectorize`]) instead of to shaders.
     pub native: bool,
-    /// Whether kernels tell where the source's operators and built-in functions make a NaN of numbers ([`crate::ir::Op::NanCheck`]).
+    /// Whether kernels report operators and built-in functions that compute a NaN from numbers
+    /// ([`crate::ir::Op::NanCheck`]).
     pub nan_checks: bool,
-    /// Memory that kernels find zeroed: a wish of the context that builds a program (cl_khr_initialize_memory), and not the device's.
+    /// Memory that is zeroed before a kernel starts. The context that builds a program requests this
+    /// (cl_khr_initialize_memory); it is not a property of the device.
     pub zeroed: Zeroed,
 }
 
-/// Memory that is zero when a kernel begins.
+/// Memory that is zero when a kernel starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Zeroed {
-    /// That of work-groups.
+    /// Work-group memory.
     pub local: bool,
-    /// That of work-items.
+    /// Private memory.
     pub private: bool,
 }
 
-/// Which functions that take pointers to private memory stay functions, where the language of the device's code allows it: those whose copies would be too much code. They are
-/// given the memory by value, which no function gains from that a device could have had inlined.
+/// Which functions with pointers to private memory stay functions, if the device's language allows it: those whose
+/// inlined copies would be too much code. Private memory is then passed by value, which is slower than inlining.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Inlining {
-    /// Instructions of all copies of a function together, along all chains of calls from kernels.
+    /// Limit for the instructions of all copies of one function, over all call chains from kernels.
     pub most_copies: u64,
-    /// A function of fewer instructions is copied all the same: handing memory over would be as much.
+    /// A function with fewer instructions is always inlined: passing the memory would cost as much.
     pub worth_a_call: usize,
 }
 
 impl Default for Inlining {
-    /// hashcat's kernels of many rounds are 1.6 million instructions (m01800) and 300,000 (m22000) where everything is inlined, and 54,000 and 46,000 so. Functions that were copied a
-    /// few times are as before.
+    /// With everything inlined, hashcat's kernels with many rounds have 1.6 million instructions (m01800) and 300,000
+    /// (m22000). With these limits they have 54,000 and 46,000. Functions with few copies are not affected.
     fn default() -> Self {
         Self { most_copies: 20_000, worth_a_call: 300 }
     }
 }
 
 impl Inlining {
-    /// Whatever can stay does: for tests.
+    /// Keeps every function that can be kept: for tests.
     pub const NONE: Self = Self { most_copies: 0, worth_a_call: 0 };
 }
 
 /// What OpenCL C programs may use on a device.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Language {
-    /// 64-bit integers. Without them pointers have 32 bits and `long` is refused.
+    /// 64-bit integers. Without them, pointers have 32 bits and `long` is rejected.
     pub int64: bool,
-    /// `double`.
     pub fp64: bool,
     /// `half` arithmetic.
     pub fp16: bool,
-    /// Memory objects may have more than 2 GiB: an index of 32 bits may lead to an offset of more.
+    /// Memory objects may have more than 2 GiB, so an index of 32 bits may give an offset of more than 32 bits.
     pub far_offsets: bool,
-    /// 64-bit integer atomics in global and local memory: the device's own, or on two words under a lock (`passes::locks`), for which it needs fences that are no barriers.
+    /// 64-bit integer atomics in global and local memory: native, or emulated with two words and a lock
+    /// (`passes::locks`). The lock needs memory fences outside of barriers.
     pub int64_atomics: bool,
-    /// What orders other memory accesses around an atomic one.
+    /// How an atomic operation orders other memory accesses.
     pub atomic_order: AtomicOrder,
     /// Subgroup operations.
     pub subgroups: bool,
-    /// Work-items of a subgroup, the last one of a work-group excepted, of kernels that require no other size: a power of two. The most that one may have where
-    /// the device chooses.
+    /// Work-items per subgroup, except for the last subgroup of a work-group, in kernels without a required size: a
+    /// power of two. If the device chooses the size, this is the largest one.
     pub subgroup_size: u32,
-    /// The sizes that a kernel may require its subgroups to have, each the bit of that value; none where the device chooses.
+    /// The subgroup sizes that a kernel may require: the bitwise OR of the sizes, or 0 if the device chooses.
     pub subgroup_sizes: u32,
-    /// The device's `fma` is fused and quick.
+    /// The device's `fma` is fused and fast.
     pub fused_fma: bool,
     /// Single-precision denormals are kept.
     pub denormals: bool,
-    /// `float` becomes `half` by rounding to the nearest, denormals included, as an instruction of the device.
+    /// The device has an instruction that converts `float` to `half` with rounding to nearest, including denormals.
     pub rounds_to_half: bool,
     /// Half-precision denormals are kept.
     pub half_denormals: bool,
-    /// Elements of 16 bits in global memory are loaded and stored as they are, and not as parts of words.
+    /// 16-bit elements in global memory are loaded and stored directly, not as parts of words.
     pub short_elements: bool,
-    /// Bytes of local memory that a work-group may have.
+    /// Size limit in bytes of the local memory of a work-group.
     pub max_local_memory: u32,
-    /// Kernels can read a clock that all of the device has in common.
+    /// Kernels can read a clock that the whole device shares.
     pub device_clock: bool,
-    /// Kernels can read a clock that a subgroup has in common.
+    /// Kernels can read a clock that a subgroup shares.
     pub subgroup_clock: bool,
     /// Kernels may enqueue kernels: blocks, queues, events and NDRanges of the device.
     pub device_enqueue: bool,
@@ -113,27 +119,28 @@ pub struct Language {
     pub features: Vec<String>,
 }
 
-/// What a device is made to do by other means although it may have it ([`Target::emulating`]).
+/// What a device emulates although it may have it ([`Target::emulating`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Emulated {
-    /// 64-bit integers, by words.
+    /// 64-bit integers, emulated with 32-bit integers.
     pub int64: bool,
-    /// Doubles, by 64-bit integers.
+    /// Doubles, emulated with 64-bit integers.
     pub fp64: bool,
-    /// Atomics of 64 bits, by locks.
+    /// 64-bit atomics, emulated with locks.
     pub int64_atomics: bool,
 }
 
-/// What orders the accesses before and after an atomic one, among all work-groups of a device.
+/// What orders the accesses before and after an atomic operation, for all work-groups of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AtomicOrder {
-    /// Nothing but barriers: acquire and release are not reported.
+    /// Only barriers do: the device does not report acquire and release.
     Nothing,
-    /// Fences before and after it.
+    /// Fences before and after the operation.
     Fences,
-    /// Every atomic that reads and writes; fences would wait for the other work-items of the group, so that none is made.
+    /// Each atomic read-modify-write operation does. A fence would wait for the other work-items of the group, so
+    /// none is emitted.
     ReadModifyWrite,
-    /// Everything: the accesses of all work-items happen one after the other, each work-item's in the order of its program.
+    /// All memory accesses are sequentially consistent.
     Total,
 }
 
@@ -143,17 +150,19 @@ impl Target {
         if self.language.int64 { 8 } else { 4 }
     }
 
-    /// Whether doubles are made of integers (`crate::doubles`).
+    /// Whether doubles are emulated with integers (`crate::doubles`).
     pub const fn soft_doubles(&self) -> bool {
         self.language.fp64 && !self.shaders.fp64
     }
 
-    /// Whether `fma` and `mad` of doubles are fused, and as quick as a product and a sum: as the device does them, and where integers do.
+    /// Whether `fma` and `mad` of doubles are fused and as fast as a product and a sum. This holds for native doubles
+    /// with fused `fma`, and for emulated doubles.
     pub const fn fuses_doubles(&self) -> bool {
         self.language.fp64 && (self.language.fused_fma || self.soft_doubles())
     }
 
-    /// The same device with what kernels do by other means. Without integers of 64 bits there are doubles only by integers, and atomics of 64 bits only by locks.
+    /// The same device with some features emulated. Without 64-bit integers, doubles and 64-bit atomics are emulated
+    /// too.
     #[must_use]
     pub fn emulating(self, what: Emulated) -> Self {
         self.changed(|target| {
@@ -169,24 +178,25 @@ impl Target {
         })
     }
 
-    /// Whether an extension is reported.
+    /// Whether the device reports an extension.
     pub fn has_extension(&self, name: &str) -> bool {
         self.language.extensions.iter().any(|known| known == name)
     }
 
-    /// Whether an optional feature of OpenCL C 3.0 is reported, by its macro.
+    /// Whether the device reports an optional feature of OpenCL C 3.0, given by its macro.
     pub fn has_feature(&self, name: &str) -> bool {
         self.language.features.iter().any(|known| known == name)
     }
 
-    /// The same target with something changed, and what follows from that reported: for tests and tools.
+    /// A copy of the target with a change; updates the reported extensions and features. For tests and tools.
     #[must_use]
     pub fn changed(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self.with_extensions()
     }
 
-    /// The same device reached by wgpu's portable interface alone, as Metal, DX12 and WebGPU are: strictly valid naga, in which nothing but barriers orders atomics.
+    /// The same device used through wgpu's portable interface only, like Metal, DX12 and WebGPU: strictly valid naga,
+    /// in which only barriers order atomics.
     #[must_use]
     pub fn without_spirv(mut self) -> Self {
         self.shaders.spirv = false;
@@ -198,20 +208,20 @@ impl Target {
         self.language.device_clock = false;
         self.language.subgroup_clock = false;
         self.language.device_enqueue = false;
-        // What `fma` becomes is for the languages in between to say.
+        // The target language decides how `fma` is compiled.
         self.language.fused_fma = false;
         self.language.rounds_to_half = false;
         self.with_extensions()
     }
 
-    /// The same device without instructions for `fma`: the library's functions take ways that are as accurate without.
+    /// The same device without `fma` instructions: the library then uses variants that are as accurate without them.
     #[must_use]
     pub const fn without_fused_fma(mut self) -> Self {
         self.language.fused_fma = false;
         self
     }
 
-    /// The same device with subgroups of so many work-items, a power of two, and of such sizes for kernels that require them.
+    /// The same device with another subgroup size, a power of two, and another set of sizes that kernels may require.
     #[must_use]
     pub const fn with_subgroups_of(mut self, items: u32, sizes: u32) -> Self {
         self.language.subgroup_size = items;
@@ -219,7 +229,7 @@ impl Target {
         self
     }
 
-    /// The same target with the extensions and features that follow from it, see [`Language::with_extensions`].
+    /// The same target with the extensions and features that follow from it; see [`Language::with_extensions`].
     #[must_use]
     pub fn with_extensions(self) -> Self {
         Self { language: self.language.with_extensions(), ..self }
@@ -232,24 +242,25 @@ impl Language {
         self.atomic_order != AtomicOrder::Nothing
     }
 
-    /// Whether there is one order of all atomics and fences that ask for it, which every work-item sees. Vulkan has none: its memory model forbids to
-    /// ask for sequential consistency, and nothing else orders a store before a load of other memory.
+    /// Whether sequentially consistent atomics and fences have one total order that every work-item sees. Vulkan has
+    /// none: its memory model forbids sequential consistency, and nothing else orders a store before a load of other
+    /// memory.
     pub fn sequential_atomics(&self) -> bool {
         self.atomic_order == AtomicOrder::Total
     }
 
-    /// Whether `atomic_double` exists: by 64-bit integer atomics.
+    /// Whether `atomic_double` exists; it is implemented with 64-bit integer atomics.
     pub const fn double_atomics(&self) -> bool {
         self.fp64 && self.int64_atomics
     }
 
-    /// Whether the device has all that OpenCL C 3.1 made mandatory: subgroups. The rest every device has.
+    /// Whether the device has every feature that OpenCL C 3.1 makes mandatory. Only subgroups can be missing.
     pub const fn opencl_c_31(&self) -> bool {
         self.subgroups
     }
 
-    /// Whether the device has all that OpenCL C 2.0 asks for, which 3.0 made optional (OpenCL API, appendix "OpenCL 3.0 Backwards Compatibility"): then 2.0 is
-    /// a language of it.
+    /// Whether the device has every feature of OpenCL C 2.0 that 3.0 made optional (OpenCL API, appendix "OpenCL 3.0
+    /// Backwards Compatibility"). If so, it accepts `-cl-std=CL2.0`.
     pub fn opencl_c_20(&self) -> bool {
         let has = |name: &str| self.features.iter().any(|known| known == name);
         self.int64
@@ -269,19 +280,20 @@ impl Language {
             .all(has)
     }
 
-    /// Whether a kernel may require subgroups of that size.
+    /// Whether a kernel may require this subgroup size.
     pub const fn has_subgroups_of(&self, size: u32) -> bool {
         self.subgroups && size.is_power_of_two() && self.subgroup_sizes & size != 0
     }
 
-    /// Fills in `extensions` and `features` from the other fields: the one place that says what is reported when.
+    /// Fills in `extensions` and `features` from the other fields. This is the only place that decides what is
+    /// reported.
     #[must_use]
     pub fn with_extensions(mut self) -> Self {
         let mut extensions = vec![
             "cl_ext_float_atomics",
             "cl_khr_async_work_group_copy_fence",
             "cl_khr_byte_addressable_store",
-            // A barrier where work-items wait for it.
+            // The split barrier is a barrier where work-items wait for it.
             "cl_intel_split_work_group_barrier",
             "cl_nv_pragma_unroll",
             "cl_khr_extended_async_copies",
@@ -291,7 +303,7 @@ impl Language {
             "cl_khr_integer_dot_product",
             "cl_khr_local_int32_base_atomics",
             "cl_khr_local_int32_extended_atomics",
-            // As the collective functions themselves: on local memory alone.
+            // Implemented like the other collective functions: with local memory only.
             "cl_khr_work_group_uniform_arithmetic",
         ];
         if self.int64_atomics {
@@ -307,7 +319,7 @@ impl Language {
             "__opencl_c_generic_address_space",
             "__opencl_c_integer_dot_product_input_4x8bit",
             "__opencl_c_integer_dot_product_input_4x8bit_packed",
-            // Memory like any other, and 32-bit atomics.
+            // Pipes need only ordinary memory and 32-bit atomics.
             "__opencl_c_pipes",
             "__opencl_c_program_scope_global_variables",
         ];
@@ -334,7 +346,8 @@ impl Language {
         if self.fp64 {
             features.push("__opencl_c_fp64");
         }
-        // Without native ones they are loops of compare-and-exchange, in shaders of the word that holds a half.
+        // Without native instructions these are loops of compare-and-exchange; in shaders, on the word that contains
+        // the half.
         features.extend([
             "__opencl_c_ext_fp32_global_atomic_add",
             "__opencl_c_ext_fp32_local_atomic_add",
@@ -360,7 +373,7 @@ impl Language {
             ]);
         }
         if self.device_clock {
-            // A work-group's clock may be any that all of it sees.
+            // A work-group's clock may be any clock that the whole work-group sees.
             features.extend(["__opencl_c_kernel_clock_scope_device", "__opencl_c_kernel_clock_scope_work_group"]);
         }
         if self.subgroup_clock && self.subgroups {
@@ -369,11 +382,12 @@ impl Language {
         if self.device_clock || (self.subgroup_clock && self.subgroups) {
             extensions.push("cl_khr_kernel_clock");
         }
-        // On local memory alone, for groups of any size.
+        // Implemented with local memory only, for groups of any size.
         features.push("__opencl_c_work_group_collective_functions");
         if self.subgroups {
-            // Not cl_khr_subgroups, which promises that subgroups progress independently of each other
-            // (CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS): nothing in Vulkan, Metal or DX12 does. The feature promises no such thing.
+            // This is not cl_khr_subgroups, which promises that subgroups make progress independently of each other
+            // (CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS). Vulkan, Metal and DX12 do not promise this, and the
+            // feature does not require it.
             features.push("__opencl_c_subgroups");
             extensions.extend([
                 "cl_khr_subgroup_ballot",
@@ -394,7 +408,8 @@ impl Language {
             }
         }
         if self.ordered_atomics() {
-            // Without atomics in shared virtual memory all devices are this one (OpenCL API, CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES).
+            // Without atomics in shared virtual memory, the scope "all devices" means this device (OpenCL API,
+            // CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES).
             features.extend(["__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_scope_device", "__opencl_c_atomic_scope_all_devices"]);
         }
         if self.device_enqueue {

@@ -1,24 +1,26 @@
-//! What is known of the devices that were measured, and of those that nobody has met yet.
+//! Profiles of the devices that were measured, and of devices that were not available.
 //!
-//! A driver that opens a device takes [`Costs`] and [`Defects`] of its profile from here, and asks the device itself for the rest.
+//! A driver that opens a device takes the [`Costs`] and [`Defects`] from its profile, and queries the device for the
+//! rest.
 
 use super::{AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limits, Shaders, Target, Zeroed};
 
-/// Bytes that all private arrays of a work-item may take in the function. NVIDIA's Vulkan driver 580.159 loses the device between 12 and
-/// 16 KiB a work-item, whatever the number of work-items.
+/// Size limit in bytes of a work-item's private arrays in the shader function. NVIDIA's Vulkan driver 580.159 reports
+/// a lost device for sizes from 12 to 16 KiB per work-item, whatever the number of work-items.
 pub const FUNCTION_MEMORY: u32 = 8 * 1024;
 
-/// Instructions that a driver may be given, with every function in the place of its calls: Mesa's drivers and the compilers of Direct3D keep none. lavapipe has taken 2.6 GiB for
-/// 1.6 million (hashcat's m01800) when it is a minute into them, and has not ended after four.
+/// Limit for the instructions of a kernel after inlining. Mesa's drivers and the compilers of Direct3D inline every
+/// function. For 1.6 million instructions (hashcat's m01800) lavapipe uses 2.6 GiB after one minute and does not
+/// finish within four.
 pub const EXPANDED_INSTRUCTIONS: u64 = 2_000_000;
 
-/// lavapipe has a stack of 80 conditions, two of which are taken before the first of a kernel's.
+/// lavapipe's stack holds 80 conditions; it uses two itself.
 const LAVAPIPE_CONDITIONS: u32 = 78;
 
-/// Turns that a work-item may do on lavapipe in all loops together.
+/// lavapipe's limit for the iterations of all loops of a work-item together.
 const LAVAPIPE_TURNS: u32 = 65_535;
 
-/// A name and how the target of that name is made.
+/// A profile's name and its constructor.
 pub type Profile = (&'static str, fn() -> Target);
 
 /// The profiles by the names that `wgclc --device` and tests use.
@@ -35,12 +37,12 @@ pub const PROFILES: &[Profile] = &[
 ];
 
 impl Target {
-    /// A profile by its name.
+    /// The profile with this name.
     pub fn profile(name: &str) -> Option<Self> {
         PROFILES.iter().find(|(known, _)| *known == name).map(|(_, make)| make())
     }
 
-    /// One that has everything and costs nothing in particular: what `wgclc` compiles for if not told otherwise.
+    /// A device with every feature and no special costs: the default of `wgclc`.
     pub fn full() -> Self {
         let language = Language {
             int64: true,
@@ -94,7 +96,8 @@ impl Target {
             .with_extensions()
     }
 
-    /// The host's CPU with machine code of our own: pointers are addresses, and all atomics and fences have one order.
+    /// The host's CPU with machine code from our code generator: pointers are addresses, and atomics and fences have
+    /// one total order.
     pub fn cpu() -> Self {
         let full = Self::full();
         let language = Language {
@@ -110,7 +113,7 @@ impl Target {
         Self { language, native: true, ..full }.with_extensions()
     }
 
-    /// NVIDIA's GPUs through their Vulkan driver (580.159, an H100): single-precision denormals are flushed.
+    /// NVIDIA's GPUs with their Vulkan driver (580.159, an H100): single-precision denormals are flushed.
     pub fn nvidia() -> Self {
         let full = Self::full();
         let language = Language {
@@ -134,7 +137,7 @@ impl Target {
             .with_extensions()
     }
 
-    /// lavapipe, Mesa's Vulkan driver for CPUs (22.3), with vectors of 256 bits.
+    /// lavapipe, Mesa's Vulkan driver for CPUs (22.3), with 256-bit vectors.
     pub fn lavapipe() -> Self {
         let full = Self::full();
         let language = Language { atomic_order: AtomicOrder::ReadModifyWrite, subgroup_size: 8, subgroup_sizes: 8, ..full.language };
@@ -149,13 +152,14 @@ impl Target {
             .with_extensions()
     }
 
-    /// Whatever wgpu reaches by its portable interface alone (Metal, DX12, WebGPU), where it has every type that OpenCL asks for: strictly valid naga, no order of
-    /// atomics but barriers.
+    /// A device that wgpu reaches through its portable interface only (Metal, DX12, WebGPU), with every type that
+    /// OpenCL has: strictly valid naga, in which only barriers order atomics.
     pub fn portable() -> Self {
         Self::full().without_spirv()
     }
 
-    /// OpenGL ES 3.1 with what most drivers of it have: neither 64 bits nor 16 but by words, no subgroups.
+    /// OpenGL ES 3.1 with the features of most drivers: 64-bit and 16-bit types are emulated with words, and there
+    /// are no subgroups.
     pub fn gles() -> Self {
         Self::full()
             .changed(|target| {
@@ -174,7 +178,8 @@ impl Target {
             .without_spirv()
     }
 
-    /// Apple's GPUs: no `double`, no atomics of 64 bits, subgroups of 32. 31 buffers in all, of which wgpu keeps two.
+    /// Apple's GPUs: no `double`, no 64-bit atomics, subgroups of 32. There are 31 buffers, two of which wgpu uses
+    /// itself.
     pub fn metal() -> Self {
         Self::full()
             .changed(|target| {
@@ -193,8 +198,9 @@ impl Target {
             .without_spirv()
     }
 
-    /// Direct3D 12 with shader model 6.2 and the second tier of resource binding: a quarter of 64 unordered access views are storage buffers of a stage, and there are 14 constant buffers. Lanes of a
-    /// wave are as many as the driver likes. There is no double: the HLSL that naga writes has no way from its bits to it.
+    /// Direct3D 12 with shader model 6.2 and resource binding tier 2. A quarter of the 64 unordered access views are
+    /// storage buffers of one stage, and there are 14 constant buffers. The driver chooses the wave size. There is no
+    /// `double`, because naga's HLSL back end cannot convert its bits.
     pub fn dx12() -> Self {
         Self::full()
             .changed(|target| {
@@ -212,7 +218,7 @@ impl Target {
             .without_spirv()
     }
 
-    /// WebGPU as every browser has it: without 64 bits and 16, and no subgroups.
+    /// WebGPU as every browser implements it: without 64-bit and 16-bit types, and without subgroups.
     pub fn webgpu() -> Self {
         Self::gles().changed(|target| {
             target.language.max_local_memory = 16384;
@@ -224,8 +230,9 @@ impl Target {
 }
 
 impl Costs {
-    /// NVIDIA's GPUs: accesses of 32 bytes and more by each of 32 lanes leave gaps that cost half of the bandwidth; the compiler of the Vulkan driver makes four
-    /// shifts of a rotation of 64 bits, two instructions of some functions of three bits that need one, and ten and a branch of a quotient.
+    /// NVIDIA's GPUs. If each of 32 lanes accesses 32 bytes or more, half of the bandwidth is lost. The compiler of
+    /// the Vulkan driver emits four shifts for a 64-bit rotation, and two instructions for some three-input bit
+    /// functions that need one.
     pub fn nvidia() -> Self {
         Self {
             lanes_exchange: true,
@@ -237,14 +244,15 @@ impl Costs {
         }
     }
 
-    /// Mesa's drivers for CPUs: each word of an access is loaded or stored work-item by work-item, and passes of LLVM take time in the square of these.
+    /// Mesa's drivers for CPUs. Each word of an access is loaded or stored separately for each work-item, and some
+    /// LLVM passes take quadratic time in the number of these accesses.
     pub fn llvmpipe() -> Self {
         Self { accesses_by_words: true, ..Self::default() }
     }
 }
 
 impl Defects {
-    /// lavapipe, of Mesa up to 22.3 at least.
+    /// lavapipe, in Mesa up to 22.3 at least.
     pub const fn lavapipe() -> Self {
         Self {
             loop_turns: Some(LAVAPIPE_TURNS),
@@ -261,7 +269,8 @@ impl Defects {
         Self { half_rounding: true, signed_quotients: true, ..Self::default() }
     }
 
-    /// Every driver of Mesa up to 22.3 at least: NIR's least integer of 32 bits has lost its sign in comparisons of 64-bit integers.
+    /// Every driver in Mesa up to 22.3 at least: in comparisons of 64-bit integers, NIR drops the sign of the
+    /// smallest 32-bit integer.
     pub const fn mesa() -> Self {
         Self {
             loop_turns: None,

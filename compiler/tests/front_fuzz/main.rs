@@ -65,7 +65,10 @@ fn stages(text: &str) -> Result<bool, String> {
     for function in program.module.functions.iter().filter(|function| function.kernel.is_some()) {
         match specialise(&program.module, &function.name, &LaunchKey::example(function, [64, 1, 1]), &target) {
             Err(error @ (LaunchError::Internal { .. } | LaunchError::NoKernel(_))) => return Err(error.to_string()),
-            Ok(_) | Err(LaunchError::Limit { .. } | LaunchError::Unsupported { .. } | LaunchError::NotUniform { .. }) => {}
+            Ok(_)
+            | Err(
+                LaunchError::Limit { .. } | LaunchError::TooLarge { .. } | LaunchError::Unsupported { .. } | LaunchError::NotUniform { .. },
+            ) => {}
         }
     }
     Ok(true)

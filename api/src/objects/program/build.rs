@@ -207,7 +207,10 @@ fn refusals(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) ->
     let usage = |number: usize| loaded.kernel_usage(&kernels[number].name);
     let usages = if size >= parallel::WORTH { parallel::map(kernels.len(), usage) } else { (0..kernels.len()).map(usage).collect() };
     for usage in usages {
-        if let Err(BackendError::Launch(error @ (LaunchError::Unsupported { .. } | LaunchError::Internal { .. }))) = usage {
+        if let Err(BackendError::Launch(
+            error @ (LaunchError::Unsupported { .. } | LaunchError::TooLarge { .. } | LaunchError::Internal { .. }),
+        )) = usage
+        {
             log.push_str(&format!("warning: {error} on {}: launching the kernel will fail\n", device.name()));
         }
     }
