@@ -14,7 +14,7 @@
 //! `runtime_unroll` `reduction` from 211 to 107 us; `vectorize_memory` `md5` by 1.1; `majority` a chain of majorities by 1.5, hashcat's SHA-1 by 1.08 and SHA-256 by 1.05;
 //! `reciprocals` FluidX3D with 16-bit words packed by hand by 1.05, with `float` by 1.025.
 //! `fold` and `pieces` are for kernels that would not run otherwise. `argument_promotion`: hashcat's m22000 has 46,000 instructions in place of 302,000, and all stages take 0.7 s in place of 5.6.
-//! Of lavapipe: `loaded_once` a kernel of 4,400 loads, compiled in 2.7 s of processor time in place of 51; `stored_in_turns` one of 4,320 different stores, in 0.95 in place of 11.
+//! Of lavapipe: `loaded_once` a kernel of 4,400 loads, compiled in 2.7 s of processor time in place of 51.
 
 mod alias;
 mod argument_promotion;
@@ -53,7 +53,6 @@ mod sink_common;
 pub(crate) mod specialise_key;
 pub mod split_bindings;
 pub(crate) mod sroa;
-pub(crate) mod stored_in_turns;
 pub mod subgroup_coalesce;
 pub(crate) mod test_last;
 pub(crate) mod unify_latches;
@@ -220,10 +219,6 @@ pub const LEGALIZE: &[Step] = &[
     If(|target| !target.shaders.int64_atomics, &[Step::Pass(&locks::PASS)]),
     Step::Pass(&legalize::PASS),
     If(|target| !target.shaders.int64, &[Step::Pass(&pairs::PASS)]),
-    If(
-        |target| target.shaders.costs.accesses_by_words,
-        &[KernelOnly(&[IfChanged(&[Step::Pass(&stored_in_turns::PASS)], &[Step::Pass(&renumber::PASS)])])],
-    ),
     If(|target| !target.shaders.exact, &[EachFunction(&[Step::Pass(&fp_barriers::PASS)])]),
     If(|target| target.shaders.defects.half_rounding, &[EachFunction(&[Step::Pass(&half_rounding::PASS)])]),
     If(|target| target.shaders.defects.loop_turns.is_some(), &[EachFunction(&[Step::Pass(&unroll::LAST)])]),
