@@ -14,7 +14,6 @@
 //! `runtime_unroll` `reduction` from 211 to 107 us; `vectorize_memory` `md5` by 1.1; `majority` a chain of majorities by 1.5, hashcat's SHA-1 by 1.08 and SHA-256 by 1.05;
 //! `reciprocals` FluidX3D with 16-bit words packed by hand by 1.05, with `float` by 1.025.
 //! `fold` and `pieces` are for kernels that would not run otherwise. `argument_promotion`: hashcat's m22000 has 46,000 instructions in place of 302,000, and all stages take 0.7 s in place of 5.6.
-//! Of lavapipe: `loaded_once` a kernel of 4,400 loads, compiled in 2.7 s of processor time in place of 51.
 
 mod alias;
 mod argument_promotion;
@@ -33,7 +32,6 @@ pub(crate) mod half_rounding;
 pub(crate) mod infer_alignment;
 pub mod inline;
 pub mod legalize;
-pub(crate) mod loaded_once;
 pub mod locks;
 mod loop_copies;
 pub(crate) mod lower_memory;
@@ -177,7 +175,6 @@ pub const SHADER: &[Step] = &[
         ),
         Steps(FEW_EXITS),
         IfChanged(&[Step::Pass(&runtime_unroll::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
-        If(|target| target.shaders.costs.accesses_by_words, &[Step::Pass(&loaded_once::PASS)]),
         Step::Pass(&infer_alignment::PASS),
         IfChanged(&[Step::Pass(&vectorize_memory::PASS)], &[Step::Pass(&dce::PASS), Step::Pass(&renumber::PASS)]),
     ]),
