@@ -12,7 +12,6 @@
 //! # What keeps the passes that not every device wants
 //! docs/performance.md has the figures. Of an H100: `subgroup_coalesce` copies of `float8` by 1.35 and stores by 2; `coarsen` copies of bytes by 3.5;
 //! `runtime_unroll` `reduction` from 211 to 107 us; `vectorize_memory` `md5` by 1.1; `majority` a chain of majorities by 1.5, hashcat's SHA-1 by 1.08 and SHA-256 by 1.05;
-//! `reciprocals` FluidX3D with 16-bit words packed by hand by 1.05, with `float` by 1.025.
 //! `fold` and `pieces` are for kernels that would not run otherwise. `argument_promotion`: hashcat's m22000 has 46,000 instructions in place of 302,000, and all stages take 0.7 s in place of 5.6.
 
 mod alias;
@@ -41,7 +40,6 @@ pub(crate) mod merge_exits;
 pub(crate) mod offsets;
 pub(crate) mod pairs;
 mod pass;
-mod reciprocals;
 pub mod renumber;
 pub(crate) mod resolve_pointers;
 pub(crate) mod runtime_unroll;
@@ -211,7 +209,6 @@ pub const LEGALIZE: &[Step] = &[
         |target| target.shaders.costs.logic_of_three,
         &[EachFunction(&[IfChanged(&[Step::Pass(&majority::PASS)], &[Step::Pass(&dce::PASS), Step::Pass(&renumber::PASS)])])],
     ),
-    If(|target| target.shaders.costs.exact_quotients, &[EachFunction(&[Step::Pass(&reciprocals::PASS)])]),
     If(|target| target.shaders.defects.coarse_sines, &[EachFunction(&[Step::Pass(&coarse_sines::PASS)])]),
     If(|target| !target.shaders.int64_atomics, &[Step::Pass(&locks::PASS)]),
     Step::Pass(&legalize::PASS),

@@ -234,14 +234,7 @@ impl Costs {
     /// the Vulkan driver emits four shifts for a 64-bit rotation, and two instructions for some three-input bit
     /// functions that need one.
     pub fn nvidia() -> Self {
-        Self {
-            lanes_exchange: true,
-            updates_by_address: true,
-            exact_quotients: true,
-            rotates_by_words: true,
-            logic_of_three: true,
-            ..Self::default()
-        }
+        Self { lanes_exchange: true, updates_by_address: true, rotates_by_words: true, logic_of_three: true, ..Self::default() }
     }
 
     /// Mesa's drivers for CPUs. Each word of an access is loaded or stored separately for each work-item, and some

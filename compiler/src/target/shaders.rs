@@ -94,8 +94,6 @@ pub struct Costs {
     /// There is an instruction for every bitwise function of three inputs, and the driver's compiler finds it for
     /// sums of products.
     pub logic_of_three: bool,
-    /// Quotients of `float` are rounded correctly, which OpenCL does not ask for, and take several times as long as a product.
-    pub exact_quotients: bool,
     /// 64-bit rotations are faster as two words, each from a funnel shift, than as two 64-bit shifts.
     pub rotates_by_words: bool,
     /// Wide accesses are faster if neighbouring work-items cooperate (`passes::subgroup_coalesce`). Requires
