@@ -1,4 +1,4 @@
-//! Finding out that the driver has stopped a loop ([`Defects::loop_turns`](crate::target::Defects::loop_turns)), so that the launch can fail instead of computing something wrong.
+//! Finding out that the driver has stopped a loop ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)), so that the launch can fail instead of computing something wrong.
 //!
 //! A loop is only left by `break`, or by `return` from within. Each execution of a loop has a number, and a `break` says which it leaves:
 //!
@@ -30,12 +30,14 @@ pub(super) const SHAPES: [AccessShape; 2] = [
 
 /// Whether the driver may stop a loop of the kernel.
 pub(super) fn watched(module: &Module, target: &Target) -> bool {
-    let (Some(limit), Some((kernel, helpers))) = (target.shaders.defects.loop_turns, module.functions.split_first()) else { return false };
+    let (Some(limit), Some((kernel, helpers))) = (target.shaders.defects.max_loop_iterations, module.functions.split_first()) else {
+        return false;
+    };
     let mut loops = false;
     for helper in helpers {
         helper.body.walk(&mut |inst| loops |= matches!(inst.op, Op::Loop { .. }));
     }
-    loops || Trips::of(kernel).total().is_none_or(|turns| turns >= u64::from(limit))
+    loops || Trips::of(kernel).total().is_none_or(|iterations| iterations >= u64::from(limit))
 }
 
 /// Variables of a work-item, for all functions.
@@ -66,7 +68,7 @@ impl Emitter<'_, '_> {
     }
 
     fn turns_word(&mut self, index: u32) -> Result<Option<Expr>, EmitError> {
-        let Some(object) = self.cx.plan.turns else { return Ok(None) };
+        let Some(object) = self.cx.plan.loop_watchdog else { return Ok(None) };
         let missing = || EmitError::Internal("a word for stopped loops without a view".to_owned());
         let key = self.object(object)?.natural(SHAPES[0], self.cx.target).ok_or_else(missing)?;
         let words = self.view_pointer(object, key)?;

@@ -270,7 +270,7 @@ fn functions(
         }
     }
     let passed = items::pass(shared, &for_helpers);
-    let watch = plan.turns.map(|_| loop_watchdog::Watch::new(shared));
+    let watch = plan.loop_watchdog.map(|_| loop_watchdog::Watch::new(shared));
     let functions = vec![None; module.functions.len()];
     let declared_size = work.declared_size;
     let mut cx = Context { target, key, declared_size, args, plan, globals: &module.globals, printf, patches, functions, passed, watch };

@@ -37,7 +37,7 @@ pub(super) struct Plan {
     /// The object that is the printf buffer.
     pub(super) printf: Option<usize>,
     /// The object that is the words for loops that the driver stopped, if it may stop one.
-    pub(super) turns: Option<usize>,
+    pub(super) loop_watchdog: Option<usize>,
     /// Bytes of workgroup memory.
     pub(super) local_memory: u32,
     /// Bytes of private arrays of one work-item.
@@ -88,7 +88,7 @@ pub(super) fn plan(inputs: &Inputs<'_>) -> Result<Plan, EmitError> {
         planner.function(function, index as u32)?;
     }
     if super::loop_watchdog::watched(inputs.module, inputs.target) {
-        planner.turns();
+        planner.loop_watchdog();
     }
     planner.decide()?;
     let mut plan = planner.plan;
@@ -235,10 +235,10 @@ impl Planner<'_> {
         object
     }
 
-    fn turns(&mut self) {
+    fn loop_watchdog(&mut self) {
         let object = self.failures();
         self.plan.objects[object].shapes.extend(super::loop_watchdog::SHAPES);
-        self.plan.turns = Some(object);
+        self.plan.loop_watchdog = Some(object);
     }
 
     /// The words that tell of launches which fail, and behind them locks.

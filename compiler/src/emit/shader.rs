@@ -17,7 +17,7 @@ pub enum BindingSource {
     GlobalVariables,
     /// The printf buffer (see [`crate::printf`]) of [`crate::printf::BUFFER_SIZE`] bytes, the first word of which is zero before the launch.
     Printf,
-    /// [`crate::passes::locks::TABLE_BYTES`] zero bytes that all launches share. A work-item whose loops the driver stopped ([`Defects::loop_turns`](crate::target::Defects::loop_turns)), or that waited for a lock
+    /// [`crate::passes::locks::TABLE_BYTES`] zero bytes that all launches share. A work-item whose loops the driver stopped ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)), or that waited for a lock
     /// too long, makes the first word another number.
     Failures,
     /// Scratch memory for private variables that are too large for registers: `bytes_per_item` for each work-item of a dispatch.

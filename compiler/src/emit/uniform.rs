@@ -229,7 +229,9 @@ impl<'m> Walk<'m> {
                 let left = self.around.pop().and_then(|around| around.breaks);
                 return leave(ends, left, state);
             }
-            Statement::Loop { body, continuing, break_if } => return self.turns((statement, span), (body, continuing), *break_if, state),
+            Statement::Loop { body, continuing, break_if } => {
+                return self.loop_body((statement, span), (body, continuing), *break_if, state);
+            }
             Statement::Break => {
                 if let Some(around) = self.around.last_mut() {
                     meet(&mut around.breaks, &state.variables);
@@ -328,7 +330,7 @@ impl<'m> Walk<'m> {
     }
 
     /// A loop.
-    fn turns(
+    fn loop_body(
         &mut self,
         (statement, span): (&Statement, Span),
         (body, continuing): (&'m Block, &'m Block),
@@ -338,26 +340,26 @@ impl<'m> Walk<'m> {
         let mut start = state.clone();
         let (ends, left) = loop {
             self.around.push(Around { is_loop: true, breaks: None, continues: None });
-            let mut turn = start.clone();
-            let mut ends = self.block(body, &mut turn);
+            let mut iteration = start.clone();
+            let mut ends = self.block(body, &mut iteration);
             let around = self.around.pop();
             let (mut left, continues) = around.map_or((None, None), |around| (around.breaks, around.continues));
             let mut again = continues;
             if ends.next {
-                meet(&mut again, &turn.variables);
+                meet(&mut again, &iteration.variables);
             }
             if let Some(variables) = again {
-                turn.variables = variables;
-                self.block(continuing, &mut turn);
+                iteration.variables = variables;
+                self.block(continuing, &mut iteration);
                 if let Some(condition) = break_if {
-                    meet(&mut left, &turn.variables);
-                    turn.control = inside(turn.control, self.value(condition), (statement, span));
+                    meet(&mut left, &iteration.variables);
+                    iteration.control = inside(iteration.control, self.value(condition), (statement, span));
                     ends.breaks = true;
                 }
             }
             let next = State {
-                control: start.control.join(turn.control),
-                variables: start.variables.iter().zip(&turn.variables).map(|(a, b)| a.join(*b)).collect(),
+                control: start.control.join(iteration.control),
+                variables: start.variables.iter().zip(&iteration.variables).map(|(a, b)| a.join(*b)).collect(),
             };
             let levels = |state: &State| -> Vec<Level> {
                 std::iter::once(state.control).chain(state.variables.iter().copied()).map(|taint| taint.level).collect()

@@ -174,7 +174,7 @@ pub(super) enum Inst {
     Subgroup,
     /// Counts a turn of a loop.
     Count {
-        turns: Register,
+        iterations: Register,
     },
     /// Appends a record whose arguments are in `list`, to what is printed.
     Printf {

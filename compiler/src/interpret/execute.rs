@@ -139,8 +139,8 @@ impl Item {
             let Some(code) = program.functions.get(frame.func as usize) else { break };
             let at = frame.next.saturating_sub(1);
             if let Ok(found) = code.around.binary_search_by_key(&at, |(at, _)| *at) {
-                for &(begin, turns) in &code.around[found].1 {
-                    position.extend([u64::from(begin), self.registers[(frame.base + turns) as usize]]);
+                for &(begin, iterations) in &code.around[found].1 {
+                    position.extend([u64::from(begin), self.registers[(frame.base + iterations) as usize]]);
                 }
             }
             position.push(u64::from(at));
@@ -452,7 +452,7 @@ fn segment(
                 frame.next = next as u32;
                 return Ok(Change::Stop(Stop::Subgroup));
             }
-            Inst::Count { turns } => r[turns as usize] += 1,
+            Inst::Count { iterations } => r[iterations as usize] += 1,
             Inst::Printf { site, list, to } => {
                 let mut record = vec![site];
                 for &(at, shape, is_pointer) in &code.printed[list as usize] {

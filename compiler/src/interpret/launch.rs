@@ -370,7 +370,7 @@ type Stopped = Option<(Stop, Item)>;
 
 impl Items {
     /// Runs one work-item until something stops it.
-    fn turn(&mut self, mut item: Item, group: &mut Group<'_>) -> Result<Stopped, Fault> {
+    fn run_item(&mut self, mut item: Item, group: &mut Group<'_>) -> Result<Stopped, Fault> {
         let stop = item.run(group)?;
         if stop == Stop::Done {
             self.free.push(item);
@@ -391,13 +391,13 @@ impl Items {
             let mut item = self.free.pop().unwrap_or_default();
             let global = std::array::from_fn(|d| group.global_offset[d].wrapping_add(group.group[d] * enqueued[d]).wrapping_add(id[d]));
             item.begin(group, func, registers, Ids { global, local: id, linear });
-            items.push(self.turn(item, group)?);
+            items.push(self.run_item(item, group)?);
         }
         loop {
             let mut went_on = false;
             for place in &mut items {
                 if let Some((_, item)) = place.take_if(|(stop, _)| *stop == Stop::Turn) {
-                    *place = self.turn(item, group)?;
+                    *place = self.run_item(item, group)?;
                     went_on = true;
                 }
             }

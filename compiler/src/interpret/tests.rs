@@ -160,7 +160,7 @@ fn work_items_of_a_subgroup_part_and_meet_again() {
     );
     assert_eq!(lanes(&apart, 4, 4), Ok(vec![14; 4]), "twice 1 and twice 6");
     // As many turns as the index says, with a vote in each.
-    let turns = "%10: i32 = loop (%11: i32 = %2, %12: i32 = %2) {
+    let iterations = "%10: i32 = loop (%11: i32 = %2, %12: i32 = %2) {
         %13: bool = ule %11, %1
         if %13 { yield } else { break %12 }
         %14: i32 = group sub active_reduce add, %3, %8
@@ -169,7 +169,7 @@ fn work_items_of_a_subgroup_part_and_meet_again() {
         continue %16, %15
       }
       %17: i32 = group sub active_reduce add, %3, %8 %9: i32 = add %10, %17";
-    assert_eq!(lanes(turns, 4, 4), Ok(vec![8, 11, 13, 14]));
+    assert_eq!(lanes(iterations, 4, 4), Ok(vec![8, 11, 13, 14]));
     let some = format!("{odd} if %11 {{ group sub barrier yield }} else {{ yield }} %9: i32 = add %1, %2");
     assert_eq!(lanes(&some, 4, 4), Err(FaultKind::Apart));
     let sum = format!("{odd} %9: i32 = if %11 {{ %13: i32 = group sub reduce add, %1 yield %13 }} else {{ yield %1 }}");

@@ -67,7 +67,7 @@ struct Loop {
     begin: u32,
     breaks: Vec<Hole>,
     /// Where its turns are counted, if they are.
-    turns: Option<Register>,
+    iterations: Option<Register>,
 }
 
 struct Translator<'a> {
@@ -254,13 +254,13 @@ impl Translator<'_> {
                 let results = self.results(inst);
                 let params: SmallVec<[Slot; 4]> = params.iter().map(|&param| self.define(param)).collect();
                 self.give(init, &params);
-                let turns = self.known.get(&0).copied().filter(|_| self.meets).map(|zero| {
-                    let turns = self.allocate(1);
-                    self.push(Inst::Move { from: zero, to: turns });
-                    turns.at
+                let iterations = self.known.get(&0).copied().filter(|_| self.meets).map(|zero| {
+                    let iterations = self.allocate(1);
+                    self.push(Inst::Move { from: zero, to: iterations });
+                    iterations.at
                 });
                 let begin = self.here();
-                self.loops.push(Loop { params, results, begin, breaks: Vec::new(), turns });
+                self.loops.push(Loop { params, results, begin, breaks: Vec::new(), iterations });
                 self.region(body, &[]);
                 for hole in self.loops.pop().map(|open| open.breaks).unwrap_or_default() {
                     self.land(hole);
@@ -297,12 +297,13 @@ impl Translator<'_> {
                 }
             }
             Op::Continue(values) => {
-                let Some((params, begin, turns)) = self.loops.last().map(|open| (open.params.clone(), open.begin, open.turns)) else {
+                let Some((params, begin, iterations)) = self.loops.last().map(|open| (open.params.clone(), open.begin, open.iterations))
+                else {
                     return;
                 };
                 self.give(values, &params);
-                if let Some(turns) = turns {
-                    self.push(Inst::Count { turns });
+                if let Some(iterations) = iterations {
+                    self.push(Inst::Count { iterations });
                 }
                 self.push(Inst::Again { to: begin });
             }
@@ -551,7 +552,7 @@ impl Translator<'_> {
     /// Notes the loops around an instruction at which work-items of a subgroup may have to be told apart.
     fn around(&mut self, here: Hole) {
         if self.meets {
-            let loops = self.loops.iter().filter_map(|open| Some((open.begin, open.turns?))).collect();
+            let loops = self.loops.iter().filter_map(|open| Some((open.begin, open.iterations?))).collect();
             self.code.around.push((here as u32, loops));
         }
     }

@@ -67,8 +67,8 @@ fn written(at: &mut Cursor<'_>, op: MathOp, angle: Value) -> Option<Op> {
 
 /// The sine of an angle some quarter turns on.
 fn sine(at: &mut Cursor<'_>, angle: Value, quarters: u64) -> Op {
-    let turns = with_float(at, BinOp::FMul, angle, std::f32::consts::FRAC_2_PI);
-    let whole = at.math(MathOp::Rint, turns);
+    let quarters_of_circle = with_float(at, BinOp::FMul, angle, std::f32::consts::FRAC_2_PI);
+    let whole = at.math(MathOp::Rint, quarters_of_circle);
     let mut rest = angle;
     for part in QUARTER {
         let product = with_float(at, BinOp::FMul, whole, part);

@@ -335,7 +335,7 @@ impl Expander<'_> {
         // Where this work-item writes in each half of the memory.
         let upper = self.bin(BinOp::Add, own, items);
         let places = [own, upper];
-        let mut turn = 0;
+        let mut current = 0;
         self.store(array, own, slot);
         self.barrier();
         let mut sum = value;
@@ -343,7 +343,7 @@ impl Expander<'_> {
         while step < self.items {
             let distance = self.word(step);
             let has = self.cmp(CmpOp::UGe, own, distance);
-            let from = places[turn];
+            let from = places[current];
             sum = self.choose(
                 has,
                 ty,
@@ -356,9 +356,9 @@ impl Expander<'_> {
             );
             step = step.saturating_mul(2);
             if step < self.items || !inclusive {
-                turn = 1 - turn;
+                current = 1 - current;
                 let slot = self.store_slot(sum);
-                self.store(array, places[turn], slot);
+                self.store(array, places[current], slot);
                 self.barrier();
             }
         }
@@ -366,7 +366,7 @@ impl Expander<'_> {
             let (zero, one) = (self.word(0), self.word(1));
             let has = self.cmp(CmpOp::Ne, own, zero);
             let first = self.identity(op, value);
-            let from = places[turn];
+            let from = places[current];
             sum = self.choose(
                 has,
                 ty,

@@ -265,7 +265,7 @@ impl Locks<'_> {
         let index = self.lock_offset(place, manner);
         let lock = self.ptr_add(table, index);
         let first = self.word(0);
-        let turn = std::mem::take(&mut self.out);
+        let iteration = std::mem::take(&mut self.out);
         let tries = self.function.new_value(Type::I32);
 
         let (free, taken) = (self.word(0), self.word(1));
@@ -308,7 +308,7 @@ impl Locks<'_> {
         self.effect(Op::If { cond: goes_on, then, els });
         self.effect(Op::Continue(vec![tries_more]));
 
-        let body = Region { insts: std::mem::replace(&mut self.out, turn) };
+        let body = Region { insts: std::mem::replace(&mut self.out, iteration) };
         self.give(&inst, Op::Loop { init: vec![first], params: vec![tries], body, unroll: Some(1) });
     }
 

@@ -10,7 +10,7 @@ use crate::ir::{BinOp, Build, CmpOp, Function, Inst, Op, Scalar, Type, Value};
 const LONGEST_STEP: u64 = 1 << 20;
 
 /// A loop that goes on while `counter < bound`. Neither the bound nor what is added to the counter in each turn changes in the loop.
-pub(super) struct Ahead {
+pub(super) struct LoopBound {
     /// Where the test is in the body.
     pub(super) test: usize,
     /// `<`, signed or unsigned.
@@ -32,7 +32,7 @@ enum Step {
     Value(Value),
 }
 
-impl Ahead {
+impl LoopBound {
     /// Whether a loop is one. `constants` are those of the function.
     pub(super) fn of(function: &Function, constants: &Constants, plain: &PlainLoop<'_>) -> Option<Self> {
         let Counted { test, counter, ty, compare, bound, step: (BinOp::Add, added), .. } = Counted::of(function, plain)? else {
@@ -112,7 +112,7 @@ fn renew(function: &mut Function, inst: &mut Inst, map: &mut FxHashMap<Value, Va
 }
 
 /// Appends a copy of a turn that begins with those parameters, without the instruction at `skipped`, and says with what the next one begins.
-pub(super) fn turn(
+pub(super) fn copy_iteration(
     function: &mut Function,
     plain: &PlainLoop<'_>,
     params: Vec<Value>,
@@ -136,14 +136,14 @@ mod tests {
     use crate::diag::Span;
     use crate::ir::{Const, Cursor};
 
-    /// Evaluates what [`Ahead::limit`] emits.
+    /// Evaluates what [`LoopBound::limit`] emits.
     fn limit(compare: CmpOp, ty: Type, (bound, step, iterations): (u64, u64, u64), constant: bool) -> u64 {
         let mut function = Function::new("limit", Type::Void);
         let mut out = Vec::new();
         let bound = function.emit_bits(&mut out, Span::NONE, ty, bound);
         let value = function.emit_bits(&mut out, Span::NONE, ty, step);
         let step = if constant { Step::Constant(step) } else { Step::Value(value) };
-        let counted = Ahead { test: 0, compare, counter: 0, bound, step, ty };
+        let counted = LoopBound { test: 0, compare, counter: 0, bound, step, ty };
         let limit = counted.limit(&mut Cursor::new(&mut function, &mut out, Span::NONE), iterations);
         let mut values: FxHashMap<Value, u64> = FxHashMap::default();
         for inst in &out {

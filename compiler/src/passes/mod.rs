@@ -215,7 +215,7 @@ pub const LEGALIZE: &[Step] = &[
     If(|target| !target.shaders.int64, &[Step::Pass(&pairs::PASS)]),
     If(|target| !target.shaders.exact, &[EachFunction(&[Step::Pass(&fp_barriers::PASS)])]),
     If(|target| target.shaders.defects.half_rounding, &[EachFunction(&[Step::Pass(&half_rounding::PASS)])]),
-    If(|target| target.shaders.defects.loop_turns.is_some(), &[EachFunction(&[Step::Pass(&unroll::LAST)])]),
+    If(|target| target.shaders.defects.max_loop_iterations.is_some(), &[EachFunction(&[Step::Pass(&unroll::LAST)])]),
 ];
 
 /// All lists by name, for tests and tools.

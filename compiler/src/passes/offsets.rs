@@ -16,7 +16,7 @@ use crate::ir::{CastOp, Function, Inst, Op, Region, Scalar, Space, Type};
 pub(crate) const PASS: Pass = Pass::function("offsets", |function, cx| {
     let mut body = std::mem::take(&mut function.body);
     let constants = Constants::of(&body);
-    let changed = Offsets { function, constants, far: cx.key.kernel.large_offsets }.region(&mut body);
+    let changed = Offsets { function, constants, large_offsets: cx.key.kernel.large_offsets }.region(&mut body);
     function.body = body;
     Ok(changed)
 });
@@ -24,7 +24,7 @@ pub(crate) const PASS: Pass = Pass::function("offsets", |function, cx| {
 struct Offsets<'f> {
     function: &'f mut Function,
     constants: Constants,
-    far: bool,
+    large_offsets: bool,
 }
 
 impl Offsets<'_> {
@@ -46,7 +46,7 @@ impl Offsets<'_> {
         let Op::PtrAdd(base, offset) = &mut inst.op else { return false };
         let is_wide = self.function.ty(*offset).scalar() == Some(Scalar::I64);
         let is_small = matches!(self.function.ty(*base), Type::Ptr(Space::Private | Space::Local));
-        let (ty, cast) = match (self.far, is_wide) {
+        let (ty, cast) = match (self.large_offsets, is_wide) {
             (false, true) => (Type::I32, CastOp::Trunc),
             (true, false) if !is_small && self.constants.bits(*offset).is_none() => (Type::I64, CastOp::SExt),
             _ => return false,

@@ -18,7 +18,7 @@
 use rustc_hash::FxHashSet;
 
 use super::alias::MemoryUse;
-use super::loop_copies::{Ahead, turn};
+use super::loop_copies::{LoopBound, copy_iteration};
 use super::pass::Pass;
 use super::simplify::Purity;
 use crate::analysis::definitions::Constants;
@@ -29,7 +29,7 @@ use crate::ir::{Cursor, Function, Inst, Op, Region, Space, Type, Value};
 pub(crate) const PASS: Pass = Pass::function("runtime_unroll", |function, cx| Ok(run(function, cx.key.binding.distinct, cx.purity)));
 
 /// Turns behind one test.
-const TURNS: u64 = 4;
+const COPIES: u64 = 4;
 /// Instructions of a loop that is repeated.
 const LARGEST: usize = 48;
 /// All repetitions together add no more to a function.
@@ -68,7 +68,7 @@ impl Batch<'_> {
             for nested in inst.op.regions_mut() {
                 self.region(nested);
             }
-            if let Some(starts) = self.ahead(&inst, &mut out)
+            if let Some(starts) = self.unrolled_loop(&inst, &mut out)
                 && let Op::Loop { init, .. } = &mut inst.op
             {
                 *init = starts;
@@ -79,35 +79,35 @@ impl Batch<'_> {
     }
 
     /// Puts a loop that does several turns in one before another one, and says with what that goes on.
-    fn ahead(&mut self, inst: &Inst, out: &mut Vec<Inst>) -> Option<Vec<Value>> {
+    fn unrolled_loop(&mut self, inst: &Inst, out: &mut Vec<Inst>) -> Option<Vec<Value>> {
         if matches!(inst.op, Op::Loop { unroll: Some(1), .. }) {
             return None;
         }
         let plain = PlainLoop::of(&inst.op)?;
         let size = plain.body.size();
-        if size > LARGEST || self.growth + size * TURNS as usize > GROWTH || !self.is_plain(plain.body) {
+        if size > LARGEST || self.growth + size * COPIES as usize > GROWTH || !self.is_plain(plain.body) {
             return None;
         }
-        let counted = Ahead::of(self.function, &self.constants, &plain)?;
-        self.growth += size * TURNS as usize;
+        let counted = LoopBound::of(self.function, &self.constants, &plain)?;
+        self.growth += size * COPIES as usize;
         let span = inst.span;
-        let limit = counted.limit(&mut Cursor::new(self.function, out, span), TURNS);
+        let limit = counted.limit(&mut Cursor::new(self.function, out, span), COPIES);
         let fresh =
             |function: &mut Function| -> Vec<Value> { plain.params.iter().map(|&param| function.new_value(function.ty(param))).collect() };
         let (params, results) = (fresh(self.function), fresh(self.function));
         self.made.extend(params.first());
-        let body = self.turns(&plain, &counted, &params, limit, span);
+        let body = self.unrolled_body(&plain, &counted, &params, limit, span);
         let op = Op::Loop { init: plain.init.to_vec(), params, body, unroll: Some(1) };
         out.push(Inst { op, results: results.clone(), span });
         Some(results)
     }
 
-    fn turns(&mut self, plain: &PlainLoop<'_>, counted: &Ahead, params: &[Value], limit: Value, span: Span) -> Region {
+    fn unrolled_body(&mut self, plain: &PlainLoop<'_>, counted: &LoopBound, params: &[Value], limit: Value, span: Span) -> Region {
         let mut insts = Vec::new();
         counted.test(&mut Cursor::new(self.function, &mut insts, span), params[counted.counter], limit, params.to_vec());
         let mut current = params.to_vec();
-        for _ in 0..TURNS {
-            current = turn(self.function, plain, current, Some(counted.test), &mut insts);
+        for _ in 0..COPIES {
+            current = copy_iteration(self.function, plain, current, Some(counted.test), &mut insts);
         }
         insts.push(Inst::effect(Op::Continue(current), span));
         Region { insts }

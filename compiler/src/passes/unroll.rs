@@ -9,7 +9,7 @@
 //! ```
 //! * A loop whose number of turns is known is written out if that stays small, or if it indexes a private array that is only indexed by counters of such
 //!   loops: `sroa` then makes values of the array. `opencl_unroll_hint` raises the limit or forbids it.
-//! * On a device that stops loops after some number of turns ([`Defects::loop_turns`](crate::target::Defects::loop_turns)), a short loop of many or unknown turns does several in one,
+//! * On a device that stops loops after some number of turns ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)), a short loop of many or unknown turns does several in one,
 //!   each with its own tests, or with one for all where their number is known to be a multiple:
 //!
 //! ```text
@@ -25,7 +25,7 @@
 //! Only innermost loops are looked at, and only those that go on in one place, at the end of their body; writing a loop out makes the one
 //! around it innermost for the next time.
 
-use super::loop_copies::{copy, turn};
+use super::loop_copies::{copy, copy_iteration};
 use super::pass::Pass;
 use crate::analysis::addresses::Addresses;
 use crate::analysis::definitions::Constants;
@@ -44,7 +44,7 @@ const LARGE: usize = 8192;
 const GROWTH: usize = 16_384;
 
 /// Turns of a loop that is written out: each has an instruction at least.
-const MOST_TURNS: u64 = LARGE as u64;
+const MAX_ITERATIONS: u64 = LARGE as u64;
 
 /// Copies of a body that is repeated, at most.
 const COPIES: usize = 8;
@@ -76,9 +76,9 @@ pub(crate) const LAST: Pass =
 /// Does several turns of the innermost loops in one. Returns whether there were any. `soft_doubles`: the module, where it has the functions that do doubles by integers.
 fn repeat_all(function: &mut Function, soft_doubles: Option<&Module>) -> bool {
     let constants = Constants::of(&function.body);
-    let turns = Trips::of(function).into_turns();
+    let iterations = Trips::of(function).into_iterations();
     let mut body = std::mem::take(&mut function.body);
-    let mut pass = Repeat { function, soft_doubles, constants, turns, changed: false };
+    let mut pass = Repeat { function, soft_doubles, constants, iterations, changed: false };
     pass.region(&mut body, Some(1));
     let changed = pass.changed;
     function.body = body;
@@ -166,22 +166,22 @@ impl WriteOut<'_> {
             return false;
         }
         let Some(plain) = PlainLoop::of(&inst.op) else { return false };
-        let Some((counted, turns)) = Counted::fixed_anywhere(self.function, &plain, &self.constants, MOST_TURNS) else {
+        let Some((counted, iterations)) = Counted::fixed_anywhere(self.function, &plain, &self.constants, MAX_ITERATIONS) else {
             return false;
         };
         let has_reason = unroll.is_some() || self.indexes_private(plain.body);
         let size = if has_reason { plain.body.size().max(1) } else { self.weight(plain.body) };
-        let turns = usize::try_from(turns).unwrap_or(usize::MAX);
+        let iterations = usize::try_from(iterations).unwrap_or(usize::MAX);
         let once_more = usize::from(counted.test * 2 > plain.body.insts.len());
-        let total = size.saturating_mul(turns.saturating_add(once_more));
+        let total = size.saturating_mul(iterations.saturating_add(once_more));
         let limit = if has_reason { LARGE } else { MEDIUM };
         if total > limit || self.growth + total > GROWTH {
             return false;
         }
         self.growth += total.max(1);
         let mut current = plain.init.to_vec();
-        for _ in 0..turns {
-            current = turn(self.function, &plain, current, Some(counted.test), out);
+        for _ in 0..iterations {
+            current = copy_iteration(self.function, &plain, current, Some(counted.test), out);
         }
         // What comes before the test is done once more.
         let mut map: FxHashMap<Value, Value> = plain.params.iter().copied().zip(current).collect();
@@ -260,7 +260,8 @@ impl WriteOut<'_> {
     fn find_known(&self, region: &Region, known: &mut Vec<bool>) {
         for inst in &region.insts {
             if let Op::Loop { init, params, body, .. } = &inst.op {
-                let fixed = |plain: &PlainLoop<'_>| Counted::fixed_anywhere(self.function, plain, &self.constants, MOST_TURNS).is_some();
+                let fixed =
+                    |plain: &PlainLoop<'_>| Counted::fixed_anywhere(self.function, plain, &self.constants, MAX_ITERATIONS).is_some();
                 let plain = PlainLoop::of(&inst.op).filter(fixed);
                 for (&param, start) in params.iter().zip(init) {
                     known[param.index()] = plain.is_some() && known[start.index()];
@@ -322,7 +323,7 @@ struct Repeat<'a> {
     soft_doubles: Option<&'a Module>,
     constants: Constants,
     /// How many turns loops do at most, by their first parameter.
-    turns: FxHashMap<Value, u64>,
+    iterations: FxHashMap<Value, u64>,
     changed: bool,
 }
 
@@ -334,13 +335,13 @@ impl Repeat<'_> {
                 inst.op.regions_mut().into_iter().for_each(|nested| self.region(nested, times));
                 continue;
             };
-            let turns = params.first().and_then(|param| self.turns.get(param)).copied();
-            let in_all = turns.zip(times).map(|(inner, outer)| inner.saturating_mul(outer));
+            let iterations = params.first().and_then(|param| self.iterations.get(param)).copied();
+            let in_all = iterations.zip(times).map(|(inner, outer)| inner.saturating_mul(outer));
             if has_loop(body) {
                 self.region(body, in_all);
                 continue;
             }
-            let few = turns.is_some_and(|turns| turns <= FEW) || in_all.is_some_and(|turns| turns <= FEW_IN_ALL);
+            let few = iterations.is_some_and(|iterations| iterations <= FEW) || in_all.is_some_and(|iterations| iterations <= FEW_IN_ALL);
             if !few {
                 self.repeat(inst);
             }
@@ -371,14 +372,15 @@ impl Repeat<'_> {
 /// one test for all of them. False for other loops.
 fn repeat(function: &mut Function, constants: &Constants, inst: &mut Inst, copies: usize) -> bool {
     let Some(plain) = PlainLoop::of(&inst.op) else { return false };
-    let exact = Counted::fixed(function, &plain, constants, MOST_TURNS)
-        .and_then(|(counted, turns)| Some((counted.test, (copies / 2 + 1..=copies).rev().find(|&copies| turns % copies as u64 == 0)?)));
+    let exact = Counted::fixed(function, &plain, constants, MAX_ITERATIONS).and_then(|(counted, iterations)| {
+        Some((counted.test, (copies / 2 + 1..=copies).rev().find(|&copies| iterations % copies as u64 == 0)?))
+    });
     let (tested, copies) = exact.map_or((None, copies), |(test, copies)| (Some(test), copies));
     let span = plain.body.insts.last().map_or(inst.span, |end| end.span);
     let mut insts = plain.insts().to_vec();
     let mut current = plain.next.to_vec();
     for _ in 1..copies {
-        current = turn(function, &plain, current, tested, &mut insts);
+        current = copy_iteration(function, &plain, current, tested, &mut insts);
     }
     insts.push(Inst::effect(Op::Continue(current), span));
     if let Op::Loop { body, .. } = &mut inst.op {
@@ -399,12 +401,12 @@ mod tests {
     use crate::ir::{Op, read::read_module};
 
     /// Whether a loop of so many turns, which moves a vector of that type from global memory to memory of that space, is written out.
-    fn is_written_out(turns: u32, vector: &str, space: &str, by_words: bool) -> bool {
+    fn is_written_out(iterations: u32, vector: &str, space: &str, by_words: bool) -> bool {
         let text = format!(
             "kernel @f0 \"k\" (%0: ptr.global buffer, %1: ptr.{space} {}) {{
   %2: i32 = const 0
   %3: i32 = const 1
-  %4: i32 = const {turns}
+  %4: i32 = const {iterations}
   %5: i32 = const 128
   loop (%6: i32 = %2) {{
     %7: bool = ult %6, %4
@@ -439,8 +441,8 @@ mod tests {
         for (vector, words) in [("i32", 1), ("i8x4", 4), ("f32x4", 4), ("i64x2", 4), ("i16x16", 16), ("f32x16", 16), ("f64x16", 32)] {
             let most = 2048 / (10 + 2 * (words - 1));
             for space in ["global", "local"] {
-                assert!(is_written_out(most, vector, space, true), "{most} turns of {vector}, {space}");
-                assert!(!is_written_out(most + 1, vector, space, true), "{} turns of {vector}, {space}", most + 1);
+                assert!(is_written_out(most, vector, space, true), "{most} iterations of {vector}, {space}");
+                assert!(!is_written_out(most + 1, vector, space, true), "{} iterations of {vector}, {space}", most + 1);
                 assert!(
                     is_written_out(2048 / 10, vector, space, false) && !is_written_out(2048 / 10 + 1, vector, space, false),
                     "{vector}"

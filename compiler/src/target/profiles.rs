@@ -18,7 +18,7 @@ pub const EXPANDED_INSTRUCTIONS: u64 = 2_000_000;
 const LAVAPIPE_CONDITIONS: u32 = 78;
 
 /// lavapipe's limit for the iterations of all loops of a work-item together.
-const LAVAPIPE_TURNS: u32 = 65_535;
+const LAVAPIPE_LOOP_ITERATIONS: u32 = 65_535;
 
 /// A profile's name and its constructor.
 pub type Profile = (&'static str, fn() -> Target);
@@ -248,7 +248,7 @@ impl Defects {
     /// lavapipe, in Mesa up to 22.3 at least.
     pub const fn lavapipe() -> Self {
         Self {
-            loop_turns: Some(LAVAPIPE_TURNS),
+            max_loop_iterations: Some(LAVAPIPE_LOOP_ITERATIONS),
             nested_conditions: Some(LAVAPIPE_CONDITIONS),
             float_zeros: true,
             late_indices: true,
@@ -266,7 +266,7 @@ impl Defects {
     /// smallest 32-bit integer.
     pub const fn mesa() -> Self {
         Self {
-            loop_turns: None,
+            max_loop_iterations: None,
             nested_conditions: None,
             long_comparisons: true,
             float_zeros: false,

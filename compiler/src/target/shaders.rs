@@ -106,7 +106,7 @@ pub struct Costs {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Defects {
     /// It ends all loops of a work-item after this many iterations together.
-    pub loop_turns: Option<u32>,
+    pub max_loop_iterations: Option<u32>,
     /// It ignores the conditions of control flow that nests deeper than this number of levels.
     pub nested_conditions: Option<u32>,
     /// It miscompiles signed comparisons of 64-bit integers if one side is extended from 32 bits and the other side

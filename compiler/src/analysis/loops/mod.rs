@@ -135,7 +135,7 @@ impl<'a> Counted<'a> {
     }
 
     /// How many turns it does, `most` at most, where start, bound and step are constants and nothing returns from it.
-    pub(crate) fn turns(&self, plain: &PlainLoop<'_>, constants: &Constants, most: u64) -> Option<u64> {
+    pub(crate) fn iterations(&self, plain: &PlainLoop<'_>, constants: &Constants, most: u64) -> Option<u64> {
         let mut returns = false;
         plain.body.walk(&mut |inst| returns |= matches!(inst.op, Op::Return(_)));
         let scalar = self.ty.scalar().filter(|_| !returns)?;
@@ -150,10 +150,10 @@ impl<'a> Counted<'a> {
             return None;
         }
         let mut value = start;
-        for turn in 0..=most {
+        for iteration in 0..=most {
             let next = eval::binary(op, scalar, value, step)?;
             if !eval::compare(self.compare, scalar, if self.ahead { next } else { value }, bound)? {
-                return Some(turn);
+                return Some(iteration);
             }
             value = next;
         }
@@ -163,14 +163,14 @@ impl<'a> Counted<'a> {
     /// A loop whose number of turns is known, and that number: see [`Self::of`] and [`Self::turns`].
     pub(crate) fn fixed(function: &Function, plain: &PlainLoop<'a>, constants: &Constants, most: u64) -> Option<(Self, u64)> {
         let counted = Self::of(function, plain)?;
-        let turns = counted.turns(plain, constants, most)?;
-        Some((counted, turns))
+        let iterations = counted.iterations(plain, constants, most)?;
+        Some((counted, iterations))
     }
 
     /// The same of one that is tested [anywhere](Self::anywhere).
     pub(crate) fn fixed_anywhere(function: &Function, plain: &PlainLoop<'a>, constants: &Constants, most: u64) -> Option<(Self, u64)> {
         let counted = Self::anywhere(function, plain)?;
-        let turns = counted.turns(plain, constants, most)?;
-        Some((counted, turns))
+        let iterations = counted.iterations(plain, constants, most)?;
+        Some((counted, iterations))
     }
 }

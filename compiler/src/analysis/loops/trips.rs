@@ -39,7 +39,7 @@ pub(crate) struct Trips<'f> {
     function: &'f Function,
     defs: Definitions<'f>,
     ranges: FxHashMap<Value, Range>,
-    turns: FxHashMap<Value, u64>,
+    iterations: FxHashMap<Value, u64>,
     total: Option<u64>,
 }
 
@@ -47,7 +47,7 @@ impl<'f> Trips<'f> {
     /// Looks at all loops of a function.
     pub(crate) fn of(function: &'f Function) -> Self {
         let mut trips =
-            Self { function, defs: Definitions::of(function), ranges: FxHashMap::default(), turns: FxHashMap::default(), total: None };
+            Self { function, defs: Definitions::of(function), ranges: FxHashMap::default(), iterations: FxHashMap::default(), total: None };
         trips.total = trips.region(&function.body);
         trips
     }
@@ -58,30 +58,30 @@ impl<'f> Trips<'f> {
     }
 
     /// How many turns one execution of each loop does at most, where that is known, by the loop's first parameter.
-    pub(crate) fn into_turns(self) -> FxHashMap<Value, u64> {
-        self.turns
+    pub(crate) fn into_iterations(self) -> FxHashMap<Value, u64> {
+        self.iterations
     }
 
     fn region(&mut self, region: &Region) -> Option<u64> {
         let mut sum = Some(0_u64);
         for inst in &region.insts {
-            let turns = if let Op::Loop { init, params, body, .. } = &inst.op {
-                let one = self.turns(init, params, body);
+            let iterations = if let Op::Loop { init, params, body, .. } = &inst.op {
+                let one = self.iterations(init, params, body);
                 if let (Some(one), Some(&param)) = (one, params.first()) {
-                    self.turns.insert(param, one);
+                    self.iterations.insert(param, one);
                 }
                 let inner = self.region(body);
                 one.zip(inner).map(|(one, inner)| one.saturating_mul(inner.saturating_add(1)))
             } else {
                 inst.op.regions().into_iter().map(|nested| self.region(nested)).fold(Some(0_u64), add)
             };
-            sum = add(sum, turns);
+            sum = add(sum, iterations);
         }
         sum
     }
 
     /// How many turns a loop does at most. Notes the ranges of its counters.
-    fn turns(&mut self, init: &[Value], params: &[Value], body: &Region) -> Option<u64> {
+    fn iterations(&mut self, init: &[Value], params: &[Value], body: &Region) -> Option<u64> {
         let Some(Op::Continue(next)) = body.terminator() else { return None };
         let mut continues = 0;
         body.for_each_jump(&mut |op| continues += usize::from(matches!(op, Op::Continue(_))));
@@ -95,8 +95,8 @@ impl<'f> Trips<'f> {
             for (tested, is_next) in [(param, false), (next, true)] {
                 for (kind, bound) in guards(body, &self.defs, tested) {
                     let bound = self.range(bound, 0).unwrap_or(Range::signed(scalar));
-                    if let Some((turns, range)) = count(kind, scalar, start, bound, step, is_next) {
-                        least = Some(least.map_or(turns, |least| least.min(turns)));
+                    if let Some((iterations, range)) = count(kind, scalar, start, bound, step, is_next) {
+                        least = Some(least.map_or(iterations, |least| least.min(iterations)));
                         self.ranges.insert(param, range);
                     }
                 }
@@ -198,27 +198,27 @@ fn count(kind: CmpOp, scalar: Scalar, start: Range, bound: Range, step: Step, is
     }
     let least = if unsigned { 0 } else { whole.low };
     let is_exact = bound.number().is_some();
-    let turns = |from: i128, to: i128, by: i128| ((to - from).max(0).unsigned_abs() / by.unsigned_abs().max(1)) as u64 + 2;
+    let iterations = |from: i128, to: i128, by: i128| ((to - from).max(0).unsigned_abs() / by.unsigned_abs().max(1)) as u64 + 2;
     match (step, kind) {
         (Step::Add(by @ 1..), CmpOp::SLt | CmpOp::SLe | CmpOp::ULt | CmpOp::ULe) => {
             // Nowhere does it wrap.
             let last = Some(bound.high + by).filter(|&last| last <= whole.high)?;
             let first = Some(start.high + by).filter(|&first| first <= whole.high || !is_next)?;
             let high = if is_next { last.max(first) } else { last.max(start.high) };
-            Some((turns(start.low, bound.high, by), Range { low: start.low, high }))
+            Some((iterations(start.low, bound.high, by), Range { low: start.low, high }))
         }
         (Step::Add(by @ ..=-1), CmpOp::SGt | CmpOp::SGe | CmpOp::UGt | CmpOp::UGe) => {
             let reached = bound.low + i128::from(matches!(kind, CmpOp::SGt | CmpOp::UGt));
             let last = Some(reached + by).filter(|&last| last >= least)?;
             let first = Some(start.low + by).filter(|&first| first >= least || !is_next)?;
             let low = if is_next { last.min(first) } else { last.min(start.low) };
-            Some((turns(bound.low, start.high, by), Range { low, high: start.high }))
+            Some((iterations(bound.low, start.high, by), Range { low, high: start.high }))
         }
         (Step::Add(1), CmpOp::Ne) if is_exact && start.high + i128::from(is_next) <= bound.low => {
-            Some((turns(start.low, bound.low, 1), Range { low: start.low, high: bound.low }))
+            Some((iterations(start.low, bound.low, 1), Range { low: start.low, high: bound.low }))
         }
         (Step::Add(-1), CmpOp::Ne) if is_exact && start.low - i128::from(is_next) >= bound.low => {
-            Some((turns(bound.low, start.high, 1), Range { low: bound.low, high: start.high }))
+            Some((iterations(bound.low, start.high, 1), Range { low: bound.low, high: start.high }))
         }
         (Step::Double(bits), CmpOp::SLt | CmpOp::SLe | CmpOp::ULt | CmpOp::ULe) if start.low > 0 => {
             let most = bound.high.max(start.high).max(0);
@@ -265,7 +265,7 @@ mod tests {
     }
 
     /// `for (i = start; i test bound; i = op(i, by))`, all of them of 32 bits.
-    fn turns(start: &str, test: &str, bound: &str, op: &str, by: &str) -> Option<u64> {
+    fn iterations(start: &str, test: &str, bound: &str, op: &str, by: &str) -> Option<u64> {
         total(&format!(
             "%2: i32 = const {start}\n%3: i32 = const {bound}\n%4: i32 = const {by}
             loop (%5: i32 = %2) {{
@@ -283,28 +283,28 @@ mod tests {
 
     #[test]
     fn counters_with_constant_bounds() {
-        assert!(about(24, turns("0", "slt", "24", "add", "1")));
-        assert!(about(12, turns("0", "ult", "24", "add", "2")));
-        assert!(about(24, turns("24", "sgt", "0", "sub", "1")));
-        assert!(about(24, turns("24", "ugt", "0", "add", "-1")));
-        assert!(about(24, turns("24", "ne", "0", "add", "-1")));
-        assert!(turns("4096", "ugt", "0", "lshr", "1").is_some_and(|turns| turns < 50));
-        assert!(turns("1", "slt", "4096", "shl", "1").is_some_and(|turns| turns < 50));
+        assert!(about(24, iterations("0", "slt", "24", "add", "1")));
+        assert!(about(12, iterations("0", "ult", "24", "add", "2")));
+        assert!(about(24, iterations("24", "sgt", "0", "sub", "1")));
+        assert!(about(24, iterations("24", "ugt", "0", "add", "-1")));
+        assert!(about(24, iterations("24", "ne", "0", "add", "-1")));
+        assert!(iterations("4096", "ugt", "0", "lshr", "1").is_some_and(|iterations| iterations < 50));
+        assert!(iterations("1", "slt", "4096", "shl", "1").is_some_and(|iterations| iterations < 50));
     }
 
     #[test]
     fn counters_that_wrap() {
-        assert_eq!(turns("0", "sle", "2147483647", "add", "1"), None);
-        assert_eq!(turns("0", "slt", "2147483600", "add", "1000"), None);
-        assert_eq!(turns("24", "uge", "0", "sub", "1"), None);
-        assert_eq!(turns("24", "uge", "2", "sub", "3"), None);
-        assert_eq!(turns("24", "ne", "0", "sub", "2"), None);
-        assert_eq!(turns("-1", "ne", "0", "sub", "1"), None);
-        assert_eq!(turns("1", "slt", "2147483647", "shl", "1"), None);
-        assert_eq!(turns("0", "slt", "4096", "shl", "1"), None);
-        assert_eq!(turns("-1", "ne", "0", "ashr", "1"), None);
-        assert_eq!(turns("4096", "uge", "0", "lshr", "1"), None);
-        assert_eq!(turns("0", "slt", "24", "sub", "1"), None);
+        assert_eq!(iterations("0", "sle", "2147483647", "add", "1"), None);
+        assert_eq!(iterations("0", "slt", "2147483600", "add", "1000"), None);
+        assert_eq!(iterations("24", "uge", "0", "sub", "1"), None);
+        assert_eq!(iterations("24", "uge", "2", "sub", "3"), None);
+        assert_eq!(iterations("24", "ne", "0", "sub", "2"), None);
+        assert_eq!(iterations("-1", "ne", "0", "sub", "1"), None);
+        assert_eq!(iterations("1", "slt", "2147483647", "shl", "1"), None);
+        assert_eq!(iterations("0", "slt", "4096", "shl", "1"), None);
+        assert_eq!(iterations("-1", "ne", "0", "ashr", "1"), None);
+        assert_eq!(iterations("4096", "uge", "0", "lshr", "1"), None);
+        assert_eq!(iterations("0", "slt", "24", "sub", "1"), None);
     }
 
     #[test]
@@ -327,9 +327,9 @@ mod tests {
             ))
         };
         // The outer counter is 24 at most, a byte 255.
-        assert!(inner("%7", "sgt", "%2", "%5").is_some_and(|turns| turns < 800));
-        assert!(inner("%2", "slt", "%7", "%4").is_some_and(|turns| turns < 800));
-        assert!(inner("%6", "ne", "%2", "%5").is_some_and(|turns| (24 * 255..8000).contains(&turns)));
+        assert!(inner("%7", "sgt", "%2", "%5").is_some_and(|iterations| iterations < 800));
+        assert!(inner("%2", "slt", "%7", "%4").is_some_and(|iterations| iterations < 800));
+        assert!(inner("%6", "ne", "%2", "%5").is_some_and(|iterations| (24 * 255..8000).contains(&iterations)));
         assert_eq!(inner("%0", "slt", "%7", "%4"), None);
         assert_eq!(inner("%0", "sgt", "%2", "%5"), None);
     }

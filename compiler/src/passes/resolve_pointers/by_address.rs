@@ -109,10 +109,10 @@ mod tests {
     use crate::ir::verify::verify;
     use crate::passes::resolve_pointers;
 
-    fn resolve(text: &str, far: bool, by_address: &[bool]) -> String {
+    fn resolve(text: &str, large_offsets: bool, by_address: &[bool]) -> String {
         let mut module = read_module(text).expect("the text is IR");
         let globals = module.globals.clone();
-        resolve_pointers::run(&mut module.functions[0], &globals, (8, far), by_address.to_vec()).expect("pointers with roots");
+        resolve_pointers::run(&mut module.functions[0], &globals, (8, large_offsets), by_address.to_vec()).expect("pointers with roots");
         assert!(verify(&module).is_ok(), "{:?}\n{module}", verify(&module));
         module.to_string()
     }
@@ -152,10 +152,10 @@ mod tests {
   return
 }
 "#;
-        for far in [false, true] {
-            let text = resolve(text, far, &[true, true]);
+        for large_offsets in [false, true] {
+            let text = resolve(text, large_offsets, &[true, true]);
             assert_eq!(text.matches("load").count(), 2, "{text}");
-            assert!(text.contains("inttoptr") && !text.contains("switch") && text.contains("arg_size_high") == far, "{text}");
+            assert!(text.contains("inttoptr") && !text.contains("switch") && text.contains("arg_size_high") == large_offsets, "{text}");
         }
     }
 }

@@ -99,22 +99,22 @@ impl Resolver<'_> {
     }
 
     /// Identity and offset of a pointer.
-    pub(super) fn open_form(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value) -> (Value, Value) {
+    pub(super) fn global_id_form(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value) -> (Value, Value) {
         let parts = self.parts(ptr);
-        if self.is_far() {
+        if self.has_large_offsets() {
             return (self.constant(Type::I32, 0), self.flat(out, span, ptr));
         }
         match parts.tag {
-            Tag::Open(tag) => (tag, parts.offset),
+            Tag::Global(tag) => (tag, parts.offset),
             Tag::Fixed(None) => (self.constant(Type::I32, 0), parts.offset),
             Tag::Fixed(Some(root)) => {
                 let (tag, base) = self.identity(root);
                 let offset = self.sum(out, span, base, parts.offset);
                 (tag, offset)
             }
-            Tag::Value(closed) => {
+            Tag::Local(local_tag) => {
                 let zero = self.constant(Type::I32, 0);
-                let (mut tag, mut base) = (closed, zero);
+                let (mut tag, mut base) = (local_tag, zero);
                 for root in self.roots.set(ptr).roots().collect::<Vec<_>>() {
                     let number = self.numbers.tags[root];
                     if matches!(self.numbers.identities[root], Identity::Known(known, 0) if u64::from(known) == number) {
@@ -122,7 +122,7 @@ impl Resolver<'_> {
                     }
                     let (own_tag, own_base) = self.identity(root);
                     let number = self.constant(Type::I32, number);
-                    let here = self.at(out, span).cmp(CmpOp::Eq, closed, number);
+                    let here = self.at(out, span).cmp(CmpOp::Eq, local_tag, number);
                     tag = self.at(out, span).select(here, own_tag, tag);
                     if own_base != base {
                         base = self.at(out, span).select(here, own_base, base);
@@ -136,14 +136,14 @@ impl Resolver<'_> {
 
     /// The pointer as an integer, of the open form.
     pub(super) fn pack(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value, into: Option<Value>) -> Value {
-        if self.is_far() {
+        if self.has_large_offsets() {
             let flat = self.flat(out, span, ptr);
             let Some(value) = into else { return flat };
             let zero = self.constant(Type::I64, 0);
             out.push(Inst { op: Op::Bin(BinOp::Or, flat, zero), results: vec![value], span });
             return value;
         }
-        let (tag, offset) = self.open_form(out, span, ptr);
+        let (tag, offset) = self.global_id_form(out, span, ptr);
         self.join(out, span, tag, offset, into)
     }
 
@@ -174,9 +174,9 @@ impl Resolver<'_> {
     /// A pointer out of an integer.
     pub(super) fn unpack(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value, bits: Value) {
         let ty = self.integer();
-        if self.is_far() {
+        if self.has_large_offsets() {
             let tag = self.constant(Type::I32, 0);
-            return self.define(ptr, Tag::Open(tag), bits);
+            return self.define(ptr, Tag::Global(tag), bits);
         }
         let shift = if self.ptr_size == 8 { 32 } else { 32 - TAG_BITS_32 };
         let amount = self.constant(ty, u64::from(shift));
@@ -189,7 +189,7 @@ impl Resolver<'_> {
             let mask = self.constant(ty, (1 << shift) - 1);
             self.at(out, span).bin(BinOp::And, bits, mask)
         };
-        let tag = if self.roots.is_open(ptr) { Tag::Open(tag) } else { Tag::Value(tag) };
+        let tag = if self.roots.has_global_id(ptr) { Tag::Global(tag) } else { Tag::Local(tag) };
         self.define(ptr, tag, offset);
     }
 
@@ -220,23 +220,23 @@ impl Resolver<'_> {
         let (from, to) = (self.function.ty(ptr).space(), self.function.ty(result).space());
         let kept: Vec<usize> = self.roots.set(result).roots().collect();
         let lost = self.roots.set(ptr).roots().any(|root| !kept.contains(&root));
-        if let (Tag::Open(_), true) = (parts.tag, self.is_far()) {
+        if let (Tag::Global(_), true) = (parts.tag, self.has_large_offsets()) {
             return self.narrow_far(out, span, (result, parts.offset), (from, to), &kept);
         }
         let narrows = from == Some(Space::Generic) && to != Some(Space::Generic);
         let tag = match parts.tag {
-            Tag::Value(tag) if narrows && lost => {
+            Tag::Local(tag) if narrows && lost => {
                 let here = self.is_one_of(out, span, tag, &kept, false);
-                Tag::Value(self.choose(out, span, here, tag))
+                Tag::Local(self.choose(out, span, here, tag))
             }
-            Tag::Open(tag) if narrows && self.ptr_size == 8 && to == Some(Space::Global) => {
+            Tag::Global(tag) if narrows && self.ptr_size == 8 && to == Some(Space::Global) => {
                 let last = self.constant(Type::I32, u64::from(identity::VARIABLES));
                 let here = self.at(out, span).cmp(CmpOp::ULe, tag, last);
-                Tag::Open(self.choose(out, span, here, tag))
+                Tag::Global(self.choose(out, span, here, tag))
             }
-            Tag::Open(tag) if narrows => {
+            Tag::Global(tag) if narrows => {
                 let here = self.is_one_of(out, span, tag, &kept, true);
-                Tag::Open(self.choose(out, span, here, tag))
+                Tag::Global(self.choose(out, span, here, tag))
             }
             tag => tag,
         };
@@ -250,11 +250,11 @@ impl Resolver<'_> {
     }
 
     /// Whether a tag is that of one of some roots.
-    pub(super) fn is_one_of(&mut self, out: &mut Vec<Inst>, span: Span, tag: Value, roots: &[usize], open: bool) -> Value {
+    pub(super) fn is_one_of(&mut self, out: &mut Vec<Inst>, span: Span, tag: Value, roots: &[usize], global_id: bool) -> Value {
         let mut result = self.constant(Type::BOOL, 0);
         let mut first = true;
         for &root in roots {
-            let number = if open { self.identity(root).0 } else { self.constant(Type::I32, self.numbers.tags[root]) };
+            let number = if global_id { self.identity(root).0 } else { self.constant(Type::I32, self.numbers.tags[root]) };
             let here = self.at(out, span).cmp(CmpOp::Eq, tag, number);
             result = if first { here } else { self.at(out, span).bin(BinOp::Or, result, here) };
             first = false;
@@ -274,11 +274,11 @@ impl Resolver<'_> {
         if let (Tag::Fixed(None), other, CmpOp::Eq | CmpOp::Ne) | (other, Tag::Fixed(None), CmpOp::Eq | CmpOp::Ne) = (x.tag, y.tag, kind) {
             let op = match other {
                 Tag::Fixed(_) => Op::Const(Const::Bits(u64::from(kind == CmpOp::Ne))),
-                Tag::Open(_) if self.is_far() => {
+                Tag::Global(_) if self.has_large_offsets() => {
                     let flat = if matches!(x.tag, Tag::Fixed(None)) { y.offset } else { x.offset };
                     Op::Cmp(kind, self.high(out, span, flat), null)
                 }
-                Tag::Value(tag) | Tag::Open(tag) => Op::Cmp(kind, tag, null),
+                Tag::Local(tag) | Tag::Global(tag) => Op::Cmp(kind, tag, null),
             };
             out.push(Inst { op, results: vec![result], span });
             return;
@@ -288,10 +288,10 @@ impl Resolver<'_> {
             [a, b].iter().flat_map(|&ptr| self.roots.set(ptr).roots().filter_map(|root| self.numbers.argument(root))).collect();
         arguments.sort_unstable();
         arguments.dedup();
-        let open = matches!(x.tag, Tag::Open(_)) || matches!(y.tag, Tag::Open(_)) || arguments.len() > 1;
+        let global_id = matches!(x.tag, Tag::Global(_)) || matches!(y.tag, Tag::Global(_)) || arguments.len() > 1;
         let (p, q) = match (x.tag, y.tag) {
             (Tag::Fixed(p), Tag::Fixed(q))
-                if !open || [p, q].iter().any(|root| root.and_then(|root| self.numbers.argument(root)).is_none()) =>
+                if !global_id || [p, q].iter().any(|root| root.and_then(|root| self.numbers.argument(root)).is_none()) =>
             {
                 // Different objects: as their tags stand to each other.
                 let of = |root: Option<usize>| root.map_or(0, |root| self.numbers.tags[root]);
@@ -304,7 +304,7 @@ impl Resolver<'_> {
                 out.push(Inst { op: Op::Const(Const::Bits(u64::from(holds))), results: vec![result], span });
                 return;
             }
-            _ if open => (self.open_form(out, span, a), self.open_form(out, span, b)),
+            _ if global_id => (self.global_id_form(out, span, a), self.global_id_form(out, span, b)),
             _ => ((self.tag_value(x.tag), x.offset), (self.tag_value(y.tag), y.offset)),
         };
         let same = self.at(out, span).cmp(CmpOp::Eq, p.0, q.0);
@@ -332,7 +332,7 @@ impl Resolver<'_> {
         roots.dedup();
         let mut found = Vec::with_capacity(roots.len());
         for root in roots {
-            if self.is_far() {
+            if self.has_large_offsets() {
                 found.push(self.found_far(out, span, root, offset));
                 continue;
             }

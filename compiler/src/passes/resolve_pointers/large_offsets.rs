@@ -12,7 +12,7 @@ const SHIFT: u64 = 32;
 
 impl Resolver<'_> {
     /// Whether offsets have 64 bits.
-    pub(super) fn is_far(&self) -> bool {
+    pub(super) fn has_large_offsets(&self) -> bool {
         self.width == Type::I64
     }
 
@@ -20,10 +20,10 @@ impl Resolver<'_> {
     pub(super) fn flat(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value) -> Value {
         let parts = self.parts(ptr);
         let base = match parts.tag {
-            Tag::Open(_) | Tag::Fixed(None) => return parts.offset,
+            Tag::Global(_) | Tag::Fixed(None) => return parts.offset,
             Tag::Fixed(Some(root)) => self.flat_base(root),
-            Tag::Value(closed) => {
-                let mut base = self.above(out, span, closed);
+            Tag::Local(local_tag) => {
+                let mut base = self.above(out, span, local_tag);
                 for root in self.roots.set(ptr).roots().collect::<Vec<_>>() {
                     let number = self.numbers.tags[root];
                     if matches!(self.numbers.identities[root], Identity::Known(known, 0) if u64::from(known) == number) {
@@ -31,7 +31,7 @@ impl Resolver<'_> {
                     }
                     let own = self.flat_base(root);
                     let number = self.constant(Type::I32, number);
-                    let here = self.at(out, span).cmp(CmpOp::Eq, closed, number);
+                    let here = self.at(out, span).cmp(CmpOp::Eq, local_tag, number);
                     base = self.at(out, span).select(here, own, base);
                 }
                 base
@@ -101,7 +101,7 @@ impl Resolver<'_> {
     ) {
         let tag = self.constant(Type::I32, 0);
         if from != Some(Space::Generic) || to == Some(Space::Generic) {
-            return self.define(result, Tag::Open(tag), flat);
+            return self.define(result, Tag::Global(tag), flat);
         }
         let high = self.high(out, span, flat);
         let here = if to == Some(Space::Global) {
@@ -112,6 +112,6 @@ impl Resolver<'_> {
         };
         let null = self.constant(Type::I64, 0);
         let flat = self.at(out, span).select(here, flat, null);
-        self.define(result, Tag::Open(tag), flat);
+        self.define(result, Tag::Global(tag), flat);
     }
 }

@@ -71,14 +71,14 @@ pub(crate) const PASS: Pass = Pass::function("resolve_pointers", |function, cx| 
 pub(crate) fn run(
     function: &mut Function,
     globals: &[GlobalVar],
-    (ptr_size, far): (u32, bool),
+    (ptr_size, large_offsets): (u32, bool),
     by_address: Vec<bool>,
 ) -> Result<(), PassError> {
     let has_pointers = function.values.iter().any(|value| matches!(value.ty, Type::Ptr(_)));
     if !has_pointers {
         return Ok(());
     }
-    let roots = Roots::of(function, globals, far);
+    let roots = Roots::of(function, globals, large_offsets);
     let mut body = std::mem::take(&mut function.body);
     let count = function.values.len();
     let layout = ProgramLayout::of(globals);
@@ -97,7 +97,7 @@ pub(crate) fn run(
         roots,
         function,
         ptr_size,
-        width: if far { Type::I64 } else { Type::I32 },
+        width: if large_offsets { Type::I64 } else { Type::I32 },
         by_address,
         addresses: FxHashMap::default(),
         flat_bases: FxHashMap::default(),
@@ -127,9 +127,9 @@ enum Tag {
     /// Always that root, or null.
     Fixed(Option<usize>),
     /// The one of that tag, of the closed form.
-    Value(Value),
+    Local(Value),
     /// The one of that identity: the open form.
-    Open(Value),
+    Global(Value),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -145,7 +145,7 @@ enum Slot {
     /// As offset, and tag if it has one.
     Pointer {
         tagged: bool,
-        open: bool,
+        global_id: bool,
     },
 }
 
@@ -213,13 +213,13 @@ impl Resolver<'_> {
     /// Notes the parts of a new pointer; a tag is kept only where there is a choice.
     fn define(&mut self, ptr: Value, tag: Tag, offset: Value) {
         let set = self.roots.set(ptr);
-        let tag = if set.len() > 1 || self.roots.is_open(ptr) { tag } else { Tag::Fixed(set.roots().next()) };
+        let tag = if set.len() > 1 || self.roots.has_global_id(ptr) { tag } else { Tag::Fixed(set.roots().next()) };
         self.parts[ptr.index()] = Some(Parts { tag, offset });
     }
 
     fn tag_value(&mut self, tag: Tag) -> Value {
         match tag {
-            Tag::Value(value) | Tag::Open(value) => value,
+            Tag::Local(value) | Tag::Global(value) => value,
             Tag::Fixed(root) => {
                 let bits = root.map_or(0, |root| self.numbers.tags[root]);
                 self.constant(Type::I32, bits)
@@ -232,8 +232,8 @@ impl Resolver<'_> {
             .iter()
             .map(|&value| {
                 if self.is_pointer(value) {
-                    let open = self.roots.is_open(value);
-                    Slot::Pointer { tagged: open || self.roots.set(value).len() > 1, open }
+                    let global_id = self.roots.has_global_id(value);
+                    Slot::Pointer { tagged: global_id || self.roots.set(value).len() > 1, global_id }
                 } else {
                     Slot::Plain
                 }
@@ -247,8 +247,8 @@ impl Resolver<'_> {
         for (&value, slot) in values.iter().zip(slots) {
             match slot {
                 Slot::Plain => list.push(value),
-                Slot::Pointer { open: true, .. } => {
-                    let (tag, offset) = self.open_form(out, span, value);
+                Slot::Pointer { global_id: true, .. } => {
+                    let (tag, offset) = self.global_id_form(out, span, value);
                     list.extend([offset, tag]);
                 }
                 Slot::Pointer { tagged, .. } => {
@@ -269,14 +269,14 @@ impl Resolver<'_> {
         for (&value, slot) in values.iter().zip(slots) {
             match slot {
                 Slot::Plain => out.push(value),
-                Slot::Pointer { tagged, open } => {
+                Slot::Pointer { tagged, global_id } => {
                     let offset = self.function.new_value(self.width);
                     out.push(offset);
                     let mut tag = Tag::Fixed(None);
                     if *tagged {
                         let value = self.function.new_value(Type::I32);
                         out.push(value);
-                        tag = if *open { Tag::Open(value) } else { Tag::Value(value) };
+                        tag = if *global_id { Tag::Global(value) } else { Tag::Local(value) };
                     }
                     self.define(value, tag, offset);
                 }
@@ -455,11 +455,11 @@ impl Resolver<'_> {
     }
 
     fn select(&mut self, out: &mut Vec<Inst>, span: Span, result: Value, cond: Value, yes: Value, no: Value) {
-        if self.roots.is_open(result) {
-            let (yes, no) = (self.open_form(out, span, yes), self.open_form(out, span, no));
+        if self.roots.has_global_id(result) {
+            let (yes, no) = (self.global_id_form(out, span, yes), self.global_id_form(out, span, no));
             let tag = self.at(out, span).select(cond, yes.0, no.0);
             let offset = self.at(out, span).select(cond, yes.1, no.1);
-            self.define(result, Tag::Open(tag), offset);
+            self.define(result, Tag::Global(tag), offset);
             return;
         }
         let (yes, no) = (self.parts(yes), self.parts(no));
@@ -467,7 +467,7 @@ impl Resolver<'_> {
             yes.tag
         } else {
             let (yes, no) = (self.tag_value(yes.tag), self.tag_value(no.tag));
-            Tag::Value(self.at(out, span).select(cond, yes, no))
+            Tag::Local(self.at(out, span).select(cond, yes, no))
         };
         let offset = if yes.offset == no.offset { yes.offset } else { self.at(out, span).select(cond, yes.offset, no.offset) };
         self.define(result, tag, offset);
@@ -514,7 +514,7 @@ impl Resolver<'_> {
                     out.push(Inst { op: Op::Const(Const::Undef), results: vec![result], span });
                 }
             }
-            (Tag::Open(tag), _) => self.search(inst, tag, parts.offset, &candidates, out),
+            (Tag::Global(tag), _) => self.search(inst, tag, parts.offset, &candidates, out),
             (_, &[root]) => {
                 self.direct(&mut inst.op, root, parts.offset, span, out);
                 out.push(inst);

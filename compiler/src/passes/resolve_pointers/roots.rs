@@ -72,7 +72,7 @@ pub(super) struct Roots {
     pub spaces: Vec<Space>,
     sets: Vec<Set>,
     /// By pointer: whether it may come from memory that others write, and so points by identity.
-    open: Vec<bool>,
+    global_id: Vec<bool>,
     /// By root: whether pointers kept in it are of the open form.
     open_memory: Vec<bool>,
 }
@@ -100,13 +100,13 @@ enum Rule {
 impl Roots {
     /// Finds the roots and solves what each pointer may be.
     /// `far`: whether all pointers that are kept in memory are of the open form.
-    pub(super) fn of(function: &Function, globals: &[GlobalVar], far: bool) -> Self {
+    pub(super) fn of(function: &Function, globals: &[GlobalVar], large_offsets: bool) -> Self {
         let count = function.values.len();
         let mut roots = Self {
             list: Vec::new(),
             spaces: Vec::new(),
             sets: vec![Set::default(); count],
-            open: vec![false; count],
+            global_id: vec![false; count],
             open_memory: Vec::new(),
         };
         let mut numbers = FxHashMap::default();
@@ -153,7 +153,7 @@ impl Roots {
                 }
             }
         }
-        roots.solve(function, &rules, (any, far));
+        roots.solve(function, &rules, (any, large_offsets));
         roots
     }
 
@@ -171,8 +171,8 @@ impl Roots {
     }
 
     /// Whether a pointer may come from memory that others write.
-    pub(super) fn is_open(&self, ptr: Value) -> bool {
-        self.open[ptr.index()]
+    pub(super) fn has_global_id(&self, ptr: Value) -> bool {
+        self.global_id[ptr.index()]
     }
 
     /// Whether pointers that are kept where `ptr` points to are of the open form.
@@ -180,10 +180,10 @@ impl Roots {
         self.set(ptr).roots().any(|root| self.open_memory[root])
     }
 
-    fn solve(&mut self, function: &Function, rules: &[Rule], (any, far): (Set, bool)) {
+    fn solve(&mut self, function: &Function, rules: &[Rule], (any, large_offsets): (Set, bool)) {
         let filters = Filters::new(&self.spaces);
         // Private and local memory is written by this kernel alone.
-        let own = |space: Space| !far && matches!(space, Space::Private | Space::Local);
+        let own = |space: Space| !large_offsets && matches!(space, Space::Private | Space::Local);
         let contents = self.spaces.iter().map(|&space| own(space).then(Set::default)).collect();
         let bits_become_pointers = rules.iter().any(|rule| matches!(rule, Rule::FromBits(_)));
         let mut memory = Contents { known: contents, any, everything: filters.everything.clone() };
@@ -198,14 +198,14 @@ impl Roots {
                         self.flow(function, &filters, *from, *to) | (lost && self.sets[to.index()].add(0))
                     }
                     Rule::FromBits(to) => {
-                        let opened = !std::mem::replace(&mut self.open[to.index()], true);
-                        self.sets[to.index()].add_all(&memory.any, filters.of(function.ty(*to))) | opened
+                        let changed = !std::mem::replace(&mut self.global_id[to.index()], true);
+                        self.sets[to.index()].add_all(&memory.any, filters.of(function.ty(*to))) | changed
                     }
                     Rule::Escapes(value) => memory.escape(&self.sets[value.index()]),
                     Rule::Load { ptr, to } => {
                         let set = &self.sets[ptr.index()];
-                        let (found, open, mut changed) = memory.load(set);
-                        changed |= open && !std::mem::replace(&mut self.open[to.index()], true);
+                        let (found, global_id, mut changed) = memory.load(set);
+                        changed |= global_id && !std::mem::replace(&mut self.global_id[to.index()], true);
                         self.sets[to.index()].add_all(&found, filters.of(function.ty(*to))) | changed
                     }
                     Rule::Store { ptr, value } => {
@@ -216,7 +216,7 @@ impl Roots {
                         changed
                     }
                     Rule::LoadBits { ptr } => memory.read_bits(&self.sets[ptr.index()]),
-                    Rule::StoreBits { ptr } => memory.open(&self.sets[ptr.index()]),
+                    Rule::StoreBits { ptr } => memory.use_global_ids(&self.sets[ptr.index()]),
                 };
             }
         }
@@ -224,9 +224,9 @@ impl Roots {
     }
 
     fn flow(&mut self, function: &Function, filters: &Filters, from: Value, to: Value) -> bool {
-        let opened = self.open[from.index()] && !std::mem::replace(&mut self.open[to.index()], true);
+        let changed = self.global_id[from.index()] && !std::mem::replace(&mut self.global_id[to.index()], true);
         let set = self.sets[from.index()].clone();
-        self.sets[to.index()].add_all(&set, filters.of(function.ty(to))) | opened
+        self.sets[to.index()].add_all(&set, filters.of(function.ty(to))) | changed
     }
 }
 
@@ -282,7 +282,7 @@ impl Contents {
     }
 
     /// Gives up on following what is kept in some roots.
-    fn open(&mut self, roots: &Set) -> bool {
+    fn use_global_ids(&mut self, roots: &Set) -> bool {
         let mut changed = false;
         for root in roots.roots() {
             if let Some(set) = self.known[root].take() {
@@ -293,14 +293,14 @@ impl Contents {
         changed
     }
 
-    fn is_open(&self, roots: &Set) -> bool {
+    fn has_global_id(&self, roots: &Set) -> bool {
         roots.roots().any(|root| self.known[root].is_none())
     }
 
     /// What may be loaded, whether of the open form, and whether anything changed. All roots of one access keep pointers of one form.
     fn load(&mut self, roots: &Set) -> (Set, bool, bool) {
-        if self.is_open(roots) {
-            let changed = self.open(roots);
+        if self.has_global_id(roots) {
+            let changed = self.use_global_ids(roots);
             return (self.any.clone(), true, changed);
         }
         let mut found = Set::default();
@@ -311,8 +311,8 @@ impl Contents {
     }
 
     fn store(&mut self, roots: &Set, value: &Set) -> bool {
-        if self.is_open(roots) {
-            let changed = self.open(roots);
+        if self.has_global_id(roots) {
+            let changed = self.use_global_ids(roots);
             return self.escape(value) | changed;
         }
         let mut changed = false;
@@ -327,7 +327,7 @@ impl Contents {
     /// Opens the roots where pointers are kept.
     fn read_bits(&mut self, roots: &Set) -> bool {
         let keeps = roots.roots().any(|root| self.known[root].as_ref().is_some_and(|set| set.roots().next().is_some()));
-        keeps && self.open(roots)
+        keeps && self.use_global_ids(roots)
     }
 }
 
