@@ -1,4 +1,4 @@
-//! What accesses to memory may touch each other, and loads that need not wait for what is stored in between.
+//! Alias analysis of memory accesses, and hoisting of loads over stores that cannot alias them.
 //!
 //! ```text
 //! %x = load %a                          %x = load %a
@@ -6,7 +6,7 @@
 //! %y = load %b                   =>     atomic.add %counts + %x, 1
 //! atomic.add %counts + %y, 1            atomic.add %counts + %y, 1
 //! ```
-//! Expects the form that `resolve_pointers` leaves: every pointer has a root that is known.
+//! Expects the form that `resolve_pointers` produces: every pointer has a known root.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -16,18 +16,18 @@ use crate::analysis::definitions::Root;
 use crate::diag::Span;
 use crate::ir::{Function, Inst, KernelParam, Op, Region, Value};
 
-/// What memory an instruction changes.
+/// The memory that an instruction changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     Nothing,
     Root(Root),
-    /// Whatever it likes.
+    /// Unknown memory.
     Anything,
-    /// Nothing itself, but what others have stored may be seen behind it.
+    /// None itself, but stores by other work-items may become visible after it.
     Waits,
 }
 
-/// The roots of all pointers of a function, and what is known of their memory.
+/// The roots of all pointers of a function, and the aliasing of their memory.
 pub(super) struct MemoryUse<'a> {
     addresses: Addresses,
     params: Vec<KernelParam>,
@@ -36,7 +36,8 @@ pub(super) struct MemoryUse<'a> {
 }
 
 impl<'a> MemoryUse<'a> {
-    /// Looks at the body of a function. `distinct`: see [`BindingKey::distinct`](crate::launch::BindingKey::distinct).
+    /// Analyses the body of a function. `distinct`: see
+    /// [`BindingKey::distinct`](crate::launch::BindingKey::distinct).
     pub(super) fn of(function: &Function, body: &Region, distinct: bool, purity: &'a Purity) -> Self {
         let params = function.kernel.as_ref().map(|kernel| kernel.params.clone()).unwrap_or_default();
         Self { addresses: Addresses::of(function, body), params, distinct, purity }
@@ -47,7 +48,7 @@ impl<'a> MemoryUse<'a> {
         self.addresses.root(pointer)
     }
 
-    /// The kernel's parameter that a root is.
+    /// The kernel parameter of a root.
     pub(super) fn param(&self, root: Root) -> Option<&KernelParam> {
         match root {
             Root::Param(index) => self.params.get(index as usize),
@@ -55,15 +56,15 @@ impl<'a> MemoryUse<'a> {
         }
     }
 
-    /// Whether no byte is reached from both roots.
+    /// Whether the memory of both roots is disjoint.
     pub(super) fn apart(&self, a: Root, b: Root) -> bool {
-        // Two names of one buffer, or of memory that buffers, images and sub-buffers share.
+        // Two parameters may be the same buffer, or buffers, images and sub-buffers with shared memory.
         let shared = |root: Root| matches!(self.param(root), Some(KernelParam::Buffer { .. } | KernelParam::Image));
         let restrict = |root: Root| matches!(self.param(root), Some(KernelParam::Buffer { restrict: true, .. }));
         a != b && (self.distinct || !shared(a) || !shared(b) || restrict(a) || restrict(b))
     }
 
-    /// What an instruction changes itself, without its regions.
+    /// The effect of an instruction itself, without its regions.
     pub(super) fn effect(&self, inst: &Inst) -> Effect {
         match inst.op {
             Op::Store { ptr, .. }
@@ -83,7 +84,8 @@ impl<'a> MemoryUse<'a> {
         }
     }
 
-    /// Brings the loads of a loop's body that nothing before them can change to its beginning, behind the last jump.
+    /// Hoists loads in a loop's body to the start of the body, after the last jump, if nothing before them may change
+    /// their value.
     pub(super) fn loads_first(&self, body: &mut Region) {
         let jumps = |inst: &Inst| {
             let mut found = false;
@@ -128,7 +130,7 @@ impl<'a> MemoryUse<'a> {
         if changed.is_empty() {
             return;
         }
-        // What they need comes along.
+        // The operands of the loads are hoisted too.
         for (at, inst) in insts.iter().enumerate().rev() {
             if first.contains(&at) {
                 inst.op.for_each_operand(|value| {

@@ -1,4 +1,4 @@
-//! Who calls whom.
+//! The call graph: functions in call order, and modules of only some functions.
 
 use rustc_hash::FxHashMap;
 
@@ -12,7 +12,7 @@ pub(crate) fn functions(module: &ir::Module) -> impl DoubleEndedIterator<Item = 
     (0..u32::try_from(module.functions.len()).unwrap_or(u32::MAX)).map(Func)
 }
 
-/// The functions that some need, those included, each after those that it calls.
+/// The functions in `roots` and their callees, each after all of its callees.
 pub(crate) fn call_order(module: &ir::Module, roots: impl Iterator<Item = Func>) -> Result<Vec<Func>, PassError> {
     callees_first(module, roots).map_err(|error| match error {
         CallError::Recursive(func) => PassError::Recursive { function: module.functions[func.index()].name.clone() },
@@ -20,17 +20,18 @@ pub(crate) fn call_order(module: &ir::Module, roots: impl Iterator<Item = Func>)
     })
 }
 
-/// A copy of some functions of a module and what they call, callers before the called, with all globals.
+/// A copy of some functions of a module and their callees, callers before callees, with all globals.
 ///
 /// # Errors
-/// A call of a function that is not there: a defect of ours.
+///
+/// A call of a function that does not exist: a defect of the compiler.
 pub(crate) fn subset(module: &ir::Module, roots: &[Func]) -> Result<ir::Module, PassError> {
     let mut list: Vec<Func> = roots.to_vec();
     let mut functions = Vec::new();
     while let Some(&func) = list.get(functions.len()) {
         let Some(function) = module.functions.get(func.index()) else {
             let caller = functions.last().map_or_else(String::new, |caller: &ir::Function| caller.name.clone());
-            return Err(internal!("there is no function {func}").in_pass("subset", &caller));
+            return Err(internal!("function {func} does not exist").in_pass("subset", &caller));
         };
         for callee in callees(function) {
             if !list.contains(&callee) {
@@ -42,7 +43,7 @@ pub(crate) fn subset(module: &ir::Module, roots: &[Func]) -> Result<ir::Module, 
     let numbers: FxHashMap<Func, Func> = list.iter().copied().zip((0..).map(Func)).collect();
     for function in &mut functions {
         function.body.walk_mut(&mut |inst| {
-            // Whatever is called is in the list.
+            // The list contains every callee.
             if let ir::Op::Call(callee, _) = &mut inst.op
                 && let Some(&number) = numbers.get(callee)
             {

@@ -1,12 +1,13 @@
-//! Reads private arrays that only ever hold constants where the constants are.
+//! Replaces private arrays with constant contents by the constants.
 //!
 //! ```text
 //! copy $t, @g0, 1024            =>      %1 = ptr_add @g0, %0
 //! %1 = ptr_add $t, %0                   %2 = load.i32 %1
 //! %2 = load.i32 %1
 //! ```
-//! The front end copies a long initialiser from a table. Where nothing else is stored to the variable and its address goes nowhere but into loads,
-//! the table will do: no work-item needs a copy of its own. What is read before the copy is unspecified, so the order does not matter.
+//! The front end copies a long initialiser from a table. If nothing else is stored to the variable, and its address
+//! is only used by loads, the loads can read the table and the copy is not needed. Reads before the copy are
+//! unspecified, so their order does not matter.
 
 use super::pass::Pass;
 use crate::ir::{Function, Global, GlobalVar, Op, Region, Space, Type, Value, Var};
@@ -17,10 +18,10 @@ pub(crate) const PASS: Pass = Pass::function("constant_arrays", |function, cx| {
     Ok(true)
 });
 
-/// What is known of a variable.
+/// The contents of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Contents {
-    /// Nothing was stored so far.
+    /// No store up to here.
     None,
     Table(Global),
     Other,
@@ -35,7 +36,7 @@ pub(crate) fn run(function: &mut Function, globals: &[GlobalVar]) {
     }
     let mut contents = vec![Contents::None; function.vars.len()];
     let mut tables: FxHashMap<Value, Global> = FxHashMap::default();
-    // Pointers into a variable, and whether they are to its start.
+    // Pointers into a variable, and whether they point to its start.
     let mut pointers: FxHashMap<Value, (Var, bool)> = FxHashMap::default();
     function.body.walk(&mut |inst| {
         let result = inst.results.first().copied();
@@ -106,7 +107,7 @@ fn rewrite(region: &mut Region, replaced: &impl Fn(Value) -> bool, table_of: &im
     }
 }
 
-/// Whether a global's contents never change and hold no addresses.
+/// Whether a global's contents never change and contain no addresses.
 pub(super) fn is_table(global: &GlobalVar) -> bool {
     global.space == Space::Constant && global.init.is_some() && global.relocs.is_empty()
 }

@@ -1,4 +1,4 @@
-//! Reads constants of the program when it is compiled.
+//! Folds loads from constants of the program.
 //!
 //! ```text
 //! %0 = ptr_add @g0, 8           =>      %1 = const 3
@@ -16,7 +16,7 @@ pub(crate) const PASS: Pass = Pass::function("constant_loads", |function, cx| {
     Ok(true)
 });
 
-/// Replaces the loads of a function from known places in constants of known contents.
+/// Replaces loads of a function from known offsets in constants with known contents.
 pub(crate) fn run(function: &mut Function, globals: &[GlobalVar]) {
     if !globals.iter().any(is_table) {
         return;
@@ -40,7 +40,7 @@ struct Tables<'a> {
 }
 
 impl Tables<'_> {
-    /// What a load from a pointer of known place gives.
+    /// The result of a load from a pointer with a known target.
     fn read(&self, ptr: Value, ty: Type) -> Option<Const> {
         let Address { root: Root::Global(global), offset: Some(at) } = self.addresses.get(ptr)? else { return None };
         let bytes = self.globals.get(global.index()).filter(|global| is_table(global))?.init.as_ref()?;

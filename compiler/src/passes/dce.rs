@@ -1,5 +1,5 @@
-//! Removes what has no effect: operations whose result nobody needs, parameters and results of control flow that only feed
-//! each other, stores to variables that are never read, regions that do nothing.
+//! Dead code elimination: removes unused operations, parameters and results of control flow that only feed each
+//! other, stores to variables that are never read, and regions without effect.
 //!
 //! ```text
 //! loop (%1 = %0, %2 = %0) {              loop (%1 = %0) {
@@ -8,9 +8,9 @@
 //!   continue %1, %3                      }
 //! }
 //! ```
-//! Starts from the instructions that have an effect and marks what they need, transitively; a result of an `if` needs
-//! what its regions yield for it, a loop's parameter what `continue` gives it. What is not marked goes. A loop without effects is
-//! supposed to end, as in C.
+//! Marks the instructions with effects and, transitively, their operands. A result of an `if` needs the values that
+//! its regions yield; a parameter of a loop needs the values of `continue`. Unmarked instructions are removed. A loop
+//! without effects is assumed to terminate, as in C.
 
 use super::pass::Pass;
 use super::simplify::Purity;
@@ -33,7 +33,7 @@ pub(crate) fn run(function: &mut Function, purity: &Purity) -> bool {
     removed
 }
 
-/// For each private variable, whether anything may read it.
+/// Per private variable: whether anything may read it.
 fn variables_read(function: &Function) -> Vec<bool> {
     let mut read = vec![false; function.vars.len()];
     let mut roots: Vec<Option<Var>> = vec![None; function.values.len()];
@@ -58,12 +58,12 @@ fn variables_read(function: &Function) -> Vec<bool> {
     read
 }
 
-/// The kind and place of an instruction, by number in order of appearance.
+/// The kind and position of an instruction, by number in order of appearance.
 struct Node<'f> {
     inst: &'f Inst,
     /// The instruction that owns its region.
     parent: Option<u32>,
-    /// Something happens that must happen: to memory, to another work-item, or to the control flow outside of the instruction.
+    /// Whether it has an effect on memory, other work-items, or the control flow outside of it.
     effect: bool,
     /// `break` and `continue` of this loop, or `yield`s of this `if` or `switch`.
     jumps: Vec<u32>,
@@ -71,10 +71,10 @@ struct Node<'f> {
     children: Vec<u32>,
 }
 
-/// What gives a value.
+/// The definition of a value.
 #[derive(Clone, Copy)]
 enum Source {
-    /// A parameter of the function, or nothing.
+    /// A parameter of the function, or no definition.
     None,
     /// The result of an instruction.
     Result(u32, u32),
@@ -114,8 +114,8 @@ impl<'f> Marker<'f> {
         }
     }
 
-    /// Numbers the instructions. Returns whether the region has an effect outside of the instruction `owner`, and whether it leaves it by
-    /// `break` or `continue` of the loop `in_loop`.
+    /// Numbers the instructions. Returns whether the region has an effect outside of the instruction `owner`, and
+    /// whether it leaves `owner` by `break` or `continue` of the loop `in_loop`.
     fn collect(&mut self, region: &'f Region, owner: Option<u32>, in_loop: Option<u32>) -> (bool, bool) {
         let (mut effect, mut leaves) = (false, false);
         for inst in &region.insts {
@@ -160,7 +160,7 @@ impl<'f> Marker<'f> {
                 if let Some(owner) = owner {
                     self.nodes[owner as usize].jumps.push(index);
                 }
-                // A region needs its end; that does not make its owner necessary.
+                // A region needs its terminator; this does not make its owner live.
                 (false, false)
             }
             Op::Break(_) | Op::Continue(_) => {
@@ -184,7 +184,7 @@ impl<'f> Marker<'f> {
                     self.sources[param.index()] = Source::Param(index, position);
                 }
                 let (effect, _) = self.collect(body, Some(index), Some(index));
-                // Without `break` nothing behind it is ever reached.
+                // Without `break`, code after the loop is unreachable.
                 let ends = self.nodes[index as usize].jumps.iter().any(|&jump| matches!(self.nodes[jump as usize].inst.op, Op::Break(_)));
                 (effect || !ends, false)
             }
@@ -265,12 +265,12 @@ impl<'f> Marker<'f> {
         if let Some(parent) = node.parent {
             self.mark_inst(parent);
         }
-        // What control flow carries is needed where its target is.
+        // Values that control flow passes are live if their target is.
         if !matches!(inst.op, Op::Loop { .. } | Op::Yield(_) | Op::Break(_) | Op::Continue(_)) {
             inst.op.for_each_operand(|value| self.mark_value(value));
         }
         self.mark_effects(&children);
-        // An effect that stays has results with a type of their own; those of memory operations stay as they are.
+        // A live effect keeps its results and types.
         if inst.op.regions().is_empty() {
             for &result in &inst.results {
                 if self.function.ty(result) != Type::Void {
@@ -288,7 +288,7 @@ struct Sweeper<'a> {
     removed: bool,
 }
 
-/// Which results and parameters an instruction around the current place keeps.
+/// The results and parameters that enclosing instructions keep.
 struct Kept {
     is_loop: bool,
     results: Vec<bool>,

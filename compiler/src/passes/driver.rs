@@ -1,4 +1,4 @@
-//! Goes through lists of passes: verifies after each, times it, and shows what it has left to whoever watches.
+//! Runs lists of passes. Verifies the IR after each pass, measures its time, and calls the observer.
 
 use std::fmt;
 
@@ -11,18 +11,18 @@ use crate::launch::LaunchKey;
 use crate::target::Target;
 use crate::timing::stage;
 
-/// What a pass has left.
+/// The state after a pass.
 #[derive(Clone, Copy, Debug)]
 pub struct AfterPass<'a> {
-    /// Its name.
+    /// The name of the pass.
     pub pass: &'static str,
     module: &'a Module,
-    /// A function that is not in its place in the module.
+    /// A function that is currently taken out of the module.
     apart: Option<(Func, &'a Function)>,
 }
 
 impl AfterPass<'_> {
-    /// The module.
+    /// The module after the pass.
     pub fn module(&self) -> Module {
         let mut module = self.module.clone();
         if let Some((func, function)) = self.apart {
@@ -33,7 +33,7 @@ impl AfterPass<'_> {
 }
 
 impl fmt::Display for AfterPass<'_> {
-    /// The pass, and the function on which it worked or else the whole module.
+    /// Prints the pass and its function, or the whole module for module passes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.apart {
             Some((func, function)) => {
@@ -45,7 +45,7 @@ impl fmt::Display for AfterPass<'_> {
     }
 }
 
-/// Who looks at the IR after every pass: `wgclc --after`, tests that look for the pass which goes wrong.
+/// An observer that is called with the IR after every pass: `wgclc --after`, and tests that bisect passes.
 pub type Watch<'a> = dyn Fn(&AfterPass<'_>) + Sync + 'a;
 
 /// Runs steps for one device and launch.
@@ -58,24 +58,25 @@ pub struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// For a device and a launch; functions count as impure, and no call is expanded, until the driver is told otherwise.
+    /// A driver for a device and a launch. Functions count as impure, and no call is inlined, until the driver is
+    /// configured.
     pub fn new(target: &'a Target, key: &'a LaunchKey, watch: Option<&'a Watch<'a>>) -> Self {
         Self { target, key, watch, purity: Purity::unknown(), policy: Policy::default() }
     }
 
-    /// Whether someone looks at the IR after every pass.
+    /// Whether an observer is called after every pass.
     pub(super) const fn is_watched(&self) -> bool {
         self.watch.is_some()
     }
 
-    /// Bytes of a pointer.
+    /// Size of a pointer in bytes.
     pub(super) const fn pointer_size(&self) -> u32 {
         self.target.pointer_size()
     }
 
-    /// Notes which of the functions that the kernel, the first one, calls are pure.
+    /// Records which functions that the kernel (the first function) calls are pure.
     pub fn note_purity(&mut self, module: &Module) {
-        // Helpers come before what calls them: callers have the smaller numbers.
+        // Callees have larger numbers than callers.
         for func in functions(module).rev() {
             if func != Func(0) {
                 self.purity.note(func, &module.functions[func.index()]);
@@ -207,12 +208,12 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// Takes a function out of its module, to be put back.
+/// Takes a function out of its module; the caller puts it back.
 pub(super) fn take(module: &mut Module, func: Func) -> Function {
     std::mem::replace(&mut module.functions[func.index()], Function::new("", ir::Type::Void))
 }
 
-/// Runs the verifier where assertions are on: a failure is a defect of the pass.
+/// Runs the verifier if assertions are enabled: an error is a defect of the pass.
 fn verify(module: &Module, function: &Function, pass: &'static str) -> Result<(), PassError> {
     if !cfg!(debug_assertions) {
         return Ok(());

@@ -1,4 +1,6 @@
-//! Gives a kernel parameters for the buffers that only pointers in memory lead to: the launch binds them behind the kernel's own.
+//! Adds kernel parameters for buffers that only pointers in memory point to; they follow the kernel's own parameters.
+//!
+//! Example: with `extra_buffers: 1`, `kernel @f0 (%0: ptr.global buffer)` gets `%1: ptr.global buffer`.
 
 use super::pass::Pass;
 use crate::ir::{Function, KernelParam, Space, Type, Value};
@@ -8,14 +10,14 @@ pub(crate) const PASS: Pass = Pass::function("extra_buffers", |function, cx| {
     Ok(cx.key.binding.extra_buffers > 0)
 });
 
-/// Gives a kernel so many more parameters.
+/// Adds `count` parameters to a kernel.
 fn run(function: &mut Function, count: u32) {
     for _ in 0..count {
         add(function);
     }
 }
 
-/// Gives a kernel one more parameter, for a buffer.
+/// Adds one buffer parameter to a kernel.
 pub(super) fn add(function: &mut Function) -> Value {
     let param = function.new_value(Type::Ptr(Space::Global));
     function.params.push(param);

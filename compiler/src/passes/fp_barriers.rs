@@ -1,8 +1,10 @@
-//! Float arithmetic that no compiler can do algebra with, for the languages in which nothing forbids it ([`Shaders::exact`](crate::target::Shaders::exact)).
+//! Prevents drivers from algebraic simplification of float arithmetic, for target languages that cannot forbid it
+//! ([`Shaders::exact`](crate::target::Shaders::exact)).
 //!
-//! What such a compiler does is right for real numbers: it contracts, reorders and distributes, takes `x - x` and `x * 0` for 0, and forgets the sign of zeros, infinities and NaN. All of that
-//! needs two operations that it sees together, or a constant. So what an operation takes is hidden, where it is the result of another one or a constant that means something: its bits are
-//! combined with a zero that is read from the argument buffer, and known to nobody before the launch.
+//! Such a compiler assumes real numbers: it contracts, reorders and distributes, folds `x - x` and `x * 0` to 0, and
+//! ignores the sign of zeros, infinities and NaN. All of this needs two visible operations, or a constant. The pass
+//! therefore hides operands that are the result of another operation or a significant constant. It combines their
+//! bits with a zero that is read from the argument buffer and is unknown before the launch.
 //!
 //! ```text
 //!                              %5 = workitem.work_dim; %6 = lshr %5, 16
@@ -10,10 +12,13 @@
 //! %3 = fsub %2, %0             %7 = bitcast %2 : i32; %8 = xor %7, %6; %9 = bitcast %8 : f32
 //!                              %3 = fsub %9, %0
 //! ```
-//! The second operand of what could be taken for nothing (`x - x`, `x / x`, `x == x`) is hidden by another such zero. Signs are changed as bits, the smaller of two numbers is a choice.
-//! Constants that are no number's usual digits in these languages are made of their bits in the same way: WGSL has neither infinities nor NaN, and Tint takes -0 for 0.
-//! What a buffer holds that nothing is stored to is taken as it is. `a * b + c` that may be contracted ([`MathOp::FMulAdd`]) stays visible as such. Halves are left alone: what is done with
-//! them is done in `float` by some, and rounded each time.
+//! If both operands are equal (`x - x`, `x / x`, `x == x`), the second one is hidden by another such zero. Sign
+//! changes become bit operations, and minimum and maximum become selects.
+//!
+//! Constants without a portable literal are also created from bits: WGSL has neither infinities nor NaN, and Tint
+//! reads -0 as 0. Loads from buffers without stores are not hidden. `a * b + c` that may be contracted
+//! ([`MathOp::FMulAdd`]) stays visible. Halves are not changed, because some drivers compute in `float` and round
+//! each result.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -23,13 +28,13 @@ use crate::ir::{BinOp, Build, CastOp, CmpOp, Const, Cursor, Function, Inst, Math
 
 pub(crate) const PASS: Pass = Pass::function("fp_barriers", |function, _| Ok(run(function)));
 
-/// Bits of a word in which a number of dimensions, 1 to 3, has none: shifted right by so many it is zero.
+/// Shifts that turn a number of dimensions, 1 to 3, into zero.
 const SHIFTS: [u64; 2] = [16, 17];
 
-/// Which of the two zeros hides something.
+/// Selects one of the two zeros.
 type Zero = usize;
 
-/// Hides the operands of a function's float arithmetic; says whether there is any.
+/// Hides the operands of a function's float arithmetic; returns whether there is any.
 fn run(function: &mut Function) -> bool {
     let mut body = std::mem::take(&mut function.body);
     let mut concerned = false;
@@ -51,13 +56,13 @@ fn run(function: &mut Function) -> bool {
     concerned
 }
 
-/// Two zeros that look different.
+/// Two zeros that are computed differently.
 fn zeros(at: &mut Cursor<'_>) -> [Value; 2] {
     let dimensions = at.push(Type::I32, Op::WorkItem(WorkItem::WorkDim));
     SHIFTS.map(|shift| at.bin_bits(BinOp::LShr, dimensions, shift))
 }
 
-/// Whether an instruction takes floats that have to be hidden, or is to be written otherwise.
+/// Whether an instruction has float operands to hide, or is rewritten.
 fn is_concerned(function: &Function, inst: &Inst) -> bool {
     let operand = match &inst.op {
         Op::Un(UnOp::FNeg, a) | Op::Cmp(CmpOp::FEq | CmpOp::FNe | CmpOp::FLt | CmpOp::FLe | CmpOp::FGt | CmpOp::FGe, a, _) => *a,
@@ -72,7 +77,8 @@ fn is_concerned(function: &Function, inst: &Inst) -> bool {
     is_wide(function.ty(operand))
 }
 
-/// Whether an instruction is a constant with infinities, NaN, -0 or what is nearly zero or infinite: languages, or their compilers, have no digits for them.
+/// Whether an instruction is a constant with infinities, NaN, -0, or numbers near zero or infinity, for which
+/// languages or their compilers have no literal.
 fn is_unsaid(function: &Function, inst: &Inst) -> bool {
     let (Op::Const(constant), [result]) = (&inst.op, &inst.results[..]) else { return false };
     let ty = function.ty(*result);
@@ -89,12 +95,12 @@ fn is_unsaid(function: &Function, inst: &Inst) -> bool {
     }
 }
 
-/// Types whose operations are hidden.
+/// Whether operations of this type are hidden.
 fn is_wide(ty: Type) -> bool {
     matches!(ty.scalar(), Some(Scalar::F32 | Scalar::F64))
 }
 
-/// Functions of which something is promised.
+/// Functions with accuracy requirements.
 const fn takes_floats(op: MathOp) -> bool {
     matches!(
         op,
@@ -112,7 +118,7 @@ const fn takes_floats(op: MathOp) -> bool {
     )
 }
 
-/// Results of loads from buffers of the kernel's parameters to which it stores nothing.
+/// Results of loads from parameters that the kernel does not store to.
 fn plain_loads(function: &Function, body: &Region) -> FxHashSet<Value> {
     let mut bases: FxHashMap<Value, Value> = function.params.iter().map(|&param| (param, param)).collect();
     let mut stored = FxHashSet::default();
@@ -139,17 +145,17 @@ fn plain_loads(function: &Function, body: &Region) -> FxHashSet<Value> {
 
 struct Opaque<'a> {
     function: &'a mut Function,
-    /// Instructions of the region being rewritten.
+    /// Instructions of the current region after rewriting.
     out: Vec<Inst>,
     span: Span,
     zeros: [Value; 2],
-    /// Values of which a compiler knows nothing: neither constants nor results of float arithmetic.
+    /// Values that a compiler knows nothing about: neither constants nor results of float arithmetic.
     clean: Vec<bool>,
     /// Loads of such values.
     plain: FxHashSet<Value>,
-    /// Lanes of constants of floats; one where all are the same.
+    /// Lanes of float constants; one entry if all lanes are equal.
     constants: FxHashMap<Value, Vec<u64>>,
-    /// What stands for a value that is hidden by one of the zeros, in this region and those around it.
+    /// Hidden forms of values, by value and zero, in this region and the enclosing ones.
     hidden: FxHashMap<(Value, Zero), Value>,
 }
 
@@ -160,7 +166,7 @@ impl Build for Opaque<'_> {
 }
 
 impl Opaque<'_> {
-    /// Arguments of a kernel are loaded; those of a helper may be anything.
+    /// Arguments of a kernel are loaded; arguments of a helper are unknown.
     fn start(&mut self) {
         if self.function.kernel.is_some() {
             for param in &self.function.params {
@@ -190,7 +196,7 @@ impl Opaque<'_> {
         self.hidden = known;
     }
 
-    /// Makes a constant of its bits, which nobody knows then.
+    /// Computes a constant from its bits, so that compilers do not know it.
     fn spell(&mut self, inst: &mut Inst) {
         let [result] = inst.results[..] else { return };
         let ty = self.function.ty(result);
@@ -202,7 +208,7 @@ impl Opaque<'_> {
         self.clean[result.index()] = true;
     }
 
-    /// Notes what is known of the result of an instruction.
+    /// Records properties of an instruction's result.
     fn note(&mut self, inst: &Inst) {
         let [result] = inst.results[..] else { return };
         if let Op::Const(constant) = &inst.op {
@@ -221,7 +227,7 @@ impl Opaque<'_> {
             Op::Cast(CastOp::Bitcast, x) | Op::Splat(x) | Op::Extract(x, _) | Op::ExtractDyn(x, _) => clean(x),
             Op::Construct(parts) => parts.iter().all(clean),
             Op::Shuffle(a, b, _) => clean(a) && clean(b),
-            // Signs are bits here.
+            // The sign is changed as a bit.
             Op::Un(UnOp::FNeg, _) | Op::Math(MathOp::FAbs, _) => true,
             Op::Bin(..) | Op::Un(..) | Op::WorkItem(_) => self.function.ty(result).scalar().is_some_and(Scalar::is_int),
             _ => false,
@@ -229,12 +235,12 @@ impl Opaque<'_> {
         self.clean[result.index()] = is_clean;
     }
 
-    /// Values that this pass made come in their place already hidden.
+    /// Values that this pass has created are already hidden.
     fn is_clean(&self, value: Value) -> bool {
         self.clean.get(value.index()).copied().unwrap_or(true)
     }
 
-    /// The operation with its operands hidden.
+    /// The operation with hidden operands.
     fn rewritten(&mut self, op: Op) -> Op {
         match op {
             Op::Un(UnOp::FNeg, a) => self.signed(a, BinOp::Xor),
@@ -264,7 +270,7 @@ impl Opaque<'_> {
         }
     }
 
-    /// Both operands. `cancels`: two that are the same give a constant.
+    /// Both operands. `cancels`: equal operands give a constant.
     fn both(&mut self, a: Value, b: Value, cancels: bool, constants: bool) -> (Value, Value) {
         let left = self.hide(a, 0, constants);
         if !cancels || self.is_constant(a) || self.is_constant(b) || self.is_clean(a) != self.is_clean(b) {
@@ -277,7 +283,7 @@ impl Opaque<'_> {
         self.constants.contains_key(&value)
     }
 
-    /// The value in a form that nothing is known of. `constants`: whatever constant it is, and not only one that means something.
+    /// A hidden form of the value. `constants`: hides every constant, not only significant ones.
     fn hide(&mut self, value: Value, zero: Zero, constants: bool) -> Value {
         let shown = match self.constants.get(&value) {
             Some(lanes) => !constants && !lanes.iter().any(|&bits| is_special(self.function.ty(value), bits)),
@@ -305,7 +311,7 @@ impl Opaque<'_> {
         self.cast(CastOp::Bitcast, value, integer)
     }
 
-    /// One of the zeros, as wide as `bits`.
+    /// One of the zeros, with the type of `bits`.
     fn zeros_for(&mut self, bits: Value, zero: Zero) -> Value {
         let ty = self.function.ty(bits);
         let mut made = self.zeros[zero];
@@ -315,7 +321,7 @@ impl Opaque<'_> {
         if ty.lanes() == 1 { made } else { self.push(ty, Op::Splat(made)) }
     }
 
-    /// Another sign, or none: `Xor` or `And` with bits that nobody knows.
+    /// Changes or clears the sign: `Xor` or `And` with hidden bits.
     fn signed(&mut self, a: Value, op: BinOp) -> Op {
         let bits = self.raw(a);
         let ty = self.function.ty(bits);
@@ -325,7 +331,7 @@ impl Opaque<'_> {
         Op::Cast(CastOp::Bitcast, self.bin(op, bits, mask))
     }
 
-    /// The bits of a float without its sign, and those of infinity: a NaN has more.
+    /// The bits of a float without its sign, and the bits of infinity: a NaN is larger.
     fn magnitude(&mut self, a: Value) -> (Value, Value) {
         let bits = self.raw(a);
         let ty = self.function.ty(bits);
@@ -334,7 +340,7 @@ impl Opaque<'_> {
         (magnitude, self.bits(ty, infinity(self.function.ty(a))))
     }
 
-    /// The smaller or larger number; the other one where one is a NaN.
+    /// The minimum or maximum; the other operand if one is a NaN.
     fn extreme(&mut self, maximum: bool, a: Value, b: Value) -> Op {
         let (x, y) = self.both(a, b, true, false);
         let better = self.cmp(if maximum { CmpOp::FGt } else { CmpOp::FLt }, y, x);
@@ -350,7 +356,7 @@ fn infinity(ty: Type) -> u64 {
     if ty.scalar() == Some(Scalar::F64) { 0x7ff0_0000_0000_0000 } else { 0x7f80_0000 }
 }
 
-/// Zeros, with which sums and products say what they are, infinities and NaN.
+/// Special constants: zeros, whose sums and products have known results, infinities and NaN.
 fn is_special(ty: Type, bits: u64) -> bool {
     let magnitude = bits & ((1 << (ty.scalar().map_or(32, Scalar::bits) - 1)) - 1);
     magnitude == 0 || magnitude >= infinity(ty)

@@ -1,4 +1,6 @@
-//! What is the same for a group although it is made of a work-item's number, for browsers, which see that of ids of groups alone ([`Shaders::uniform_barriers`](crate::target::Shaders::uniform_barriers)).
+//! Rewrites values that are uniform for a work-group, but computed from a global id, in terms of the group id. The
+//! uniformity analysis of browsers only accepts group ids
+//! ([`Shaders::uniform_barriers`](crate::target::Shaders::uniform_barriers)).
 //!
 //! ```text
 //! %1 = workitem.global_id 0           groups of 32, no global offset
@@ -6,8 +8,9 @@
 //! %4 = urem %1, 128                   %4 = urem %1, 128
 //! %5 = ult %4, 64               =>    %6 = urem %3, 4; %5 = ult %6, 2
 //! ```
-//! A number is that of its group (or what is left of that behind a division) times the group's size, and less than that size more: what only asks for the first part is
-//! said by it. Signed operations do the same where numbers are known to have no sign: a dispatch has so many groups at most ([`Limits::groups`](crate::target::Limits::groups)).
+//! A global id is the group id times the group size, plus a remainder smaller than the group size. A value that only
+//! depends on the first term can be computed from the group id. This also holds for signed operations on numbers that
+//! are known to be non-negative: a dispatch has at most [`Limits::groups`](crate::target::Limits::groups) groups.
 
 use super::pass::{Cx, Pass};
 use crate::analysis::definitions::Definitions;
@@ -16,33 +19,34 @@ use rustc_hash::FxHashMap;
 
 pub(crate) const PASS: Pass = Pass::function("group_uniform_ids", |function, cx| Ok(run(function, cx)));
 
-/// Numbers below it have no sign.
+/// Smaller numbers are non-negative as signed integers.
 const SIGN: u64 = 1 << 31;
 
-/// `size * group + rest`: `group` is the id of the group in a dimension, or what is left of that behind a division by `modulus`, and `rest` is less than `size`.
+/// `size * group + rest`: `group` is the group id in a dimension, optionally modulo `modulus`, and `rest` is less
+/// than `size`.
 #[derive(Clone, Copy, Debug)]
 struct Number {
     dimension: u8,
     size: u32,
     modulus: Option<u32>,
-    /// All such numbers are below it.
+    /// An upper bound (exclusive).
     limit: u64,
 }
 
-/// What a value is, by its number's group.
+/// A value as a function of the group id.
 #[derive(Clone, Copy, Debug)]
 enum Whole {
     /// `group / by`.
     Quotient(u32),
     /// `(group & mask) * size`.
     Bits(u32),
-    /// `group < end`, or the contrary.
+    /// `group < end`, or its negation.
     Below(u32, bool),
 }
 
 type UniformValues = FxHashMap<Value, (Number, Whole)>;
 
-/// Says it by ids of groups; whether there was anything.
+/// Rewrites the values; returns whether there are any.
 fn run(function: &mut Function, cx: &Cx<'_>) -> bool {
     if !cx.key.kernel.zero_offset {
         return false;
@@ -64,7 +68,7 @@ fn find(function: &Function, cx: &Cx<'_>) -> UniformValues {
         let [result] = inst.results[..] else { return };
         let whole = match inst.op {
             Op::Bin(op, number, by) => numbers.part(op, number, by),
-            Op::Cmp(kind, a, b) => numbers.below(kind, a, b).or_else(|| numbers.below(turned(kind)?, b, a)),
+            Op::Cmp(kind, a, b) => numbers.below(kind, a, b).or_else(|| numbers.below(swapped(kind)?, b, a)),
             _ => None,
         };
         found.extend(whole.map(|whole| (result, whole)));
@@ -72,8 +76,8 @@ fn find(function: &Function, cx: &Cx<'_>) -> UniformValues {
     found
 }
 
-/// The same comparison of operands the other way round.
-const fn turned(kind: CmpOp) -> Option<CmpOp> {
+/// The comparison with swapped operands.
+const fn swapped(kind: CmpOp) -> Option<CmpOp> {
     Some(match kind {
         CmpOp::ULt => CmpOp::UGt,
         CmpOp::ULe => CmpOp::UGe,
@@ -93,13 +97,13 @@ struct Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    /// What a value is as a number of a work-item.
+    /// A value as a linear function of the global id.
     fn of(&self, value: Value) -> Option<Number> {
         match *self.definitions.get(value)? {
             Op::WorkItem(WorkItem::GlobalId(dimension)) => {
                 let key = self.cx.key;
                 let size = *key.kernel.enqueued_local_size.get(usize::from(dimension)).filter(|&&size| size > 0)?;
-                // Of dispatches that continue others, or themselves in another dimension, less is known.
+                // Less is known for dispatches that continue others or use a second dimension.
                 let whole = key.binding.single_dispatch && !key.binding.two_dimensional_dispatch;
                 let groups = if whole { self.cx.target.shaders.limits.groups } else { u32::MAX };
                 Some(Number { dimension, size, modulus: None, limit: (u64::from(groups) * u64::from(size)).min(1 << 32) })
@@ -114,7 +118,7 @@ impl Numbers<'_> {
                     _ => return None,
                 };
                 let number = self.of(number).filter(|number| op != BinOp::SRem || (number.has_no_sign() && by < SIGN))?;
-                // A division twice would need a common multiple.
+                // Two moduli would need a common multiple.
                 let modulus = number.groups(divisor).filter(|_| number.modulus.is_none())?;
                 Some(Number { modulus: Some(modulus), limit: number.limit.min(divisor), ..number })
             }
@@ -122,24 +126,24 @@ impl Numbers<'_> {
         }
     }
 
-    /// What a quotient, a shift or a mask leaves of a number.
+    /// The result of a quotient, a shift or a mask.
     fn part(&self, op: BinOp, number: Value, by: Value) -> Option<(Number, Whole)> {
         let by = self.definitions.scalar(by)?;
         let number = self.of(number)?;
         let whole = match op {
             BinOp::UDiv => Whole::Quotient(number.groups(by)?),
             BinOp::SDiv if number.has_no_sign() && by < SIGN => Whole::Quotient(number.groups(by)?),
-            // Amounts count modulo the width, of which there are two.
+            // Shift amounts are taken modulo the width; both widths are possible.
             BinOp::LShr if by < 32 => Whole::Quotient(number.groups(1 << by)?),
             BinOp::AShr if by < 32 && number.has_no_sign() => Whole::Quotient(number.groups(1 << by)?),
-            // All of its bits are those of whole groups.
+            // The mask only keeps bits that whole groups determine.
             BinOp::And if number.size.is_power_of_two() => Whole::Bits(number.groups(by)?),
             _ => return None,
         };
         Some((number, whole))
     }
 
-    /// A comparison of a number with a constant that divides no group.
+    /// A comparison of a number with a constant that is a multiple of the group size.
     fn below(&self, kind: CmpOp, number: Value, bound: Value) -> Option<(Number, Whole)> {
         let (bound, number) = (self.definitions.scalar(bound)?, self.of(number)?);
         let signed = matches!(kind, CmpOp::SLt | CmpOp::SLe | CmpOp::SGt | CmpOp::SGe);
@@ -162,7 +166,7 @@ impl Number {
         self.limit <= SIGN
     }
 
-    /// How many whole groups so many work-items are, if they are some.
+    /// The number of groups with `items` work-items in total, if it is a positive integer.
     fn groups(&self, items: u64) -> Option<u32> {
         let size = u64::from(self.size);
         u32::try_from(items / size).ok().filter(|&groups| groups > 0 && items.is_multiple_of(size))
@@ -185,7 +189,7 @@ fn rewrite(function: &mut Function, region: &mut Region, found: &UniformValues) 
     region.insts = out;
 }
 
-/// An operation on the id of the group.
+/// The operation on the group id.
 fn said(at: &mut Cursor<'_>, ty: Type, number: Number, whole: Whole) -> Op {
     let mut group = at.push(Type::I32, Op::WorkItem(WorkItem::GroupId(number.dimension)));
     if let Some(modulus) = number.modulus {

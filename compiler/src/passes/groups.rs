@@ -1,20 +1,23 @@
-//! Expands collective operations: those of work-groups into local memory and barriers, those of subgroups into what devices have.
+//! Expands collective operations: work-group operations with local memory and barriers, subgroup operations with
+//! device instructions.
 //!
 //! ```text
 //! %1 = group work reduce add, %0      =>      store group4[local id] = %0; barrier
 //!                                             halves of the array added up, with a barrier after each
 //!                                             %1 = load group4[0]; barrier
 //! ```
-//! * **Reductions** of work-groups take one step for each doubling of the group's size, in one array. **Scans** (Hillis and Steele's) keep the
-//!   sum so far in a register and go back and forth between two arrays, which saves a barrier a step. Each operation ends in a barrier, so
-//!   that the next one may write at once. Groups need not have a size that is a power of two.
-//! * **Reductions and scans of subgroups** are scans by shuffles: exact for every type, and right for a last subgroup that is not full.
-//!   Sums of `i32` and `f32` and 32-bit minima and maxima, which every device has, stay as they are.
-//! * **Reductions and scans of whichever work-items are active**, in clusters or not, know from a ballot who they are. Each looks up to the active
-//!   one before it, adds what that has, and looks on from where that looked: in as many steps as for a full subgroup all are reached.
-//! * **Shuffles** remain for 32 bits only.
+//! **Reductions** of work-groups take one step per doubling of the group size, in one array. **Scans** (Hillis and
+//! Steele) keep the prefix sum in a register and alternate between two arrays, which saves a barrier per step. Each
+//! operation ends with a barrier, so that the next one may write at once. The group size need not be a power of two.
+//! **Reductions and scans of subgroups** are scans with shuffles: exact for every type, and correct for a last
+//! subgroup that is not full. Sums of `i32` and `f32` and 32-bit minima and maxima stay, as every device has them.
+//! **Reductions and scans of the active work-items**, with or without clusters, get the active set from a ballot.
+//! Each work-item reads the previous active one, adds its value, and continues from the position that this one has
+//! reached. This takes as many steps as for a full subgroup.
+//! **Shuffles** only remain for 32 bits.
 //!
-//! Runs at launch, when the group's size is known. Machine code of the host makes all of them itself (`vectorize/collective.rs`).
+//! Runs at launch, when the group size is known. Machine code of the host has its own implementation
+//! (`vectorize/collective.rs`).
 
 use super::pass::Pass;
 use crate::analysis::definitions::Constants;
@@ -35,16 +38,15 @@ pub(crate) const PASS: Pass = Pass::module("groups", |module, cx| {
     Ok(!cx.target.native)
 });
 
-/// GroupSlots of the operations of one kernel, made when first needed.
+/// Local memory for the operations of one kernel, created when first needed.
 #[derive(Default)]
 struct GroupSlots {
-    /// For slots of 4 and of 8 bytes.
+    /// Slots of 4 and of 8 bytes.
     slots: [Option<Global>; 2],
     vote: Option<Global>,
 }
 
-/// Expands the operations in every function of a module for groups of that size.
-/// `lanes`: work-items of a subgroup, at most.
+/// Expands the operations in every function of a module for this work-group size. `lanes`: maximum subgroup size.
 pub(crate) fn run(module: &mut Module, local_size: [u32; 3], lanes: u32) {
     let items = local_size.iter().fold(1_u32, |product, &size| product.saturating_mul(size.max(1)));
     let mut memory = GroupSlots::default();
@@ -86,14 +88,14 @@ struct Expander<'a> {
     globals: &'a mut Vec<GlobalVar>,
     memory: &'a mut GroupSlots,
     local_size: [u32; 3],
-    /// Work-items a group.
+    /// Work-items of a work-group.
     items: u32,
-    /// Most work-items that a subgroup can have here.
+    /// Maximum subgroup size.
     lanes: u32,
     constants: Constants,
     out: Vec<Inst>,
     span: Span,
-    /// Results of expanded operations, and what takes their place.
+    /// Replacements for the results of expanded operations.
     aliases: FxHashMap<Value, Value>,
 }
 
@@ -130,7 +132,7 @@ impl Expander<'_> {
         self.effect(Op::Barrier(Fence { local: true, global: false, image: false }));
     }
 
-    /// `if cond { then } else { els }`, where each gives a value of the type.
+    /// `if cond { then } else { els }`, where each side yields a value of the type.
     fn choose(&mut self, cond: Value, ty: Type, then: impl FnOnce(&mut Self) -> Value, els: Value) -> Value {
         let outer = std::mem::take(&mut self.out);
         let value = then(self);
@@ -162,7 +164,7 @@ impl Expander<'_> {
         index
     }
 
-    // GroupSlots
+    // Slots
 
     fn object(&mut self, name: &str, size: u32, align: u32) -> Global {
         let number = u32::try_from(self.globals.len()).unwrap_or(u32::MAX);
@@ -170,7 +172,7 @@ impl Expander<'_> {
         Global(number)
     }
 
-    /// The array of slots of that size, with room for that many.
+    /// The array of slots of this size, with at least `count` of them.
     fn slots(&mut self, size: u32, count: u32) -> Value {
         let index = usize::from(size == 8);
         let global = match self.memory.slots[index] {
@@ -221,7 +223,7 @@ impl Expander<'_> {
         if scalar.is_float() { self.cast(CastOp::Bitcast, bits, scalar) } else { bits }
     }
 
-    /// `op(earlier, value)` with the earlier value out of a slot.
+    /// `op(earlier, value)`, where the earlier value is in a slot.
     fn combine(&mut self, op: BinOp, slot: Value, value: Value) -> Value {
         let ty = self.function.ty(value);
         let earlier = self.of_slot(slot, ty);
@@ -299,7 +301,7 @@ impl Expander<'_> {
         let mut sum = value;
         let mut left = self.items;
         while left > 1 {
-            // The upper half is added to the lower; with an odd number the middle one waits.
+            // Adds the upper half to the lower half; with an odd number of elements the middle one stays.
             let half = left.div_ceil(2);
             let (pairs, half_value) = (self.word(left - half), self.word(half));
             let takes = self.cmp(CmpOp::ULt, index, pairs);
@@ -332,7 +334,7 @@ impl Expander<'_> {
         let array = self.slots(slot_ty.scalar().map_or(4, Scalar::size), self.items.saturating_mul(2));
         let own = self.local_index();
         let items = self.word(self.items);
-        // Where this work-item writes in each half of the memory.
+        // The offsets to which this work-item writes in each half of the memory.
         let upper = self.bin(BinOp::Add, own, items);
         let places = [own, upper];
         let mut current = 0;
@@ -382,7 +384,7 @@ impl Expander<'_> {
         sum
     }
 
-    /// What changes nothing, in the type of a value.
+    /// The identity element of an operation, in the type of `like`.
     fn identity(&mut self, op: BinOp, like: Value) -> Value {
         let ty = self.function.ty(like);
         self.bits(ty, op.identity(ty.scalar().unwrap_or(Scalar::I32)))
@@ -447,7 +449,7 @@ impl Expander<'_> {
         self.bin(BinOp::Sub, here, one)
     }
 
-    /// A shuffle of any type, by words.
+    /// A shuffle of any type, word by word.
     fn shuffle(&mut self, op: GroupOp, value: Value, index: Option<Value>) -> Value {
         let ty = self.function.ty(value);
         let slot = self.store_slot(value);
@@ -536,7 +538,7 @@ impl Expander<'_> {
         found
     }
 
-    /// The bits of the word of a ballot that begins with `base` that are below an index.
+    /// The bits below `index`, in the ballot word that starts at lane `base`.
     fn below(&mut self, index: Value, base: u32) -> Value {
         let (base, zero, one, width, ones) = (self.word(base), self.word(0), self.word(1), self.word(32), self.word(u32::MAX));
         let count = self.bin(BinOp::Sub, index, base);
@@ -563,7 +565,8 @@ impl Expander<'_> {
     }
 }
 
-/// The device's own operation for all active work-items: on words, where the order does not matter.
+/// The device's own operation for all active work-items, if there is one: only on words, if the order does not
+/// matter.
 fn native(op: GroupOp, combine: BinOp, ty: Type) -> Option<GroupOp> {
     let words = ty == Type::I32;
     match (op, combine) {

@@ -1,15 +1,16 @@
-//! Sets the alignment of every access to what its root and its offset prove.
+//! Sets the alignment of every access to the value that its root and offset prove.
 //!
 //! ```text
 //! %o = shl %i, 5                                  %o = shl %i, 5
 //! %x = load i8x4 (ptr_add %buffer, %o) align 1    %x = load i8x4 (ptr_add %buffer, %o) align 4
 //! ```
-//! `vload4` promises no more than the alignment of a lane. Buffers begin at multiples of 16 bytes, so the zero bits at the end of an offset say more: a word or a
-//! vector instead of its lanes one by one.
+//! `vload4` only guarantees the alignment of a lane. Buffers start at multiples of 16 bytes, so the trailing zero
+//! bits of an offset may prove more. A word or vector can then be accessed at once.
 //!
-//! An access may also claim too much, where a program casts a pointer to a type of larger alignment. The alignment of a variable is raised to the claim, as only
-//! this kernel knows the variable. A structure that is passed by value stays where it is, so the claim is lowered. From here on the verifier holds every access to
-//! the alignment of its root. Expects the form that `resolve_pointers` and `narrow` leave.
+//! An access may also claim too much alignment, if a program casts a pointer to a type of larger alignment. The
+//! alignment of a variable is raised to the claim, as only this kernel uses the variable. A structure that is passed
+//! by value cannot move, so the claim is lowered. From here on the verifier compares the alignment of every access
+//! with its root. Expects the form that `resolve_pointers` and `shrink_int64` produce.
 
 use super::pass::Pass;
 use crate::analysis::alignment::{BUFFER, zeros};

@@ -1,4 +1,4 @@
-//! Puts the bodies of functions in the place of their calls.
+//! Inlines calls.
 //!
 //! ```text
 //! func twice(%0: i32) -> i32 {         kernel k(...) {
@@ -7,10 +7,11 @@
 //! }                                      ... uses of %9 for the call's result
 //! kernel k(...) { %9 = call twice(%8) }
 //! ```
-//! Must be inlined: what returns pointers, what touches memory other than its own variables and constants, what asks a question
-//! of the work-item, and atomics, barriers and printf; later passes find no such call. What takes pointers to private memory is inlined, too, unless its copies would be
-//! too much code ([`Inlining`]): then it stays, and [`super::argument_promotion`] takes the pointers away. Everything else is inlined while it is small or called once.
-//! What is called must have a single `return` at its end (`unify_returns`) or none.
+//! Functions must be inlined if they return pointers, access memory other than their own variables and constants,
+//! query the work-item, or have atomics, barriers or printf: later passes cannot handle such calls. Functions with
+//! pointers to private memory are inlined too, unless their copies would be too much code ([`Inlining`]). They then
+//! stay, and [`super::argument_promotion`] removes the pointers. Other functions are inlined if they are small or
+//! called once. A callee must have a single `return` at its end (`unify_returns`) or none.
 
 use super::PassError;
 use super::argument_promotion::{is_closed, takes_pointers};
@@ -19,38 +20,38 @@ use crate::diag::Span;
 use crate::ir::{Func, Function, Inst, MAX_NESTING, Module, Op, Region, Space, Type, Value, Var};
 use crate::target::Inlining;
 
-/// This transformation, as the lists of passes name it.
+/// The pass.
 pub const PASS: Pass = Pass::function("inline", |function, cx| {
     run_apart(function, cx.module, cx.policy)?;
     Ok(true)
 });
 
-/// A function of more instructions stays a function, if it may.
+/// Larger functions stay functions, if possible.
 const SMALL: usize = 150;
 
-/// Inlining never makes a function larger than that.
+/// Limit for the size of a function after inlining.
 const MAX_SIZE: usize = 300_000;
 
-/// Instructions that hand memory over to a function and back, roughly.
-const HANDING_OVER: usize = 60;
+/// Approximate number of instructions that pass memory to a function and back.
+const PASSING_COST: usize = 60;
 
 /// How each function of a module may be called.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    /// For each function, whether calls of it are expanded.
+    /// Per function: whether its calls are inlined.
     pub inline: Vec<bool>,
-    /// For each function, its number of instructions.
+    /// Per function: its number of instructions.
     pub size: Vec<usize>,
-    /// For each function, how deep its regions nest.
+    /// Per function: how deep its regions nest.
     pub depth: Vec<usize>,
-    /// For each function, how many calls of it the module has.
+    /// Per function: the number of its calls in the module.
     pub calls: Vec<usize>,
-    /// For each function, along how many chains of calls kernels get to it.
+    /// Per function: the number of call chains from kernels to it.
     chains: Vec<u64>,
 }
 
 impl Policy {
-    /// Counts the calls in a module. `order`: the functions that are needed, callees first.
+    /// Counts the calls in a module. `order`: the needed functions, callees first.
     pub fn new(module: &Module, order: &[Func]) -> Self {
         let count = module.functions.len();
         let mut calls = vec![0; count];
@@ -68,7 +69,7 @@ impl Policy {
         Self { inline: vec![true; count], size: vec![0; count], depth: vec![0; count], calls, chains }
     }
 
-    /// Decides for one function, all of whose own calls are expanded or stay.
+    /// Decides for one function, after its own calls are inlined or known to stay.
     pub fn decide(&mut self, func: Func, module: &Module, limits: Inlining) {
         self.measure(func, module);
         let (function, index) = (&module.functions[func.index()], func.index());
@@ -81,19 +82,20 @@ impl Policy {
         };
     }
 
-    /// Counts the instructions of a function that has changed. Calls that hand over memory are many.
+    /// Counts the instructions of a changed function. A call that passes memory counts as many.
     pub fn measure(&mut self, func: Func, module: &Module) {
         let function = &module.functions[func.index()];
         let mut calls = 0;
         function.body.walk(&mut |inst| {
             calls += usize::from(matches!(inst.op, Op::Call(callee, _) if takes_pointers(&module.functions[callee.index()])));
         });
-        self.size[func.index()] = function.body.size() + calls * HANDING_OVER;
+        self.size[func.index()] = function.body.size() + calls * PASSING_COST;
         self.depth[func.index()] = function.body.depth(MAX_NESTING + 1);
     }
 }
 
-/// Whether an operation asks a question of the work-item, or reaches other work-items, their memory or images: later passes find it in kernels alone.
+/// Whether an operation queries the work-item, or accesses other work-items, their memory or images: later passes
+/// expect it only in kernels.
 pub(super) fn is_of_kernel(op: &Op, module: &Module) -> bool {
     match op {
         Op::WorkItem(_)
@@ -111,7 +113,7 @@ pub(super) fn is_of_kernel(op: &Op, module: &Module) -> bool {
     }
 }
 
-/// Whether later passes cannot do with a call of this function.
+/// Whether later passes cannot handle a call of this function.
 fn must_inline(function: &Function, module: &Module) -> bool {
     if function.kernel.is_some() || function.returns.iter().any(|ty| matches!(ty, Type::Ptr(_))) {
         return true;
@@ -120,7 +122,7 @@ fn must_inline(function: &Function, module: &Module) -> bool {
     function.body.walk(&mut |inst| {
         must |= match &inst.op {
             op if is_of_kernel(op, module) => true,
-            // Pointers that later passes would have to resolve: those that are not an object's address and an offset.
+            // Only pointers that are not an object's address plus an offset would have to be resolved.
             Op::GlobalAddr(_) | Op::VarAddr(_) | Op::PtrAdd(..) => false,
             _ => inst.results.iter().any(|&result| matches!(function.ty(result), Type::Ptr(_))),
         };
@@ -131,9 +133,10 @@ fn must_inline(function: &Function, module: &Module) -> bool {
     must
 }
 
-/// Expands the calls in `caller` that `policy` names. The callees are final: bodies are copied as they are.
+/// Inlines the calls in `caller` that `policy` selects. The callees are final: their bodies are copied unchanged.
 ///
 /// # Errors
+///
 /// [`PassError::TooLarge`], [`PassError::TooDeep`].
 pub fn run(module: &mut Module, caller: Func, policy: &Policy) -> Result<(), PassError> {
     let Some(slot) = module.functions.get_mut(caller.index()) else { return Ok(()) };
@@ -143,9 +146,10 @@ pub fn run(module: &mut Module, caller: Func, policy: &Policy) -> Result<(), Pas
     result
 }
 
-/// The same for a function that is not in the module.
+/// Like [`run`], for a function that is not in the module.
 ///
 /// # Errors
+///
 /// As [`run`].
 pub fn run_apart(function: &mut Function, module: &Module, policy: &Policy) -> Result<(), PassError> {
     let mut calls = false;
@@ -165,9 +169,9 @@ struct Inliner<'a> {
     module: &'a Module,
     policy: &'a Policy,
     function: &'a mut Function,
-    /// Instructions so far.
+    /// Instructions up to here.
     size: usize,
-    /// What stands for the result of an expanded call, indexed by value.
+    /// The replacement of each inlined call's result, indexed by value.
     replaced: Vec<Option<Value>>,
 }
 
@@ -196,7 +200,7 @@ impl Inliner<'_> {
         Ok(())
     }
 
-    /// Copies the callee's body. False if it never returns: the end of the region is then written already.
+    /// Copies the callee's body. Returns false if it never returns: the region then already has its terminator.
     fn expand(&mut self, callee: Func, args: &[Value], call: &Inst, out: &mut Vec<Inst>, depth: usize) -> Result<bool, PassError> {
         let module = self.module;
         let Some(target) = module.functions.get(callee.index()) else { return Ok(true) };
@@ -249,7 +253,7 @@ impl Copier<'_> {
     }
 
     fn rename(&self, inst: &mut Inst) {
-        // What the library does is done where the source calls it.
+        // Instructions of the library get the source location of the call.
         if inst.span.is_of_library() {
             inst.span = self.call;
         }

@@ -1,6 +1,8 @@
-//! Atomic operations of 64 bits, for devices that have none ([`Shaders::int64_atomics`](crate::target::Shaders::int64_atomics)): on two words, under a lock.
+//! Emulates 64-bit atomic operations with two words and a lock, for devices without them
+//! ([`Shaders::int64_atomics`](crate::target::Shaders::int64_atomics)).
 //!
-//! Locks are words of a table that all work-items share ([`TABLE`]); the place in memory says which one it is. Who takes it does the operation and gives it back in the same turn:
+//! Locks are words of a table that all work-items share ([`TABLE`]); the address selects the lock. A work-item
+//! acquires the lock, performs the operation and releases the lock in the same iteration:
 //!
 //! ```text
 //! %2: i64 = atomic add %p, %1   =>   loop (%tries = 0) {
@@ -14,17 +16,22 @@
 //!                                      if %tries == MOST { store the table's first word, 2; break 0 }
 //!                                    }
 //! ```
-//! What this rests on, and why it is so:
+//! Assumptions and reasons:
 //!
-//! * Work-items of a subgroup may go one step at a time together, and then none of them may wait for another *within* a turn. Nobody does: a turn ends for all of them, and whoever has
-//!   the lock has given it back by then. A compiler that knew the branch taken to lead out of the loop could move the work behind the loop, where it waits for those that are still in
-//!   it. So what leads out is what giving back has found, which no compiler knows: 1, or 0 in lanes that stand for no work-item
-//!   (lavapipe does no atomic operation for them, and the loop waits for them all the same).
-//! * The fences order the words, which are atomic themselves, on languages that have a fence which is no barrier: SPIR-V, GLSL, HLSL. MSL (as naga writes it) and WGSL have none.
-//! * Whoever has a lock must get on at some time, whatever the others do. No language promises that; if it does not happen, the launch fails, after [`MOST_TRIES`], and does not hang.
-//! * Launches that share memory which one of them writes never overlap on these devices, and so a place in memory needs the same lock within one launch only.
+//! Work-items of a subgroup may execute in lock-step, so no work-item may wait for another *within* an iteration. The
+//! iteration ends for all of them together, and the owner has released the lock by then. If a compiler knew that the
+//! taken branch leaves the loop, it could move the work after the loop, where it would wait for the work-items that
+//! are still in the loop. The loop therefore exits on the result of the release, which no compiler knows: 1, or 0 in
+//! lanes without a work-item (lavapipe executes no atomic operation for them, but the loop still waits for them).
+//! The fences order the words, which are atomic themselves. This needs a language with a fence that is not a barrier:
+//! SPIR-V, GLSL, HLSL. MSL (as naga writes it) and WGSL do not have one.
+//! The owner of a lock must make progress independently of the other work-items. No language guarantees this. Without
+//! progress the launch fails after [`MOST_TRIES`] iterations instead of hanging.
+//! Launches that share written memory never overlap on these devices, so an address only needs the same lock within
+//! one launch.
 //!
-//! Sums of which nobody asks for the old value need no lock, if there is nothing but such in the kernel: a carry can be added later ([`Manner::Sums`]).
+//! Sums without a use of the old value need no lock if the kernel has no other 64-bit atomics on that memory: the
+//! carry can be added later ([`Manner::Sums`]).
 
 use rustc_hash::FxHashMap;
 
@@ -39,25 +46,27 @@ use crate::ir::{
 
 pub(crate) const PASS: Pass = Pass::module("locks", run);
 
-/// The name of the table among a module's variables, which no variable of a source has.
+/// The name of the table's variable; it is not an identifier that a source can have.
 pub(crate) const TABLE: &str = "(locks)";
 
-/// Bytes of the table before the first lock: the first word says what went wrong ([`GAVE_UP`]), the second is zero (see `emit::turns`, whose words these are too).
+/// Size in bytes of the table before the first lock. The first word reports a failure ([`GAVE_UP`]), the second one
+/// is zero (`emit::loop_watchdog` uses these words too).
 const HEADER: u32 = 16;
 
-/// Locks for global memory, and as many for local memory behind them: a power of two.
+/// Number of locks for global memory, followed by as many for local memory: a power of two.
 const LOCKS: u32 = 1024;
 
-/// Bytes of the table.
+/// Size of the table in bytes.
 pub const TABLE_BYTES: u32 = HEADER + 2 * LOCKS * 4;
 
-/// The table's first word, if a work-item has waited for a lock too long.
+/// The table's first word after a work-item has waited too long for a lock.
 pub const GAVE_UP: u32 = 2;
 
-/// What stands for what a lock was where it was not taken: none is ever that.
+/// Replaces the old value of a lock that was not acquired; a lock never has this value.
 const HELD: u32 = 2;
 
-/// Turns after which a work-item gives up: a second or more, so that on a CPU the thread that has the lock may lose its core meanwhile.
+/// Iterations after which a work-item gives up: a second or more, because on a CPU the thread with the lock may be
+/// descheduled.
 const MOST_TRIES: u64 = 1 << 26;
 
 /// Whether a variable is the table.
@@ -65,7 +74,7 @@ pub(crate) fn is_table(global: &GlobalVar) -> bool {
     global.name == TABLE
 }
 
-/// Where an operation takes place.
+/// The address of an operation.
 #[derive(Clone, Copy, Debug)]
 struct Location {
     root: Root,
@@ -75,7 +84,7 @@ struct Location {
     home: Home,
 }
 
-/// What kind of memory it is.
+/// The kind of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Home {
     Private,
@@ -83,14 +92,14 @@ enum Home {
     Global,
 }
 
-/// How the operations on one kind of memory are done.
+/// The implementation of the operations on one kind of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Manner {
-    /// Each under a lock that its offset chooses.
+    /// Each with a lock that its offset selects.
     ByOffset,
-    /// Each under the same lock: several pointers may lead to one place.
+    /// Each with the same lock, because different pointers may alias.
     One,
-    /// Without locks: sums, of which nobody asks for the old value.
+    /// Without locks: sums without a use of the old value.
     Sums,
 }
 
@@ -114,7 +123,7 @@ fn run(module: &mut Module, cx: &Cx<'_>) -> Result<bool, PassError> {
     Ok(true)
 }
 
-/// The operation's pointer and type, if it is an atomic one of 64 bits.
+/// The operation's pointer, if it is a 64-bit atomic.
 fn wide(inst: &Inst) -> Option<Value> {
     match inst.op {
         Op::Atomic { ptr, ty: Scalar::I64 | Scalar::F64, .. } | Op::CmpXchg { ptr, ty: Scalar::I64 | Scalar::F64, .. } => Some(ptr),
@@ -128,7 +137,7 @@ fn has_wide(body: &Region) -> bool {
     found
 }
 
-/// Where the operations of a function take place, by their pointers.
+/// The addresses of the operations of a function, by their pointers.
 fn places(function: &Function, module: &Module) -> Result<FxHashMap<Value, Location>, PassError> {
     let definitions = Definitions::of(function);
     let mut pointers = Vec::new();
@@ -157,7 +166,7 @@ fn places(function: &Function, module: &Module) -> Result<FxHashMap<Value, Locat
     pointers.iter().map(place).collect()
 }
 
-/// How the operations on a kind of memory are done, if there are any.
+/// The implementation of the operations on a kind of memory.
 fn manner(module: &Module, places: &[FxHashMap<Value, Location>], home: Home, distinct: bool) -> Manner {
     let mut roots = Vec::new();
     let mut sums = true;
@@ -172,7 +181,7 @@ fn manner(module: &Module, places: &[FxHashMap<Value, Location>], home: Home, di
             sums &= is_sum && inst.results.iter().all(|&result| uses.count(result) == 0);
         });
     }
-    // What was folded, or bound in pieces, may have several offsets for one place as well; an address is no offset.
+    // Merged or split bindings may also have several offsets for one address, and a device address is not an offset.
     let several = roots.len() > 1 && home == Home::Global && !distinct || roots.iter().any(|root| matches!(root, Root::Address(_)));
     match (sums, several) {
         (true, _) => Manner::Sums,
@@ -183,11 +192,11 @@ fn manner(module: &Module, places: &[FxHashMap<Value, Location>], home: Home, di
 
 struct Locks<'a> {
     function: &'a mut Function,
-    /// Instructions of the region being rewritten.
+    /// Instructions of the current region after rewriting.
     out: Vec<Inst>,
     span: Span,
     places: FxHashMap<Value, Location>,
-    /// Of local and of global memory.
+    /// For local and for global memory.
     manners: [Manner; 2],
     table: Global,
 }
@@ -217,7 +226,7 @@ impl Locks<'_> {
         region.insts = std::mem::replace(&mut self.out, outer);
     }
 
-    /// One operation, whose result keeps its name.
+    /// Rewrites one operation; its result keeps its name.
     fn operation(&mut self, inst: Inst, place: Location) {
         let manner = match place.home {
             Home::Private => return self.alone(inst, place),
@@ -228,7 +237,7 @@ impl Locks<'_> {
             (Manner::Sums, &Op::Atomic { op, value: Some(value), .. }) => {
                 let value = if op == AtomicOp::Sub { self.un(UnOp::Neg, value) } else { value };
                 self.sum(place, value);
-                // Nobody uses it.
+                // The result is unused.
                 if let [result] = inst.results[..] {
                     self.out.push(Inst { op: Op::Const(Const::Bits(0)), results: vec![result], span: self.span });
                 }
@@ -237,7 +246,7 @@ impl Locks<'_> {
         }
     }
 
-    /// On memory that no other work-item has.
+    /// For memory of a single work-item.
     fn alone(&mut self, inst: Inst, place: Location) {
         let ptr = self.word_at(place, 0);
         let old = self.give(&inst, Op::Load { ptr, align: 8, volatile: false });
@@ -246,7 +255,7 @@ impl Locks<'_> {
         }
     }
 
-    /// Adds to the lower word, and what is carried to the upper one.
+    /// Adds to the lower word, and the carry to the upper word.
     fn sum(&mut self, place: Location, value: Value) {
         let (low, high) = self.words(value);
         let ptr = self.word_at(place, 0);
@@ -312,7 +321,7 @@ impl Locks<'_> {
         self.give(&inst, Op::Loop { init: vec![first], params: vec![tries], body, unroll: Some(1) });
     }
 
-    /// Where in the table the lock is. A place lies at a multiple of 8 bytes.
+    /// The offset of the lock in the table. Addresses are multiples of 8 bytes.
     fn lock_offset(&mut self, place: Location, manner: Manner) -> Value {
         let start = HEADER + if place.home == Home::Local { LOCKS * 4 } else { 0 };
         match (manner, place.offset) {
@@ -326,7 +335,7 @@ impl Locks<'_> {
         }
     }
 
-    /// A word of the place.
+    /// The pointer to a word of the memory.
     fn word_at(&mut self, place: Location, further: u32) -> Value {
         match place.offset {
             Some(offset) => {
@@ -341,7 +350,7 @@ impl Locks<'_> {
         }
     }
 
-    /// Both words, by operations that write, as these see what others have written on every device.
+    /// Loads both words with read-modify-write operations, which see the writes of other work-items on every device.
     fn read(&mut self, place: Location) -> Value {
         let mut word = |further| {
             let (ptr, zero) = (self.word_at(place, further), self.word(0));
@@ -359,7 +368,7 @@ impl Locks<'_> {
         (low, self.cast(CastOp::Trunc, high, Scalar::I32))
     }
 
-    /// What an operation makes of the bits that it finds, if anything.
+    /// The new value for an old value, if the operation stores one.
     fn changed(&mut self, op: &Op, old: Value) -> Option<Value> {
         match *op {
             Op::CmpXchg { expected, desired, .. } => {
@@ -405,7 +414,7 @@ impl Locks<'_> {
         self.cast(CastOp::Bitcast, value, Scalar::I64)
     }
 
-    /// What finds the old value, which gets the name of the operation's result.
+    /// Emits the operation that returns the old value, as the result of the original operation.
     fn give(&mut self, inst: &Inst, op: Op) -> Value {
         let result = inst.results.first().copied();
         let is_float = result.is_some_and(|result| self.function.ty(result) != Type::I64);

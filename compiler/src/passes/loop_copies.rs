@@ -1,4 +1,7 @@
-//! How far several turns of a loop reach that counts to a bound which is known at run time only, and copies of turns.
+//! Building blocks for unrolling: copies of iterations, and a combined test for several iterations of a loop with a
+//! run-time bound.
+//!
+//! Example: for `i < n` with step 1, four iterations are safe while `i < usub_sat(n, 3)`.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -6,16 +9,16 @@ use crate::analysis::definitions::Constants;
 use crate::analysis::loops::{Counted, PlainLoop};
 use crate::ir::{BinOp, Build, CmpOp, Function, Inst, Op, Scalar, Type, Value};
 
-/// The largest step that is a constant and understood.
+/// The largest supported constant step.
 const LONGEST_STEP: u64 = 1 << 20;
 
-/// A loop that goes on while `counter < bound`. Neither the bound nor what is added to the counter in each turn changes in the loop.
+/// A loop that continues while `counter < bound`, with a loop-invariant bound and step.
 pub(super) struct LoopBound {
-    /// Where the test is in the body.
+    /// The position of the test in the body.
     pub(super) test: usize,
     /// `<`, signed or unsigned.
     compare: CmpOp,
-    /// The index of the parameter that counts.
+    /// The index of the counter among the loop's parameters.
     pub(super) counter: usize,
     bound: Value,
     step: Step,
@@ -23,22 +26,22 @@ pub(super) struct LoopBound {
     ty: Type,
 }
 
-/// What is added to a counter.
+/// The step of a counter.
 #[derive(Clone, Copy)]
 enum Step {
     /// From 1 to [`LONGEST_STEP`].
     Constant(u64),
-    /// Defined outside of the loop. Any number, even none.
+    /// Defined outside of the loop; any number, also zero.
     Value(Value),
 }
 
 impl LoopBound {
-    /// Whether a loop is one. `constants` are those of the function.
+    /// Recognises a loop. `constants` are the constants of the function.
     pub(super) fn of(function: &Function, constants: &Constants, plain: &PlainLoop<'_>) -> Option<Self> {
         let Counted { test, counter, ty, compare, bound, step: (BinOp::Add, added), .. } = Counted::of(function, plain)? else {
             return None;
         };
-        // With `<=` a saturated limit would still let the smallest number in.
+        // With `<=`, a saturated limit would still accept the smallest number.
         if !matches!(compare, CmpOp::SLt | CmpOp::ULt) || !matches!(ty, Type::I32 | Type::I64) {
             return None;
         }
@@ -75,14 +78,14 @@ impl LoopBound {
         at.select(fits, limit, never)
     }
 
-    /// Emits the end of a loop unless its counter is below a limit. It breaks with `values`.
+    /// Emits a break with `values` unless the counter is below the limit.
     pub(super) fn test(&self, at: &mut impl Build, counter: Value, limit: Value, values: Vec<Value>) {
         let cond = at.cmp(self.compare, counter, limit);
         at.break_unless(cond, values);
     }
 }
 
-/// A copy of an instruction, with new values for all that it defines.
+/// A copy of an instruction, with new values for all of its definitions.
 pub(super) fn copy(function: &mut Function, inst: &Inst, map: &mut FxHashMap<Value, Value>) -> Inst {
     let mut copy = inst.clone();
     renew(function, &mut copy, map);
@@ -111,7 +114,8 @@ fn renew(function: &mut Function, inst: &mut Inst, map: &mut FxHashMap<Value, Va
     }
 }
 
-/// Appends a copy of a turn that begins with those parameters, without the instruction at `skipped`, and says with what the next one begins.
+/// Appends a copy of an iteration with the given parameters, without the instruction at `skipped`. Returns the
+/// parameters of the next iteration.
 pub(super) fn copy_iteration(
     function: &mut Function,
     plain: &PlainLoop<'_>,
@@ -136,7 +140,7 @@ mod tests {
     use crate::diag::Span;
     use crate::ir::{Const, Cursor};
 
-    /// Evaluates what [`LoopBound::limit`] emits.
+    /// Evaluates the instructions that [`LoopBound::limit`] emits.
     fn limit(compare: CmpOp, ty: Type, (bound, step, iterations): (u64, u64, u64), constant: bool) -> u64 {
         let mut function = Function::new("limit", Type::Void);
         let mut out = Vec::new();

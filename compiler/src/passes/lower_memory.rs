@@ -1,4 +1,4 @@
-//! Turns block operations into loads and stores.
+//! Expands block operations to loads and stores.
 //!
 //! ```text
 //! copy $s, %p, 8 align 4       =>      %0 = load.f32 %p            (where $s is read as f32 and i32)
@@ -6,7 +6,7 @@
 //!                                      %1 = load.i32 %p + 4
 //!                                      store %1, $s + 4
 //! ```
-//! What is copied from or to a private variable goes in the pieces in which the variable is accessed elsewhere, so that `sroa` can take it apart.
+//! Copies from or to a private variable use the types of its other accesses, so that `sroa` can split the variable.
 //! Long blocks become loops.
 
 use super::pass::Pass;
@@ -20,13 +20,13 @@ pub(crate) const PASS: Pass = Pass::function("lower_memory", |function, cx| {
     Ok(true)
 });
 
-/// Blocks up to that many bytes are expanded where a private variable is involved.
+/// Limit in bytes for expanded blocks with a private variable.
 const INLINE_PRIVATE: u32 = 512;
 
-/// Blocks up to that many bytes are expanded between other memories.
+/// Limit in bytes for other expanded blocks.
 const INLINE_OTHER: u32 = 64;
 
-/// The types in which a variable is accessed, by byte offset. Fields do not overlap.
+/// The types of a variable's accesses, by byte offset. Fields do not overlap.
 type Fields = BTreeMap<u32, Type>;
 
 /// Expands every [`Op::Copy`] and [`Op::Zero`] of a function. `ptr_size` is the size of a pointer in bytes.
@@ -43,7 +43,7 @@ pub(crate) fn run(function: &mut Function, ptr_size: u32) {
     let addresses = Addresses::of(function, &function.body);
     let mut fields = vec![Fields::new(); function.vars.len()];
     find_fields(function, &addresses, ptr_size, &mut fields);
-    // A few rounds carry the fields along chains of temporaries.
+    // Several rounds propagate the fields along chains of temporaries.
     for _ in 0..4 {
         let mut changed = false;
         for &(dst, src, size) in &blocks {
@@ -82,7 +82,7 @@ fn find_fields(function: &Function, addresses: &Addresses, ptr_size: u32, fields
     });
 }
 
-/// Adds a field where it does not overlap another, or where it is narrower than the one at its place.
+/// Adds a field if it does not overlap another one, or if it is narrower than the one at its offset.
 fn add_field(fields: &mut Fields, offset: u32, ty: Type, ptr_size: u32) -> bool {
     let size = ty.access_size(ptr_size);
     if size == 0 || fields.get(&offset) == Some(&ty) {
@@ -156,7 +156,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The type in which the bytes from `at` on are moved.
+    /// The type for moving the bytes from offset `at`.
     fn unit(&self, dst: Value, src: Option<Value>, at: u32, left: u32, align: u32) -> Type {
         let mut most = left;
         for side in src.into_iter().chain([dst]) {
@@ -199,7 +199,7 @@ impl Lowering<'_> {
         self.function.emit(out, span, self.function.ty(ptr), Op::PtrAdd(ptr, offset))
     }
 
-    /// `for (i = 0; i < size; i += unit) ...`, and the remainder behind it.
+    /// `for (i = 0; i < size; i += unit) ...`, followed by the remainder.
     fn long_block(&mut self, out: &mut Vec<Inst>, span: Span, dst: Value, src: Option<Value>, size: u32, align: u32) {
         let ty = integer(0, size, align, self.ptr_size);
         let unit = ty.access_size(self.ptr_size);
@@ -234,7 +234,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The largest integer that is aligned at a place and not longer than `left`: pointers survive because they are never cut.
+/// The largest integer that is aligned at this offset and not larger than `left`; pointers are never split.
 const fn integer(at: u32, left: u32, align: u32, ptr_size: u32) -> Type {
     let align = align_at(align, at);
     let scalar = if align >= 8 && left >= 8 && ptr_size == 8 {
@@ -249,7 +249,7 @@ const fn integer(at: u32, left: u32, align: u32, ptr_size: u32) -> Type {
     Type::Scalar(scalar)
 }
 
-/// What is known of the alignment `at` bytes behind an address aligned to `align`.
+/// The known alignment at `at` bytes from an address with alignment `align`.
 const fn align_at(align: u32, at: u32) -> u32 {
     if at == 0 {
         return align;

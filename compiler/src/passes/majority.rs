@@ -1,7 +1,8 @@
-//! Writes what two of three numbers agree in as `x & y | x & z | y & z`.
+//! Rewrites the bitwise majority of three numbers as `x & y | x & z | y & z`.
 //!
-//! Hash functions have it in every round, most often as `x & y | z & (x ^ y)`, which saves an operation where each takes an instruction. GPUs have one instruction for
-//! any function of three bits, and the compiler of NVIDIA's Vulkan driver finds it for sums of products only.
+//! Every round of common hash functions has it, usually as `x & y | z & (x ^ y)`, which has one operation less. GPUs
+//! have one instruction for every bitwise function of three inputs; the compiler of NVIDIA's Vulkan driver (580.159)
+//! only finds it for sums of products.
 
 use rustc_hash::FxHashMap;
 
@@ -11,7 +12,7 @@ use crate::ir::{BinOp, Function, Inst, Op, Region, Type, Value};
 
 pub(crate) const PASS: Pass = Pass::function("majority", |function, _| Ok(run(function)));
 
-/// Rewrites a function. Returns whether there was anything. What is not needed any more stays.
+/// Rewrites a function; returns whether anything changed. Unused instructions stay.
 pub(crate) fn run(function: &mut Function) -> bool {
     let mut body = std::mem::take(&mut function.body);
     let mut writer = Writer { function, defs: FxHashMap::default(), changed: false };
@@ -23,7 +24,7 @@ pub(crate) fn run(function: &mut Function) -> bool {
 
 struct Writer<'f> {
     function: &'f mut Function,
-    /// Logic by its results.
+    /// Bitwise operations by their results.
     defs: FxHashMap<Value, (BinOp, Value, Value)>,
     changed: bool,
 }
@@ -56,7 +57,8 @@ impl Writer<'_> {
         self.function.emit(out, span, ty, op)
     }
 
-    /// The three numbers, and the conjunction of the first two, of `x & y | z & (x ^ y)`, with `|` for `^` and with what else gives the same for `|`.
+    /// The three numbers, and `x & y`, of `x & y | z & (x ^ y)`. Also accepts `|` for `^`, and equivalent operations
+    /// for the outer `|`.
     fn majority(&self, kind: BinOp, a: Value, b: Value) -> Option<[Value; 4]> {
         if kind == BinOp::And {
             return None;

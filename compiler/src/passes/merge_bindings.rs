@@ -1,12 +1,12 @@
-//! Folds pointer arguments into one, for kernels that take more of them than the device has bindings.
+//! Merges pointer arguments into one binding, for kernels with more of them than the device has bindings.
 //!
 //! ```text
 //! %9 = load %31           =>      %40 = workitem.arg_fold 31
-//!                                 %41 = ptr_add %27, %40       (%27: the first folded parameter, %31: another one)
+//!                                 %41 = ptr_add %27, %40       (%27: the first merged parameter, %31: another one)
 //!                                 %9 = load %41
 //! ```
-//! The launch puts what the folded arguments point to into one buffer, and says at which byte each is. It keeps the [`LOW`] bits of addresses, so that kernels may ask for
-//! the alignment of a pointer, as asynchronous copies do.
+//! The launch copies the pointees of the merged arguments to one buffer and passes their offsets in it. The [`LOW`]
+//! bits of addresses stay, so that kernels may query the alignment of a pointer, as asynchronous copies do.
 
 use super::PassError;
 use super::pass::{Pass, PassResult};
@@ -16,16 +16,17 @@ use crate::ir::{BinOp, CastOp, Function, Inst, Op, Space, Type, Value, WorkItem}
 use crate::launch::LaunchKey;
 use rustc_hash::FxHashSet;
 
-/// The bits of an address that stay what they were: the launch puts what arguments point to at the same byte of so many as it has in its own memory.
+/// The bits of an address that do not change: the launch keeps the position of a pointee modulo this number plus one.
 pub const LOW: u64 = 0xff;
 
-/// This transformation, as the lists of passes name it.
+/// The pass.
 pub const PASS: Pass = Pass::function("merge_bindings", |function, cx| run(function, cx.key));
 
-/// Makes all folded parameters addresses relative to the first, which stands for the common buffer.
+/// Makes all merged parameters addresses relative to the first one, which is the common buffer.
 ///
 /// # Errors
-/// If the kernel keeps pointers as numbers or in memory: then what they mean would change.
+///
+/// Fails if the kernel keeps pointers as integers or in memory, because their meaning would change.
 pub fn run(function: &mut Function, key: &LaunchKey) -> PassResult {
     let params: Vec<(u32, Value)> = key
         .binding
@@ -59,11 +60,11 @@ pub fn run(function: &mut Function, key: &LaunchKey) -> PassResult {
     Ok(true)
 }
 
-/// Whether pointers are kept as numbers, or in memory. What only [`LOW`] bits of a number are taken of is not kept.
+/// Whether pointers are kept as integers or in memory. A use of only the [`LOW`] bits does not count.
 fn keeps_addresses(function: &Function) -> bool {
     let definitions = Definitions::of(function);
     let is_pointer = |value: &Value| matches!(function.ty(*value), Type::Ptr(_));
-    // Numbers whose low bits are made of those of addresses. Operands stand before what uses them.
+    // Integers whose low bits come from addresses. Operands precede their uses.
     let mut numbers: FxHashSet<Value> = FxHashSet::default();
     let mut kept = false;
     function.body.walk(&mut |inst| {

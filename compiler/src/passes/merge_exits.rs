@@ -1,11 +1,13 @@
-//! Leaves a loop at one place where it was left at two, one a few cheap operations after the other, with the same results: `while (n < limit && f(x) < 4)`.
+//! Merges two exits of a loop that have the same results and only a few cheap operations between them: `while (n <
+//! limit && f(x) < 4)`.
 //!
 //! ```text
 //! if %a { yield } else { break %n }                 %b = ... pure, cheap
 //! %b = ... pure, cheap                       =>     %c = and %a, %b
 //! if %b { yield } else { break %n }                 if %c { yield } else { break %n }
 //! ```
-//! What is done in vain is done once a loop; a second exit costs every turn a branch, and GPUs also the bookkeeping of who left where.
+//! The operations are executed in vain once per loop. A second exit costs a branch per iteration, and on GPUs also
+//! the bookkeeping of active lanes.
 
 use super::pass::Pass;
 use super::simplify::is_cheap_op;
@@ -17,7 +19,7 @@ pub(crate) const PASS: Pass = Pass::function("merge_exits", |function, _| {
     Ok(true)
 });
 
-/// Operations between two exits.
+/// Limit for the operations between two exits.
 const BETWEEN: usize = 8;
 
 /// Merges the exits of every loop of a function.
@@ -66,12 +68,12 @@ fn region(function: &mut Function, region_: &mut Region) {
     }
 }
 
-/// An `if` that leaves the loop or does nothing.
+/// An `if` with one side that leaves the loop, and an empty other side.
 struct Exit {
-    /// Its place among the instructions of its region.
+    /// The position in its region.
     at: usize,
     cond: Value,
-    /// For which value of the condition it leaves.
+    /// The value of the condition for which it leaves.
     leaves_if: bool,
 }
 
@@ -88,7 +90,7 @@ fn exit(inst: &Inst) -> Option<(Value, bool)> {
     }
 }
 
-/// What an exit breaks with.
+/// The values of the exit's break.
 fn results(inst: &Inst) -> Option<&[Value]> {
     inst.op.regions().into_iter().find_map(|region| match &region.insts[..] {
         [Inst { op: Op::Break(values), .. }] => Some(values.as_slice()),
@@ -96,7 +98,7 @@ fn results(inst: &Inst) -> Option<&[Value]> {
     })
 }
 
-/// The condition for the second exit under which either left.
+/// The condition for either exit, in terms of the second exit.
 fn both(function: &mut Function, added: &mut Vec<Inst>, span: Span, first: &Exit, second: &Exit) -> Value {
     let mut other = first.cond;
     if first.leaves_if != second.leaves_if {

@@ -1,18 +1,33 @@
-//! Transformations of the IR, one a file, and the lists that say in which order they run.
+//! Transformations of the IR, one per file, and the lists that define their order.
 //!
-//! * [`BUILD`] works on every function of a program when it is built and knows no launch: it leaves SSA form, with everything that takes pointers inlined.
-//! * [`SPECIALISE`] works on a copy of one kernel and what it calls, for one [`LaunchKey`](crate::launch::LaunchKey). Pointers are still pointers: what comes out is what every kind of code
-//!   generator wants.
-//! * [`SHADER`] makes of that the form that emission reads: every access names its root, and accesses are made as wide as the device likes them.
-//! * [`LEGALIZE`] replaces what naga or the device lacks.
+//! * [`BUILD`] runs on every function when a program is built. It converts to SSA form and inlines functions with
+//!   pointer parameters. It does not depend on a launch.
+//! * [`SPECIALISE`] runs on a copy of one kernel and its callees, for one [`LaunchKey`](crate::launch::LaunchKey).
+//!   Pointers are still pointers: its result is the input of every code generator.
+//! * [`SHADER`] converts to the form that emission reads: every access names its root, and accesses have the width
+//!   that is best for the device.
+//! * [`LEGALIZE`] replaces operations that naga or the device lacks.
 //!
-//! [`crate::specialise`] tells how a launch goes through the last three. The [`Driver`] runs a list, verifies the IR after every pass where assertions are on, and
-//! shows it to whoever watches.
+//! [`crate::specialise`] describes a launch with the last three lists. The [`Driver`] runs a list, verifies the IR
+//! after every pass if assertions are enabled, and calls an observer.
 //!
-//! # What keeps the passes that not every device wants
-//! docs/performance.md has the figures. Of an H100: `subgroup_coalesce` copies of `float8` by 1.35 and stores by 2; `coarsen` copies of bytes by 3.5;
-//! `runtime_unroll` `reduction` from 211 to 107 us; `vectorize_memory` `md5` by 1.1; `majority` a chain of majorities by 1.5, hashcat's SHA-1 by 1.08 and SHA-256 by 1.05;
-//! `fold` and `pieces` are for kernels that would not run otherwise. `argument_promotion`: hashcat's m22000 has 46,000 instructions in place of 302,000, and all stages take 0.7 s in place of 5.6.
+//! # Why the optional passes are kept
+//!
+//! Each of these passes serves some devices only. The speedups are from docs/internals/performance-log.md, November
+//! 2026, on an H100 with NVIDIA's Vulkan driver 580.159, unless another device is named.
+//! * `subgroup_coalesce`: copies of `float8` 1.35, stores of `float8` 2.
+//! * `coarsen`: copies of bytes 3.5.
+//! * `runtime_unroll`: `reduction` takes 107 us instead of 211 us.
+//! * `vectorize_memory`: `md5` 1.1.
+//! * `majority`: a chain of majorities 1.5, hashcat's SHA-1 1.08, SHA-256 1.05.
+//! * `argument_promotion`: hashcat's m22000 has 46,000 instructions instead of 302,000, and compilation takes 0.7 s
+//!   instead of 5.6 s.
+//! * `half_rounding`: FluidX3D with 16-bit storage runs at 1.06 of the speed of NVIDIA's OpenCL; with integer
+//!   rounding, at 0.79.
+//! * `unify_latches`, `unsigned`, `offsets`: CPUs only; see the documentation of each pass.
+//! * `merge_bindings`, `split_bindings`: kernels that otherwise exceed the limits for bindings.
+//! * `pairs`, `locks`, `fp_barriers`, `group_uniform_ids`, `coarse_sines`: devices without 64-bit integers, 64-bit
+//!   atomics, exact float arithmetic, non-uniform barriers, or accurate sines.
 
 mod alias;
 mod argument_promotion;
@@ -74,52 +89,33 @@ use driver::take;
 pub use driver::{AfterPass, Driver, Watch};
 pub use pass::{Changed, Cx, Pass, PassResult, Run, Step};
 
-/// Why the passes gave up.
+/// Why a pass failed.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum PassError {
-    /// Inlining made a function too large: helpers that take pointers, called by helpers that do, many times.
+    /// Inlining made a function too large: many helpers with pointer parameters that call each other.
     #[error("function `{function}` has more than {limit} instructions after inlining")]
-    TooLarge {
-        /// The function.
-        function: String,
-        /// Instructions.
-        limit: usize,
-    },
-    /// Control flow nests too deep once calls are expanded.
+    TooLarge { function: String, limit: usize },
+    /// Control flow nests too deep after inlining.
     #[error("control flow in function `{function}` nests deeper than {limit} levels after inlining")]
-    TooDeep {
-        /// The function.
-        function: String,
-        /// Regions.
-        limit: usize,
-    },
+    TooDeep { function: String, limit: usize },
     /// A function calls itself.
     #[error("function `{function}` is recursive")]
-    Recursive {
-        /// The function.
-        function: String,
-    },
-    /// What cannot be expressed.
+    Recursive { function: String },
+    /// A construct without a translation.
     #[error("function `{function}`: {what} is not supported")]
-    Unsupported {
-        /// The function.
-        function: String,
-        /// The construct.
-        what: String,
-    },
-    /// The IR broke its own rules: a defect of the compiler.
+    Unsupported { function: String, what: String },
+    /// The IR is invalid: a defect of the compiler.
     #[error("function `{function}`: internal compiler error in {pass}: {message}")]
     Internal {
-        /// The function.
         function: String,
-        /// After which pass.
+        /// The pass after which the IR is invalid.
         pass: &'static str,
-        /// What is wrong.
         message: String,
     },
 }
 
-/// Promotes and simplifies until neither finds anything more, a few times at most: constants that `simplify` finds make more variables promotable.
+/// Runs `sroa` and `simplify` until neither changes anything, a few times at most: constants from `simplify` let
+/// `sroa` promote more variables.
 pub const OPTIMISE: &[Step] = &[
     Step::Pass(&sroa::PASS),
     Step::Pass(&simplify::PASS),
@@ -127,7 +123,7 @@ pub const OPTIMISE: &[Step] = &[
     Step::Pass(&renumber::PASS),
 ];
 
-/// For every function when a program is built, after all that it calls.
+/// For every function when a program is built, after its callees.
 pub const BUILD: &[Step] = &[
     Step::Pass(&inline::PASS),
     Step::Pass(&constant_arrays::PASS),
@@ -136,17 +132,18 @@ pub const BUILD: &[Step] = &[
     Steps(OPTIMISE),
 ];
 
-/// The same for a function that others call.
+/// [`BUILD`] for a function with callers.
 pub const BUILD_CALLED: &[Step] = &[Step::Pass(&unify_returns::PASS), Steps(BUILD)];
 
-/// For a function that calls what turned out to have to be inlined.
+/// For a function whose callees turned out to need inlining.
 pub const EXPAND: &[Step] = &[Step::Pass(&inline::PASS), Steps(OPTIMISE)];
 
-/// For a function of the library that is made for one use, with everything that it calls.
+/// For a library function that is compiled for one use, with everything that it calls.
 pub const BUILD_ALONE: &[Step] =
     &[Step::Pass(&unify_returns::PASS), Step::Pass(&inline::PASS), Step::Pass(&lower_memory::PASS), Steps(OPTIMISE)];
 
-/// For a kernel and what it calls, at a launch: what the key says is put in, collective functions are expanded for shaders, loops are written out.
+/// For a kernel and its callees at a launch: key values become constants, collective functions are expanded for
+/// shaders, and loops are unrolled.
 pub const SPECIALISE: &[Step] = &[
     Step::Pass(&zeroed::PASS),
     Step::Pass(&groups::PASS),
@@ -154,12 +151,12 @@ pub const SPECIALISE: &[Step] = &[
         Step::Pass(&specialise_key::PASS),
         Steps(OPTIMISE),
         IfChanged(&[Step::Pass(&test_last::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
-        // Loops around loops that were written out follow.
+        // The next round unrolls loops around unrolled loops.
         Repeat(3, &[Step::Pass(&unroll::PASS)], OPTIMISE),
     ]),
 ];
 
-/// Then, for shaders: how memory is bound, and how it is accessed best.
+/// Follows for shaders: bindings of memory, and the best form of accesses.
 pub const SHADER: &[Step] = &[
     KernelOnly(&[Step::Pass(&extra_buffers::PASS), Step::Pass(&specialise_key::START), Step::Pass(&merge_bindings::PASS)]),
     EachFunction(&[
@@ -184,7 +181,7 @@ pub const SHADER: &[Step] = &[
     ),
 ];
 
-/// Then, for machine code: integers no wider than addresses within an object need, loops that go on at one place and are left at few, and what lies side by side in one access.
+/// Follows for machine code: short offsets, loops with one latch and few exits, and wide accesses.
 pub const NATIVE: &[Step] = &[EachFunction(&[
     Steps(SHORT_OFFSETS),
     Step::Pass(&unsigned::PASS),
@@ -193,17 +190,17 @@ pub const NATIVE: &[Step] = &[EachFunction(&[
     IfChanged(&[Step::Pass(&vectorize_memory::SORTED)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
 ])];
 
-/// The same where every access is looked at: those side by side stay apart.
+/// [`NATIVE`] for instrumented accesses: contiguous accesses are not merged.
 pub const NATIVE_APART: &[Step] = &[EachFunction(&[Steps(SHORT_OFFSETS), Steps(FEW_EXITS)])];
 
-/// Integers no wider than addresses within an object need.
+/// Integers that are only as wide as offsets within an object.
 const SHORT_OFFSETS: &[Step] =
     &[Step::Pass(&offsets::PASS), Step::Pass(&constant_loads::PASS), Step::Pass(&simplify::PASS), Step::Pass(&shrink_int64::PASS)];
 
-/// Loops that are left at few places.
+/// Loops with few exits.
 const FEW_EXITS: &[Step] = &[Step::Pass(&merge_exits::PASS), Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)];
 
-/// At last: what remains is what emission knows.
+/// The last list: its result only has operations that emission supports.
 pub const LEGALIZE: &[Step] = &[
     If(
         |target| target.shaders.costs.logic_of_three,
@@ -232,7 +229,7 @@ pub const LISTS: &[(&str, &[Step])] = &[
     ("legalize_all", LEGALIZE),
 ];
 
-/// A pass by its name, if it is in any of the lists.
+/// The pass with this name, if any list has it.
 pub fn find(name: &str) -> Option<&'static Pass> {
     fn search(steps: &'static [Step], name: &str) -> Option<&'static Pass> {
         steps.iter().find_map(|step| match *step {
@@ -244,24 +241,26 @@ pub fn find(name: &str) -> Option<&'static Pass> {
     LISTS.iter().find_map(|(_, steps)| search(steps, name))
 }
 
-/// Brings a program as the front end lowered it into SSA form, with calls expanded and functions that no kernel needs removed.
+/// Converts a program from the front end to SSA form, with calls inlined and unused functions removed.
 ///
 /// # Errors
+///
 /// See [`PassError`]; the module is then unfit for use.
 pub fn build(module: &mut ir::Module, target: &Target) -> Result<(), PassError> {
     build_watched(module, target, None)
 }
 
-/// The same, with someone who looks at the IR after every pass.
+/// Like [`build`], and calls `watch` after every pass.
 ///
 /// # Errors
+///
 /// As [`build`].
 pub fn build_watched(module: &mut ir::Module, target: &Target, watch: Option<&Watch<'_>>) -> Result<(), PassError> {
     zeroed::at_build(module, target.zeroed);
     let order = call_order(module, functions(module).filter(|func| module.functions[func.index()].kernel.is_some()))?;
     let mut driver = Driver::new(target, &launch::NONE, watch);
     driver.policy = inline::Policy::new(module, &order);
-    // What nothing calls is needed by nobody: kernels, but for those that others call.
+    // Functions without callers are kernels, and nothing depends on them.
     let (called, uncalled): (Vec<Func>, Vec<Func>) = order.into_iter().partition(|func| driver.policy.calls[func.index()] > 0);
     for func in called {
         driver.on_function(module, func, BUILD_CALLED)?;
@@ -277,13 +276,13 @@ pub fn build_watched(module: &mut ir::Module, target: &Target, watch: Option<&Wa
         }
     }
     let kernels: Vec<Func> = functions(module).filter(|func| module.functions[func.index()].kernel.is_some()).collect();
-    hand_over_by_value(module, &kernels, &mut driver)?;
+    pass_memory_by_value(module, &kernels, &mut driver)?;
     *module = subset(module, &kernels)?;
     Ok(())
 }
 
-/// Takes pointers away from the functions that stay; expands the calls of those where that cannot be done.
-fn hand_over_by_value(module: &mut ir::Module, kernels: &[Func], driver: &mut Driver<'_>) -> Result<(), PassError> {
+/// Removes pointer parameters from functions that are not inlined. Inlines their calls if this is not possible.
+fn pass_memory_by_value(module: &mut ir::Module, kernels: &[Func], driver: &mut Driver<'_>) -> Result<(), PassError> {
     let pointer_size = driver.pointer_size();
     let plan = loop {
         let order = call_order(module, kernels.iter().copied())?;
@@ -321,9 +320,10 @@ fn build_together(module: &mut ir::Module, list: &[Func], driver: &Driver<'_>) -
     made.into_iter().try_for_each(|made| made.map(drop))
 }
 
-/// Makes one function of a module final, with everything that it calls inlined.
+/// Builds one function of a module with everything that it calls inlined.
 ///
 /// # Errors
+///
 /// See [`PassError`].
 pub fn build_alone(module: &mut ir::Module, root: Func, target: &Target) -> Result<(), PassError> {
     let mut driver = Driver::new(target, &launch::NONE, None);
@@ -338,14 +338,14 @@ pub fn build_alone(module: &mut ir::Module, root: Func, target: &Target) -> Resu
 }
 
 impl Defect {
-    /// As the error of a pass that works on a function.
+    /// Converts to the error of a pass that works on a function.
     pub(crate) fn in_pass(self, pass: &'static str, function: &str) -> PassError {
         PassError::Internal { function: function.to_owned(), pass, message: self.to_string() }
     }
 }
 
 impl PassError {
-    /// As the error of a launch.
+    /// Converts to the error of a launch.
     pub(crate) fn for_launch(self, kernel: &str) -> LaunchError {
         let kernel = kernel.to_owned();
         match self {

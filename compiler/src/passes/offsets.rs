@@ -1,18 +1,18 @@
-//! Offsets within memory objects get 32 bits where none has more than 2 GiB, and 64 where one has.
+//! Gives offsets within memory objects 32 bits if no object has more than 2 GiB, and otherwise 64 bits.
 //!
 //! ```text
-//! %8 = ptr_add %p, %6        =>     %7 = trunc.i32 %6            or, where memory is far, of an i32 %6     %7 = sext.i64 %6
+//! %8 = ptr_add %p, %6        =>     %7 = trunc.i32 %6            or, with large offsets, for an i32 %6     %7 = sext.i64 %6
 //!                                   %8 = ptr_add %p, %7                                                    %8 = ptr_add %p, %7
 //! ```
-//! Two addresses of an object of up to 2 GiB are less than that apart, so that the low half of an offset, taken with its sign, leads to the same place. [`narrow`](super::shrink_int64) goes on from
-//! there: indices take 32 bits, of which a vector holds twice as many, and `uint` indices can be followed from lane to lane (`long_integers` and `private_arrays` run 1.5 times as fast on a CPU).
-//! Where an object has more, not even the sum of two offsets of 32 bits has.
+//! Two addresses of an object of up to 2 GiB differ by less than that, so the sign-extended low half of an offset
+//! leads to the same address. [`shrink_int64`](super::shrink_int64) continues from there: indices take 32 bits, so a
+//! vector holds twice as many, and `uint` indices can be analysed across lanes (`long_integers` and `private_arrays`
+//! run 1.5 times as fast on a CPU). In larger objects not even the sum of two 32-bit offsets fits 32 bits.
 
 use super::pass::Pass;
 use crate::analysis::definitions::Constants;
 use crate::ir::{CastOp, Function, Inst, Op, Region, Scalar, Space, Type};
 
-/// This transformation, as the lists of passes name it.
 pub(crate) const PASS: Pass = Pass::function("offsets", |function, cx| {
     let mut body = std::mem::take(&mut function.body);
     let constants = Constants::of(&body);

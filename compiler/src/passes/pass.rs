@@ -1,4 +1,6 @@
-//! What a pass is: a name and a function of one of two forms, and what every pass is told besides what it changes.
+//! The definition of a pass: a name and a function of one of two forms, and the context of every pass.
+//!
+//! Example: `Pass::function("renumber", |function, _| { run(function); Ok(true) })`.
 
 use super::PassError;
 use super::inline::Policy;
@@ -7,25 +9,23 @@ use crate::ir::{Func, Function, Module};
 use crate::launch::LaunchKey;
 use crate::target::Target;
 
-/// Whether a pass has changed anything; one that cannot tell says that it has.
+/// Whether a pass has changed anything; passes that do not know return true.
 pub type Changed = bool;
 
-/// What comes of a pass.
 pub type PassResult = Result<Changed, PassError>;
 
 /// A transformation of the IR.
 #[derive(Debug)]
 pub struct Pass {
-    /// As tests, `wgclc --after` and errors name it: the name of its file.
+    /// The name in tests, `wgclc --after` and errors: the name of the pass's file.
     pub name: &'static str,
-    /// What it does.
     pub run: Run,
 }
 
 /// The two forms of passes.
 #[derive(Clone, Copy, Debug)]
 pub enum Run {
-    /// Works on one function, which is taken out of its module meanwhile.
+    /// Works on one function, which is taken out of its module.
     Function(fn(&mut Function, &Cx<'_>) -> PassResult),
     /// Works on a module.
     Module(fn(&mut Module, &Cx<'_>) -> PassResult),
@@ -43,45 +43,43 @@ impl Pass {
     }
 }
 
-/// What a pass is told.
+/// The context of a pass.
 #[derive(Clone, Copy, Debug)]
 pub struct Cx<'a> {
-    /// The device.
     pub target: &'a Target,
-    /// The launch. When a program is built there is none yet: passes of a build do not ask.
+    /// The launch. Passes of a build do not use it.
     pub key: &'a LaunchKey,
-    /// Which functions may be called or not without anyone noticing.
+    /// Which functions can be called, or not called, without an observable difference.
     pub purity: &'a Purity,
-    /// Which calls are expanded.
+    /// Which calls are inlined.
     pub policy: &'a Policy,
-    /// The module of the function, whose own place in it is empty. Without meaning for a pass that works on a module.
+    /// The module of the function, without the function itself. Meaningless for passes on modules.
     pub module: &'a Module,
-    /// The function's number there.
+    /// The function's number in the module.
     pub func: Func,
 }
 
 impl Cx<'_> {
-    /// Bytes of a pointer.
+    /// Size of a pointer in bytes.
     pub const fn pointer_size(&self) -> u32 {
         self.target.pointer_size()
     }
 }
 
-/// One line of a list of passes.
+/// One entry of a list of passes.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-    /// A pass.
     Pass(&'static Pass),
-    /// Several steps that have a name of their own.
+    /// Several steps with a name of their own.
     Steps(&'static [Step]),
-    /// Steps for some devices only.
+    /// Steps for devices that satisfy a condition.
     If(fn(&Target) -> bool, &'static [Step]),
-    /// Steps for the kernel alone, not for the functions that it calls.
+    /// Steps for the kernel only, not for its callees.
     KernelOnly(&'static [Step]),
-    /// All these steps for one function after the other.
+    /// All steps for one function after the other.
     EachFunction(&'static [Step]),
-    /// Steps, and what follows if any of them has changed anything.
+    /// Steps, and steps that follow if any of the first ones changed anything.
     IfChanged(&'static [Step], &'static [Step]),
-    /// The same several times, at most so many, until the first steps change nothing.
+    /// At most N rounds of both lists of steps, until the first list changes nothing.
     Repeat(u32, &'static [Step], &'static [Step]),
 }

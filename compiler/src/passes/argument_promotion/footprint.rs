@@ -1,20 +1,22 @@
-//! What a function does to the memory that its pointers lead to.
+//! The accesses of a function to the memory of its pointer parameters.
+//!
+//! Example: `f(p) { *p = p[1]; }` has a [`Footprint::Fixed`] of a store at offset 0 and a load at offset 4.
 
 use rustc_hash::FxHashMap;
 
 use crate::ir::{CastOp, Func, Function, Module, Op, Region, Scalar, Space, Type, Value};
 use crate::passes::inline::is_of_kernel;
 
-/// Which bytes a function touches of what one pointer leads to.
+/// The bytes that a function accesses through one pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Footprint {
-    /// Those of accesses with constant offsets.
+    /// Accesses at constant offsets.
     Fixed(Vec<Access>),
-    /// Any of the object's.
+    /// Any byte of the object.
     Whole {
-        /// The type of all accesses' scalars, or an integer as large as the smallest.
+        /// The scalar type of all accesses, or an integer of the size of the smallest one.
         unit: Scalar,
-        /// Whether anything is written.
+        /// Whether the function stores to the object.
         written: bool,
     },
 }
@@ -22,12 +24,11 @@ pub(super) enum Footprint {
 /// An access at a constant offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Access {
-    /// Bytes from where the pointer leads.
+    /// Offset in bytes from the pointer.
     pub offset: i64,
-    /// Bytes.
     pub size: u32,
     pub ty: Type,
-    /// Bytes, a power of two.
+    /// In bytes, a power of two.
     pub align: u32,
     pub writes: bool,
 }
@@ -41,10 +42,11 @@ impl Footprint {
     }
 }
 
-/// Most pointers that a function may take: bits of a mask.
+/// Limit for the pointers that a function may take: bits of a mask.
 const MAX_POINTERS: usize = 64;
 
-/// Whether a function works on nothing but its parameters, the private memory that they lead to, its own variables and constants, and lets no pointer out.
+/// Whether a function only accesses its parameters, private memory through them, its own variables and constants, and
+/// does not let a pointer escape.
 pub(in crate::passes) fn is_closed(function: &Function, module: &Module) -> bool {
     let fits = |&param: &Value| !matches!(function.ty(param), Type::Ptr(space) if !matches!(space, Space::Private | Space::Generic));
     let pointer = |value: &Value| matches!(function.ty(*value), Type::Ptr(_));
@@ -62,7 +64,7 @@ pub(in crate::passes) fn is_closed(function: &Function, module: &Module) -> bool
                 !inst.results.iter().any(pointer)
                     && matches!(function.ty(*ptr), Type::Ptr(Space::Private | Space::Generic | Space::Constant))
             }
-            // Pointers that control flow chooses between would have to be resolved in the function.
+            // Pointers from control flow would have to be resolved in the function.
             Op::Loop { params, .. } => !inst.results.iter().chain(params).any(pointer),
             op => op.is_terminator() || !inst.results.iter().any(pointer),
         };
@@ -70,8 +72,8 @@ pub(in crate::passes) fn is_closed(function: &Function, module: &Module) -> bool
     closed
 }
 
-/// What a function does to the memory of each of its parameters that is a pointer. `known`: the same of all functions that it calls with pointers. `moving`: the parameters whose
-/// offset in their object is known at run time only.
+/// The footprint of each pointer parameter of a function. `known`: the footprints of all functions that it calls with
+/// pointers. `moving`: the parameters whose offset in their object is only known at run time.
 pub(super) fn of(
     function: &Function,
     known: &FxHashMap<Func, Vec<Option<Footprint>>>,
@@ -90,11 +92,11 @@ pub(super) fn of(
     scan.found.into_iter().zip(moving).map(|(found, &moving)| found.map(|found| found.footprint(moving))).collect()
 }
 
-/// What was found so far.
+/// The accesses through one pointer.
 #[derive(Clone, Default)]
 struct Accessed {
     accesses: Vec<Access>,
-    /// Whether there is an access at an offset that is not constant.
+    /// Whether an access has a non-constant offset.
     dynamic: bool,
     scalars: Vec<Scalar>,
     written: bool,
@@ -117,7 +119,7 @@ struct Scan<'a> {
     function: &'a Function,
     known: &'a FxHashMap<Func, Vec<Option<Footprint>>>,
     ptr_size: u32,
-    /// For each pointer the parameter that it comes from, and the offset where it is constant.
+    /// Per pointer: its parameter, and the offset if it is constant.
     places: Vec<Option<(usize, Option<i64>)>>,
     found: Vec<Option<Accessed>>,
 }
@@ -155,7 +157,7 @@ impl Scan<'_> {
         }
     }
 
-    /// What a callee does to the memory of its pointers is done here, too.
+    /// Adds the accesses of a callee.
     fn call(&mut self, callee: Func, args: &[Value]) {
         let Some(footprints) = self.known.get(&callee) else { return };
         for (arg, footprint) in args.iter().zip(footprints) {

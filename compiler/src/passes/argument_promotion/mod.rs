@@ -1,4 +1,5 @@
-//! Gives functions what their pointers to private memory lead to, instead of the pointers: the bytes go in by value and come back as results.
+//! Passes private memory by value instead of by pointer: the bytes become arguments, and stored bytes become results.
+//! LLVM's ArgumentPromotion does the same for loads.
 //!
 //! ```text
 //! %4 = call @f1, %p                     %1 = load %p                 ; what @f1 reads or writes
@@ -8,17 +9,19 @@
 //!
 //!                                       func @f1(%0: i32, %1: i32) -> i32, i32 { $p: the bytes ... }
 //! ```
-//! Code generators for shaders have no addresses of private memory that a function could be given, so calls with pointers are expanded. Where helpers call helpers many times
-//! that makes a program of ten thousand instructions one of millions. Functions that stay ([`super::inline::Policy`]) get this form: no variable's address leaves its
-//! function, and `sroa` makes values of both sides.
+//! Shaders have no addresses of private memory that a function could take, so calls with pointers are inlined. If
+//! helpers call helpers many times, a program of ten thousand instructions becomes one of millions. Functions that
+//! are not inlined ([`super::inline::Policy`]) get this form: no address of a variable leaves its function, and
+//! `sroa` converts both sides to values.
 //!
-//! # Which part of the memory
-//! Where all accesses of the function have constant offsets from the pointer: those bytes, in the slices that `sroa` would make. Otherwise the whole object that the pointer
-//! leads into, with the offset as one more argument; the largest object of all calls decides how much that is.
+//! # Which bytes are passed
+//! If all accesses of the function have constant offsets from the pointer, these bytes are passed, in the slices of
+//! `sroa`. Otherwise the whole object is passed, with the offset as an additional argument. The largest object of all
+//! calls determines the size.
 //!
-//! # When it cannot be done
-//! A call whose pointer has no single known object, two pointers into the same bytes of which one is written through, pointers kept in memory, more values than a
-//! shader's function takes: calls of that function are expanded then, as all such calls were.
+//! # Limits
+//! A call is inlined instead if a pointer does not have a single known object, if two pointers alias and one of them
+//! is stored to, if pointers are kept in memory, or if there are more values than a shader function may take.
 
 mod footprint;
 mod rewrite;
@@ -33,50 +36,52 @@ use footprint::Footprint;
 pub(super) use footprint::is_closed;
 use sites::{Object, Site, Sites};
 
-/// Vectors of up to four lanes that a function takes or returns at most. SPIR-V allows 255 arguments; what is copied in and out should be less work than what is done with it.
+/// Limit for the arguments and for the results of a function, in vectors of up to four lanes. SPIR-V allows 255
+/// arguments; copying should cost less than the function's own work.
 const MAX_VALUES: usize = 160;
 
-/// Scalars that an object is handed over in at most.
+/// Limit for the scalars of one object.
 const MAX_SCALARS: u32 = 80;
 
-/// Alignment of a variable that stands for memory, in bytes: no access promises more.
+/// Alignment in bytes of a variable that replaces a pointee: no access requires more.
 const OBJECT_ALIGN: i64 = 16;
 
-/// Which functions of a module take their memory by value, and how.
+/// The functions of a module that take memory by value, and the form of their parameters.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    /// For each function with such parameters, what stands for each parameter.
+    /// Per function with such parameters: the replacement of each parameter.
     shapes: FxHashMap<Func, Vec<Option<Shape>>>,
 }
 
-/// What stands for a pointer.
+/// The replacement of a pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Shape {
-    /// What is handed in, by its place in the variable that stands for the memory.
+    /// The arguments, in order of their offset in the variable that replaces the pointee.
     slices: Vec<Part>,
-    /// Where the variable begins: so many bytes from where the pointer leads, or `None` at the beginning of the object, and the pointer's offset is an argument.
+    /// Start of the variable, as an offset from the pointer in bytes. If `None`, the variable is the whole object and
+    /// the pointer's offset is an argument.
     first: Option<i64>,
-    /// Bytes of the variable.
+    /// Size of the variable in bytes.
     size: u32,
 }
 
 /// Some bytes of the memory as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {
-    /// First byte in the variable.
+    /// Offset in the variable.
     offset: u32,
     ty: Type,
-    /// Bytes, a power of two.
+    /// In bytes, a power of two.
     align: u32,
-    /// Whether it is handed back.
+    /// Whether it is also a result.
     written: bool,
 }
 
-/// Sizes of the objects that a parameter leads into, in bytes.
+/// Sizes of the objects that a parameter points into, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Objects {
     largest: u32,
-    /// What divides all of them.
+    /// The greatest common divisor of all sizes.
     divisor: u32,
 }
 
@@ -96,8 +101,8 @@ pub(super) fn takes_pointers(function: &Function) -> bool {
     function.params.iter().any(|&param| matches!(function.ty(param), Type::Ptr(_)))
 }
 
-/// Finds out how each function that is called with pointers takes its memory. `order`: all functions, callees first. The error is a list of functions that cannot: calls of them
-/// have to be expanded, and the rest has to be asked again.
+/// Plans the parameters of every function that is called with pointers. `order`: all functions, callees first. The
+/// error lists functions that cannot take memory by value: their calls must be inlined before another attempt.
 pub(super) fn plan(module: &Module, order: &[Func], ptr_size: u32) -> Result<Plan, Vec<Func>> {
     let mut planner = Planner {
         module,
@@ -120,23 +125,24 @@ pub(super) fn plan(module: &Module, order: &[Func], ptr_size: u32) -> Result<Pla
     if planner.refused.is_empty() { Ok(plan) } else { Err(planner.refused) }
 }
 
-/// Who is called, and where each pointer leads, by the parameter's index.
+/// The callee, and the target of each pointer argument, by the parameter's index.
 type Call = (Func, Vec<(usize, Site)>);
 
 struct Planner<'m> {
     module: &'m Module,
     ptr_size: u32,
     footprints: FxHashMap<Func, Vec<Option<Footprint>>>,
-    /// For each function its calls of others that take pointers.
+    /// Per function: its calls of functions that take pointers.
     calls: FxHashMap<Func, Vec<Call>>,
     objects: FxHashMap<(Func, usize), Objects>,
-    /// Parameters that some call gives an offset which is known at run time only: they need the whole object, lest a call read bytes that its callee would not have read.
+    /// Parameters that get a run-time offset from some call. They need the whole object, because a call must not read
+    /// bytes that its callee would not have read.
     moving: FxHashSet<(Func, usize)>,
     refused: Vec<Func>,
 }
 
 impl Planner<'_> {
-    /// Footprints of all functions, and the calls for which they are not enough.
+    /// Computes the footprints of all functions, and the calls that need more.
     fn look(&mut self, order: &[Func]) {
         self.footprints.clear();
         self.calls.clear();
@@ -176,13 +182,13 @@ impl Planner<'_> {
         });
     }
 
-    /// Whether a parameter stands for any byte of an object.
+    /// Whether a parameter is replaced by a whole object.
     fn is_whole(&self, func: Func, param: usize) -> bool {
         let footprint = self.footprints.get(&func).and_then(|footprints| footprints.get(param)?.as_ref());
         footprint.is_some_and(|footprint| matches!(footprint, Footprint::Whole { .. }))
     }
 
-    /// Callers first: what they are given is the object that they hand on.
+    /// Works from callers to callees: a caller's parameter may be passed on.
     fn shapes(&mut self, order: &[Func]) -> Plan {
         let mut plan = Plan::default();
         for &func in order.iter().rev() {
@@ -208,10 +214,10 @@ impl Planner<'_> {
         plan
     }
 
-    /// The functions that some call gives an object of which it has only a part of a value.
+    /// The functions that would need a part of one of a caller's values.
     fn cut(&self, plan: &Plan) -> Vec<Func> {
         let cuts = |func: &Func, callee: Func, (index, site): &(usize, Site)| {
-            // What a caller was given itself covers all that it hands on.
+            // A caller's own parameter covers everything that the caller passes on.
             let (Object::Variable(var), Some(shape)) = (site.object, plan.shape(callee, *index)) else { return false };
             let size = i64::from(self.module.functions[func.index()].vars[var.index()].size);
             let start = shape.first.map_or(0, |first| site.constant + first);
@@ -227,12 +233,12 @@ impl Planner<'_> {
 }
 
 impl Plan {
-    /// Whether no function takes memory.
+    /// Whether no function takes memory by value.
     pub(super) fn is_empty(&self) -> bool {
         self.shapes.is_empty()
     }
 
-    /// Bytes of an object of a function.
+    /// Size in bytes of an object of a function.
     fn object_size(&self, function: &Function, func: Func, object: Object) -> u32 {
         match object {
             Object::Variable(var) => function.vars[var.index()].size,
@@ -245,7 +251,7 @@ impl Plan {
     }
 }
 
-/// Values that a function would take or return, whichever are more.
+/// The number of parameters or results of a function, whichever is larger.
 fn values(function: &Function, shapes: &[Option<Shape>]) -> usize {
     let chunks = |ty: Type| usize::from(ty.lanes().max(1)).div_ceil(4);
     let parts = || shapes.iter().flatten().flat_map(|shape| &shape.slices);
@@ -255,7 +261,7 @@ fn values(function: &Function, shapes: &[Option<Shape>]) -> usize {
     given.max(returned)
 }
 
-/// What stands for the pointer, if that is not too much.
+/// The replacement of a pointer, unless it needs too many values.
 fn shape(footprint: &Footprint, objects: Objects) -> Option<Shape> {
     match footprint {
         Footprint::Fixed(accesses) => fixed_shape(accesses),
@@ -263,7 +269,7 @@ fn shape(footprint: &Footprint, objects: Objects) -> Option<Shape> {
     }
 }
 
-/// The bytes that are accessed. The variable begins at a multiple of 16 bytes, so that what is aligned stays so.
+/// The accessed bytes. The variable starts at a multiple of 16 bytes, which keeps alignments.
 fn fixed_shape(accesses: &[footprint::Access]) -> Option<Shape> {
     let first = accesses.iter().map(|access| access.offset).min().unwrap_or(0).div_euclid(OBJECT_ALIGN) * OBJECT_ALIGN;
     let place = |access: &footprint::Access| u32::try_from(access.offset - first).ok();
@@ -287,13 +293,13 @@ fn fixed_shape(accesses: &[footprint::Access]) -> Option<Shape> {
     Some(Shape { slices, first: Some(first), size })
 }
 
-/// The alignment that a place so many bytes behind an aligned one has.
+/// The alignment of an address at `offset` bytes from an aligned one.
 const fn aligned(align: u32, offset: u32) -> u32 {
     let own = if offset == 0 { align } else { 1 << offset.trailing_zeros() };
     if own < align { own } else { align }
 }
 
-/// All of the object, in scalars of the size of its accesses, or in vectors of four where these would be too many.
+/// The whole object, in scalars of the size of its accesses, or in vectors of four if there are too many scalars.
 fn whole_shape(unit: Scalar, written: bool, objects: Objects) -> Option<Shape> {
     let bytes = unit.size();
     if objects.largest == 0 || !objects.divisor.is_multiple_of(bytes) {
@@ -308,7 +314,8 @@ fn whole_shape(unit: Scalar, written: bool, objects: Objects) -> Option<Shape> {
     Some(Shape { slices: (0..objects.largest / step).map(part).collect(), first: None, size: objects.largest })
 }
 
-/// Rewrites all functions of a plan and the calls of them. `order`: all functions, callees first. Returns which of them changed, in that order.
+/// Rewrites all functions of a plan and their calls. `order`: all functions, callees first. Returns the changed
+/// functions in that order.
 pub(super) fn run(module: &mut Module, order: &[Func], plan: &Plan) -> Vec<Func> {
     order.iter().copied().filter(|&func| rewrite::function(&mut module.functions[func.index()], func, plan)).collect()
 }

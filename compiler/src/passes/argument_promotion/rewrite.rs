@@ -1,11 +1,11 @@
-//! Rewrites functions and calls as a plan says.
+//! Rewrites functions and calls according to a [`Plan`].
 
 use super::sites::{Object, Site, Sites};
 use super::{OBJECT_ALIGN, Plan, Shape};
 use crate::diag::Span;
 use crate::ir::{BinOp, Build, CastOp, Const, Cursor, Func, Function, Inst, Op, Region, Scalar, Space, Type, Value, Var};
 
-/// Gives a function its new parameters and results, and its calls their new arguments. Returns whether anything changed.
+/// Adds parameters and results to a function, and arguments to its calls. Returns whether anything changed.
 pub(super) fn function(function: &mut Function, func: Func, plan: &Plan) -> bool {
     let own = plan.shapes.get(&func);
     let mut calls = false;
@@ -25,7 +25,7 @@ pub(super) fn function(function: &mut Function, func: Func, plan: &Plan) -> bool
     true
 }
 
-/// Where the arguments of each call of the plan lead, in the order of the calls.
+/// The targets of the arguments of each planned call, in call order.
 fn sites_of_calls(function: &Function, plan: &Plan) -> Vec<Vec<Option<Site>>> {
     let sites = Sites::of(function);
     let mut list = Vec::new();
@@ -49,7 +49,8 @@ fn address(at: &mut Cursor<'_>, var: Var, offset: u32) -> Value {
     at.ptr_add(start, offset)
 }
 
-/// Variables for the memory of a function's pointers, filled at its beginning from parameters and returned at its end.
+/// Creates variables that replace the pointees. They are initialised from parameters at the start and returned at the
+/// end.
 fn parameters(function: &mut Function, shapes: &[Option<Shape>]) {
     let span = function.body.insts.first().map_or(Span::NONE, |inst| inst.span);
     let mut prologue = Vec::new();
@@ -71,7 +72,7 @@ fn parameters(function: &mut Function, shapes: &[Option<Shape>]) {
                 written.push((var, *part));
             }
         }
-        // The pointer itself leads into the variable now.
+        // The pointer now points into the variable.
         let offset = match shape.first {
             Some(first) => function.emit_bits(&mut prologue, span, Type::I32, u64::from((-first) as u32)),
             None => {
@@ -135,7 +136,7 @@ impl Calls<'_> {
         let (mut given, mut results, mut back) = (Vec::new(), inst.results, Vec::new());
         let mut at = Cursor::new(self.function, out, inst.span);
         for ((&arg, shape), site) in args.iter().zip(shapes).zip(sites) {
-            // The plan has looked at every call.
+            // The plan covers every call.
             let (Some(shape), Some(site)) = (shape, site) else {
                 given.push(arg);
                 continue;
@@ -145,7 +146,7 @@ impl Calls<'_> {
             let start = shape.first.map_or(0, |first| site.constant + first);
             for part in &shape.slices {
                 let first = start + i64::from(part.offset);
-                // What the object does not have is not accessed.
+                // Bytes outside of the object are never accessed.
                 let place = u32::try_from(first).ok().filter(|_| first + i64::from(part.ty.access_size(8)) <= size);
                 let value = match place {
                     Some(place) => {
@@ -175,7 +176,7 @@ impl Calls<'_> {
     }
 }
 
-/// The sum of a constant and of integers of 32 or 64 bits, in 32 bits.
+/// The 32-bit sum of a constant and of integers of 32 or 64 bits.
 fn offset(at: &mut Cursor<'_>, constant: i64, terms: &[Value]) -> Value {
     let mut sum = at.word(constant as u32);
     for &term in terms {

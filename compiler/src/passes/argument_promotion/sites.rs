@@ -1,24 +1,24 @@
-//! What the pointers that a call gives lead into.
+//! The objects that the pointer arguments of calls point into.
 
 use super::footprint::Footprint;
 use crate::analysis::definitions::Definitions;
 use crate::ir::{CastOp, Function, Op, Type, Value, Var};
 
-/// An argument that leads into one object.
+/// An argument that points into one known object.
 #[derive(Clone, Debug)]
 pub(super) struct Site {
     pub object: Object,
-    /// The constant part of the offset in bytes.
+    /// The constant part of the offset, in bytes.
     pub constant: i64,
-    /// What is added to it at run time.
+    /// The run-time terms of the offset.
     pub terms: Vec<Value>,
 }
 
-/// What a pointer of a caller leads into.
+/// An object of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Object {
     Variable(Var),
-    /// What the caller was given itself, by the index of its parameter.
+    /// A pointee of the caller's own parameter, given by the parameter's index.
     Param(usize),
 }
 
@@ -33,7 +33,8 @@ impl<'f> Sites<'f> {
         Self { function, known: Definitions::of(function) }
     }
 
-    /// Where each pointer of a call leads, by the parameter's index: `None` unless each leads into one known object, and no two into the same bytes of which one is written through.
+    /// Per parameter of a call: the target of the pointer. `None` unless each points into one known object, and no
+    /// two of them alias with a store through one.
     pub(super) fn of_call(&self, args: &[Value], footprints: &[Option<Footprint>]) -> Option<Vec<(usize, Site)>> {
         let mut list: Vec<(usize, Site)> = Vec::new();
         for (index, (&arg, footprint)) in args.iter().zip(footprints).enumerate() {
@@ -49,7 +50,7 @@ impl<'f> Sites<'f> {
         Some(list)
     }
 
-    /// What a pointer leads into, where that is one object known when the program is built.
+    /// The target of a pointer, if it is one object that is known when the program is built.
     pub(super) fn site(&self, pointer: Value) -> Option<Site> {
         let (mut pointer, mut constant, mut terms) = (pointer, 0_i64, Vec::new());
         loop {
@@ -73,7 +74,7 @@ impl<'f> Sites<'f> {
     }
 }
 
-/// Whether two arguments of a call lead into the same bytes, of which one writes some.
+/// Whether two arguments of a call alias and one of them is stored to.
 fn meets((one, at): (&Footprint, &Site), (other, there): (&Footprint, &Site)) -> bool {
     if at.object != there.object || !(one.is_written() || other.is_written()) {
         return false;

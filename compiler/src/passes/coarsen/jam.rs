@@ -1,4 +1,5 @@
-//! The rewriting: each instruction whose result differs between work-items is repeated for each, accesses to neighbours are merged.
+//! The rewriting step of [`super`]: repeats each instruction whose result differs between work-items, and merges
+//! accesses of neighbours.
 
 use rustc_hash::FxHashMap;
 
@@ -18,17 +19,17 @@ pub(super) fn run(function: &mut Function, found: &Lanes) {
 struct Jam<'a> {
     function: &'a mut Function,
     found: &'a Lanes,
-    /// The value of each work-item, where they differ.
+    /// Values that differ: one per work-item.
     values: FxHashMap<Value, Vec<Value>>,
 }
 
-/// What the jumps out of a region give.
+/// The targets of the jumps out of a region.
 #[derive(Clone, Copy)]
 struct Targets<'a> {
     yields: &'a [Value],
     breaks: &'a [Value],
     continues: &'a [Value],
-    /// Whether yields give every result once for each work-item, differ they or not.
+    /// Whether yields pass one value per work-item for every result.
     all: bool,
 }
 
@@ -37,12 +38,12 @@ impl Jam<'_> {
         self.found.count as usize
     }
 
-    /// What a value is for the work-item `lane`.
+    /// The value for work-item `lane`.
     fn value(&self, value: Value, lane: usize) -> Value {
         self.values.get(&value).and_then(|values| values.get(lane)).copied().unwrap_or(value)
     }
 
-    /// Makes a value for each work-item.
+    /// One new value per work-item.
     fn split(&mut self, value: Value) -> Vec<Value> {
         let ty = self.function.ty(value);
         let values: Vec<Value> = (0..self.count()).map(|_| self.function.new_value(ty)).collect();
@@ -50,7 +51,7 @@ impl Jam<'_> {
         values
     }
 
-    /// Values that regions define: several for those that differ.
+    /// New values for definitions in regions: several for those that differ.
     fn define(&mut self, values: &[Value]) -> Vec<Value> {
         let mut list = Vec::new();
         for &value in values {
@@ -63,7 +64,7 @@ impl Jam<'_> {
         list
     }
 
-    /// Values that are given to those.
+    /// The values that a jump passes.
     fn give(&self, from: &[Value], to: &[Value], all: bool) -> Vec<Value> {
         let mut list = Vec::new();
         for (&from, &to) in from.iter().zip(to) {
@@ -126,7 +127,7 @@ impl Jam<'_> {
         out.push(inst);
     }
 
-    /// The numbers of the work-items.
+    /// The ids of the work-items.
     fn ids(&mut self, inst: &Inst, out: &mut Vec<Inst>) {
         let Some(&result) = inst.results.first() else { return };
         let ids = self.split(result);
@@ -139,7 +140,7 @@ impl Jam<'_> {
         }
     }
 
-    /// An instruction once for all, or once for each.
+    /// Emits an instruction once, or once per work-item.
     fn repeat(&mut self, inst: &Inst, out: &mut Vec<Inst>) {
         let once = match inst.results.first() {
             Some(&result) => !self.found.differs(result),
@@ -204,8 +205,8 @@ impl Jam<'_> {
         out.push(Inst::effect(Op::Store { ptr, value: stored, align, volatile: false }, span));
     }
 
-    /// An `if` or `switch` that goes different ways for different work-items. Where one way of an `if` has accesses to merge, that is tried first: all of them
-    /// together if all go there, else one after the other.
+    /// An `if` or `switch` with a divergent condition. If one side of an `if` has accesses to merge, it is executed
+    /// for all work-items together if all of them take it, and otherwise for one after the other.
     fn part(&mut self, inst: Inst, out: &mut Vec<Inst>) {
         let span = inst.span;
         let gains = |region: &Region| {
@@ -254,7 +255,7 @@ impl Jam<'_> {
         out.push(Inst { op: Op::If { cond: all, then: region, els: Region { insts: slow } }, results: defined, span });
     }
 
-    /// An instruction with regions for one work-item after the other; the results, by result and work-item.
+    /// An instruction with regions, for one work-item after the other. Returns the results by result and work-item.
     fn one_by_one(&mut self, inst: &Inst, out: &mut Vec<Inst>) -> Vec<Vec<Value>> {
         let mut results = vec![Vec::new(); inst.results.len()];
         for lane in 0..self.count() {
@@ -268,7 +269,7 @@ impl Jam<'_> {
         results
     }
 
-    /// A copy for one work-item, with new values for all that it defines.
+    /// A copy for one work-item, with new values for its definitions.
     fn copy(&mut self, inst: &Inst, lane: usize, own: &mut FxHashMap<Value, Value>) -> Inst {
         let mut copy = inst.clone();
         copy.op.map_operands(|value| *value = own.get(value).copied().unwrap_or_else(|| self.value(*value, lane)));

@@ -1,25 +1,25 @@
-//! How values differ between neighbouring work-items, and whether a kernel is worth coarsening.
+//! How values differ between neighbouring work-items, and whether coarsening a kernel is profitable.
 
 use super::{WIDEST, element};
 use crate::analysis::alignment;
 use crate::analysis::divergence::{Divergence, Question, StableLoads, Variation};
 use crate::ir::{Function, Inst, Op, Region, Type, Value, WorkItem};
 
-/// What is known of a kernel that is to be coarsened.
+/// The result of analysing a kernel to coarsen.
 pub(super) struct Lanes {
-    /// Work-items an invocation, a power of two.
+    /// Work-items per invocation, a power of two.
     pub(super) count: u32,
     variations: Vec<Variation>,
     zeros: Vec<u8>,
 }
 
 impl Lanes {
-    /// Whether work-items have values of their own.
+    /// Whether the value differs between work-items.
     pub(super) fn differs(&self, value: Value) -> bool {
         self.variations.get(value.index()).is_some_and(|variation| *variation != Variation::Uniform)
     }
 
-    /// Whether accesses of that type through a pointer become one.
+    /// Whether accesses of this type through a pointer can be merged.
     pub(super) fn merges(&self, pointer: Value, ty: Type) -> bool {
         let Some(size) = element(ty) else { return false };
         self.variations.get(pointer.index()) == Some(&Variation::Stride(u64::from(size)))
@@ -28,7 +28,7 @@ impl Lanes {
     }
 }
 
-/// Looks at a kernel. `None` where it is better left alone.
+/// Analyses a kernel. `None` if coarsening is not possible or not profitable.
 pub(super) fn find(function: &Function, body: &Region, most: u32) -> Option<Lanes> {
     let mut sizes = (u32::MAX, 0);
     let question = Question { group: [most, 1, 1], zero_offset: false, stable: StableLoads::Unordered };
@@ -56,7 +56,8 @@ pub(super) fn find(function: &Function, body: &Region, most: u32) -> Option<Lane
     let mut apart = false;
     body.walk(&mut |inst| {
         if let Some((pointer, ty)) = access(function, inst) {
-            // Neighbours that cannot be merged would be further apart than before: a device reads whole lines.
+            // Accesses of neighbours that cannot be merged would be farther apart than before; a device reads whole
+            // cache lines.
             apart |= matches!(found.variations[pointer.index()], Variation::Stride(_)) && !found.merges(pointer, ty);
         }
     });
@@ -72,13 +73,14 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, Type)> {
     }
 }
 
-/// Whether work-items may take turns instruction by instruction, and take the same path: but for conditions without loops and jumps.
+/// Checks that work-items can be interleaved instruction by instruction on the same path, apart from conditions
+/// without loops and jumps.
 struct Coarse<'d> {
     divergence: &'d Divergence<'d>,
 }
 
 impl Coarse<'_> {
-    /// `apart`: whether not all of the neighbours get here.
+    /// `apart`: whether only some of the neighbours may execute the region.
     fn takes(&self, region: &Region, apart: bool) -> bool {
         region.insts.iter().all(|inst| match &inst.op {
             Op::If { cond: selector, .. } | Op::Switch { selector, .. } => {
@@ -93,7 +95,8 @@ impl Coarse<'_> {
     }
 }
 
-/// Whether an operation without regions can be done once for each work-item, or for all, and is the same whatever the groups are.
+/// Whether an operation without regions can be executed once per work-item or once for all, and does not depend on
+/// the work-group.
 const fn can_repeat(op: &Op) -> bool {
     match op {
         Op::WorkItem(question) => matches!(

@@ -1,4 +1,5 @@
-//! Lets one invocation do the work of several neighbouring work-items, so that what they read and write side by side becomes one access.
+//! Thread coarsening: one invocation does the work of several neighbouring work-items, so that contiguous accesses
+//! are merged.
 //!
 //! ```text
 //! %i = workitem global_id.0                        %g = workitem global_id.0;  %i = shl %g, 2
@@ -7,12 +8,14 @@
 //! %y = fmul %x, %x                                 %x0 = extract %v, 0 ... %y0 = fmul %x0, %x0 ...
 //! store (ptradd %b, %o), %y align 4                store (ptradd %b, %o), (construct %y0, %y1, %y2, %y3) align 16
 //! ```
-//! OpenCL orders nothing between work-items but by barriers and atomics: those of a kernel that has no barriers may take turns instruction by instruction.
-//! A copy of bytes by single work-items costs a device as many instructions and invocations as a copy of `uint4` that moves sixteen times as much.
+//! OpenCL orders work-items only by barriers and atomics, so the work-items of a kernel without barriers may be
+//! interleaved instruction by instruction. A copy of bytes by single work-items costs a device as many instructions
+//! and invocations as a copy of `uint4`, which moves sixteen times as much.
 //!
-//! Done where it is sure to pay: for kernels that cannot tell how they are grouped ([`super::group_blind()`]), whose work-items take the same path (but for a guard
-//! such as `if (i < n)`, which gets a second version of its body), and of whose accesses at neighbouring addresses all can be merged. [`lanes`] finds that out.
-//! The launch sees to it that the global size is a multiple of the number taken, and that enough invocations are left
+//! Applied where it is profitable: to kernels that do not depend on their work-group ([`super::group_blind()`]),
+//! whose work-items take the same path, and whose contiguous accesses can all be merged ([`lanes`] checks this). A
+//! guard such as `if (i < n)` gets a second version of its body. The launch ensures that the global size is a
+//! multiple of the number of work-items per invocation, and that enough invocations remain
 //! ([`BindingKey::coarsen`](crate::launch::BindingKey::coarsen)).
 
 mod jam;
@@ -23,13 +26,13 @@ use rustc_hash::FxHashMap;
 use super::pass::Pass;
 use crate::ir::{Function, Inst, Op, Region, Scalar, Type, Value, WorkItem};
 
-/// Bytes of the accesses that come out, at most.
+/// Size limit in bytes of the merged accesses.
 pub(super) const WIDEST: u32 = 16;
 
-/// Instructions that a kernel may come to have.
+/// Limit for the instructions of a coarsened kernel.
 const LARGEST: usize = 2048;
 
-/// The pass: works on a module, for helpers would have to be told which work-item asks.
+/// The pass works on a module, because helpers that query work-item ids would need them as arguments.
 pub const PASS: Pass = Pass::module("coarsen", |module, cx| {
     let asks = |inst: &Inst| matches!(inst.op, Op::WorkItem(WorkItem::GlobalId(0)));
     for helper in module.functions.iter().skip(1) {
@@ -46,8 +49,8 @@ pub const PASS: Pass = Pass::module("coarsen", |module, cx| {
     Ok(true)
 });
 
-/// Rewrites a kernel for several work-items an invocation, `most` at most (a power of two), and says how many: 1 where it stays as it is. Expects the form
-/// that `resolve_pointers` and `narrow` leave.
+/// Rewrites a kernel for at most `most` work-items per invocation (a power of two), and returns their number: 1 if
+/// the kernel does not change. Expects the form that `resolve_pointers` and `shrink_int64` produce.
 pub fn run(function: &mut Function, most: u32) -> u32 {
     if most < 2 || function.kernel.is_none() || !function.vars.is_empty() {
         return 1;
@@ -64,7 +67,7 @@ pub fn run(function: &mut Function, most: u32) -> u32 {
     found.count
 }
 
-/// Moves what follows `if (...) return;` into the other branch, so that the function returns at its end only.
+/// Moves the code after `if (...) return;` into the other branch, so that the function only returns at its end.
 fn structure_guards(body: &mut Region) {
     let returns = |region: &Region| matches!(region.terminator(), Some(Op::Return(_))) && region.insts.len() == 1;
     let guard = body.insts.iter().position(|inst| {
@@ -76,7 +79,7 @@ fn structure_guards(body: &mut Region) {
     let Some(inst) = body.insts.last_mut() else { return };
     let span = inst.span;
     if !matches!(end.op, Op::Return(_)) {
-        // Unreachable: nothing to gain.
+        // Unreachable code: nothing to gain.
         body.insts.extend(rest);
         body.insts.push(end);
         return;
@@ -88,14 +91,14 @@ fn structure_guards(body: &mut Region) {
         stay.insts.extend(rest);
         stay.insts.push(crate::ir::Inst::effect(Op::Return(Vec::new()), span));
         structure_guards(stay);
-        // What is left at the end is the return of the kernel, here a yield.
+        // The last instruction is the kernel's return; here it becomes a yield.
         stay.insts.pop();
         stay.insts.extend(yielded);
     }
     body.insts.push(end);
 }
 
-/// Asks for the global id in one place, at the beginning.
+/// Replaces all queries of the global id by one at the start.
 fn ask_once(function: &mut Function, body: &mut Region) {
     let mut others = Vec::new();
     body.walk(&mut |inst| {
@@ -123,20 +126,20 @@ fn remove(region: &mut Region, values: &FxHashMap<Value, Value>) {
     }
 }
 
-/// Bytes of an access that can be one of several in a wider one.
+/// Size in bytes of an access that can be merged with others.
 pub(super) fn element(ty: Type) -> Option<u32> {
     let scalar = ty.scalar()?;
     let size = scalar.size() * u32::from(ty.lanes());
     (scalar != Scalar::Bool && size.is_power_of_two()).then_some(size)
 }
 
-/// The type that `count` accesses made one have in memory, and that of the vector which it is to the program.
+/// For `count` merged accesses: the type in memory, and the vector type of the values.
 pub(super) fn wide(ty: Type, count: u32) -> Option<(Type, Type)> {
     let scalar = ty.scalar()?;
     let lanes = count * u32::from(ty.lanes());
     let vector = Type::of(scalar, u8::try_from(lanes).ok()?);
     let memory = match (lanes * scalar.size(), scalar.size()) {
-        // Narrow elements travel in words.
+        // Narrow elements are loaded and stored as words.
         (16, 1 | 2) => Type::of(Scalar::I32, 4),
         (8, 1 | 2) => Type::of(Scalar::I32, 2),
         (4, 1 | 2) => Type::I32,
