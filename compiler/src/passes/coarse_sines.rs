@@ -1,27 +1,30 @@
-//! Sines made here, where those of the device are worth little ([`Defects::coarse_sines`](crate::target::Defects::coarse_sines)).
+//! Computes native sines with polynomials, for devices with inaccurate sines
+//! ([`Defects::coarse_sines`](crate::target::Defects::coarse_sines)).
 //!
 //! ```text
-//! %1 = math.native_sin %0    =>    %2 = fmul %0, 2/pi; %3 = math.rint %2         quarters of a turn
-//!                                  %4 = fsub %0, fmul(%3, pi/2), in three parts  what is left
+//! %1 = math.native_sin %0    =>    %2 = fmul %0, 2/pi; %3 = math.rint %2         quarter circles
+//!                                  %4 = fsub %0, fmul(%3, pi/2), in three parts  remainder
 //!                                  ... one of two series in %4, and a sign
 //! ```
-//! They are good to a few units in the last place of 1 as long as quarters have few digits, which is what programs take from other devices' functions of this kind.
+//! The absolute error is a few units in the last place of 1 if the number of quarter circles is small. Programs rely
+//! on this accuracy, which the native functions of other devices have.
 
 use super::pass::Pass;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Cursor, Function, Inst, MathOp, Op, Region, Scalar, Value};
 
 pub(crate) const PASS: Pass = Pass::function("coarse_sines", |function, _| Ok(run(function)));
 
-/// A quarter turn in three parts. The first two have so few digits that their products with some thousand quarters are exact.
+/// A quarter circle (pi/2) in three parts. The first two have so few digits that their products with some thousand
+/// quarters are exact.
 pub(crate) const QUARTER: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
 
-/// The sine by the square of the angle, divided by the angle; the highest coefficient first.
+/// The sine divided by the angle, as a polynomial in the square of the angle; the highest coefficient first.
 pub(crate) const ODD: [f32; 5] = [2.755_731_9e-6, -1.984_127e-4, 8.333_333e-3, -1.666_666_7e-1, 1.0];
 
-/// The cosine by the square of the angle.
+/// The cosine, as a polynomial in the square of the angle.
 pub(crate) const EVEN: [f32; 5] = [2.480_158_7e-5, -1.388_888_9e-3, 4.166_666_8e-2, -0.5, 1.0];
 
-/// Writes them out; says whether there were any.
+/// Rewrites native sines, cosines and tangents; returns whether there are any.
 fn run(function: &mut Function) -> bool {
     let mut body = std::mem::take(&mut function.body);
     let changed = region(function, &mut body);
@@ -50,7 +53,7 @@ fn region(function: &mut Function, region: &mut Region) -> bool {
     changed
 }
 
-/// The operation that has the function's value at last.
+/// The last operation of the replacement.
 fn written(at: &mut Cursor<'_>, op: MathOp, angle: Value) -> Option<Op> {
     match op {
         MathOp::NativeSin => Some(sine(at, angle, 0)),
@@ -65,7 +68,7 @@ fn written(at: &mut Cursor<'_>, op: MathOp, angle: Value) -> Option<Op> {
     }
 }
 
-/// The sine of an angle some quarter turns on.
+/// The sine of an angle plus a number of quarter circles.
 fn sine(at: &mut Cursor<'_>, angle: Value, quarters: u64) -> Op {
     let quarters_of_circle = with_float(at, BinOp::FMul, angle, std::f32::consts::FRAC_2_PI);
     let whole = at.math(MathOp::Rint, quarters_of_circle);

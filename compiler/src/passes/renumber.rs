@@ -1,10 +1,12 @@
-//! Numbers values in order of their definition and forgets variables that nothing names, so that tables do not grow with every
+//! Numbers values in order of their definition and removes unused variables, so that tables do not grow with every
 //! pass and inlined copies stay small.
+//!
+//! Example: after `%9: i32 = const 1; %4: i32 = add %9, %9` the definitions are `%0` and `%1`.
 
 use super::pass::Pass;
 use crate::ir::{Function, Inst, Op, Region, Value, ValueData, Var};
 
-/// This transformation, as the lists of passes name it.
+/// The pass.
 pub const PASS: Pass = Pass::function("renumber", |function, _| {
     run(function);
     Ok(true)

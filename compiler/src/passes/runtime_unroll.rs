@@ -1,4 +1,5 @@
-//! Does several turns of a counted loop behind one test, so that their loads need not wait for each other.
+//! Unrolls counted loops with a run-time trip count, with one test for several iterations, so that their loads are
+//! independent.
 //!
 //! ```text
 //!                                                   %limit = ssub_sat %n, 3
@@ -9,11 +10,12 @@
 //! }                                                 }
 //!                                                   loop (%i = %j, %s = %t) { as before }
 //! ```
-//! GPU drivers do this for single loops that they understand; NVIDIA's Vulkan does it less than its OpenCL. Number and order of what the turns do stay, but that
-//! loads go before stores and atomics that cannot touch the same memory ([`super::alias`]). Loops that load from buffers, are small, go on in one place and end at
-//! one test of a counter against a bound that does not change are worth it. The step need not be a constant: that of `i += get_global_size(0)` is not.
+//! GPU drivers do this for simple loops; NVIDIA's Vulkan driver does it less than its OpenCL driver. The order of
+//! operations does not change, except that loads move before stores and atomics that cannot alias them
+//! ([`super::alias`]). Candidates are small loops that load from buffers, have one latch, and have one exit that
+//! compares a counter with a loop-invariant bound. The step need not be a constant, as in `i += get_global_size(0)`.
 //!
-//! Expects the form that `resolve_pointers` and `narrow` leave.
+//! Expects the form that `resolve_pointers` and `shrink_int64` produce.
 
 use rustc_hash::FxHashSet;
 
@@ -28,14 +30,15 @@ use crate::ir::{Cursor, Function, Inst, Op, Region, Space, Type, Value};
 
 pub(crate) const PASS: Pass = Pass::function("runtime_unroll", |function, cx| Ok(run(function, cx.key.binding.distinct, cx.purity)));
 
-/// Turns behind one test.
+/// Iterations per test.
 const COPIES: u64 = 4;
-/// Instructions of a loop that is repeated.
+/// Limit for the instructions of an unrolled loop.
 const LARGEST: usize = 48;
-/// All repetitions together add no more to a function.
+/// Limit for the instructions that unrolling adds to a function.
 const GROWTH: usize = 4096;
 
-/// Rewrites the innermost loops that are worth it. Returns whether there were any. `distinct`: see [`BindingKey::distinct`](crate::launch::BindingKey::distinct).
+/// Unrolls innermost loops; returns whether there are any. `distinct`: see
+/// [`BindingKey::distinct`](crate::launch::BindingKey::distinct).
 pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity) -> bool {
     let constants = Constants::of(&function.body);
     let mut body = std::mem::take(&mut function.body);
@@ -57,7 +60,7 @@ struct Batch<'a> {
     function: &'a mut Function,
     constants: Constants,
     growth: usize,
-    /// The first parameters of the loops that were made.
+    /// The first parameters of the unrolled loops.
     made: FxHashSet<Value>,
 }
 
@@ -78,7 +81,8 @@ impl Batch<'_> {
         region.insts = out;
     }
 
-    /// Puts a loop that does several turns in one before another one, and says with what that goes on.
+    /// Emits the unrolled loop before the original one, and returns the initial values of the original loop's
+    /// parameters.
     fn unrolled_loop(&mut self, inst: &Inst, out: &mut Vec<Inst>) -> Option<Vec<Value>> {
         if matches!(inst.op, Op::Loop { unroll: Some(1), .. }) {
             return None;
@@ -113,7 +117,7 @@ impl Batch<'_> {
         Region { insts }
     }
 
-    /// Whether a body loads from buffers and does nothing that other work-items wait for.
+    /// Whether a body loads from buffers and has no effect that other work-items wait for.
     fn is_plain(&self, body: &Region) -> bool {
         let (mut loads, mut plain) = (false, true);
         body.walk(&mut |inst| match inst.op {

@@ -1,4 +1,6 @@
-//! What both regions of an `if` compute alike: it may as well be computed behind it.
+//! Finds computations that both regions of an `if` have in common; they can move after the `if`.
+//!
+//! Example: in `if %c { %1 = add %a, 1; yield %1 } else { %2 = add %a, 1; yield %2 }` both yields are `add %a, 1`.
 
 use rustc_hash::FxHashSet;
 
@@ -11,7 +13,8 @@ pub(super) fn inner<'a>(regions: impl IntoIterator<Item = &'a Region>) -> FxHash
     inner
 }
 
-/// The instruction that defines two values in two regions alike, of what is there outside of both (`inner` is what is not).
+/// The instruction that defines a value in each of two regions identically. Its operands are defined outside of both
+/// regions (`inner` is the set of values defined in them).
 pub(super) fn alike<'a>([a, b]: [(&'a Region, Value); 2], inner: &FxHashSet<Value>) -> Option<&'a Inst> {
     let definition = |(region, value): (&'a Region, Value)| region.insts.iter().find(|inst| inst.results == [value]);
     let (a, b) = (definition(a)?, definition(b)?);
@@ -20,7 +23,8 @@ pub(super) fn alike<'a>([a, b]: [(&'a Region, Value); 2], inner: &FxHashSet<Valu
     (outside && a.op == b.op && a.op.is_pure() && a.op.regions().is_empty()).then_some(a)
 }
 
-/// Takes results out of an `if` that both of its regions give alike; the instructions that compute them behind it.
+/// Removes results of an `if` that both regions compute identically. Returns the instructions that compute them after
+/// the `if`.
 pub(super) fn behind(inst: &mut Inst) -> Vec<Inst> {
     let mut behind = Vec::new();
     let Op::If { then, els, .. } = &mut inst.op else { return behind };

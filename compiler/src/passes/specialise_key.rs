@@ -1,4 +1,4 @@
-//! Puts what the launch key says into a kernel.
+//! Replaces queries of a kernel by the constants of the launch key.
 //!
 //! ```text
 //! %1 = workitem.local_size 0        =>      %1 = const 64
@@ -7,14 +7,14 @@
 //! %4 = eq %param, %null                     %4 = eq %5, %null   (%5 = const null, where the host passed a null pointer)
 //! %5 = load %param                     %6 = workitem.arg_start 0; %7 = ptr_add %param, %6; %5 = load %7
 //! ```
-//! Work-groups at the edge of an NDRange that are smaller than the others have a key of their own.
+//! Smaller work-groups at the edge of an NDRange have a key of their own.
 
 use super::pass::Pass;
 use crate::diag::Span;
 use crate::ir::{Const, Function, Inst, Op, Type, Value, WorkItem};
 use crate::launch::{KernelKey, LaunchKey};
 
-/// The pass that moves parameters, see [`start_parameters`].
+/// The pass that moves parameters; see [`start_parameters`].
 pub(crate) const START: Pass = Pass::function("start_parameters", |function, cx| {
     start_parameters(function, cx.key);
     Ok(!cx.key.binding.started_args.is_empty())
@@ -25,7 +25,7 @@ pub(crate) const PASS: Pass = Pass::function("specialise_key", |function, cx| {
     Ok(true)
 });
 
-/// Replaces the questions whose answer the key has.
+/// Replaces the queries that the key answers.
 pub(crate) fn run(function: &mut Function, key: &KernelKey) {
     if function.kernel.is_some() {
         key.null_args.iter().for_each(|&index| null_parameter(function, index));
@@ -46,14 +46,15 @@ pub(crate) fn run(function: &mut Function, key: &KernelKey) {
     });
 }
 
-/// Makes pointer parameters point to where the host says: those of the key that do not point to the first byte of what is bound for them.
+/// Adds the host's offset to the pointer parameters that the key lists: those that do not point to the first byte of
+/// their binding.
 pub(crate) fn start_parameters(function: &mut Function, key: &LaunchKey) {
     for &index in key.binding.started_args.iter() {
         move_parameter(function, index);
     }
 }
 
-/// Makes a pointer parameter point to where the host says.
+/// Adds the host's offset to a pointer parameter.
 fn move_parameter(function: &mut Function, index: u32) {
     let Some(&param) = usize::try_from(index).ok().and_then(|index| function.params.get(index)) else { return };
     let (start, moved) = (function.new_value(Type::I32), function.new_value(function.ty(param)));
@@ -76,7 +77,7 @@ fn replace(function: &mut Function, old: Value, new: Value) {
     });
 }
 
-/// Puts the null pointer in the place of a parameter.
+/// Replaces a parameter by the null pointer.
 fn null_parameter(function: &mut Function, index: u32) {
     let Some(&param) = usize::try_from(index).ok().and_then(|index| function.params.get(index)) else { return };
     let null = function.new_value(function.ty(param));

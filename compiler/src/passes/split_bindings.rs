@@ -1,18 +1,20 @@
-//! Lets accesses to buffers that are bound in several pieces choose the piece ([`SplitBindings`]).
+//! Lets accesses to buffers with several bindings choose the binding ([`SplitBindings`]).
 //!
 //! ```text
 //! %9 = ptr_add %b, %o                   %9 = ptr_add %b, %o
-//! %x = load f32 %9              =>      %s = ...                                       (the piece in which byte %o is the first)
+//! %x = load f32 %9              =>      %s = ...                                       (the binding that contains byte %o)
 //!                                       %x = switch %s {
 //!                                         0: %1 = load f32 %9; yield %1
 //!                                         default: %2 = sub %o, 134217472; %3 = ptr_add %b1, %2; %4 = load f32 %3; yield %4
 //!                                       }
 //! ```
-//! SplitBindings overlap, so that no access is cut in two: with a size S of the pieces and an overlap V, piece `k` begins at `k * (S - V)`. S is a power of two and all
-//! overlaps together are less than S: byte `o` belongs to piece `q = o / S`, or to the next one if `o >= (q + 1) * (S - V)`, which is where
-//! `o + V * (q + 1)` is in the next multiple of S. That makes the number `(o + V * (o / S) + V) / S`, by shifts.
+//! Bindings overlap, so that no access is split. With a size S and an overlap V, binding `k` starts at `k * (S - V)`.
+//! S is a power of two, and all overlaps together are less than S. Byte `o` belongs to binding `q = o / S`, or to the
+//! next one if `o >= (q + 1) * (S - V)`, that is, if `o + V * (q + 1)` is in the next multiple of S. The number is
+//! therefore `(o + V * (o / S) + V) / S`, computed with shifts.
 //!
-//! Last of all passes over the IR, so that no other one sees the choices: what was merged stays merged.
+//! This is the last pass on the IR except for `subgroup_coalesce`, so that no other pass sees the choices and merged
+//! accesses stay merged.
 
 use rustc_hash::FxHashMap;
 
@@ -22,7 +24,7 @@ use crate::diag::Span;
 use crate::ir::{BinOp, Function, Inst, KernelParam, Op, Region, Space, Type, Value};
 use crate::launch::SplitBindings;
 
-/// This transformation, as the lists of passes name it.
+/// The pass.
 pub const PASS: Pass = Pass::function("split_bindings", |function, cx| {
     let pieces = &cx.key.binding.split;
     let any = !pieces.params.is_empty();
@@ -32,7 +34,7 @@ pub const PASS: Pass = Pass::function("split_bindings", |function, cx| {
     Ok(any)
 });
 
-/// Expects the form that `resolve_pointers` leaves. Adds the parameters of the pieces.
+/// Expects the form that `resolve_pointers` produces. Adds the parameters of the additional bindings.
 pub fn run(function: &mut Function, pieces: &SplitBindings) {
     let mut buffers = Vec::new();
     for &(index, count) in &pieces.params {
@@ -40,7 +42,7 @@ pub fn run(function: &mut Function, pieces: &SplitBindings) {
         if let Some(KernelParam::Buffer { restrict, .. }) =
             function.kernel.as_mut().and_then(|kernel| kernel.params.get_mut(index as usize))
         {
-            // The pieces overlap.
+            // The bindings overlap.
             *restrict = false;
         }
         let mut list = vec![first];
@@ -64,12 +66,12 @@ pub fn run(function: &mut Function, pieces: &SplitBindings) {
 struct Chooser<'a> {
     function: &'a mut Function,
     pieces: &'a SplitBindings,
-    /// The parameters of each buffer's pieces.
+    /// Per buffer: the parameters of its bindings.
     buffers: Vec<Vec<Value>>,
-    /// Addresses in them: which buffer, and the offset.
+    /// Pointers into them: the buffer and the offset.
     pointers: FxHashMap<Value, (usize, Value)>,
     constants: Constants,
-    /// The pieces of offsets, as far as they have been asked for in the regions around.
+    /// The binding numbers of offsets that are available in the enclosing regions.
     known: FxHashMap<Value, Value>,
 }
 
@@ -97,7 +99,7 @@ impl Chooser<'_> {
         let span = inst.span;
         let last = self.buffers[buffer].len() - 1;
         if let Some(bits) = self.constants.bits(offset) {
-            // What is beyond the last piece is beyond the buffer.
+            // Offsets after the last binding are out of bounds.
             let piece = ((bits & u64::from(u32::MAX)) / u64::from(self.pieces.step())).min(last as u64) as usize;
             self.go_to(&mut inst.op, buffer, piece, offset, span, out);
             out.push(inst);
@@ -117,7 +119,7 @@ impl Chooser<'_> {
         out.push(Inst { op: Op::Switch { selector, cases, default }, results: inst.results, span });
     }
 
-    /// The number of the piece in which a byte is the first of an access.
+    /// The number of the binding for an access that starts at `offset`.
     fn selector(&mut self, offset: Value, span: Span, out: &mut Vec<Inst>) -> Value {
         let SplitBindings { shift, overlap, .. } = *self.pieces;
         let mut word = |op: Op, out: &mut Vec<Inst>| self.function.emit(out, span, Type::I32, op);
@@ -129,7 +131,7 @@ impl Chooser<'_> {
         word(Op::Bin(BinOp::LShr, moved, shift), out)
     }
 
-    /// A region that does an access to one piece.
+    /// A region with the access to one binding.
     fn case(&mut self, inst: &Inst, buffer: usize, piece: usize, offset: Value) -> Region {
         let mut insts = Vec::new();
         let mut op = inst.op.clone();
@@ -140,7 +142,7 @@ impl Chooser<'_> {
         Region { insts }
     }
 
-    /// Lets an operation go to a byte of a buffer in one of its pieces.
+    /// Makes an operation access a byte of a buffer through one of its bindings.
     fn go_to(&mut self, op: &mut Op, buffer: usize, piece: usize, offset: Value, span: Span, out: &mut Vec<Inst>) {
         let (Some(&base), Some(ptr), true) = (self.buffers[buffer].get(piece), pointer(op), piece > 0) else { return };
         let begin = piece as u64 * u64::from(self.pieces.step());
@@ -169,7 +171,7 @@ mod tests {
     use crate::ir::verify::verify;
     use crate::launch::SplitBindings;
 
-    /// 4 KiB each, of which 128 bytes are the next one's too.
+    /// Bindings of 4 KiB that overlap by 128 bytes.
     fn pieces(count: u32) -> SplitBindings {
         SplitBindings { params: vec![(0, count)], shift: 12, overlap: SplitBindings::WIDEST }
     }

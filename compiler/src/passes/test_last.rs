@@ -1,4 +1,4 @@
-//! Loops that are tested at their end go on in one place, as those do that are tested at their beginning.
+//! Gives bottom-tested loops a single latch, like top-tested loops have.
 //!
 //! ```text
 //! loop (%i = ...) {                                  loop (%i = ...) {
@@ -9,8 +9,8 @@
 //!   unreachable                                        continue %b
 //! }                                                  }
 //! ```
-//! Compilers that optimise before they write SPIR-V turn all loops so, and unrolling is for loops whose turns are counted. What both regions of an `if` compute alike moves behind it: counters
-//! above all.
+//! Optimising SPIR-V compilers rotate all loops, but `unroll` needs a loop with one latch. Values that both regions
+//! of an `if` compute identically, especially counters, move after the `if`.
 
 use super::pass::Pass;
 use super::sink_common;
@@ -40,7 +40,7 @@ fn inside(region: &mut Region) -> bool {
     changed
 }
 
-/// Moves what goes on behind the `if` at the end of a body that goes on or leaves.
+/// Moves the `continue` after the `if` at the end of a body with one side that continues and one that breaks.
 fn go_on_last(body: &mut Region) -> bool {
     let [.., Inst { op: Op::If { then, els, .. }, .. }, Inst { op: Op::Unreachable, .. }] = &mut body.insts[..] else { return false };
     let goes_on = match (then.terminator(), els.terminator()) {

@@ -1,4 +1,4 @@
-//! Goes on to the next turn of a loop at one place where it was done at several: `if (...) continue;`.
+//! Merges several `continue`s of a loop (`if (...) continue;`) into one latch.
 //!
 //! ```text
 //! loop (%i = ...) {                               loop (%i = ...) {
@@ -8,8 +8,9 @@
 //!   %k = add %i, 1; continue %k                   }
 //! }
 //! ```
-//! What stands behind moves to where the others go on. A counter that all ways raise alike is the same for all work-items of a vector then, and so is what they find by it; where the ways meet by parameters of the next turn
-//! each has its own.
+//! The code after the `if` moves into the other side. A counter that all paths increment in the same way is then
+//! uniform for all work-items of a vector, and so are the addresses computed from it. If the paths met at the loop's
+//! parameters, each work-item would have its own counter.
 
 use rustc_hash::FxHashMap;
 
@@ -19,10 +20,10 @@ use crate::ir::{Function, Inst, Op, Region, Value};
 
 pub(crate) const PASS: Pass = Pass::function("unify_latches", |function, _| Ok(run(function)));
 
-/// The most ways of a loop that meet.
+/// Limit for the paths of a loop that are merged.
 const MOST: usize = 16;
 
-/// Has every loop of a function go on at one place, where nothing has to be copied for that. Returns whether anything changed.
+/// Gives every loop of a function a single latch if this needs no copies. Returns whether anything changed.
 pub(crate) fn run(function: &mut Function) -> bool {
     let mut body = std::mem::take(&mut function.body);
     let changed = inside(function, &mut body);
@@ -47,7 +48,7 @@ fn continues(region: &Region) -> bool {
     matches!(region.terminator(), Some(Op::Continue(_)))
 }
 
-/// Whether an instruction is an `if` of which one region goes on to the next turn, and the other to what is behind.
+/// Whether an instruction is an `if` of which one region continues the loop and the other one falls through.
 fn parts(inst: &Inst) -> bool {
     match &inst.op {
         Op::If { then, els, .. } => continues(then) && els.yields() || then.yields() && continues(els),
@@ -55,7 +56,7 @@ fn parts(inst: &Inst) -> bool {
     }
 }
 
-/// Whether work-items wait for each other somewhere: where that stands is not changed.
+/// Whether work-items synchronise somewhere: such code is not moved.
 fn waits(insts: &[Inst]) -> bool {
     let waits_at = |inst: &Inst| matches!(inst.op, Op::Barrier(_) | Op::Group { .. });
     insts.iter().any(|inst| {
@@ -65,7 +66,7 @@ fn waits(insts: &[Inst]) -> bool {
     })
 }
 
-/// Brings the ways of a region together that ends in `continue`.
+/// Merges the paths of a region that ends in `continue`.
 fn meet(function: &mut Function, region: &mut Region, most: usize) -> bool {
     let Some(at) = region.insts.iter().position(parts).filter(|_| most > 0 && continues(region)) else { return false };
     if waits(&region.insts[at + 1..]) {
@@ -91,7 +92,8 @@ fn meet(function: &mut Function, region: &mut Region, most: usize) -> bool {
     true
 }
 
-/// Has two regions that go on to the next turn yield instead: what with, for the `continue` behind them, before which stands what both computed alike.
+/// Makes two regions that continue the loop yield their values instead. Emits identical computations and one
+/// `continue` after them.
 fn join(function: &mut Function, results: &mut Vec<Value>, [first, second]: [&mut Region; 2], behind: &mut Vec<Inst>) -> Vec<Value> {
     let inner = sink_common::inner([&*first, &*second]);
     let (Some(Op::Continue(a)), Some(Op::Continue(b))) = (first.terminator().cloned(), second.terminator().cloned()) else {

@@ -1,4 +1,4 @@
-//! Gives a function one `return`, at its end, so that its body can be put in the place of a call.
+//! Gives a function one `return`, at its end, so that its body can be inlined.
 //!
 //! ```text
 //! if %c {                      if %c {
@@ -12,9 +12,10 @@
 //!                              %v = load $ret
 //!                              return %v
 //! ```
-//! The returned value goes through a private variable, which `sroa` dissolves. What follows an `if` or `switch` of which one region
-//! alone goes on moves into that region. Where several go on, and behind loops, a flag says whether the function has returned. A
-//! function with very many returns in a row becomes a loop of one turn that each `return` breaks, so that regions do not nest without bound.
+//! The returned value is kept in a private variable, which `sroa` removes. The code after an `if` or `switch` with a
+//! single region that falls through moves into that region. If several regions fall through, and after loops, a flag
+//! records whether the function has returned. A function with very many consecutive returns becomes a loop with one
+//! iteration and a `break` per `return`, so that the nesting depth stays bounded.
 
 use super::pass::Pass;
 use crate::diag::Span;
@@ -27,10 +28,10 @@ pub(crate) const PASS: Pass = Pass::function("unify_returns", |function, cx| {
     Ok(true)
 });
 
-/// How deep the rest of a function may move into regions.
+/// Limit for the nesting depth that moving code may add.
 const MAX_MOVES: usize = 24;
 
-/// Brings `function` into the form described above; does nothing if it has it already. `ptr_size` is the size of a pointer in bytes.
+/// Converts `function` to this form. `ptr_size` is the size of a pointer in bytes.
 pub(crate) fn run(function: &mut Function, ptr_size: u32) {
     let mut returns = 0;
     function.body.walk(&mut |inst| returns += usize::from(matches!(inst.op, Op::Return(_))));
@@ -45,7 +46,7 @@ pub(crate) fn run(function: &mut Function, ptr_size: u32) {
     let body = std::mem::take(&mut function.body);
     let mut pass = Structuring { slot, function };
     let mut insts = pass.sequence(body.insts, None, &[], 0);
-    // Without a `yield` nothing ever gets to the end.
+    // Without a `yield` the end is unreachable.
     if matches!(insts.last(), Some(Inst { op: Op::Yield(_), .. })) {
         insts.pop();
         let value = pass.load_result(&mut insts, span);
@@ -54,7 +55,7 @@ pub(crate) fn run(function: &mut Function, ptr_size: u32) {
     function.body = Region { insts };
 }
 
-/// What a returned value is in memory: a `bool` is a byte there.
+/// The type of a returned value in memory: a `bool` is a byte.
 const fn memory_type(ty: Type) -> Type {
     match ty {
         Type::Scalar(Scalar::Bool) | Type::Vector(Scalar::Bool, _) => ty.with_scalar(Scalar::I8),
@@ -62,23 +63,24 @@ const fn memory_type(ty: Type) -> Type {
     }
 }
 
-/// Natural alignment of a slot of that many bytes.
+/// Natural alignment of a slot of `size` bytes.
 const fn align_of(size: u32) -> u32 {
     if size == 0 { 1 } else { size.next_power_of_two() }
 }
 
 struct Structuring<'a> {
     function: &'a mut Function,
-    /// Where the returned value is kept.
+    /// The variable with the returned value.
     slot: Option<Var>,
 }
 
 impl Structuring<'_> {
-    /// Rewrites the instructions of a region outside of loops, which yields values of types `results`. The new list has no `return` and ends
-    /// in a `yield` of as many values (or never ends). Where `flag` is given it is set on the way of each `return`.
+    /// Rewrites the instructions of a region outside of loops, which yields values of types `results`. The new list
+    /// has no `return` and ends in a `yield` with as many values, or is infinite. Each `return` sets `flag`, if
+    /// given.
     fn sequence(&mut self, insts: Vec<Inst>, flag: Option<Var>, results: &[Type], depth: usize) -> Vec<Inst> {
         if depth == MAX_MOVES && insts.iter().any(contains_return) {
-            return self.one_turn_loop(insts, flag, results);
+            return self.single_iteration_loop(insts, flag, results);
         }
         let mut out = Vec::with_capacity(insts.len());
         let mut work = VecDeque::from(insts);
@@ -131,7 +133,8 @@ impl Structuring<'_> {
         out
     }
 
-    /// Moves what follows `inst` into the one region of it that goes on, if any, and rewrites all of its regions.
+    /// Moves the code after `inst` into its single region that falls through, if there is one, and rewrites all of
+    /// its regions.
     fn move_rest(&mut self, inst: &mut Inst, mut rest: Vec<Inst>, flag: Option<Var>, results: &[Type], depth: usize) {
         let old_results = std::mem::take(&mut inst.results);
         for region in inst.op.regions_mut() {
@@ -148,8 +151,8 @@ impl Structuring<'_> {
         }
     }
 
-    /// `loop { ...; break }`, left by each `return`.
-    fn one_turn_loop(&mut self, insts: Vec<Inst>, flag: Option<Var>, results: &[Type]) -> Vec<Inst> {
+    /// `loop { ...; break }` with a `break` per `return`.
+    fn single_iteration_loop(&mut self, insts: Vec<Inst>, flag: Option<Var>, results: &[Type]) -> Vec<Inst> {
         let mut out = Vec::new();
         let span = insts.first().map_or(Span::NONE, |inst| inst.span);
         let left = flag.unwrap_or_else(|| self.flag(&mut out, span));
@@ -167,7 +170,8 @@ impl Structuring<'_> {
         out
     }
 
-    /// Turns each `return` inside of a loop's body into a `break` that sets `left`. `types` are those of the loop's results.
+    /// Replaces each `return` in a loop's body by a `break` that sets `left`. `types` are the types of the loop's
+    /// results.
     fn in_loop(&mut self, region: &mut Region, left: Var, types: &[Type]) {
         let mut out = Vec::with_capacity(region.insts.len());
         for mut inst in std::mem::take(&mut region.insts) {
@@ -206,7 +210,7 @@ impl Structuring<'_> {
         region.insts = out;
     }
 
-    /// Keeps the returned value (none: it is kept already) and sets the flag.
+    /// Stores the returned value, unless it is already stored, and sets the flag.
     fn leave(&mut self, out: &mut Vec<Inst>, span: Span, value: Option<Value>, flag: Option<Var>) {
         if let (Some(value), Some(slot)) = (value, self.slot) {
             let memory = memory_type(self.function.returned());
@@ -229,7 +233,7 @@ impl Structuring<'_> {
         out.push(Inst::effect(Op::Store { ptr, value, align, volatile: false }, span));
     }
 
-    /// A new flag, cleared.
+    /// A new, cleared flag.
     fn flag(&mut self, out: &mut Vec<Inst>, span: Span) -> Var {
         let flag = self.function.new_var("", 1, 1);
         let zero = self.function.emit_bits(out, span, Type::Scalar(Scalar::I8), 0);
@@ -245,7 +249,7 @@ impl Structuring<'_> {
         self.function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::Ne, value, zero))
     }
 
-    /// Puts `if flag { return }` (of the value that is kept already) before the work to do.
+    /// Inserts `if flag { return }` before the remaining work; the value is already stored.
     fn leave_if(&mut self, work: &mut VecDeque<Inst>, flag: Var, span: Span) {
         let mut list = Vec::new();
         let cond = self.flag_is_set(&mut list, flag, span);
@@ -274,7 +278,7 @@ impl Structuring<'_> {
     }
 }
 
-/// A region that does nothing.
+/// A region that only falls through.
 fn going_on(span: Span) -> Region {
     Region { insts: vec![Inst::effect(Op::Yield(Vec::new()), span)] }
 }

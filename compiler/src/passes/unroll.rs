@@ -1,4 +1,4 @@
-//! Repeats the bodies of loops.
+//! Unrolls loops.
 //!
 //! ```text
 //! %r = loop (%i = 0, %s = %x) {
@@ -7,10 +7,13 @@
 //!   continue add %i, 1; %t                 =>     %u = add %t, 1
 //! }                                               ... %u for %r
 //! ```
-//! * A loop whose number of turns is known is written out if that stays small, or if it indexes a private array that is only indexed by counters of such
-//!   loops: `sroa` then makes values of the array. `opencl_unroll_hint` raises the limit or forbids it.
-//! * On a device that stops loops after some number of turns ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)), a short loop of many or unknown turns does several in one,
-//!   each with its own tests, or with one for all where their number is known to be a multiple:
+//! * A loop with a known trip count is fully unrolled if the result is small, or if it indexes a private array that
+//!   is only indexed by counters of such loops: `sroa` then promotes the array. `opencl_unroll_hint` raises the limit
+//!   or forbids unrolling.
+//! * Some drivers stop loops after a number of iterations
+//!   ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)). There, a short loop with many
+//!   or unknown iterations is partially unrolled. Each copy has its own test, or one test covers all copies if the
+//!   trip count is a known multiple:
 //!
 //! ```text
 //! loop (%p = %a) {              loop (%p = %a) {
@@ -20,10 +23,10 @@
 //!                                 continue g(%q)
 //!                               }
 //! ```
-//!   That moves the limit away, but does not lift it.
+//! This raises the limit but does not remove it.
 //!
-//! Only innermost loops are looked at, and only those that go on in one place, at the end of their body; writing a loop out makes the one
-//! around it innermost for the next time.
+//! Only innermost loops with a single latch at the end of their body are unrolled. After full unrolling, the
+//! enclosing loop is the innermost one.
 
 use super::loop_copies::{copy, copy_iteration};
 use super::pass::Pass;
@@ -34,46 +37,48 @@ use crate::analysis::loops::{Counted, PlainLoop};
 use crate::ir::{Function, Inst, Module, Op, Region, Scalar, Space, Type, Value, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Instructions of a loop that is written out without a special reason.
+/// Limit for the instructions of a fully unrolled loop.
 const MEDIUM: usize = 2048;
 
-/// Instructions of a loop that is written out for the sake of a private array, or because the source asks for it.
+/// Limit for the instructions of a fully unrolled loop that indexes a private array or has an unroll hint.
 const LARGE: usize = 8192;
 
-/// All unrolling together adds no more instructions to a function.
+/// Limit for the instructions that all unrolling adds to a function.
 const GROWTH: usize = 16_384;
 
-/// Turns of a loop that is written out: each has an instruction at least.
+/// Limit for the trip count of a fully unrolled loop: each iteration has at least one instruction.
 const MAX_ITERATIONS: u64 = LARGE as u64;
 
-/// Copies of a body that is repeated, at most.
+/// Limit for the copies of a partially unrolled body.
 const COPIES: usize = 8;
 
-/// Instructions that all copies of a body have together, roughly.
+/// Approximate limit for the instructions of all copies of a body.
 const ALL_COPIES: usize = 192;
 
-/// What an access to private memory counts in them: lavapipe makes one for each work-item that it does at a time.
+/// The weight of an access to private memory: lavapipe emits one access per work-item of its vector.
 const PRIVATE_ACCESS: usize = 24;
 
-/// What an operation on doubles counts where integers do it (`crate::doubles`), which is later.
+/// The weight of an operation on emulated doubles (`crate::doubles`), which are expanded later.
 const SOFT_DOUBLE: usize = 64;
 
-/// A loop that is known to do no more turns is not repeated: turns that are done in vain would cost as much as is gained.
+/// Loops with at most this many iterations are not partially unrolled: the useless last iterations would cost as much
+/// as the gain.
 const FEW: u64 = 16;
 
-/// Nor is one that does no more of them together with those of the loops around it.
+/// The same limit for the iterations of a loop multiplied by those of the enclosing loops.
 const FEW_IN_ALL: u64 = 4096;
 
-/// The pass that writes loops out.
+/// The pass for full unrolling.
 pub(crate) const PASS: Pass = Pass::function("unroll", |function, cx| {
     Ok(write_out(function, (cx.target.soft_doubles(), cx.target.shaders.costs.accesses_by_words && !cx.target.native)))
 });
 
-/// The pass that does several turns of short loops in one, when all else is done.
+/// The pass for partial unrolling of short loops, the last pass of all.
 pub(crate) const LAST: Pass =
     Pass::function("unroll_last", |function, cx| Ok(repeat_all(function, cx.target.soft_doubles().then_some(cx.module))));
 
-/// Does several turns of the innermost loops in one. Returns whether there were any. `soft_doubles`: the module, where it has the functions that do doubles by integers.
+/// Partially unrolls the innermost loops; returns whether there are any. `soft_doubles`: the module, if it contains
+/// functions that emulate doubles.
 fn repeat_all(function: &mut Function, soft_doubles: Option<&Module>) -> bool {
     let constants = Constants::of(&function.body);
     let iterations = Trips::of(function).into_iterations();
@@ -85,7 +90,8 @@ fn repeat_all(function: &mut Function, soft_doubles: Option<&Module>) -> bool {
     changed
 }
 
-/// Writes out the innermost loops that are worth it. Returns whether there were any. `soft_doubles`: doubles will be done by integers; `by_words`: see `Costs::accesses_by_words`.
+/// Fully unrolls the innermost loops that satisfy the limits; returns whether there are any. `soft_doubles`: doubles
+/// will be emulated; `by_words`: see `Costs::accesses_by_words`.
 fn write_out(function: &mut Function, (soft_doubles, by_words): (bool, bool)) -> bool {
     let constants = Constants::of(&function.body);
     let addresses = Addresses::of(function, &function.body);
@@ -115,10 +121,10 @@ struct WriteOut<'a> {
     by_words: bool,
     constants: Constants,
     addresses: Addresses,
-    /// Private variables that stay in memory whatever is written out: they are indexed by something else than counters.
+    /// Private variables that stay in memory after unrolling, because they have an index that is not a counter.
     stay: FxHashSet<Var>,
     growth: usize,
-    /// What stands for the results of loops that are written out.
+    /// Replacements for the results of fully unrolled loops.
     replaced: FxHashMap<Value, Value>,
 }
 
@@ -130,7 +136,7 @@ impl WriteOut<'_> {
             if let Op::Loop { body, .. } = &inst.op
                 && !has_loop(body)
             {
-                // Names that were replaced inside are replaced now; nothing in there unrolls any more.
+                // Replacements inside the loop are done; nothing in it unrolls any more.
                 if let Op::Loop { body, .. } = &mut inst.op {
                     self.rename_all(body);
                 }
@@ -159,7 +165,7 @@ impl WriteOut<'_> {
         region.walk_mut(&mut |inst| self.rename(inst));
     }
 
-    /// Writes a counted loop out. False if it stays.
+    /// Fully unrolls a counted loop. Returns false if the loop stays.
     fn write_out(&mut self, inst: &Inst, out: &mut Vec<Inst>) -> bool {
         let Op::Loop { unroll, .. } = &inst.op else { return false };
         if *unroll == Some(1) {
@@ -183,7 +189,7 @@ impl WriteOut<'_> {
         for _ in 0..iterations {
             current = copy_iteration(self.function, &plain, current, Some(counted.test), out);
         }
-        // What comes before the test is done once more.
+        // The code before the test is executed once more.
         let mut map: FxHashMap<Value, Value> = plain.params.iter().copied().zip(current).collect();
         for inst in &plain.body.insts[..counted.test] {
             let copy = copy(self.function, inst, &mut map);
@@ -195,7 +201,7 @@ impl WriteOut<'_> {
         true
     }
 
-    /// The instructions of a body, and those that its accesses and doubles will be.
+    /// The number of instructions of a body, including the later expansion of its accesses and doubles.
     fn weight(&self, body: &Region) -> usize {
         let mut size = body.size().max(1);
         if self.by_words {
@@ -228,7 +234,7 @@ impl WriteOut<'_> {
         size
     }
 
-    /// Whether the body accesses a private variable at a place that is not constant, where writing loops out makes it so.
+    /// Whether the body accesses a private variable at an offset that becomes constant by unrolling.
     fn indexes_private(&self, body: &Region) -> bool {
         let mut found = false;
         body.walk(&mut |inst| {
@@ -240,7 +246,7 @@ impl WriteOut<'_> {
         found
     }
 
-    /// Private variables that are indexed by what is not constant once all counted loops are written out.
+    /// Private variables with an index that is not constant after all counted loops are unrolled.
     fn stay(&self, body: &Region) -> FxHashSet<Var> {
         let mut known = vec![false; self.function.values.len()];
         self.find_known(body, &mut known);
@@ -256,7 +262,7 @@ impl WriteOut<'_> {
         stay
     }
 
-    /// Notes which values are constant once all counted loops are written out.
+    /// Marks the values that are constant after all counted loops are unrolled.
     fn find_known(&self, region: &Region, known: &mut Vec<bool>) {
         for inst in &region.insts {
             if let Op::Loop { init, params, body, .. } = &inst.op {
@@ -266,7 +272,7 @@ impl WriteOut<'_> {
                 for (&param, start) in params.iter().zip(init) {
                     known[param.index()] = plain.is_some() && known[start.index()];
                 }
-                // What goes on with something unknown is not known in the next turn.
+                // A parameter with an unknown value in `continue` is unknown in the next iteration.
                 loop {
                     self.find_known(body, known);
                     let next = plain.as_ref().map_or(&[][..], |plain| plain.next);
@@ -302,7 +308,7 @@ impl WriteOut<'_> {
                     }
                     continue;
                 }
-                // What private memory holds at a known place may be known as well.
+                // A load from a known offset of private memory may be known too.
                 Op::Load { ptr, volatile: false, .. } => matches!(self.function.ty(*ptr), Type::Ptr(Space::Private | Space::Constant)),
                 Op::Const(_) | Op::Un(..) | Op::Bin(..) | Op::Cmp(..) | Op::Cast(..) | Op::Select(..) => true,
                 Op::VarAddr(_) | Op::GlobalAddr(_) | Op::PtrAdd(..) => true,
@@ -316,19 +322,19 @@ impl WriteOut<'_> {
     }
 }
 
-/// Does several turns of loops in one.
+/// Partially unrolls loops.
 struct Repeat<'a> {
     function: &'a mut Function,
-    /// Where these are.
+    /// The module with the functions that emulate doubles.
     soft_doubles: Option<&'a Module>,
     constants: Constants,
-    /// How many turns loops do at most, by their first parameter.
+    /// Upper bounds for the iterations of loops, by their first parameter.
     iterations: FxHashMap<Value, u64>,
     changed: bool,
 }
 
 impl Repeat<'_> {
-    /// `times` is how often the region runs at most, where that is known.
+    /// `times` is an upper bound for the executions of the region, if known.
     fn region(&mut self, region: &mut Region, times: Option<u64>) {
         for inst in &mut region.insts {
             let Op::Loop { params, body, .. } = &mut inst.op else {
@@ -354,7 +360,7 @@ impl Repeat<'_> {
         body.walk(&mut |inst| {
             size += match &inst.op {
                 Op::Load { ptr, .. } | Op::Store { ptr, .. } if self.function.ty(*ptr) == Type::Ptr(Space::Private) => PRIVATE_ACCESS,
-                // Drivers copy them.
+                // Drivers inline calls.
                 Op::Call(callee, _) => {
                     self.soft_doubles.and_then(|module| module.functions.get(callee.index())).map_or(1, |callee| callee.body.size())
                 }
@@ -368,8 +374,8 @@ impl Repeat<'_> {
     }
 }
 
-/// Does so many turns of a loop that goes on in one place in one, or about as many where the number of turns is known to be a multiple of that: then there is
-/// one test for all of them. False for other loops.
+/// Unrolls a loop with a single latch `copies` times, or about as often if the trip count is a known multiple; then
+/// one test covers all copies. Returns false for other loops.
 fn repeat(function: &mut Function, constants: &Constants, inst: &mut Inst, copies: usize) -> bool {
     let Some(plain) = PlainLoop::of(&inst.op) else { return false };
     let exact = Counted::fixed(function, &plain, constants, MAX_ITERATIONS).and_then(|(counted, iterations)| {
@@ -400,7 +406,7 @@ mod tests {
     use super::write_out;
     use crate::ir::{Op, read::read_module};
 
-    /// Whether a loop of so many turns, which moves a vector of that type from global memory to memory of that space, is written out.
+    /// Whether a loop that copies a vector of this type from global memory to memory of this space is fully unrolled.
     fn is_written_out(iterations: u32, vector: &str, space: &str, by_words: bool) -> bool {
         let text = format!(
             "kernel @f0 \"k\" (%0: ptr.global buffer, %1: ptr.{space} {}) {{
@@ -437,7 +443,8 @@ mod tests {
 
     #[test]
     fn words_of_accesses_count_where_each_is_code() {
-        // Ten instructions in a turn, and 2,048 in all; two of them are accesses, which may count for each word.
+        // An iteration has ten instructions; the limit for all iterations is 2,048. Two of them are accesses, which
+        // may count once per word.
         for (vector, words) in [("i32", 1), ("i8x4", 4), ("f32x4", 4), ("i64x2", 4), ("i16x16", 16), ("f32x16", 16), ("f64x16", 32)] {
             let most = 2048 / (10 + 2 * (words - 1));
             for space in ["global", "local"] {

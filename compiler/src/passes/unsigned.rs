@@ -1,10 +1,12 @@
-//! Signed operations on what is known not to be negative become unsigned ones, which are bits and shifts where the divisor is a power of two.
+//! Replaces signed operations on non-negative values by unsigned ones. With a power of two as divisor these become
+//! shifts and masks.
 //!
 //! ```text
 //! %2 = workitem.local_id 0
 //! %3 = srem %2, 16                =>    %3 = urem %2, 16
 //! ```
-//! Tiles are indexed by `id / 16` and `id % 16` of `int`s: a vector of neighbours then has one row and sixteen columns, and accesses it as such (`sgemm_registers` on a CPU).
+//! Tiles are indexed with `id / 16` and `id % 16` of `int`s. A vector of neighbours then has one row index and
+//! sixteen consecutive column indices, which gives contiguous accesses (`sgemm_registers` on a CPU).
 
 use super::pass::Pass;
 use crate::ir::{BinOp, Const, Function, Inst, Op, Region, Type, Value, WorkItem};
@@ -17,7 +19,7 @@ pub(crate) const PASS: Pass = Pass::function("unsigned", |function, cx| {
     Ok(changed)
 });
 
-/// `most`: for each 32-bit integer so far that is not negative as a signed one, the largest that it may be.
+/// `most`: an upper bound for each 32-bit integer that is non-negative as a signed one.
 fn region(function: &Function, body: &mut Region, local_size: [u32; 3], most: &mut [Option<u32>]) -> bool {
     let mut changed = false;
     for inst in &mut body.insts {

@@ -1,14 +1,15 @@
-//! Makes one access of those that a work-item makes side by side.
+//! Merges contiguous accesses of a work-item into one wide access, like NIR's `nir_opt_load_store_vectorize`.
 //!
 //! ```text
 //! %x = load f32 (ptr_add %buffer, %o) align 4          %v = load f32x2 (ptr_add %buffer, %o) align 8
 //! %p = add %o, 4                                 =>    %x = extract %v, 0
 //! %y = load f32 (ptr_add %buffer, %p) align 4          %y = extract %v, 1
 //! ```
-//! The fields of a structure, the words of a block: work-items that load them one by one make as many accesses with gaps between neighbours, and a device moves
-//! 16 bytes a lane at once. Only what is accessed anyway and in any case is: loads come forward to the first of them, stores wait for the last, and nothing in
-//! between may jump, wait, or touch what they touch. An access gets no wider than its alignment allows, up to 16 bytes, or beyond where lanes exchange parts
-//! ([`super::subgroup_coalesce`]). Expects the form that `resolve_pointers` and `narrow` leave.
+//! If work-items access the fields of a structure or the words of a block one by one, neighbouring work-items access
+//! memory with gaps; a device moves 16 bytes per lane at once. Only unconditional accesses are merged: loads move to
+//! the first one, stores move to the last one, and nothing in between may jump, synchronise, or alias. The width is
+//! limited by the alignment and by 16 bytes, or more if lanes exchange parts ([`super::subgroup_coalesce`]). Expects
+//! the form that `resolve_pointers` and `shrink_int64` produce.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -26,43 +27,43 @@ pub(crate) const PASS: Pass = Pass::function("vectorize_memory", |function, cx| 
     Ok(run(function, cx.key.binding.distinct, cx.purity, Widest { bytes, unaligned: false }))
 });
 
-/// For CPUs, whose lanes' accesses become whole vectors that are sorted: however they are aligned.
+/// For CPUs, which deinterleave whole vectors: alignment does not matter.
 pub(crate) const SORTED: Pass = Pass::function("vectorize_memory_sorted", |function, cx| {
     Ok(run(function, cx.key.binding.distinct, cx.purity, Widest { bytes: MOST_SORTED, unaligned: true }))
 });
 
-/// Bytes of what a work-item accesses at once where vectors are sorted.
+/// Limit in bytes for a merged access if vectors are deinterleaved.
 const MOST_SORTED: u32 = 64;
 
-/// How wide accesses may become.
+/// Limits for merged accesses.
 #[derive(Clone, Copy)]
 pub(crate) struct Widest {
-    /// Bytes at most.
+    /// In bytes.
     pub bytes: u32,
-    /// Whether the alignment does not matter.
+    /// Whether accesses need no alignment.
     pub unaligned: bool,
 }
 
-/// Bytes of the widest access that a device makes at once.
+/// Size in bytes of a device's widest access.
 pub(crate) const WIDE: u32 = 16;
 
-/// Groups of accesses that are followed at a time: every store looks at all of them.
+/// Limit for the groups that are tracked at a time: every store checks all of them.
 const MOST_OPEN: usize = 64;
 
-/// What accesses that may become one have in common.
+/// The common properties of accesses that may be merged.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
-    /// The pointer from which the offset is counted.
+    /// The pointer that offsets are relative to.
     base: Value,
-    /// The object, where it is known.
+    /// The object, if known.
     root: Option<Root>,
-    /// What is not constant of the offset.
+    /// The non-constant terms of the offset.
     terms: SmallVec<[(Value, u32); 4]>,
-    /// Of accesses of this type, or for who sorts vectors of its size.
+    /// The type of the accesses, or a type of the same size if vectors are deinterleaved.
     ty: Type,
 }
 
-/// An access, by its place among all loads and stores.
+/// An access, by its index among all loads and stores.
 #[derive(Clone, Copy)]
 struct Member {
     place: usize,
@@ -72,16 +73,16 @@ struct Member {
     ty: Type,
 }
 
-/// Accesses that become one.
+/// Accesses that are merged.
 struct Joined {
-    /// In the order of their addresses.
+    /// In address order.
     members: Vec<Member>,
     align: u32,
-    /// What each of them is within it: of their own type, or of words.
+    /// The type of each part: the type of the accesses, or words.
     part: Type,
 }
 
-/// Accesses that may still become one.
+/// Groups of accesses that may still be extended.
 type Open = FxHashMap<Key, Vec<Member>>;
 
 /// Rewrites a kernel. Returns whether there was anything.
@@ -121,7 +122,7 @@ struct Finder<'f> {
     zeros: Vec<u8>,
     memory: MemoryUse<'f>,
     widest: Widest,
-    /// Loads and stores so far.
+    /// Loads and stores up to here.
     next: usize,
     joined: Vec<Joined>,
 }
@@ -185,7 +186,8 @@ impl Finder<'_> {
         self.close(&mut stores, |_, _| true);
     }
 
-    /// Bytes of an access that may be one of several in a wider one: words, or for who sorts vectors whatever is as large as words.
+    /// Size in bytes of an access that may be merged: a word, or a type of the size of words if vectors are
+    /// deinterleaved.
     fn bytes(&self, ty: Type) -> Option<u32> {
         let size = ty.scalar()?.size();
         let whole = size * u32::from(ty.lanes());
@@ -193,7 +195,7 @@ impl Finder<'_> {
         (ty.lanes() != 3 && least >= 4).then_some(whole)
     }
 
-    /// What an access has in common with others, and the constant part of its offset.
+    /// The common properties of an access, and the constant part of its offset.
     fn key(&self, ptr: Value, ty: Type) -> Option<(Key, u32)> {
         self.bytes(ty)?;
         if self.widest.unaligned {
@@ -207,7 +209,7 @@ impl Finder<'_> {
         Some((Key { base, root: Some(root), terms, ty }, constant))
     }
 
-    /// The same where pointers are addresses: from wherever they come, one sum behind the other.
+    /// Like `key`, for pointers that are addresses: also accepts unknown pointers, as a sum of terms.
     fn sorted_key(&self, ptr: Value, ty: Type) -> Option<(Key, u32)> {
         if self.function.ty(ptr) == Type::Ptr(Space::Private) {
             return None;
@@ -224,7 +226,7 @@ impl Finder<'_> {
         Some((Key { base, root: self.memory.root(ptr), terms: all.terms, ty }, all.constant))
     }
 
-    /// Ends the groups of those roots.
+    /// Ends the groups of some roots.
     fn close(&mut self, open: &mut Open, meets: impl Fn(&MemoryUse<'_>, Option<Root>) -> bool) {
         let mut closed: Vec<(Key, Vec<Member>)> = open.extract_if(|key, _| meets(&self.memory, key.root)).collect();
         // In an order that does not depend on hashes.
@@ -234,7 +236,8 @@ impl Finder<'_> {
         }
     }
 
-    /// How many bytes neighbours are apart at least where that can be seen and matters: what lies closer belongs to the next of them as well, and is best loaded in rows.
+    /// A lower bound in bytes for the distance of neighbouring work-items, if it is known and relevant: accesses that
+    /// are closer overlap with the neighbour's, and are better loaded contiguously.
     fn apart(&self, terms: &[(Value, u32)]) -> u32 {
         let is_id = |value: Value| match self.definitions.get(value) {
             Some(Op::Cast(_, inner)) => self.is_id(*inner),
@@ -248,7 +251,7 @@ impl Finder<'_> {
         matches!(self.definitions.get(value), Some(Op::WorkItem(WorkItem::GlobalId(0) | WorkItem::LocalId(0))))
     }
 
-    /// Makes as wide accesses of a group as there can be.
+    /// Merges the accesses of a group into accesses that are as wide as possible.
     fn join(&mut self, Key { base, terms, ty, .. }: &Key, mut members: Vec<Member>) {
         let Some(size) = self.bytes(*ty) else { return };
         members.sort_unstable_by_key(|member| (member.at, member.place));
@@ -275,12 +278,12 @@ impl Finder<'_> {
     }
 }
 
-/// Words of so many bytes in all.
+/// Words with `bytes` bytes in total.
 fn words(bytes: u32) -> Type {
     if bytes == 4 { Type::I32 } else { Type::Vector(Scalar::I32, (bytes / 4) as u8) }
 }
 
-/// Whether memory of two objects may be the same.
+/// Whether two objects may alias.
 fn meets(memory: &MemoryUse<'_>, one: Option<Root>, other: Option<Root>) -> bool {
     one.zip(other).is_none_or(|(one, other)| !memory.apart(one, other))
 }
@@ -288,13 +291,13 @@ fn meets(memory: &MemoryUse<'_>, one: Option<Root>, other: Option<Root>) -> bool
 struct Writer<'f> {
     function: &'f mut Function,
     joined: Vec<Joined>,
-    /// Which access, and which part of it, becomes of a load or store.
+    /// Per load or store: the merged access and the part of it.
     joins: FxHashMap<usize, (usize, usize)>,
     offsets: FxHashMap<Value, (Value, Value)>,
     next: usize,
-    /// What wide loads gave, once they were made.
+    /// The results of the wide loads that are already emitted.
     vectors: Vec<Option<Value>>,
-    /// Places and values of the stores that have been taken away.
+    /// Positions and values of the stores that were removed.
     values: Vec<Vec<(usize, Value)>>,
 }
 
@@ -324,7 +327,7 @@ impl Writer<'_> {
         region.insts = out;
     }
 
-    /// The pointer to the first part, from that to another.
+    /// The pointer to the first part, derived from the pointer to another part.
     fn pointer(&mut self, out: &mut Vec<Inst>, inst: &Inst, ptr: Value, (group, part): (usize, usize)) -> Value {
         let members = &self.joined[group].members;
         let by = members.first().zip(members.get(part)).map_or(0, |(first, here)| first.at.wrapping_sub(here.at));

@@ -1,4 +1,4 @@
-//! Memory that is zero when a kernel begins, where a context asks for that (cl_khr_initialize_memory).
+//! Clears memory when a kernel starts, if the context requests it (cl_khr_initialize_memory).
 //!
 //! ```text
 //! kernel @k(%0: ptr.local local 4) {      =>      kernel @k(%0: ptr.local local 4) zeroed {        at the build
@@ -6,9 +6,9 @@
 //! kernel @k(...) zeroed {                 =>      for (i = local id * 4; i < size; i += group * 4) store.i32 %0 + i, 0      at the launch
 //!   barrier local                                 barrier local
 //! ```
-//! Private variables are cleared at the beginning of their function, and what is written before it is read costs nothing in the end. The bytes of work-group memory are dealt
-//! out to the work-items of a group, once the launch has said how many they are, and how large the arguments. The barrier is there from the build on, so that whatever asks
-//! whether a kernel's work-items wait for each other sees it.
+//! Private variables are cleared at the start of their function; dead store elimination removes most of this.
+//! Work-group memory is cleared by all work-items of a group at the launch, when the group size and the argument
+//! sizes are known. The barrier is inserted at the build, so that every analysis of barriers sees it.
 
 use super::pass::Pass;
 use crate::diag::Span;
@@ -18,10 +18,10 @@ use crate::ir::{
 };
 use crate::target::Zeroed;
 
-/// The pass of launches: clears work-group memory.
+/// The pass for launches: clears work-group memory.
 pub(crate) const PASS: Pass = Pass::module("zeroed", |module, cx| Ok(clear_local(module, &cx.key.kernel.local_args)));
 
-/// Does what a build does: clears private variables, and says which kernels clear work-group memory.
+/// The step for builds: clears private variables, and marks the kernels that clear work-group memory.
 pub(super) fn at_build(module: &mut Module, zeroed: Zeroed) {
     if zeroed.private {
         module.functions.iter_mut().for_each(clear_variables);
@@ -41,7 +41,7 @@ pub(super) fn at_build(module: &mut Module, zeroed: Zeroed) {
     }
 }
 
-/// Work-group variables that functions name.
+/// The work-group variables that functions use.
 fn locals_of<'f>(globals: &[GlobalVar], functions: impl Iterator<Item = &'f Function>) -> Vec<Global> {
     let mut found = Vec::new();
     for function in functions {
@@ -68,7 +68,7 @@ fn clear_variables(function: &mut Function) {
     function.body.insts.splice(0..0, out);
 }
 
-/// Whether there was something to clear.
+/// Clears work-group memory; returns whether there was any.
 fn clear_local(module: &mut Module, arguments: &[u32]) -> bool {
     let kernel = module.functions.first().and_then(|function| function.kernel.as_ref());
     let Some(kernel) = kernel.filter(|kernel| kernel.zeroed) else { return false };
@@ -106,7 +106,7 @@ impl Clearing<'_> {
         self.emit(Type::I32, Op::Bin(op, a, b))
     }
 
-    /// The number of the work-item in its group, and how many there are.
+    /// The index of the work-item in its group, and the group size.
     fn place(&mut self) -> (Value, Value) {
         let mut word = |item: fn(u8) -> WorkItem, dim| self.emit(Type::I32, Op::WorkItem(item(dim)));
         let (ids, sizes) = ([0, 1, 2].map(|dim| word(WorkItem::LocalId, dim)), [0, 1, 2].map(|dim| word(WorkItem::LocalSize, dim)));
@@ -117,7 +117,7 @@ impl Clearing<'_> {
         (self.bin(BinOp::Add, before, ids[0]), self.bin(BinOp::Mul, plane, sizes[2]))
     }
 
-    /// Clears words, and what is left of them byte by byte.
+    /// Clears words, and the remainder byte by byte.
     fn clear(&mut self, dst: Value, size: u32, align: u32, place: (Value, Value)) {
         let words = if align >= 4 { size & !3 } else { 0 };
         self.dealt(dst, 0..words, Scalar::I32, place);

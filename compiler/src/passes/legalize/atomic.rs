@@ -1,10 +1,14 @@
-//! Atomics on floats: exchanges as integers, arithmetic by compare-and-exchange. Of halves emission knows loads and compare-and-exchange, and all else is made of them.
+//! Atomics on floats: exchanges become integer exchanges, arithmetic becomes a compare-and-exchange loop. For halves
+//! emission supports loads and compare-and-exchange; all other operations are built from them.
+//!
+//! Example: `atomic fadd f32 %p, %x` becomes `loop { %n = fadd %old, %x; cmpxchg %p, %old, %n }` on devices without
+//! it.
 
 use super::Lower;
 use crate::ir::{AtomicOp, BinOp, Build, CastOp, CmpOp, Inst, Op, Region, Scalar, Space, Type, Value};
 
 impl Lower<'_> {
-    /// The result of an atomic operation, where it has to be rewritten.
+    /// The result of an atomic operation that must be rewritten.
     pub(super) fn atomic(&mut self, op: AtomicOp, ptr: Value, value: Option<Value>, ty: Scalar) -> Option<Option<Value>> {
         let integer = match ty {
             Scalar::F16 | Scalar::I16 => Scalar::I16,
@@ -20,7 +24,7 @@ impl Lower<'_> {
                 Some(None)
             }
             AtomicOp::Xchg if integer == Scalar::I16 => Some(Some(self.exchange_loop(None, ptr, value?, ty, integer))),
-            // An acquiring load, where an operation that writes is what orders (`crate::lower`).
+            // An acquiring load, on devices where a read-modify-write operation provides the order (`crate::lower`).
             AtomicOp::Or if ty == Scalar::I16 => Some(Some(self.exchange_loop(Some(BinOp::Or), ptr, value?, ty, integer))),
             AtomicOp::FAdd if self.has_native_add(ptr, ty) => None,
             AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => {
@@ -66,7 +70,7 @@ impl Lower<'_> {
         self.target.shaders.spirv && self.target.shaders.float_atomics && ty == Scalar::F32 && self.ty(ptr) == Type::Ptr(Space::Global)
     }
 
-    /// Replaces a number by `op(number, value)`, or by the value; the result is the number before.
+    /// Replaces a number by `op(number, value)`, or by the value; returns the old number.
     fn exchange_loop(&mut self, op: Option<BinOp>, ptr: Value, value: Value, ty: Scalar, integer: Scalar) -> Value {
         let (float, bits) = (Type::Scalar(ty), Type::Scalar(integer));
         let first = self.push(bits, Op::Atomic { op: AtomicOp::Load, ptr, value: None, ty: integer });
@@ -86,7 +90,7 @@ impl Lower<'_> {
         self.as_bits(float, result)
     }
 
-    /// The same bits as another type, or the value itself where it has that type.
+    /// A bitcast to another type, or the value itself if it has this type.
     fn as_bits(&mut self, ty: Type, value: Value) -> Value {
         if self.ty(value) == ty { value } else { self.push(ty, Op::Cast(CastOp::Bitcast, value)) }
     }

@@ -1,10 +1,12 @@
-//! Bit counts of widths that devices do not count: narrow ones in 32 bits, 64 bits by halves.
+//! Bit counts of widths without device instructions: narrow types are counted in 32 bits, 64 bits in halves.
+//!
+//! Example: `popcount i16 %0` becomes `popcount i32 (zext %0)`.
 
 use super::Lower;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, MathOp, Scalar, Value};
 
 impl Lower<'_> {
-    /// The value of an integer `math` operation, where it has to be rewritten.
+    /// The replacement of an integer `math` operation that must be rewritten.
     pub(super) fn bit_function(&mut self, op: MathOp, a: Value) -> Option<Value> {
         let scalar = self.ty(a).scalar()?;
         match op {
@@ -12,7 +14,7 @@ impl Lower<'_> {
                 let ty = self.ty(a);
                 let zero = self.bits(ty, 0);
                 let negative = self.bin(BinOp::Sub, zero, a);
-                // The least value stays as it is, which is right as an unsigned one.
+                // The smallest value stays unchanged, which is correct as an unsigned number.
                 Some(self.bin(BinOp::SMax, a, negative))
             }
             MathOp::Clz | MathOp::Ctz | MathOp::Popcount | MathOp::ReverseBits => match scalar {

@@ -1,15 +1,18 @@
-//! Division that leaves a quotient and a remainder, done once: the remainder is what the quotient leaves.
+//! Division for both quotient and remainder, done once: the remainder is computed from the quotient.
 //!
-//! Division of 64-bit integers by constants, as multiplication. Devices divide 32 bits by constants well; of 64 bits they make a loop or a long function: on an H100 600 turns of two
-//! remainders take 41 us in place of 213.
+//! Division of 64-bit integers by constants, as multiplication. Devices divide 32-bit integers by constants well; for
+//! 64 bits they use a loop or a long function. On an H100, 600 iterations with two remainders take 41 us instead of
+//! 213 us.
 //!
 //! For a divisor `d` and `2^(l-1) < d <= 2^l`, with `m = floor(2^64 (2^l - d) / d) + 1` and `t` the high half of `m n`, the quotient of `n` is
 //! `(t + (n - t) / 2) / 2^(l-1)`, rounded down (Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994, figure 4.1).
-//! Half of all divisors need a multiplier of 64 bits only: where `m d - 2^(64+s) <= 2^s` for `m = floor(2^(64+s) / d) + 1`, the quotient is the high half of
-//! `m n`, divided by `2^s` (theorem 4.2 there). Of even divisors the factors of 2 are shifted out first, where that helps.
+//! Half of all divisors need a 64-bit multiplier only: if `m d - 2^(64+s) <= 2^s` for `m = floor(2^(64+s) / d) + 1`,
+//! the quotient is the high half of `m n`, divided by `2^s` (theorem 4.2 there). For even divisors, factors of 2 are
+//! shifted out first if this helps.
 //!
-//! With signs, magnitudes are divided: the quotient has the sign of both, the remainder that of the dividend. Divisors that are not known are left to the device, unless
-//! it gets them wrong ([`Defects::signed_quotients`](crate::target::Defects::signed_quotients)).
+//! Signed division divides magnitudes: the quotient has the product of the signs, the remainder has the sign of the
+//! dividend. Unknown divisors are left to the device unless it miscompiles them
+//! ([`Defects::signed_quotients`](crate::target::Defects::signed_quotients)).
 
 use rustc_hash::FxHashSet;
 
@@ -17,7 +20,8 @@ use super::Lower;
 use crate::analysis::definitions::Constants;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Op, Region, Scalar, Type, Value};
 
-/// What is divided by what for both quotient and remainder, both with or without signs. Constants are no matter: what devices make of them is little, and shared.
+/// The operands that are divided for both quotient and remainder, with the same signedness. Constant divisors are
+/// skipped: devices emit little code for them and share it.
 pub(super) fn pairs(body: &Region, known: &Constants) -> FxHashSet<(Value, Value)> {
     let (mut quotients, mut remainders) = (FxHashSet::default(), FxHashSet::default());
     body.walk(&mut |inst| match inst.op {
@@ -33,27 +37,27 @@ pub(super) fn pairs(body: &Region, known: &Constants) -> FxHashSet<(Value, Value
     quotients.iter().filter(|&&found| both(found)).map(|&(_, a, b)| (a, b)).collect()
 }
 
-/// The multiplier and the last shift for a divisor that is no power of two.
+/// The multiplier and the last shift for a divisor that is not a power of two.
 fn magic(divisor: u64) -> (u64, u32) {
     let ceiling = 64 - (divisor - 1).leading_zeros();
     let rest = (1_u128 << ceiling) - u128::from(divisor);
     let multiplier = (rest << 64) / u128::from(divisor) + 1;
-    // Below 2^64, since the rest is smaller than the divisor.
+    // Less than 2^64, because the rest is less than the divisor.
     (multiplier as u64, ceiling - 1)
 }
 
-/// A multiplier and a shift that are enough for numbers below `2^bits`, if there are any.
+/// A multiplier and a shift that suffice for numbers below `2^bits`, if they exist.
 fn short_magic(divisor: u64, bits: u32) -> Option<(u64, u32)> {
     let shift = 63 - divisor.leading_zeros();
     let power = 1_u128 << (64 + shift);
     let multiplier = power / u128::from(divisor) + 1;
-    // Below 2^64, since 2^shift is less than the divisor.
+    // Less than 2^64, because 2^shift is less than the divisor.
     let excess = multiplier * u128::from(divisor) - power;
     (excess <= 1_u128 << (64 + shift - bits)).then_some((multiplier as u64, shift))
 }
 
 impl Lower<'_> {
-    /// A quotient or remainder; `None` where it is left to the device.
+    /// A quotient or remainder; `None` if it is left to the device.
     pub(super) fn divide(&mut self, op: BinOp, a: Value, b: Value) -> Option<Value> {
         if self.ty(b).scalar() != Some(Scalar::I64) {
             return None;
@@ -69,7 +73,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Without signs, by a constant; `None` where it is better left to the device.
+    /// Unsigned, by a constant; `None` if the device does it better.
     fn divide_by(&mut self, op: BinOp, a: Value, divisor: u64) -> Option<Value> {
         if divisor < 3 || divisor.is_power_of_two() {
             return None;
@@ -85,7 +89,8 @@ impl Lower<'_> {
         Some(self.bin(BinOp::Sub, a, product))
     }
 
-    /// With signs. The least number has a magnitude without one, and so has its quotient by -1, as it has to wrap; a divisor of zero is one, as everywhere.
+    /// Signed. The magnitude of the smallest number fits an unsigned type, and its quotient by -1 wraps as required.
+    /// A divisor of zero counts as one, as everywhere.
     fn divide_magnitudes(&mut self, op: BinOp, a: Value, b: Value, divisor: Option<u64>) -> Value {
         let sign = self.bin_bits(BinOp::AShr, a, 63);
         let magnitude = self.with_sign(a, sign);
@@ -106,17 +111,17 @@ impl Lower<'_> {
         self.with_sign(made, sign)
     }
 
-    /// A number where `sign` is 0, its negative where that is -1.
+    /// The number if `sign` is 0, its negation if `sign` is -1.
     fn with_sign(&mut self, value: Value, sign: Value) -> Value {
         let flipped = self.bin(BinOp::Xor, value, sign);
         self.bin(BinOp::Sub, flipped, sign)
     }
 
-    /// The remainder by a divisor from 3 to below 2^31. A quotient that may be too small by one is enough: the remainder of it is below twice the divisor
-    /// then, and so a word; a word's arithmetic finds it.
+    /// The remainder by a divisor from 3 to below 2^31. A quotient that may be too small by one is sufficient: its
+    /// remainder is below twice the divisor, fits a word, and is corrected in 32 bits.
     fn short_remainder(&mut self, a: Value, divisor: u64) -> Value {
-        // The multiplier rounded down is by less than 1 too small, and three times what is lost below the high half is less than 1: together less than 4 of
-        // 2^shift, which is at least 4.
+        // The rounded-down multiplier is too small by less than 1, and three times the part lost below the high half
+        // is less than 1: together less than 4 of 2^shift, which is at least 4.
         let scale = if divisor < 4 { divisor * 2 } else { divisor };
         let shift = 63 - scale.leading_zeros();
         let multiplier = ((1_u128 << (64 + shift)) / u128::from(scale)) as u64;
@@ -130,13 +135,13 @@ impl Lower<'_> {
         });
         let carries = self.bin(BinOp::Add, x, y);
         let high = self.bin(BinOp::Add, product, carries);
-        // Of twice the divisor the quotient is half as large.
+        // The quotient by twice the divisor is half as large.
         let quotient = self.bin_bits(BinOp::LShr, high, u64::from(shift));
         let [a, quotient] = [a, quotient].map(|value| self.cast(CastOp::Trunc, value, Scalar::I32));
         let rest = self.bin_bits(BinOp::Mul, quotient, scale);
         let mut rest = self.bin(BinOp::Sub, a, rest);
         for multiple in [scale, divisor] {
-            // Wraps to something larger where it is less.
+            // Wraps to a larger number if it is less.
             let less = self.bin_bits(BinOp::Sub, rest, multiple);
             rest = self.bin(BinOp::UMin, rest, less);
             if multiple == divisor {
@@ -146,7 +151,7 @@ impl Lower<'_> {
         self.cast(CastOp::ZExt, rest, Scalar::I64)
     }
 
-    /// A quotient or remainder of what is divided for both.
+    /// A quotient or remainder of operands that are divided for both.
     pub(super) fn divide_once(&mut self, op: BinOp, a: Value, b: Value) -> Value {
         let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
         let quotient = if let Some(&quotient) = self.quotients.get(&(signed, a, b)) {
@@ -162,7 +167,7 @@ impl Lower<'_> {
         }
         let product = self.bin(BinOp::Mul, quotient, b);
         let rest = self.bin(BinOp::Sub, a, product);
-        // The remainder by zero is that by one, as everywhere: the quotient is.
+        // The remainder by zero is the remainder by one, like the quotient.
         let is_zero = self.cmp_bits(CmpOp::Eq, b, 0);
         let zero = self.bits(self.ty(b), 0);
         self.select(is_zero, zero, rest)

@@ -1,15 +1,17 @@
-//! Float operations that devices compute wrongly: fused multiply-add on those that do not fuse, `rsqrt` of doubles and halves, doubles to halves.
+//! Float operations that devices compute incorrectly: fused multiply-add without fusing, `rsqrt` of doubles and
+//! halves, and conversions of doubles to halves.
 //!
-//! In the next wider type the product is exact. The sum is rounded to odd there: where it is inexact its last bit is set, so that
-//! rounding once more, to the type asked for, gives what one rounding would have given (Boldo and Melquiond, "Emulation of a FMA and
-//! correctly rounded sums: proved algorithms using rounding to odd", IEEE Transactions on Computers 57, 2008). That holds because the
-//! wider type has more than twice as many bits and two. Where there is none, [`super::fma`] does it.
+//! In the next wider type the product is exact. The sum is rounded to odd: if it is inexact, its last bit is set.
+//! Rounding it again to the requested type then gives the result of a single rounding (Boldo and Melquiond,
+//! "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", IEEE Transactions on
+//! Computers 57, 2008). This requires that the wider type has more than twice as many bits plus two. Without a wider
+//! type, [`super::fma`] is used.
 
 use super::Lower;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, MathOp, Op, Scalar, Type, Value};
 
 impl Lower<'_> {
-    /// The value of `fma`, where the device's own is not fused.
+    /// The value of `fma`, if the device's own is not fused.
     pub(super) fn fma(&mut self, a: Value, b: Value, c: Value) -> Option<Value> {
         let scalar = self.ty(a).scalar()?;
         if self.target.language.fused_fma {
@@ -33,8 +35,9 @@ impl Lower<'_> {
         Some(self.cast(CastOp::FToF, sum, scalar))
     }
 
-    /// `rsqrt` of doubles and halves. NVIDIA's of doubles looks at the high word alone, and takes a NaN whose payload is in the low one for
-    /// infinity; lavapipe's of halves is 1.33 units in the last place off, where 1 is allowed.
+    /// `rsqrt` of doubles and halves. NVIDIA's `rsqrt` of doubles only checks the high word, and treats a NaN with
+    /// its payload in the low word as infinity. lavapipe's `rsqrt` of halves has an error of 1.33 ulp; 1 ulp is
+    /// allowed.
     pub(super) fn reciprocal_sqrt(&mut self, x: Value) -> Option<Value> {
         match self.ty(x).scalar()? {
             Scalar::F64 => {}
@@ -50,7 +53,7 @@ impl Lower<'_> {
         Some(self.select(nan, x, root))
     }
 
-    /// A call for each lane of the function that does it in the type itself.
+    /// A call per lane of the function that computes in the type itself.
     fn fma_calls(&mut self, helper: usize, a: Value, b: Value, c: Value) -> Option<Value> {
         let function = self.helpers[helper]?;
         let ty = self.ty(a);
@@ -77,12 +80,12 @@ impl Lower<'_> {
         let (a_error, b_error) = (self.bin(BinOp::FSub, a, a_part), self.bin(BinOp::FSub, b, b_part));
         let error = self.bin(BinOp::FAdd, a_error, b_error);
         let zero = self.bits(float, 0);
-        // Comparisons are false for the NaN that the error of an infinite sum is.
+        // Comparisons are false for NaN, which is the error of an infinite sum.
         let (below, above) = (self.cmp(CmpOp::FLt, error, zero), self.cmp(CmpOp::FGt, error, zero));
         self.odd(sum, below, above, integer)
     }
 
-    /// A double as a half. Drivers go through a float, of which the rounding shows: it is to odd here.
+    /// A double as a half. Drivers convert through a float with double rounding; here the first rounding is to odd.
     pub(super) fn double_to_half(&mut self, x: Value) -> Value {
         let nearest = self.cast(CastOp::FToF, x, Scalar::F32);
         let back = self.cast(CastOp::FToF, nearest, Scalar::F64);
@@ -91,7 +94,7 @@ impl Lower<'_> {
         self.cast(CastOp::FToF, odd, Scalar::F16)
     }
 
-    /// What was rounded to nearest, rounded to odd: the exact value is below or above it, or neither.
+    /// Changes rounding to nearest into rounding to odd: the exact value is below or above `nearest`, or neither.
     fn odd(&mut self, nearest: Value, below: Value, above: Value, integer: Scalar) -> Value {
         let float = self.ty(nearest);
         let inexact = self.bin(BinOp::Or, below, above);
@@ -100,7 +103,7 @@ impl Lower<'_> {
         let even = self.cmp_bits(CmpOp::Eq, last, 0);
         let adjust = self.bin(BinOp::And, inexact, even);
         let negative = self.cmp_bits(CmpOp::SLt, bits, 0);
-        // Towards the error: away from zero where it has the sum's sign.
+        // Towards the error: away from zero if the error has the sign of the sum.
         let inwards = self.bin(BinOp::Xor, negative, below);
         let integers = self.ty(bits);
         let (up, down) = (self.bits(integers, 1), self.bits(integers, u64::MAX));

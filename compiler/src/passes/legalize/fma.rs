@@ -1,8 +1,8 @@
-//! `fma` where no wider type has room for the product: a function of the module, called for each lane.
+//! `fma` in a type without a wider type for the product: a function of the module, called per lane.
 //!
-//! The operands are brought near 1, their product and the sum with the addend are kept as pairs of floats (Dekker's product, Knuth's
-//! sum), and of the pair's low parts the sum is rounded to odd (see [`super::float`]). Where the result is a denormal, which has fewer
-//! bits, the unrounded sum is prepared so that the last scaling is the only rounding.
+//! The operands are scaled to near 1. The product, and its sum with the addend, are kept as pairs of floats (Dekker's
+//! product, Knuth's sum). The sum of the pair's low parts is rounded to odd (see [`super::float`]). If the result is
+//! a denormal, which has fewer bits, the unrounded sum is prepared so that the last scaling is the only rounding.
 
 use super::Lower;
 use crate::analysis::definitions::Constants;
@@ -11,16 +11,16 @@ use crate::ir::{BinOp, Build, CastOp, CmpOp, Function, Inst, Op, Region, Scalar,
 use crate::target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What differs between float types.
+/// The parameters of a float type.
 struct Format {
     float: Scalar,
     integer: Scalar,
     /// Stored bits of the significand.
     fraction: u64,
     bias: i64,
-    /// Where one of product and addend exceeds the other by more than that many binary orders, its exact distance does not matter.
+    /// If product and addend differ by more than this number of binary orders, the exact distance does not matter.
     far: i64,
-    /// `2^s + 1`, `s` half the significand, as the type's bits: splits a float in two.
+    /// `2^s + 1` with `s` half the significand's size, as the type's bits: splits a float in two.
     splitter: u64,
 }
 
@@ -28,7 +28,7 @@ const SINGLE: Format = Format { float: Scalar::F32, integer: Scalar::I32, fracti
 const DOUBLE: Format =
     Format { float: Scalar::F64, integer: Scalar::I64, fraction: 52, bias: 1023, far: 120, splitter: 0x41a0_0000_0200_0000 };
 
-/// The function `fma(x, y, z)` of a float type; `None` for types that need none.
+/// The function `fma(x, y, z)` of a float type; `None` for types that do not need one.
 pub(super) fn function(scalar: Scalar, target: &Target) -> Option<Function> {
     let format = match scalar {
         Scalar::F32 => SINGLE,
@@ -86,7 +86,7 @@ impl Fma<'_, '_> {
         self.l.bin_bits(BinOp::And, high, self.exponent_mask())
     }
 
-    /// `2^n` for an `i32` within the exponents of normal numbers.
+    /// `2^n` for an `i32` in the exponent range of normal numbers.
     fn power(&mut self, n: Value) -> Value {
         let biased = self.l.bin_bits(BinOp::Add, n, self.format.bias as u64);
         let wide = if self.format.integer == Scalar::I64 { self.l.cast(CastOp::ZExt, biased, Scalar::I64) } else { biased };
@@ -100,7 +100,7 @@ impl Fma<'_, '_> {
         self.l.bin_bits(BinOp::Or, kept, ((n + self.format.bias) as u64) << self.format.fraction)
     }
 
-    /// Significand in [0.5, 1) and exponent of a finite number that is not zero.
+    /// Significand in [0.5, 1) and exponent of a finite non-zero number.
     fn frexp(&mut self, x: Value) -> (Value, Value) {
         let raw = self.raw(x);
         let exponent = self.biased(raw);
@@ -118,7 +118,7 @@ impl Fma<'_, '_> {
         (self.real(significand), exponent)
     }
 
-    /// A float as the sum of two with half the significand each.
+    /// A float as the sum of two floats with half the significand each.
     fn split(&mut self, x: Value) -> (Value, Value) {
         let c = self.l.bin_bits(BinOp::FMul, x, self.format.splitter);
         let rest = self.l.bin(BinOp::FSub, c, x);
@@ -168,7 +168,7 @@ impl Fma<'_, '_> {
         let zero = |e: &mut Self, v: Value| e.l.cmp_bits(CmpOp::FEq, v, 0);
         let (xi, yi, zi) = (infinite(self, x), infinite(self, y), infinite(self, z));
         let (x0, y0, z0) = (zero(self, x), zero(self, y), zero(self, z));
-        // Last condition wins.
+        // The last condition takes precedence.
         let result = self.l.select(z0, plain_product, finite);
         let product_zero = self.l.bin(BinOp::Or, x0, y0);
         let result = self.l.select(product_zero, plain, result);
@@ -177,13 +177,13 @@ impl Fma<'_, '_> {
         self.l.select(product_infinite, plain, result)
     }
 
-    /// The result for finite operands that are not zero.
+    /// The result for finite non-zero operands.
     fn finite(&mut self, x: Value, y: Value, z: Value) -> Value {
         let ((xs, xe), (ys, ye), (zs, ze)) = (self.frexp(x), self.frexp(y), self.frexp(z));
         let far = self.format.far;
         let product_exponent = self.l.bin(BinOp::Add, xe, ye);
         let above = self.l.bin(BinOp::Sub, ze, product_exponent);
-        // Numbers below are multiples of 2^scale.
+        // Smaller numbers are multiples of 2^scale.
         let near_scale = product_exponent;
         let far_scale = self.l.bin_bits(BinOp::Sub, ze, far as u64);
         let dominated = self.l.cmp_bits(CmpOp::SGt, above, far as u64);
@@ -205,14 +205,15 @@ impl Fma<'_, '_> {
         let biased = self.biased(raw);
         let unbiased = self.l.bin_bits(BinOp::Sub, biased, self.format.bias as u64);
         let exponent = self.l.bin(BinOp::Add, unbiased, scale);
-        // Bits that the result, as a denormal, has fewer than `hi`.
+        // Number of bits that a denormal result has fewer than `hi`.
         let least = self.l.bits(Type::I32, (1 - self.format.bias) as u64);
         let lost = self.l.bin(BinOp::Sub, least, exponent);
         let denormal = self.l.cmp_bits(CmpOp::SGt, lost, 0);
         let one_lost = self.l.cmp_bits(CmpOp::Eq, lost, 1);
         let last = self.l.bin_bits(BinOp::And, raw, 1);
         let odd = self.l.cmp_bits(CmpOp::Ne, last, 0);
-        // With two bits or more lost `hi` has to become odd; with one lost an odd `hi` is a tie, which `lo` decides.
+        // If two or more bits are lost, `hi` must become odd; if one is lost, an odd `hi` is a tie, which `lo`
+        // decides.
         let right = self.l.bin(BinOp::Xor, one_lost, odd);
         let wrong = self.l.push(Type::BOOL, Op::Un(UnOp::Not, right));
         let inexact = {
@@ -229,13 +230,13 @@ impl Fma<'_, '_> {
         let step = self.l.select(opposite, down, up);
         let step = self.l.select(adjust, step, none);
         let raw = self.l.bin(BinOp::Add, raw, step);
-        // A step may reach the next power of two: the exponent is read again.
+        // A step may reach the next power of two, so the exponent is read again.
         let biased = self.biased(raw);
         let unbiased = self.l.bin_bits(BinOp::Sub, biased, self.format.bias as u64);
         let exponent = self.l.bin(BinOp::Add, unbiased, scale);
         let significand = self.with_exponent(raw, 0);
         let significand = self.real(significand);
-        // In two steps, of which only the last can round or overflow.
+        // In two steps, of which only the last one can round or overflow.
         let limit = 2 * self.format.bias - 4;
         let exponent = self.clamp(exponent, -limit, limit);
         let first = self.l.bin_bits(BinOp::AShr, exponent, 1);

@@ -1,4 +1,6 @@
-//! High halves of products, saturation, rotation.
+//! High halves of products, saturating arithmetic, and rotations.
+//!
+//! Example: `uadd_sat %0, %1` becomes `%2 = add %0, %1; %3 = ult %2, %0; select %3, -1, %2`.
 
 use super::Lower;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Scalar, Value};
@@ -45,7 +47,7 @@ impl Lower<'_> {
                 {
                     return Some(self.rotate_words(a, amount % 64));
                 }
-                // Amounts are modulo the width, so the other shift is by the negative amount.
+                // Shift amounts are taken modulo the width, so the other shift is by the negated amount.
                 let back = if let Some(amount) = self.known.bits(b) {
                     self.bits(ty, u64::from(bits).wrapping_sub(amount) % u64::from(bits))
                 } else {
@@ -59,8 +61,8 @@ impl Lower<'_> {
         })
     }
 
-    /// A rotation of 64 bits. Each word of the result is the low one of a shift to the right, of the number or of the one with its words exchanged: devices have
-    /// an instruction that does no more than that.
+    /// A 64-bit rotation. Each word of the result is the low word of a right shift of the number, or of the number
+    /// with exchanged words: devices have an instruction for this (funnel shift).
     fn rotate_words(&mut self, x: Value, amount: u64) -> Value {
         let (down, up) = (self.bin_bits(BinOp::LShr, x, 32), self.bin_bits(BinOp::Shl, x, 32));
         let exchanged = self.bin(BinOp::Or, up, down);
@@ -77,7 +79,7 @@ impl Lower<'_> {
         self.bin(BinOp::Or, high, low)
     }
 
-    /// `result`, or the limit of the sign of `a` where `x & y` is negative.
+    /// `result`, or the limit with the sign of `a` if `x & y` is negative.
     fn saturate(&mut self, x: Value, y: Value, a: Value, result: Value, top: u64) -> Value {
         let both = self.bin(BinOp::And, x, y);
         let overflow = self.cmp_bits(CmpOp::SLt, both, 0);
@@ -99,13 +101,13 @@ impl Lower<'_> {
         self.cast(CastOp::Trunc, high, scalar)
     }
 
-    /// The high half of a product whose full width does not exist, from products of halves.
+    /// The high half of a product in a type without a wider type, from products of halves.
     fn mul_hi_by_halves(&mut self, scalar: Scalar, signed: bool, a: Value, b: Value) -> Value {
         let half = u64::from(scalar.bits()) / 2;
         let ((al, ah), (bl, bh)) = (self.halves(scalar, a), self.halves(scalar, b));
         let low = self.bin(BinOp::Mul, al, bl);
         let carry = self.bin_bits(BinOp::LShr, low, half);
-        // None of these sums overflows: (2^h - 1)^2 + 2 (2^h - 1) is below 2^2h.
+        // These sums do not overflow: (2^h - 1)^2 + 2 (2^h - 1) is below 2^2h.
         let cross = self.bin(BinOp::Mul, ah, bl);
         let first = self.bin(BinOp::Add, cross, carry);
         let (first_low, first_high) = self.halves(scalar, first);
@@ -118,7 +120,7 @@ impl Lower<'_> {
         if !signed {
             return sum;
         }
-        // A negative operand counts 2^bits too much of the other one.
+        // A negative operand adds 2^bits times the other operand too much.
         let top = u64::from(scalar.bits()) - 1;
         let correction = |l: &mut Self, sign, other| {
             let all = l.bin_bits(BinOp::AShr, sign, top);
@@ -129,7 +131,8 @@ impl Lower<'_> {
         self.bin(BinOp::Sub, sum, y)
     }
 
-    /// The low and the high half of an integer. Of 64 bits as words made longer: devices have one instruction for the product of two such.
+    /// The low and the high half of an integer. Halves of 64 bits are zero-extended words: devices have one
+    /// instruction for the product of two of them.
     pub(super) fn halves(&mut self, scalar: Scalar, x: Value) -> (Value, Value) {
         let half = u64::from(scalar.bits()) / 2;
         let mask = (1_u64 << half) - 1;

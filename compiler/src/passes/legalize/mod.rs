@@ -1,6 +1,6 @@
-//! Rewrites operations that naga or some device lacks into simpler ones.
+//! Rewrites operations that naga or some device lacks in terms of simpler ones.
 //!
-//! Runs last, on what [`SHADER`](super::SHADER) leaves. Before and after, for a 16-bit `mul_hi`:
+//! Runs after [`SHADER`](super::SHADER). Before and after, for a 16-bit `mul_hi`:
 //!
 //! ```text
 //! %2 = umulhi %0, %1          %3 = zext %0 : i32
@@ -9,8 +9,8 @@
 //!                             %6 = lshr %5, 16
 //!                             %7 = trunc %6 : i16
 //! ```
-//! What remains for emission: basic arithmetic of every width, `clz`, `ctz`, `popcount` and `reverse_bits` of 32 bits, `fma` only
-//! where the device's is fused, integer atomics, and native float addition in storage.
+//! Emission supports: basic arithmetic of every width; `clz`, `ctz`, `popcount` and `reverse_bits` of 32 bits; `fma`
+//! only if the device's is fused; integer atomics, and native float addition in storage.
 
 mod atomic;
 mod bits;
@@ -27,7 +27,7 @@ use crate::ir::{BinOp, Build, CastOp, Cursor, Func, Function, Inst, MathOp, Modu
 use crate::target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// This transformation, as the lists of passes name it.
+/// The pass.
 pub const PASS: Pass = Pass::module("legalize", |module, cx| {
     run(module, cx.target);
     Ok(true)
@@ -69,7 +69,7 @@ pub fn run(module: &mut Module, target: &Target) {
     }
 }
 
-/// Adds the functions that do `fma` in `float` and in `double`, where they are needed.
+/// Adds the functions for `fma` in `float` and in `double`, if needed.
 fn helpers(module: &mut Module, target: &Target) -> [Option<Func>; 2] {
     let mut found = [None; 2];
     if target.language.fused_fma {
@@ -95,23 +95,22 @@ fn helpers(module: &mut Module, target: &Target) -> [Option<Func>; 2] {
     found
 }
 
-/// Rewrites one function.
 struct Lower<'a> {
     function: &'a mut Function,
     target: &'a Target,
-    /// Instructions of the region being rewritten.
+    /// Instructions of the current region after rewriting.
     out: Vec<Inst>,
-    /// Of the instruction being rewritten.
+    /// Span of the current instruction.
     span: Span,
-    /// Results of rewritten instructions, and what takes their place.
+    /// Replacements for the results of rewritten instructions.
     aliases: FxHashMap<Value, Value>,
     /// The functions for `fma` in `float` and in `double`.
     helpers: [Option<Func>; 2],
-    /// The bits of constants, of vectors those with the same in every lane.
+    /// The bits of constants; for vectors only with equal lanes.
     known: Constants,
-    /// What is divided by what, for both quotient and remainder.
+    /// Dividends and divisors that need both quotient and remainder.
     pairs: FxHashSet<(Value, Value)>,
-    /// Quotients of these that are known here: of signed or unsigned integers.
+    /// Available quotients, by signedness and operands.
     quotients: FxHashMap<(bool, Value, Value), Value>,
 }
 
@@ -121,7 +120,7 @@ impl Lower<'_> {
             return;
         }
         let outer = std::mem::take(&mut self.out);
-        // What is found in here is known in here.
+        // Values found in this region are only available in it.
         let outer_quotients = self.quotients.clone();
         for mut inst in std::mem::take(&mut region.insts) {
             for nested in inst.op.regions_mut() {
@@ -141,7 +140,7 @@ impl Lower<'_> {
         self.quotients = outer_quotients;
     }
 
-    /// Whether an instruction or one nested in it may have to be rewritten.
+    /// Whether an instruction or a nested one may need rewriting.
     fn concerns(&self, inst: &Inst) -> bool {
         match &inst.op {
             Op::Bin(BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem, a, b) => {
@@ -166,7 +165,8 @@ impl Lower<'_> {
         (self.ty(x).scalar(), result) == (Some(Scalar::F64), Some(Scalar::F16))
     }
 
-    /// The value that replaces an instruction's result (`Some(None)` where it has none); `None` where it stays as it is.
+    /// The value that replaces an instruction's result (`Some(None)` without a result); `None` if it is not
+    /// rewritten.
     fn replacement(&mut self, inst: &Inst) -> Option<Option<Value>> {
         match &inst.op {
             Op::Bin(op @ (BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem), a, b) => {
@@ -207,7 +207,7 @@ impl Build for Lower<'_> {
     }
 }
 
-/// Whether emission knows an operation only in terms of others.
+/// Whether emission supports an operation only in terms of others.
 const fn is_derived(op: BinOp) -> bool {
     matches!(op, BinOp::SMulHi | BinOp::UMulHi | BinOp::SAddSat | BinOp::UAddSat | BinOp::SSubSat | BinOp::USubSat | BinOp::Rotate)
 }

@@ -1,5 +1,7 @@
-//! Arithmetic with constant zeros, for drivers that take every number times zero, and zero divided by every number, for zero, and leave a division by
-//! zero undefined ([`Defects::float_zeros`](crate::target::Defects::float_zeros)). They know a zero by its bits: a negative one is a number like others to them.
+//! Rewrites arithmetic with constant zeros. Some drivers fold every number times zero, and zero divided by every
+//! number, to zero, and treat a division by zero as undefined
+//! ([`Defects::float_zeros`](crate::target::Defects::float_zeros)). They recognise zero by its bits, so a negative
+//! zero is not affected.
 //!
 //! ```text
 //! %2 = fmul %x, 0              %3 = fmul %x, -0
@@ -8,7 +10,7 @@
 //!                              %6 = feq %5, 0
 //!                              %4 = select %6, 0, %5
 //! ```
-//! A sum with zero is the other number to them, which is wrong for a negative zero alone.
+//! They fold a sum with zero to the other number, which is wrong only for a negative zero.
 
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Inst, Op, Region, Scalar, Type, UnOp, Value};
@@ -40,14 +42,14 @@ pub(super) fn run(function: &mut Function) {
     function.body = body;
 }
 
-/// The lanes of a constant of floats, or of one that was converted.
+/// The lanes of a float constant, or of a converted one.
 fn lanes(function: &Function, constants: &FxHashMap<Value, Lanes>, op: &Op, ty: Type) -> Option<Lanes> {
     ty.scalar().filter(|scalar| scalar.is_float())?;
     match op {
         Op::Const(Const::Bits(bits)) => Some(SmallVec::from_elem(*bits, usize::from(ty.lanes()))),
         Op::Const(Const::Lanes(lanes)) => Some(lanes.iter().copied().collect()),
         Op::Const(Const::Null) => Some(SmallVec::from_elem(0, usize::from(ty.lanes()))),
-        // Zeros are zeros in all widths.
+        // Zeros are zeros in every width.
         Op::Cast(CastOp::FToF, inner) => {
             constants.get(inner).filter(|lanes| lanes.iter().all(|&bits| bits == 0) && function.ty(*inner).scalar().is_some()).cloned()
         }
@@ -61,7 +63,7 @@ fn lanes(function: &Function, constants: &FxHashMap<Value, Lanes>, op: &Op, ty: 
 
 struct Zeros<'f> {
     function: &'f mut Function,
-    /// Constants with zeros among their lanes, of either sign.
+    /// Constants that have zeros of either sign among their lanes.
     constants: FxHashMap<Value, Lanes>,
 }
 
@@ -83,7 +85,7 @@ impl Zeros<'_> {
         region.insts = out;
     }
 
-    /// A product or quotient, with negative zeros in place of zeros, and the other sign in those lanes.
+    /// A product or quotient with negative zeros instead of zeros, and the opposite sign in those lanes.
     fn product(&mut self, out: &mut Vec<Inst>, inst: Inst, op: BinOp, (a, b): (Value, Value)) {
         let Some(scalar) = self.function.ty(a).scalar() else { return out.push(inst) };
         let count = usize::from(self.function.ty(a).lanes());
@@ -109,19 +111,19 @@ impl Zeros<'_> {
         out.push(Inst { op, ..inst });
     }
 
-    /// Whether a value is a constant with zeros of that sign among its lanes.
+    /// Whether a value is a constant with zeros of this sign among its lanes.
     fn has(&self, value: Value, negative: bool) -> bool {
         let Some(scalar) = self.function.ty(value).scalar() else { return false };
         self.constants.get(&value).is_some_and(|lanes| lanes.contains(&if negative { sign(scalar) } else { 0 }))
     }
 
-    /// Whether an addition or subtraction adds positive zeros in some lanes, and negative ones in none.
+    /// Whether an addition or subtraction adds positive zeros in some lanes and negative zeros in none.
     fn is_sum_with_zero(&self, op: BinOp, a: Value, b: Value) -> bool {
         let adds = |value: Value, negated: bool| self.has(value, negated) && !self.has(value, !negated);
         adds(a, false) || adds(b, op == BinOp::FSub)
     }
 
-    /// A sum whose zeros are positive.
+    /// A sum with positive zeros as results.
     fn sum(&mut self, out: &mut Vec<Inst>, inst: Inst) {
         let Some(&result) = inst.results.first() else { return out.push(inst) };
         let ty = self.function.ty(result);
@@ -140,12 +142,10 @@ impl Zeros<'_> {
     }
 }
 
-/// The bits of a negative zero.
 fn sign(scalar: Scalar) -> u64 {
     1 << (scalar.bits() - 1)
 }
 
-/// The bits of 1.
 fn one(scalar: Scalar) -> u64 {
     match scalar {
         Scalar::F16 => 0x3c00,

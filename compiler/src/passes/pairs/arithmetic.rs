@@ -1,10 +1,11 @@
 //! Sums, products, shifts and comparisons of pairs.
+//!
+//! Example: the low word of a sum is `add a.low, b.low`; the carry is `ult low, a.low`.
 
 use super::{Pair, Pairs};
 use crate::ir::{BinOp, Build, CastOp, CmpOp, MathOp, Op, Scalar, Type, UnOp, Value};
 use crate::passes::PassError;
 
-/// Bits of a word.
 const BITS: u32 = 32;
 
 impl Pairs<'_> {
@@ -31,7 +32,7 @@ impl Pairs<'_> {
         self.known.get(&word) == Some(&0)
     }
 
-    /// 1 where a condition holds, 0 elsewhere.
+    /// 1 if a condition holds, otherwise 0.
     fn one_if(&mut self, condition: Value) -> Value {
         self.cast(CastOp::ZExt, condition, Scalar::I32)
     }
@@ -86,7 +87,7 @@ impl Pairs<'_> {
         let ((al, ah), (bl, bh)) = (half(self, a), half(self, b));
         let low = self.bin(BinOp::Mul, al, bl);
         let carry = self.bin_bits(BinOp::LShr, low, 16);
-        // None of these sums overflows: (2^16 - 1)^2 + 2 (2^16 - 1) is below 2^32.
+        // These sums do not overflow: (2^16 - 1)^2 + 2 (2^16 - 1) is below 2^32.
         let cross = self.bin(BinOp::Mul, ah, bl);
         let first = self.bin(BinOp::Add, cross, carry);
         let (first_low, first_high) = half(self, first);
@@ -98,7 +99,7 @@ impl Pairs<'_> {
         self.bin(BinOp::Add, high, carries)
     }
 
-    /// Shifted by the low bits of a word.
+    /// Left shift by the low bits of a word.
     pub(super) fn shifted_left(&mut self, a: Pair, amount: Value) -> Pair {
         let ty = self.type_of(a.0);
         if let Some(&amount) = self.known.get(&amount) {
@@ -124,7 +125,7 @@ impl Pairs<'_> {
         (self.select(far, zero, low), self.select(far, low, near))
     }
 
-    /// The same to the right, with zeros or signs coming in.
+    /// Right shift with zeros or sign bits shifted in.
     pub(super) fn shifted_right(&mut self, op: BinOp, a: Pair, amount: Value) -> Pair {
         let ty = self.type_of(a.0);
         let fill = if op == BinOp::AShr { self.bin_bits(BinOp::AShr, a.1, 31) } else { self.bits(ty, 0) };
@@ -150,14 +151,14 @@ impl Pairs<'_> {
         (self.select(far, high, near), self.select(far, fill, high))
     }
 
-    /// Whether an amount is a word or more; and 31 less what it is within a word.
+    /// Whether an amount is 32 or more, and 31 minus the amount modulo 32.
     fn amounts(&mut self, amount: Value) -> (Value, Value) {
         let bit = self.bin_bits(BinOp::And, amount, BITS.into());
         let far = self.cmp_bits(CmpOp::Ne, bit, 0);
         (far, self.bin_bits(BinOp::Xor, amount, 31))
     }
 
-    /// Whether one is less than the other, signed or not: `ULt` or `SLt`.
+    /// Comparison, signed or unsigned: `ULt` or `SLt`.
     pub(super) fn ordered(&mut self, op: CmpOp, a: Pair, b: Pair) -> Value {
         let above = self.cmp(op, a.1, b.1);
         if self.is_zero(b.0) {
@@ -195,7 +196,7 @@ impl Pairs<'_> {
         })
     }
 
-    /// Leading zeros of a pair, 64 of zero.
+    /// Leading zeros of a pair; 64 for zero.
     pub(super) fn leading_zeros(&mut self, a: Pair) -> Value {
         let (low, high) = (self.math(MathOp::Clz, a.0), self.math(MathOp::Clz, a.1));
         let below = self.bin_bits(BinOp::Add, low, BITS.into());
@@ -208,13 +209,13 @@ impl Pairs<'_> {
         self.bin_bits(BinOp::AShr, a.1, 31)
     }
 
-    /// The pair, or its negation where `sign` has all bits.
+    /// The pair, or its negation if `sign` has all bits set.
     pub(super) fn with_sign(&mut self, a: Pair, sign: Value) -> Pair {
         let flipped = (self.bin(BinOp::Xor, a.0, sign), self.bin(BinOp::Xor, a.1, sign));
         self.difference(flipped, (sign, sign))
     }
 
-    /// A word of that shape with those bits.
+    /// A word constant with the shape of `value`.
     pub(super) fn like(&mut self, value: Value, bits: u32) -> Value {
         let ty: Type = self.type_of(value).with_scalar(Scalar::I32);
         self.bits(ty, bits.into())

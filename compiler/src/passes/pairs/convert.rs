@@ -1,17 +1,17 @@
 //! Conversions between pairs and other types.
 //!
-//! Those from and to floats are done on the bits: rounding is what it has to be, whatever the device's own conversions do.
+//! Conversions from and to floats work on the bits, so rounding is correct whatever the device's own conversions do.
 
 use super::{Pair, Pairs, is_pair};
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Op, Scalar, Type, Value};
 use crate::passes::PassError;
 
-/// Stored bits of the significand of a `float`, and the exponent's bias.
+/// Stored bits of the significand of a `float`; the exponent's bias follows.
 const FRACTION: u32 = 23;
 const BIAS: u32 = 127;
 
 impl Pairs<'_> {
-    /// Something else as pairs.
+    /// Converts other types to pairs.
     pub(super) fn widened(&mut self, op: CastOp, a: Value, ty: Type) -> Result<Pair, PassError> {
         let from = self.type_of(a);
         Ok(match op {
@@ -43,12 +43,12 @@ impl Pairs<'_> {
         })
     }
 
-    /// Pairs as something else.
+    /// Converts pairs to other types.
     pub(super) fn narrowed(&mut self, op: CastOp, a: Value, ty: Type) -> Result<Op, PassError> {
         let (low, high) = self.pair(a)?;
         Ok(match op {
             CastOp::Trunc if ty.scalar() == Some(Scalar::I32) => {
-                // The word itself: as an operation, since something has to define the result.
+                // The word itself, as an operation, because the result needs a definition.
                 let zero = self.like(low, 0);
                 Op::Bin(BinOp::Or, low, zero)
             }
@@ -67,7 +67,7 @@ impl Pairs<'_> {
             CastOp::UToF | CastOp::SToF => match ty.scalar() {
                 Some(Scalar::F32) => Op::Cast(CastOp::Bitcast, self.as_float(op == CastOp::SToF, (low, high), false)),
                 Some(Scalar::F16) => {
-                    // Rounded to odd first, so that it is rounded once.
+                    // Rounded to odd first, to avoid double rounding.
                     let bits = self.as_float(op == CastOp::SToF, (low, high), true);
                     Op::Cast(CastOp::FToF, self.cast(CastOp::Bitcast, bits, Scalar::F32))
                 }
@@ -77,14 +77,14 @@ impl Pairs<'_> {
         })
     }
 
-    /// The integer part of a float; whatever comes where it does not fit.
+    /// The integer part of a float; unspecified if it does not fit.
     fn of_float(&mut self, signed: bool, single: Value) -> Pair {
         let bits = self.cast(CastOp::Bitcast, single, Scalar::I32);
         let shifted = self.bin_bits(BinOp::LShr, bits, FRACTION.into());
         let exponent = self.bin_bits(BinOp::And, shifted, 0xff);
         let fraction = self.bin_bits(BinOp::And, bits, (1 << FRACTION) - 1);
         let significand = self.bin_bits(BinOp::Or, fraction, 1 << FRACTION);
-        // Left by so many, or right by so many less.
+        // Left by this amount, or right by its negation.
         let left = self.bin_bits(BinOp::Sub, exponent, (BIAS + FRACTION).into());
         let zero = self.like(significand, 0);
         let whole = self.shifted_left((significand, zero), left);
@@ -102,7 +102,7 @@ impl Pairs<'_> {
         self.with_sign(magnitude, sign)
     }
 
-    /// The bits of a float, rounded to nearest even, or to odd: with the last bit set where it is not exact.
+    /// The bits of a float, rounded to nearest even, or to odd: the last bit is set if it is inexact.
     fn as_float(&mut self, signed: bool, a: Pair, to_odd: bool) -> Value {
         let sign = if signed { self.sign(a) } else { self.like(a.0, 0) };
         let a = if signed { self.with_sign(a, sign) } else { a };
@@ -112,10 +112,10 @@ impl Pairs<'_> {
         let rest = self.bin_bits(BinOp::And, high, 0xff);
         let below = self.cmp_bits(CmpOp::Ne, low, 0);
         let below = self.cast(CastOp::ZExt, below, Scalar::I32);
-        // Eight bits, and one for all that follow.
+        // Eight bits, and a sticky bit for the following ones.
         let rest = self.bin_bits(BinOp::Shl, rest, 1);
         let rest = self.bin(BinOp::Or, rest, below);
-        // The significand has the bit that its exponent stands for: hence one less.
+        // The significand includes the implicit bit, which adds one to the exponent.
         let top = self.like(zeros, BIAS + 62);
         let exponent = self.bin(BinOp::Sub, top, zeros);
         let exponent = self.bin_bits(BinOp::Shl, exponent, FRACTION.into());

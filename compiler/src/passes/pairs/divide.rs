@@ -1,11 +1,12 @@
-//! Quotients and remainders of pairs: a function of the module, called for each lane.
+//! Quotients and remainders of pairs: a function of the module, called per lane.
 //!
 //! ```text
 //! divide(n, d):    both words                     quotient and remainder of words
-//!                  d is a word                    the high word of n by it, and what is left with the low word by two digits of 16 bits
-//!                  otherwise                      n / 2 by the upper bits of d, which is one too much at most
+//!                  d is a word                    the high word of n by it, then the remainder and the low word by two 16-bit digits
+//!                  otherwise                      n / 2 by the upper bits of d, which is at most one too large
 //! ```
-//! After Warren, "Hacker's Delight", 9-4 and 9-5 (unsigned doubleword division by digits, and from long division of words). There are no loops. What comes of a division by zero is unspecified.
+//! Based on Warren, "Hacker's Delight", 9-4 and 9-5 (unsigned doubleword division by digits, and from long division
+//! of words). There are no loops. The result of a division by zero is unspecified.
 
 use super::{Pair, Pairs};
 use crate::diag::Span;
@@ -79,7 +80,7 @@ impl Pairs<'_> {
         })
     }
 
-    /// An `if` whose regions give four words each.
+    /// An `if` whose regions yield four words each.
     fn either(&mut self, cond: Value, then: impl FnOnce(&mut Self) -> Vec<Value>, els: impl FnOnce(&mut Self) -> Vec<Value>) -> Vec<Value> {
         let outer = std::mem::take(&mut self.out);
         let values = then(self);
@@ -118,7 +119,7 @@ impl Pairs<'_> {
         vec![low, high, rest, self.word(0)]
     }
 
-    /// A pair by a larger one than a word.
+    /// Divides a pair by a pair larger than a word.
     fn by_pair(&mut self, n: Pair, d: Pair) -> Vec<Value> {
         let zeros = self.math(MathOp::Clz, d.1);
         let (_, top) = self.shifted_left(d, zeros);
@@ -128,7 +129,7 @@ impl Pairs<'_> {
         let all = self.word(31);
         let shift = self.bin(BinOp::Sub, all, zeros);
         let estimate = self.bin(BinOp::LShr, estimate, shift);
-        // Too small by one at most once it is one less.
+        // After subtracting one, the estimate is too small by at most one.
         let least = self.bin_bits(BinOp::UMax, estimate, 1);
         let q = self.bin_bits(BinOp::Sub, least, 1);
         let zero = self.word(0);
@@ -142,7 +143,7 @@ impl Pairs<'_> {
         vec![q, zero, rest.0, rest.1]
     }
 
-    /// `high:low` by `d`, which is more than `high`: quotient and remainder.
+    /// Divides `high:low` by `d`, which is greater than `high`: quotient and remainder.
     fn by_digits(&mut self, high: Value, low: Value, d: Value) -> (Value, Value) {
         let zeros = self.math(MathOp::Clz, d);
         let d = self.bin(BinOp::Shl, d, zeros);
@@ -165,11 +166,12 @@ impl Pairs<'_> {
         (low, self.bin(BinOp::Or, high, over))
     }
 
-    /// One digit of the quotient, and what is left: `rest` with another digit behind it, by `d`, which has its top bit.
+    /// One digit of the quotient, and the remainder: divides `rest` followed by the next digit by `d`, whose top bit
+    /// is set.
     fn digit(&mut self, rest: Value, next: Value, d: Value, (upper, lower): (Value, Value)) -> (Value, Value) {
         let mut q = self.bin(BinOp::UDiv, rest, upper);
         let mut left = self.bin(BinOp::URem, rest, upper);
-        // The estimate is two too large at most.
+        // The estimate is at most two too large.
         for _ in 0..2 {
             let product = self.bin(BinOp::Mul, q, lower);
             let shifted = self.bin_bits(BinOp::Shl, left, 16);

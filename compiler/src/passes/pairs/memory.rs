@@ -1,10 +1,12 @@
-//! Pairs in memory and in vectors of words: the low word of each comes first.
+//! Pairs in memory and in vectors of words: the low word of each pair comes first.
+//!
+//! Example: `load i64x2 %p align 16` becomes `load i32x4 %p align 16`, whose lanes 0 and 2 are the low words.
 
 use super::{Pair, Pairs};
 use crate::ir::{BinOp, Build, Op, Scalar, Type, Value};
 use crate::passes::PassError;
 
-/// So many lanes as parts of which each is a vector of words: the first lane and the number of lanes of each.
+/// Splits a number of lanes into parts that fit a vector of words: the first lane and the number of lanes of each.
 fn parts(lanes: u8) -> &'static [(u8, u8)] {
     match lanes {
         1 => &[(0, 1)],
@@ -16,13 +18,13 @@ fn parts(lanes: u8) -> &'static [(u8, u8)] {
     }
 }
 
-/// Bytes to which the `lane`th of pairs is aligned, of which the first is to `align`.
+/// The alignment in bytes of pair number `lane`, if the first one is aligned to `align`.
 fn alignment(align: u32, lane: u8) -> u32 {
     if lane == 0 { align } else { align.min(1 << (u32::from(lane) * 8).trailing_zeros()) }
 }
 
 impl Pairs<'_> {
-    /// The words of the first lanes of a vector that holds pairs.
+    /// The low and high words of the first lanes of a vector of pairs.
     pub(super) fn apart(&mut self, words: Value, lanes: u8) -> Pair {
         let half = |pairs: &mut Self, first: u8| {
             if lanes == 1 {
@@ -34,7 +36,7 @@ impl Pairs<'_> {
         (half(self, 0), half(self, 1))
     }
 
-    /// A vector that holds the pairs of those lanes of a value.
+    /// A vector with the pairs of some lanes of a value.
     fn joined(&mut self, (low, high): Pair, (first, count): (u8, u8)) -> Value {
         let lanes = self.type_of(low).lanes();
         let ty = Type::Vector(Scalar::I32, 2 * count);
@@ -49,7 +51,7 @@ impl Pairs<'_> {
         self.push(ty, Op::Shuffle(low, high, chosen))
     }
 
-    /// A vector that holds all pairs of a value; three take the place of four.
+    /// A vector with all pairs of a value; three lanes take the size of four.
     pub(super) fn together(&mut self, value: Value) -> Result<Value, PassError> {
         let (low, high) = self.pair(value)?;
         match self.type_of(low).lanes() {
@@ -67,7 +69,7 @@ impl Pairs<'_> {
             return ptr;
         }
         let further = self.word(u32::from(lane) * 8);
-        // Each access is one step from where its memory starts.
+        // Each access is one step from the start of its memory.
         match self.places.get(&ptr).copied() {
             Some((start, offset)) => {
                 let offset = self.bin(BinOp::Add, offset, further);

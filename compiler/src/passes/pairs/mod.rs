@@ -1,16 +1,20 @@
-//! 64-bit integers as pairs of words, for devices that have none ([`Shaders::int64`](crate::target::Shaders::int64)).
+//! Emulates 64-bit integers with pairs of words, for devices without them
+//! ([`Shaders::int64`](crate::target::Shaders::int64)).
 //!
-//! Each such value becomes two of 32 bits, the low and the high word; of vectors, two vectors. Results are those that 64 bits give, for every operation.
+//! Each such value becomes two values of 32 bits, the low and the high word; a vector becomes two vectors. The
+//! results of every operation are those of 64-bit arithmetic.
 //!
 //! ```text
 //! %2: i64 = load %p align 8         %3: i32x2 = load %p align 8; %4 = extract %3, 0; %5 = extract %3, 1
 //! %6: i64 = add %2, %2        =>    %7 = add %4, %4; %8: bool = ult %7, %4; %9 = zext %8
 //!                                   %10 = add %5, %5; %11 = add %10, %9
 //! ```
-//! In memory a pair is what it was: two words, the low one first. So are arguments of kernels. Functions take and return both words. Runs after `legalize`, which has made all other operations
-//! of these.
+//! In memory and in kernel arguments a pair stays as it is: two words, the low one first. Functions take and return
+//! both words. Runs after `legalize`, which has reduced all other operations to the supported ones.
 //!
-//! What is left to refuse: atomics, and conversions to and from `double`; devices for which this runs report no atomics of 64 bits, and doubles are integers by then (`crate::doubles`). Sums over subgroups are made of shuffles before (`passes::groups`).
+//! Not supported are 64-bit atomics, which these devices do not report, and conversions from and to `double`, which
+//! is already emulated with integers (`crate::doubles`). Subgroup sums are already expanded to shuffles
+//! (`passes::groups`).
 
 mod arithmetic;
 mod convert;
@@ -29,7 +33,7 @@ use crate::ir::{
 
 pub(crate) const PASS: Pass = Pass::module("pairs", |module, _| run(module));
 
-/// Takes the 64-bit integers out of a module; says whether there were any.
+/// Removes the 64-bit integers from a module; returns whether there were any.
 fn run(module: &mut Module) -> Result<bool, PassError> {
     let divides = module.functions.iter().any(divide::divides);
     let found = module.functions.iter().any(has_pairs);
@@ -49,7 +53,7 @@ fn run(module: &mut Module) -> Result<bool, PassError> {
     Ok(true)
 }
 
-/// Whether a type is one of 64-bit integers.
+/// Whether a type consists of 64-bit integers.
 fn is_pair(ty: Type) -> bool {
     ty.scalar() == Some(Scalar::I64)
 }
@@ -80,7 +84,7 @@ fn rewrite(function: &mut Function, divide: Option<Func>) -> Result<(), PassErro
     function.body = body;
     function.returns =
         function.returns.iter().flat_map(|&ty| if is_pair(ty) { vec![ty.with_scalar(Scalar::I32); 2] } else { vec![ty] }).collect();
-    // Nothing has the values that were replaced any more: they take no part in what the function is said to need.
+    // The replaced values are unused now. Their types must not count as requirements of the function.
     for data in &mut function.values {
         if is_pair(data.ty) {
             data.ty = data.ty.with_scalar(Scalar::I32);
@@ -91,16 +95,16 @@ fn rewrite(function: &mut Function, divide: Option<Func>) -> Result<(), PassErro
 
 struct Pairs<'a> {
     function: &'a mut Function,
-    /// Instructions of the region being rewritten.
+    /// Instructions of the current region after rewriting.
     out: Vec<Inst>,
     span: Span,
-    /// What stands for each 64-bit integer.
+    /// The replacement of each 64-bit integer.
     pairs: FxHashMap<Value, Pair>,
-    /// The bits of words that are constants, the same in every lane.
+    /// The bits of constant words; the same in every lane.
     known: FxHashMap<Value, u32>,
-    /// What addresses are made of: where an access starts, and the bytes behind that.
+    /// The parts of addresses: the start of the memory, and the offset in bytes.
     places: FxHashMap<Value, (Value, Value)>,
-    /// The function that divides.
+    /// The division function.
     divide: Option<Func>,
 }
 
@@ -117,7 +121,8 @@ impl Build for Pairs<'_> {
         value
     }
 
-    /// Of constants a constant: WGSL refuses those whose bits are shifted out. Half of the words of masks and of exponents are zeros.
+    /// Folds operations on constants: WGSL rejects shifts that lose bits of constants. Half of the words of masks and
+    /// exponents are zeros.
     fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
         let ty = self.function.ty(a);
         let known = |value: Value| self.known.get(&value).map(|&bits| u64::from(bits));
@@ -152,7 +157,7 @@ impl Pairs<'_> {
         })
     }
 
-    /// New values for the words of one.
+    /// New values for both words of one.
     fn declare(&mut self, value: Value) -> Pair {
         let ty = self.function.ty(value).with_scalar(Scalar::I32);
         let pair = (self.function.new_value(ty), self.function.new_value(ty));
@@ -160,7 +165,7 @@ impl Pairs<'_> {
         pair
     }
 
-    /// A list with both words of each 64-bit integer.
+    /// A list of operands with both words of each 64-bit integer.
     fn uses(&self, list: &[Value]) -> Result<Vec<Value>, PassError> {
         let mut all = Vec::with_capacity(list.len());
         for &value in list {
@@ -174,7 +179,7 @@ impl Pairs<'_> {
         Ok(all)
     }
 
-    /// The same of values that are defined here.
+    /// A list of definitions with both words of each 64-bit integer.
     fn defines(&mut self, list: &[Value]) -> Vec<Value> {
         let mut all = Vec::with_capacity(list.len());
         for &value in list {
@@ -188,7 +193,8 @@ impl Pairs<'_> {
         all
     }
 
-    /// Parameters of helpers become two; those of kernels stay one, of as many bytes, that is taken apart at the start.
+    /// Parameters of helpers become two parameters. Parameters of kernels stay one, with the same size, and are split
+    /// at the start.
     fn parameters(&mut self) {
         let params = self.function.params.clone();
         let Some(kernel) = &self.function.kernel else {
@@ -203,7 +209,7 @@ impl Pairs<'_> {
             }
             let lanes = ty.lanes();
             let taken = if lanes == 16 {
-                // No vector has so many words.
+                // No vector has that many words.
                 let changed = self.function.new_value(Type::Ptr(Space::Constant));
                 if let Some(kernel) = &mut self.function.kernel {
                     kernel.params[index] = KernelParam::Bytes { size: 128, align: 128 };
@@ -268,7 +274,7 @@ impl Pairs<'_> {
         Ok(())
     }
 
-    /// An operation without regions, of one result at most.
+    /// An operation without regions and with at most one result.
     fn plain(&mut self, op: Op, mut inst: Inst) -> Result<(), PassError> {
         let result = inst.results.first().copied();
         if let Some(result) = result.filter(|&result| self.is_pair(result)) {
@@ -296,7 +302,7 @@ impl Pairs<'_> {
         Ok(())
     }
 
-    /// The words of an operation's result, of that type.
+    /// The words of an operation's result of this type.
     fn value(&mut self, op: &Op, ty: Type) -> Result<Pair, PassError> {
         let words = ty.with_scalar(Scalar::I32);
         Ok(match *op {
@@ -333,7 +339,7 @@ impl Pairs<'_> {
         })
     }
 
-    /// The same operation of low words and of high words.
+    /// The same operation on the low words and on the high words.
     fn each(&mut self, operands: &[Value], words: Type, op: impl Fn(&Self, &[Value]) -> Op) -> Result<Pair, PassError> {
         let pairs = operands.iter().map(|&value| self.pair(value)).collect::<Result<Vec<_>, _>>()?;
         let low: Vec<Value> = pairs.iter().map(|pair| pair.0).collect();
@@ -357,7 +363,7 @@ impl Pairs<'_> {
         }
     }
 
-    /// An operation that takes 64-bit integers and gives none; `None` where it is done.
+    /// An operation with 64-bit operands and another result; `None` if it was emitted.
     fn narrower(&mut self, op: Op, result: Option<Value>) -> Result<Option<Op>, PassError> {
         Ok(Some(match op {
             Op::Cmp(op, a, b) => self.compared(op, a, b)?,
@@ -375,12 +381,12 @@ impl Pairs<'_> {
         }))
     }
 
-    /// Which of two pairs.
+    /// Selects one of two pairs.
     fn choose(&mut self, condition: Value, a: Pair, b: Pair) -> Pair {
         (self.select(condition, a.0, b.0), self.select(condition, a.1, b.1))
     }
 
-    /// A selector of words for the cases of one of 64 bits, which are given new values: their numbers.
+    /// A word selector for the cases of a 64-bit selector; the cases get new values, their numbers.
     fn choice(&mut self, selector: Value, cases: &mut [(Vec<u64>, Region)]) -> Result<Value, PassError> {
         let (low, high) = self.pair(selector)?;
         let mut chosen = self.word(cases.len() as u32);
@@ -396,7 +402,7 @@ impl Pairs<'_> {
     }
 }
 
-/// Operations of subgroups that move values and do not look at them.
+/// Subgroup operations that move values without interpreting them.
 const fn moves(op: GroupOp) -> bool {
     matches!(
         op,
