@@ -67,31 +67,29 @@ pub(crate) enum Scope {
 
 /// What is asked.
 #[derive(Clone, Copy)]
-pub(crate) struct Question<'q> {
+pub(crate) struct Question {
     /// Work-items of a group, in each dimension. A pass that puts neighbours of the NDRange together may take them for a group.
     pub group: [u32; 3],
     /// Whether the launch has no global offset: no global id wraps around within a group then.
     pub zero_offset: bool,
     /// Which loads from one address give all work-items the same, whenever each of them makes it.
-    pub stable: StableLoads<'q>,
+    pub stable: StableLoads,
 }
 
 /// Loads that may be taken to give two work-items the same from one address. Volatile ones never are, nor are those from private memory.
 #[derive(Clone, Copy)]
-pub(crate) enum StableLoads<'q> {
+pub(crate) enum StableLoads {
     /// Those from constant memory, which nothing writes.
     Constant,
     /// All: no work-item waits for another, so each may see what is there before or after the others.
     Unordered,
-    /// Those through pointers of which a pass knows that nothing changes what they lead to.
-    Through(&'q dyn Fn(Value) -> bool),
 }
 
 /// How the values of a kernel differ.
 pub(crate) struct Divergence<'f> {
     function: &'f Function,
     definitions: Definitions<'f>,
-    question: Question<'f>,
+    question: Question,
     variations: Vec<Variation>,
     scopes: Vec<Scope>,
     changed: bool,
@@ -132,7 +130,7 @@ impl Variation {
 
 impl<'f> Divergence<'f> {
     /// Looks at a kernel whose body is `body`.
-    pub(crate) fn of(function: &'f Function, body: &'f Region, question: Question<'f>) -> Self {
+    pub(crate) fn of(function: &'f Function, body: &'f Region, question: Question) -> Self {
         let count = function.values.len();
         let mut this = Self {
             function,
@@ -229,7 +227,6 @@ impl<'f> Divergence<'f> {
                 match self.question.stable {
                     StableLoads::Constant => space == Space::Constant,
                     StableLoads::Unordered => space != Space::Private,
-                    StableLoads::Through(is_stable) => space != Space::Private && is_stable(ptr),
                 }
             }
             Op::WorkItem(_) => false,

@@ -1,4 +1,6 @@
-//! Accesses that may go to several buffers which are reached by addresses: one access, to an address that is chosen.
+//! Accesses that may go to several buffers with known device addresses: one access, through a selected address.
+//!
+//! Example: `load (select %c, %a, %b)` becomes `load (inttoptr (select %c, address of %a, address of %b))`.
 
 use super::roots::Root;
 use super::{Resolver, go_to};
@@ -6,7 +8,7 @@ use crate::diag::Span;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
 
 impl Resolver<'_> {
-    /// Whether a root's memory is reached by its address.
+    /// Whether a root's memory is accessed by address.
     fn has_address(&self, root: usize) -> bool {
         matches!(self.roots.list[root], Root::Param(index) if self.by_address.get(index as usize) == Some(&true))
     }
@@ -27,7 +29,7 @@ impl Resolver<'_> {
         address
     }
 
-    /// An offset as it is added to an address.
+    /// An offset, extended to the width of an address.
     pub(super) fn long(&mut self, out: &mut Vec<Inst>, span: Span, offset: Value) -> Value {
         if self.function.ty(offset) == Type::I64 {
             return offset;
@@ -35,7 +37,8 @@ impl Resolver<'_> {
         self.at(out, span).cast(CastOp::ZExt, offset, Scalar::I64)
     }
 
-    /// The operation at an address that is chosen by a tag of the closed form, and the candidates that have no address. `None` where fewer than two have one.
+    /// Emits the operation at the address that a local tag selects, and returns the candidates without an address.
+    /// `None` if fewer than two have one.
     pub(super) fn among_addresses(
         &mut self,
         inst: &Inst,
@@ -69,8 +72,9 @@ impl Resolver<'_> {
         op
     }
 
-    /// Takes out of what an open pointer may lead to (root, whether it is there, offset) all that is reached by addresses, if that is more than one. What comes back is
-    /// whether it leads to one of them, and what to do then.
+    /// Removes candidates that are accessed by address from the candidates of a global-id pointer (root, whether it
+    /// matches, offset), if there are several. Returns whether the pointer points into one of them, and the operation
+    /// for this case.
     pub(super) fn found_by_address(
         &mut self,
         inst: &Inst,
@@ -132,7 +136,7 @@ mod tests {
         let text = resolve(CHOOSE, false, &[true, true]);
         assert!(text.contains("inttoptr") && !text.contains("switch"), "{text}");
         assert_eq!(text.matches("load").count(), 1, "{text}");
-        // Bound buffers each have an access of their own.
+        // Each bound buffer has an access of its own.
         let text = resolve(CHOOSE, false, &[]);
         assert!(text.contains("switch") && !text.contains("arg_address"), "{text}");
     }

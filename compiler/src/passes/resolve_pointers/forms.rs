@@ -1,4 +1,5 @@
-//! The two forms of pointers: numbers of objects, from one form to the other, comparisons, and accesses by identity.
+//! The two forms of pointers: numbers of objects, conversions between the forms, comparisons, and accesses by
+//! identity.
 
 use super::roots::{Root, Roots, first_of};
 use super::{Resolver, Tag};
@@ -9,23 +10,23 @@ use crate::ir::{
 use crate::layout::ProgramLayout;
 use crate::pointer::{FIRST_OWN_32, TAG_BITS_32, identity, program_identity};
 
-/// What stands for an object in the open form.
+/// The identity of an object in the global-id form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Identity {
-    /// Known here: the identity, and where in the memory of that identity the object starts.
+    /// Known at compile time: the identity, and the start of the object in the memory with that identity.
     Known(u32, u32),
-    /// That of the buffer given for a parameter.
+    /// The identity of the buffer that is passed for a parameter.
     Argument(u32),
 }
 
 /// The numbers of a function's objects.
 #[derive(Debug)]
 pub(super) struct Numbers {
-    /// By root: its tag in the closed form.
+    /// Per root: its tag in the local-tag form.
     pub(super) tags: Vec<u64>,
-    /// By root.
+    /// Per root.
     pub(super) identities: Vec<Identity>,
-    /// By root: the one through which its memory is reached in the open form.
+    /// Per root: the root through which its memory is accessed in the global-id form.
     through: Vec<usize>,
     /// Whether all tags fit a pointer.
     fit: bool,
@@ -81,7 +82,7 @@ impl Resolver<'_> {
         *hidden.entry(what).or_insert_with(|| function.emit(entry, Span::NONE, Type::I32, Op::WorkItem(what)))
     }
 
-    /// Identity of a root, and where it starts.
+    /// Identity of a root, and its start in the memory with that identity.
     pub(super) fn identity(&mut self, root: usize) -> (Value, Value) {
         match self.numbers.identities[root] {
             Identity::Known(tag, base) => (self.constant(Type::I32, u64::from(tag)), self.constant(Type::I32, u64::from(base))),
@@ -134,7 +135,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The pointer as an integer, of the open form.
+    /// The pointer in global-id form, as an integer.
     pub(super) fn pack(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value, into: Option<Value>) -> Value {
         if self.has_large_offsets() {
             let flat = self.flat(out, span, ptr);
@@ -171,7 +172,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// A pointer out of an integer.
+    /// Converts an integer to a pointer.
     pub(super) fn unpack(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value, bits: Value) {
         let ty = self.integer();
         if self.has_large_offsets() {
@@ -195,7 +196,7 @@ impl Resolver<'_> {
 
     /// The bits of a pointer that is stored through `place`.
     pub(super) fn keep(&mut self, out: &mut Vec<Inst>, span: Span, value: Value, place: Value) -> Value {
-        if !self.roots.keeps_open(place) {
+        if !self.roots.stores_global_ids(place) {
             let parts = self.parts(value);
             let tag = self.tag_value(parts.tag);
             return self.join(out, span, tag, parts.offset, None);
@@ -214,14 +215,14 @@ impl Resolver<'_> {
         self.pack(out, span, value, None)
     }
 
-    /// A cast from generic space: null where the pointer points elsewhere.
+    /// A cast from the generic space: null if the pointer points to another space.
     pub(super) fn narrow(&mut self, out: &mut Vec<Inst>, span: Span, result: Value, ptr: Value) {
         let parts = self.parts(ptr);
         let (from, to) = (self.function.ty(ptr).space(), self.function.ty(result).space());
         let kept: Vec<usize> = self.roots.set(result).roots().collect();
         let lost = self.roots.set(ptr).roots().any(|root| !kept.contains(&root));
         if let (Tag::Global(_), true) = (parts.tag, self.has_large_offsets()) {
-            return self.narrow_far(out, span, (result, parts.offset), (from, to), &kept);
+            return self.narrow_large(out, span, (result, parts.offset), (from, to), &kept);
         }
         let narrows = from == Some(Space::Generic) && to != Some(Space::Generic);
         let tag = match parts.tag {
@@ -240,7 +241,7 @@ impl Resolver<'_> {
             }
             tag => tag,
         };
-        // Null is null whatever was added to it: its tag says it all.
+        // Null plus an offset is null: only the tag matters.
         self.define(result, tag, parts.offset);
     }
 
@@ -249,7 +250,7 @@ impl Resolver<'_> {
         self.at(out, span).select(here, tag, null)
     }
 
-    /// Whether a tag is that of one of some roots.
+    /// Whether a tag is the tag of one of some roots.
     pub(super) fn is_one_of(&mut self, out: &mut Vec<Inst>, span: Span, tag: Value, roots: &[usize], global_id: bool) -> Value {
         let mut result = self.constant(Type::BOOL, 0);
         let mut first = true;
@@ -270,7 +271,7 @@ impl Resolver<'_> {
             return;
         }
         let null = self.constant(Type::I32, 0);
-        // There is one null pointer: its tag says it all.
+        // There is one null pointer: only the tag matters.
         if let (Tag::Fixed(None), other, CmpOp::Eq | CmpOp::Ne) | (other, Tag::Fixed(None), CmpOp::Eq | CmpOp::Ne) = (x.tag, y.tag, kind) {
             let op = match other {
                 Tag::Fixed(_) => Op::Const(Const::Bits(u64::from(kind == CmpOp::Ne))),
@@ -283,7 +284,7 @@ impl Resolver<'_> {
             out.push(Inst { op, results: vec![result], span });
             return;
         }
-        // Two arguments may be one buffer, or parts of one.
+        // Two arguments may be the same buffer, or parts of one.
         let mut arguments: Vec<u32> =
             [a, b].iter().flat_map(|&ptr| self.roots.set(ptr).roots().filter_map(|root| self.numbers.argument(root))).collect();
         arguments.sort_unstable();
@@ -293,7 +294,7 @@ impl Resolver<'_> {
             (Tag::Fixed(p), Tag::Fixed(q))
                 if !global_id || [p, q].iter().any(|root| root.and_then(|root| self.numbers.argument(root)).is_none()) =>
             {
-                // Different objects: as their tags stand to each other.
+                // Pointers into different objects compare like their tags.
                 let of = |root: Option<usize>| root.map_or(0, |root| self.numbers.tags[root]);
                 let holds = match kind {
                     CmpOp::Ne => true,
@@ -324,7 +325,7 @@ impl Resolver<'_> {
         out.push(Inst { op: last, results: vec![result], span });
     }
 
-    /// An access through a pointer of the open form: to the object that has its identity and the bytes at its offset.
+    /// An access through a pointer in global-id form: finds the object with its identity and offset.
     pub(super) fn search(&mut self, inst: Inst, tag: Value, offset: Value, candidates: &[usize], out: &mut Vec<Inst>) {
         let span = inst.span;
         let mut roots: Vec<usize> = candidates.iter().map(|&root| self.numbers.through[root]).collect();
@@ -333,7 +334,7 @@ impl Resolver<'_> {
         let mut found = Vec::with_capacity(roots.len());
         for root in roots {
             if self.has_large_offsets() {
-                found.push(self.found_far(out, span, root, offset));
+                found.push(self.found_large(out, span, root, offset));
                 continue;
             }
             let (own, base) = self.identity(root);
@@ -426,7 +427,7 @@ mod tests {
 "#;
         let text = resolve(text, 8).unwrap_or_default();
         assert!(text.contains("bool = ult %") && !text.contains("ult %4, %5"), "{text}");
-        // Two arguments may be the same.
+        // Two arguments may be the same buffer.
         assert!(text.contains("arg_identity 1"), "{text}");
     }
 }

@@ -1,5 +1,5 @@
-//! Pointers of the open form where a buffer has more than 2 GiB: one number of 64 bits, the identity above the offset, which goes on into it. Such a pointer's offset is
-//! that number, its tag means nothing.
+//! Global-id pointers if a buffer has more than 2 GiB. Such a pointer is one 64-bit number, the identity in the upper
+//! half plus the offset, which may carry into it. The pointer's offset is this number, and its tag is meaningless.
 
 use super::forms::Identity;
 use super::{Resolver, Tag};
@@ -7,7 +7,7 @@ use crate::diag::Span;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Inst, Scalar, Space, Type, Value, WorkItem};
 use crate::pointer::identity;
 
-/// By how many bits an identity stands above an offset.
+/// The position of the identity above the offset, in bits.
 const SHIFT: u64 = 32;
 
 impl Resolver<'_> {
@@ -16,7 +16,7 @@ impl Resolver<'_> {
         self.width == Type::I64
     }
 
-    /// The number that a pointer is.
+    /// A pointer as a number.
     pub(super) fn flat(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value) -> Value {
         let parts = self.parts(ptr);
         let base = match parts.tag {
@@ -47,7 +47,7 @@ impl Resolver<'_> {
         self.at(out, span).cast(CastOp::Trunc, high, Scalar::I32)
     }
 
-    /// An identity at its place.
+    /// An identity shifted to its position.
     fn above(&mut self, out: &mut Vec<Inst>, span: Span, tag: Value) -> Value {
         let wide = self.at(out, span).cast(CastOp::ZExt, tag, Scalar::I64);
         let amount = self.constant(Type::I64, SHIFT);
@@ -72,8 +72,8 @@ impl Resolver<'_> {
         flat
     }
 
-    /// Whether a number leads to a root, and to which of its bytes.
-    pub(super) fn found_far(&mut self, out: &mut Vec<Inst>, span: Span, root: usize, flat: Value) -> (usize, Value, Value) {
+    /// Whether a number points into a root, and its offset there.
+    pub(super) fn found_large(&mut self, out: &mut Vec<Inst>, span: Span, root: usize, flat: Value) -> (usize, Value, Value) {
         let Some(index) = self.numbers.argument(root) else {
             let (own, _) = self.identity(root);
             let high = self.high(out, span, flat);
@@ -90,8 +90,8 @@ impl Resolver<'_> {
         (root, self.at(out, span).cmp(CmpOp::ULt, relative, size), relative)
     }
 
-    /// A cast from generic space of a pointer that is a number: null where it points elsewhere.
-    pub(super) fn narrow_far(
+    /// A cast of a number from the generic space: null if it points to another space.
+    pub(super) fn narrow_large(
         &mut self,
         out: &mut Vec<Inst>,
         span: Span,

@@ -1,4 +1,4 @@
-//! Replaces pointers by offsets: afterwards every access names the memory object that it goes to.
+//! Replaces pointers by offsets: afterwards every access names its memory object.
 //!
 //! ```text
 //! %3 = select %c, %a, %b                  %3 = select %c, 5, 6          (the tags of %a and %b)
@@ -8,35 +8,37 @@
 //!                                           default: %8 = ptr_add %b, %4; %9 = load.f32 %8; yield %9
 //!                                         }
 //! ```
-//! # What a pointer is
-//! A tag (`i32`) that says which object, and a byte offset (`i32`). Where [one object alone](roots) is possible there is no tag. Null
-//! is tag 0 and offset 0. There are two forms:
+//! # Representation of pointers
+//! A pointer is a tag (`i32`) for the object, and a byte offset (`i32`). Without a choice of objects ([roots]) there
+//! is no tag. Null is tag 0 and offset 0. There are two forms:
 //!
-//! * *Closed*, where every object that it may point to is known: the tag is one of this kernel's own numbers, the offset counts from the start of
-//!   the argument or variable. Nothing is needed of the host.
-//! * *Open*, where it may come from memory that others write, or was an integer: the tag is the object's [identity](crate::pointer::identity), the offset counts from the
-//!   start of the allocation (for the program's variables and constants: of the memory of all of them). An access compares the identity with those
-//!   of all objects that this launch can reach, and the offset with the range that an argument has of its allocation, for two arguments may be
-//!   parts of one. Where nothing matches, a load gives 0 and a store does nothing.
+//! *Local tag*: every object that it may point to is known. The tag is a number of this kernel, and the offset is
+//! relative to the start of the argument or variable. The host is not involved.
+//! *Global id*: it may come from memory that others write, or from an integer. The tag is the object's
+//! [identity](crate::pointer::identity). The offset is relative to the start of the allocation; for the program's
+//! variables and constants, to the memory of all of them. An access compares the identity with the identities of all
+//! objects that this launch can access, and the offset with the argument's range in its allocation, because two
+//! arguments may be parts of one allocation. Without a match, a load gives 0 and a store does nothing.
 //!
-//! Kept in memory or as an integer a pointer is `tag << 32 | offset` ([`crate::pointer`] says how on targets without 64-bit integers), of the closed form
-//! where only pointers of this kernel are ever kept there and nothing else is read from there, else of the open one. What an argument's identity,
-//! first byte and size are is asked of the argument buffer ([`WorkItem::ArgIdentity`]), and only by kernels that
-//! need it.
+//! In memory or as an integer, a pointer is `tag << 32 | offset` ([`crate::pointer`] describes targets without 64-bit
+//! integers). It has the local-tag form if the memory only holds pointers of this kernel and is not read as anything
+//! else, and otherwise the global-id form. The argument buffer contains the identity, first byte and size of an
+//! argument ([`WorkItem::ArgIdentity`]), only for kernels that use them.
 //!
-//! Without 64-bit integers there is no room for identities: arguments have the numbers of this kernel, and what keeps pointers to buffers in buffers is
-//! refused.
+//! Without 64-bit integers there are no bits for identities. Arguments then have numbers of this kernel, and kernels
+//! that store pointers to buffers in buffers are rejected.
 //!
-//! Where a buffer has more than 2 GiB (`far`), offsets take 64 bits, and there are no closed forms in memory: an open pointer is one number, identity and offset
-//! together, and a buffer has as many identities as it has 4 GiB, one after the other.
+//! If a buffer has more than 2 GiB (`large_offsets`), offsets have 64 bits, and memory only holds global-id pointers.
+//! Such a pointer is one number, identity and offset together. A buffer has one identity per 4 GiB, consecutively.
 //!
-//! Where memory is reached by addresses ([`BindingKey::addresses`](crate::launch::BindingKey::addresses)), an access that may go to several buffers chooses
-//! between their addresses: there is one access, whose pointer is an `inttoptr`.
+//! If memory is accessed by address ([`BindingKey::addresses`](crate::launch::BindingKey::addresses)), an access to
+//! one of several buffers selects the address: there is one access, whose pointer is an `inttoptr`.
 //!
-//! # What remains
-//! The pointer of a load, store or atomic operation is a root (a kernel's pointer parameter, `var_addr`, `global_addr`) or one `ptr_add` of a
-//! root and an `i32`. No other value has a pointer type, and none is loaded, stored, converted, compared or carried by control
-//! flow. Reading through a closed null gives an unspecified value, writing does nothing or goes anywhere the pointer's type allows.
+//! # Result
+//! The pointer of a load, store or atomic operation is a root (a kernel's pointer parameter, `var_addr`,
+//! `global_addr`) or one `ptr_add` of a root and an `i32`. No other value has a pointer type, and no pointer is
+//! loaded, stored, converted, compared, or passed by control flow. A load through a local-tag null gives an
+//! unspecified value; a store does nothing or goes to any object of the pointer's space.
 
 mod by_address;
 mod forms;
@@ -62,12 +64,13 @@ pub(crate) const PASS: Pass = Pass::function("resolve_pointers", |function, cx| 
     Ok(true)
 });
 
-/// Resolves the pointers of a function.
+/// Resolves the pointers of a function. `large_offsets` follows the size of a pointer in bytes. `by_address`: per
+/// parameter, whether its memory is accessed by address.
 ///
 /// # Errors
-/// [`PassError::Unsupported`] for what cannot take part: pointers returned or passed to functions, and with 32 bits more objects than tags.
 ///
-/// `far` stands beside the bytes of a pointer; `by_address` says of each parameter whether its memory is reached by an address.
+/// [`PassError::Unsupported`] for pointers that are returned or passed to functions, and with 32-bit pointers for
+/// more objects than tags.
 pub(crate) fn run(
     function: &mut Function,
     globals: &[GlobalVar],
@@ -121,14 +124,14 @@ pub(crate) fn run(
     }
 }
 
-/// Which object a pointer points into.
+/// The object that a pointer points into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tag {
-    /// Always that root, or null.
+    /// Always this root, or null.
     Fixed(Option<usize>),
-    /// The one of that tag, of the closed form.
+    /// The object with this tag, in local-tag form.
     Local(Value),
-    /// The one of that identity: the open form.
+    /// The object with this identity, in global-id form.
     Global(Value),
 }
 
@@ -138,11 +141,11 @@ struct Parts {
     offset: Value,
 }
 
-/// How a result or parameter of control flow is passed on.
+/// How a result or parameter of control flow is passed.
 #[derive(Clone, Copy)]
 enum Slot {
     Plain,
-    /// As offset, and tag if it has one.
+    /// As an offset, and a tag if it has one.
     Pointer {
         tagged: bool,
         global_id: bool,
@@ -159,19 +162,19 @@ struct Resolver<'a> {
     function: &'a mut Function,
     roots: Roots,
     numbers: Numbers,
-    /// What was asked of the argument buffer.
+    /// Values that were read from the argument buffer.
     hidden: FxHashMap<WorkItem, Value>,
     ptr_size: u32,
     /// The type of offsets.
     width: Type,
-    /// By parameter: whether its memory is reached by an address.
+    /// Per parameter: whether its memory is accessed by address.
     by_address: Vec<bool>,
-    /// Numbers of roots' first bytes, where these are far (`far`).
+    /// Numbers of the roots' first bytes, with large offsets.
     flat_bases: FxHashMap<usize, Value>,
-    /// Addresses of roots, as far as they were asked for.
+    /// Addresses of roots that were used up to here.
     addresses: FxHashMap<usize, Value>,
     parts: Vec<Option<Parts>>,
-    /// Integers that are pointers' bits.
+    /// Integers that were converted from pointers.
     differences: FxHashMap<Value, Parts>,
     constants: FxHashMap<(Type, u64), Value>,
     /// Scalar constants of the source.
@@ -183,7 +186,7 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// The end of a list of instructions.
+    /// A cursor at the end of a list of instructions.
     fn at<'c>(&'c mut self, out: &'c mut Vec<Inst>, span: Span) -> Cursor<'c> {
         Cursor::new(self.function, out, span)
     }
@@ -210,7 +213,7 @@ impl Resolver<'_> {
         Parts { tag: Tag::Fixed(None), offset }
     }
 
-    /// Notes the parts of a new pointer; a tag is kept only where there is a choice.
+    /// Records the parts of a new pointer; the tag is dropped if there is no choice.
     fn define(&mut self, ptr: Value, tag: Tag, offset: Value) {
         let set = self.roots.set(ptr);
         let tag = if set.len() > 1 || self.roots.has_global_id(ptr) { tag } else { Tag::Fixed(set.roots().next()) };
@@ -241,7 +244,7 @@ impl Resolver<'_> {
             .collect()
     }
 
-    /// Values as they are passed on.
+    /// Expands passed values to their parts.
     fn expand(&mut self, out: &mut Vec<Inst>, span: Span, values: &[Value], slots: &[Slot]) -> Vec<Value> {
         let mut list = Vec::with_capacity(values.len());
         for (&value, slot) in values.iter().zip(slots) {
@@ -263,7 +266,7 @@ impl Resolver<'_> {
         list
     }
 
-    /// New values in the place of results or parameters.
+    /// New values instead of results or parameters.
     fn receive(&mut self, values: &[Value], slots: &[Slot]) -> Vec<Value> {
         let mut out = Vec::with_capacity(values.len());
         for (&value, slot) in values.iter().zip(slots) {
@@ -341,7 +344,7 @@ impl Resolver<'_> {
                 out.push(inst);
             }
             (Op::Cmp(kind, a, b), Some(_)) if self.differences.contains_key(a) && self.differences.contains_key(b) => {
-                // Addresses in one object are in the order of their offsets.
+                // Addresses in one object compare like their offsets.
                 if let (Some(a), Some(b)) = (self.differences.get(a), self.differences.get(b))
                     && a.tag == b.tag
                 {
@@ -377,7 +380,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The difference of two numbers, if they are addresses in one object: that of their offsets.
+    /// The difference of two integers that are addresses in one object, as the difference of the offsets.
     fn difference(&mut self, out: &mut Vec<Inst>, span: Span, a: Value, b: Value) -> Option<Op> {
         let (a, b) = (*self.differences.get(&a)?, *self.differences.get(&b)?);
         if a.tag != b.tag {
@@ -391,7 +394,7 @@ impl Resolver<'_> {
         Some(Op::Cast(CastOp::SExt, difference))
     }
 
-    /// `if`, `switch`, `loop`, and what ends regions.
+    /// `if`, `switch`, `loop`, and terminators.
     fn control(&mut self, mut inst: Inst, out: &mut Vec<Inst>) {
         let span = inst.span;
         match &mut inst.op {
@@ -437,7 +440,7 @@ impl Resolver<'_> {
         out.push(inst);
     }
 
-    /// The sum of an offset and what is added to a pointer, in as many bits as offsets have.
+    /// The sum of an offset and a pointer's increment, in the width of offsets.
     fn offset(&mut self, out: &mut Vec<Inst>, span: Span, base: Value, added: Value) -> Value {
         let is_wide = self.function.ty(added) == Type::I64;
         let added = match (self.known.bits(added), self.width == Type::I64) {
@@ -492,7 +495,7 @@ impl Resolver<'_> {
         let span = inst.span;
         let parts = self.parts(ptr);
         let writes = !matches!(inst.op, Op::Load { .. } | Op::Atomic { op: AtomicOp::Load, .. });
-        // Pointers go to and from memory as integers.
+        // Pointers are loaded and stored as integers.
         let mut loaded = None;
         if let Op::Store { value, .. } = &mut inst.op
             && matches!(self.function.ty(*value), Type::Ptr(_))
@@ -540,14 +543,14 @@ impl Resolver<'_> {
         self.loaded(out, span, loaded, bits);
     }
 
-    /// Makes a pointer of the bits that were loaded for one.
+    /// Converts loaded bits to a pointer.
     fn loaded(&mut self, out: &mut Vec<Inst>, span: Span, loaded: Option<Value>, bits: Option<Value>) {
         if let (Some(ptr), Some(bits)) = (loaded, bits) {
             self.unpack(out, span, ptr, bits);
         }
     }
 
-    /// A region that does an access to one root.
+    /// A region with the access to one root.
     fn case(&mut self, inst: &Inst, root: usize, offset: Value) -> Region {
         let mut insts = Vec::new();
         let mut op = inst.op.clone();
@@ -555,7 +558,7 @@ impl Resolver<'_> {
         self.end_case(inst, op, insts)
     }
 
-    /// A region that does an access whose pointer is known.
+    /// A region with an access through a known pointer.
     fn case_of(&mut self, inst: &Inst, op: Op) -> Region {
         self.end_case(inst, op, Vec::new())
     }
@@ -567,7 +570,7 @@ impl Resolver<'_> {
         Region { insts }
     }
 
-    /// Lets an operation go to a root plus an offset.
+    /// Makes an operation access a root plus an offset.
     fn direct(&mut self, op: &mut Op, root: usize, offset: Value, span: Span, out: &mut Vec<Inst>) {
         let base = self.root_value(root);
         let address = if offset == self.constant(self.width, 0) {
@@ -579,14 +582,14 @@ impl Resolver<'_> {
     }
 }
 
-/// Lets an access go to another pointer.
+/// Makes an access use another pointer.
 fn go_to(op: &mut Op, address: Value) {
     if let Op::Load { ptr, .. } | Op::Store { ptr, .. } | Op::Atomic { ptr, .. } | Op::CmpXchg { ptr, .. } = op {
         *ptr = address;
     }
 }
 
-/// The comparison of unsigned numbers.
+/// The unsigned form of a comparison.
 const fn unsigned(kind: CmpOp) -> CmpOp {
     match kind {
         CmpOp::SLt => CmpOp::ULt,

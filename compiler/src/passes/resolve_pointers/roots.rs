@@ -1,4 +1,6 @@
-//! Which memory objects each pointer of a function may point into.
+//! Points-to analysis: the memory objects that each pointer of a function may point into.
+//!
+//! Example: for `%3 = select %c, %a, %b` the set of `%3` is the union of the sets of `%a` and `%b`.
 
 use crate::ir::{CastOp, Const, Function, Global, GlobalVar, KernelParam, Op, Region, Space, Type, Value, Var};
 use rustc_hash::FxHashMap;
@@ -7,7 +9,7 @@ use smallvec::SmallVec;
 /// A memory object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Root {
-    /// What a kernel's parameter of that index points to.
+    /// The pointee of a kernel's parameter with this index.
     Param(u32),
     /// A program-scope or local variable.
     Global(Global),
@@ -43,17 +45,17 @@ impl Set {
         changed
     }
 
-    /// Whether it has something that `other` lacks.
+    /// Whether it has an element that `other` lacks.
     fn exceeds(&self, other: &Self) -> bool {
         self.0.iter().enumerate().any(|(index, word)| word & !other.0.get(index).copied().unwrap_or(0) != 0)
     }
 
-    /// How many there are, null included.
+    /// Number of elements, including null.
     pub(super) fn len(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// The roots' numbers, in order, without null.
+    /// The numbers of the roots in order, without null.
     pub(super) fn roots(&self) -> impl Iterator<Item = usize> + '_ {
         self.0
             .iter()
@@ -63,43 +65,43 @@ impl Set {
     }
 }
 
-/// Every root that a function names, and what each pointer may point to.
+/// Every root that a function uses, and the points-to set of each pointer.
 #[derive(Debug)]
 pub(super) struct Roots {
-    /// All roots; numbers are indices.
+    /// All roots; their numbers are indices.
     pub list: Vec<Root>,
-    /// Space of each.
+    /// Space of each root.
     pub spaces: Vec<Space>,
     sets: Vec<Set>,
-    /// By pointer: whether it may come from memory that others write, and so points by identity.
+    /// Per pointer: whether it may come from memory that others write, and therefore has the global-id form.
     global_id: Vec<bool>,
-    /// By root: whether pointers kept in it are of the open form.
-    open_memory: Vec<bool>,
+    /// Per root: whether pointers stored in it have the global-id form.
+    global_id_memory: Vec<bool>,
 }
 
-/// What one instruction says of the sets.
+/// The constraint of one instruction.
 enum Rule {
-    /// The second may be what the first is.
+    /// The second pointer may be the first one.
     Flow(Value, Value),
-    /// The same where the second's space says more: what it leaves out becomes null.
+    /// Like `Flow`, but the second pointer's space excludes roots, which become null.
     Narrow(Value, Value),
     /// A pointer is loaded through a pointer.
     Load { ptr: Value, to: Value },
     /// A pointer is stored through a pointer.
     Store { ptr: Value, value: Value },
-    /// Something else is loaded, which may be a pointer's bits.
+    /// A non-pointer is loaded, which may be a pointer's bits.
     LoadBits { ptr: Value },
-    /// Something that may be a pointer in disguise is stored.
+    /// A non-pointer is stored, which may be a pointer's bits.
     StoreBits { ptr: Value },
-    /// A pointer made of an integer.
+    /// A pointer from an integer.
     FromBits(Value),
-    /// A pointer that becomes an integer, or is passed on where it cannot be followed.
+    /// A pointer that becomes an integer, or has another use that cannot be analysed.
     Escapes(Value),
 }
 
 impl Roots {
-    /// Finds the roots and solves what each pointer may be.
-    /// `far`: whether all pointers that are kept in memory are of the open form.
+    /// Finds the roots and solves the constraints. `large_offsets`: whether all pointers in memory have the global-id
+    /// form.
     pub(super) fn of(function: &Function, globals: &[GlobalVar], large_offsets: bool) -> Self {
         let count = function.values.len();
         let mut roots = Self {
@@ -107,7 +109,7 @@ impl Roots {
             spaces: Vec::new(),
             sets: vec![Set::default(); count],
             global_id: vec![false; count],
-            open_memory: Vec::new(),
+            global_id_memory: Vec::new(),
         };
         let mut numbers = FxHashMap::default();
         for (index, &param) in (0_u32..).zip(&function.params) {
@@ -135,7 +137,7 @@ impl Roots {
             };
             roots.sets[result.index()].add(number + 1);
         });
-        // A pointer that comes out of memory may point into any buffer of the launch, and to whatever the program has.
+        // A pointer from memory may point into any buffer of the launch, and into any object of the program.
         let mut any = Set::default();
         any.add(0);
         if rules.iter().any(|rule| matches!(rule, Rule::Load { .. } | Rule::FromBits(_))) {
@@ -165,7 +167,7 @@ impl Roots {
         })
     }
 
-    /// What a pointer may point to.
+    /// The points-to set of a pointer.
     pub(super) fn set(&self, ptr: Value) -> &Set {
         &self.sets[ptr.index()]
     }
@@ -175,14 +177,14 @@ impl Roots {
         self.global_id[ptr.index()]
     }
 
-    /// Whether pointers that are kept where `ptr` points to are of the open form.
-    pub(super) fn keeps_open(&self, ptr: Value) -> bool {
-        self.set(ptr).roots().any(|root| self.open_memory[root])
+    /// Whether pointers stored where `ptr` points have the global-id form.
+    pub(super) fn stores_global_ids(&self, ptr: Value) -> bool {
+        self.set(ptr).roots().any(|root| self.global_id_memory[root])
     }
 
     fn solve(&mut self, function: &Function, rules: &[Rule], (any, large_offsets): (Set, bool)) {
         let filters = Filters::new(&self.spaces);
-        // Private and local memory is written by this kernel alone.
+        // Only this kernel writes private and local memory.
         let own = |space: Space| !large_offsets && matches!(space, Space::Private | Space::Local);
         let contents = self.spaces.iter().map(|&space| own(space).then(Set::default)).collect();
         let bits_become_pointers = rules.iter().any(|rule| matches!(rule, Rule::FromBits(_)));
@@ -220,7 +222,7 @@ impl Roots {
                 };
             }
         }
-        self.open_memory = memory.known.iter().map(Option::is_none).collect();
+        self.global_id_memory = memory.known.iter().map(Option::is_none).collect();
     }
 
     fn flow(&mut self, function: &Function, filters: &Filters, from: Value, to: Value) -> bool {
@@ -230,12 +232,12 @@ impl Roots {
     }
 }
 
-/// The first global of a space: the memory of all of them begins with it.
+/// The first global of a space: the memory of all of them starts with it.
 pub(super) fn first_of(globals: &[GlobalVar], space: Space) -> Option<Global> {
     globals.iter().position(|global| global.space == space).and_then(|index| u32::try_from(index).ok()).map(Global)
 }
 
-/// Which roots a pointer's type allows.
+/// The roots that a pointer's type allows.
 struct Filters {
     spaces: Vec<(Space, Set)>,
     everything: Set,
@@ -267,11 +269,11 @@ impl Filters {
     }
 }
 
-/// Pointers kept in memory.
+/// Pointers in memory.
 struct Contents {
-    /// By root; `None` once anything may be there.
+    /// Per root; `None` if it may contain any pointer.
     known: Vec<Option<Set>>,
-    /// What a pointer of unknown origin may be.
+    /// The points-to set of a pointer of unknown origin.
     any: Set,
     everything: Set,
 }
@@ -281,7 +283,7 @@ impl Contents {
         self.any.add_all(set, &self.everything)
     }
 
-    /// Gives up on following what is kept in some roots.
+    /// Stops tracking the contents of some roots.
     fn use_global_ids(&mut self, roots: &Set) -> bool {
         let mut changed = false;
         for root in roots.roots() {
@@ -297,7 +299,8 @@ impl Contents {
         roots.roots().any(|root| self.known[root].is_none())
     }
 
-    /// What may be loaded, whether of the open form, and whether anything changed. All roots of one access keep pointers of one form.
+    /// The points-to set of a loaded pointer, whether it has the global-id form, and whether anything changed. All
+    /// roots of one access hold pointers of one form.
     fn load(&mut self, roots: &Set) -> (Set, bool, bool) {
         if self.has_global_id(roots) {
             let changed = self.use_global_ids(roots);
@@ -324,7 +327,7 @@ impl Contents {
         changed
     }
 
-    /// Opens the roots where pointers are kept.
+    /// Changes the roots that hold pointers to the global-id form.
     fn read_bits(&mut self, roots: &Set) -> bool {
         let keeps = roots.roots().any(|root| self.known[root].as_ref().is_some_and(|set| set.roots().next().is_some()));
         keeps && self.use_global_ids(roots)
@@ -334,7 +337,8 @@ impl Contents {
 struct Collector<'f> {
     function: &'f Function,
     rules: Vec<Rule>,
-    /// Results of the instructions around: those of an `if` or `switch`, or those and the parameters of a loop.
+    /// Results of the enclosing instructions: the results of an `if` or `switch`, or the results and parameters of a
+    /// loop.
     owners: Vec<(bool, &'f [Value], &'f [Value])>,
     constants: Vec<bool>,
 }

@@ -1,10 +1,13 @@
-//! Which bits of 64-bit integers are needed: none, the low 32, or all. Where the rest follows from the low half, that half is enough.
+//! Which bits of 64-bit integers are used: none, the low 32, or all. If the rest follows from the low half, the low
+//! half is sufficient.
+//!
+//! Example: in `trunc.i32 (add i64 %0, %1)` only the low half of both operands is used.
 
 use crate::analysis::definitions::Definitions;
 use crate::analysis::ranges::Ranges;
 use crate::ir::{BinOp, CastOp, Function, Op, Region, Scalar, Type, Value};
 
-/// How much of a value is needed.
+/// The used bits of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Demand {
     /// Nothing.
@@ -12,11 +15,11 @@ pub(super) enum Demand {
     None,
     /// The low 32 bits.
     Low,
-    /// Everything.
+    /// All bits.
     All,
 }
 
-/// After that many walks without a fixed point everything that is needed at all is needed in full.
+/// Without a fixed point after this number of iterations, every used value counts as used in full.
 const MAX_WALKS: usize = 12;
 
 /// The demand on each value.
@@ -57,7 +60,8 @@ impl<'f> Solver<'f> {
         self.demand[value.index()]
     }
 
-    /// From the end to the beginning. `owners` are the instructions around: whether it is a loop, its results, its parameters.
+    /// Visits a region from the end to the start. `owners` are the enclosing instructions: whether it is a loop, its
+    /// results, its parameters.
     fn region(&mut self, region: &'f Region, owners: &mut Vec<(bool, &'f [Value], &'f [Value])>) {
         for inst in region.insts.iter().rev() {
             let result = inst.results.first().map_or(Demand::All, |&result| self.of(result));

@@ -1,4 +1,4 @@
-//! Does 64-bit integer arithmetic in 32 bits where nobody can tell.
+//! Converts 64-bit integer arithmetic to 32 bits if the result is the same.
 //!
 //! ```text
 //! %3 = zext.i64 %gid
@@ -8,9 +8,10 @@
 //! %7 = trunc.i32 %6
 //! %8 = ptr_add %p, %7
 //! ```
-//! `size_t` has 64 bits, but most of it ends in the 32-bit offset of an address ([demand]), and most of what is compared or divided is known to fit
-//! 32 bits ([`ranges`](crate::analysis::ranges)): work-item ids, loop counters with a 32-bit bound. A value is computed in 32 bits if its low half is a function of
-//! its operands' low halves, and either the low half alone is needed or the rest follows from it by zero or sign extension.
+//! `size_t` has 64 bits, but most of it ends in the 32-bit offset of an address ([demand]), and most compared or
+//! divided values are known to fit 32 bits ([`ranges`](crate::analysis::ranges)): work-item ids, and loop counters
+//! with a 32-bit bound. A value is computed in 32 bits if its low half is a function of its operands' low halves, and
+//! if only the low half is used or the rest follows from it by zero or sign extension.
 
 mod demand;
 
@@ -27,7 +28,7 @@ pub(crate) const PASS: Pass = Pass::function("shrink_int64", |function, _| {
     Ok(true)
 });
 
-/// Narrows what can be narrowed. Leaves conversions behind that `simplify` merges.
+/// Shrinks what can be shrunk. Leaves redundant conversions, which `simplify` merges.
 pub(crate) fn run(function: &mut Function) {
     if !function.values.iter().any(|value| value.ty.scalar() == Some(Scalar::I64)) {
         return;
@@ -52,7 +53,7 @@ pub(crate) fn run(function: &mut Function) {
     function.body = body;
 }
 
-/// What an instruction around the current place carries: which results and parameters are narrow.
+/// The results and parameters of an enclosing instruction that are shrunk.
 struct Owner {
     is_loop: bool,
     results: Vec<bool>,
@@ -64,11 +65,11 @@ struct Narrow<'a> {
     constants: Constants,
     demand: Vec<Demand>,
     ranges: Ranges,
-    /// For each constant and each extension of 64 bits so far, what its low half is.
+    /// Per 64-bit constant and extension: the operation that gives its low half.
     sources: FxHashMap<Value, Op>,
-    /// For each value that is computed in 32 bits, its low half; the value itself is then not defined.
+    /// Per value that is computed in 32 bits: its low half; the value itself is then undefined.
     low: Vec<Option<Value>>,
-    /// What stands for 32-bit values that were cut out of wide ones.
+    /// Replacements of 32-bit values that were truncated from wide ones.
     replaced: FxHashMap<Value, Value>,
     owners: Vec<Owner>,
 }
@@ -90,7 +91,7 @@ impl Narrow<'_> {
         self.ranges.get(self.function, value).is_i32()
     }
 
-    /// Whether the low half of a value is enough to know all of it that is needed.
+    /// Whether the low half of a value determines all of its used bits.
     fn may_be_narrow(&self, value: Value) -> bool {
         self.is_wide(value) && (self.demand[value.index()] <= Demand::Low || self.is_u32(value) || self.is_i32(value))
     }
@@ -109,7 +110,7 @@ impl Narrow<'_> {
         self.function.emit(out, span, ty, op)
     }
 
-    /// Notes what the low half of a wide constant or extension is.
+    /// Records the low half of a wide constant or extension.
     fn note_source(&mut self, value: Value, op: &Op) {
         let half = u64::from(u32::MAX);
         let source = match op {
@@ -221,7 +222,7 @@ impl Narrow<'_> {
         inst.op.map_operands(|value| *value = self.wide(out, span, *value));
     }
 
-    /// Which of the values that control flow gives become narrow.
+    /// Which of the values that control flow passes are shrunk.
     fn choose(&self, values: &[Value]) -> Vec<bool> {
         values.iter().map(|&value| self.may_be_narrow(value)).collect()
     }
@@ -242,7 +243,7 @@ impl Narrow<'_> {
         }
     }
 
-    /// The operation on low halves, where the low half of the result depends on these alone.
+    /// The operation on low halves, if the low half of the result only depends on them.
     fn narrow_operation(&mut self, out: &mut Vec<Inst>, span: Span, op: &Op) -> Option<Op> {
         Some(match op {
             Op::Bin(kind, a, b) => return self.narrow_binary(out, span, *kind, *a, *b),
@@ -250,7 +251,7 @@ impl Narrow<'_> {
             Op::Select(cond, a, b) => Op::Select(*cond, self.low(out, span, *a), self.low(out, span, *b)),
             Op::Splat(a) => Op::Splat(self.low(out, span, *a)),
             Op::Extract(a, lane) => {
-                // Taking half of every lane to get one is no gain, unless the halves are there.
+                // Truncating every lane to get one is not profitable unless the low halves exist already.
                 self.low[a.index()]?;
                 Op::Extract(self.low(out, span, *a), *lane)
             }
@@ -283,14 +284,14 @@ impl Narrow<'_> {
             BinOp::SMin if unsigned => BinOp::UMin,
             BinOp::SMax if unsigned => BinOp::UMax,
             BinOp::SMin | BinOp::SMax if signed => kind,
-            // The least number divided by -1 does not fit 32 bits.
+            // The smallest number divided by -1 does not fit 32 bits.
             BinOp::SDiv | BinOp::SRem if signed && self.ranges.get(self.function, b).low > -1 => kind,
             _ => return None,
         };
         Some(Op::Bin(kind, self.low(out, span, a), self.low(out, span, b)))
     }
 
-    /// Operations that give something else than 64-bit integers.
+    /// Operations with other results than 64-bit integers.
     fn narrow_use(&mut self, out: &mut Vec<Inst>, span: Span, op: &Op) -> Option<Op> {
         match *op {
             Op::Cmp(kind, a, b) if self.is_wide(a) => {

@@ -1,11 +1,12 @@
-//! Equal `if`s: a second one with the same condition, whose regions compute the same, gives what the first gave.
+//! Merges equal `if`s: a second `if` with the same condition and equal regions has the results of the first.
 //!
 //! ```text
 //! %5 = if %1 { %3 = mul %2, %2; yield %3 } else { yield %2 }
 //! %9 = if %1 { %7 = mul %2, %2; yield %7 } else { yield %2 }      =>      %9 is %5
 //! ```
-//! That is what `sin(x)` and `cos(x)` together become: both reduce `x`. Regions are compared with their own values renamed in order of
-//! definition; the name says the type as well, so that operations on the same operands with results of different types differ.
+//! This happens for `sin(x)` and `cos(x)` together, which both reduce `x`. Regions are compared after their own
+//! values are renamed in order of definition. A name includes the type, so that operations with equal operands and
+//! different result types differ.
 
 use rustc_hash::FxHashMap;
 
@@ -13,7 +14,7 @@ use super::walk::Walk;
 use crate::diag::Span;
 use crate::ir::{Inst, Op, Region, Type, Value};
 
-/// Instructions of an `if` that is compared, at most: more are hardly ever equal, and each comparison copies them.
+/// Limit for the instructions of a compared `if`: larger ones are rarely equal, and each comparison copies them.
 const LARGEST: usize = 200;
 
 /// Names of values within regions: by type and order.
@@ -23,7 +24,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The names count down from the last possible value, which no function reaches.
+    /// Names count down from the largest value number, which no function uses.
     fn name(&mut self, ty: Type, order: u32) -> Value {
         let next = u32::MAX - u32::try_from(self.names.len()).unwrap_or(0);
         *self.names.entry((ty, order)).or_insert(Value(next))
@@ -31,7 +32,7 @@ impl Names {
 }
 
 impl Walk<'_> {
-    /// Replaces the results of an `if` by those of an equal one before. Its regions are walked already.
+    /// Replaces the results of an `if` by those of an earlier equal one. Its regions are already simplified.
     pub(super) fn equal_before(&mut self, inst: &Inst) -> bool {
         let Some(&first) = inst.results.first() else { return false };
         if inst.op.regions().iter().map(|region| region.size()).sum::<usize>() > LARGEST {
@@ -59,7 +60,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The operation with the values of its regions renamed, if it is pure.
+    /// The operation with renamed region values, if it is pure.
     fn renamed(&self, op: &Op, names: &mut Names) -> Option<Op> {
         let mut copy = op.clone();
         let mut order = 0;

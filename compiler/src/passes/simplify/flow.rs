@@ -1,15 +1,15 @@
-//! Control flow in the walk: regions that are never or always run, branches that need not be, loops that do not loop.
+//! Simplifies control flow: regions that never or always execute, unnecessary branches, loops without iterations.
 
 use super::is_cheap;
 use super::walk::{LoopFrame, Walk};
 use crate::diag::Span;
 use crate::ir::{BinOp, CmpOp, Const, Inst, Op, Region, Type, UnOp, Value};
 
-/// An `if` becomes `select`s if its regions have no more instructions together.
+/// An `if` becomes `select`s if its regions have at most this many instructions together.
 const SELECT_LIMIT: usize = 6;
 
 impl Walk<'_> {
-    /// Puts a region that certainly runs in the place of the instruction that owns it: its instructions become the next work.
+    /// Replaces an instruction by its region that always executes: the region's instructions become the next work.
     fn splice(&mut self, mut region: Region, results: &[Value], work: &mut Vec<Inst>) {
         self.changed = true;
         if let Some(Inst { op: Op::Yield(values), .. }) = region.insts.last() {
@@ -23,7 +23,7 @@ impl Walk<'_> {
         work.extend(region.insts.into_iter().rev());
     }
 
-    /// Walks a region of an `if` or `switch`, under a condition that holds there.
+    /// Simplifies a region of an `if` or `switch`, given the value of its condition.
     fn conditional(&mut self, region: &mut Region, known: Option<(Value, bool)>) {
         let mut added = Vec::new();
         if let Some((cond, holds)) = known {
@@ -97,7 +97,7 @@ impl Walk<'_> {
         self.finish_branches(inst, start, out, work);
     }
 
-    /// Flattens an `if` of a few cheap, pure operations.
+    /// Flattens an `if` with few cheap, pure operations.
     fn if_to_select(
         &mut self,
         cond: Value,
@@ -132,7 +132,7 @@ impl Walk<'_> {
         true
     }
 
-    /// Results that are the same whichever region ran; the end of the region if none goes on.
+    /// Replaces results that are equal for all regions. Ends the region if no region falls through.
     fn finish_branches(&mut self, mut inst: Inst, start: u32, out: &mut Vec<Inst>, work: &mut Vec<Inst>) {
         let yielded = |region: &Region| match region.terminator() {
             Some(Op::Yield(values)) => Some(values.clone()),
@@ -170,7 +170,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Results of an `if` that both regions take from before it: flags, and what only one of them changes to something known.
+    /// Converts results of an `if` to `select`s if both values are available before it: flags, and values that only
+    /// one region changes to something known.
     fn results_to_selects(&mut self, inst: &Inst, yields: &[Vec<Value>], start: u32, out: &mut Vec<Inst>) {
         let (Op::If { cond, .. }, [then, els]) = (&inst.op, yields) else { return };
         for ((&result, &yes), &no) in inst.results.iter().zip(then).zip(els) {
@@ -237,7 +238,7 @@ impl Walk<'_> {
         });
         for (index, varies) in varies.iter().enumerate() {
             if !varies {
-                // The dead parameter itself goes with the dead code.
+                // Dead code elimination removes the parameter.
                 self.replace(params[index], init[index]);
             }
         }
@@ -267,7 +268,7 @@ impl Walk<'_> {
         for &param in params.iter() {
             self.define(param);
         }
-        // Conditions known outside hold inside, too: they are values defined outside.
+        // Known conditions are values from outside, so they also hold inside.
         self.region(body);
         if let Some(frame) = self.loops.pop() {
             out.extend(frame.before);

@@ -1,4 +1,4 @@
-//! Rules for operations of two operands.
+//! Rules for operations with two operands.
 
 use super::rules::Output;
 use super::walk::Walk;
@@ -28,7 +28,7 @@ impl Walk<'_> {
             return Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Rotate, x, amount)));
         }
         match kind {
-            // Constants of address computations come to the end, where they meet.
+            // Constants of address computations move to the end, where they are combined.
             BinOp::Add | BinOp::Sub => self.constant_outward(at, kind, a, b),
             BinOp::Mul => self.step_outward(at, a, b),
             BinOp::And | BinOp::Or => {
@@ -108,10 +108,10 @@ impl Walk<'_> {
                     }
                     (BinOp::AShr, BinOp::AShr) => (kind, x, (first % width + bits % width).min(width - 1)),
                     (BinOp::Rotate, BinOp::Rotate) => (kind, x, (first % width + bits % width) % width),
-                    // What is shifted out and back in is masked away.
+                    // Bits that are shifted out and back are masked.
                     (BinOp::LShr, BinOp::Shl) if first % width == bits % width => (BinOp::And, x, scalar.mask() >> (bits % width)),
                     (BinOp::Shl, BinOp::LShr) if first % width == bits % width => (BinOp::And, x, scalar.mask() << (bits % width)),
-                    // Distribution brings the constant of an index out of its scaling.
+                    // Distributing the scale moves an index's constant out of the product.
                     (BinOp::Shl, BinOp::Add) if self.sums.may_take_apart(self.current, a) => {
                         let amount = bits % width;
                         let scale = self.splat(at.ty, amount);
@@ -136,7 +136,8 @@ impl Walk<'_> {
         }
     }
 
-    /// `(x + c) * n`, where only `x` changes in the loop, as `x * n` and a multiple of `n` from before the loop: the products of several turns meet in one.
+    /// Rewrites `(x + c) * n`, where only `x` changes in the loop, as `x * n` plus a loop-invariant multiple of `n`.
+    /// The products of several iterations are then shared.
     fn step_outward(&mut self, at: &mut Output, a: Value, b: Value) -> Option<Value> {
         [(a, b), (b, a)].into_iter().find_map(|(sum, factor)| {
             let Some(&Op::Bin(BinOp::Add, x, c)) = self.def(sum) else { return None };
@@ -186,7 +187,7 @@ impl Walk<'_> {
         Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Add, sum, constant)))
     }
 
-    /// Only what holds for NaNs, infinities and negative zero, whatever the device does to denormals.
+    /// Only rules that hold for NaNs, infinities and negative zero, for every treatment of denormals.
     fn float_rules(&mut self, at: &mut Output, kind: BinOp, a: Value, b: Value, scalar: Scalar) -> Option<Value> {
         let bits = self.bits(b)?;
         let sign = sign_bit(scalar);
@@ -205,7 +206,7 @@ impl Walk<'_> {
         }
     }
 
-    /// `a b + c`, fused or not, where the product is exact anyway or nothing is added.
+    /// `a b + c`, fused or not, if the product is exact or zero is added.
     pub(super) fn multiply_add_rules(&mut self, at: &mut Output, op: &mut Op) -> Option<Value> {
         let Op::Math(_, args) = op else { return None };
         let &[a, b, c] = args.as_slice() else { return None };
@@ -222,7 +223,7 @@ impl Walk<'_> {
         if bits == one | sign {
             return Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::FSub, c, other)));
         }
-        // A zero times a number that is finite.
+        // Zero times a finite number.
         let finite = self.bits(other).filter(|bits| bits & !sign < infinity(scalar))?;
         if bits & !sign != 0 && finite & !sign != 0 {
             return None;
@@ -232,7 +233,8 @@ impl Walk<'_> {
         self.binary_rules(at, &mut sum).or_else(|| Some(self.make(at.out, at.span, at.ty, sum)))
     }
 
-    /// Whether a float cannot be -0, whatever the device does to denormals. Squares are not, nor sums of which one part is not.
+    /// Whether a float cannot be -0, for every treatment of denormals. This holds for squares, and for sums with a
+    /// part for which it holds.
     fn is_never_negative_zero(&self, value: Value, depth: u32) -> bool {
         let Some(depth) = depth.checked_sub(1) else { return false };
         match self.def(value) {
@@ -271,7 +273,7 @@ const fn infinity(scalar: Scalar) -> u64 {
     }
 }
 
-/// The bits of 1/x where x is a power of two that, like its reciprocal, is an ordinary number.
+/// The bits of 1/x if x is a power of two and both are normal numbers.
 fn exact_reciprocal(scalar: Scalar, bits: u64) -> Option<u64> {
     let (exponent_bits, fraction_bits) = match scalar {
         Scalar::F16 => (5, 10),
@@ -283,7 +285,7 @@ fn exact_reciprocal(scalar: Scalar, bits: u64) -> Option<u64> {
     let largest = (1_u64 << exponent_bits) - 1;
     let exponent = (bits >> fraction_bits) & largest;
     let sign = bits & (1 << (scalar.bits() - 1));
-    // The exponent of the reciprocal is twice the bias less this one's; denormals and infinities stay out.
+    // The exponent of the reciprocal is twice the bias minus the exponent; denormals and infinities are excluded.
     let reciprocal = (largest - 1).checked_sub(exponent)?;
     (fraction == 0 && exponent > 0 && exponent < largest && reciprocal > 0).then(|| sign | reciprocal << fraction_bits)
 }

@@ -1,13 +1,13 @@
-//! Loads of what is a lane of a vector that was loaded before: `a[i].w` behind `a[i]`.
+//! Replaces loads of lanes of a vector that was already loaded: `a[i].w` after `a[i]`.
 
 use super::walk::Walk;
 use crate::ir::{BinOp, Const, Op, Scalar, Type, Value};
 
-/// A vector's longest part that is looked for.
+/// Limit for the lanes that are searched.
 const LANES: u8 = 4;
 
 impl Walk<'_> {
-    /// The vector whose lane a load of a scalar would give, and which one.
+    /// The vector and the lane that a scalar load would read.
     pub(super) fn known_lane(&self, ptr: Value, ty: Type) -> Option<(Value, u8)> {
         let Type::Scalar(scalar) = ty else { return None };
         (0..LANES).find_map(|lane| {
@@ -17,7 +17,7 @@ impl Walk<'_> {
         })
     }
 
-    /// The pointer that was computed before and is so many bytes below another one.
+    /// The already computed pointer `bytes` bytes below another one.
     fn earlier(&self, ptr: Value, bytes: u64) -> Option<Value> {
         if bytes == 0 {
             return Some(ptr);
@@ -38,7 +38,7 @@ impl Walk<'_> {
         self.known(&(Op::PtrAdd(base, offset), self.ty(ptr), 0))
     }
 
-    /// A sum with a constant that was computed before.
+    /// A sum with a constant that is already computed.
     fn sum(&self, variable: Option<Value>, constant: u64, width: Scalar) -> Option<Value> {
         let ty = Type::Scalar(width);
         let constant = self.known_constant(ty, constant)?;

@@ -1,4 +1,5 @@
-//! Makes the code smaller without changing what it means.
+//! Simplifies code: instruction combining, common subexpression elimination, loop-invariant code motion,
+//! if-conversion and load forwarding.
 //!
 //! ```text
 //! %3 = const.i32 4                     %9 = const.i32 2
@@ -6,17 +7,18 @@
 //! %5 = mul %0, %3                      %6 = add %4, %4
 //! %6 = add %4, %5
 //! ```
-//! One walk over the function in order of execution, then removal of dead code ([`super::dce`]); both repeat while they find something,
-//! a few times at most. In a walk:
+//! One pass over the function in execution order, followed by dead code elimination ([`super::dce`]). Both repeat a
+//! few times while they change anything. The pass
 //!
-//! * constants move to the beginning of the function, one of each;
-//! * operations on constants are evaluated ([`eval`](crate::analysis::eval)), others rewritten by identities that are exact for every value ([rules]);
-//! * an operation that was done before on the same operands is not done again, nor is a load with no store between, or one of a lane of what was loaded;
-//! * what does not change in a loop moves before it;
-//! * conditions known to be true or false choose their region; an `if` of a few cheap operations becomes a `select`; a
-//!   loop of one turn becomes its body.
+//! moves constants to the start of the function, without duplicates;
+//! evaluates operations on constants ([`eval`](crate::analysis::eval)), and rewrites other operations by identities
+//! that are exact for every value ([rules]);
+//! reuses an operation with the same operands, a load without a store in between, and a lane of a loaded vector;
+//! hoists loop-invariant operations;
+//! removes branches with known conditions, converts an `if` with few cheap operations to a `select`, and replaces a
+//! loop with one iteration by its body.
 //!
-//! Each instruction is looked at once a walk, whatever its nesting.
+//! It visits each instruction once, whatever its nesting.
 
 mod equal;
 mod flow;
@@ -37,24 +39,24 @@ pub(crate) const PASS: Pass = Pass::function("simplify", |function, cx| {
     Ok(true)
 });
 
-/// What a pass has to know about the functions that may be called: for each, whether a call does nothing but give its result.
+/// Which functions are pure: a call only returns its result.
 #[derive(Clone, Debug, Default)]
 pub struct Purity {
     pure_calls: Vec<bool>,
 }
 
 impl Purity {
-    /// Nothing is known: every call may do anything.
+    /// No function is known to be pure.
     pub const fn unknown() -> Self {
         Self { pure_calls: Vec::new() }
     }
 
-    /// Whether a call of the function may be repeated, merged or left out.
+    /// Whether a call of the function may be repeated, merged or removed.
     pub fn is_pure(&self, func: crate::ir::Func) -> bool {
         self.pure_calls.get(func.index()).copied().unwrap_or(false)
     }
 
-    /// Notes whether a function is pure: it touches its own variables and constants only, and so do those that it calls.
+    /// Records whether a function is pure: it and its callees only access their own variables and constants.
     pub fn note(&mut self, func: crate::ir::Func, function: &Function) {
         let mut pure = function.kernel.is_none();
         function.body.walk(&mut |inst| {
@@ -79,7 +81,7 @@ impl Purity {
                 _ => true,
             };
         });
-        // Pointers to private memory that a caller owns would let it write there.
+        // A function could write through pointers to a caller's private memory.
         pure &= !function.params.iter().any(|&param| matches!(function.ty(param), crate::ir::Type::Ptr(_)));
         if self.pure_calls.len() <= func.index() {
             self.pure_calls.resize(func.index() + 1, false);
@@ -88,10 +90,10 @@ impl Purity {
     }
 }
 
-/// Walks a function at most that often.
+/// Limit for the repetitions.
 const MAX_WALKS: usize = 4;
 
-/// Simplifies a function and removes what is dead in it.
+/// Simplifies a function and removes dead code.
 pub(crate) fn run(function: &mut Function, purity: &Purity) {
     for _ in 0..MAX_WALKS {
         let changed = walk::run(function, purity);
@@ -102,18 +104,18 @@ pub(crate) fn run(function: &mut Function, purity: &Purity) {
     }
 }
 
-/// Whether every instruction is pure, cheap to do in vain, and there are few of them.
+/// Whether a region only has few pure operations that are cheap to speculate.
 fn is_cheap(region: &Region, limit: usize) -> Option<usize> {
     let count = region.insts.len().checked_sub(1)?;
     (count <= limit && region.insts[..count].iter().all(|inst| is_cheap_op(&inst.op))).then_some(count)
 }
 
-/// Whether an operation is pure and cheap to do in vain.
+/// Whether an operation is pure and cheap to speculate.
 pub(super) fn is_cheap_op(op: &Op) -> bool {
     op.is_pure() && !is_expensive(op)
 }
 
-/// Whether an operation is better not done in vain.
+/// Whether an operation is too expensive to speculate.
 const fn is_expensive(op: &Op) -> bool {
     use crate::ir::{BinOp, MathOp};
     match op {

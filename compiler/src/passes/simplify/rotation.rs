@@ -1,15 +1,16 @@
-//! Rotations that are written as two shifts: processors have them as one operation (`rol`, `vprold`, funnel shifts). They are found here, since the rules that bring
-//! constants out of sums and products change only the shift to the left, after which no compiler behind this one sees a rotation any more.
+//! Recognises rotations written as two shifts; processors have an instruction for them (`rol`, `vprold`, funnel
+//! shifts). The rules that move constants out of sums and products only change the left shift, after which no later
+//! compiler recognises the rotation.
 
 use super::walk::Walk;
 use crate::ir::{BinOp, CastOp, Op, Scalar, UnOp, Value};
 
-/// Operations between a number and what it is made of that the rules for shifts look through.
+/// Limit for the operations that the shift rules may have inserted.
 const DEPTH: u32 = 3;
 
 impl Walk<'_> {
-    /// The `x` and the amount of `x << amount | x >> width - amount`, with `+` or `^` for `|` where the amount is known. Only of 32 and 64 bits: nothing
-    /// rotates fewer at once.
+    /// The `x` and the amount of `x << amount | x >> width - amount`; also with `+` or `^` for `|` if the amount is
+    /// known. Only for 32 and 64 bits, because no processor rotates narrower integers in one operation.
     pub(super) fn rotation(&mut self, kind: BinOp, a: Value, b: Value, scalar: Scalar) -> Option<(Value, Value)> {
         if !matches!(kind, BinOp::Or | BinOp::Add | BinOp::Xor) || !matches!(scalar, Scalar::I32 | Scalar::I64) {
             return None;
@@ -21,7 +22,7 @@ impl Walk<'_> {
                 let up = width - down;
                 return self.is_shifted(left, x, up, scalar, DEPTH).then(|| (x, self.splat(self.ty(x), up)));
             }
-            // A shift by 0 gives the number twice, which only a disjunction leaves as it is.
+            // A shift by 0 gives the number twice; only `|` leaves it unchanged.
             match *self.def(left)? {
                 Op::Bin(BinOp::Shl, y, up) if x == y && kind == BinOp::Or && self.are_opposite(up, down, width) => Some((x, up)),
                 _ => None,
@@ -29,7 +30,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Whether `shifted` is `x << amount`, as it is or as the rules have left it.
+    /// Whether `shifted` is `x << amount`, possibly rewritten by the rules.
     fn is_shifted(&self, shifted: Value, x: Value, amount: u64, scalar: Scalar, depth: u32) -> bool {
         let width = u64::from(scalar.bits());
         let (Some(depth), Some(&Op::Bin(outer, rest, factor))) = (depth.checked_sub(1), self.def(shifted)) else { return false };
@@ -48,7 +49,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether two amounts of shifts add up to nothing, or to the width.
+    /// Whether two shift amounts add up to zero or to the width.
     fn are_opposite(&self, one: Value, other: Value, width: u64) -> bool {
         let (one, other) = (self.low_bits(one, width), self.low_bits(other, width));
         if let (Some(&Op::Cast(CastOp::ZExt | CastOp::SExt, one)), Some(&Op::Cast(CastOp::ZExt | CastOp::SExt, other))) =
@@ -68,7 +69,7 @@ impl Walk<'_> {
         is_negative(one, other) || is_negative(other, one)
     }
 
-    /// An amount without a mask that shifts have anyway.
+    /// An amount without a mask that shifts imply.
     fn low_bits(&self, amount: Value, width: u64) -> Value {
         match self.def(amount) {
             Some(&Op::Bin(BinOp::And, inner, mask)) if self.bits(mask).is_some_and(|mask| mask & (width - 1) == width - 1) => inner,

@@ -1,14 +1,15 @@
-//! Rewriting of one pure operation: evaluation of constants, comparisons, conversions, selections.
+//! Rewrites a single pure operation: evaluates constants, comparisons, conversions and selects.
 //!
-//! A rule either gives the value that the operation has, or changes the operation into a better one in place. Rules are exact for
-//! every value of the operands, and always lead to fewer, cheaper or canonical operations (constants stand on the right), so that they end.
+//! A rule either returns the value of the operation, or replaces the operation by a better one. Rules are exact for
+//! every operand value. They always produce fewer, cheaper or canonical operations (constants on the right), so
+//! rewriting terminates.
 
 use super::walk::Walk;
 use crate::analysis::eval;
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Inst, MathOp, Op, Scalar, Space, Type, UnOp, Value};
 
-/// Where a rule may put the operations that it needs.
+/// Where a rule emits additional operations.
 pub(super) struct Output<'a> {
     pub out: &'a mut Vec<Inst>,
     pub span: Span,
@@ -16,7 +17,7 @@ pub(super) struct Output<'a> {
 }
 
 impl Walk<'_> {
-    /// Applies rules to an operation of type `ty` until none fits.
+    /// Applies rules to an operation of type `ty` until none matches.
     pub(super) fn rewrite(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, op: &mut Op) -> Option<Value> {
         let mut at = Output { out, span, ty };
         if let Some(value) = self.evaluate(ty, op) {
@@ -71,7 +72,7 @@ impl Walk<'_> {
         Some(self.constant_lanes(ty, lanes))
     }
 
-    /// A bitcast between lanes of different sizes: the bytes are little-endian.
+    /// A bitcast between lanes of different sizes; bytes are little-endian.
     fn evaluate_bitcast(&mut self, kind: CastOp, from: Type, to: Type, a: Value) -> Option<Value> {
         let (small, large) = (from.scalar()?, to.scalar()?);
         if kind != CastOp::Bitcast {
@@ -142,7 +143,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Comparisons with a constant that are decided, or are a `bool` already.
+    /// Comparisons with a constant that have a known result, or that are already a `bool`.
     fn compare_constant(&mut self, at: &mut Output, kind: CmpOp, a: Value, bits: u64, operand: Scalar) -> Option<Value> {
         if operand == Scalar::Bool {
             return match (kind, bits) {
@@ -168,7 +169,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A comparison of a widened value with a constant, in the narrow type.
+    /// A comparison of an extended value with a constant, in the narrow type.
     fn compare_extended(&mut self, at: &mut Output, kind: CmpOp, cast: CastOp, inner: Value, bits: u64, wide: Scalar) -> Option<Value> {
         let narrow_ty = self.ty(inner);
         let narrow = narrow_ty.scalar()?;
@@ -186,7 +187,7 @@ impl Walk<'_> {
             return match kind {
                 CmpOp::Eq => Some(self.splat(at.ty, 0)),
                 CmpOp::Ne => Some(self.splat(at.ty, 1)),
-                // Larger than anything that the narrow type holds.
+                // The constant is larger than every value of the narrow type.
                 CmpOp::ULt | CmpOp::ULe if cast == CastOp::ZExt => Some(self.splat(at.ty, 1)),
                 CmpOp::UGt | CmpOp::UGe if cast == CastOp::ZExt => Some(self.splat(at.ty, 0)),
                 _ => None,
@@ -203,7 +204,8 @@ impl Walk<'_> {
             return Some(a);
         }
         if self.is_undefined(a) {
-            // Not everything comes of the others, whatever they are given: the upper bits of `zext` are zero.
+            // The other casts do not produce every value, so an undefined operand does not give an undefined result:
+            // the upper bits of `zext` are zero.
             let widens = matches!(kind, CastOp::ZExt | CastOp::SExt | CastOp::SToF | CastOp::UToF);
             return Some(if widens { self.splat(at.ty, 0) } else { self.constant(at.ty, Const::Undef) });
         }
@@ -220,7 +222,7 @@ impl Walk<'_> {
         if kind == CastOp::Trunc
             && let Some(&Op::Bin(BinOp::Or | BinOp::Xor | BinOp::Add, x, y)) = self.def(a)
         {
-            // Bits that are cut off need not be found: of a pointer, for one, that is asked for its alignment.
+            // Truncated bits are not needed, for example if only the alignment of a pointer is tested.
             let width = at.ty.scalar()?.bits();
             let is_above = |rules: &Self, value| {
                 matches!(rules.def(value), Some(&Op::Bin(BinOp::Shl, _, amount)) if rules.bits(amount).is_some_and(|amount| {
@@ -248,7 +250,7 @@ impl Walk<'_> {
             (CastOp::SToF | CastOp::UToF, CastOp::ZExt) => CastOp::UToF,
             (CastOp::SToF, CastOp::SExt) => CastOp::SToF,
             (CastOp::Bitcast, CastOp::Bitcast) => CastOp::Bitcast,
-            // A cast from generic space makes null of pointers to other spaces.
+            // A cast from the generic space returns null for pointers to other spaces.
             (CastOp::SpaceCast, CastOp::SpaceCast) if source != Type::Ptr(Space::Generic) => CastOp::SpaceCast,
             (CastOp::PtrToInt, CastOp::IntToPtr) | (CastOp::IntToPtr, CastOp::PtrToInt) if source == at.ty => return Some(x),
             (CastOp::ZExt, CastOp::Trunc) if source == at.ty => {
@@ -310,7 +312,7 @@ impl Walk<'_> {
                 _ => {}
             }
         }
-        // The same question asked twice.
+        // A nested select with the same condition.
         if let Some(&Op::Select(inner, first, _)) = self.def(yes)
             && inner == cond
         {

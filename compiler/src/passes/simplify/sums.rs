@@ -1,18 +1,19 @@
-//! Where constants of sums may go.
+//! Decides where constants of sums may move.
 //!
-//! Brought to the outside of sums, constants of addresses meet, and accesses are seen to lie side by side. In any other sum of which a part is used elsewhere as well that would
-//! cost an addition: the part is wanted with its constant anyway. Hash functions consist of such sums.
+//! If constants of addresses move to the outside of sums, they are combined, and contiguous accesses are recognised.
+//! In other sums this costs an addition if a part with its constant has another use. Hash functions consist of such
+//! sums.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::ir::{BinOp, Function, Op, Region, UnOp, Value};
 
-/// What is known of the values of a function before a walk.
+/// Facts about the values of a function before simplification.
 pub(super) struct Sums {
-    /// How often each is an operand.
+    /// Number of uses of each value.
     uses: Vec<u32>,
-    /// Those that become part of an address by sums, products and conversions.
+    /// Values that become part of an address through sums, products and conversions.
     in_address: Vec<bool>,
 }
 
@@ -39,13 +40,13 @@ impl Sums {
         flow.sums
     }
 
-    /// Whether the constant that a part of a sum ends in may be taken out of it.
+    /// Whether the constant may be moved out of a part of a sum.
     pub(super) fn may_take_apart(&self, sum: Option<Value>, part: Value) -> bool {
         let leads_to_address = sum.and_then(|sum| self.in_address.get(sum.index())).copied().unwrap_or(true);
         leads_to_address || self.uses.get(part.index()).is_none_or(|uses| *uses <= 1)
     }
 
-    /// One value takes over the uses of another.
+    /// Replaces all uses of a value by another value.
     pub(super) fn take_over(&mut self, old: Value, new: Value) {
         let uses = self.uses.get(old.index()).copied().unwrap_or(0);
         if self.uses.len() <= new.index() {
@@ -58,14 +59,14 @@ impl Sums {
 /// Goes through a function.
 struct Flow<'f> {
     ops: Vec<Option<&'f Op>>,
-    /// What the parameters of loops, and the results of operations with regions, may be.
+    /// The incoming values of loop parameters, and of results of operations with regions.
     joins: FxHashMap<Value, SmallVec<[Value; 3]>>,
     sums: Sums,
-    /// Parts of addresses that were not looked at.
+    /// Parts of addresses that remain to be processed.
     pending: Vec<Value>,
 }
 
-/// The parameters and the results of the loops around a place.
+/// The parameters and results of the enclosing loops.
 type Loops<'f> = SmallVec<[(&'f [Value], &'f [Value]); 4]>;
 
 impl<'f> Flow<'f> {

@@ -1,10 +1,12 @@
-//! Rules for lanes of vectors: what is put together and taken apart again.
+//! Rules for vector lanes: constructed and extracted values.
+//!
+//! Example: `extract (construct %0, %1), 1` is `%1`.
 
 use super::rules::Output;
 use super::walk::Walk;
 use crate::ir::{CastOp, Const, Op, Type, Value};
 
-/// What is known of a lane.
+/// A lane of a vector.
 enum Lane {
     /// A scalar value that exists.
     Value(Value),
@@ -54,7 +56,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What a lane of a vector is, through the operations that made it.
+    /// A lane of a vector, looked up through the operations that define the vector.
     fn lane(&self, vector: Value, lane: u8) -> Option<Lane> {
         let mut vector = vector;
         let mut lane = lane;
@@ -84,7 +86,7 @@ impl Walk<'_> {
         None
     }
 
-    /// The lane as a value, made if need be.
+    /// The lane as a value; creates constants.
     fn lane_value(&mut self, lane: &Lane, scalar: Type) -> Value {
         match *lane {
             Lane::Value(value) => value,
@@ -97,7 +99,7 @@ impl Walk<'_> {
         if let Some(known) = self.lane(vector, lane) {
             return Some(self.lane_value(&known, at.ty));
         }
-        // Behind insertions and shuffles that do not matter.
+        // Looks through insertions and shuffles that do not affect the lane.
         let (mut source, mut place) = (vector, lane);
         loop {
             match self.def(source) {
@@ -113,7 +115,7 @@ impl Walk<'_> {
         if source != vector {
             return Some(self.make(at.out, at.span, at.ty, Op::Extract(source, place)));
         }
-        // A lane of a lane-wise cast of something put together.
+        // A lane of a lane-wise cast of a constructed vector.
         if let Some(&Op::Cast(CastOp::Bitcast, inner)) = self.def(vector)
             && self.ty(inner).lanes() == self.ty(vector).lanes()
             && let Some(known) = self.lane(inner, lane)

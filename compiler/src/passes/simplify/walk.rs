@@ -1,4 +1,4 @@
-//! The walk: what is known at each place, and the treatment of single instructions. Control flow is in [`super::flow`].
+//! The traversal: state at the current position, and single instructions. Control flow is in [`super::flow`].
 
 use super::equal::Names;
 use super::sums::Sums;
@@ -7,7 +7,7 @@ use crate::diag::Span;
 use crate::ir::{CastOp, Const, Function, Inst, Op, Region, Space, Type, Value, Var};
 use rustc_hash::FxHashMap;
 
-/// Walks a function once. Returns whether a rule applied.
+/// Simplifies a function once. Returns whether a rule applied.
 pub(super) fn run(function: &mut Function, purity: &Purity) -> bool {
     let mut walk = Walk::new(function, purity);
     let mut body = std::mem::take(&mut walk.function.body);
@@ -19,27 +19,27 @@ pub(super) fn run(function: &mut Function, purity: &Purity) -> bool {
     changed
 }
 
-/// An operation with its type; loads carry the state of the memory that they read.
+/// An operation with its type; loads include the state of the memory that they read.
 pub(super) type Key = (Op, Type, u64);
 
-/// A loop around the current place.
+/// An enclosing loop.
 pub(super) struct LoopFrame {
-    /// Instructions that move before the loop.
+    /// Instructions that are hoisted before the loop.
     pub before: Vec<Inst>,
-    /// The scope that the loop stands in.
+    /// The scope that contains the loop.
     pub scope: usize,
-    /// How many `if`s and `switch`es of this loop are around the current place.
+    /// Number of enclosing `if`s and `switch`es inside this loop.
     pub conditions: u32,
-    /// Whether the loop may have been left, or gone on, before the current place.
+    /// Whether a `break` or `continue` may have executed before the current position.
     pub left: bool,
-    /// MemoryStates as it was before the loop, of which the loop changes nothing where it is still so inside.
+    /// The memory state before the loop. A state that is unchanged inside the loop is loop-invariant.
     pub outside: MemoryStates,
 }
 
-/// States of memory: a load gives what an earlier one of the same state gave.
+/// Versions of memory: loads with equal versions give equal results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct MemoryStates {
-    /// Changes with stores that may go anywhere.
+    /// Counts stores with unknown targets.
     all: u32,
     local: u32,
     global: u32,
@@ -47,7 +47,7 @@ pub(super) struct MemoryStates {
     vars: FxHashMap<Var, u32>,
 }
 
-/// Memories that some code may change.
+/// Memory that some code may change.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clobbers {
     all: bool,
@@ -59,24 +59,24 @@ pub(super) struct Clobbers {
 pub(super) struct Walk<'a> {
     pub function: &'a mut Function,
     pub purity: &'a Purity,
-    /// Pure operations by the value that they define.
+    /// Pure operations, by result.
     defs: Vec<Option<Op>>,
-    /// For each pointer, the private variable that it points into.
+    /// Per pointer: the private variable that it points into.
     roots: Vec<Option<Var>>,
-    /// What stands for removed values; followed to its end.
+    /// Replacements of removed values; may be chained.
     replaced: Vec<Option<Value>>,
-    /// When each value was defined: a value is visible at an earlier time's place only if it is older.
+    /// The time of each definition: a value is visible at the position of an earlier time only if it is older.
     born: Vec<u32>,
     clock: u32,
-    /// In how many loops each value is defined.
+    /// The number of loops around each definition.
     depth: Vec<u32>,
     constants: FxHashMap<(Type, Const), Value>,
     entry: Vec<Inst>,
     table: FxHashMap<Key, Value>,
-    /// What each open region has put into `table`.
+    /// Per open region: the keys that it has added to `table`.
     scopes: Vec<Vec<Key>>,
     pub loops: Vec<LoopFrame>,
-    /// Conditions known here.
+    /// Conditions with known values.
     pub facts: FxHashMap<Value, bool>,
     pub memory: MemoryStates,
     next_state: u32,
@@ -84,9 +84,9 @@ pub(super) struct Walk<'a> {
     pub(super) names: Names,
     /// All results of the `if`s in `table`, by their first one.
     pub(super) results_of: FxHashMap<Value, Vec<Value>>,
-    /// How deep rules apply rules.
+    /// Recursion depth of rules.
     nesting: u32,
-    /// What the instruction defines that is looked at.
+    /// The result of the current instruction.
     pub current: Option<Value>,
     pub(super) sums: Sums,
     pub changed: bool,
@@ -152,7 +152,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The bits of a scalar constant, or those that all lanes of a vector constant have.
+    /// The bits of a scalar constant, or of a vector constant with equal lanes.
     pub(super) fn bits(&self, value: Value) -> Option<u64> {
         self.constant_of(value)?.bits()
     }
@@ -166,13 +166,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What stands for a value here.
+    /// The current replacement of a value.
     pub(super) fn resolve(&mut self, value: Value) -> Value {
         let mut current = value;
         while let Some(Some(next)) = self.replaced.get(current.index()) {
             current = *next;
         }
-        // Later look-ups take one step.
+        // Shortens chains for later look-ups.
         let mut step = value;
         while let Some(Some(next)) = self.replaced.get(step.index()).copied() {
             self.replaced[step.index()] = Some(current);
@@ -194,7 +194,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Makes room for values made since.
+    /// Extends the tables for new values.
     fn grow(&mut self) {
         let count = self.function.values.len();
         self.defs.resize(count, None);
@@ -204,7 +204,7 @@ impl<'a> Walk<'a> {
         self.depth.resize(count, 0);
     }
 
-    /// A constant, at the beginning of the function.
+    /// A constant at the start of the function.
     pub(super) fn constant(&mut self, ty: Type, constant: Const) -> Value {
         if let Some(&value) = self.constants.get(&(ty, constant.clone())) {
             return value;
@@ -216,12 +216,12 @@ impl<'a> Walk<'a> {
         value
     }
 
-    /// A constant with the same bits in every lane.
+    /// A constant with equal lanes.
     pub(super) fn splat(&mut self, ty: Type, bits: u64) -> Value {
         self.constant(ty, Const::splat(ty, bits))
     }
 
-    /// A constant given by its lanes.
+    /// A constant with the given lanes.
     pub(super) fn constant_lanes(&mut self, ty: Type, lanes: Vec<u64>) -> Value {
         let constant = match (ty, lanes.first()) {
             (Type::Vector(..), _) | (_, None) => Const::Lanes(lanes),
@@ -230,17 +230,17 @@ impl<'a> Walk<'a> {
         self.constant(ty, constant)
     }
 
-    /// Now, to compare with [`Self::is_older`].
+    /// The current time, for [`Self::is_older`].
     pub(super) const fn now(&self) -> u32 {
         self.clock
     }
 
-    /// Whether a value was defined before a time (so that it is visible wherever that time's place is).
+    /// Whether a value was defined before a time, so that it is visible at that position.
     pub(super) fn is_older(&self, value: Value, time: u32) -> bool {
         self.born[value.index()] <= time
     }
 
-    /// Notes that a value is defined here.
+    /// Records a definition at the current time.
     pub(super) fn define(&mut self, value: Value) {
         self.grow();
         self.clock += 1;
@@ -263,7 +263,7 @@ impl<'a> Walk<'a> {
     }
 
     fn remember(&mut self, key: Key, value: Value, scope: usize) {
-        // An entry that is there already belongs to an enclosing region and holds on.
+        // An existing entry belongs to an enclosing region and stays valid.
         if let std::collections::hash_map::Entry::Vacant(entry) = self.table.entry(key.clone()) {
             entry.insert(value);
             if let Some(keys) = self.scopes.get_mut(scope.saturating_sub(1)) {
@@ -272,27 +272,28 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The value of an operation that was done before, here or in an enclosing region.
+    /// The result of the same operation in this or an enclosing region.
     pub(super) fn known(&self, key: &Key) -> Option<Value> {
         self.table.get(key).copied()
     }
 
-    /// What a load would give, if that is known.
+    /// The result of a load, if it is known.
     pub(super) fn loaded(&self, ptr: Value, ty: Type) -> Option<Value> {
         self.known(&self.load_key(ptr, ty))
     }
 
-    /// A constant that is there already.
+    /// An existing constant.
     pub(super) fn known_constant(&self, ty: Type, bits: u64) -> Option<Value> {
         self.constants.get(&(ty, Const::Bits(bits))).copied()
     }
 
-    /// Remembers an operation until the end of the current region.
+    /// Records an operation until the end of the current region.
     pub(super) fn remember_here(&mut self, key: Key, value: Value) {
         self.remember(key, value, self.scopes.len());
     }
 
-    /// The value of a pure operation: an older one, a simpler one, or a new instruction whose result is `into` if that is given.
+    /// The value of a pure operation: an older one, a simplified one, or a new instruction with the result `into`, if
+    /// given.
     pub(super) fn pure(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, mut op: Op, into: Option<Value>) -> Value {
         if self.nesting < 8 {
             self.nesting += 1;
@@ -330,7 +331,7 @@ impl<'a> Walk<'a> {
         value
     }
 
-    /// A pure operation as part of a rule.
+    /// A pure operation that a rule creates.
     pub(super) fn make(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, op: Op) -> Value {
         self.pure(out, span, ty, op, None)
     }
@@ -340,7 +341,7 @@ impl<'a> Walk<'a> {
         self.depth[value.index()] > self.depth[other.index()]
     }
 
-    /// The outermost loop that an operation can be done before, if any.
+    /// The outermost loop that an operation can be hoisted out of.
     fn home(&self, op: &Op) -> Option<usize> {
         if self.loops.is_empty() || matches!(op, Op::Call(..)) {
             return None;
@@ -352,7 +353,8 @@ impl<'a> Walk<'a> {
         (!left.is_empty() && (often || !is_expensive(op))).then_some(level)
     }
 
-    /// The outermost loop before which a load gives the same, and that certainly does it: in its first turn, whatever the conditions.
+    /// The outermost loop that a load can be hoisted out of: it must give the same value and execute unconditionally
+    /// in the first iteration.
     fn load_home(&self, ptr: Value) -> Option<usize> {
         let same = |memory: &MemoryStates| {
             memory.all == self.memory.all
@@ -532,7 +534,8 @@ impl<'a> Walk<'a> {
         current
     }
 
-    /// What a region that is not walked yet may change. Addresses that it computes itself have no known root yet: they may be anywhere.
+    /// The memory that an unvisited region may change. Addresses computed in it have no known root yet, so they may
+    /// point anywhere.
     pub(super) fn clobbers_in(&self, region: &Region) -> Clobbers {
         let mut clobbers = Clobbers::default();
         for inst in &region.insts {
@@ -541,7 +544,7 @@ impl<'a> Walk<'a> {
         clobbers
     }
 
-    /// Forgets what memory holds.
+    /// Invalidates the contents of memory.
     pub(super) fn clobber(&mut self, clobbers: &Clobbers) {
         self.next_state += 1;
         let state = self.next_state;
@@ -559,13 +562,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Goes back to an earlier state of memory (at the beginning of another region of the same `if`).
+    /// Restores an earlier memory state, at the start of another region of the same `if`.
     pub(super) fn go_back(&mut self, memory: MemoryStates) {
         self.memory = memory;
         self.next_state += 1;
     }
 
-    /// The state behind regions that were entered with `before` and left with `after`.
+    /// The state after regions that started with `before` and ended with `after`.
     pub(super) fn join(&mut self, before: &MemoryStates, after: &[MemoryStates]) {
         self.next_state += 1;
         let state = self.next_state;

@@ -1,9 +1,11 @@
-//! Loads and stores of promoted variables in terms of their slices: conversions, lanes, and bytes put together.
+//! Loads and stores of promoted variables in terms of their slices: casts, lanes, and combined bytes.
+//!
+//! Example: an `i16` load from an `i32` slice at offset 2 becomes `trunc (lshr %slice, 16)`.
 
 use super::slices::{Slice, Slices};
 use crate::ir::{BinOp, Build, CastOp, Cursor, Function, Op, Scalar, Type, Value, Var};
 
-/// The same bytes as another type of the same size.
+/// Reinterprets a value as another type of the same size.
 fn convert(at: &mut Cursor<'_>, value: Value, to: Type) -> Value {
     let from = at.function.ty(value);
     if from == to {
@@ -19,7 +21,7 @@ fn convert(at: &mut Cursor<'_>, value: Value, to: Type) -> Value {
 }
 
 impl Slices {
-    /// The value that a load of type `ty` at `offset` gives. `current` has the values of the slices.
+    /// The result of a load of type `ty` at `offset`. `current` has the values of the slices.
     pub(super) fn read(
         &self,
         at: &mut Cursor<'_>,
@@ -56,7 +58,7 @@ impl Slices {
         }
     }
 
-    /// Puts a scalar together from integer slices none of which is longer.
+    /// Combines a scalar from integer slices that are not wider.
     fn read_scalar(
         &self,
         at: &mut Cursor<'_>,
@@ -122,7 +124,7 @@ impl Slices {
         changed
     }
 
-    /// Cuts a scalar into the integer slices that it covers.
+    /// Splits a scalar into the integer slices that it covers.
     fn write_scalar(
         &self,
         at: &mut Cursor<'_>,
@@ -148,7 +150,7 @@ impl Slices {
     }
 }
 
-/// The run of lanes of a slice that a range of its bytes is: first lane, number of lanes, scalar.
+/// A range of a slice's bytes as lanes: first lane, number of lanes, scalar.
 fn lanes_of(slice: Slice, offset: u32, size: u32) -> Option<(u8, u8, Scalar)> {
     let Type::Vector(scalar, _) = slice.ty else { return None };
     let lane = u8::try_from((offset - slice.offset) / scalar.size()).ok()?;

@@ -1,4 +1,4 @@
-//! Turns private variables into SSA values, over structured control flow.
+//! Scalar replacement of aggregates: promotes private variables to SSA values, in structured control flow.
 //!
 //! ```text
 //! store %0, $x                           if %c {
@@ -10,12 +10,13 @@
 //! }
 //! %2 = load $x
 //! ```
-//! A variable is divided into [slices]: ranges of bytes that no access straddles. Each slice is an SSA value. What stays in memory:
-//! variables whose address goes anywhere but into loads, stores and constant offsets, and those that are accessed at run-time offsets.
+//! A variable is divided into [slices]: ranges of bytes that no access straddles. Each slice is an SSA value. A
+//! variable stays in memory if its address has a use other than loads, stores and constant offsets, or if it is
+//! accessed at run-time offsets.
 //!
-//! The construction visits each instruction once. An `if`, `switch` or `loop` gets results (a loop parameters, too) for the slices that
-//! are assigned within it, unless all their accesses are; superfluous ones that this leaves are removed by `simplify`. A load of
-//! what was never stored gives `undef`.
+//! The construction visits each instruction once. An `if`, `switch` or `loop` gets results (a loop also parameters)
+//! for the slices that are stored in it, unless all their accesses are inside. `simplify` removes redundant ones. A
+//! load before any store gives `undef`.
 
 mod access;
 pub(super) mod slices;
@@ -65,7 +66,7 @@ pub(crate) fn run(function: &mut Function, ptr_size: u32) -> bool {
     true
 }
 
-/// The accesses of each variable; `None` where something else happens to its address.
+/// The accesses of each variable; `None` if its address has another use.
 fn accesses(function: &Function, addresses: &Addresses, ptr_size: u32) -> Vec<Option<Vec<Access>>> {
     let mut list: Vec<Option<Vec<Access>>> = vec![Some(Vec::new()); function.vars.len()];
     function.body.walk(&mut |inst| {
@@ -115,27 +116,27 @@ fn accesses(function: &Function, addresses: &Addresses, ptr_size: u32) -> Vec<Op
     list
 }
 
-/// What happens to a slice inside of one instruction with regions.
+/// The accesses of a slice in one instruction with regions.
 #[derive(Clone, Copy, Debug)]
 struct Use {
     slice: usize,
-    /// Accesses, nested ones included.
+    /// Accesses, including nested ones.
     count: u32,
     assigned: bool,
 }
 
-/// Finds out what each instruction with regions assigns. Such instructions are numbered in order of their beginning.
+/// Computes the stores of each instruction with regions. These instructions are numbered in order of their start.
 struct Scan<'a> {
     function: &'a Function,
     addresses: &'a Addresses,
     slices: &'a Slices,
     ptr_size: u32,
     nested: Vec<Vec<Use>>,
-    /// Accesses of each slice.
+    /// Number of accesses of each slice.
     total: Vec<u32>,
-    /// For each slice, the region of its first access, if that is a store of the whole slice.
+    /// Per slice: the region of its first access, if this is a store of the whole slice.
     home: Vec<Option<u32>>,
-    /// For each slice, its accesses in that region: all of them come after the first one if this is `total`.
+    /// Per slice: its accesses in that region. All accesses follow the first one if this equals `total`.
     home_count: Vec<u32>,
     regions: u32,
 }
@@ -147,7 +148,7 @@ impl<'a> Scan<'a> {
         Self { function, addresses, slices, ptr_size, nested: Vec::new(), total, home, home_count, regions: 0 }
     }
 
-    /// Returns the uses in the region, without repetitions, in order of slices.
+    /// Returns the uses in the region, without duplicates, in order of slices.
     fn region(&mut self, region: &Region) -> Vec<Use> {
         let number = self.regions;
         self.regions += 1;
@@ -202,7 +203,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Sorts uses and adds those of one slice up.
+/// Sorts uses and combines those of one slice.
 fn merge(uses: &mut Vec<Use>) {
     uses.sort_by_key(|single| single.slice);
     uses.dedup_by(|later, earlier| {
@@ -215,10 +216,10 @@ fn merge(uses: &mut Vec<Use>) {
     });
 }
 
-/// The loop around an instruction: which slices its `continue`s and `break`s carry.
+/// The enclosing loop: the slices that its `continue`s and `break`s pass.
 struct Frame {
     params: Vec<usize>,
-    /// The same, to look up.
+    /// The same slices, for look-ups.
     carried: FxHashSet<usize>,
     results: Vec<usize>,
 }
@@ -231,9 +232,9 @@ struct Promote<'a> {
     total: Vec<u32>,
     home_count: Vec<u32>,
     ptr_size: u32,
-    /// The value that each slice has here.
+    /// The current value of each slice.
     current: Vec<Option<Value>>,
-    /// What stands for the results of removed loads.
+    /// Replacements for the results of removed loads.
     replaced: FxHashMap<Value, Value>,
     undefined: FxHashMap<Type, Value>,
     undefined_insts: Vec<Inst>,
@@ -241,7 +242,7 @@ struct Promote<'a> {
     next_nested: usize,
 }
 
-/// The value of a slice, made up where it has none yet.
+/// The value of a slice; `undef` if it has none yet.
 fn value_of(
     function: &mut Function,
     current: &mut [Option<Value>],
@@ -306,10 +307,10 @@ impl Promote<'_> {
         region.insts = out;
     }
 
-    /// The place that a pointer into a promoted variable points to.
+    /// The target of a pointer into a promoted variable.
     fn promoted(&self, ptr: Value) -> Option<(Var, u32)> {
         let (var, offset) = self.addresses.fixed(ptr)?;
-        // Addresses outside of the variable are computed at most, never accessed.
+        // Addresses outside of the variable may be computed, but not accessed.
         self.slices.promoted(var).then(|| (var, u32::try_from(offset).unwrap_or(0)))
     }
 
@@ -341,7 +342,8 @@ impl Promote<'_> {
         }
     }
 
-    /// An `if` or `switch`: results for the slices that it assigns and that are accessed outside, or in the next turn of a loop.
+    /// An `if` or `switch`: adds results for slices that are stored in it and accessed outside, or in the next
+    /// iteration of a loop.
     fn branches(&mut self, inst: &mut Inst) {
         let index = self.next_nested;
         self.next_nested += 1;
@@ -367,7 +369,7 @@ impl Promote<'_> {
         self.add_results(inst, &results);
     }
 
-    /// Whether the next turn of the loop around wants a slice, even where nothing else does.
+    /// Whether the next iteration of the enclosing loop uses a slice, even if nothing else does.
     fn is_carried(&self, slice: usize) -> bool {
         self.loops.last().is_some_and(|frame| frame.carried.contains(&slice))
     }
@@ -390,7 +392,7 @@ impl Promote<'_> {
             .filter(|single| single.assigned && (!everything_inside(single) || self.is_carried(single.slice)))
             .map(|single| single.slice)
             .collect();
-        // A slice that lives in the body and is assigned there before all else carries nothing from turn to turn.
+        // A slice that is only used in the body, and stored there first, is not passed between iterations.
         let local = |single: &Use| everything_inside(single) && self.home_count[single.slice] == single.count;
         let params: Vec<usize> = uses.iter().filter(|single| single.assigned && !local(single)).map(|single| single.slice).collect();
         let assigned: Vec<usize> = uses.iter().filter(|single| single.assigned).map(|single| single.slice).collect();

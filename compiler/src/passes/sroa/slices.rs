@@ -1,43 +1,41 @@
-//! Which parts of which private variables become SSA values, and of what type each is.
+//! Divides private variables into slices that become SSA values, and chooses their types.
+//!
+//! Example: accesses of an `i32` at offset 0 and of an `f32` at offset 4 give two slices.
 
 use crate::ir::{Scalar, Space, Type, Var};
 
 /// A range of a variable's bytes that becomes an SSA value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::passes) struct Slice {
-    /// First byte in the variable.
+    /// Offset in the variable.
     pub offset: u32,
-    /// Bytes.
     pub size: u32,
     /// The type of the SSA value, `size` bytes.
     pub ty: Type,
 }
 
-/// A load or store at a known place of a variable.
+/// A load or store at a known offset of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in crate::passes) struct Access {
-    /// First byte in the variable.
+    /// Offset in the variable.
     pub offset: u32,
-    /// Bytes.
     pub size: u32,
-    /// The type loaded or stored.
     pub ty: Type,
 }
 
-/// More slices than that are better left in memory.
+/// Variables with more slices stay in memory.
 const MAX_SLICES: usize = 256;
 
-/// All slices of a function's variables, numbered through.
+/// All slices of a function's variables, numbered consecutively.
 #[derive(Debug, Default)]
 pub(super) struct Slices {
-    /// Every slice.
     pub list: Vec<Slice>,
-    /// For each variable, the range of its slices in `list`, in order of their offsets; empty where it stays in memory.
+    /// Per variable: the range of its slices in `list`, in order of their offsets; empty if it stays in memory.
     ranges: Vec<std::ops::Range<usize>>,
 }
 
 impl Slices {
-    /// Divides each variable; `accesses` has an entry a variable, `None` where it has to stay in memory.
+    /// Divides each variable. `accesses` has an entry per variable, `None` if it must stay in memory.
     pub(super) fn new(accesses: Vec<Option<Vec<Access>>>) -> Self {
         let mut slices = Self::default();
         for accesses in accesses {
@@ -52,12 +50,12 @@ impl Slices {
         slices
     }
 
-    /// Whether the variable has become values.
+    /// Whether the variable is promoted.
     pub(super) fn promoted(&self, var: Var) -> bool {
         self.ranges.get(var.index()).is_some_and(|range| !range.is_empty())
     }
 
-    /// The numbers of the slices that a range of bytes touches.
+    /// The numbers of the slices that a range of bytes overlaps.
     pub(super) fn touched(&self, var: Var, offset: u32, size: u32) -> std::ops::Range<usize> {
         let Some(range) = self.ranges.get(var.index()) else { return 0..0 };
         let list = &self.list[range.clone()];
@@ -67,13 +65,13 @@ impl Slices {
     }
 }
 
-/// The slices of one variable, or `None` if it is better left alone.
+/// The slices of one variable, or `None` if it stays in memory.
 pub(in crate::passes) fn divide(mut accesses: Vec<Access>) -> Option<Vec<Slice>> {
     accesses.sort_unstable();
     let mut slices = Vec::new();
     let mut start = 0;
     while start < accesses.len() {
-        // Accesses that overlap, directly or through others.
+        // Accesses that overlap, directly or indirectly.
         let mut end_byte = accesses[start].offset + accesses[start].size;
         let mut end = start + 1;
         while end < accesses.len() && accesses[end].offset < end_byte {
@@ -93,7 +91,7 @@ pub(in crate::passes) fn divide(mut accesses: Vec<Access>) -> Option<Vec<Slice>>
     Some(slices)
 }
 
-/// One value for the whole cluster, if every access is the whole of it or a run of its lanes.
+/// One slice for the whole cluster, if every access covers all of it or consecutive lanes.
 fn whole(cluster: &[Access], end: u32) -> Option<Slice> {
     let offset = cluster.first()?.offset;
     let size = end - offset;
@@ -106,7 +104,7 @@ fn whole(cluster: &[Access], end: u32) -> Option<Slice> {
             candidates.push((1, access.ty));
         }
     }
-    // A pointer keeps what it points to only as a pointer.
+    // Only a pointer type keeps the pointee.
     candidates.sort_by_key(|&(count, ty)| (!matches!(ty, Type::Ptr(_)), std::cmp::Reverse(count)));
     let fits = |ty: Type| {
         cluster.iter().all(|access| {
@@ -136,14 +134,14 @@ fn generic(cluster: &[Access], ty: Type) -> Type {
     if same { ty } else { Type::Ptr(Space::Generic) }
 }
 
-/// Integers keep every bit, whatever a device does to NaNs: where both kinds of accesses meet, the value is an integer.
+/// Integers keep every bit, however a device treats NaNs. A slice with integer and float accesses is an integer.
 fn neutral(cluster: &[Access], ty: Type) -> Type {
     let Some(scalar) = ty.scalar() else { return ty };
     let mixed = cluster.iter().any(|access| access.ty.scalar().is_some_and(|other| other.is_float() != scalar.is_float()));
     if mixed && scalar.is_float() { Scalar::int_of_size(scalar.size()).map_or(ty, |int| ty.with_scalar(int)) } else { ty }
 }
 
-/// Integers of the smallest parts that any access has.
+/// Integer slices between all access boundaries.
 fn atoms(cluster: &[Access], slices: &mut Vec<Slice>) -> Option<()> {
     let mut cuts = Vec::new();
     for access in cluster {

@@ -1,23 +1,29 @@
-//! Lets neighbouring work-items make their wide accesses for each other, so that what a subgroup accesses at once has no gaps.
+//! Lets neighbouring work-items perform their wide accesses together, so that each access of a subgroup is
+//! contiguous.
 //!
 //! ```text
 //! lane 0 loads bytes  0..15, then 16..31             lane 0 loads bytes  0..15, then 32..47
 //! lane 1 loads bytes 32..47, then 48..63      =>     lane 1 loads bytes 16..31, then 48..63
-//! ...                                                ... and each gives the other what it asked for (a shuffle of four words)
+//! ...                                                ... and both exchange their parts (a shuffle of four words)
 //! ```
-//! A device moves 16 bytes a lane at most. Where work-items next to each other access 32 bytes next to each other (`float8`, `double4`), each of the two accesses
-//! leaves every second 16 bytes out, but memory moves 32 bytes at a time: all of it moves twice, or depends on caches to keep it that long. With pairs of lanes
-//! (with fours of them for 64 and 128 bytes) no access has gaps. On an H100 copies of `float8` become 1.35 times as fast, stores 2 times, a sum of 16 loads 1.5.
+//! A device moves at most 16 bytes per lane. If neighbouring work-items access consecutive 32 bytes (`float8`,
+//! `double4`), each of the two accesses skips every second 16 bytes. Memory moves 32 bytes at a time, so everything
+//! moves twice, or depends on caches. With pairs of lanes (or four lanes for 64 and 128 bytes) every access is
+//! contiguous. On an H100 (NVIDIA 580.159) copies of `float8` are 1.35 times as fast, stores 2 times, a sum of 16
+//! loads 1.5 times.
 //!
-//! # Why it is the same
-//! Which lanes of a subgroup are next to each other is not for a shader to know, and it does not matter: lanes tell each other their addresses as well. It does matter
+//! # Correctness
+//! A shader does not know which lanes of a subgroup are neighbours. It need not, because lanes exchange their
+//! addresses too. The requirements are:
 //!
-//! * that all of them are there: the group consists of full subgroups, and what decides whether the access is made is the same for the whole group ([`divergence`](crate::analysis::divergence)).
-//!   What some work-items may not get to, as behind `if (i < n)`, there is twice: for complete subgroups and as it stands ([`versions`]);
-//! * that no work-item notices another one making its accesses. Where a buffer is only read nothing can be noticed. Where it is written (and nothing else may lead to its memory),
-//!   all accesses to it are made this way, with one width and aligned to it: then it is always the same lane that accesses a given byte for a given
-//!   work-item, in the work-item's order: always, or always in a complete subgroup. Barriers are the same for the whole group; fences and atomics are not, and where a kernel has any it keeps
-//!   its stores.
+//! All lanes must be active: the group consists of full subgroups, and the access has uniform control flow in the
+//! group ([`divergence`](crate::analysis::divergence)). Code that some work-items may skip, as after `if (i < n)`,
+//! gets two versions: for complete subgroups, and the original ([`versions`]);
+//! No work-item may observe that another one performs its accesses. This holds for buffers that are only read. If a
+//! buffer is written (and nothing else aliases it), all accesses to it are performed this way, with one width and
+//! aligned to it. A given byte is then always accessed by the same lane on behalf of a given work-item, in the
+//! work-item's order: always, or always in a complete subgroup. Barriers are uniform for the group; fences and
+//! atomics are not, and a kernel with any of them keeps its stores.
 
 mod rewrite;
 mod versions;
@@ -31,70 +37,69 @@ use crate::analysis::divergence::{Divergence, Question, StableLoads, Together, V
 use crate::ir::{Function, Inst, KernelParam, Op, Space, Type, Value};
 use crate::launch::LaunchKey;
 
-/// This transformation, as the lists of passes name it.
+/// The pass.
 pub const PASS: Pass = Pass::function("subgroup_coalesce", |function, cx| {
-    // naga takes questions about subgroups from groups of one dimension only; of SPIR-V nobody asks it.
+    // naga only supports subgroup queries in groups of one dimension; SPIR-V has no such restriction.
     let may_ask = cx.target.shaders.spirv || cx.key.kernel.local_size[1..] == [1, 1];
     let usual = cx.target.language.subgroup_size;
     let lanes = function.kernel.as_ref().map_or(usual, |kernel| kernel.subgroup_size(usual));
     Ok(may_ask && run(function, cx.key, lanes))
 });
 
-/// Bytes of an access that needs no others beside it.
+/// Size in bytes of an access that a lane performs alone.
 const PART: u32 = 16;
-/// Bytes of the widest access.
+/// Size in bytes of the widest access.
 const WIDEST: u32 = 128;
-/// Bytes up to which work-items that are next to each other make all of an access at once.
+/// Limit in bytes for an access that neighbouring work-items perform in one step.
 pub const SHARED: u32 = MOST * PART;
-/// Work-items of dimension 0 that make accesses together, at most.
+/// Limit for the work-items of dimension 0 that perform accesses together.
 const MOST: u32 = 4;
 
-/// An access to a buffer that lanes make together.
+/// An access to a buffer that lanes perform together.
 #[derive(Clone, Debug)]
 struct Shared {
-    /// The buffer.
     param: Value,
-    /// What lanes tell each other of the byte offset.
+    /// The part of the byte offset that lanes exchange.
     own: Linear,
-    /// What is the same for all of them.
+    /// The part that is uniform.
     common: Linear,
     bytes: u32,
 }
 
 impl Shared {
-    /// Lanes that make it together.
+    /// Number of lanes that perform it together.
     fn lanes(&self) -> u32 {
         (self.bytes / PART).min(MOST)
     }
 }
 
-/// An access as it stands.
+/// An access in the original code.
 struct Site {
-    /// The buffers that it may reach: one that shares memory with no other, or all others.
+    /// The buffers that it may access: one that shares memory with no other, or all others.
     class: Option<u32>,
     param: u32,
     offset: Option<Value>,
     bytes: u32,
-    /// Whether all work-items of a group get there together, and each goes on where the one before it ends.
+    /// Whether all work-items of a group execute it together, and consecutive work-items access consecutive memory.
     together: bool,
 }
 
-/// What a kernel does with the memory of a class.
+/// The accesses of a kernel to the memory of a class.
 #[derive(Default)]
 struct Class {
     stored: bool,
-    /// Bytes of its accesses.
+    /// Sizes of the accesses in bytes.
     widths: FxHashSet<u32>,
-    /// Whether there are accesses that lanes cannot make together.
+    /// Whether there are accesses that lanes cannot perform together.
     apart: bool,
-    /// Whether there are accesses that incomplete subgroups make as they stand, ...
+    /// Whether incomplete subgroups perform some accesses individually.
     instead: bool,
-    /// ... and whether there are others than these and those that complete ones make for them.
+    /// Whether there are other accesses than these and their versions for complete subgroups.
     outside: bool,
 }
 
-/// Rewrites a kernel for subgroups of so many `lanes` where the launch allows it and it pays. Expects the form that `resolve_pointers` and `narrow` leave.
-/// Returns whether there was anything.
+/// Rewrites a kernel for subgroups of `lanes` work-items if the launch allows it and it is profitable. Expects the
+/// form that `resolve_pointers` and `shrink_int64` produce. Returns whether anything changed.
 pub fn run(function: &mut Function, key: &LaunchKey, lanes: u32) -> bool {
     let fits = lanes >= MOST
         && key.kernel.local_size[0].is_multiple_of(MOST)
@@ -116,12 +121,12 @@ pub fn run(function: &mut Function, key: &LaunchKey, lanes: u32) -> bool {
     true
 }
 
-/// Whether any access to a buffer is as wide as it takes.
+/// Whether any access to a buffer is wide enough.
 pub fn has_wide(function: &Function) -> bool {
     is_wide(function, &function.body.insts)
 }
 
-/// The same of some instructions.
+/// Whether any access of some instructions is wide enough.
 fn is_wide(function: &Function, insts: &[Inst]) -> bool {
     let mut wide = false;
     let mut look = |inst: &Inst| {
@@ -135,7 +140,7 @@ fn is_wide(function: &Function, insts: &[Inst]) -> bool {
     wide
 }
 
-/// Pointer and bytes of a load or store, and whether it is a store.
+/// Pointer and size in bytes of a load or store, and whether it is a store.
 fn access(function: &Function, inst: &Inst) -> Option<(Value, u32, bool)> {
     let bytes = |ty: Type| ty.scalar().map_or(0, |scalar| scalar.size() * u32::from(ty.lanes()));
     match &inst.op {
@@ -145,8 +150,8 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, u32, bool)> {
     }
 }
 
-/// What becomes of each load and store, in the order of the function's text. `None` where nothing is known of some access. `full`: whether work-items begin in
-/// complete subgroups; `complete`: see [`versions::make`].
+/// The replacement of each load and store, in program order. `None` if the target of an access is unknown. `full`:
+/// whether work-items start in complete subgroups; `complete`: see [`versions::make`].
 fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value>) -> Option<Vec<Option<Shared>>> {
     let question = Question { group: key.kernel.local_size, zero_offset: false, stable: StableLoads::Constant };
     let divergence = Divergence::of(function, &function.body, question);
@@ -165,25 +170,25 @@ fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value
     found.is_known.then(|| found.sites.iter().map(|site| site.as_ref().and_then(|site| found.shared(site))).collect())
 }
 
-/// The accesses of a kernel, as they are found.
+/// Collects the accesses of a kernel.
 struct Accesses<'a> {
     function: &'a Function,
     key: &'a LaunchKey,
     definitions: Definitions<'a>,
     divergence: &'a Divergence<'a>,
-    /// Of each value, how many low bits are zero.
+    /// Per value: the number of trailing zero bits.
     zeros: Vec<u8>,
-    /// Each load and store; `None` for one that is no access to a buffer.
+    /// Each load and store; `None` for accesses to other memory than buffers.
     sites: Vec<Option<Site>>,
     classes: FxHashMap<Option<u32>, Class>,
-    /// Whether a fence, an atomic or a call orders anything.
+    /// Whether a fence, an atomic or a call orders accesses.
     is_ordered: bool,
-    /// Whether it is known of every access where it goes.
+    /// Whether the target of every access is known.
     is_known: bool,
 }
 
 impl Accesses<'_> {
-    /// The parameter that a pointer leads to, its class, and the offset.
+    /// The parameter that a pointer points into, its class, and the offset.
     fn class_of(&self, ptr: Value) -> Option<(u32, Option<u32>, Option<Value>)> {
         let (Root::Param(param), offset) = self.definitions.pointer(ptr)? else { return None };
         Some((param, Some(param).filter(|_| is_distinct(self.function, self.key, param)), offset))
@@ -207,13 +212,13 @@ impl Accesses<'_> {
             }
             // Helpers have no pointers to buffers.
             Op::MemFence(_) | Op::Call(..) => self.is_ordered = true,
-            // They are loads and stores by now.
+            // These were expanded to loads and stores.
             Op::Copy { .. } | Op::Zero { .. } => self.is_known = false,
             _ => {}
         }
     }
 
-    /// A load or store, if it is one of a buffer that may be made together.
+    /// A load or store of a buffer that lanes may perform together.
     fn site(&mut self, inst: &Inst, here: Together) -> Option<Site> {
         let (Op::Load { ptr, volatile, align, .. } | Op::Store { ptr, volatile, align, .. }) = &inst.op else { return None };
         let (_, bytes, store) = access(self.function, inst)?;
@@ -221,7 +226,7 @@ impl Accesses<'_> {
             self.is_known &= !matches!(self.function.ty(*ptr), Type::Ptr(Space::Generic));
             return None;
         }
-        // Objects of the program are no buffers.
+        // Objects of the program are not buffers.
         if matches!(self.definitions.pointer(*ptr), Some((Root::Global(_), _))) {
             return None;
         }
@@ -249,7 +254,7 @@ impl Accesses<'_> {
         Some(Site { class, param, offset, bytes, together })
     }
 
-    /// What lanes make together of an access, where all accesses to its class allow it.
+    /// The combined access, if all accesses to its class allow it.
     fn shared(&self, site: &Site) -> Option<Shared> {
         let class = self.classes.get(&site.class)?;
         let is_mixed = class.apart || (class.instead && class.outside);
@@ -270,7 +275,7 @@ impl Accesses<'_> {
     }
 }
 
-/// Whether a buffer shares no memory with any other of the launch.
+/// Whether a buffer shares no memory with another one in the launch.
 fn is_distinct(function: &Function, key: &LaunchKey, param: u32) -> bool {
     let kernel = function.kernel.as_ref();
     let is_restrict = |param: &KernelParam| matches!(param, KernelParam::Buffer { restrict: true, .. });

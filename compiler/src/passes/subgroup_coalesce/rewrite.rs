@@ -1,4 +1,4 @@
-//! Writes the accesses that lanes make together.
+//! Emits the accesses that lanes perform together.
 
 use rustc_hash::FxHashSet;
 
@@ -9,7 +9,7 @@ use crate::ir::{BinOp, Build, CastOp, CmpOp, Cursor, Function, GroupOp, Inst, Op
 
 const WORDS: Type = Type::Vector(Scalar::I32, 4);
 
-/// Rewrites the loads and stores for which there is something in `accesses`, in the order of the function's text.
+/// Rewrites the loads and stores with an entry in `accesses`, in program order.
 pub(super) fn run(function: &mut Function, accesses: &[Option<Shared>]) {
     let mut body = std::mem::take(&mut function.body);
     let mut entry = Vec::new();
@@ -27,17 +27,17 @@ pub(super) fn run(function: &mut Function, accesses: &[Option<Shared>]) {
 struct Writer<'a> {
     function: &'a mut Function,
     accesses: &'a [Option<Shared>],
-    /// Loads and stores so far.
+    /// Loads and stores up to here.
     next: usize,
     out: Vec<Inst>,
     span: Span,
     /// The index in the subgroup.
     lane: Value,
-    /// Whether that index has bit 0, and bit 1.
+    /// Bits 0 and 1 of that index.
     sides: [Option<Value>; 2],
-    /// Offsets that lanes have told each other, and that hold here: what of, among how many lanes, each lane's less its own part.
+    /// Exchanged offsets that are available: the linear form, and the offset of each lane minus its own part.
     rows: Vec<(Linear, Vec<Value>)>,
-    /// Values that were defined before, here or further out.
+    /// Values that are defined in this or an enclosing region.
     defined: FxHashSet<Value>,
 }
 
@@ -79,7 +79,7 @@ impl Writer<'_> {
         region.insts = std::mem::replace(&mut self.out, outer);
     }
 
-    /// Lets lanes tell each other outside of a loop what does not change in it.
+    /// Exchanges loop-invariant offsets before a loop.
     fn ahead(&mut self, inst: &Inst) {
         let mut count = 0;
         let is_access = |inst: &Inst| usize::from(matches!(inst.op, Op::Load { .. } | Op::Store { .. }));
@@ -92,7 +92,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A sum as a value, `None` where it is 0.
+    /// A sum as a value; `None` if it is 0.
     fn sum(&mut self, linear: &Linear) -> Option<Value> {
         let mut total = (linear.constant != 0).then(|| self.word(linear.constant));
         for &(value, scale) in &linear.terms {
@@ -111,7 +111,7 @@ impl Writer<'_> {
         self.push(Type::I32, Op::Group { sub: true, op, args: vec![value, other] })
     }
 
-    /// The offsets of `lanes` lanes that make accesses together, in their order, each where this lane's part of the access begins.
+    /// The offsets of the `lanes` lanes that access together, in order, each at the start of this lane's part.
     fn rows(&mut self, own: &Linear, lanes: u32) -> Vec<Value> {
         if let Some((_, rows)) = self.rows.iter().find(|(linear, rows)| linear == own && rows.len() == lanes as usize) {
             return rows.clone();
@@ -136,7 +136,8 @@ impl Writer<'_> {
         rows
     }
 
-    /// The pointers through which this lane makes its parts of an access of so many parts: for each four of them (or the only two) one for every lane.
+    /// The pointers to this lane's parts of an access with `parts` parts: for each group of four parts (or the only
+    /// two), one per lane.
     fn pointers(&mut self, shared: &Shared, parts: u32) -> Vec<Vec<Value>> {
         let lanes = shared.lanes();
         let rows = self.rows(&shared.own, lanes);
@@ -154,8 +155,7 @@ impl Writer<'_> {
             .collect()
     }
 
-    /// What lanes have of each other's accesses becomes what they have of their own, and the other way round: part `i` of lane `j` changes places with
-    /// part `j` of lane `i`.
+    /// Transposes parts between lanes: part `i` of lane `j` is exchanged with part `j` of lane `i`.
     fn transpose(&mut self, parts: &[Value]) -> Vec<Value> {
         let mut parts = parts.to_vec();
         for (bit, side) in (0..parts.len().trailing_zeros()).zip(self.sides).filter_map(|(bit, side)| Some((1_usize << bit, side?))) {
@@ -197,7 +197,7 @@ impl Writer<'_> {
             let joined = |this: &mut Self, pair: &[Value]| this.push(Type::Vector(scalar, lanes), join(pair, lanes));
             pieces = pieces.chunks(2).map(|pair| joined(self, pair)).collect();
         }
-        // The last step defines what the load did.
+        // The last operation has the results of the original load.
         self.out.push(Inst { op: join(&pieces, lanes * 2), results, span: self.span });
     }
 
@@ -224,7 +224,7 @@ impl Writer<'_> {
     }
 }
 
-/// Two vectors as one of so many lanes.
+/// Combines two vectors into one with `lanes` lanes.
 fn join(pair: &[Value], lanes: u8) -> Op {
     match *pair {
         [a, b, ..] => Op::Shuffle(a, b, (0..lanes).map(Some).collect()),

@@ -1,4 +1,4 @@
-//! Two versions of what some work-items may not get to.
+//! Creates two versions of code that some work-items may skip: for complete subgroups, and the original.
 //!
 //! ```text
 //! if slt %i, %n {                        if slt %i, %n {
@@ -7,8 +7,9 @@
 //!   yield                                  yield
 //! }                                      }
 //! ```
-//! Most subgroups are complete. Made for one place of a kernel, outside of loops: the first from which on work-items may be missing and behind which there is
-//! a wide access. Not where there is a barrier behind it: complete and incomplete subgroups of one group would wait at different ones.
+//! Most subgroups are complete. This is done at one position of a kernel, outside of loops: the first one that not
+//! all work-items may reach and that is followed by a wide access. Not before a barrier, because complete and
+//! incomplete subgroups of one group would wait at different barriers.
 
 use rustc_hash::FxHashMap;
 
@@ -18,16 +19,18 @@ use crate::diag::Span;
 use crate::ir::{CmpOp, Const, Function, GroupOp, Inst, Op, Region, Scalar, Type, Value};
 use crate::passes::loop_copies::copy;
 
-/// Instructions that there may be twice.
+/// Limit for the instructions that are duplicated.
 const LARGEST: usize = 512;
 
-/// Where the versions begin: the way there, as indices of instructions and of their regions, and the index of the first instruction.
+/// The start of the versions: the path, as indices of instructions and of their regions, and the index of the first
+/// instruction.
 struct VersionsStart {
     way: Vec<(usize, usize)>,
     first: usize,
 }
 
-/// Makes both, for subgroups of so many `lanes`, and returns what tells complete subgroups. `full`: whether work-items begin in such.
+/// Creates the versions for subgroups of `lanes` work-items, and returns the condition for complete subgroups.
+/// `full`: whether work-items start in complete subgroups.
 pub(super) fn make(function: &mut Function, local_size: [u32; 3], (full, lanes): (bool, u32)) -> Option<Value> {
     if lanes > u32::BITS {
         return None;
@@ -43,7 +46,7 @@ pub(super) fn make(function: &mut Function, local_size: [u32; 3], (full, lanes):
     complete
 }
 
-/// Finds the place; `way` leads to the region.
+/// Finds the start; `way` is the path to the region.
 fn seek(
     divergence: &Divergence<'_>,
     function: &Function,
@@ -85,7 +88,7 @@ fn seek(
     None
 }
 
-/// Makes the versions at a place.
+/// Creates the versions at a position.
 fn split(function: &mut Function, body: &mut Region, place: &VersionsStart, lanes: u32) -> Option<Value> {
     let mut region = body;
     for &(inst, which) in &place.way {
@@ -111,7 +114,7 @@ fn split(function: &mut Function, body: &mut Region, place: &VersionsStart, lane
     Some(cond)
 }
 
-/// Whether all lanes of the subgroup are here.
+/// Whether all lanes of the subgroup are active.
 fn ballot(function: &mut Function, out: &mut Vec<Inst>, span: Span, lanes: u32) -> Value {
     let here = function.emit(out, span, Type::BOOL, Op::Const(Const::Bits(1)));
     let ballot = function.emit(out, span, Type::Vector(Scalar::I32, 4), Op::Group { sub: true, op: GroupOp::Ballot, args: vec![here] });
