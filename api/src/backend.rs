@@ -475,7 +475,7 @@ pub trait Progress: Send + Sync {
     /// Began, as far as is known (called at the latest before `complete`).
     fn running(&self);
     /// Whether the thread that calls this waits for the command as soon as it is enqueued: it may as well do the work.
-    fn is_awaited_here(&self) -> bool {
+    fn is_awaited_by_this_thread(&self) -> bool {
         false
     }
     /// The kernel's `printf` wrote this; called before `complete`.
@@ -489,7 +489,7 @@ pub trait Progress: Send + Sync {
 /// A program on a device: the IR, its constant data and global variables, and the cache of its shaders and pipelines.
 pub trait LoadedProgram: Send + Sync + fmt::Debug {
     /// Begins to make the pipeline for a probable launch in the background (a hint), with groups of that size, or of the device's own choice.
-    fn warm(&self, kernel: &str, local_size: Option<[u32; 3]>);
+    fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>);
     /// Specialises and compiles a kernel for a typical launch now and says what it needs: for clBuildProgram's diagnosis and
     /// clGetKernelWorkGroupInfo.
     ///
@@ -506,7 +506,7 @@ pub trait LoadedProgram: Send + Sync + fmt::Debug {
         None
     }
     /// Says what it was made of, to a device that [checks](Device::checks_kernels) kernels: names and places of the source.
-    fn note_origin(&self, program: &wgcl_compiler::program::Program) {
+    fn attach_source(&self, program: &wgcl_compiler::program::Program) {
         let _ = program;
     }
     /// The implementation, for the backend that made it.
@@ -545,18 +545,18 @@ pub trait Device: Send + Sync + fmt::Debug {
         let _ = identity;
         self.allocate(size)
     }
-    /// Whether [`Device::adopt`] takes memory of the host's that is well aligned.
-    fn adopts(&self) -> bool {
+    /// Whether [`Device::import_host_memory`] takes memory of the host's that is well aligned.
+    fn can_import_host_memory(&self) -> bool {
         false
     }
     /// The host's own memory of so many bytes as the device's, where it can use that as it is; it keeps the region. `None` where memory has to be made.
-    fn adopt(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
+    fn import_host_memory(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
         let _ = (region, size);
         None
     }
     /// The host's own memory of so many bytes as memory that this device's copies reach, wherever its kernels have theirs; it keeps the region. `None` where that cannot be.
-    fn reach(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
-        self.adopt(region, size)
+    fn import_for_copies(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
+        self.import_host_memory(region, size)
     }
     /// What memory of others it can use.
     fn importable_memory(&self) -> Vec<ExternalMemory> {
@@ -591,25 +591,25 @@ pub trait Device: Send + Sync + fmt::Debug {
         Err(BackendError::Other("semaphores of others".to_owned()))
     }
     /// Writes to memory of the device's that no command uses, before it returns, where memory is the host's; `false` where that takes a command.
-    fn write_at_once(&self, memory: &dyn Memory, offset: u64, bytes: &[u8]) -> bool {
+    fn write_immediately(&self, memory: &dyn Memory, offset: u64, bytes: &[u8]) -> bool {
         let _ = (memory, offset, bytes);
         false
     }
     /// Bytes of memory of the device's for another device's read to write where they are, if the host sees them; no command of this one uses them meanwhile. `None` where it takes a command.
-    fn landing(&self, memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {
+    fn host_visible_target(&self, memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {
         let _ = (memory, range);
         None
     }
-    /// Whether there are devices of some of its compute units ([`Device::part`]).
+    /// Whether there are devices of some of its compute units ([`Device::sub_device`]).
     fn is_divisible(&self) -> bool {
         false
     }
     /// What caches and memory that not all of its compute units share divide it into, widest first.
-    fn divisions(&self) -> Vec<Division> {
+    fn affinity_divisions(&self) -> Vec<Division> {
         Vec::new()
     }
     /// A device of some of its compute units, by their numbers from 0 on. Each of the two uses the memory and the programs of the other as its own.
-    fn part(&self, units: &[u32]) -> Option<Arc<dyn Device>> {
+    fn sub_device(&self, units: &[u32]) -> Option<Arc<dyn Device>> {
         let _ = units;
         None
     }
@@ -619,7 +619,7 @@ pub trait Device: Send + Sync + fmt::Debug {
         None
     }
     /// A program of that name was found in the cache on disk and is going to be loaded: what earlier processes have launched of it can be begun (a hint).
-    fn expect(&self, name: Key) {
+    fn prefetch(&self, name: Key) {
         let _ = name;
     }
     /// Brings a built program onto the device. `name` stands for the module in the cache on disk: equal names are of equal modules.

@@ -83,7 +83,7 @@ pub(crate) struct TestProgram {
 }
 
 impl LoadedProgram for TestProgram {
-    fn warm(&self, kernel: &str, local_size: Option<[u32; 3]>) {
+    fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>) {
         self.warmed.lock().push((kernel.to_owned(), local_size));
     }
 
@@ -209,7 +209,7 @@ impl Device for TestDevice {
         Ok(Arc::new(TestMemory(Mutex::new(vec![0xcd; size as usize]))))
     }
 
-    fn reach(&self, _region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
+    fn import_for_copies(&self, _region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
         let reached = self.reached.lock().clone().filter(|memory| memory.size() >= size)?;
         Some(reached)
     }

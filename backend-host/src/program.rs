@@ -130,7 +130,7 @@ fn usage(program: &interpret::Program, kernel: &str) -> BackendResult<KernelUsag
 }
 
 impl LoadedProgram for InterpreterProgram {
-    fn warm(&self, _kernel: &str, _local_size: Option<[u32; 3]>) {
+    fn precompile(&self, _kernel: &str, _local_size: Option<[u32; 3]>) {
         // There is nothing to make ahead of time.
     }
 

@@ -222,22 +222,22 @@ impl Device for WgpuDevice {
         Ok(memory)
     }
 
-    fn adopts(&self) -> bool {
+    fn can_import_host_memory(&self) -> bool {
         self.capabilities.unified && self.capabilities.host_memory.is_some()
     }
 
-    fn adopt(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
-        if self.adopts() { self.reach(region, size) } else { None }
+    fn import_host_memory(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
+        if self.can_import_host_memory() { self.import_for_copies(region, size) } else { None }
     }
 
-    fn reach(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
+    fn import_for_copies(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
         self.capabilities.host_memory?;
         let open = self.open().ok()?;
         let memory: Arc<dyn Memory> = WgpuMemory::import_host(&open.gpu, region, size, open.thread.clone())?;
         Some(memory)
     }
 
-    fn landing(&self, memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {
+    fn host_visible_target(&self, memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {
         mapped_target(memory, range)
     }
 
@@ -276,7 +276,7 @@ impl Device for WgpuDevice {
         Some(Arc::new(Pinned::new(memory)?))
     }
 
-    fn expect(&self, name: Key) {
+    fn prefetch(&self, name: Key) {
         if let Ok(open) = self.open() {
             let expected = program::expect(&open.gpu, name, &self.target);
             open.expected.lock().insert(name, expected);

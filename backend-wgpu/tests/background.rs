@@ -137,7 +137,7 @@ fn a_program_may_go_while_its_kernels_are_made() {
         };
         let program = program(&device, &names, making);
         for name in &names {
-            program.warm(name, Some([1, 1, 1]));
+            program.precompile(name, Some([1, 1, 1]));
         }
         assert!(begun.wait_for(1));
         drop(program);
@@ -153,8 +153,8 @@ fn a_kernel_that_fails_in_the_background_fails_its_launch() {
     let device = device(ALL[0]);
     let program =
         program(&device, &["bad", "good"], |name| if name == "bad" { Err(BackendError::Other("no such luck".to_owned())) } else { Ok(()) });
-    program.warm("bad", Some([1, 1, 1]));
-    program.warm("good", Some([1, 1, 1]));
+    program.precompile("bad", Some([1, 1, 1]));
+    program.precompile("good", Some([1, 1, 1]));
     let pending = ["bad", "good"].map(|name| start(&*device, launch(&program, name, vec![], [1, 1, 1], [1, 1, 1]), false));
     device.flush();
     let results = pending.map(|one| one.wait());
@@ -173,7 +173,7 @@ fn the_device_may_be_lost_while_kernels_are_made() {
         Ok(())
     };
     let program = program(&device, &["one", "two", "three"], making);
-    program.warm("three", Some([1, 1, 1]));
+    program.precompile("three", Some([1, 1, 1]));
     let pending = ["one", "two"].map(|name| start(&*device, launch(&program, name, vec![], [1, 1, 1], [1, 1, 1]), false));
     assert!(begun.wait_for(1));
     device.lose().unwrap();

@@ -434,8 +434,8 @@ fn pipelines_are_made_ahead_of_time() {
             Ok(shader(&source, vec![], ArgLayout::default(), spirv))
         })
         .unwrap();
-    program.warm("nothing", Some([8, 1, 1]));
-    program.warm("nothing", Some([8, 1, 1]));
+    program.precompile("nothing", Some([8, 1, 1]));
+    program.precompile("nothing", Some([8, 1, 1]));
     for _ in 0..3 {
         run(&*device, launch(&program, "nothing", vec![], [8, 1, 1], [8, 1, 1]));
     }

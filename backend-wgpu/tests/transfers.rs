@@ -280,12 +280,12 @@ fn devices_use_memory_of_the_hosts_as_it_is() {
         let pages = Pages::new(&model);
         let region: Arc<dyn HostRegion> = pages.clone();
         // As a kernel's memory only where all memory is the host's; by way of wgpu not at all.
-        let adopted = device.adopt(&region, SIZE);
-        assert_eq!(adopted.is_some(), device.adopts(), "{settings:?}");
-        assert!(!(settings.discrete && device.adopts()), "{settings:?}");
+        let adopted = device.import_host_memory(&region, SIZE);
+        assert_eq!(adopted.is_some(), device.can_import_host_memory(), "{settings:?}");
+        assert!(!(settings.discrete && device.can_import_host_memory()), "{settings:?}");
         // Whole words, whose neighbours nobody shares.
-        assert!(device.reach(&region, SIZE - 1).is_none(), "{settings:?}");
-        let Some(there) = device.reach(&region, SIZE) else {
+        assert!(device.import_for_copies(&region, SIZE - 1).is_none(), "{settings:?}");
+        let Some(there) = device.import_for_copies(&region, SIZE) else {
             assert!(settings.portable, "{settings:?}: VK_EXT_external_memory_host");
             continue;
         };

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use wgcl_api::commands::command_buffer::{At, CommandBuffer, CommandBufferFlags, CommandBufferOptions, CommandBufferState, SyncPoint};
+use wgcl_api::commands::command_buffer::{
+    CommandBuffer, CommandBufferFlags, CommandBufferOptions, CommandBufferState, RecordAt, SyncPoint,
+};
 use wgcl_api::commands::launch::NdRange;
 use wgcl_api::commands::svm::SvmCopy;
 use wgcl_api::image::fill_color::color_size;
@@ -156,7 +158,7 @@ crate::entry! {
         mutable_handle: Out<cl_mutable_command_khr>,
     ) {
         let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
-        sync_point.set(command_buffer.barrier(&At { queue, points: &points(num_points, &waits)? })?);
+        sync_point.set(command_buffer.barrier(&RecordAt { queue, points: &points(num_points, &waits)? })?);
         Ok(())
     }
 
@@ -177,7 +179,7 @@ crate::entry! {
         let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let (src, dst) = (handles::get::<Buffer>(src)?, handles::get::<Buffer>(dst)?);
         let points = &points(num_points, &waits)?;
-        let at = At { queue, points };
+        let at = RecordAt { queue, points };
         sync_point.set(command_buffer.copy(&src, &dst, (src_offset as u64, dst_offset as u64, size as u64), &at)?);
         Ok(())
     }
@@ -203,7 +205,7 @@ crate::entry! {
         let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let (src, dst) = (handles::get::<Buffer>(src)?, handles::get::<Buffer>(dst)?);
         let points = &points(num_points, &waits)?;
-        let at = At { queue, points };
+        let at = RecordAt { queue, points };
         let args = rect([&src_origin, &dst_origin], &region, [src_row_pitch, src_slice_pitch, dst_row_pitch, dst_slice_pitch])?;
         sync_point.set(command_buffer.copy_rect(&src, &dst, &args, &at)?);
         Ok(())
@@ -226,7 +228,7 @@ crate::entry! {
         let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let buffer = handles::get::<Buffer>(buffer)?;
         let points = &points(num_points, &waits)?;
-        let at = At { queue, points };
+        let at = RecordAt { queue, points };
         check!(!pattern.is_null() && (1..=128).contains(&pattern_size), InvalidValue, "there is no pattern, or one of {pattern_size} bytes");
         sync_point.set(command_buffer.fill(&buffer, pattern.get(pattern_size), (offset as u64, size as u64), &at)?);
         Ok(())
@@ -250,7 +252,7 @@ crate::entry! {
         let options = mutable_dispatch::dispatch_options(&properties, &mutable_handle)?;
         let kernel = handles::get::<Kernel>(kernel)?;
         let points = &points(num_points, &waits)?;
-        let at = At { queue, points };
+        let at = RecordAt { queue, points };
         // Only that many values may be there; a wrong number of dimensions is found with the rest.
         let count = if work_dim <= 3 { work_dim as usize } else { 0 };
         let [offset, global, local] = [&offset, &global, &local].map(|list| (!list.is_null()).then(|| list.get(count)));
@@ -281,7 +283,7 @@ crate::entry! {
         let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let (src, dst) = (image::get(src)?, image::get(dst)?);
         let boxes = (origin_of(&src, &src_origin)?, origin_of(&dst, &dst_origin)?, triple(&region)?);
-        sync_point.set(command_buffer.copy_image(&src, &dst, boxes, &At { queue, points: &points(num_points, &waits)? })?);
+        sync_point.set(command_buffer.copy_image(&src, &dst, boxes, &RecordAt { queue, points: &points(num_points, &waits)? })?);
         Ok(())
     }
 
@@ -302,7 +304,7 @@ crate::entry! {
         let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let (src, dst) = (handles::get::<Buffer>(src)?, image::get(dst)?);
         let area = image_box(&dst, &dst_origin, &region)?;
-        sync_point.set(command_buffer.copy_buffer_to_image(&src, &dst, src_offset as u64, area, &At { queue, points: &points(num_points, &waits)? })?);
+        sync_point.set(command_buffer.copy_buffer_to_image(&src, &dst, src_offset as u64, area, &RecordAt { queue, points: &points(num_points, &waits)? })?);
         Ok(())
     }
 
@@ -323,7 +325,7 @@ crate::entry! {
         let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let (src, dst) = (image::get(src)?, handles::get::<Buffer>(dst)?);
         let area = image_box(&src, &src_origin, &region)?;
-        sync_point.set(command_buffer.copy_image_to_buffer(&src, &dst, area, dst_offset as u64, &At { queue, points: &points(num_points, &waits)? })?);
+        sync_point.set(command_buffer.copy_image_to_buffer(&src, &dst, area, dst_offset as u64, &RecordAt { queue, points: &points(num_points, &waits)? })?);
         Ok(())
     }
 
@@ -345,7 +347,7 @@ crate::entry! {
         check!(!color.is_null(), InvalidValue, "there is no colour");
         let area = image_box(&image, &origin, &region)?;
         let color = color.get(color_size(image.format()));
-        sync_point.set(command_buffer.fill_image(&image, &color, area, &At { queue, points: &points(num_points, &waits)? })?);
+        sync_point.set(command_buffer.fill_image(&image, &color, area, &RecordAt { queue, points: &points(num_points, &waits)? })?);
         Ok(())
     }
 
@@ -363,7 +365,7 @@ crate::entry! {
     ) {
         let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let copy = SvmCopy { dst: dst.address(), src: src.address(), size: size as u64 };
-        sync_point.set(command_buffer.svm_copy(copy, |size| dst.target(size), |size| src.source(size), &At { queue, points: &points(num_points, &waits)? })?);
+        sync_point.set(command_buffer.svm_copy(copy, |size| dst.target(size), |size| src.source(size), &RecordAt { queue, points: &points(num_points, &waits)? })?);
         Ok(())
     }
 
@@ -382,7 +384,7 @@ crate::entry! {
     ) {
         let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let points = &points(num_points, &waits)?;
-        let at = At { queue, points };
+        let at = RecordAt { queue, points };
         check!(!pattern.is_null() && (1..=128).contains(&pattern_size), InvalidValue, "there is no pattern, or one of {pattern_size} bytes");
         sync_point.set(command_buffer.svm_fill(pointer.address(), (pattern.get(pattern_size), size as u64), |size| pointer.target(size), &at)?);
         Ok(())

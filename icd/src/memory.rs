@@ -176,7 +176,7 @@ crate::entry! {
     fn clReleaseMemObject(memory: cl_mem) {
         // The object that is found must not outlive the call that releases it: its memory is given back there.
         let release = match handles::get_memory(memory)? {
-            MemObject::Buffer(_) => |memory| handles::release::<Buffer>(memory).map(|last| last.iter().for_each(|buffer| lint::releases(buffer))),
+            MemObject::Buffer(_) => |memory| handles::release::<Buffer>(memory).map(|last| last.iter().for_each(|buffer| lint::check_release(buffer))),
             MemObject::Image(_) => |memory| handles::release::<Image>(memory).map(drop),
             MemObject::Pipe(_) => |memory| handles::release::<Pipe>(memory).map(drop),
         };

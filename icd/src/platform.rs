@@ -55,7 +55,7 @@ extern "C" fn at_exit() {
     let _ = std::panic::catch_unwind(|| {
         if Options::get().is_checked() {
             leak_report::tell();
-            lint::ends();
+            lint::report_unawaited_queues();
         }
         trace::end();
     });

@@ -1,6 +1,6 @@
 //! Commands: what an event does once nothing blocks it.
 //!
-//! A command names buffers, not device memory. When it is handed to its device ([`Work::prepare`]) the buffers' memory on that device is looked
+//! A command names buffers, not device memory. When it is handed to its device ([`PendingCommand::prepare`]) the buffers' memory on that device is looked
 //! up, and contents that another device of the context holds are brought over first.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::backend::{
     Action, Command, CopyRegion, HostSource, HostTarget, Launch, LaunchArg, LoadedProgram, MemoryRange, SharedPayload, ValueBytes,
 };
 use crate::commands::failure::Failure;
-use crate::commands::migration::{Transfer, migrate};
+use crate::commands::migration::{MissingRange, migrate};
 use crate::commands::native_kernel::NativeKernel;
 use crate::image::{Image, MemObject};
 use crate::objects::event::Event;
@@ -67,7 +67,7 @@ pub enum CommandType {
 
 /// How a command uses bytes of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum AccessMode {
     /// The command only reads the memory.
     Read,
     /// Reads and writes, or writes only some of it.
@@ -78,7 +78,7 @@ pub enum Access {
 
 /// A use of bytes of a buffer by a command.
 #[derive(Clone, Debug)]
-pub struct Use {
+pub struct BufferAccess {
     /// The buffer; keeps it alive until the command is done.
     pub buffer: Arc<Buffer>,
     /// The image whose buffer it is, if the command names one; it is kept alive too.
@@ -86,42 +86,42 @@ pub struct Use {
     /// Bytes of the underlying store.
     pub range: Range<u64>,
     /// What it does with the memory.
-    pub access: Access,
+    pub access: AccessMode,
 }
 
-impl Use {
+impl BufferAccess {
     /// A use of an image, whose buffer the use names.
     #[must_use]
     pub fn of_image(self, image: &Arc<Image>) -> Self {
         Self { image: Some(image.clone()), ..self }
     }
 
-    fn into_kept(self) -> Kept {
+    fn into_retained(self) -> RetainedObject {
         let is_whole = self.range == (0..self.buffer.store().size());
-        Kept { object: self.image.map_or(MemObject::Buffer(self.buffer), MemObject::Image), access: self.access, is_whole }
+        RetainedObject { object: self.image.map_or(MemObject::Buffer(self.buffer), MemObject::Image), access: self.access, is_whole }
     }
 }
 
 /// An object that is kept alive until a command is done, and what becomes of it if that fails.
-pub(crate) struct Kept {
+pub(crate) struct RetainedObject {
     object: MemObject,
-    access: Access,
+    access: AccessMode,
     /// All of its memory is used.
     is_whole: bool,
 }
 
-impl Kept {
+impl RetainedObject {
     /// The failure of the memory that reaches a command of that number.
     pub(crate) fn failure(&self, number: u64) -> Option<Arc<Failure>> {
-        if self.access == Access::Overwrite { None } else { self.object.buffer().store().failure(number) }
+        if self.access == AccessMode::Overwrite { None } else { self.object.buffer().store().failure(number) }
     }
 
     /// The command has failed, or not.
     pub(crate) fn ended(&self, failure: Option<&Arc<Failure>>) {
         let store = self.object.buffer().store();
         match failure {
-            Some(failure) if self.access != Access::Read => store.set_failure(failure),
-            None if self.access == Access::Overwrite && self.is_whole => store.clear_failure(),
+            Some(failure) if self.access != AccessMode::Read => store.set_failure(failure),
+            None if self.access == AccessMode::Overwrite && self.is_whole => store.clear_failure(),
             _ => {}
         }
     }
@@ -176,7 +176,7 @@ pub struct KernelLaunch {
     /// Work-items of a group in each dimension.
     pub local_size: [u32; 3],
     /// Where the kernel may enqueue others: what it is of.
-    pub family: Option<Arc<Executable>>,
+    pub enqueues_from: Option<Arc<Executable>>,
 }
 
 impl CommandType {
@@ -212,7 +212,7 @@ pub enum Operation {
     /// The commands of a command buffer, made for the queue's device.
     Replay(Arc<[Arc<Action>]>),
     /// A launch of a command buffer, made for the queue's device, whose kernel may enqueue others of its program.
-    ReplayFamily(Arc<Action>, Arc<Executable>),
+    ReplayKernelTree(Arc<Action>, Arc<Executable>),
     /// A function of the host.
     Native(NativeKernel),
     /// Waits on the device for semaphores that others share.
@@ -267,7 +267,7 @@ impl Operation {
                 .into()
             }
             Self::Replay(commands) => Command::Replay(commands),
-            Self::ReplayFamily(launch, _) => match &*launch {
+            Self::ReplayKernelTree(launch, _) => match &*launch {
                 Action::Launch(launch) => Action::Launch(launch.clone()).into(),
                 _ => return Err(Error::InvalidOperation("what enqueues kernels is a launch".into())),
             },
@@ -279,44 +279,44 @@ impl Operation {
 }
 
 /// An operation and the memory that it uses.
-pub struct Work {
+pub struct PendingCommand {
     /// What to do.
     pub operation: Operation,
     /// The memory that it reads or writes: what orders it among other work.
-    pub uses: Vec<Use>,
+    pub accesses: Vec<BufferAccess>,
     /// Bytes that the host wrote straight into a device's memory: device index and range.
-    pub host_written: Option<(usize, Use)>,
+    pub host_written: Option<(usize, BufferAccess)>,
     /// Whether the call that enqueues it waits for it.
     pub is_blocking: bool,
 }
 
-impl fmt::Debug for Work {
+impl fmt::Debug for PendingCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Work").field("uses", &self.uses).finish_non_exhaustive()
+        f.debug_struct("PendingCommand").field("uses", &self.accesses).finish_non_exhaustive()
     }
 }
 
 /// What came of preparing a command.
 pub(crate) enum Prepared {
     /// Ready for the device; the objects must be kept until it is done.
-    Command(Box<Command>, Vec<Kept>),
+    Command(Box<Command>, Vec<RetainedObject>),
     /// A launch whose kernel may enqueue others of its program.
-    Family(Box<Command>, Arc<Executable>, Vec<Kept>),
+    KernelTree(Box<Command>, Arc<Executable>, Vec<RetainedObject>),
     /// Contents come from another device; [`Event::resume`] is called when they are there.
     Later,
     /// Why it cannot be.
-    Failed(Error, Vec<Kept>),
+    Failed(Error, Vec<RetainedObject>),
 }
 
-impl Work {
+impl PendingCommand {
     /// A command that only takes its place in the order.
     pub fn nop() -> Self {
         Self::new(Operation::Nop, Vec::new())
     }
 
     /// An operation with its uses.
-    pub fn new(operation: Operation, uses: Vec<Use>) -> Self {
-        Self { operation, uses, host_written: None, is_blocking: false }
+    pub fn new(operation: Operation, accesses: Vec<BufferAccess>) -> Self {
+        Self { operation, accesses, host_written: None, is_blocking: false }
     }
 
     /// Makes sure that all memory exists on the device of a queue, so that lack of memory is reported by the enqueuing call.
@@ -324,19 +324,19 @@ impl Work {
     /// # Errors
     /// If there is no memory.
     pub fn allocate(&self, queue: &Queue) -> Result<()> {
-        self.uses.iter().try_for_each(|used| used.buffer.store().memory_there(queue.device_index()).map(|_| ()))
+        self.accesses.iter().try_for_each(|used| used.buffer.store().memory_ref(queue.device_index()).map(|_| ()))
     }
 
     /// Turns the work into a command of the queue's device.
     pub(crate) fn prepare(mut self, queue: &Arc<Queue>, event: &Arc<Event>) -> Prepared {
         let index = queue.device_index();
         if queue.context().devices().len() > 1 {
-            let missing: Vec<Transfer> = self
-                .uses
+            let missing: Vec<MissingRange> = self
+                .accesses
                 .iter()
-                .filter(|used| used.access != Access::Overwrite)
+                .filter(|used| used.access != AccessMode::Overwrite)
                 .flat_map(|used| {
-                    used.buffer.store().missing(index, used.range.clone()).into_iter().map(|(from, range)| Transfer {
+                    used.buffer.store().missing(index, used.range.clone()).into_iter().map(|(from, range)| MissingRange {
                         buffer: used.buffer.clone(),
                         from,
                         range,
@@ -346,28 +346,28 @@ impl Work {
             if !missing.is_empty() {
                 return migrate(missing, self, queue, event);
             }
-            for used in self.uses.iter().filter(|used| used.access != Access::Read) {
+            for used in self.accesses.iter().filter(|used| used.access != AccessMode::Read) {
                 used.buffer.store().written(index, used.range.clone());
             }
             if let Some((writer, used)) = self.host_written.take() {
                 used.buffer.store().written(writer, used.range);
             }
         }
-        let kept = self.uses.into_iter().map(Use::into_kept).collect();
-        let family = match &mut self.operation {
-            Operation::Launch(launch) => launch.family.take(),
-            Operation::ReplayFamily(_, executable) => Some(executable.clone()),
+        let retained = self.accesses.into_iter().map(BufferAccess::into_retained).collect();
+        let enqueues_from = match &mut self.operation {
+            Operation::Launch(launch) => launch.enqueues_from.take(),
+            Operation::ReplayKernelTree(_, executable) => Some(executable.clone()),
             _ => None,
         };
-        match (self.operation.resolve(index), family) {
-            (Ok(command), Some(executable)) => Prepared::Family(Box::new(command), executable, kept),
-            (Ok(command), None) => Prepared::Command(Box::new(command), kept),
-            (Err(error), _) => Prepared::Failed(error, kept),
+        match (self.operation.resolve(index), enqueues_from) {
+            (Ok(command), Some(executable)) => Prepared::KernelTree(Box::new(command), executable, retained),
+            (Ok(command), None) => Prepared::Command(Box::new(command), retained),
+            (Err(error), _) => Prepared::Failed(error, retained),
         }
     }
 
     /// What the work would have used, if it is not done.
-    pub(crate) fn into_kept(self) -> Vec<Kept> {
-        self.uses.into_iter().map(Use::into_kept).collect()
+    pub(crate) fn into_retained(self) -> Vec<RetainedObject> {
+        self.accesses.into_iter().map(BufferAccess::into_retained).collect()
     }
 }

@@ -11,12 +11,12 @@
 //!   in whatever queue. It is terminated where the device has not got it yet (unmaps and clEnqueueSVMFree excepted, which give something back), and fails all the same
 //!   where the device has.
 //!
-//! The second rule ends when the application has been told ([`Failure::tell`]): what is enqueued from then on is reached no more, so that programs can go on
+//! The second rule ends when the application has been told ([`Failure::mark_reported`]): what is enqueued from then on is reached no more, so that programs can go on
 //! after an error. An application is told by
 //!
 //! * a call that returns the error: clFinish, a blocking call, clWaitForEvents;
 //! * a negative status that clGetEventInfo returns, or with which an event's callback is called. Many programs look at neither's value: blocking calls, and clFinish,
-//!   still return the error of a failure that no call has returned ([`Told`]).
+//!   still return the error of a failure that no call has returned ([`ReportedVia`]).
 //!
 //! A blocking call returns CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST unless its own command failed: CL_OUT_OF_RESOURCES would have programs (pyopencl) free memory and try
 //! again, with success. clFinish returns CL_OUT_OF_RESOURCES where the device failed. What a device reports goes to the context's pfn_notify as well, once: calls that return it only say so ([`has_returned`]).
@@ -43,7 +43,7 @@ pub fn has_returned() -> bool {
 /// How much the application knows of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub(crate) enum Told {
+pub(crate) enum ReportedVia {
     /// It could have seen a negative status at most.
     Status,
     /// A call that was asked for events returned an error.
@@ -61,7 +61,7 @@ pub(crate) struct Failure {
     error: Option<Error>,
     /// The number of the first command that it does not reach by order: one that was enqueued when the application had been told.
     end: AtomicU64,
-    told: AtomicU8,
+    via: AtomicU8,
 }
 
 impl Failure {
@@ -76,7 +76,7 @@ impl Failure {
     }
 
     fn make(status: Status, error: Option<Error>) -> Arc<Self> {
-        Arc::new(Self { status, error, end: AtomicU64::new(u64::MAX), told: AtomicU8::new(Told::Status as u8) })
+        Arc::new(Self { status, error, end: AtomicU64::new(u64::MAX), via: AtomicU8::new(ReportedVia::Status as u8) })
     }
 
     /// The status of the event with which it began.
@@ -96,20 +96,20 @@ impl Failure {
 
     /// Whether no call has returned it.
     pub(crate) fn is_unreturned(&self) -> bool {
-        self.told.load(Ordering::Acquire) == Told::Status as u8
+        self.via.load(Ordering::Acquire) == ReportedVia::Status as u8
     }
 
     /// Whether clFinish need not return it: a failure of the device is not settled by clWaitForEvents, which was asked for some events only.
     pub(crate) fn is_settled(&self) -> bool {
-        let enough = if self.is_of_device() { Told::Queue } else { Told::Events };
-        self.told.load(Ordering::Acquire) >= enough as u8
+        let enough = if self.is_of_device() { ReportedVia::Queue } else { ReportedVia::Events };
+        self.via.load(Ordering::Acquire) >= enough as u8
     }
 
     /// The application is told now.
-    pub(crate) fn tell(&self, context: &Context, told: Told) {
-        RETURNED.set(RETURNED.get() || told > Told::Status);
+    pub(crate) fn mark_reported(&self, context: &Context, via: ReportedVia) {
+        RETURNED.set(RETURNED.get() || via > ReportedVia::Status);
         self.end.fetch_min(context.next_number(), Ordering::AcqRel);
-        self.told.fetch_max(told as u8, Ordering::AcqRel);
+        self.via.fetch_max(via as u8, Ordering::AcqRel);
     }
 }
 
@@ -124,34 +124,34 @@ impl fmt::Display for Failure {
 
 /// A command's place in the order of its queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct QueuePosition {
     /// Of all commands of the context, in the order in which they were enqueued.
     pub(crate) number: u64,
     /// Everything after it in the queue comes behind it.
     pub(crate) is_barrier: bool,
     /// It comes behind everything before it in the queue.
-    pub(crate) is_behind_all: bool,
+    pub(crate) follows_all: bool,
 }
 
 /// A failure in a queue.
 #[derive(Debug)]
-struct Reach {
-    from: Place,
+struct QueuedFailure {
+    from: QueuePosition,
     failure: Arc<Failure>,
 }
 
-impl Reach {
-    fn is_before(&self, place: Place) -> bool {
-        self.from.number < place.number && (self.from.is_barrier || place.is_behind_all)
+impl QueuedFailure {
+    fn is_before(&self, position: QueuePosition) -> bool {
+        self.from.number < position.number && (self.from.is_barrier || position.follows_all)
     }
 }
 
 /// Failures that are kept apart in one queue.
-const MOST: usize = 16;
+const MAX_FAILURES: usize = 16;
 
 /// The failures of a queue of which somebody has to be told.
 #[derive(Debug, Default)]
-pub(crate) struct Failures(Vec<Reach>);
+pub(crate) struct Failures(Vec<QueuedFailure>);
 
 impl Failures {
     /// Whether there are none.
@@ -160,54 +160,57 @@ impl Failures {
     }
 
     /// A command of the queue fails. Returns the failure to which it is counted: where there are many, those that the application learns of together are one.
-    pub(crate) fn add(&mut self, from: Place, failure: Arc<Failure>) -> Arc<Failure> {
+    pub(crate) fn add(&mut self, from: QueuePosition, failure: Arc<Failure>) -> Arc<Failure> {
         // Commands of an out-of-order queue do not fail in their order: the first of them counts.
-        let include = |reach: &mut Reach| reach.from.number = reach.from.number.min(from.number);
-        let is_same = |reach: &&mut Reach| Arc::ptr_eq(&reach.failure, &failure) && reach.from.is_barrier == from.is_barrier;
+        let include = |queued: &mut QueuedFailure| queued.from.number = queued.from.number.min(from.number);
+        let is_same = |queued: &&mut QueuedFailure| Arc::ptr_eq(&queued.failure, &failure) && queued.from.is_barrier == from.is_barrier;
         if let Some(known) = self.0.iter_mut().find(is_same) {
             include(known);
             return failure;
         }
-        if self.0.len() >= MOST
+        if self.0.len() >= MAX_FAILURES
             && let Some(last) = self.0.last_mut()
         {
             if last.failure.reaches(from.number) && (last.from.is_barrier || !from.is_barrier) {
                 include(last);
                 return last.failure.clone();
             }
-            *last = Reach { from, failure: failure.clone() };
+            *last = QueuedFailure { from, failure: failure.clone() };
         } else {
-            self.0.push(Reach { from, failure: failure.clone() });
+            self.0.push(QueuedFailure { from, failure: failure.clone() });
         }
         failure
     }
 
     /// The failure that reaches a command by the order of the queue.
-    pub(crate) fn reaching(&self, place: Place) -> Option<Arc<Failure>> {
-        self.0.iter().find(|reach| reach.is_before(place) && reach.failure.reaches(place.number)).map(|reach| reach.failure.clone())
+    pub(crate) fn failure_at(&self, position: QueuePosition) -> Option<Arc<Failure>> {
+        self.0
+            .iter()
+            .find(|queued| queued.is_before(position) && queued.failure.reaches(position.number))
+            .map(|queued| queued.failure.clone())
     }
 
     /// A failure before a command that no call has returned.
-    pub(crate) fn unreturned(&self, place: Place) -> Option<Arc<Failure>> {
-        self.0.iter().find(|reach| reach.is_before(place) && reach.failure.is_unreturned()).map(|reach| reach.failure.clone())
+    pub(crate) fn unreturned(&self, position: QueuePosition) -> Option<Arc<Failure>> {
+        self.0.iter().find(|queued| queued.is_before(position) && queued.failure.is_unreturned()).map(|queued| queued.failure.clone())
     }
 
     /// A failure that clFinish has to return.
     pub(crate) fn unsettled(&self) -> Option<Arc<Failure>> {
-        self.0.iter().find(|reach| !reach.failure.is_settled()).map(|reach| reach.failure.clone())
+        self.0.iter().find(|queued| !queued.failure.is_settled()).map(|queued| queued.failure.clone())
     }
 
     /// The application is told of what is before a command and of itself, or of everything.
-    pub(crate) fn tell(&self, context: &Context, place: Option<Place>, told: Told) {
-        for reach in &self.0 {
-            if place.is_none_or(|place| reach.is_before(place)) {
-                reach.failure.tell(context, told);
+    pub(crate) fn mark_reported(&self, context: &Context, position: Option<QueuePosition>, via: ReportedVia) {
+        for queued in &self.0 {
+            if position.is_none_or(|position| queued.is_before(position)) {
+                queued.failure.mark_reported(context, via);
             }
         }
     }
 
     /// Nothing of the queue is on its way: forgets what everybody knows.
     pub(crate) fn forget(&mut self) {
-        self.0.retain(|reach| !reach.failure.is_settled());
+        self.0.retain(|queued| !queued.failure.is_settled());
     }
 }

@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use crate::backend::{CopyRegion, HostSource, HostTarget};
-use crate::commands::command::{Access, CommandType, Operation, Use, Work};
+use crate::commands::command::{AccessMode, BufferAccess, CommandType, Operation, PendingCommand};
 use crate::commands::mapping;
-use crate::commands::transfer::{MapFlags, used};
+use crate::commands::transfer::{MapFlags, buffer_access};
 use crate::image::extent::Origin;
 use crate::image::fill_color;
 use crate::image::{Image, MemObject};
@@ -94,7 +94,7 @@ impl Queue {
         self.check_image(image)?;
         image.flags().check_host_read()?;
         let operation = Operation::Read(buffer.clone(), target, rect::pieces(&here, buffer.origin(), &there, 0));
-        let work = Work::new(operation, vec![used(buffer, span(image, &here)?, Access::Read).of_image(image)]);
+        let work = PendingCommand::new(operation, vec![buffer_access(buffer, span(image, &here)?, AccessMode::Read).of_image(image)]);
         self.submit_blocking(CommandType::ReadImage, work, wait_list, blocking)
     }
 
@@ -120,7 +120,7 @@ impl Queue {
         self.check_image(image)?;
         image.flags().check_host_write()?;
         let operation = Operation::Write(buffer.clone(), source, rect::pieces(&here, buffer.origin(), &there, 0));
-        let work = Work::new(operation, vec![used(buffer, span(image, &here)?, writing(&here)).of_image(image)]);
+        let work = PendingCommand::new(operation, vec![buffer_access(buffer, span(image, &here)?, writing(&here)).of_image(image)]);
         self.submit_blocking(CommandType::WriteImage, work, wait_list, blocking)
     }
 
@@ -136,16 +136,16 @@ impl Queue {
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
-        self.submit(CommandType::CopyImage, self.copy_image_work(src, dst, boxes)?, wait_list)
+        self.submit(CommandType::CopyImage, self.copy_image_command(src, dst, boxes)?, wait_list)
     }
 
     /// What clEnqueueCopyImage does.
-    pub(crate) fn copy_image_work(
+    pub(crate) fn copy_image_command(
         &self,
         src: &Arc<Image>,
         dst: &Arc<Image>,
         (src_origin, dst_origin, region): (Origin, Origin, [u64; 3]),
-    ) -> Result<Work> {
+    ) -> Result<PendingCommand> {
         self.check_contexts(&[src.buffer(), dst.buffer()], &[])?;
         // "CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format."
         ensure!(src.format() == dst.format(), ImageFormatMismatch, "{:x?} and {:x?}", src.format(), dst.format());
@@ -154,8 +154,8 @@ impl Queue {
         self.check_image(dst)?;
         dst.flags().check_write()?;
         let pieces = rect::pieces(&from, src.buffer().origin(), &to, dst.buffer().origin());
-        let source = used(src.buffer(), span(src, &from)?, Access::Read).of_image(src);
-        let target = used(dst.buffer(), span(dst, &to)?, writing(&to)).of_image(dst);
+        let source = buffer_access(src.buffer(), span(src, &from)?, AccessMode::Read).of_image(src);
+        let target = buffer_access(dst.buffer(), span(dst, &to)?, writing(&to)).of_image(dst);
         copy_pieces(source, target, pieces)
     }
 
@@ -172,11 +172,17 @@ impl Queue {
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
-        self.submit(CommandType::CopyImageToBuffer, self.copy_image_to_buffer_work(src, dst, area, offset)?, wait_list)
+        self.submit(CommandType::CopyImageToBuffer, self.copy_image_to_buffer_command(src, dst, area, offset)?, wait_list)
     }
 
     /// What clEnqueueCopyImageToBuffer does.
-    pub(crate) fn copy_image_to_buffer_work(&self, src: &Arc<Image>, dst: &Arc<Buffer>, area: ImageBox, offset: u64) -> Result<Work> {
+    pub(crate) fn copy_image_to_buffer_command(
+        &self,
+        src: &Arc<Image>,
+        dst: &Arc<Buffer>,
+        area: ImageBox,
+        offset: u64,
+    ) -> Result<PendingCommand> {
         self.check_contexts(&[src.buffer(), dst], &[])?;
         check_not_its_buffer(src, dst)?;
         let from = src.rect(area.origin, area.region)?;
@@ -186,7 +192,11 @@ impl Queue {
         self.check_image(src)?;
         dst.flags().check_write()?;
         let pieces = rect::pieces(&from, src.buffer().origin(), &to, target.start);
-        copy_pieces(used(src.buffer(), span(src, &from)?, Access::Read).of_image(src), used(dst, target, Access::Overwrite), pieces)
+        copy_pieces(
+            buffer_access(src.buffer(), span(src, &from)?, AccessMode::Read).of_image(src),
+            buffer_access(dst, target, AccessMode::Overwrite),
+            pieces,
+        )
     }
 
     /// clEnqueueCopyBufferToImage
@@ -202,11 +212,17 @@ impl Queue {
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
-        self.submit(CommandType::CopyBufferToImage, self.copy_buffer_to_image_work(src, dst, offset, area)?, wait_list)
+        self.submit(CommandType::CopyBufferToImage, self.copy_buffer_to_image_command(src, dst, offset, area)?, wait_list)
     }
 
     /// What clEnqueueCopyBufferToImage does.
-    pub(crate) fn copy_buffer_to_image_work(&self, src: &Arc<Buffer>, dst: &Arc<Image>, offset: u64, area: ImageBox) -> Result<Work> {
+    pub(crate) fn copy_buffer_to_image_command(
+        &self,
+        src: &Arc<Buffer>,
+        dst: &Arc<Image>,
+        offset: u64,
+        area: ImageBox,
+    ) -> Result<PendingCommand> {
         self.check_contexts(&[src, dst.buffer()], &[])?;
         check_not_its_buffer(dst, src)?;
         let to = dst.rect(area.origin, area.region)?;
@@ -216,7 +232,11 @@ impl Queue {
         self.check_image(dst)?;
         dst.flags().check_write()?;
         let pieces = rect::pieces(&from, source.start, &to, dst.buffer().origin());
-        copy_pieces(used(src, source, Access::Read), used(dst.buffer(), span(dst, &to)?, writing(&to)).of_image(dst), pieces)
+        copy_pieces(
+            buffer_access(src, source, AccessMode::Read),
+            buffer_access(dst.buffer(), span(dst, &to)?, writing(&to)).of_image(dst),
+            pieces,
+        )
     }
 
     /// clEnqueueFillImage; `color` are the bytes of [`fill_color::color_size`].
@@ -234,18 +254,18 @@ impl Queue {
             let count = usize::try_from(area.region[0]).map_err(|_| Error::InvalidValue("the region is too large".into()))?;
             Operation::Write(buffer.clone(), Arc::new(element.repeat(count)), rows(image, &here))
         };
-        let work = Work::new(operation, vec![used(buffer, range, writing(&here)).of_image(image)]);
+        let work = PendingCommand::new(operation, vec![buffer_access(buffer, range, writing(&here)).of_image(image)]);
         self.submit(CommandType::FillImage, work, wait_list)
     }
 
     /// What clEnqueueFillImage does, as fills of bytes that follow each other: there is at least one.
-    pub(crate) fn fill_image_works(&self, image: &Arc<Image>, color: &[u8], area: ImageBox) -> Result<Vec<Work>> {
+    pub(crate) fn fill_image_commands(&self, image: &Arc<Image>, color: &[u8], area: ImageBox) -> Result<Vec<PendingCommand>> {
         let (here, _, element) = self.check_fill(image, color, area)?;
         let buffer = image.buffer();
         let work = |row: &CopyRegion| {
             let range = row.buffer..row.buffer + row.size;
             let operation = Operation::Fill(buffer.clone(), element.clone(), row.buffer, row.size);
-            Work::new(operation, vec![used(buffer, range, Access::Overwrite).of_image(image)])
+            PendingCommand::new(operation, vec![buffer_access(buffer, range, AccessMode::Overwrite).of_image(image)])
         };
         Ok(rows(image, &here).iter().map(work).collect())
     }
@@ -298,7 +318,7 @@ fn rows(image: &Image, rect: &Rect) -> Vec<CopyRegion> {
 }
 
 /// A copy between two memories.
-fn copy_pieces(source: Use, target: Use, pieces: Vec<CopyRegion>) -> Result<Work> {
+fn copy_pieces(source: BufferAccess, target: BufferAccess, pieces: Vec<CopyRegion>) -> Result<PendingCommand> {
     // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination regions overlap", and where they are
     // different objects of the same memory too.
     let meets = Arc::ptr_eq(source.buffer.store(), target.buffer.store())
@@ -307,12 +327,12 @@ fn copy_pieces(source: Use, target: Use, pieces: Vec<CopyRegion>) -> Result<Work
         && mapping::overlap(pieces.iter().map(|p| (p.buffer, p.size)), pieces.iter().map(|p| (p.host, p.size)));
     ensure!(!meets, MemCopyOverlap, "the source and the destination overlap");
     let operation = Operation::Copy(source.buffer.clone(), target.buffer.clone(), pieces);
-    Ok(Work::new(operation, vec![source, target]))
+    Ok(PendingCommand::new(operation, vec![source, target]))
 }
 
 /// How a box is written.
-fn writing(rect: &Rect) -> Access {
-    if rect.is_dense() { Access::Overwrite } else { Access::Write }
+fn writing(rect: &Rect) -> AccessMode {
+    if rect.is_dense() { AccessMode::Overwrite } else { AccessMode::Write }
 }
 
 /// "CL_INVALID_MEM_OBJECT if src_image is a 1D image buffer object created from dst_buffer."

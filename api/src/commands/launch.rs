@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::commands::command::{Access, Argument, CommandType, KernelLaunch, Operation, Use, Work};
+use crate::commands::command::{AccessMode, Argument, BufferAccess, CommandType, KernelLaunch, Operation, PendingCommand};
 use crate::commands::group_size::GroupLimits;
-use crate::commands::transfer::used;
+use crate::commands::transfer::buffer_access;
 use crate::objects::event::Event;
 use crate::objects::kernel::{self, Kernel};
 use crate::objects::queue::Queue;
@@ -44,7 +44,7 @@ impl Queue {
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
-        self.submit(command, self.launch_work(kernel, range)?, wait_list)
+        self.submit(command, self.launch_command(kernel, range)?, wait_list)
     }
 
     /// clGetKernelSuggestedLocalWorkSizeKHR: the local size that a launch without one gets.
@@ -82,7 +82,7 @@ impl Queue {
     }
 
     /// What clEnqueueNDRangeKernel does.
-    pub(crate) fn launch_work(&self, kernel: &Arc<Kernel>, range: &NdRange<'_>) -> Result<Work> {
+    pub(crate) fn launch_command(&self, kernel: &Arc<Kernel>, range: &NdRange<'_>) -> Result<PendingCommand> {
         let device = self.device();
         let properties = device.properties();
         self.check_kernel(kernel)?;
@@ -113,21 +113,21 @@ impl Queue {
         // "If ... the value in any passed dimension is zero, then the kernel command will trivially succeed after its event dependencies are
         // satisfied."
         if global.contains(&0) {
-            return Ok(Work::nop());
+            return Ok(PendingCommand::nop());
         }
         // What is an argument as well is bound once.
         let mut extra = kernel.reached_buffers();
         extra.retain(|buffer| args.iter().filter_map(Argument::buffer).all(|other| !Arc::ptr_eq(other.store(), buffer.store())));
-        let mut uses = Vec::with_capacity(args.iter().filter_map(Argument::buffer).count() + extra.len());
+        let mut accesses = Vec::with_capacity(args.iter().filter_map(Argument::buffer).count() + extra.len());
         for (arg, info) in args.iter().zip(&info.args) {
             let Some(buffer) = arg.buffer() else { continue };
             let read = kernel::reads_only(info) || buffer.flags().is_read_only();
-            let access = if read { Access::Read } else { Access::Write };
+            let access = if read { AccessMode::Read } else { AccessMode::Write };
             let image = if let Argument::Image(image) = arg { Some(image.clone()) } else { None };
-            uses.push(Use { buffer: buffer.clone(), image, range: buffer.range(0, buffer.size())?, access });
+            accesses.push(BufferAccess { buffer: buffer.clone(), image, range: buffer.range(0, buffer.size())?, access });
         }
         for buffer in &extra {
-            uses.push(used(buffer, buffer.range(0, buffer.size())?, Access::Write));
+            accesses.push(buffer_access(buffer, buffer.range(0, buffer.size())?, AccessMode::Write));
         }
         let launch = KernelLaunch {
             program: executable.loaded.clone(),
@@ -138,9 +138,9 @@ impl Queue {
             global_offset: offset,
             global_size: global,
             local_size: local,
-            family: info.enqueues.then(|| executable.clone()),
+            enqueues_from: info.enqueues.then(|| executable.clone()),
         };
-        Ok(Work::new(Operation::Launch(launch), uses))
+        Ok(PendingCommand::new(Operation::Launch(launch), accesses))
     }
 }
 

@@ -1,8 +1,8 @@
 //! What brings contents from the device of a context that has them to the one that needs them, before the command that does.
 //!
 //! There are three ways, the first that there is:
-//! - The host sees the memory of the device that needs them: the other's read writes there ([`Device::landing`](crate::backend::Device::landing)).
-//! - Both devices' copies reach memory of the host's ([`Bridge`]): one writes a piece there while the other one takes the piece before.
+//! - The host sees the memory of the device that needs them: the other's read writes there ([`Device::host_visible_target`](crate::backend::Device::landing)).
+//! - Both devices' copies reach memory of the host's ([`SharedStaging`]): one writes a piece there while the other one takes the piece before.
 //! - By way of a copy of the host's: a read, and a write.
 
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 
 use crate::backend::{Action, BackendResult, CopyRegion, HostSource, HostTarget, Memory, Progress, Times};
-use crate::commands::command::{Prepared, Work};
+use crate::commands::command::{PendingCommand, Prepared};
 use crate::objects::context::Context;
 use crate::objects::event::Event;
 use crate::objects::memory::{Buffer, zeroed};
@@ -23,22 +23,22 @@ use crate::types::error::{Error, Result};
 use crate::types::host_memory::HostAllocator;
 
 /// Bytes of a piece that crosses a bridge: a copy of so many takes several times what it costs to submit it.
-pub(crate) const PIECE: u64 = if cfg!(test) { 1 << 16 } else { 8 << 20 };
+pub(crate) const CHUNK_SIZE: u64 = if cfg!(test) { 1 << 16 } else { 8 << 20 };
 /// Pieces that are on a bridge at a time.
 pub(crate) const SLOTS: u64 = 8;
 /// Bytes from which on a bridge is worth two more submissions.
-const BRIDGED: u64 = 1 << 18;
+const MIN_SHARED_STAGING: u64 = 1 << 18;
 
 /// Bytes that have to come from another device.
 #[derive(Debug)]
-pub(crate) struct Transfer {
+pub(crate) struct MissingRange {
     pub(crate) buffer: Arc<Buffer>,
     /// The device that has them, by its place in the context.
     pub(crate) from: usize,
     pub(crate) range: Range<u64>,
 }
 
-impl Transfer {
+impl MissingRange {
     fn size(&self) -> u64 {
         self.range.end - self.range.start
     }
@@ -46,15 +46,15 @@ impl Transfer {
 
 /// Bytes on their way through the host.
 #[derive(Debug)]
-struct Staging(Arc<Mutex<Vec<u8>>>);
+struct StagingBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl HostTarget for Staging {
+impl HostTarget for StagingBuffer {
     fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
         f(&mut self.0.lock());
     }
 }
 
-impl HostSource for Staging {
+impl HostSource for StagingBuffer {
     fn with(&self, f: &mut dyn FnMut(&[u8])) {
         f(&self.0.lock());
     }
@@ -62,44 +62,44 @@ impl HostSource for Staging {
 
 /// Memory of the host's that copies of a context's devices reach, in slots of a piece each.
 #[derive(Debug)]
-pub(crate) struct Bridge {
+pub(crate) struct SharedStaging {
     /// For each device of the context its memory there, if it reaches it.
-    ends: Vec<Option<Arc<dyn Memory>>>,
-    state: Mutex<Slots>,
+    mappings: Vec<Option<Arc<dyn Memory>>>,
+    state: Mutex<SlotState>,
 }
 
 #[derive(Debug)]
-struct Slots {
+struct SlotState {
     free: Vec<u64>,
-    waiting: VecDeque<Piece>,
+    waiting: VecDeque<Chunk>,
 }
 
-impl Bridge {
+impl SharedStaging {
     /// `None` where fewer than two devices reach such memory, or there is none.
     pub(crate) fn new(context: &Context, allocator: &dyn HostAllocator) -> Option<Arc<Self>> {
-        let region = allocator.allocate(PIECE * SLOTS)?;
+        let region = allocator.allocate(CHUNK_SIZE * SLOTS)?;
         let end = |(index, device): (usize, &Arc<crate::objects::device::Device>)| {
-            if context.home(index) == index { device.backend().reach(&region, PIECE * SLOTS) } else { None }
+            if context.home(index) == index { device.backend().import_for_copies(&region, CHUNK_SIZE * SLOTS) } else { None }
         };
-        let ends: Vec<_> = context.devices().iter().enumerate().map(end).collect();
-        let state = Mutex::new(Slots { free: (0..SLOTS).collect(), waiting: VecDeque::new() });
-        (ends.iter().flatten().count() > 1).then(|| Arc::new(Self { ends, state }))
+        let mappings: Vec<_> = context.devices().iter().enumerate().map(end).collect();
+        let state = Mutex::new(SlotState { free: (0..SLOTS).collect(), waiting: VecDeque::new() });
+        (mappings.iter().flatten().count() > 1).then(|| Arc::new(Self { mappings, state }))
     }
 
     fn end(&self, context: &Context, device_index: usize) -> Option<&Arc<dyn Memory>> {
-        self.ends.get(context.home(device_index))?.as_ref()
+        self.mappings.get(context.home(device_index))?.as_ref()
     }
 
     /// Sends a piece across, now or when a slot is free.
-    fn send(self: &Arc<Self>, piece: Piece) {
+    fn send(self: &Arc<Self>, chunk: Chunk) {
         let slot = {
             let mut state = self.state.lock();
             match state.free.pop() {
                 Some(slot) => slot,
-                None => return state.waiting.push_back(piece),
+                None => return state.waiting.push_back(chunk),
             }
         };
-        self.begin(piece, slot);
+        self.begin(chunk, slot);
     }
 
     /// A slot is free again.
@@ -112,27 +112,27 @@ impl Bridge {
             }
             next
         };
-        if let Some(piece) = next {
-            self.begin(piece, slot);
+        if let Some(chunk) = next {
+            self.begin(chunk, slot);
         }
     }
 
-    fn begin(self: &Arc<Self>, piece: Piece, slot: u64) {
-        let context = piece.migration.queue.context().clone();
-        let ends = piece.memory_there().and_then(|src| {
-            let dst = self.end(&context, piece.transfer.from).cloned();
+    fn begin(self: &Arc<Self>, chunk: Chunk, slot: u64) {
+        let context = chunk.migration.queue.context().clone();
+        let mappings = chunk.source_memory().and_then(|src| {
+            let dst = self.end(&context, chunk.transfer.from).cloned();
             Ok((src, dst.ok_or_else(|| Error::InvalidDevice("the device reaches no memory of the host's".into()))?))
         });
-        let (src, dst) = match ends {
-            Ok(ends) => ends,
+        let (src, dst) = match mappings {
+            Ok(mappings) => mappings,
             Err(error) => {
                 self.release(slot);
-                return piece.migration.arrived(Err(error));
+                return chunk.migration.step_done(Err(error));
             }
         };
-        let regions = vec![CopyRegion { buffer: piece.range.start, host: slot * PIECE, size: piece.range.end - piece.range.start }];
-        let device = context.devices()[piece.transfer.from].clone();
-        let step = Onto { bridge: self.clone(), piece, slot };
+        let regions = vec![CopyRegion { buffer: chunk.range.start, host: slot * CHUNK_SIZE, size: chunk.range.end - chunk.range.start }];
+        let device = context.devices()[chunk.transfer.from].clone();
+        let step = CopyToStaging { shared_staging: self.clone(), chunk, slot };
         device.backend().enqueue(Action::Copy { src, dst, regions }.into(), false, Arc::new(step));
         device.backend().flush();
     }
@@ -140,71 +140,71 @@ impl Bridge {
 
 /// A part of a transfer that fits a slot.
 #[derive(Debug)]
-struct Piece {
+struct Chunk {
     migration: Arc<Migration>,
-    transfer: Arc<Transfer>,
+    transfer: Arc<MissingRange>,
     range: Range<u64>,
 }
 
-impl Piece {
+impl Chunk {
     /// The memory from which it comes.
-    fn memory_there(&self) -> Result<Arc<dyn Memory>> {
+    fn source_memory(&self) -> Result<Arc<dyn Memory>> {
         self.transfer.buffer.store().memory(self.transfer.from)
     }
 }
 
 /// The first half of a piece's way.
-struct Onto {
-    bridge: Arc<Bridge>,
-    piece: Piece,
+struct CopyToStaging {
+    shared_staging: Arc<SharedStaging>,
+    chunk: Chunk,
     slot: u64,
 }
 
-impl Progress for Onto {
+impl Progress for CopyToStaging {
     fn submitted(&self, _now: u64) {}
 
     fn running(&self) {}
 
     fn complete(&self, result: BackendResult<Times>) {
-        let Self { bridge, piece, slot } = self;
-        let queue = &piece.migration.queue;
-        let (context, store) = (queue.context(), piece.transfer.buffer.store());
+        let Self { shared_staging, chunk, slot } = self;
+        let queue = &chunk.migration.queue;
+        let (context, store) = (queue.context(), chunk.transfer.buffer.store());
         let index = queue.device_index();
-        let ends = result.map_err(Error::from).and_then(|_| {
-            let src = bridge.end(context, index).cloned();
+        let mappings = result.map_err(Error::from).and_then(|_| {
+            let src = shared_staging.end(context, index).cloned();
             Ok((src.ok_or_else(|| Error::InvalidDevice("the device reaches no memory of the host's".into()))?, store.memory(index)?))
         });
-        let outcome = ends.map(|(src, dst)| {
-            let size = piece.range.end - piece.range.start;
-            let regions = vec![CopyRegion { buffer: slot * PIECE, host: piece.range.start, size }];
-            let step = Off { bridge: bridge.clone(), slot: *slot, event: piece.migration.event.clone() };
+        let outcome = mappings.map(|(src, dst)| {
+            let size = chunk.range.end - chunk.range.start;
+            let regions = vec![CopyRegion { buffer: slot * CHUNK_SIZE, host: chunk.range.start, size }];
+            let step = CopyFromStaging { shared_staging: shared_staging.clone(), slot: *slot, event: chunk.migration.event.clone() };
             queue.device().backend().enqueue(Action::Copy { src, dst, regions }.into(), false, Arc::new(step));
             queue.device().backend().flush();
-            store.copied(index, piece.range.clone());
+            store.copied(index, chunk.range.clone());
         });
         if outcome.is_err() {
-            bridge.release(*slot);
+            shared_staging.release(*slot);
         }
-        piece.migration.arrived(outcome);
+        chunk.migration.step_done(outcome);
     }
 }
 
 /// The second half, which nobody waits for: the device has it before the command that needs it.
-struct Off {
-    bridge: Arc<Bridge>,
+struct CopyFromStaging {
+    shared_staging: Arc<SharedStaging>,
     slot: u64,
     event: Arc<Event>,
 }
 
-impl Progress for Off {
+impl Progress for CopyFromStaging {
     fn submitted(&self, _now: u64) {}
 
     fn running(&self) {}
 
     fn complete(&self, result: BackendResult<Times>) {
-        self.bridge.release(self.slot);
+        self.shared_staging.release(self.slot);
         if let Err(error) = result {
-            self.event.lacks(error.into());
+            self.event.migration_failed(error.into());
         }
     }
 }
@@ -214,7 +214,7 @@ impl Progress for Off {
 struct Migration {
     event: Arc<Event>,
     queue: Arc<Queue>,
-    work: Mutex<Option<Work>>,
+    work: Mutex<Option<PendingCommand>>,
     /// Steps whose first half is not done.
     remaining: AtomicUsize,
     failure: Mutex<Option<Error>>,
@@ -222,7 +222,7 @@ struct Migration {
 
 impl Migration {
     /// The first half of a step is done, or will not be.
-    fn arrived(&self, outcome: Result<()>) {
+    fn step_done(&self, outcome: Result<()>) {
         if let Err(error) = outcome {
             self.failure.lock().get_or_insert(error);
         }
@@ -232,7 +232,7 @@ impl Migration {
             if let Some(work) = work {
                 self.event.resume(match failure {
                     None => Ok(work),
-                    Some(error) => Err((error, work.into_kept())),
+                    Some(error) => Err((error, work.into_retained())),
                 });
             }
         }
@@ -240,73 +240,73 @@ impl Migration {
 }
 
 /// The first half of a transfer, a read; the bytes go where they belong, or into `staging`.
-struct Step {
+struct ReadDone {
     migration: Arc<Migration>,
-    transfer: Arc<Transfer>,
+    transfer: Arc<MissingRange>,
     staging: Option<Arc<Mutex<Vec<u8>>>>,
 }
 
 /// How a transfer is done.
-enum Way {
+enum TransferPath {
     Read { src: Arc<dyn Memory>, dst: Arc<dyn HostTarget>, staging: Option<Arc<Mutex<Vec<u8>>>> },
-    Bridge(Arc<Bridge>),
+    SharedStaging(Arc<SharedStaging>),
 }
 
 /// The way of a transfer to a queue's device.
-fn way(transfer: &Transfer, queue: &Queue) -> Result<Way> {
+fn transfer_path(transfer: &MissingRange, queue: &Queue) -> Result<TransferPath> {
     let (store, context, index) = (transfer.buffer.store(), queue.context(), queue.device_index());
     let (src, own) = (store.memory(transfer.from)?, store.memory(index)?);
     // Who has written what is missing here came behind all that used the old contents here: nothing does now.
-    if let Some(dst) = queue.device().backend().landing(&own, transfer.range.clone()) {
-        return Ok(Way::Read { src, dst, staging: None });
+    if let Some(dst) = queue.device().backend().host_visible_target(&own, transfer.range.clone()) {
+        return Ok(TransferPath::Read { src, dst, staging: None });
     }
-    if transfer.size() >= BRIDGED
-        && let Some(bridge) = context.bridge()
-        && [transfer.from, index].iter().all(|&index| bridge.end(context, index).is_some())
+    if transfer.size() >= MIN_SHARED_STAGING
+        && let Some(shared_staging) = context.shared_staging()
+        && [transfer.from, index].iter().all(|&index| shared_staging.end(context, index).is_some())
     {
-        return Ok(Way::Bridge(bridge.clone()));
+        return Ok(TransferPath::SharedStaging(shared_staging.clone()));
     }
     let staging = Arc::new(Mutex::new(zeroed(transfer.size())?));
-    Ok(Way::Read { src, dst: Arc::new(Staging(staging.clone())), staging: Some(staging) })
+    Ok(TransferPath::Read { src, dst: Arc::new(StagingBuffer(staging.clone())), staging: Some(staging) })
 }
 
 /// The pieces of a range.
-fn pieces(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
+fn chunks(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
     let end = range.end;
-    (range.start..end).step_by(PIECE as usize).map(move |start| start..end.min(start + PIECE))
+    (range.start..end).step_by(CHUNK_SIZE as usize).map(move |start| start..end.min(start + CHUNK_SIZE))
 }
 
 /// Begins the transfers, after all of which the work comes.
-pub(crate) fn migrate(missing: Vec<Transfer>, work: Work, queue: &Arc<Queue>, event: &Arc<Event>) -> Prepared {
+pub(crate) fn migrate(missing: Vec<MissingRange>, work: PendingCommand, queue: &Arc<Queue>, event: &Arc<Event>) -> Prepared {
     // None of them begins unless all can: what is on its way resumes the event.
-    let ways = match missing.iter().map(|transfer| way(transfer, queue)).collect::<Result<Vec<_>>>() {
-        Ok(ways) => ways,
-        Err(error) => return Prepared::Failed(error, work.into_kept()),
+    let paths = match missing.iter().map(|transfer| transfer_path(transfer, queue)).collect::<Result<Vec<_>>>() {
+        Ok(paths) => paths,
+        Err(error) => return Prepared::Failed(error, work.into_retained()),
     };
-    let steps = |(way, transfer): (&Way, &Transfer)| match way {
-        Way::Read { .. } => 1,
-        Way::Bridge(_) => pieces(&transfer.range).count(),
+    let steps = |(transfer_path, transfer): (&TransferPath, &MissingRange)| match transfer_path {
+        TransferPath::Read { .. } => 1,
+        TransferPath::SharedStaging(_) => chunks(&transfer.range).count(),
     };
     let migration = Arc::new(Migration {
         event: event.clone(),
         queue: queue.clone(),
         work: Mutex::new(Some(work)),
-        remaining: AtomicUsize::new(ways.iter().zip(&missing).map(steps).sum()),
+        remaining: AtomicUsize::new(paths.iter().zip(&missing).map(steps).sum()),
         failure: Mutex::new(None),
     });
-    for (transfer, way) in missing.into_iter().zip(ways) {
+    for (transfer, transfer_path) in missing.into_iter().zip(paths) {
         let transfer = Arc::new(transfer);
-        match way {
-            Way::Read { src, dst, staging } => {
+        match transfer_path {
+            TransferPath::Read { src, dst, staging } => {
                 let regions = vec![CopyRegion { buffer: transfer.range.start, host: 0, size: transfer.size() }];
                 let device = queue.context().devices()[transfer.from].clone();
-                let step = Step { migration: migration.clone(), transfer, staging };
+                let step = ReadDone { migration: migration.clone(), transfer, staging };
                 device.backend().enqueue(Action::Read { src, dst, regions }.into(), false, Arc::new(step));
                 device.backend().flush();
             }
-            Way::Bridge(bridge) => {
-                for range in pieces(&transfer.range) {
-                    bridge.send(Piece { migration: migration.clone(), transfer: transfer.clone(), range });
+            TransferPath::SharedStaging(shared_staging) => {
+                for range in chunks(&transfer.range) {
+                    shared_staging.send(Chunk { migration: migration.clone(), transfer: transfer.clone(), range });
                 }
             }
         }
@@ -314,7 +314,7 @@ pub(crate) fn migrate(missing: Vec<Transfer>, work: Work, queue: &Arc<Queue>, ev
     Prepared::Later
 }
 
-impl Progress for Step {
+impl Progress for ReadDone {
     fn submitted(&self, _now: u64) {}
 
     fn running(&self) {}
@@ -324,15 +324,15 @@ impl Progress for Step {
         let Range { start, end } = self.transfer.range.clone();
         let store = self.transfer.buffer.store();
         let index = migration.queue.device_index();
-        migration.arrived(result.map_err(Error::from).and_then(|_| store.memory(index)).map(|dst| {
+        migration.step_done(result.map_err(Error::from).and_then(|_| store.memory(index)).map(|dst| {
             let device = migration.queue.device().backend();
             // Other devices may have this memory too: they do not come behind a command of this one.
             if let Some(staging) = &self.staging
-                && !device.write_at_once(&*dst, start, &staging.lock())
+                && !device.write_immediately(&*dst, start, &staging.lock())
             {
                 let regions = vec![CopyRegion { buffer: start, host: 0, size: end - start }];
-                let command = Action::Write { dst, src: Arc::new(Staging(staging.clone())), regions };
-                device.enqueue(command.into(), false, Arc::new(Arrival(migration.event.clone())));
+                let command = Action::Write { dst, src: Arc::new(StagingBuffer(staging.clone())), regions };
+                device.enqueue(command.into(), false, Arc::new(WriteDone(migration.event.clone())));
             }
             store.copied(index, start..end);
         }));
@@ -340,26 +340,26 @@ impl Progress for Step {
 }
 
 /// The second half of a transfer by way of the host.
-struct Arrival(Arc<Event>);
+struct WriteDone(Arc<Event>);
 
-impl Progress for Arrival {
+impl Progress for WriteDone {
     fn submitted(&self, _now: u64) {}
 
     fn running(&self) {}
 
     fn complete(&self, result: BackendResult<Times>) {
         if let Err(error) = result {
-            self.0.lacks(error.into());
+            self.0.migration_failed(error.into());
         }
     }
 }
 
 /// A context's bridge, made when it is first needed.
 #[derive(Debug, Default)]
-pub(crate) struct LazyBridge(OnceCell<Option<Arc<Bridge>>>);
+pub(crate) struct LazySharedStaging(OnceCell<Option<Arc<SharedStaging>>>);
 
-impl LazyBridge {
-    pub(crate) fn get(&self, context: &Context, allocator: &dyn HostAllocator) -> Option<&Arc<Bridge>> {
-        self.0.get_or_init(|| Bridge::new(context, allocator)).as_ref()
+impl LazySharedStaging {
+    pub(crate) fn get(&self, context: &Context, allocator: &dyn HostAllocator) -> Option<&Arc<SharedStaging>> {
+        self.0.get_or_init(|| SharedStaging::new(context, allocator)).as_ref()
     }
 }

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use crate::backend::{Command, HostWork};
-use crate::commands::command::{Access, CommandType, Operation, Work};
-use crate::commands::transfer::used;
+use crate::commands::command::{AccessMode, CommandType, Operation, PendingCommand};
+use crate::commands::transfer::buffer_access;
 use crate::objects::device::Device;
 use crate::objects::event::Event;
 use crate::objects::memory::Buffer;
@@ -86,7 +86,12 @@ impl Queue {
         );
         let inside = |at: usize| at.checked_add(size_of::<usize>()).is_some_and(|end| end <= args.len());
         ensure!(places.iter().all(|(at, _)| inside(*at)), InvalidValue, "a buffer's place is outside of the arguments");
-        let uses = buffers().map(|buffer| Ok(used(buffer, buffer.range(0, buffer.size())?, Access::Write))).collect::<Result<_>>()?;
-        self.submit(CommandType::NativeKernel, Work::new(Operation::Native(NativeKernel { call, args, places }), uses), wait_list)
+        let accesses =
+            buffers().map(|buffer| Ok(buffer_access(buffer, buffer.range(0, buffer.size())?, AccessMode::Write))).collect::<Result<_>>()?;
+        self.submit(
+            CommandType::NativeKernel,
+            PendingCommand::new(Operation::Native(NativeKernel { call, args, places }), accesses),
+            wait_list,
+        )
     }
 }

@@ -3,7 +3,7 @@
 //! An allocation is a buffer, and addresses of the host that no other memory has: they begin at a multiple of 4 GiB. A pointer in a kernel's memory
 //! is an identity above and a byte offset below; the buffer's identity is the high half of its addresses, so that the two are the same bits.
 //! Host and device have the bytes each for themselves; they are brought over by maps and unmaps, as coarse-grained memory allows. Devices whose memory is the host's
-//! have the same bytes ([`Device::adopt`](crate::backend::Device::adopt)): what is fine-grained there is an allocation like others, and where kernels reach all of the host's memory
+//! have the same bytes ([`Device::import_host_memory`](crate::backend::Device::import_host_memory)): what is fine-grained there is an allocation like others, and where kernels reach all of the host's memory
 //! an address that is of no allocation is handed on as it is, and an allocation has any address.
 //!
 //! What a kernel reaches through pointers in memory must be an argument or be named by clSetKernelExecInfo, as the specification asks: only that is bound.
@@ -11,9 +11,9 @@
 use std::sync::Arc;
 
 use crate::backend::{CopyRegion, HostSource, HostTarget, SvmCapabilities};
-use crate::commands::command::{Access, CommandType, Operation, Work};
+use crate::commands::command::{AccessMode, CommandType, Operation, PendingCommand};
 use crate::commands::native_kernel::NativeKernel;
-use crate::commands::transfer::{MapFlags, used};
+use crate::commands::transfer::{MapFlags, buffer_access};
 use crate::commands::usm::{Usm, UsmInfo};
 use crate::image::MemObject;
 use crate::objects::context::Context;
@@ -25,7 +25,7 @@ use crate::types::error::{Error, Result, ensure};
 
 /// Memory that the host and devices have at the same address.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SvmAllocation {
     buffer: Arc<Buffer>,
     /// What it is besides, if it was asked for as unified shared memory.
     usm: Option<Usm>,
@@ -76,7 +76,7 @@ impl Context {
         let address = region.address();
         let identity = u32::try_from(address >> 32).map_err(|_| Error::OutOfHostMemory("an address beyond 2^64".into()))?;
         let buffer = Buffer::svm(self, flags, size, identity, region)?;
-        self.svm.lock().insert(address, Shared { buffer, usm });
+        self.svm.lock().insert(address, SvmAllocation { buffer, usm });
         Ok(address)
     }
 
@@ -97,7 +97,7 @@ impl Context {
     /// The unified shared memory of which an address is a byte.
     pub fn usm_at(&self, address: usize) -> Option<UsmInfo> {
         let svm = self.svm.lock();
-        let (&base, Shared { buffer, usm }) = svm.range(..=address).next_back()?;
+        let (&base, SvmAllocation { buffer, usm }) = svm.range(..=address).next_back()?;
         let usm = usm.clone().filter(|_| ((address - base) as u64) < buffer.size())?;
         Some(UsmInfo { base, size: buffer.size(), usm })
     }
@@ -105,7 +105,7 @@ impl Context {
     /// The shared memory of which an address is a byte, and which one.
     pub fn svm_at(&self, address: usize) -> Option<(Arc<Buffer>, u64)> {
         let svm = self.svm.lock();
-        let (start, Shared { buffer, .. }) = svm.range(..=address).next_back()?;
+        let (start, SvmAllocation { buffer, .. }) = svm.range(..=address).next_back()?;
         let offset = (address - start) as u64;
         (offset < buffer.size()).then(|| (buffer.clone(), offset))
     }
@@ -156,7 +156,7 @@ impl Queue {
         let flags = MapFlags::parse(flags)?;
         if self.is_of_host(address) {
             Self::check_blocking(blocking, wait_list)?;
-            return self.submit_blocking(CommandType::SvmMap, Work::nop(), wait_list, blocking);
+            return self.submit_blocking(CommandType::SvmMap, PendingCommand::nop(), wait_list, blocking);
         }
         let (buffer, offset) = self.svm_at(address)?;
         let range = buffer.range(offset, size)?;
@@ -173,39 +173,39 @@ impl Queue {
     pub fn svm_unmap(self: &Arc<Self>, address: usize, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_svm(wait_list)?;
         if self.is_of_host(address) {
-            return self.submit(CommandType::SvmUnmap, Work::nop(), wait_list);
+            return self.submit(CommandType::SvmUnmap, PendingCommand::nop(), wait_list);
         }
         let (buffer, _) = self.svm_at(address)?;
         self.unmap_as(CommandType::SvmUnmap, &MemObject::Buffer(buffer), address, wait_list)
     }
 
     /// What clEnqueueSVMMemcpy does: either end may be memory of the host alone.
-    pub(crate) fn svm_copy_work(
+    pub(crate) fn svm_copy_command(
         &self,
         SvmCopy { dst, src, size }: SvmCopy,
         target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
         source: impl FnOnce(u64) -> Result<Arc<dyn HostSource>>,
-    ) -> Result<Work> {
+    ) -> Result<PendingCommand> {
         // "CL_INVALID_VALUE if dst_ptr or src_ptr is NULL."
         ensure!(dst != 0 && src != 0, InvalidValue, "a null pointer");
         // "CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy."
         let apart = dst.abs_diff(src) as u64 >= size;
         ensure!(apart, MemCopyOverlap, "{size} bytes from {src:#x} to {dst:#x}");
         if size == 0 {
-            return Ok(Work::nop());
+            return Ok(PendingCommand::nop());
         }
         let whole = |start: u64| vec![CopyRegion { buffer: start, host: 0, size }];
         Ok(match (self.context().svm_at(dst), self.context().svm_at(src)) {
-            (Some((to, at)), Some((from, start))) => return self.copy_work(&from, &to, (start, at, size)),
+            (Some((to, at)), Some((from, start))) => return self.copy_command(&from, &to, (start, at, size)),
             (Some((to, at)), None) => {
                 let range = to.range(at, size)?;
                 let operation = Operation::Write(to.clone(), source(size)?, whole(range.start));
-                Work::new(operation, vec![used(&to, range, Access::Overwrite)])
+                PendingCommand::new(operation, vec![buffer_access(&to, range, AccessMode::Overwrite)])
             }
             (None, Some((from, start))) => {
                 let range = from.range(start, size)?;
                 let operation = Operation::Read(from.clone(), target(size)?, whole(range.start));
-                Work::new(operation, vec![used(&from, range, Access::Read)])
+                PendingCommand::new(operation, vec![buffer_access(&from, range, AccessMode::Read)])
             }
             (None, None) => {
                 let (target, source) = (target(size)?, source(size)?);
@@ -217,7 +217,7 @@ impl Queue {
                         });
                     });
                 };
-                Work::new(Operation::Native(NativeKernel::call(copy)), Vec::new())
+                PendingCommand::new(Operation::Native(NativeKernel::call(copy)), Vec::new())
             }
         })
     }
@@ -236,18 +236,18 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.check_svm(wait_list)?;
         Self::check_blocking(blocking, wait_list)?;
-        let work = self.svm_copy_work(copy, target, source)?;
+        let work = self.svm_copy_command(copy, target, source)?;
         self.submit_blocking(CommandType::SvmMemcpy, work, wait_list, blocking)
     }
 
     /// What clEnqueueSVMMemFill does. `target` makes memory of the host alone.
-    pub(crate) fn svm_fill_work(
+    pub(crate) fn svm_fill_command(
         &self,
         address: usize,
         pattern: Vec<u8>,
         size: u64,
         target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
-    ) -> Result<Work> {
+    ) -> Result<PendingCommand> {
         // "CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes."
         let width = pattern.len();
         ensure!(width != 0 && address.is_multiple_of(width), InvalidValue, "{address:#x} is not aligned to {width} bytes");
@@ -257,10 +257,10 @@ impl Queue {
             let fill = move || {
                 target.with_mut(&mut |bytes| bytes.chunks_exact_mut(pattern.len()).for_each(|chunk| chunk.copy_from_slice(&pattern)));
             };
-            return Ok(Work::new(Operation::Native(NativeKernel::call(fill)), Vec::new()));
+            return Ok(PendingCommand::new(Operation::Native(NativeKernel::call(fill)), Vec::new()));
         }
         let (buffer, offset) = self.svm_at(address)?;
-        self.fill_work(&buffer, pattern, (offset, size))
+        self.fill_command(&buffer, pattern, (offset, size))
     }
 
     /// clEnqueueSVMMemFill
@@ -275,7 +275,7 @@ impl Queue {
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_svm(wait_list)?;
-        let work = self.svm_fill_work(address, pattern, size, target)?;
+        let work = self.svm_fill_command(address, pattern, size, target)?;
         self.submit(CommandType::SvmMemFill, work, wait_list)
     }
 
@@ -291,16 +291,16 @@ impl Queue {
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_svm(wait_list)?;
-        let mut uses = Vec::new();
+        let mut accesses = Vec::new();
         for &(address, size) in parts.iter().filter(|(address, _)| !self.is_of_host(*address)) {
             let (buffer, offset) = self.svm_at(address)?;
             // "... if sizes[i] is non zero range [svm_pointers[i], svm_pointers[i]+sizes[i]) is not contained within an existing clSVMAlloc allocation."
             let range = if size == 0 { buffer.range(0, buffer.size())? } else { buffer.range(offset, size)? };
             if !to_host {
-                uses.push(used(&buffer, range, if discard { Access::Overwrite } else { Access::Read }));
+                accesses.push(buffer_access(&buffer, range, if discard { AccessMode::Overwrite } else { AccessMode::Read }));
             }
         }
-        self.submit(CommandType::SvmMigrateMem, Work::new(Operation::Nop, uses), wait_list)
+        self.submit(CommandType::SvmMigrateMem, PendingCommand::new(Operation::Nop, accesses), wait_list)
     }
 
     /// clEnqueueSVMFree: `free` runs when the command's turn has come.
@@ -309,6 +309,6 @@ impl Queue {
     /// In the order of the specification.
     pub fn svm_free(self: &Arc<Self>, free: impl FnOnce() + Send + 'static, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_svm(wait_list)?;
-        self.submit(CommandType::SvmFree, Work::new(Operation::Native(NativeKernel::call(free)), Vec::new()), wait_list)
+        self.submit(CommandType::SvmFree, PendingCommand::new(Operation::Native(NativeKernel::call(free)), Vec::new()), wait_list)
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use bitflags::bitflags;
 
 use crate::backend::{CopyRegion, HostSource, HostTarget};
-use crate::commands::command::{Access, CommandType, Operation, Use, Work};
-use crate::commands::failure::Told;
+use crate::commands::command::{AccessMode, BufferAccess, CommandType, Operation, PendingCommand};
+use crate::commands::failure::ReportedVia;
 use crate::commands::mapping::{MapRecord, MapVia};
 use crate::image::MemObject;
 use crate::objects::event::Event;
@@ -91,13 +91,13 @@ impl RectArgs {
     }
 }
 
-pub(crate) fn used(buffer: &Arc<Buffer>, range: std::ops::Range<u64>, access: Access) -> Use {
-    Use { buffer: buffer.clone(), image: None, range, access }
+pub(crate) fn buffer_access(buffer: &Arc<Buffer>, range: std::ops::Range<u64>, access: AccessMode) -> BufferAccess {
+    BufferAccess { buffer: buffer.clone(), image: None, range, access }
 }
 
 /// A use of bytes of an object, whatever it is.
-fn used_object(object: &MemObject, range: std::ops::Range<u64>, access: Access) -> Use {
-    let plain = used(object.buffer(), range, access);
+fn object_access(object: &MemObject, range: std::ops::Range<u64>, access: AccessMode) -> BufferAccess {
+    let plain = buffer_access(object.buffer(), range, access);
     if let MemObject::Image(image) = object { plain.of_image(image) } else { plain }
 }
 
@@ -124,7 +124,7 @@ impl Queue {
     pub(crate) fn submit_blocking(
         self: &Arc<Self>,
         command: CommandType,
-        mut work: Work,
+        mut work: PendingCommand,
         wait_list: &[Arc<Event>],
         blocking: bool,
     ) -> Result<Arc<Event>> {
@@ -136,7 +136,7 @@ impl Queue {
     /// in event_wait_list is a negative integer value."
     pub(crate) fn check_blocking(blocking: bool, wait_list: &[Arc<Event>]) -> Result<()> {
         let Some(failed) = wait_list.iter().find(|event| blocking && event.status().is_failed()) else { return Ok(()) };
-        failed.tell(Told::Queue);
+        failed.mark_reported(ReportedVia::Queue);
         Err(Error::ExecStatusErrorForEventsInWaitList("an event of the wait list has failed".into()))
     }
 
@@ -160,7 +160,7 @@ impl Queue {
         buffer.flags().check_host_read()?;
         let regions = vec![CopyRegion { buffer: range.start, host: 0, size }];
         let operation = if size == 0 { Operation::Nop } else { Operation::Read(buffer.clone(), target, regions) };
-        let work = Work::new(operation, vec![used(buffer, range, Access::Read)]);
+        let work = PendingCommand::new(operation, vec![buffer_access(buffer, range, AccessMode::Read)]);
         self.submit_blocking(CommandType::ReadBuffer, work, wait_list, blocking)
     }
 
@@ -184,7 +184,7 @@ impl Queue {
         buffer.flags().check_host_write()?;
         let regions = vec![CopyRegion { buffer: range.start, host: 0, size }];
         let operation = if size == 0 { Operation::Nop } else { Operation::Write(buffer.clone(), source, regions) };
-        let work = Work::new(operation, vec![used(buffer, range, Access::Overwrite)]);
+        let work = PendingCommand::new(operation, vec![buffer_access(buffer, range, AccessMode::Overwrite)]);
         self.submit_blocking(CommandType::WriteBuffer, work, wait_list, blocking)
     }
 
@@ -208,7 +208,7 @@ impl Queue {
         Self::check_blocking(blocking, wait_list)?;
         buffer.flags().check_host_read()?;
         let operation = Operation::Read(buffer.clone(), target, rect::pieces(&here, buffer.origin(), &there, 0));
-        let work = Work::new(operation, vec![used(buffer, range, Access::Read)]);
+        let work = PendingCommand::new(operation, vec![buffer_access(buffer, range, AccessMode::Read)]);
         self.submit_blocking(CommandType::ReadBufferRect, work, wait_list, blocking)
     }
 
@@ -232,8 +232,8 @@ impl Queue {
         Self::check_blocking(blocking, wait_list)?;
         buffer.flags().check_host_write()?;
         let operation = Operation::Write(buffer.clone(), source, rect::pieces(&here, buffer.origin(), &there, 0));
-        let access = if here.is_dense() { Access::Overwrite } else { Access::Write };
-        let work = Work::new(operation, vec![used(buffer, range, access)]);
+        let access = if here.is_dense() { AccessMode::Overwrite } else { AccessMode::Write };
+        let work = PendingCommand::new(operation, vec![buffer_access(buffer, range, access)]);
         self.submit_blocking(CommandType::WriteBufferRect, work, wait_list, blocking)
     }
 
@@ -245,15 +245,20 @@ impl Queue {
         self: &Arc<Self>,
         src: &Arc<Buffer>,
         dst: &Arc<Buffer>,
-        places: (u64, u64, u64),
+        offsets: (u64, u64, u64),
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
-        self.submit(CommandType::CopyBuffer, self.copy_work(src, dst, places)?, wait_list)
+        self.submit(CommandType::CopyBuffer, self.copy_command(src, dst, offsets)?, wait_list)
     }
 
     /// What clEnqueueCopyBuffer does.
-    pub(crate) fn copy_work(&self, src: &Arc<Buffer>, dst: &Arc<Buffer>, (src_offset, dst_offset, size): (u64, u64, u64)) -> Result<Work> {
+    pub(crate) fn copy_command(
+        &self,
+        src: &Arc<Buffer>,
+        dst: &Arc<Buffer>,
+        (src_offset, dst_offset, size): (u64, u64, u64),
+    ) -> Result<PendingCommand> {
         self.check_contexts(&[src, dst], &[])?;
         let (from, to) = (src.range(src_offset, size)?, dst.range(dst_offset, size)?);
         src.check_alignment(self.device())?;
@@ -268,7 +273,7 @@ impl Queue {
         dst.flags().check_write()?;
         let regions = vec![CopyRegion { buffer: from.start, host: to.start, size }];
         let operation = if size == 0 { Operation::Nop } else { Operation::Copy(src.clone(), dst.clone(), regions) };
-        Ok(Work::new(operation, vec![used(src, from, Access::Read), used(dst, to, Access::Overwrite)]))
+        Ok(PendingCommand::new(operation, vec![buffer_access(src, from, AccessMode::Read), buffer_access(dst, to, AccessMode::Overwrite)]))
     }
 
     /// clEnqueueCopyBufferRect; the `host` side of `args` is the destination.
@@ -283,11 +288,11 @@ impl Queue {
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
-        self.submit(CommandType::CopyBufferRect, self.copy_rect_work(src, dst, args)?, wait_list)
+        self.submit(CommandType::CopyBufferRect, self.copy_rect_command(src, dst, args)?, wait_list)
     }
 
     /// What clEnqueueCopyBufferRect does.
-    pub(crate) fn copy_rect_work(&self, src: &Arc<Buffer>, dst: &Arc<Buffer>, args: &RectArgs) -> Result<Work> {
+    pub(crate) fn copy_rect_command(&self, src: &Arc<Buffer>, dst: &Arc<Buffer>, args: &RectArgs) -> Result<PendingCommand> {
         self.check_contexts(&[src, dst], &[])?;
         let (from, to) = args.rects()?;
         let source = src.range(from.start(), from.end() - from.start())?;
@@ -311,8 +316,8 @@ impl Queue {
         ensure!(!overlapping, MemCopyOverlap, "the source and the destination overlap");
         dst.flags().check_write()?;
         let operation = Operation::Copy(src.clone(), dst.clone(), rect::pieces(&from, src.origin(), &to, dst.origin()));
-        let access = if to.is_dense() { Access::Overwrite } else { Access::Write };
-        Ok(Work::new(operation, vec![used(src, source, Access::Read), used(dst, target, access)]))
+        let access = if to.is_dense() { AccessMode::Overwrite } else { AccessMode::Write };
+        Ok(PendingCommand::new(operation, vec![buffer_access(src, source, AccessMode::Read), buffer_access(dst, target, access)]))
     }
 
     /// clEnqueueFillBuffer
@@ -327,11 +332,11 @@ impl Queue {
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
-        self.submit(CommandType::FillBuffer, self.fill_work(buffer, pattern, bytes)?, wait_list)
+        self.submit(CommandType::FillBuffer, self.fill_command(buffer, pattern, bytes)?, wait_list)
     }
 
     /// What clEnqueueFillBuffer does.
-    pub(crate) fn fill_work(&self, buffer: &Arc<Buffer>, pattern: Vec<u8>, (offset, size): (u64, u64)) -> Result<Work> {
+    pub(crate) fn fill_command(&self, buffer: &Arc<Buffer>, pattern: Vec<u8>, (offset, size): (u64, u64)) -> Result<PendingCommand> {
         self.check_contexts(&[buffer], &[])?;
         let range = buffer.range(offset, size)?;
         // "CL_INVALID_VALUE if ... pattern_size is not one of { 1, 2, 4, 8, 16, 32, 64, 128 }."
@@ -346,7 +351,7 @@ impl Queue {
         buffer.check_alignment(self.device())?;
         buffer.flags().check_write()?;
         let operation = if size == 0 { Operation::Nop } else { Operation::Fill(buffer.clone(), pattern, range.start, size) };
-        Ok(Work::new(operation, vec![used(buffer, range, Access::Overwrite)]))
+        Ok(PendingCommand::new(operation, vec![buffer_access(buffer, range, AccessMode::Overwrite)]))
     }
 
     /// clEnqueueMapBuffer: the address at which the host will see the bytes, and the event that says when.
@@ -394,8 +399,8 @@ impl Queue {
             }
             _ => Operation::Nop,
         };
-        let access = if discard && record.is_dense() { Access::Overwrite } else { Access::Read };
-        let work = Work::new(operation, vec![used_object(object, record.span.clone(), access)]);
+        let access = if discard && record.is_dense() { AccessMode::Overwrite } else { AccessMode::Read };
+        let work = PendingCommand::new(operation, vec![object_access(object, record.span.clone(), access)]);
         // Where it fails the application does not learn of the address, so that it cannot unmap what it got no pointer to.
         let event = self.submit_blocking(command, work, wait_list, blocking).inspect_err(|_| {
             object.end_map(record.address);
@@ -423,16 +428,16 @@ impl Queue {
         // "CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer ... for memobj."
         let record =
             object.end_map(address).ok_or_else(|| Error::InvalidValue("the pointer is not that of a map of this object".into()))?;
-        let mut work = Work::nop();
-        let access = if record.is_dense() { Access::Overwrite } else { Access::Write };
+        let mut work = PendingCommand::nop();
+        let access = if record.is_dense() { AccessMode::Overwrite } else { AccessMode::Write };
         let MapRecord { span, pieces, write, via, .. } = record;
         match via {
             MapVia::Region(region) if write => {
                 let source = region.source(span.start, span.end - span.start);
-                work = Work::new(Operation::Write(buffer.clone(), source, pieces), vec![used_object(object, span, access)]);
+                work = PendingCommand::new(Operation::Write(buffer.clone(), source, pieces), vec![object_access(object, span, access)]);
             }
             MapVia::Device(index) if write => {
-                work.host_written = Some((index, used_object(object, span, Access::Overwrite)));
+                work.host_written = Some((index, object_access(object, span, AccessMode::Overwrite)));
             }
             MapVia::Region(_) | MapVia::Device(_) => {}
         }
@@ -447,15 +452,15 @@ impl Queue {
         let all: Vec<_> = objects.iter().map(MemObject::buffer).collect();
         self.check_contexts(&all, wait_list)?;
         // Contents that go to the host stay where they are until somebody wants them.
-        let uses = objects
+        let accesses = objects
             .iter()
             .filter(|_| !to_host)
             .map(|object| {
                 // A pipe is never without its state.
-                let access = if discard && !matches!(object, MemObject::Pipe(_)) { Access::Overwrite } else { Access::Read };
-                Ok(used_object(object, object.buffer().range(0, object.size())?, access))
+                let access = if discard && !matches!(object, MemObject::Pipe(_)) { AccessMode::Overwrite } else { AccessMode::Read };
+                Ok(object_access(object, object.buffer().range(0, object.size())?, access))
             })
             .collect::<Result<_>>()?;
-        self.submit(CommandType::MigrateMemObjects, Work::new(Operation::Nop, uses), wait_list)
+        self.submit(CommandType::MigrateMemObjects, PendingCommand::new(Operation::Nop, accesses), wait_list)
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bitflags::bitflags;
 
 use crate::backend::{HostSource, HostTarget};
-use crate::commands::command::{CommandType, Work};
+use crate::commands::command::{CommandType, PendingCommand};
 use crate::commands::svm::SvmCopy;
 use crate::objects::context::Context;
 use crate::objects::device::{Device, LARGEST_TYPE};
@@ -168,7 +168,7 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.check_usm(wait_list)?;
         Self::check_blocking(blocking, wait_list)?;
-        let work = self.svm_copy_work(copy, target, source)?;
+        let work = self.svm_copy_command(copy, target, source)?;
         self.submit_blocking(CommandType::UsmMemcpy, work, wait_list, blocking)
     }
 
@@ -191,7 +191,7 @@ impl Queue {
         ensure!(width.is_power_of_two() && width <= LARGEST_TYPE as usize, InvalidValue, "a pattern of {width} bytes");
         // "CL_INVALID_VALUE if size is not a multiple of pattern_size."
         ensure!(size.is_multiple_of(width as u64), InvalidValue, "{size} bytes of patterns of {width}");
-        let work = if size == 0 { Work::nop() } else { self.svm_fill_work(address, pattern, size, target)? };
+        let work = if size == 0 { PendingCommand::nop() } else { self.svm_fill_command(address, pattern, size, target)? };
         self.submit(CommandType::UsmMemFill, work, wait_list)
     }
 
@@ -201,6 +201,6 @@ impl Queue {
     /// In the order of the specification.
     pub fn usm_hint(self: &Arc<Self>, command: CommandType, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_usm(wait_list)?;
-        self.submit(command, Work::nop(), wait_list)
+        self.submit(command, PendingCommand::nop(), wait_list)
     }
 }

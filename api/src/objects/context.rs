@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use wgcl_compiler::target::{Target, Zeroed};
 
-use crate::commands::migration::{Bridge, LazyBridge};
-use crate::commands::svm::Shared;
+use crate::commands::migration::{LazySharedStaging, SharedStaging};
+use crate::commands::svm::SvmAllocation;
 use crate::objects::device::Device;
 use crate::objects::memory::Buffer;
 use crate::objects::queue::Queue;
@@ -31,7 +31,7 @@ pub struct Context {
     /// Whether several of them use the host's memory as it is, and can have it in common.
     has_common_memory: bool,
     /// What contents cross between devices that do not have it.
-    bridge: LazyBridge,
+    shared_staging: LazySharedStaging,
     property_list: Option<Vec<isize>>,
     notify: Option<Notify>,
     printer: OnceLock<Printer>,
@@ -40,7 +40,7 @@ pub struct Context {
     /// The number that the next command gets.
     numbers: AtomicU64,
     /// Shared virtual memory by address.
-    pub(crate) svm: Mutex<BTreeMap<usize, Shared>>,
+    pub(crate) svm: Mutex<BTreeMap<usize, SvmAllocation>>,
     /// Buffers whose addresses were asked for, by these.
     pub(crate) addressed: Mutex<BTreeMap<u64, Weak<Buffer>>>,
     /// Its queues, dead ones too.
@@ -87,14 +87,18 @@ impl Context {
         }
         let home = |device: &Arc<Device>| unique.iter().position(|other| other.shares_memory(device)).unwrap_or(0);
         let homes: Vec<usize> = unique.iter().map(home).collect();
-        let adopting = unique.iter().zip(&homes).enumerate().filter(|(index, (device, home))| index == *home && device.backend().adopts());
+        let adopting = unique
+            .iter()
+            .zip(&homes)
+            .enumerate()
+            .filter(|(index, (device, home))| index == *home && device.backend().can_import_host_memory());
         let has_common_memory = adopting.count() > 1;
         Ok(Arc::new(Self {
             slot: HandleSlot::default(),
             devices: unique,
             homes,
             has_common_memory,
-            bridge: LazyBridge::default(),
+            shared_staging: LazySharedStaging::default(),
             property_list,
             notify,
             printer: OnceLock::new(),
@@ -135,8 +139,8 @@ impl Context {
     }
 
     /// Memory of the host's by which contents come from one device to another, if there is such.
-    pub(crate) fn bridge(&self) -> Option<&Arc<Bridge>> {
-        self.bridge.get(self, &*self.allocator)
+    pub(crate) fn shared_staging(&self) -> Option<&Arc<SharedStaging>> {
+        self.shared_staging.get(self, &*self.allocator)
     }
 
     /// Sends what kernels print there from now on. Only the first counts.

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use crate::backend::ExternalMemory;
-use crate::commands::command::{Access, CommandType, Operation, Work};
-use crate::commands::transfer::used;
+use crate::commands::command::{AccessMode, CommandType, Operation, PendingCommand};
+use crate::commands::transfer::buffer_access;
 use crate::image::MemObject;
 use crate::objects::context::Context;
 use crate::objects::device::Device;
@@ -67,7 +67,7 @@ impl Queue {
     /// # Errors
     /// For what is no memory of others, or not of the queue's device, and for events that have failed.
     pub fn acquire_external(self: &Arc<Self>, objects: &[MemObject], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
-        self.hand_over(CommandType::AcquireExternalMemObjects, objects, Access::Overwrite, wait_list)
+        self.transfer_ownership(CommandType::AcquireExternalMemObjects, objects, AccessMode::Overwrite, wait_list)
     }
 
     /// clEnqueueReleaseExternalMemObjectsKHR
@@ -75,29 +75,29 @@ impl Queue {
     /// # Errors
     /// As [`Self::acquire_external`].
     pub fn release_external(self: &Arc<Self>, objects: &[MemObject], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
-        self.hand_over(CommandType::ReleaseExternalMemObjects, objects, Access::Read, wait_list)
+        self.transfer_ownership(CommandType::ReleaseExternalMemObjects, objects, AccessMode::Read, wait_list)
     }
 
-    fn hand_over(
+    fn transfer_ownership(
         self: &Arc<Self>,
         command: CommandType,
         objects: &[MemObject],
-        access: Access,
+        access: AccessMode,
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
-        let mut uses = Vec::with_capacity(objects.len());
+        let mut accesses = Vec::with_capacity(objects.len());
         for object in objects {
             let store = object.buffer().store();
             ensure!(!store.importers().is_empty(), InvalidMemObject, "the memory object is not made of memory of others");
             ensure!(Arc::ptr_eq(object.context(), self.context()), InvalidCommandQueue, "a memory object is of another context");
             ensure!(store.importers().contains(&self.device_index()), InvalidCommandQueue, "the memory is not that of the queue's device");
             // Sub-buffers and images are handed over with all of the memory.
-            uses.push(used(object.buffer(), 0..store.size(), access));
+            accesses.push(buffer_access(object.buffer(), 0..store.size(), access));
         }
         self.check_wait_list(wait_list)?;
         // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in event_wait_list is a negative integer value."
         let failed = wait_list.iter().any(|event| event.status().is_failed());
         ensure!(!failed, ExecStatusErrorForEventsInWaitList, "an event of the wait list has failed");
-        self.submit(command, Work::new(Operation::Nop, uses), wait_list)
+        self.submit(command, PendingCommand::new(Operation::Nop, accesses), wait_list)
     }
 }

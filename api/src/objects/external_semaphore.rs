@@ -23,7 +23,7 @@ enum Last {
 
 /// What others share of a semaphore.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct DevicePayload {
     payload: Arc<dyn SharedPayload>,
     /// What it was made of, if others have made it.
     imported: Option<ExternalSemaphore>,
@@ -32,7 +32,7 @@ pub(crate) struct Shared {
     last: Mutex<Last>,
 }
 
-impl Shared {
+impl DevicePayload {
     /// Of a semaphore for these devices; `None` where nobody shares it.
     pub(crate) fn new(devices: &[Arc<Device>], exports: Option<&[u64]>, import: Option<(ExternalSemaphore, i32)>) -> Result<Option<Self>> {
         // "CL_INVALID_OPERATION if props_list specifies a cl_external_semaphore_handle_type_khr followed by a handle as well as
@@ -105,7 +105,7 @@ impl Semaphore {
         self.exportable(device, raw).map(drop)
     }
 
-    fn exportable(&self, device: &Arc<Device>, raw: u64) -> Result<(&Shared, ExternalSemaphore)> {
+    fn exportable(&self, device: &Arc<Device>, raw: u64) -> Result<(&DevicePayload, ExternalSemaphore)> {
         // "CL_INVALID_DEVICE ... if sema_object can not be shared with device."
         ensure!(self.devices().iter().any(|known| Arc::ptr_eq(known, device)), InvalidDevice, "the semaphore is not for the device");
         // "CL_INVALID_VALUE if the requested external semaphore handle type was not specified when sema_object was created."

@@ -146,7 +146,7 @@ impl SubGroupInfo {
 
 /// Has a kernel made in the background if it is known enough of how it will be launched: where the source requires a size of work-groups and nothing else depends
 /// on the arguments. What cannot tell how it is grouped runs in groups of the device's choice, whatever its source requires.
-fn warm(executable: &Executable, name: &str) {
+fn precompile(executable: &Executable, name: &str) {
     let is_plain = |arg: &ArgInfo| {
         matches!(arg.passing, KernelParam::Value | KernelParam::Bytes { .. } | KernelParam::Buffer { space: Space::Global, .. })
     };
@@ -154,7 +154,7 @@ fn warm(executable: &Executable, name: &str) {
         && (info.group_blind || info.reqd_work_group_size.is_some())
         && info.args.iter().all(is_plain)
     {
-        executable.loaded.warm(name, info.reqd_work_group_size.filter(|_| !info.group_blind));
+        executable.loaded.precompile(name, info.reqd_work_group_size.filter(|_| !info.group_blind));
     }
 }
 
@@ -190,7 +190,7 @@ impl Kernel {
         };
         ensure!(found.all(|other| other.is_some_and(same)), InvalidKernelDefinition, "kernel `{name}` differs among the program's devices");
         for executable in executables.iter().flatten() {
-            warm(executable, name);
+            precompile(executable, name);
         }
         let args = vec![None; first.args.len()];
         let definitions = executables.iter().map(|executable| Definition::new(Arc::clone(executable.as_ref()?), name)).collect();

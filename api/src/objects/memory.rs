@@ -15,7 +15,7 @@ use crate::backend::{Action, BackendResult, CopyRegion, Device, HostSource, Iden
 use crate::commands::failure::Failure;
 use crate::commands::mapping::MapRecord;
 use crate::objects::context::{Context, Notify};
-use crate::observe::lint::Users;
+use crate::observe::lint::BufferUsers;
 use crate::observe::trace;
 use crate::types::callback;
 use crate::types::error::{Error, Result, ensure};
@@ -194,7 +194,7 @@ pub struct Store {
     context: Arc<Context>,
     size: u64,
     /// One for each device of the context, but for those that have their memory in common with an earlier one.
-    memories: Vec<OnceCell<Place>>,
+    memories: Vec<OnceCell<DeviceMemory>>,
     /// What pointers into it have in their high half.
     identity: Identity,
     /// What bytes of each device are the newest, and last those of the host's memory that devices use as it is. Not kept for contexts with one device.
@@ -208,20 +208,20 @@ pub struct Store {
     /// The application's memory, for CL_MEM_USE_HOST_PTR.
     pub(crate) host: Option<Arc<dyn HostRegion>>,
     /// Memory of the host's that those devices of the context have in common which use it as it is; `None` where there is none.
-    common: OnceCell<Option<Arc<dyn HostRegion>>>,
+    common_region: OnceCell<Option<Arc<dyn HostRegion>>>,
     /// The commands that use it, where applications are watched.
-    pub(crate) users: Users,
+    pub(crate) users: BufferUsers,
     /// Maps of the buffer and its sub-buffers that were not undone yet.
     pub(crate) maps: Mutex<Vec<MapRecord>>,
     /// Host memory that maps share, from the first one on: making it anew takes longer than filling it.
-    shadow: Mutex<Option<Arc<dyn HostRegion>>>,
+    map_copy: Mutex<Option<Arc<dyn HostRegion>>>,
 }
 
 /// A store's memory on a device.
 #[derive(Debug)]
-struct Place {
+struct DeviceMemory {
     memory: Arc<dyn Memory>,
-    /// Whether it is the host's, as it is ([`Store::region_for`]).
+    /// Whether it is the host's, as it is ([`Store::host_region_for`]).
     is_adopted: bool,
 }
 
@@ -247,7 +247,7 @@ impl Store {
         store.importers = importers;
         if let (Some(cell), Some(device)) = (store.memories.get(home), context.devices().get(home)) {
             // It is empty: the store is new.
-            let _ = cell.set(Place { memory, is_adopted: false });
+            let _ = cell.set(DeviceMemory { memory, is_adopted: false });
             trace::hold(device.name(), size.cast_signed());
         }
         store.written(home, 0..size);
@@ -270,10 +270,10 @@ impl Store {
             failure: Mutex::new(Rank::Residency, None),
             importers: Vec::new(),
             host,
-            common: OnceCell::new(),
-            users: Users::default(),
+            common_region: OnceCell::new(),
+            users: BufferUsers::default(),
             maps: Mutex::new(Rank::Maps, Vec::new()),
-            shadow: Mutex::new(Rank::Residency, None),
+            map_copy: Mutex::new(Rank::Residency, None),
         }
     }
 
@@ -282,18 +282,18 @@ impl Store {
     /// # Errors
     /// If there is none.
     pub fn memory(&self, device_index: usize) -> Result<Arc<dyn Memory>> {
-        self.memory_there(device_index).cloned()
+        self.memory_ref(device_index).cloned()
     }
 
     /// The same where nobody keeps it.
-    pub(crate) fn memory_there(&self, device_index: usize) -> Result<&Arc<dyn Memory>> {
+    pub(crate) fn memory_ref(&self, device_index: usize) -> Result<&Arc<dyn Memory>> {
         let device_index = self.context.home(device_index);
         let (Some(cell), Some(device)) = (self.memories.get(device_index), self.context.devices().get(device_index)) else {
             return Err(Error::InvalidDevice("the device is not of the buffer's context".into()));
         };
         let backend = device.backend();
         let make = || {
-            let adopted = self.region_for(backend).and_then(|region| backend.adopt(region, self.size));
+            let adopted = self.host_region_for(backend).and_then(|region| backend.import_host_memory(region, self.size));
             let is_adopted = adopted.is_some();
             let memory = match adopted {
                 Some(memory) => memory,
@@ -301,18 +301,18 @@ impl Store {
                 None => backend.allocate(self.size)?,
             };
             trace::hold(device.name(), self.size.cast_signed());
-            Ok(Place { memory, is_adopted })
+            Ok(DeviceMemory { memory, is_adopted })
         };
-        cell.get_or_try_init(make).map(|place| &place.memory)
+        cell.get_or_try_init(make).map(|memory| &memory.memory)
     }
 
     /// Memory of the host's for a device to use as it is: the application's, or what several devices are to have in common.
-    fn region_for(&self, device: &dyn Device) -> Option<&Arc<dyn HostRegion>> {
+    fn host_region_for(&self, device: &dyn Device) -> Option<&Arc<dyn HostRegion>> {
         let in_common = || {
             let is_plain = self.importers.is_empty() && !self.identity.is_of_host();
-            let wanted = is_plain && self.context.has_common_memory() && device.adopts();
+            let wanted = is_plain && self.context.has_common_memory() && device.can_import_host_memory();
             let make = || self.context.allocator().allocate(self.size);
-            if wanted { self.common.get_or_init(make).as_ref() } else { None }
+            if wanted { self.common_region.get_or_init(make).as_ref() } else { None }
         };
         self.host.as_ref().or_else(in_common)
     }
@@ -334,7 +334,7 @@ impl Store {
 
     /// Whether memory on a device is the host's itself.
     pub(crate) fn is_adopted(&self, device_index: usize) -> bool {
-        self.memories.get(self.context.home(device_index)).and_then(OnceCell::get).is_some_and(|place| place.is_adopted)
+        self.memories.get(self.context.home(device_index)).and_then(OnceCell::get).is_some_and(|memory| memory.is_adopted)
     }
 
     /// The place in `valid` of what a device has.
@@ -382,16 +382,16 @@ impl Store {
 
     /// A command that was to write the memory failed.
     pub(crate) fn set_failure(&self, failure: &Arc<Failure>) {
-        let mut place = self.failure.lock();
-        *place = Some(failure.clone());
+        let mut memory = self.failure.lock();
+        *memory = Some(failure.clone());
         self.has_failure.store(true, Ordering::Release);
     }
 
     /// All of the memory was written anew.
     pub(crate) fn clear_failure(&self) {
         if self.has_failure.load(Ordering::Acquire) {
-            let mut place = self.failure.lock();
-            *place = None;
+            let mut memory = self.failure.lock();
+            *memory = None;
             self.has_failure.store(false, Ordering::Release);
         }
     }
@@ -409,7 +409,7 @@ impl Store {
         if let Some(host) = &self.host {
             return Ok(host.clone());
         }
-        let known = self.shadow.lock().clone();
+        let known = self.map_copy.lock().clone();
         if let Some(region) = known {
             return Ok(region);
         }
@@ -421,7 +421,7 @@ impl Store {
             .and_then(|device| device.backend().host_region(self.size))
             .or_else(|| self.context.allocator().allocate(self.size))
             .ok_or_else(|| Error::MapFailure(format!("{} bytes of host memory for a map", self.size).into()))?;
-        Ok(self.shadow.lock().get_or_insert(region).clone())
+        Ok(self.map_copy.lock().get_or_insert(region).clone())
     }
 }
 
@@ -512,7 +512,7 @@ impl Buffer {
         };
         let has_contents = bytes.is_some() || store.host.is_some();
         if let (Some(bytes), Some(device)) = (bytes, context.devices().get(home))
-            && !device.backend().write_at_once(&*memory, 0, &bytes)
+            && !device.backend().write_immediately(&*memory, 0, &bytes)
         {
             let regions = vec![CopyRegion { buffer: 0, host: 0, size: bytes.len() as u64 }];
             let src: Arc<dyn HostSource> = Arc::new(bytes);

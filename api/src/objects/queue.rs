@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use bitflags::bitflags;
 use rustc_hash::FxHashMap;
 
-use crate::commands::command::{CommandType, Work};
-use crate::commands::failure::{Failure, Failures, Place, Told};
+use crate::commands::command::{CommandType, PendingCommand};
+use crate::commands::failure::{Failure, Failures, QueuePosition, ReportedVia};
 use crate::objects::context::{Context, Notify};
 use crate::objects::device::Device;
 use crate::objects::event::Event;
-use crate::observe::lint::{self, Awaited};
+use crate::observe::lint::{self, WaitProgress};
 use crate::options::Options;
 use crate::types::error::{Error, Result, ensure};
 use crate::types::lock::{Mutex, Rank};
@@ -48,7 +48,7 @@ pub const MAX_ON_DEVICE_EVENTS: u32 = wgcl_compiler::enqueue::MAX_EVENTS as u32;
 static NUMBERS: AtomicU32 = AtomicU32::new(1);
 
 #[derive(Debug, Default)]
-struct State {
+struct QueueState {
     /// The last command, in order.
     last: Option<Arc<Event>>,
     /// The last barrier, out of order.
@@ -72,8 +72,8 @@ pub struct Queue {
     on_device: Option<(u32, u32)>,
     /// Whether there are failures: looked at for every command.
     has_failures: AtomicBool,
-    state: Mutex<State>,
-    awaited: Awaited,
+    state: Mutex<QueueState>,
+    awaited: WaitProgress,
 }
 
 impl Object for Queue {
@@ -173,16 +173,16 @@ impl Queue {
             property_list,
             on_device: size.map(|size| (NUMBERS.fetch_add(1, Ordering::Relaxed), size)),
             has_failures: AtomicBool::new(false),
-            state: Mutex::new(Rank::Queue, State::default()),
-            awaited: Awaited::default(),
+            state: Mutex::new(Rank::Queue, QueueState::default()),
+            awaited: WaitProgress::default(),
         });
-        lint::watch(&queue);
+        lint::register_queue(&queue);
         context.add_queue(&queue);
         Ok(queue)
     }
 
     /// How far anybody has waited for its commands.
-    pub(crate) const fn awaited(&self) -> &Awaited {
+    pub(crate) const fn awaited(&self) -> &WaitProgress {
         &self.awaited
     }
 
@@ -269,17 +269,17 @@ impl Queue {
     ///
     /// # Errors
     /// If there is no memory for it.
-    pub(crate) fn submit(self: &Arc<Self>, command: CommandType, work: Work, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+    pub(crate) fn submit(self: &Arc<Self>, command: CommandType, work: PendingCommand, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         work.allocate(self)?;
         Ok(self.append(command, work, wait_list, Scope::Command))
     }
 
-    fn append(self: &Arc<Self>, command: CommandType, work: Work, wait_list: &[Arc<Event>], scope: Scope) -> Arc<Event> {
+    fn append(self: &Arc<Self>, command: CommandType, work: PendingCommand, wait_list: &[Arc<Event>], scope: Scope) -> Arc<Event> {
         let is_barrier = !self.out_of_order() || matches!(scope, Scope::Barrier | Scope::FullBarrier);
-        let is_behind_all = !self.out_of_order() || matches!(scope, Scope::Marker | Scope::FullBarrier);
+        let follows_all = !self.out_of_order() || matches!(scope, Scope::Marker | Scope::FullBarrier);
         let watched: Vec<_> =
-            if Options::get().is_checked() { work.uses.iter().map(|used| used.buffer.clone()).collect() } else { Vec::new() };
-        let event = Event::command(self, command, work, Place { number: 0, is_barrier, is_behind_all });
+            if Options::get().is_checked() { work.accesses.iter().map(|used| used.buffer.clone()).collect() } else { Vec::new() };
+        let event = Event::command(self, command, work, QueuePosition { number: 0, is_barrier, follows_all });
         watched.iter().for_each(|buffer| buffer.store().users.add(&event));
         let order = {
             let mut state = self.state.lock();
@@ -313,7 +313,7 @@ impl Queue {
     pub fn marker(self: &Arc<Self>, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
         let scope = if wait_list.is_empty() { Scope::Marker } else { Scope::Command };
-        Ok(self.append(CommandType::Marker, Work::nop(), wait_list, scope))
+        Ok(self.append(CommandType::Marker, PendingCommand::nop(), wait_list, scope))
     }
 
     /// clEnqueueBarrierWithWaitList
@@ -323,7 +323,7 @@ impl Queue {
     pub fn barrier(self: &Arc<Self>, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
         let scope = if wait_list.is_empty() { Scope::FullBarrier } else { Scope::Barrier };
-        Ok(self.append(CommandType::Barrier, Work::nop(), wait_list, scope))
+        Ok(self.append(CommandType::Barrier, PendingCommand::nop(), wait_list, scope))
     }
 
     /// Takes a command that is done off the books.
@@ -344,14 +344,14 @@ impl Queue {
     }
 
     /// A command of the queue fails. Returns the failure to which it is counted.
-    pub(crate) fn failed(&self, place: Place, failure: Arc<Failure>) -> Arc<Failure> {
+    pub(crate) fn failed(&self, position: QueuePosition, failure: Arc<Failure>) -> Arc<Failure> {
         let mut state = self.state.lock();
-        let failure = state.failures.add(place, failure);
+        let failure = state.failures.add(position, failure);
         self.has_failures.store(true, Ordering::Release);
         failure
     }
 
-    fn forget_failures(&self, state: &mut State) {
+    fn forget_failures(&self, state: &mut QueueState) {
         if !state.failures.is_empty() && state.last.is_none() && state.outstanding.is_empty() {
             state.failures.forget();
             self.has_failures.store(!state.failures.is_empty(), Ordering::Release);
@@ -363,14 +363,14 @@ impl Queue {
     }
 
     /// The failure that reaches a command by the order of the queue.
-    pub(crate) fn failure(&self, place: Place) -> Option<Arc<Failure>> {
-        self.failures(|failures| failures.reaching(place))
+    pub(crate) fn failure(&self, position: QueuePosition) -> Option<Arc<Failure>> {
+        self.failures(|failures| failures.failure_at(position))
     }
 
     /// The application is told of the failures before a command.
-    pub(crate) fn tell(&self, place: Place, told: Told) {
+    pub(crate) fn mark_reported(&self, position: QueuePosition, via: ReportedVia) {
         self.failures(|failures| {
-            failures.tell(&self.context, Some(place), told);
+            failures.mark_reported(&self.context, Some(position), via);
             Some(())
         });
     }
@@ -386,7 +386,7 @@ impl Queue {
             let state = self.state.lock();
             state.last.iter().chain(state.outstanding.values()).cloned().collect()
         };
-        waiting.iter().for_each(|event| event.want());
+        waiting.iter().for_each(|event| event.request_flush());
         if waiting.is_empty() {
             self.flush();
         }
@@ -400,12 +400,12 @@ impl Queue {
     /// # Errors
     /// If a command failed and nobody was told yet.
     pub fn finish(&self) -> Result<()> {
-        lint::waits();
+        lint::check_blocking_call();
         self.awaited.waits_for_all();
         self.drain();
         let failure = self.failures(|failures| {
             let failure = failures.unsettled();
-            failures.tell(&self.context, None, Told::Queue);
+            failures.mark_reported(&self.context, None, ReportedVia::Queue);
             failure
         });
         match failure {
@@ -419,18 +419,18 @@ impl Queue {
     /// # Errors
     /// If the command, something that it waited for, or something that it comes behind failed.
     pub fn block_on(&self, event: &Arc<Event>) -> Result<()> {
-        lint::waits();
-        event.want();
+        lint::check_blocking_call();
+        event.request_flush();
         event.wait();
         let (failure, waited) = match event.failure() {
             Some((failure, waited)) => (failure, waited),
             // Nobody may have looked at the statuses that told of it.
-            None => match self.failures(|failures| failures.unreturned(event.place())) {
+            None => match self.failures(|failures| failures.unreturned(event.position())) {
                 Some(failure) => (failure, false),
                 None => return Ok(()),
             },
         };
-        event.tell(Told::Queue);
+        event.mark_reported(ReportedVia::Queue);
         // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are blocking and the execution status of any of the events in
         // event_wait_list is a negative integer value."
         ensure!(!waited, ExecStatusErrorForEventsInWaitList, "an event of the wait list failed: {failure}");

@@ -4,7 +4,7 @@
 //! the first wait belongs to the first signal, and so on. So that a wait is nothing but a command with one event more in its wait list, and a device that runs its commands in order
 //! needs no turn of the host between a signal and its wait.
 //!
-//! A wait may be enqueued before its signal, unlike in Vulkan: an event that stands for the signal takes its place then (`State::early`), and fails if the semaphore is
+//! A wait may be enqueued before its signal, unlike in Vulkan: an event that stands for the signal takes its place then (`SemaphoreState::early`), and fails if the semaphore is
 //! gone before anybody signals it.
 //!
 //! A semaphore that others share ([`crate::objects::external_semaphore`]) has its payload on the device: its waits and signals are commands there, and nothing here orders them.
@@ -13,11 +13,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::backend::{ExternalSemaphore, SharedPayload};
-use crate::commands::command::{CommandType, Operation, Work};
+use crate::commands::command::{CommandType, Operation, PendingCommand};
 use crate::objects::context::{Context, Notify};
 use crate::objects::device::Device;
 use crate::objects::event::{Event, Status};
-use crate::objects::external_semaphore::Shared;
+use crate::objects::external_semaphore::DevicePayload;
 use crate::objects::queue::Queue;
 use crate::types::error::{Error, Result, ensure};
 use crate::types::lock::{Mutex, Rank};
@@ -42,7 +42,7 @@ pub struct SemaphoreProperties {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SemaphoreState {
     /// Signals for which no wait was enqueued yet, the oldest first.
     signals: VecDeque<Arc<Event>>,
     /// What stands for the signals of waits that were enqueued before them.
@@ -59,8 +59,8 @@ pub struct Semaphore {
     devices: Vec<Arc<Device>>,
     property_list: Vec<u64>,
     /// Of one that others share.
-    shared: Option<Shared>,
-    state: Mutex<State>,
+    shared: Option<DevicePayload>,
+    state: Mutex<SemaphoreState>,
 }
 
 impl Object for Semaphore {
@@ -96,14 +96,14 @@ impl Semaphore {
                 context.devices().to_vec()
             }
         };
-        let shared = Shared::new(&devices, properties.exports.as_deref(), properties.import)?;
+        let shared = DevicePayload::new(&devices, properties.exports.as_deref(), properties.import)?;
         Ok(Arc::new(Self {
             slot: HandleSlot::default(),
             context: context.clone(),
             devices,
             property_list: properties.list,
             shared,
-            state: Mutex::new(Rank::Semaphore, State::default()),
+            state: Mutex::new(Rank::Semaphore, SemaphoreState::default()),
         }))
     }
 
@@ -123,7 +123,7 @@ impl Semaphore {
     }
 
     /// What others share of it.
-    pub(crate) fn shared(&self) -> Option<&Shared> {
+    pub(crate) fn shared(&self) -> Option<&DevicePayload> {
         self.shared.as_ref()
     }
 
@@ -187,9 +187,9 @@ impl Semaphore {
 }
 
 /// What is done with the semaphores among these that others share.
-fn turn(semaphores: &[&Arc<Semaphore>], operation: impl FnOnce(Vec<Arc<dyn SharedPayload>>) -> Operation) -> Work {
+fn turn(semaphores: &[&Arc<Semaphore>], operation: impl FnOnce(Vec<Arc<dyn SharedPayload>>) -> Operation) -> PendingCommand {
     let payloads: Vec<_> = semaphores.iter().filter_map(|semaphore| Some(semaphore.shared()?.payload().clone())).collect();
-    if payloads.is_empty() { Work::nop() } else { Work::new(operation(payloads), Vec::new()) }
+    if payloads.is_empty() { PendingCommand::nop() } else { PendingCommand::new(operation(payloads), Vec::new()) }
 }
 
 impl Queue {
@@ -206,7 +206,7 @@ impl Queue {
         for (semaphore, signal) in own.iter().zip(signals) {
             semaphore.waits(signal, event.clone());
         }
-        shared.iter().filter_map(|semaphore| semaphore.shared()).for_each(Shared::waits);
+        shared.iter().filter_map(|semaphore| semaphore.shared()).for_each(DevicePayload::waits);
         Ok(event)
     }
 

@@ -13,26 +13,26 @@ use crate::types::callback;
 
 /// A call waits for commands. Callbacks must not: "The behavior of calling expensive system routines, OpenCL APIs to create contexts or command-queues, or blocking OpenCL APIs in a
 /// callback is undefined" (clSetEventCallback, OpenCL API 3.0, 5.11). Here it keeps other callbacks waiting, which may be what it waits for.
-pub(crate) fn waits() {
-    static TOLD: AtomicBool = AtomicBool::new(false);
-    if callback::is_here() && Options::get().is_checked() && !TOLD.swap(true, Ordering::Relaxed) {
+pub(crate) fn check_blocking_call() {
+    static REPORTED: AtomicBool = AtomicBool::new(false);
+    if callback::is_here() && Options::get().is_checked() && !REPORTED.swap(true, Ordering::Relaxed) {
         eprintln!("wgcl: a callback makes a call that waits for commands, which OpenCL leaves undefined");
     }
 }
 
 /// A buffer loses its last reference. Commands that use it keep it, but not the application's memory that it may be made of.
-pub fn releases(buffer: &Buffer) {
-    static TOLD: AtomicBool = AtomicBool::new(false);
-    if Options::get().is_checked() && buffer.store().users.are_busy() && !TOLD.swap(true, Ordering::Relaxed) {
+pub fn check_release(buffer: &Buffer) {
+    static REPORTED: AtomicBool = AtomicBool::new(false);
+    if Options::get().is_checked() && buffer.store().users.has_running_commands() && !REPORTED.swap(true, Ordering::Relaxed) {
         eprintln!("wgcl: a buffer of {} bytes is released while commands that use it are not done", buffer.size());
     }
 }
 
 /// The commands that use a buffer's memory, where that is watched.
 #[derive(Debug, Default)]
-pub(crate) struct Users(Mutex<Vec<Weak<Event>>>);
+pub(crate) struct BufferUsers(Mutex<Vec<Weak<Event>>>);
 
-impl Users {
+impl BufferUsers {
     pub(crate) fn add(&self, event: &Arc<Event>) {
         let mut events = self.0.lock();
         // From time to time, so that it costs no more than it adds.
@@ -42,24 +42,24 @@ impl Users {
         events.push(Arc::downgrade(event));
     }
 
-    fn are_busy(&self) -> bool {
+    fn has_running_commands(&self) -> bool {
         self.0.lock().iter().any(|event| event.upgrade().is_some_and(|event| !event.status().is_done()))
     }
 }
 
 /// How far anybody has waited for the commands of a queue, by their numbers. Kept for every queue: two stores.
 #[derive(Debug, Default)]
-pub(crate) struct Awaited {
+pub(crate) struct WaitProgress {
     last: AtomicU64,
     until: AtomicU64,
 }
 
 /// Queues that are gone, the last commands of which nobody has waited for.
-static ABANDONED: AtomicUsize = AtomicUsize::new(0);
+static UNAWAITED: AtomicUsize = AtomicUsize::new(0);
 /// Queues that there are.
 static QUEUES: Mutex<Vec<Weak<Queue>>> = Mutex::new(Vec::new());
 
-impl Awaited {
+impl WaitProgress {
     /// A command of that number was enqueued.
     pub(crate) fn enqueued(&self, number: u64) {
         self.last.store(number, Ordering::Relaxed);
@@ -75,21 +75,21 @@ impl Awaited {
         self.waits_for(self.last.load(Ordering::Relaxed));
     }
 
-    fn is_behind(&self) -> bool {
+    fn has_unawaited(&self) -> bool {
         self.until.load(Ordering::Relaxed) < self.last.load(Ordering::Relaxed)
     }
 }
 
-impl Drop for Awaited {
+impl Drop for WaitProgress {
     fn drop(&mut self) {
-        if self.is_behind() {
-            ABANDONED.fetch_add(1, Ordering::Relaxed);
+        if self.has_unawaited() {
+            UNAWAITED.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
 
 /// Has a queue looked at when the process ends.
-pub(crate) fn watch(queue: &Arc<Queue>) {
+pub(crate) fn register_queue(queue: &Arc<Queue>) {
     if Options::get().is_checked() {
         let mut queues = QUEUES.lock();
         queues.retain(|queue| queue.strong_count() > 0);
@@ -98,9 +98,9 @@ pub(crate) fn watch(queue: &Arc<Queue>) {
 }
 
 /// The process ends: tells of queues the last commands of which nobody has waited for, so that nobody knows whether they have come to anything.
-pub fn ends() {
-    let left = QUEUES.lock().iter().filter_map(Weak::upgrade).filter(|queue| queue.awaited().is_behind()).count();
-    let count = left + ABANDONED.load(Ordering::Relaxed);
+pub fn report_unawaited_queues() {
+    let left = QUEUES.lock().iter().filter_map(Weak::upgrade).filter(|queue| queue.awaited().has_unawaited()).count();
+    let count = left + UNAWAITED.load(Ordering::Relaxed);
     if count > 0 {
         eprintln!("wgcl: nothing waits for the last commands of {count} {}", if count == 1 { "queue" } else { "queues" });
     }

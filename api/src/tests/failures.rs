@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 
 use super::{launch, launch_using, read, setup, try_read, within_seconds, write};
 use crate::backend::HostTarget;
-use crate::commands::command::Access;
-use crate::commands::transfer::used;
+use crate::commands::command::AccessMode;
+use crate::commands::transfer::buffer_access;
 use crate::image::MemObject;
 use crate::objects::context::Context;
 use crate::objects::event::{Event, Status};
@@ -22,7 +22,7 @@ const UNORDERED: QueueProperties = QueueProperties::OUT_OF_ORDER;
 
 /// A launch of a kernel that is to write a buffer.
 fn launch_on(queue: &Arc<Queue>, kernel: &str, buffer: &Arc<Buffer>) -> Arc<Event> {
-    launch_using(queue, kernel, vec![used(buffer, 0..buffer.size(), Access::Write)], &[])
+    launch_using(queue, kernel, vec![buffer_access(buffer, 0..buffer.size(), AccessMode::Write)], &[])
 }
 
 /// A read that does not block.

@@ -140,8 +140,8 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
                 queue.write(&buffer, false, (0, 1), |_| Ok(Arc::new(stamp)), &list).expect("a write")
             }
         };
-        let is_behind_all = *ordered || (kind < 2 && list.is_empty());
-        if behind[chosen].failed_barrier || (is_behind_all && behind[chosen].failure) {
+        let follows_all = *ordered || (kind < 2 && list.is_empty());
+        if behind[chosen].failed_barrier || (follows_all && behind[chosen].failure) {
             fails = true;
             must_fail |= world.is_silent;
         }

@@ -1,16 +1,16 @@
 //! Contents that come from one device to another by memory of the host's that both reach.
 
 use super::*;
-use crate::commands::migration::{PIECE, SLOTS};
+use crate::commands::migration::{CHUNK_SIZE, SLOTS};
 use crate::test_backend::TestMemory;
 
 /// More than a bridge holds at a time, and a piece that is not whole.
-const SIZE: u64 = PIECE * (SLOTS + 3) + 12;
+const SIZE: u64 = CHUNK_SIZE * (SLOTS + 3) + 12;
 const PIECES: u64 = SLOTS + 4;
 
 fn bridged() -> Setup {
     let devices: Vec<_> = (0..2).map(|index| TestDevice::new(&format!("device {index}"))).collect();
-    let between = Arc::new(TestMemory(Mutex::new(vec![0; (PIECE * SLOTS) as usize])));
+    let between = Arc::new(TestMemory(Mutex::new(vec![0; (CHUNK_SIZE * SLOTS) as usize])));
     for device in &devices {
         *device.reached.lock() = Some(between.clone());
     }
@@ -18,7 +18,7 @@ fn bridged() -> Setup {
 }
 
 fn contents(seed: u64) -> Vec<u8> {
-    (0..SIZE).map(|index| ((index * 31 + index / PIECE + seed) % 251) as u8).collect()
+    (0..SIZE).map(|index| ((index * 31 + index / CHUNK_SIZE + seed) % 251) as u8).collect()
 }
 
 fn executed(setup: &Setup) -> [u64; 2] {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::backend::{Backend, HostTarget};
-use crate::commands::command::{CommandType, KernelLaunch, Operation, Use, Work};
+use crate::commands::command::{BufferAccess, CommandType, KernelLaunch, Operation, PendingCommand};
 use crate::commands::transfer::RectArgs;
 use crate::image::MemObject;
 use crate::objects::context::Context;
@@ -76,7 +76,7 @@ fn launch(queue: &Arc<Queue>, kernel: &str, waits: &[Arc<Event>]) -> Arc<Event> 
 }
 
 /// The same of one that uses memory.
-fn launch_using(queue: &Arc<Queue>, kernel: &str, uses: Vec<Use>, waits: &[Arc<Event>]) -> Arc<Event> {
+fn launch_using(queue: &Arc<Queue>, kernel: &str, accesses: Vec<BufferAccess>, waits: &[Arc<Event>]) -> Arc<Event> {
     let program = queue.device().backend().load(Arc::new(wgcl_compiler::ir::Module::default()), None).expect("program");
     let launch = KernelLaunch {
         program,
@@ -87,9 +87,9 @@ fn launch_using(queue: &Arc<Queue>, kernel: &str, uses: Vec<Use>, waits: &[Arc<E
         global_offset: [0; 3],
         global_size: [1; 3],
         local_size: [1; 3],
-        family: None,
+        enqueues_from: None,
     };
-    queue.submit(CommandType::NdRangeKernel, Work::new(Operation::Launch(launch), uses), waits).expect("launch")
+    queue.submit(CommandType::NdRangeKernel, PendingCommand::new(Operation::Launch(launch), accesses), waits).expect("launch")
 }
 
 fn within_seconds(condition: impl Fn() -> bool) -> bool {

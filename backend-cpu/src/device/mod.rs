@@ -25,7 +25,7 @@ use crate::device::properties::properties;
 use crate::device::topology::divisions;
 use crate::launch::engine::{self, Engine};
 use crate::launch::queue::Commands;
-use crate::memory::{CpuMemory, Quota, landing};
+use crate::memory::{CpuMemory, Quota, host_visible_target};
 use crate::program::{self, Cpu, CpuProgram};
 use crate::threads::affinity::Cores;
 
@@ -128,36 +128,36 @@ impl Device for CpuDevice {
         Ok(Arc::new(CpuMemory::new(&self.common.quota, size)?))
     }
 
-    fn adopts(&self) -> bool {
+    fn can_import_host_memory(&self) -> bool {
         true
     }
 
-    fn adopt(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
+    fn import_host_memory(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
         Some(Arc::new(CpuMemory::of_host(&self.common.quota, region, size)?))
     }
 
-    fn write_at_once(&self, memory: &dyn Memory, offset: u64, bytes: &[u8]) -> bool {
+    fn write_immediately(&self, memory: &dyn Memory, offset: u64, bytes: &[u8]) -> bool {
         let region = CopyRegion { buffer: offset, host: 0, size: bytes.len() as u64 };
         memory.as_any().downcast_ref::<CpuMemory>().is_some_and(|memory| memory.write(bytes, region).is_ok())
     }
 
-    fn landing(&self, memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {
-        landing(memory, range)
+    fn host_visible_target(&self, memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {
+        host_visible_target(memory, range)
     }
 
     fn is_divisible(&self) -> bool {
         self.cores.is_some()
     }
 
-    fn divisions(&self) -> Vec<Division> {
+    fn affinity_divisions(&self) -> Vec<Division> {
         self.cores.as_ref().map(divisions).unwrap_or_default()
     }
 
-    fn part(&self, units: &[u32]) -> Option<Arc<dyn Device>> {
+    fn sub_device(&self, units: &[u32]) -> Option<Arc<dyn Device>> {
         Some(Arc::new(self.of_units(units)?))
     }
 
-    fn expect(&self, name: Key) {
+    fn prefetch(&self, name: Key) {
         let expected = program::expect(&self.common.cpu, name, &self.common.target);
         self.common.expected.lock().insert(name, expected);
     }

@@ -287,7 +287,7 @@ struct Landing {
 }
 
 /// What is written at a range of an object.
-pub(crate) fn landing(memory: &Arc<dyn Memory>, place: Range<u64>) -> Option<Arc<dyn HostTarget>> {
+pub(crate) fn host_visible_target(memory: &Arc<dyn Memory>, place: Range<u64>) -> Option<Arc<dyn HostTarget>> {
     let own: &CpuMemory = memory.as_any().downcast_ref()?;
     let place = range(own.length(), place.start, place.end.checked_sub(place.start)?).ok()?;
     Some(Arc::new(Landing { memory: Arc::clone(memory), place }))
@@ -297,7 +297,7 @@ impl HostTarget for Landing {
     fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
         let Some(memory) = self.memory.as_any().downcast_ref::<CpuMemory>() else { return };
         memory.note_written(&self.place);
-        // SAFETY: the bytes are inside, as `landing` saw. No command of this device uses them before the other's is done (`Device::landing`), but one that races.
+        // SAFETY: the bytes are inside, as `host_visible_target` saw. No command of this device uses them before the other's is done (`Device::host_visible_target`), but one that races.
         f(unsafe { std::slice::from_raw_parts_mut(memory.start().as_ptr().add(self.place.start), self.place.len()) });
     }
 }

@@ -332,7 +332,7 @@ fn make(module: &ir::Module, kernel: &str, key: &Key, (target, style): (&Target,
 
 impl LoadedProgram for CpuProgram {
     /// Code takes a millisecond to make: what would be made in vain is not.
-    fn warm(&self, kernel: &str, local_size: Option<[u32; 3]>) {
+    fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>) {
         if let (Ok(found), Some(size)) = (self.code.kernel(kernel), local_size) {
             self.code.begin(found, self.probable_key(found, size), Urgency::Hint);
         }
@@ -347,8 +347,8 @@ impl LoadedProgram for CpuProgram {
         self.variables.clone().map(|memory| memory as Arc<dyn Memory>)
     }
 
-    fn note_origin(&self, program: &wgcl_compiler::program::Program) {
-        self.reports.note_origin(program);
+    fn attach_source(&self, program: &wgcl_compiler::program::Program) {
+        self.reports.attach_source(program);
     }
 
     fn as_any(&self) -> &dyn Any {

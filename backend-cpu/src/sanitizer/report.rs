@@ -107,7 +107,7 @@ fn list<T: ToString>(ids: [T; 3]) -> String {
 
 impl Reports {
     /// Notes what the program was made of.
-    pub(crate) fn note_origin(&self, program: &Program) {
+    pub(crate) fn attach_source(&self, program: &Program) {
         let names = |kernel: &wgcl_compiler::program::KernelInfo| kernel.args.iter().map(|arg| arg.name.clone()).collect();
         let args = program.kernels.iter().map(|kernel| (kernel.name.clone(), names(kernel))).collect();
         // Who has told it before has told the same.

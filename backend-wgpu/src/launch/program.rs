@@ -168,7 +168,7 @@ fn compile(module: &Arc<ir::Module>, kernel: &str, key: &LaunchKey, target: &Tar
 impl LoadedProgram for WgpuProgram {
     /// A GPU's driver takes 10 to 100 ms for a small kernel, while the processors have little to do: hashcat measures its own speed in the 70 ms of a launch behind three such. On
     /// devices that are the host's processors, or share its memory with them, what is made in vain would take as much from others.
-    fn warm(&self, kernel: &str, local_size: Option<[u32; 3]>) {
+    fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>) {
         let Ok(found) = self.code.kernel(kernel) else { return };
         let own = || (!self.code.machine().capabilities.unified).then_some([GROUP, 1, 1]);
         let Some(size) = local_size.or_else(own) else { return };

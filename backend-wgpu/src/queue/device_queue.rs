@@ -81,7 +81,7 @@ impl DeviceQueue {
         let taken = self.with_engine(|engine| {
             let route = parts.as_ref().map(|(command, ..)| engine.route(command))?;
             // What cannot be done is soon said. Who waits for a transfer has nothing better to do, and waking the thread for it takes some 50 us on an H100's host.
-            let awaited = parts.as_ref().is_some_and(|(.., progress)| progress.is_awaited_here());
+            let awaited = parts.as_ref().is_some_and(|(.., progress)| progress.is_awaited_by_this_thread());
             let is_quick = route.as_ref().map_or(true, |route| route.is_quick() || (awaited && *route != TransferPath::Host));
             let (command, profile, progress) = if is_quick { parts.take() } else { None }?;
             let retiring = engine.take(command, route, profile, progress);

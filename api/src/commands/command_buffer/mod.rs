@@ -16,9 +16,9 @@ use std::sync::Arc;
 use bitflags::bitflags;
 
 use crate::backend::{Action, Command, HostSource, HostTarget};
-use crate::commands::command::{CommandType, Operation, Use, Work};
+use crate::commands::command::{BufferAccess, CommandType, Operation, PendingCommand};
 use crate::commands::command_buffer::mutable_dispatch::{Dispatch, DispatchAsserts, DispatchOptions, MutableCommand};
-use crate::commands::command_buffer::partition::{Place, Segment, divide};
+use crate::commands::command_buffer::partition::{RecordPosition, Segment, partition};
 use crate::commands::image_transfer::ImageBox;
 use crate::commands::launch::NdRange;
 use crate::commands::svm::SvmCopy;
@@ -107,21 +107,21 @@ pub struct CommandBufferOptions {
 
 /// What a command does, made for the device of its queue.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Step {
+pub(crate) struct RecordedCommand {
     /// Nothing, for barriers and launches of no work-items.
     pub(crate) action: Option<Arc<Action>>,
     /// Of what program a launch may enqueue kernels, if it may.
-    pub(crate) family: Option<Arc<Executable>>,
+    pub(crate) enqueues_from: Option<Arc<Executable>>,
     /// The memory that it uses.
-    pub(crate) uses: Vec<Use>,
+    pub(crate) accesses: Vec<BufferAccess>,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct State {
+pub(crate) struct RecordState {
     /// In order. `None` is a launch whose arguments have not all been set.
-    steps: Vec<Option<Step>>,
+    commands: Vec<Option<RecordedCommand>>,
     /// For each of them its queue, and what it waits for.
-    places: Vec<Place>,
+    positions: Vec<RecordPosition>,
     /// Launches that the application has a handle of, or whose arguments are to be set yet.
     pub(crate) dispatches: Vec<Dispatch>,
     /// Objects that live as long as the command buffer, as if the application held them.
@@ -132,19 +132,19 @@ pub(crate) struct State {
     executable: Option<Arc<[Segment]>>,
 }
 
-impl State {
+impl RecordState {
     /// What an enqueue runs, if everything is known.
     fn assemble(&self) -> Option<Arc<[Segment]>> {
-        let steps = self.steps.iter().map(Option::as_ref).collect::<Option<Vec<_>>>()?;
-        Some(divide(&self.places, &steps).into())
+        let commands = self.commands.iter().map(Option::as_ref).collect::<Option<Vec<_>>>()?;
+        Some(partition(&self.positions, &commands).into())
     }
 
     /// Replaces steps by what they have become, and gives back what is no longer needed, to be dropped when nothing is locked.
-    pub(crate) fn replace(&mut self, changed: Vec<(usize, Option<Step>)>) -> Replaced {
+    pub(crate) fn replace(&mut self, changed: Vec<(usize, Option<RecordedCommand>)>) -> Replaced {
         let mut old = Vec::with_capacity(changed.len());
         for (index, new) in changed {
-            if let Some(step) = self.steps.get_mut(index) {
-                old.extend(std::mem::replace(step, new));
+            if let Some(command) = self.commands.get_mut(index) {
+                old.extend(std::mem::replace(command, new));
             }
         }
         let executable = self.assemble();
@@ -154,7 +154,7 @@ impl State {
 
 /// What an update has left of a command buffer's earlier content.
 pub(crate) struct Replaced {
-    _steps: Vec<Step>,
+    _steps: Vec<RecordedCommand>,
     _executable: Option<Arc<[Segment]>>,
 }
 
@@ -165,7 +165,7 @@ pub struct CommandBuffer {
     /// One at least, all of one context.
     queues: Vec<Arc<Queue>>,
     options: CommandBufferOptions,
-    state: Mutex<State>,
+    state: Mutex<RecordState>,
 }
 
 impl Object for CommandBuffer {
@@ -183,7 +183,7 @@ pub type SyncPoint = u32;
 
 /// Where a command is recorded.
 #[derive(Clone, Copy, Debug)]
-pub struct At<'a> {
+pub struct RecordAt<'a> {
     /// Its queue, by the place among the command buffer's.
     pub queue: usize,
     /// What it waits for.
@@ -205,7 +205,7 @@ impl CommandBuffer {
         let natively = queues.iter().all(|queue| queue.device().shares_memory(first.device()));
         let on_device = options.flags.contains(CommandBufferFlags::DEVICE_SIDE_SYNC);
         ensure!(natively || !on_device, IncompatibleCommandQueue, "devices of the queues wait for each other by the host");
-        let state = Mutex::new(Rank::CommandBuffer, State::default());
+        let state = Mutex::new(Rank::CommandBuffer, RecordState::default());
         Ok(Arc::new(Self { slot: HandleSlot::default(), queues: queues.to_vec(), options, state }))
     }
 
@@ -232,8 +232,8 @@ impl CommandBuffer {
             return Ok(0);
         };
         ensure!(Arc::ptr_eq(queue.context(), self.context()), InvalidContext, "the queue belongs to another context");
-        let place = self.queues.iter().position(|known| Arc::ptr_eq(known, queue));
-        place.ok_or_else(|| Error::InvalidCommandQueue("the command buffer is not for this queue".into()))
+        let position = self.queues.iter().position(|known| Arc::ptr_eq(known, queue));
+        position.ok_or_else(|| Error::InvalidCommandQueue("the command buffer is not for this queue".into()))
     }
 
     /// A queue by its place.
@@ -273,12 +273,12 @@ impl CommandBuffer {
     }
 
     /// What was recorded.
-    pub(crate) fn lock(&self) -> Guard<'_, State> {
+    pub(crate) fn lock(&self) -> Guard<'_, RecordState> {
         self.state.lock()
     }
 
     /// Whether commands may be recorded, and these synchronization points be waited for.
-    fn check(state: &State, points: &[SyncPoint]) -> Result<()> {
+    fn check(state: &RecordState, points: &[SyncPoint]) -> Result<()> {
         // "CL_INVALID_OPERATION if command_buffer has been finalized."
         ensure!(!state.finalized, InvalidOperation, "the command buffer was finalized");
         // "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR ... if synchronization-point objects in sync_point_wait_list are not valid synchronization-points."
@@ -288,9 +288,9 @@ impl CommandBuffer {
     }
 
     /// Makes a command for the device of a queue.
-    pub(crate) fn make(queue: &Arc<Queue>, work: Work) -> Result<Step> {
-        let Work { mut operation, uses, host_written: _, is_blocking: _ } = work;
-        let family = if let Operation::Launch(launch) = &mut operation { launch.family.take() } else { None };
+    pub(crate) fn compile(queue: &Arc<Queue>, work: PendingCommand) -> Result<RecordedCommand> {
+        let PendingCommand { mut operation, accesses, host_written: _, is_blocking: _ } = work;
+        let enqueues_from = if let Operation::Launch(launch) = &mut operation { launch.enqueues_from.take() } else { None };
         let action = match operation.resolve(queue.device_index())? {
             Command::Once(action) => Some(Arc::new(action)),
             Command::Nop => None,
@@ -298,27 +298,27 @@ impl CommandBuffer {
                 return Err(Error::InvalidOperation("the command cannot be recorded".into()));
             }
         };
-        Ok(Step { action, family, uses })
+        Ok(RecordedCommand { action, enqueues_from, accesses })
     }
 
     /// Records a command; the guard that is given back still holds it as the last.
-    fn push(&self, place: Place, step: Option<Step>) -> Result<(SyncPoint, Guard<'_, State>)> {
+    fn push(&self, position: RecordPosition, command: Option<RecordedCommand>) -> Result<(SyncPoint, Guard<'_, RecordState>)> {
         let mut state = self.state.lock();
         Self::check(&state, &[])?;
         // "... giving a hard upper limit on the number of commands ..., at which point CL_OUT_OF_RESOURCES will be returned."
         let point = state.last_point.checked_add(1).ok_or_else(|| Error::OutOfResources("too many commands".into()))?;
         state.last_point = point;
-        state.steps.push(step);
-        state.places.push(place);
+        state.commands.push(command);
+        state.positions.push(position);
         Ok((point, state))
     }
 
     /// Records what a command does.
-    fn record(&self, at: &At<'_>, make: impl FnOnce(&Arc<Queue>) -> Result<Work>) -> Result<SyncPoint> {
+    fn record(&self, at: &RecordAt<'_>, prepare: impl FnOnce(&Arc<Queue>) -> Result<PendingCommand>) -> Result<SyncPoint> {
         Self::check(&self.state.lock(), at.points)?;
         let queue = self.queue(at.queue)?;
-        let step = Self::make(queue, make(queue)?)?;
-        self.push(Place::of(at), Some(step)).map(|(point, _)| point)
+        let command = Self::compile(queue, prepare(queue)?)?;
+        self.push(RecordPosition::of(at), Some(command)).map(|(point, _)| point)
     }
 
     /// clCommandNDRangeKernelKHR. A handle is made if the application asks for one.
@@ -329,7 +329,7 @@ impl CommandBuffer {
         self: &Arc<Self>,
         kernel: &Arc<Kernel>,
         range: &NdRange<'_>,
-        at: &At<'_>,
+        at: &RecordAt<'_>,
         options: DispatchOptions,
     ) -> Result<(SyncPoint, Option<Arc<MutableCommand>>)> {
         Self::check(&self.state.lock(), at.points)?;
@@ -338,19 +338,19 @@ impl CommandBuffer {
         // "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified and the CL_MUTABLE_DISPATCH_ARGUMENTS_KHR flag was not set in the
         // properties parameter."
         let deferred = options.may_defer(self) && !kernel.is_complete();
-        let step = if deferred {
+        let command = if deferred {
             queue.check_launch(kernel, range)?;
             None
         } else {
-            Some(Self::make(queue, queue.launch_work(kernel, range)?)?)
+            Some(Self::compile(queue, queue.launch_command(kernel, range)?)?)
         };
         let own = (deferred || options.wants_handle).then(|| kernel.duplicate());
-        let (point, mut state) = self.push(Place::of(at), step)?;
+        let (point, mut state) = self.push(RecordPosition::of(at), command)?;
         if state.kernels.iter().all(|other| !Arc::ptr_eq(other, kernel)) {
             state.kernels.push(kernel.clone());
         }
         let Some(own) = own else { return Ok((point, None)) };
-        let index = state.steps.len() - 1;
+        let index = state.commands.len() - 1;
         let command = MutableCommand::new(self, (at.queue, state.dispatches.len()), kernel, range.work_dim, options);
         state.dispatches.push(Dispatch::new(index, own, range, command.clone()));
         Ok((point, command.wants_handle().then_some(command)))
@@ -360,57 +360,77 @@ impl CommandBuffer {
     ///
     /// # Errors
     /// Those of clEnqueueCopyBuffer, and of recording.
-    pub fn copy(&self, src: &Arc<Buffer>, dst: &Arc<Buffer>, places: (u64, u64, u64), at: &At<'_>) -> Result<SyncPoint> {
-        self.record(at, |queue| queue.copy_work(src, dst, places))
+    pub fn copy(&self, src: &Arc<Buffer>, dst: &Arc<Buffer>, offsets: (u64, u64, u64), at: &RecordAt<'_>) -> Result<SyncPoint> {
+        self.record(at, |queue| queue.copy_command(src, dst, offsets))
     }
 
     /// clCommandCopyBufferRectKHR
     ///
     /// # Errors
     /// Those of clEnqueueCopyBufferRect, and of recording.
-    pub fn copy_rect(&self, src: &Arc<Buffer>, dst: &Arc<Buffer>, args: &RectArgs, at: &At<'_>) -> Result<SyncPoint> {
-        self.record(at, |queue| queue.copy_rect_work(src, dst, args))
+    pub fn copy_rect(&self, src: &Arc<Buffer>, dst: &Arc<Buffer>, args: &RectArgs, at: &RecordAt<'_>) -> Result<SyncPoint> {
+        self.record(at, |queue| queue.copy_rect_command(src, dst, args))
     }
 
     /// clCommandFillBufferKHR
     ///
     /// # Errors
     /// Those of clEnqueueFillBuffer, and of recording.
-    pub fn fill(&self, buffer: &Arc<Buffer>, pattern: Vec<u8>, bytes: (u64, u64), at: &At<'_>) -> Result<SyncPoint> {
-        self.record(at, |queue| queue.fill_work(buffer, pattern, bytes))
+    pub fn fill(&self, buffer: &Arc<Buffer>, pattern: Vec<u8>, bytes: (u64, u64), at: &RecordAt<'_>) -> Result<SyncPoint> {
+        self.record(at, |queue| queue.fill_command(buffer, pattern, bytes))
     }
 
     /// clCommandCopyImageKHR
     ///
     /// # Errors
     /// Those of clEnqueueCopyImage, and of recording.
-    pub fn copy_image(&self, src: &Arc<Image>, dst: &Arc<Image>, boxes: (Origin, Origin, [u64; 3]), at: &At<'_>) -> Result<SyncPoint> {
-        self.record(at, |queue| queue.copy_image_work(src, dst, boxes))
+    pub fn copy_image(
+        &self,
+        src: &Arc<Image>,
+        dst: &Arc<Image>,
+        boxes: (Origin, Origin, [u64; 3]),
+        at: &RecordAt<'_>,
+    ) -> Result<SyncPoint> {
+        self.record(at, |queue| queue.copy_image_command(src, dst, boxes))
     }
 
     /// clCommandCopyImageToBufferKHR
     ///
     /// # Errors
     /// Those of clEnqueueCopyImageToBuffer, and of recording.
-    pub fn copy_image_to_buffer(&self, src: &Arc<Image>, dst: &Arc<Buffer>, area: ImageBox, offset: u64, at: &At<'_>) -> Result<SyncPoint> {
-        self.record(at, |queue| queue.copy_image_to_buffer_work(src, dst, area, offset))
+    pub fn copy_image_to_buffer(
+        &self,
+        src: &Arc<Image>,
+        dst: &Arc<Buffer>,
+        area: ImageBox,
+        offset: u64,
+        at: &RecordAt<'_>,
+    ) -> Result<SyncPoint> {
+        self.record(at, |queue| queue.copy_image_to_buffer_command(src, dst, area, offset))
     }
 
     /// clCommandCopyBufferToImageKHR
     ///
     /// # Errors
     /// Those of clEnqueueCopyBufferToImage, and of recording.
-    pub fn copy_buffer_to_image(&self, src: &Arc<Buffer>, dst: &Arc<Image>, offset: u64, area: ImageBox, at: &At<'_>) -> Result<SyncPoint> {
-        self.record(at, |queue| queue.copy_buffer_to_image_work(src, dst, offset, area))
+    pub fn copy_buffer_to_image(
+        &self,
+        src: &Arc<Buffer>,
+        dst: &Arc<Image>,
+        offset: u64,
+        area: ImageBox,
+        at: &RecordAt<'_>,
+    ) -> Result<SyncPoint> {
+        self.record(at, |queue| queue.copy_buffer_to_image_command(src, dst, offset, area))
     }
 
     /// clCommandFillImageKHR: a fill for each row of a box that leaves gaps.
     ///
     /// # Errors
     /// Those of clEnqueueFillImage, and of recording.
-    pub fn fill_image(&self, image: &Arc<Image>, color: &[u8], area: ImageBox, at: &At<'_>) -> Result<SyncPoint> {
+    pub fn fill_image(&self, image: &Arc<Image>, color: &[u8], area: ImageBox, at: &RecordAt<'_>) -> Result<SyncPoint> {
         Self::check(&self.state.lock(), at.points)?;
-        let works = self.queue(at.queue)?.fill_image_works(image, color, area)?;
+        let works = self.queue(at.queue)?.fill_image_commands(image, color, area)?;
         works.into_iter().try_fold(0, |_, work| self.record(at, |_| Ok(work)))
     }
 
@@ -423,10 +443,10 @@ impl CommandBuffer {
         copy: SvmCopy,
         target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
         source: impl FnOnce(u64) -> Result<Arc<dyn HostSource>>,
-        at: &At<'_>,
+        at: &RecordAt<'_>,
     ) -> Result<SyncPoint> {
         self.queue(at.queue)?.check_svm(&[])?;
-        self.record(at, |queue| queue.svm_copy_work(copy, target, source))
+        self.record(at, |queue| queue.svm_copy_command(copy, target, source))
     }
 
     /// clCommandSVMMemFillKHR
@@ -438,19 +458,19 @@ impl CommandBuffer {
         address: usize,
         (pattern, size): (Vec<u8>, u64),
         target: impl FnOnce(u64) -> Result<Arc<dyn HostTarget>>,
-        at: &At<'_>,
+        at: &RecordAt<'_>,
     ) -> Result<SyncPoint> {
         self.queue(at.queue)?.check_svm(&[])?;
-        self.record(at, |queue| queue.svm_fill_work(address, pattern, size, target))
+        self.record(at, |queue| queue.svm_fill_command(address, pattern, size, target))
     }
 
     /// clCommandBarrierWithWaitListKHR
     ///
     /// # Errors
     /// Those of recording.
-    pub fn barrier(&self, at: &At<'_>) -> Result<SyncPoint> {
+    pub fn barrier(&self, at: &RecordAt<'_>) -> Result<SyncPoint> {
         Self::check(&self.state.lock(), at.points)?;
-        self.push(Place::barrier(at), Some(Step::default())).map(|(point, _)| point)
+        self.push(RecordPosition::barrier(at), Some(RecordedCommand::default())).map(|(point, _)| point)
     }
 
     /// clFinalizeCommandBufferKHR
@@ -464,7 +484,7 @@ impl CommandBuffer {
         state.finalized = true;
         state.executable = state.assemble();
         if !self.is_mutable() {
-            (state.steps, state.places) = (Vec::new(), Vec::new());
+            (state.commands, state.positions) = (Vec::new(), Vec::new());
         }
         Ok(())
     }
@@ -491,7 +511,7 @@ impl CommandBuffer {
         let queues = if queues.is_empty() { &self.queues } else { queues };
         queues.iter().try_for_each(|queue| queue.check_wait_list(wait_list))?;
         match (queues, &*segments) {
-            ([queue], []) => queue.submit(CommandType::CommandBuffer, Work::nop(), wait_list),
+            ([queue], []) => queue.submit(CommandType::CommandBuffer, PendingCommand::nop(), wait_list),
             ([queue], [segment]) => queue.submit(CommandType::CommandBuffer, segment.work(), wait_list),
             _ => spread(queues, &segments, wait_list),
         }
@@ -505,13 +525,13 @@ fn spread(queues: &[Arc<Queue>], segments: &[Segment], wait_list: &[Arc<Event>])
     parts.iter().try_for_each(|(_, queue, work)| work.allocate(queue))?;
     let mut events: Vec<Arc<Event>> = Vec::with_capacity(parts.len());
     for (segment, queue, work) in parts {
-        let before = segment.after.iter().filter_map(|&index| events.get(index));
+        let before = segment.wait_for.iter().filter_map(|&index| events.get(index));
         let waits: Vec<_> = wait_list.iter().chain(before).cloned().collect();
         events.push(queue.submit(CommandType::CommandBuffer, work, &waits)?);
     }
     let waits: Vec<_> = wait_list.iter().chain(&events).cloned().collect();
     let first = queues.first().ok_or_else(|| Error::InvalidValue("there is no queue".into()))?;
-    let event = first.submit(CommandType::CommandBuffer, Work::nop(), &waits)?;
+    let event = first.submit(CommandType::CommandBuffer, PendingCommand::nop(), &waits)?;
     event.set_parts(events);
     Ok(event)
 }

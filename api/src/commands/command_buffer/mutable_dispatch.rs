@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 
 use bitflags::bitflags;
 
-use crate::commands::command_buffer::{CommandBuffer, CommandBufferState, Step};
+use crate::commands::command_buffer::{CommandBuffer, CommandBufferState, RecordedCommand};
 use crate::commands::launch::NdRange;
 use crate::objects::context::Notify;
 use crate::objects::kernel::{ArgValue, Kernel, PointerSet};
@@ -168,13 +168,13 @@ impl MutableCommand {
 
 /// The NDRange of a launch, kept.
 #[derive(Clone, Debug, Default)]
-struct KeptRange {
+struct OwnedNdRange {
     offset: Option<Vec<usize>>,
     global: Option<Vec<usize>>,
     local: Option<Vec<usize>>,
 }
 
-impl KeptRange {
+impl OwnedNdRange {
     fn range(&self, work_dim: u32) -> NdRange<'_> {
         NdRange { work_dim, global_offset: self.offset.as_deref(), global_size: self.global.as_deref(), local_size: self.local.as_deref() }
     }
@@ -192,20 +192,20 @@ impl KeptRange {
 #[derive(Debug)]
 pub(crate) struct Dispatch {
     /// Its place among the command buffer's steps.
-    step: usize,
+    index: usize,
     /// A copy of the application's kernel, with the arguments of this launch.
     kernel: Arc<Kernel>,
-    shape: KeptRange,
+    shape: OwnedNdRange,
     /// Kept alive for its handle.
     _command: Arc<MutableCommand>,
 }
 
 impl Dispatch {
     /// What was recorded as a step; `kernel` is the launch's own copy.
-    pub(crate) fn new(step: usize, kernel: Arc<Kernel>, range: &NdRange<'_>, command: Arc<MutableCommand>) -> Self {
+    pub(crate) fn new(index: usize, kernel: Arc<Kernel>, range: &NdRange<'_>, command: Arc<MutableCommand>) -> Self {
         let [offset, global, local] =
             [range.global_offset, range.global_size, range.local_size].map(|values| values.map(<[usize]>::to_vec));
-        Self { step, kernel, shape: KeptRange { offset, global, local }, _command: command }
+        Self { index, kernel, shape: OwnedNdRange { offset, global, local }, _command: command }
     }
 }
 
@@ -259,16 +259,16 @@ impl DispatchUpdate {
 }
 
 /// A launch as it is to become.
-struct Draft {
+struct PendingUpdate {
     index: usize,
     queue: usize,
     kernel: Arc<Kernel>,
-    shape: KeptRange,
+    shape: OwnedNdRange,
     work_dim: u32,
     was_uniform: bool,
 }
 
-impl Draft {
+impl PendingUpdate {
     fn apply(&mut self, update: DispatchUpdate) -> Result<()> {
         for (index, value) in update.args {
             self.kernel.set_arg(index, value)?;
@@ -289,11 +289,11 @@ impl Draft {
     }
 
     /// Makes the launch; `None` as long as it lacks arguments.
-    fn make(&self, buffer: &CommandBuffer) -> Result<Option<Step>> {
+    fn compile(&self, buffer: &CommandBuffer) -> Result<Option<RecordedCommand>> {
         let range = self.shape.range(self.work_dim);
         let queue = buffer.queue(self.queue)?;
-        let step = if self.kernel.is_complete() {
-            Some(CommandBuffer::make(queue, queue.launch_work(&self.kernel, &range)?)?)
+        let command = if self.kernel.is_complete() {
+            Some(CommandBuffer::compile(queue, queue.launch_command(&self.kernel, &range)?)?)
         } else {
             queue.check_launch(&self.kernel, &range)?;
             None
@@ -306,7 +306,7 @@ impl Draft {
             self.shape.local,
             self.shape.global
         );
-        Ok(step)
+        Ok(command)
     }
 }
 
@@ -317,7 +317,7 @@ impl CommandBuffer {
     /// In the order of the specification, and those of clSetKernelArg, clSetKernelArgSVMPointer, clSetKernelExecInfo and clEnqueueNDRangeKernel.
     pub fn update(self: &Arc<Self>, updates: Vec<DispatchUpdate>) -> Result<()> {
         self.check_update()?;
-        let mut drafts: Vec<Draft> = Vec::with_capacity(updates.len());
+        let mut pending: Vec<PendingUpdate> = Vec::with_capacity(updates.len());
         for update in updates {
             let command = &update.command;
             // "CL_INVALID_MUTABLE_COMMAND_KHR if command is not ... created from command_buffer."
@@ -325,28 +325,29 @@ impl CommandBuffer {
             ensure!(is_own, InvalidMutableCommand, "the command belongs to another command buffer");
             update.check()?;
             let (index, queue, work_dim) = (command.index, command.queue, command.work_dim);
-            if let Some(draft) = drafts.iter_mut().find(|draft| draft.index == index) {
-                draft.apply(update)?;
+            if let Some(pending_update) = pending.iter_mut().find(|pending_update| pending_update.index == index) {
+                pending_update.apply(update)?;
                 continue;
             }
             let current = self.lock().dispatches.get(index).map(|dispatch| (dispatch.kernel.clone(), dispatch.shape.clone()));
             let (kernel, shape) = current.ok_or_else(|| Error::InvalidMutableCommand("the command is not known".into()))?;
             let was_uniform = shape.is_uniform();
-            let mut draft = Draft { index, queue, kernel: kernel.duplicate(), shape, work_dim, was_uniform };
-            draft.apply(update)?;
-            drafts.push(draft);
+            let mut pending_update = PendingUpdate { index, queue, kernel: kernel.duplicate(), shape, work_dim, was_uniform };
+            pending_update.apply(update)?;
+            pending.push(pending_update);
         }
-        let made = drafts.into_iter().map(|draft| Ok((draft.make(self)?, draft))).collect::<Result<Vec<_>>>()?;
+        let made =
+            pending.into_iter().map(|pending_update| Ok((pending_update.compile(self)?, pending_update))).collect::<Result<Vec<_>>>()?;
         let mut state = self.lock();
-        let (mut steps, mut old) = (Vec::with_capacity(made.len()), Vec::with_capacity(made.len()));
-        for (step, draft) in made {
-            if let Some(dispatch) = state.dispatches.get_mut(draft.index) {
-                steps.push((dispatch.step, step));
-                old.push(std::mem::replace(&mut dispatch.kernel, draft.kernel));
-                dispatch.shape = draft.shape;
+        let (mut commands, mut old) = (Vec::with_capacity(made.len()), Vec::with_capacity(made.len()));
+        for (command, pending_update) in made {
+            if let Some(dispatch) = state.dispatches.get_mut(pending_update.index) {
+                commands.push((dispatch.index, command));
+                old.push(std::mem::replace(&mut dispatch.kernel, pending_update.kernel));
+                dispatch.shape = pending_update.shape;
             }
         }
-        let replaced = state.replace(steps);
+        let replaced = state.replace(commands);
         // Objects may die with these, which is nothing to be done under a lock.
         drop(state);
         drop((old, replaced));

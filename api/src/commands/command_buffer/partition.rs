@@ -8,26 +8,26 @@
 use std::sync::Arc;
 
 use crate::backend::Action;
-use crate::commands::command::{Access, Operation, Use, Work};
-use crate::commands::command_buffer::{At, Step, SyncPoint};
+use crate::commands::command::{AccessMode, BufferAccess, Operation, PendingCommand};
+use crate::commands::command_buffer::{RecordAt, RecordedCommand, SyncPoint};
 use crate::objects::program::Executable;
 
 /// Where a command was recorded.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct RecordPosition {
     queue: usize,
     waits: Vec<SyncPoint>,
     is_barrier: bool,
 }
 
-impl Place {
+impl RecordPosition {
     /// Of a command.
-    pub(crate) fn of(at: &At<'_>) -> Self {
+    pub(crate) fn of(at: &RecordAt<'_>) -> Self {
         Self { queue: at.queue, waits: at.points.to_vec(), is_barrier: false }
     }
 
     /// Of a barrier: without synchronization points it waits for all before it, and what is recorded behind it waits for it.
-    pub(crate) fn barrier(at: &At<'_>) -> Self {
+    pub(crate) fn barrier(at: &RecordAt<'_>) -> Self {
         Self { is_barrier: true, ..Self::of(at) }
     }
 }
@@ -39,124 +39,130 @@ pub(crate) struct Segment {
     pub(crate) queue: usize,
     commands: Arc<[Arc<Action>]>,
     /// Of what program the only command may enqueue kernels.
-    family: Option<Arc<Executable>>,
-    uses: Vec<Use>,
+    enqueues_from: Option<Arc<Executable>>,
+    accesses: Vec<BufferAccess>,
     /// Segments before this one for which it waits, in order.
-    pub(crate) after: Vec<usize>,
+    pub(crate) wait_for: Vec<usize>,
 }
 
 impl Segment {
     /// What it does, as one command of its queue.
-    pub(crate) fn work(&self) -> Work {
-        let operation = match (&*self.commands, &self.family) {
+    pub(crate) fn work(&self) -> PendingCommand {
+        let operation = match (&*self.commands, &self.enqueues_from) {
             ([], _) => Operation::Nop,
-            ([launch], Some(executable)) => Operation::ReplayFamily(launch.clone(), executable.clone()),
+            ([launch], Some(executable)) => Operation::ReplayKernelTree(launch.clone(), executable.clone()),
             _ => Operation::Replay(self.commands.clone()),
         };
-        Work::new(operation, self.uses.clone())
+        PendingCommand::new(operation, self.accesses.clone())
     }
 }
 
 /// A segment to which commands are added.
-struct Draft {
+struct OpenSegment {
     queue: usize,
     commands: Vec<Arc<Action>>,
-    family: Option<Arc<Executable>>,
-    uses: Vec<Use>,
-    after: Vec<usize>,
+    enqueues_from: Option<Arc<Executable>>,
+    accesses: Vec<BufferAccess>,
+    wait_for: Vec<usize>,
 }
 
-impl Draft {
+impl OpenSegment {
     fn finished(self) -> Segment {
-        Segment { queue: self.queue, commands: self.commands.into(), family: self.family, uses: self.uses, after: self.after }
+        Segment {
+            queue: self.queue,
+            commands: self.commands.into(),
+            enqueues_from: self.enqueues_from,
+            accesses: self.accesses,
+            wait_for: self.wait_for,
+        }
     }
 }
 
 /// The segments of commands in the order of recording. Synchronization point `n` is that of command `n - 1`.
-pub(crate) fn divide(places: &[Place], steps: &[&Step]) -> Vec<Segment> {
-    let mut drafts: Vec<Draft> = Vec::new();
-    let mut segment_of: Vec<usize> = Vec::with_capacity(steps.len());
+pub(crate) fn partition(positions: &[RecordPosition], commands: &[&RecordedCommand]) -> Vec<Segment> {
+    let mut open: Vec<OpenSegment> = Vec::new();
+    let mut segment_of: Vec<usize> = Vec::with_capacity(commands.len());
     let mut barrier = None;
-    for (place, step) in places.iter().zip(steps) {
-        let of_points = place.waits.iter().filter_map(|&point| segment_of.get((point as usize).checked_sub(1)?).copied());
+    for (position, command) in positions.iter().zip(commands) {
+        let of_points = position.waits.iter().filter_map(|&point| segment_of.get((point as usize).checked_sub(1)?).copied());
         let mut waits: Vec<usize> = of_points.chain(barrier).collect();
-        if place.is_barrier && place.waits.is_empty() {
-            waits.extend(0..drafts.len());
+        if position.is_barrier && position.waits.is_empty() {
+            waits.extend(0..open.len());
         }
-        let last = drafts.iter().rposition(|draft| draft.queue == place.queue);
+        let last = open.iter().rposition(|segment| segment.queue == position.queue);
         let joined = last.filter(|&last| {
-            let alone = step.family.is_some() || drafts[last].family.is_some();
-            !alone && waits.iter().all(|&other| other == last || drafts[last].after.contains(&other))
+            let alone = command.enqueues_from.is_some() || open[last].enqueues_from.is_some();
+            !alone && waits.iter().all(|&other| other == last || open[last].wait_for.contains(&other))
         });
         let index = joined.unwrap_or_else(|| {
             waits.extend(last);
             waits.sort_unstable();
             waits.dedup();
-            let (queue, family) = (place.queue, step.family.clone());
-            drafts.push(Draft { queue, commands: Vec::new(), family, uses: Vec::new(), after: waits });
-            drafts.len() - 1
+            let (queue, enqueues_from) = (position.queue, command.enqueues_from.clone());
+            open.push(OpenSegment { queue, commands: Vec::new(), enqueues_from, accesses: Vec::new(), wait_for: waits });
+            open.len() - 1
         });
-        let draft = &mut drafts[index];
-        draft.commands.extend(step.action.clone());
-        step.uses.iter().for_each(|used| merge(&mut draft.uses, used));
+        let segment = &mut open[index];
+        segment.commands.extend(command.action.clone());
+        command.accesses.iter().for_each(|used| merge(&mut segment.accesses, used));
         segment_of.push(index);
-        if place.is_barrier {
+        if position.is_barrier {
             barrier = Some(index);
         }
     }
-    drafts.into_iter().map(Draft::finished).collect()
+    open.into_iter().map(OpenSegment::finished).collect()
 }
 
 /// Adds a use to others: one for each buffer, of all bytes that any command needs. What is partly overwritten and partly read counts as written, so that
 /// what another device has of it is brought over first.
-fn merge(uses: &mut Vec<Use>, new: &Use) {
-    match uses
+fn merge(accesses: &mut Vec<BufferAccess>, new: &BufferAccess) {
+    match accesses
         .iter_mut()
         .find(|old| Arc::ptr_eq(&old.buffer, &new.buffer) && old.image.as_ref().map(Arc::as_ptr) == new.image.as_ref().map(Arc::as_ptr))
     {
         Some(old) => {
             old.range = old.range.start.min(new.range.start)..old.range.end.max(new.range.end);
-            if !(old.access == Access::Read && new.access == Access::Read) {
-                old.access = Access::Write;
+            if !(old.access == AccessMode::Read && new.access == AccessMode::Read) {
+                old.access = AccessMode::Write;
             }
         }
-        None => uses.push(new.clone()),
+        None => accesses.push(new.clone()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{At, Place, Step, divide};
+    use super::{RecordAt, RecordPosition, RecordedCommand, partition};
 
     /// Queue and synchronization points of each command; a barrier where `true`. Queue and waits of each segment.
-    fn divided(recorded: &[(usize, &[u32], bool)]) -> Vec<(usize, Vec<usize>)> {
-        let place = |&(queue, points, is_barrier): &(usize, &[u32], bool)| {
-            let at = At { queue, points };
-            if is_barrier { Place::barrier(&at) } else { Place::of(&at) }
+    fn partitioned(recorded: &[(usize, &[u32], bool)]) -> Vec<(usize, Vec<usize>)> {
+        let position = |&(queue, points, is_barrier): &(usize, &[u32], bool)| {
+            let at = RecordAt { queue, points };
+            if is_barrier { RecordPosition::barrier(&at) } else { RecordPosition::of(&at) }
         };
-        let (places, step): (Vec<_>, _) = (recorded.iter().map(place).collect(), Step::default());
-        divide(&places, &vec![&step; places.len()]).into_iter().map(|segment| (segment.queue, segment.after)).collect()
+        let (positions, command): (Vec<_>, _) = (recorded.iter().map(position).collect(), RecordedCommand::default());
+        partition(&positions, &vec![&command; positions.len()]).into_iter().map(|segment| (segment.queue, segment.wait_for)).collect()
     }
 
     #[test]
     fn commands_of_one_queue_are_one_segment() {
-        assert_eq!(divided(&[(0, &[], false), (0, &[1], false), (0, &[], true), (0, &[2, 3], false)]), [(0, vec![])]);
+        assert_eq!(partitioned(&[(0, &[], false), (0, &[1], false), (0, &[], true), (0, &[2, 3], false)]), [(0, vec![])]);
     }
 
     #[test]
     fn queues_wait_for_each_other_where_points_say_so() {
         let chain = [(0, &[] as &[u32], false), (1, &[1], false), (0, &[2], false), (1, &[3], false)];
-        assert_eq!(divided(&chain), [(0, vec![]), (1, vec![0]), (0, vec![0, 1]), (1, vec![1, 2])]);
+        assert_eq!(partitioned(&chain), [(0, vec![]), (1, vec![0]), (0, vec![0, 1]), (1, vec![1, 2])]);
         let free = [(0, &[] as &[u32], false), (1, &[], false), (0, &[], false), (1, &[2], false)];
-        assert_eq!(divided(&free), [(0, vec![]), (1, vec![])]);
+        assert_eq!(partitioned(&free), [(0, vec![]), (1, vec![])]);
         // What the segment waits for already divides nothing.
         let known = [(0, &[] as &[u32], false), (1, &[1], false), (1, &[1], false)];
-        assert_eq!(divided(&known), [(0, vec![]), (1, vec![0])]);
+        assert_eq!(partitioned(&known), [(0, vec![]), (1, vec![0])]);
     }
 
     #[test]
     fn barriers_are_for_all_queues() {
         let recorded = [(0, &[] as &[u32], false), (1, &[], false), (0, &[], true), (1, &[], false), (0, &[], false)];
-        assert_eq!(divided(&recorded), [(0, vec![]), (1, vec![]), (0, vec![0, 1]), (1, vec![1, 2])]);
+        assert_eq!(partitioned(&recorded), [(0, vec![]), (1, vec![]), (0, vec![0, 1]), (1, vec![1, 2])]);
     }
 }

@@ -27,7 +27,7 @@ struct Slot {
 }
 
 impl Slot {
-    const fn is_over(&self) -> bool {
+    const fn is_done(&self) -> bool {
         self.status <= 0
     }
 }
@@ -42,13 +42,13 @@ pub(super) struct Events {
     /// The device has another list of them.
     list_changed: bool,
     /// Nodes whose event has ended, with its status.
-    woken: Vec<(usize, i32)>,
+    ready_nodes: Vec<(usize, i32)>,
 }
 
 impl Default for Events {
     fn default() -> Self {
         let numbers = 1..=u32::try_from(MAX_EVENTS).unwrap_or(u32::MAX);
-        Self { slots: Vec::new(), free: numbers.collect(), list_changed: true, woken: Vec::new() }
+        Self { slots: Vec::new(), free: numbers.collect(), list_changed: true, ready_nodes: Vec::new() }
     }
 }
 
@@ -91,10 +91,10 @@ impl Events {
         for (slot, words) in self.slots.iter_mut().zip(words.chunks_exact(EVENT_WORDS)).filter(|(slot, _)| slot.live) {
             slot.references = words[0].cast_signed();
             let status = words[1].cast_signed();
-            if words[2] == 1 && !slot.is_over() && status <= 0 {
+            if words[2] == 1 && !slot.is_done() && status <= 0 {
                 slot.status = status;
                 let waiters = std::mem::take(&mut slot.waiters);
-                self.woken.extend(waiters.into_iter().map(|node| (node, status)));
+                self.ready_nodes.extend(waiters.into_iter().map(|node| (node, status)));
             }
         }
     }
@@ -113,7 +113,7 @@ impl Events {
     /// A node is going to wait for an event: its status if it has ended.
     pub(super) fn wait(&mut self, number: u32, node: usize) -> Option<i32> {
         match self.slot(number) {
-            Some(slot) if !slot.is_over() => {
+            Some(slot) if !slot.is_done() => {
                 slot.waiters.push(node);
                 None
             }
@@ -138,12 +138,12 @@ impl Events {
         // What takes no time would look like what was not told.
         slot.times = times.map(|time| time.max(1));
         let waiters = std::mem::take(&mut slot.waiters);
-        self.woken.extend(waiters.into_iter().map(|node| (node, status)));
+        self.ready_nodes.extend(waiters.into_iter().map(|node| (node, status)));
     }
 
     /// The nodes whose events have ended since this was asked, and the status of each event.
-    pub(super) fn take_ended(&mut self) -> Vec<(usize, i32)> {
-        std::mem::take(&mut self.woken)
+    pub(super) fn take_ready(&mut self) -> Vec<(usize, i32)> {
+        std::mem::take(&mut self.ready_nodes)
     }
 
     /// What the device has to be told: the number of each event and its words from the second on.
@@ -178,11 +178,11 @@ mod tests {
         words[10] = 1;
         assert_eq!(events.wait(2, 8), None);
         events.read(&words);
-        assert_eq!(events.take_ended(), [(8, -5)]);
+        assert_eq!(events.take_ready(), [(8, -5)]);
         events.collect();
         assert_eq!(events.free(), all - 2);
         events.end(1, 0, [0, 3]);
-        assert_eq!(events.take_ended(), [(7, 0)]);
+        assert_eq!(events.take_ready(), [(7, 0)]);
         assert_eq!(events.take_changes(), [(1, [0, 0, 0, 1, 0, 3, 0])]);
         events.collect();
         assert_eq!((events.free(), events.wait(2, 9)), (all - 1, Some(-5)));

@@ -7,7 +7,7 @@
 //! Whatever a child waits for by its flags (its parent, or the work-group) has ended when it is launched. An event ends when its command and all the children of that have
 //! ended, and the event of the launch itself when nothing of the family is left. Until then what waits for that event is not handed to the device.
 //!
-//! All launches of a program share its variables: its families run one after the other ([`Turns`]).
+//! All launches of a program share its variables: its families run one after the other ([`TreeQueue`]).
 
 mod events;
 mod serialization;
@@ -23,11 +23,11 @@ use wgcl_compiler::ir::KernelParam;
 
 use crate::backend::{BackendError, BackendResult, Command, Launch, LaunchArg, Memory, MemoryRange, Times};
 use crate::commands::group_size::GroupLimits;
-use crate::objects::event::Ticket;
+use crate::objects::event::CommandHandle;
 use crate::objects::program::{Executable, find_kernel};
 use crate::objects::queue::Queue;
 use events::Events;
-pub(crate) use serialization::Turns;
+pub(crate) use serialization::TreeQueue;
 
 /// What a kernel asked for.
 #[derive(Debug)]
@@ -66,9 +66,9 @@ impl Node {
 }
 
 #[derive(Debug)]
-struct State {
+struct TreeState {
     /// The launch of the host, until it is launched.
-    first: Option<Launch>,
+    root: Option<Launch>,
     nodes: Vec<Node>,
     /// What nothing blocks any more, in order.
     ready: VecDeque<usize>,
@@ -82,36 +82,36 @@ struct State {
     args: Arc<[LaunchArg]>,
     events: Events,
     /// Of the device: nothing more is launched.
-    broken: Option<BackendError>,
+    device_error: Option<BackendError>,
     /// Of a child.
-    failure: Option<BackendError>,
+    child_failure: Option<BackendError>,
 }
 
 /// A launch of the host with all that comes of it.
-pub(crate) struct Family {
-    ticket: Arc<Ticket>,
+pub(crate) struct KernelTree {
+    handle: Arc<CommandHandle>,
     queue: Arc<Queue>,
     executable: Arc<Executable>,
     /// The program's variables, and where the queue is among them.
     memory: Arc<dyn Memory>,
-    places: Places,
+    layout: Places,
     /// Where pointers that blocks capture may lead.
-    reached: Vec<MemoryRange>,
+    reachable: Vec<MemoryRange>,
     /// Number and words of the default queue.
     default_queue: Option<(u32, u32)>,
     /// Whether all groups must have one size.
     uniform: bool,
-    state: Mutex<State>,
+    state: Mutex<TreeState>,
 }
 
-impl fmt::Debug for Family {
+impl fmt::Debug for KernelTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Family").field("queue", &self.queue).finish_non_exhaustive()
+        f.debug_struct("KernelTree").field("queue", &self.queue).finish_non_exhaustive()
     }
 }
 
 /// All memory that a launch was given.
-fn reached(launch: &Launch) -> Vec<MemoryRange> {
+fn reachable(launch: &Launch) -> Vec<MemoryRange> {
     let of_arg = |arg: &LaunchArg| match arg {
         LaunchArg::Buffer(range) => range.clone(),
         LaunchArg::Image(range, _) => Some(range.clone()),
@@ -140,31 +140,31 @@ fn argument(passing: &KernelParam, word: u32, parent: &[LaunchArg]) -> BackendRe
     }
 }
 
-impl Family {
+impl KernelTree {
     /// Begins a launch whose kernel may enqueue others; the ticket learns how it ends.
-    pub(crate) fn start(queue: &Arc<Queue>, command: Command, executable: Arc<Executable>, ticket: Arc<Ticket>) {
-        let Command::Once(crate::backend::Action::Launch(first)) = command else {
+    pub(crate) fn start(queue: &Arc<Queue>, command: Command, executable: Arc<Executable>, handle: Arc<CommandHandle>) {
+        let Command::Once(crate::backend::Action::Launch(root)) = command else {
             // A launch of no work-items.
-            queue.device().backend().enqueue(command, ticket.is_timed(), ticket);
+            queue.device().backend().enqueue(command, handle.is_timed(), handle);
             queue.flush();
             return;
         };
         let found = executable.loaded.variables().zip(Places::of(&executable.compiled.module));
-        let Some((memory, places)) = found else {
-            ticket.complete_with(Err(BackendError::Other("the program has no memory for what its kernels enqueue".into())), 0);
+        let Some((memory, layout)) = found else {
+            handle.complete_with(Err(BackendError::Other("the program has no memory for what its kernels enqueue".into())), 0);
             return;
         };
-        let info = find_kernel(&executable, &first.kernel);
-        let family = Arc::new(Self {
-            ticket,
+        let info = find_kernel(&executable, &root.kernel);
+        let tree = Arc::new(Self {
+            handle,
             queue: queue.clone(),
             memory,
-            places,
-            reached: reached(&first),
+            layout,
+            reachable: reachable(&root),
             default_queue: queue.context().default_queue(queue.device()).map(|queue| (queue.number(), queue.size() / 4)),
             uniform: info.is_some_and(|info| !info.non_uniform_groups),
-            state: Mutex::new(State {
-                first: Some(first),
+            state: Mutex::new(TreeState {
+                root: Some(root),
                 nodes: vec![Node::new(0, 0)],
                 ready: VecDeque::new(),
                 waiting: 0,
@@ -172,38 +172,38 @@ impl Family {
                 enqueuing: 0,
                 args: Arc::new([]),
                 events: Events::default(),
-                broken: None,
-                failure: None,
+                device_error: None,
+                child_failure: None,
             }),
             executable,
         });
-        let executable = family.executable.clone();
-        if let Some(family) = executable.turns.begin(family) {
-            family.round();
+        let executable = tree.executable.clone();
+        if let Some(tree) = executable.trees.begin(tree) {
+            tree.launch_wave();
         }
     }
 
     /// Takes what a round has left, and begins the next or ends.
-    fn continued(self: &Arc<Self>, records: &[u32]) {
+    fn wave_done(self: &Arc<Self>, records: &[u32]) {
         let ending = {
             let mut state = self.state.lock();
             let now = self.queue.device().backend().now();
             self.take_records(&mut state, records, now);
             let mut ended = std::mem::take(&mut state.running);
-            let woken = state.events.take_ended();
-            state.wake(&woken, &mut ended);
+            let ready_nodes = state.events.take_ready();
+            state.wake(&ready_nodes, &mut ended);
             state.end(ended, now);
             state.events.collect();
             state.outcome()
         };
         match ending {
-            None => self.round(),
+            None => self.launch_wave(),
             Some(ending) => self.finish(ending),
         }
     }
 
     /// Makes nodes of the records.
-    fn take_records(&self, state: &mut State, mut words: &[u32], now: u64) {
+    fn take_records(&self, state: &mut TreeState, mut words: &[u32], now: u64) {
         let parent = state.enqueuing;
         let mut markers = Vec::new();
         while let Some((record, size)) = Record::read(words) {
@@ -264,7 +264,7 @@ impl Family {
             program: self.executable.loaded.clone(),
             kernel: name.into(),
             args,
-            extra: self.reached.clone(),
+            extra: self.reachable.clone(),
             work_dim: record.dimensions,
             global_offset: record.offset.map(u64::from),
             global_size,
@@ -279,15 +279,15 @@ impl Family {
             let state = self.state.lock();
             (state.nodes[0].times, state.nodes[0].latest)
         };
-        let next = self.executable.turns.end();
-        self.ticket.complete_with(ending.map(|()| times), latest);
+        let next = self.executable.trees.end();
+        self.handle.complete_with(ending.map(|()| times), latest);
         if let Some(next) = next {
-            next.round();
+            next.launch_wave();
         }
     }
 }
 
-impl State {
+impl TreeState {
     /// A launch of the next round is the one that may enqueue something.
     fn enqueues(&mut self, node: usize, launch: &Launch) {
         self.enqueuing = node;
@@ -295,8 +295,8 @@ impl State {
     }
 
     /// Events have ended: what waited for them has one less to wait for. What cannot run any more, or is a marker, ends.
-    fn wake(&mut self, woken: &[(usize, i32)], ended: &mut Vec<usize>) {
-        for &(index, status) in woken {
+    fn wake(&mut self, ready_nodes: &[(usize, i32)], ended: &mut Vec<usize>) {
+        for &(index, status) in ready_nodes {
             let node = &mut self.nodes[index];
             node.waits -= 1;
             node.failed |= status < 0;
@@ -329,12 +329,12 @@ impl State {
             let (parent, event, latest, failed, times) = (node.parent, node.event, node.latest, node.failed, node.times);
             if failed {
                 let why = "a kernel that was enqueued waited for an event that failed";
-                self.failure.get_or_insert_with(|| BackendError::Other(why.into()));
+                self.child_failure.get_or_insert_with(|| BackendError::Other(why.into()));
             }
             let status = if failed { DEPENDENCY_FAILED } else { 0 };
             self.events.end(event, status, [times.end.saturating_sub(times.start), latest.saturating_sub(times.start)]);
-            let woken = self.events.take_ended();
-            self.wake(&woken, &mut ended);
+            let ready_nodes = self.events.take_ready();
+            self.wake(&ready_nodes, &mut ended);
             if index == 0 {
                 continue;
             }
@@ -349,7 +349,7 @@ impl State {
 
     /// How the family ends, if it does.
     fn outcome(&mut self) -> Option<BackendResult<()>> {
-        if let Some(error) = self.broken.take() {
+        if let Some(error) = self.device_error.take() {
             return Some(Err(error));
         }
         if !self.ready.is_empty() {
@@ -358,7 +358,7 @@ impl State {
         if self.waiting > 0 {
             return Some(Err(BackendError::Other("kernels that were enqueued wait for events that nothing ends".into())));
         }
-        Some(self.failure.take().map_or(Ok(()), Err))
+        Some(self.child_failure.take().map_or(Ok(()), Err))
     }
 }
 

@@ -5,35 +5,35 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::Family;
+use super::KernelTree;
 
 /// Whose turn it is.
 #[derive(Debug, Default)]
-pub(crate) struct Turns(Mutex<Waiting>);
+pub(crate) struct TreeQueue(Mutex<Waiting>);
 
 #[derive(Debug, Default)]
 struct Waiting {
     /// A family runs.
     busy: bool,
     /// Those behind it.
-    families: VecDeque<Arc<Family>>,
+    trees: VecDeque<Arc<KernelTree>>,
 }
 
-impl Turns {
+impl TreeQueue {
     /// Gives the family back if it may begin; otherwise it gets its turn later.
-    pub(super) fn begin(&self, family: Arc<Family>) -> Option<Arc<Family>> {
+    pub(super) fn begin(&self, tree: Arc<KernelTree>) -> Option<Arc<KernelTree>> {
         let mut waiting = self.0.lock();
         if std::mem::replace(&mut waiting.busy, true) {
-            waiting.families.push_back(family);
+            waiting.trees.push_back(tree);
             return None;
         }
-        Some(family)
+        Some(tree)
     }
 
     /// The family that runs has ended: the one whose turn it is.
-    pub(super) fn end(&self) -> Option<Arc<Family>> {
+    pub(super) fn end(&self) -> Option<Arc<KernelTree>> {
         let mut waiting = self.0.lock();
-        let next = waiting.families.pop_front();
+        let next = waiting.trees.pop_front();
         waiting.busy = next.is_some();
         next
     }

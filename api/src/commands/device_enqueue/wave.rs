@@ -6,20 +6,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use wgcl_compiler::enqueue::{EVENT_WORDS, EVENTS, FREE, PARAMETER_WORDS, RECORD_WORDS, RECORDS, head};
 
-use super::{Family, Request, State};
+use super::{KernelTree, Request, TreeState};
 use crate::backend::{Action, BackendError, BackendResult, CopyRegion, HostTarget, Launch, Progress, Times};
 
 /// Launches of a round at most.
-const MOST: usize = 256;
+const MAX_LAUNCHES: usize = 256;
 
 /// What is written before the launches.
 #[derive(Default)]
-struct Written {
+struct QueueWrites {
     bytes: Vec<u8>,
     regions: Vec<CopyRegion>,
 }
 
-impl Written {
+impl QueueWrites {
     fn add(&mut self, at: u64, words: &[u32]) {
         if words.is_empty() {
             return;
@@ -31,41 +31,41 @@ impl Written {
 }
 
 /// What a round launches.
-struct Planned {
+struct WaveLaunch {
     launch: Launch,
     node: usize,
     profile: bool,
 }
 
-impl Family {
+impl KernelTree {
     /// The byte of the queue's word.
     const fn byte(&self, word: usize) -> u64 {
-        self.places.queue + word as u64 * 4
+        self.layout.queue + word as u64 * 4
     }
 
     /// Begins a round.
-    pub(super) fn round(self: &Arc<Self>) {
-        let (written, planned) = self.plan(&mut self.state.lock());
+    pub(super) fn launch_wave(self: &Arc<Self>) {
+        let (writes, launches) = self.plan(&mut self.state.lock());
         let device = self.queue.device().backend();
-        let write = Action::Write { dst: self.memory.clone(), src: Arc::new(written.bytes), regions: written.regions };
-        device.enqueue(write.into(), false, Arc::new(Running { family: self.clone(), node: None }));
-        for Planned { launch, node, profile } in planned {
-            device.enqueue(Action::Launch(launch).into(), profile, Arc::new(Running { family: self.clone(), node: Some(node) }));
+        let write = Action::Write { dst: self.memory.clone(), src: Arc::new(writes.bytes), regions: writes.regions };
+        device.enqueue(write.into(), false, Arc::new(WaveCommand { tree: self.clone(), node: None }));
+        for WaveLaunch { launch, node, profile } in launches {
+            device.enqueue(Action::Launch(launch).into(), profile, Arc::new(WaveCommand { tree: self.clone(), node: Some(node) }));
         }
-        self.read(&[(head::USED, head::WORDS)], Family::headed);
+        self.read(&[(head::USED, head::WORDS)], KernelTree::header_read);
         device.flush();
     }
 
     /// What comes next.
-    fn plan(&self, state: &mut State) -> (Written, Vec<Planned>) {
-        let mut written = Written::default();
-        let mut planned = Vec::new();
-        if let Some(launch) = state.first.take() {
+    fn plan(&self, state: &mut TreeState) -> (QueueWrites, Vec<WaveLaunch>) {
+        let mut writes = QueueWrites::default();
+        let mut launches = Vec::new();
+        if let Some(launch) = state.root.take() {
             state.enqueues(0, &launch);
-            planned.push(Planned { launch, node: 0, profile: self.ticket.is_timed() });
+            launches.push(WaveLaunch { launch, node: 0, profile: self.handle.is_timed() });
         }
         let mut words = 0;
-        while planned.len() < MOST
+        while launches.len() < MAX_LAUNCHES
             && let Some(&node) = state.ready.front()
         {
             let Some(request) = &state.nodes[node].record else {
@@ -83,29 +83,29 @@ impl Family {
             let (launch, enqueues) = match child {
                 Ok(child) => child,
                 Err(error) => {
-                    state.broken.get_or_insert(error);
+                    state.device_error.get_or_insert(error);
                     break;
                 }
             };
-            if let (Some(Request { record, .. }), Some(place)) = (record, self.places.parameters) {
-                written.add(place + words as u64 * 4, &record.captures);
+            if let (Some(Request { record, .. }), Some(place)) = (record, self.layout.parameters) {
+                writes.add(place + words as u64 * 4, &record.captures);
                 words += record.captures.len();
             }
             if enqueues {
                 state.enqueues(node, &launch);
             }
-            planned.push(Planned { launch, node, profile });
+            launches.push(WaveLaunch { launch, node, profile });
             if enqueues {
                 break;
             }
         }
-        state.running.extend(planned.iter().map(|planned| planned.node));
-        self.write_queue(state, &mut written);
-        (written, planned)
+        state.running.extend(launches.iter().map(|launch| launch.node));
+        self.write_queue(state, &mut writes);
+        (writes, launches)
     }
 
     /// What kernels have to know.
-    fn write_queue(&self, state: &mut State, written: &mut Written) {
+    fn write_queue(&self, state: &mut TreeState, writes: &mut QueueWrites) {
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let properties = self.queue.device().properties();
         let (queue_number, queue_words) = self.default_queue.unwrap_or((0, 0));
@@ -118,31 +118,31 @@ impl Family {
         words[head::QUEUE_NUMBER] = queue_number;
         words[head::GROUP_SIZES..head::GROUP_SIZES + 3].copy_from_slice(&properties.max_group_size);
         words[head::UNIFORM] = u32::from(self.uniform);
-        written.add(self.byte(0), &words);
+        writes.add(self.byte(0), &words);
         if let Some(list) = state.events.take_list() {
-            written.add(self.byte(FREE), &list);
+            writes.add(self.byte(FREE), &list);
         }
         for (event, words) in state.events.take_changes() {
-            written.add(self.byte(EVENTS + (event as usize - 1) * EVENT_WORDS + 1), &words);
+            writes.add(self.byte(EVENTS + (event as usize - 1) * EVENT_WORDS + 1), &words);
         }
     }
 
     /// Reads words of the queue, so many from each of these on, and goes on with them.
-    fn read(self: &Arc<Self>, places: &[(usize, usize)], next: fn(&Arc<Self>, &[u32])) {
+    fn read(self: &Arc<Self>, layout: &[(usize, usize)], next: fn(&Arc<Self>, &[u32])) {
         let mut size = 0;
         let mut regions = Vec::new();
-        for &(word, count) in places.iter().filter(|(_, count)| *count > 0) {
+        for &(word, count) in layout.iter().filter(|(_, count)| *count > 0) {
             regions.push(CopyRegion { buffer: self.byte(word), host: size, size: count as u64 * 4 });
             size += count as u64 * 4;
         }
-        let bytes = Arc::new(Bytes(Mutex::new(vec![0; usize::try_from(size).unwrap_or(0)])));
+        let bytes = Arc::new(ReadBytes(Mutex::new(vec![0; usize::try_from(size).unwrap_or(0)])));
         let read = Action::Read { src: self.memory.clone(), dst: bytes.clone(), regions };
-        let told = Told { family: self.clone(), bytes, next, done: AtomicBool::new(false) };
-        self.queue.device().backend().enqueue(read.into(), false, Arc::new(told));
+        let reading = QueueRead { tree: self.clone(), bytes, next, done: AtomicBool::new(false) };
+        self.queue.device().backend().enqueue(read.into(), false, Arc::new(reading));
     }
 
     /// The head has come: the rest is read, if there is any.
-    fn headed(self: &Arc<Self>, words: &[u32]) {
+    fn header_read(self: &Arc<Self>, words: &[u32]) {
         let used = (words.get(head::USED).copied().unwrap_or(0) as usize).min(RECORD_WORDS);
         let taken = words.get(head::EVENTS_TAKEN).copied().unwrap_or(0) as usize;
         let events = {
@@ -151,10 +151,10 @@ impl Family {
             state.events.words()
         };
         if used == 0 && events == 0 {
-            self.continued(&[]);
+            self.wave_done(&[]);
             return;
         }
-        self.read(&[(EVENTS, events), (RECORDS, used)], Family::all_read);
+        self.read(&[(EVENTS, events), (RECORDS, used)], KernelTree::all_read);
         self.queue.device().backend().flush();
     }
 
@@ -166,65 +166,65 @@ impl Family {
             state.events.read(events);
             records.to_vec()
         };
-        self.continued(&records);
+        self.wave_done(&records);
     }
 }
 
 /// What the host reads.
 #[derive(Debug)]
-struct Bytes(Mutex<Vec<u8>>);
+struct ReadBytes(Mutex<Vec<u8>>);
 
-impl HostTarget for Bytes {
+impl HostTarget for ReadBytes {
     fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
         f(&mut self.0.lock());
     }
 }
 
 /// A command of a round but the last one.
-struct Running {
-    family: Arc<Family>,
+struct WaveCommand {
+    tree: Arc<KernelTree>,
     /// The launch that it is.
     node: Option<usize>,
 }
 
-impl Progress for Running {
+impl Progress for WaveCommand {
     fn submitted(&self, now: u64) {
         if self.node == Some(0) {
-            self.family.ticket.submitted(now);
+            self.tree.handle.submitted(now);
         }
     }
 
     fn running(&self) {
         if self.node == Some(0) {
-            self.family.ticket.running();
+            self.tree.handle.running();
         }
     }
 
     fn print(&self, text: &[u8]) {
-        self.family.ticket.print(text);
+        self.tree.handle.print(text);
     }
 
     fn complete(&self, result: BackendResult<Times>) {
-        let mut state = self.family.state.lock();
+        let mut state = self.tree.state.lock();
         match (result, self.node) {
             (Ok(times), Some(node)) => state.nodes[node].times = times,
             (Ok(_), None) => {}
             (Err(error), _) => {
-                state.broken.get_or_insert(error);
+                state.device_error.get_or_insert(error);
             }
         }
     }
 }
 
 /// The last command of a round. Dropped without completion (a device that died) it ends the family.
-struct Told {
-    family: Arc<Family>,
-    bytes: Arc<Bytes>,
-    next: fn(&Arc<Family>, &[u32]),
+struct QueueRead {
+    tree: Arc<KernelTree>,
+    bytes: Arc<ReadBytes>,
+    next: fn(&Arc<KernelTree>, &[u32]),
     done: AtomicBool,
 }
 
-impl Progress for Told {
+impl Progress for QueueRead {
     fn submitted(&self, _now: u64) {}
 
     fn running(&self) {}
@@ -237,20 +237,20 @@ impl Progress for Told {
             Ok(_) => {
                 let bytes = std::mem::take(&mut *self.bytes.0.lock());
                 let words: Vec<u32> = bytes.chunks_exact(4).map(|b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect();
-                (self.next)(&self.family, &words);
+                (self.next)(&self.tree, &words);
             }
             Err(error) => {
-                let error = self.family.state.lock().broken.take().unwrap_or(error);
-                self.family.finish(Err(error));
+                let error = self.tree.state.lock().device_error.take().unwrap_or(error);
+                self.tree.finish(Err(error));
             }
         }
     }
 }
 
-impl Drop for Told {
+impl Drop for QueueRead {
     fn drop(&mut self) {
         if !self.done.swap(true, Ordering::AcqRel) {
-            self.family.finish(Err(BackendError::DeviceLost("the device dropped a command".into())));
+            self.tree.finish(Err(BackendError::DeviceLost("the device dropped a command".into())));
         }
     }
 }

@@ -138,7 +138,7 @@ impl Device {
         if !self.is_divisible() {
             return AffinityDomain::empty();
         }
-        let domains: AffinityDomain = self.backend().divisions().iter().map(|division| division.domain).collect();
+        let domains: AffinityDomain = self.backend().affinity_divisions().iter().map(|division| division.domain).collect();
         if domains.is_empty() { domains } else { domains | AffinityDomain::NEXT_PARTITIONABLE }
     }
 
@@ -174,7 +174,7 @@ impl Device {
             }
             Partition::ByCounts(counts) => in_row(self.check_counts(counts)?),
             Partition::ByAffinityDomain(wanted) => {
-                let divisions = self.backend().divisions();
+                let divisions = self.backend().affinity_divisions();
                 // The scheme is then not among those that are reported.
                 ensure!(!divisions.is_empty(), InvalidValue, "no affinity domain divides {}", self.name());
                 let next = *wanted == AffinityDomain::NEXT_PARTITIONABLE;
@@ -206,7 +206,7 @@ impl Device {
     /// If the backend has no such parts.
     pub fn sub_devices(self: &Arc<Self>, parts: &Parts) -> Result<Vec<Arc<Self>>> {
         let part = |units: &Vec<u32>| {
-            let backend = self.backend().part(units);
+            let backend = self.backend().sub_device(units);
             let backend = backend.ok_or_else(|| Error::DevicePartitionFailed(format!("no part of the units {units:?}").into()))?;
             Ok(Self::part_of(self, backend, parts.properties.clone()))
         };

@@ -3,24 +3,24 @@
 use std::sync::Arc;
 use std::thread;
 
-use super::{Ending, Event, Failed, Status, Step, run};
+use super::{Event, Outcome, Status, Termination, Transition, run};
 use crate::backend::{BackendResult, Progress, Times};
-use crate::commands::command::Kept;
+use crate::commands::command::RetainedObject;
 use crate::types::error::Error;
 use crate::types::lock::{Mutex, Rank};
 
 /// What the device knows of an event. Dropped without completion (a device that died) it fails the event.
-pub(crate) struct Ticket {
+pub(crate) struct CommandHandle {
     event: Arc<Event>,
     /// Objects that must outlive the command.
-    kept: Mutex<Vec<Kept>>,
+    retained: Mutex<Vec<RetainedObject>>,
     /// The command does not run, only its turn is awaited: how it ends.
-    failed: Option<Failed>,
+    failed: Option<Termination>,
 }
 
-impl Ticket {
-    pub(super) fn new(event: &Arc<Event>, kept: Vec<Kept>, failed: Option<Failed>) -> Arc<Self> {
-        Arc::new(Self { event: event.clone(), kept: Mutex::new(Rank::Callbacks, kept), failed })
+impl CommandHandle {
+    pub(super) fn new(event: &Arc<Event>, retained: Vec<RetainedObject>, failed: Option<Termination>) -> Arc<Self> {
+        Arc::new(Self { event: event.clone(), retained: Mutex::new(Rank::Callbacks, retained), failed })
     }
 
     /// Whether somebody wants exact times of the command.
@@ -34,13 +34,13 @@ impl Ticket {
         self.complete(result);
     }
 
-    fn finish(&self, ending: Ending) {
-        let kept = std::mem::take(&mut *self.kept.lock());
-        run(Step::Finish(self.event.clone(), ending, kept), true);
+    fn finish(&self, outcome: Outcome) {
+        let retained = std::mem::take(&mut *self.retained.lock());
+        run(Transition::Finish(self.event.clone(), outcome, retained), true);
     }
 }
 
-impl Progress for Ticket {
+impl Progress for CommandHandle {
     fn submitted(&self, now: u64) {
         if self.failed.is_none() {
             self.event.advance(Status::SUBMITTED, Some(now));
@@ -53,7 +53,7 @@ impl Progress for Ticket {
         }
     }
 
-    fn is_awaited_here(&self) -> bool {
+    fn is_awaited_by_this_thread(&self) -> bool {
         self.event.awaiting == Some(thread::current().id())
     }
 
@@ -62,24 +62,24 @@ impl Progress for Ticket {
     }
 
     fn complete(&self, result: BackendResult<Times>) {
-        let ending = match (&self.failed, result) {
+        let outcome = match (&self.failed, result) {
             (Some(failed), _) => Err(failed.clone()),
             (None, Ok(times)) => Ok(Some(times)),
-            (None, Err(error)) => Err(Failed::first(self.event.report(error.into()))),
+            (None, Err(error)) => Err(Termination::first(self.event.report(error.into()))),
         };
-        if ending.is_ok() && self.event.status() > Status::RUNNING {
+        if outcome.is_ok() && self.event.status() > Status::RUNNING {
             // Callbacks for the states before must come, and come first, however quick the device was.
             self.event.advance(Status::SUBMITTED, None);
             self.event.advance(Status::RUNNING, None);
         }
-        self.finish(ending);
+        self.finish(outcome);
     }
 }
 
-impl Drop for Ticket {
+impl Drop for CommandHandle {
     fn drop(&mut self) {
         if !self.event.status().is_done() {
-            self.finish(Err(Failed::first(self.event.report(Error::OutOfResources("the device dropped the command".into())))));
+            self.finish(Err(Termination::first(self.event.report(Error::OutOfResources("the device dropped the command".into())))));
         }
     }
 }

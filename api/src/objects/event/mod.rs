@@ -19,7 +19,7 @@
 
 mod command_handle;
 
-pub(crate) use command_handle::Ticket;
+pub(crate) use command_handle::CommandHandle;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -30,9 +30,9 @@ use std::thread::{self, ThreadId};
 use parking_lot::Condvar;
 
 use crate::backend::{Command, Times};
-use crate::commands::command::{CommandType, Kept, Prepared, Work};
-use crate::commands::device_enqueue::Family;
-use crate::commands::failure::{Failure, Place, Told};
+use crate::commands::command::{CommandType, PendingCommand, Prepared, RetainedObject};
+use crate::commands::device_enqueue::KernelTree;
+use crate::commands::failure::{Failure, QueuePosition, ReportedVia};
 use crate::objects::context::{Context, Notify};
 use crate::objects::device::Device;
 use crate::objects::queue::Queue;
@@ -89,13 +89,13 @@ pub struct Profile {
 pub type Callback = Box<dyn FnOnce(&Arc<Event>, Status) + Send>;
 
 /// Somebody who waits for an event.
-struct Waiter {
+struct Dependent {
     event: Arc<Event>,
     /// The event is in the waiter's wait list: a failure is handed on. Otherwise it is the order of a queue, which knows of the failures itself.
     explicit: bool,
 }
 
-struct State {
+struct EventState {
     status: Status,
     profile: Profile,
     /// Handed to the device; of a user event: its status was set.
@@ -103,15 +103,15 @@ struct State {
     /// Somebody has asked for the status while the command was in a batch.
     polled: bool,
     /// Somebody waits: flush as soon as the command is handed to the device.
-    wanted: bool,
-    work: Option<Work>,
+    flush_on_issue: bool,
+    work: Option<PendingCommand>,
     /// Why the command fails: that of an event of its wait list as long as it is not done.
     failure: Option<Arc<Failure>>,
     /// The failure is that of an event of its wait list.
-    has_waited: bool,
-    waiters: Vec<Waiter>,
+    in_wait_list: bool,
+    dependents: Vec<Dependent>,
     /// Events of the wait list that were issued, not done, when they stopped blocking.
-    watched: Vec<Arc<Event>>,
+    issued_blockers: Vec<Arc<Event>>,
     callbacks: Vec<(Status, Callback)>,
 }
 
@@ -122,10 +122,10 @@ pub struct Event {
     queue: Option<Arc<Queue>>,
     command: CommandType,
     /// The command's place in its queue, but for its number.
-    place: Place,
+    position: QueuePosition,
     number: AtomicU64,
     blockers: AtomicUsize,
-    state: Mutex<State>,
+    state: Mutex<EventState>,
     done: Condvar,
     /// What a trace has of it, if one is made.
     traced: Option<Arc<Traced>>,
@@ -153,12 +153,12 @@ impl Object for Event {
 
 /// How an event fails.
 #[derive(Clone)]
-struct Failed {
+struct Termination {
     status: Status,
     failure: Arc<Failure>,
 }
 
-impl Failed {
+impl Termination {
     /// It is the event with which the failure begins.
     fn first(failure: Arc<Failure>) -> Self {
         Self { status: failure.status(), failure }
@@ -171,20 +171,20 @@ impl Failed {
 }
 
 /// How an event ends.
-type Ending = std::result::Result<Option<Times>, Failed>;
+type Outcome = std::result::Result<Option<Times>, Termination>;
 
 /// A step of the graph.
-enum Step {
+enum Transition {
     /// Nothing blocks the event any more.
     Ready(Arc<Event>),
     /// The command cannot run; what it would have used.
-    Fail(Arc<Event>, Failed, Vec<Kept>),
+    Fail(Arc<Event>, Termination, Vec<RetainedObject>),
     /// The event ends; what the command used.
-    Finish(Arc<Event>, Ending, Vec<Kept>),
+    Finish(Arc<Event>, Outcome, Vec<RetainedObject>),
 }
 
 /// What becomes of a wish to wait for an event.
-enum Wait {
+enum BlockerStatus {
     Blocked,
     Issued,
     /// It is done, or has failed.
@@ -194,10 +194,10 @@ enum Wait {
 impl Event {
     fn make(
         context: Arc<Context>,
-        (queue, place): (Option<Arc<Queue>>, Place),
+        (queue, position): (Option<Arc<Queue>>, QueuePosition),
         command: CommandType,
         status: Status,
-        work: Option<Work>,
+        work: Option<PendingCommand>,
     ) -> Arc<Self> {
         let traced = work.as_ref().and_then(|work| Traced::new(command, work));
         let awaiting = work.as_ref().filter(|work| work.is_blocking).map(|_| thread::current().id());
@@ -207,23 +207,23 @@ impl Event {
             context,
             queue,
             command,
-            place,
-            number: AtomicU64::new(place.number),
+            position,
+            number: AtomicU64::new(position.number),
             // One for whoever makes the event, until all of its dependencies are registered.
             blockers: AtomicUsize::new(1),
             state: Mutex::new(
                 Rank::Event,
-                State {
+                EventState {
                     status,
                     profile,
                     issued: false,
                     polled: false,
-                    wanted: false,
+                    flush_on_issue: false,
                     work,
                     failure: None,
-                    has_waited: false,
-                    waiters: Vec::new(),
-                    watched: Vec::new(),
+                    in_wait_list: false,
+                    dependents: Vec::new(),
+                    issued_blockers: Vec::new(),
                     callbacks: Vec::new(),
                 },
             ),
@@ -236,12 +236,12 @@ impl Event {
 
     /// clCreateUserEvent
     pub fn user(context: &Arc<Context>) -> Arc<Self> {
-        Self::make(context.clone(), (None, Place::default()), CommandType::User, Status::SUBMITTED, None)
+        Self::make(context.clone(), (None, QueuePosition::default()), CommandType::User, Status::SUBMITTED, None)
     }
 
-    /// A command that waits for [`Event::start`]. Its number in `place` is not known yet.
-    pub(crate) fn command(queue: &Arc<Queue>, command: CommandType, work: Work, place: Place) -> Arc<Self> {
-        Self::make(queue.context().clone(), (Some(queue.clone()), place), command, Status::QUEUED, Some(work))
+    /// A command that waits for [`Event::start`]. Its number in `position` is not known yet.
+    pub(crate) fn command(queue: &Arc<Queue>, command: CommandType, work: PendingCommand, position: QueuePosition) -> Arc<Self> {
+        Self::make(queue.context().clone(), (Some(queue.clone()), position), command, Status::QUEUED, Some(work))
     }
 
     /// Gives the command its number, before anybody else knows of it.
@@ -250,15 +250,15 @@ impl Event {
     }
 
     /// Somebody will know when the command is done.
-    fn is_heard_of(&self) {
+    fn note_awaited(&self) {
         if let Some(queue) = &self.queue {
             queue.awaited().waits_for(self.number.load(Ordering::Relaxed));
         }
     }
 
     /// The command's place in its queue.
-    pub(crate) fn place(&self) -> Place {
-        Place { number: self.number.load(Ordering::Acquire), ..self.place }
+    pub(crate) fn position(&self) -> QueuePosition {
+        QueuePosition { number: self.number.load(Ordering::Acquire), ..self.position }
     }
 
     /// Registers what the command waits for, explicitly and by its queue's order, and hands it to its device once nothing blocks it.
@@ -266,28 +266,28 @@ impl Event {
         for (list, explicit) in [(wait_list, true), (order, false)] {
             for blocker in list {
                 if explicit {
-                    blocker.is_heard_of();
+                    blocker.note_awaited();
                 }
                 if let (true, Some(traced), Some(other)) = (explicit, &self.traced, &blocker.traced) {
                     traced.follow(other);
                 }
                 self.blockers.fetch_add(1, Ordering::AcqRel);
-                match blocker.add_waiter(self, explicit) {
-                    Wait::Blocked => {
+                match blocker.add_dependent(self, explicit) {
+                    BlockerStatus::Blocked => {
                         // A command of another device waits in that device's batch until somebody flushes it: that is us.
                         if !self.same_device(blocker) {
                             blocker.flush();
                         }
                     }
-                    Wait::Issued => {
+                    BlockerStatus::Issued => {
                         if explicit {
-                            self.state.lock().watched.push(blocker.clone());
+                            self.state.lock().issued_blockers.push(blocker.clone());
                         }
                         self.blockers.fetch_sub(1, Ordering::AcqRel);
                     }
-                    Wait::Done(failure) => {
+                    BlockerStatus::Done(failure) => {
                         if let (true, Some(failure)) = (explicit, failure) {
-                            self.waited_for(failure);
+                            self.wait_list_failed(failure);
                         }
                         self.blockers.fetch_sub(1, Ordering::AcqRel);
                     }
@@ -295,7 +295,7 @@ impl Event {
             }
         }
         if self.unblock() {
-            run(Step::Ready(self.clone()), false);
+            run(Transition::Ready(self.clone()), false);
         }
     }
 
@@ -311,15 +311,15 @@ impl Event {
         }
     }
 
-    fn add_waiter(&self, waiter: &Arc<Self>, explicit: bool) -> Wait {
+    fn add_dependent(&self, dependent: &Arc<Self>, explicit: bool) -> BlockerStatus {
         let mut state = self.state.lock();
         if state.status.is_done() {
-            Wait::Done(state.failure.clone())
-        } else if state.issued && self.same_device(waiter) {
-            Wait::Issued
+            BlockerStatus::Done(state.failure.clone())
+        } else if state.issued && self.same_device(dependent) {
+            BlockerStatus::Issued
         } else {
-            state.waiters.push(Waiter { event: waiter.clone(), explicit });
-            Wait::Blocked
+            state.dependents.push(Dependent { event: dependent.clone(), explicit });
+            BlockerStatus::Blocked
         }
     }
 
@@ -344,14 +344,14 @@ impl Event {
     }
 
     /// An event of the wait list has failed.
-    fn waited_for(&self, failure: Arc<Failure>) {
+    fn wait_list_failed(&self, failure: Arc<Failure>) {
         let mut state = self.state.lock();
         state.failure.get_or_insert(failure);
-        state.has_waited = true;
+        state.in_wait_list = true;
     }
 
     /// Contents that the command needs did not arrive.
-    pub(crate) fn lacks(&self, error: Error) {
+    pub(crate) fn migration_failed(&self, error: Error) {
         let failure = self.report(error);
         self.state.lock().failure.get_or_insert(failure);
     }
@@ -360,23 +360,23 @@ impl Event {
     pub(crate) fn failure(&self) -> Option<(Arc<Failure>, bool)> {
         let state = self.state.lock();
         let failure = state.failure.clone().filter(|_| state.status.is_failed())?;
-        Some((failure, state.has_waited))
+        Some((failure, state.in_wait_list))
     }
 
     /// The application is told of its failure and of those before it in the queue.
-    pub(crate) fn tell(&self, told: Told) {
+    pub(crate) fn mark_reported(&self, via: ReportedVia) {
         if let Some((failure, _)) = self.failure() {
-            failure.tell(&self.context, told);
+            failure.mark_reported(&self.context, via);
         }
         if let Some(queue) = &self.queue {
-            queue.tell(self.place(), told);
+            queue.mark_reported(self.position(), via);
         }
     }
 
     /// The status, for an application that asks again and again: a command that waits in a batch is flushed at the first time. Applications must
     /// call clFlush before they poll, but many do not.
     pub fn poll(&self) -> Status {
-        self.is_heard_of();
+        self.note_awaited();
         let mut state = self.state.lock();
         let status = state.status;
         let first = !status.is_done() && state.issued && !std::mem::replace(&mut state.polled, true);
@@ -385,27 +385,27 @@ impl Event {
             self.flush();
         }
         if status.is_failed() {
-            self.tell(Told::Status);
+            self.mark_reported(ReportedVia::Status);
         }
         status
     }
 
     /// Sees to it that the command runs as soon as nothing blocks it.
     pub fn flush(&self) {
-        self.want();
+        self.request_flush();
         if let Some(queue) = &self.queue {
             queue.flush();
         }
     }
 
     /// Sees to it that the command does not stay in a batch if it is handed to the device later than a flush that meant it.
-    pub(crate) fn want(&self) {
-        self.state.lock().wanted = true;
+    pub(crate) fn request_flush(&self) {
+        self.state.lock().flush_on_issue = true;
     }
 
     /// Waits until the command is done, and has its device run what it has to run for that.
     pub fn wait(&self) -> Status {
-        self.is_heard_of();
+        self.note_awaited();
         if let Some(queue) = &self.queue {
             queue.device().backend().flush_until(&|| self.status().is_done());
         }
@@ -421,7 +421,7 @@ impl Event {
     /// # Errors
     /// If there is no event, they are of several contexts, or one of them failed.
     pub fn wait_all(events: &[Arc<Self>]) -> Result<()> {
-        lint::waits();
+        lint::check_blocking_call();
         let Some(first) = events.first() else {
             return Err(Error::InvalidValue("the list of events is empty".into()));
         };
@@ -429,7 +429,7 @@ impl Event {
         // All of them before the first is waited for, which may be on another device.
         let mut devices: Vec<&Arc<Device>> = Vec::new();
         for event in events {
-            event.want();
+            event.request_flush();
             if let Some(queue) = &event.queue
                 && !devices.iter().any(|device| Arc::ptr_eq(device, queue.device()))
             {
@@ -443,7 +443,7 @@ impl Event {
         for event in events {
             let status = event.wait();
             if status.is_failed() {
-                event.tell(Told::Events);
+                event.mark_reported(ReportedVia::Events);
                 failed = Some(status);
             }
         }
@@ -461,14 +461,14 @@ impl Event {
         ensure!(self.command == CommandType::User, InvalidEvent, "the event is not a user event");
         ensure!(status.is_done(), InvalidValue, "execution status {} is neither CL_COMPLETE nor negative", status.0);
         ensure!(!std::mem::replace(&mut self.state.lock().issued, true), InvalidOperation, "the status of this user event was set before");
-        let ending = if status.is_failed() { Err(Failed::first(Failure::new(status))) } else { Ok(None) };
-        run(Step::Finish(self.clone(), ending, Vec::new()), true);
+        let outcome = if status.is_failed() { Err(Termination::first(Failure::new(status))) } else { Ok(None) };
+        run(Transition::Finish(self.clone(), outcome, Vec::new()), true);
         Ok(())
     }
 
     /// clSetEventCallback: `callback` runs once the command reaches `trigger` or fails.
     pub fn on_status(self: &Arc<Self>, trigger: Status, callback: Callback) {
-        self.is_heard_of();
+        self.note_awaited();
         let mut state = self.state.lock();
         if state.status > trigger {
             state.callbacks.push((trigger, callback));
@@ -532,69 +532,73 @@ impl Event {
     }
 
     /// Hands the command to its device, or finds out why that cannot be.
-    fn issue(self: &Arc<Self>, steps: &mut VecDeque<Step>) {
+    fn issue(self: &Arc<Self>, transitions: &mut VecDeque<Transition>) {
         let Some(queue) = &self.queue else { return };
         let mut state = self.state.lock();
         let waited = state.failure.clone();
         let Some(work) = state.work.take() else { return };
         drop(state);
         // What gives something back is not stopped by what merely comes before it.
-        let gives_back = matches!(self.command, CommandType::UnmapMemObject | CommandType::SvmUnmap | CommandType::SvmFree);
-        if (waited.is_some() || !gives_back)
+        let releases_memory = matches!(self.command, CommandType::UnmapMemObject | CommandType::SvmUnmap | CommandType::SvmFree);
+        if (waited.is_some() || !releases_memory)
             && let Some(failure) = self.reached_by(waited, &[])
         {
-            steps.push_back(Step::Fail(self.clone(), Failed::dependent(failure), work.into_kept()));
+            transitions.push_back(Transition::Fail(self.clone(), Termination::dependent(failure), work.into_retained()));
             return;
         }
         match work.prepare(queue, self) {
-            Prepared::Command(command, kept) => {
-                queue.device().backend().enqueue(*command, self.is_timed(), Ticket::new(self, kept, None));
-                let (waiters, wanted) = {
+            Prepared::Command(command, retained) => {
+                queue.device().backend().enqueue(*command, self.is_timed(), CommandHandle::new(self, retained, None));
+                let (dependents, flush_on_issue) = {
                     let mut state = self.state.lock();
                     state.issued = true;
-                    let waiters = state.waiters.extract_if(.., |waiter| self.same_device(&waiter.event)).collect::<Vec<_>>();
-                    (waiters, state.wanted)
+                    let dependents = state.dependents.extract_if(.., |dependent| self.same_device(&dependent.event)).collect::<Vec<_>>();
+                    (dependents, state.flush_on_issue)
                 };
-                if wanted {
+                if flush_on_issue {
                     queue.flush();
                 }
-                for waiter in waiters {
-                    if waiter.explicit {
-                        waiter.event.state.lock().watched.push(self.clone());
+                for dependent in dependents {
+                    if dependent.explicit {
+                        dependent.event.state.lock().issued_blockers.push(self.clone());
                     }
-                    if waiter.event.unblock() {
-                        steps.push_back(Step::Ready(waiter.event));
+                    if dependent.event.unblock() {
+                        transitions.push_back(Transition::Ready(dependent.event));
                     }
                 }
             }
             // It counts as handed to the device when it has ended: what comes behind it comes behind its children.
-            Prepared::Family(command, executable, kept) => Family::start(queue, *command, executable, Ticket::new(self, kept, None)),
+            Prepared::KernelTree(command, executable, retained) => {
+                KernelTree::start(queue, *command, executable, CommandHandle::new(self, retained, None))
+            }
             // Contents are on their way from another device; `resume` comes when they are here.
             Prepared::Later => {}
-            Prepared::Failed(error, kept) => steps.push_back(Step::Fail(self.clone(), Failed::first(self.report(error)), kept)),
+            Prepared::Failed(error, retained) => {
+                transitions.push_back(Transition::Fail(self.clone(), Termination::first(self.report(error)), retained))
+            }
         }
     }
 
     /// Ends a command that will not run. In an in-order queue it has its turn all the same: whoever sees its end may take everything before it as
     /// ended too. It does not count as issued, so that what waits for it learns of the failure before it runs.
-    fn fail(self: &Arc<Self>, failed: Failed, kept: Vec<Kept>, steps: &mut VecDeque<Step>) {
+    fn fail(self: &Arc<Self>, failed: Termination, retained: Vec<RetainedObject>, transitions: &mut VecDeque<Transition>) {
         match &self.queue {
             Some(queue) if !queue.out_of_order() => {
-                queue.device().backend().enqueue(Command::Nop, false, Ticket::new(self, kept, Some(failed)));
+                queue.device().backend().enqueue(Command::Nop, false, CommandHandle::new(self, retained, Some(failed)));
                 queue.flush();
             }
-            _ => steps.push_back(Step::Finish(self.clone(), Err(failed), kept)),
+            _ => transitions.push_back(Transition::Finish(self.clone(), Err(failed), retained)),
         }
     }
 
     /// Continues a command whose memory has arrived, or not: then with what it would have used.
-    pub(crate) fn resume(self: &Arc<Self>, work: std::result::Result<Work, (Error, Vec<Kept>)>) {
+    pub(crate) fn resume(self: &Arc<Self>, work: std::result::Result<PendingCommand, (Error, Vec<RetainedObject>)>) {
         match work {
             Ok(work) => {
                 self.state.lock().work = Some(work);
-                run(Step::Ready(self.clone()), true);
+                run(Transition::Ready(self.clone()), true);
             }
-            Err((error, kept)) => run(Step::Fail(self.clone(), Failed::first(self.report(error)), kept), true),
+            Err((error, retained)) => run(Transition::Fail(self.clone(), Termination::first(self.report(error)), retained), true),
         }
     }
 
@@ -606,44 +610,44 @@ impl Event {
     }
 
     /// The failure that reaches a command that did not fail itself: of its wait list (`waited`), of the order of its queue, of the memory that it used.
-    fn reached_by(&self, waited: Option<Arc<Failure>>, kept: &[Kept]) -> Option<Arc<Failure>> {
+    fn reached_by(&self, waited: Option<Arc<Failure>>, retained: &[RetainedObject]) -> Option<Arc<Failure>> {
         let queue = self.queue.as_ref()?;
-        let place = self.place();
+        let position = self.position();
         match waited {
             // Who has been told and waits for it all the same has to be told of this command.
-            Some(failure) if !failure.reaches(place.number) => Some(Failure::new(Status::DEPENDENCY_FAILED)),
+            Some(failure) if !failure.reaches(position.number) => Some(Failure::new(Status::DEPENDENCY_FAILED)),
             Some(failure) => Some(failure),
-            None => queue.failure(place).or_else(|| kept.iter().find_map(|object| object.failure(place.number))),
+            None => queue.failure(position).or_else(|| retained.iter().find_map(|object| object.failure(position.number))),
         }
     }
 
     /// Ends the event and frees what waits for it.
-    fn finish(self: &Arc<Self>, ending: Ending, kept: Vec<Kept>, steps: &mut VecDeque<Step>) {
-        let (watched, mut waited) = {
+    fn finish(self: &Arc<Self>, outcome: Outcome, retained: Vec<RetainedObject>, transitions: &mut VecDeque<Transition>) {
+        let (issued_blockers, mut waited) = {
             let mut state = self.state.lock();
             if state.status.is_done() {
                 return;
             }
-            (std::mem::take(&mut state.watched), state.failure.clone())
+            (std::mem::take(&mut state.issued_blockers), state.failure.clone())
         };
-        if let Some((failure, _)) = watched.iter().find_map(|event| event.failure()) {
-            self.waited_for(failure.clone());
+        if let Some((failure, _)) = issued_blockers.iter().find_map(|event| event.failure()) {
+            self.wait_list_failed(failure.clone());
             waited.get_or_insert(failure);
         }
-        let (status, times, failure) = match ending {
-            Err(Failed { status, failure }) => (status, None, Some(failure)),
-            Ok(times) => match self.reached_by(waited, &kept) {
+        let (status, times, failure) = match outcome {
+            Err(Termination { status, failure }) => (status, None, Some(failure)),
+            Ok(times) => match self.reached_by(waited, &retained) {
                 Some(failure) => (Status::DEPENDENCY_FAILED, times, Some(failure)),
                 None => (Status::COMPLETE, times, None),
             },
         };
         // Whoever sees the event's end sees what it means for the queue and the memory.
         let failure = failure.map(|failure| match &self.queue {
-            Some(queue) => queue.failed(self.place(), failure),
+            Some(queue) => queue.failed(self.position(), failure),
             None => failure,
         });
-        kept.iter().for_each(|object| object.ended(failure.as_ref()));
-        drop(kept);
+        retained.iter().for_each(|object| object.ended(failure.as_ref()));
+        drop(retained);
         let mut state = self.state.lock();
         if state.status.is_done() {
             return;
@@ -658,12 +662,12 @@ impl Event {
             profile.complete = profile.complete.max(profile.end);
         }
         let profile = state.profile;
-        let waiters = std::mem::take(&mut state.waiters);
+        let dependents = std::mem::take(&mut state.dependents);
         let work = state.work.take();
         let callbacks = take_callbacks(&mut state);
         self.done.notify_all();
         drop(state);
-        drop((work, watched));
+        drop((work, issued_blockers));
         schedule(self, callbacks, status);
         if let Some(queue) = &self.queue {
             if let (Some(traced), Status::COMPLETE) = (&self.traced, status) {
@@ -671,12 +675,12 @@ impl Event {
             }
             queue.completed(self);
         }
-        release(waiters, failure.as_ref(), steps);
+        release(dependents, failure.as_ref(), transitions);
     }
 }
 
 /// Takes the callbacks whose status is reached.
-fn take_callbacks(state: &mut State) -> Vec<(Status, Callback)> {
+fn take_callbacks(state: &mut EventState) -> Vec<(Status, Callback)> {
     if state.callbacks.is_empty() {
         return Vec::new();
     }
@@ -693,7 +697,7 @@ fn schedule(event: &Arc<Event>, callbacks: Vec<(Status, Callback)>, status: Stat
         let event = event.clone();
         callback::schedule(Box::new(move || {
             if reached.is_failed() {
-                event.tell(Told::Status);
+                event.mark_reported(ReportedVia::Status);
             }
             callback(&event, reached);
         }));
@@ -701,26 +705,26 @@ fn schedule(event: &Arc<Event>, callbacks: Vec<(Status, Callback)>, status: Stat
 }
 
 /// Takes a finished event off those that wait for it.
-fn release(waiters: Vec<Waiter>, failure: Option<&Arc<Failure>>, steps: &mut VecDeque<Step>) {
-    for waiter in waiters {
-        if let (true, Some(failure)) = (waiter.explicit, failure) {
-            waiter.event.waited_for(failure.clone());
+fn release(dependents: Vec<Dependent>, failure: Option<&Arc<Failure>>, transitions: &mut VecDeque<Transition>) {
+    for dependent in dependents {
+        if let (true, Some(failure)) = (dependent.explicit, failure) {
+            dependent.event.wait_list_failed(failure.clone());
         }
-        if waiter.event.unblock() {
-            steps.push_back(Step::Ready(waiter.event));
+        if dependent.event.unblock() {
+            transitions.push_back(Transition::Ready(dependent.event));
         }
     }
 }
 
 /// Runs a step and all that follow from it. `late` says that it does not come from the enqueuing call: then nobody else may flush.
-fn run(step: Step, late: bool) {
-    let mut steps = VecDeque::new();
+fn run(transition: Transition, late: bool) {
+    let mut transitions = VecDeque::new();
     let mut devices: Vec<Arc<Device>> = Vec::new();
-    let mut next = Some(step);
-    while let Some(step) = next.take().or_else(|| steps.pop_front()) {
-        match step {
-            Step::Ready(event) => {
-                event.issue(&mut steps);
+    let mut next = Some(transition);
+    while let Some(transition) = next.take().or_else(|| transitions.pop_front()) {
+        match transition {
+            Transition::Ready(event) => {
+                event.issue(&mut transitions);
                 if late
                     && let Some(queue) = &event.queue
                     && !devices.iter().any(|d| Arc::ptr_eq(d, queue.device()))
@@ -728,8 +732,8 @@ fn run(step: Step, late: bool) {
                     devices.push(queue.device().clone());
                 }
             }
-            Step::Fail(event, failed, kept) => event.fail(failed, kept, &mut steps),
-            Step::Finish(event, ending, kept) => event.finish(ending, kept, &mut steps),
+            Transition::Fail(event, failed, retained) => event.fail(failed, retained, &mut transitions),
+            Transition::Finish(event, outcome, retained) => event.finish(outcome, retained, &mut transitions),
         }
     }
     for device in devices {
@@ -743,14 +747,14 @@ impl Drop for Event {
         if state.status.is_done() {
             return;
         }
-        let waiters = std::mem::take(&mut state.waiters);
-        if waiters.is_empty() {
+        let dependents = std::mem::take(&mut state.dependents);
+        if dependents.is_empty() {
             return;
         }
-        let mut steps = VecDeque::new();
-        release(waiters, Some(&Failure::new(Status::DEPENDENCY_FAILED)), &mut steps);
-        for step in steps {
-            run(step, true);
+        let mut transitions = VecDeque::new();
+        release(dependents, Some(&Failure::new(Status::DEPENDENCY_FAILED)), &mut transitions);
+        for transition in transitions {
+            run(transition, true);
         }
     }
 }

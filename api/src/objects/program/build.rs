@@ -12,7 +12,7 @@ use wgcl_compiler::target::Target;
 
 use crate::backend::{BackendError, LoadedProgram};
 use crate::cache::{self, Cache};
-use crate::commands::device_enqueue::Turns;
+use crate::commands::device_enqueue::TreeQueue;
 use crate::objects::device::Device;
 use crate::objects::program::Executable;
 use crate::objects::program::binary::{BinaryKind, Object, Unit};
@@ -113,7 +113,7 @@ fn compile_unit(unit: &Unit, target: &Target) -> (Option<CompiledUnit>, String) 
 fn compile_alone(unit: &Unit, device: &Device, target: &Target) -> Built {
     let cache = Cache::get();
     if let Some((program, log, name)) =
-        cache.and_then(|cache| cache::find_program(cache, unit, target, |name| device.backend().expect(name)))
+        cache.and_then(|cache| cache::find_program(cache, unit, target, |name| device.backend().prefetch(name)))
     {
         trace::looked_up(true);
         return Built { success: true, compiled: Some(program), units: Units::new(), log, name: Some(name) };
@@ -165,11 +165,11 @@ pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
     match device.backend().load(compiled.module.clone(), name) {
         Ok(loaded) => {
             if Options::get().is_checked() {
-                note_origin(&compiled, &*loaded, device);
+                attach_source(&compiled, &*loaded, device);
             }
             let compiled = Compiled { sources: None, ..compiled };
             log.push_str(&refusals(&compiled, &*loaded, device));
-            let executable = Executable { compiled, loaded, turns: Turns::default() };
+            let executable = Executable { compiled, loaded, trees: TreeQueue::default() };
             Outcome { success: true, log, units: Units::new(), executable: Some(Arc::new(executable)) }
         }
         Err(error) => {
@@ -180,10 +180,10 @@ pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
 }
 
 /// Tells a device that checks kernels what a program was made of; of one that does not it is said.
-fn note_origin(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) {
+fn attach_source(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) {
     static WARNING: Once = Once::new();
     if device.backend().checks_kernels() {
-        loaded.note_origin(compiled);
+        loaded.attach_source(compiled);
     } else {
         // It was asked for, so it is told to who logs nothing, too.
         let text = format!("warning: WGCL_CHECK checks kernels on the CPU's device only, not on {}\n", device.name());

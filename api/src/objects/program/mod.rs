@@ -15,7 +15,7 @@ use wgcl_compiler::program::{KernelInfo, Program as Compiled};
 use wgcl_compiler::spirv::{self, Specialisation};
 
 use crate::backend::LoadedProgram;
-use crate::commands::device_enqueue::Turns;
+use crate::commands::device_enqueue::TreeQueue;
 use crate::objects::context::{Context, Notify};
 use crate::objects::device::Device;
 use crate::objects::program::binary::{BinaryKind, Object, SpirvModule, Unit};
@@ -48,7 +48,7 @@ pub struct Executable {
     /// The backend's side.
     pub loaded: Arc<dyn LoadedProgram>,
     /// Launches whose kernels may enqueue others.
-    pub(crate) turns: Turns,
+    pub(crate) trees: TreeQueue,
 }
 
 /// What a device has of a program.

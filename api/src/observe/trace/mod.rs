@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use crate::commands::command::{CommandType, Operation, Work};
+use crate::commands::command::{CommandType, Operation, PendingCommand};
 use crate::objects::queue::Queue;
 use crate::options::Options;
 use file::TraceFile;
@@ -28,7 +28,7 @@ use summary::{Kind, Summary};
 const HOST: u32 = 1;
 const DEVICES: u32 = 2;
 /// Rows of a queue, whose commands may overlap.
-const LANES: u64 = 32;
+const ROWS_PER_QUEUE: u64 = 32;
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
 static RECORDER: OnceLock<Recorder> = OnceLock::new();
@@ -229,7 +229,7 @@ impl fmt::Debug for Traced {
 
 impl Traced {
     /// A command that is enqueued now.
-    pub(crate) fn new(command: CommandType, work: &Work) -> Option<Arc<Self>> {
+    pub(crate) fn new(command: CommandType, work: &PendingCommand) -> Option<Arc<Self>> {
         let recorder = recorder()?;
         let (kind, name, amount, args) = describe(command, &work.operation);
         let number = recorder.next.fetch_add(1, Ordering::Relaxed);
@@ -281,8 +281,8 @@ impl Recorder {
         let rows =
             queues.entry((std::ptr::from_ref(queue).addr(), device.to_owned())).or_insert_with(|| Rows { number: count, ends: Vec::new() });
         let lane = rows.ends.iter().position(|ended| *ended <= start).unwrap_or(rows.ends.len());
-        let lane = lane.min(LANES as usize - 1);
-        let row = rows.number * LANES + lane as u64 + 1;
+        let lane = lane.min(ROWS_PER_QUEUE as usize - 1);
+        let row = rows.number * ROWS_PER_QUEUE + lane as u64 + 1;
         match rows.ends.get_mut(lane) {
             Some(last) => *last = end,
             None => {
@@ -311,7 +311,7 @@ fn describe(command: CommandType, operation: &Operation) -> (Kind, String, u64, 
         }
         Operation::Fill(_, _, _, bytes) => (Kind::Transfer, name, *bytes, json!({ "bytes": bytes })),
         Operation::Replay(commands) => (Kind::Kernel, name, 0, json!({ "commands": commands.len() })),
-        Operation::ReplayFamily(..) => (Kind::Kernel, name, 0, json!({ "commands": 1 })),
+        Operation::ReplayKernelTree(..) => (Kind::Kernel, name, 0, json!({ "commands": 1 })),
         Operation::Nop | Operation::Native(_) | Operation::Wait(_) | Operation::Signal(_) => (Kind::Transfer, name, 0, json!({})),
     }
 }
