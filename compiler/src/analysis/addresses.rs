@@ -1,11 +1,12 @@
-//! Which object each pointer of a function leads into, and to which byte of it.
+//! The object and the byte offset that each pointer of a function points to.
 //!
 //! ```text
 //! %1 = var_addr $x            $x, byte 0
 //! %3 = ptr_add %1, %2         $x, byte 8              (where %2 is 8)
 //! %5 = ptr_add %3, %4         $x, some byte
 //! ```
-//! Pointers that control flow or memory give have no object here: those are `passes::resolve_pointers`' concern. One walk, one table.
+//! Pointers from control flow or memory have no object here; `passes::resolve_pointers` handles them. The analysis is
+//! one traversal that fills one table.
 
 use super::definitions::Root;
 use crate::ir::{CastOp, Const, Function, Op, Region, Type, Value, Var};
@@ -15,15 +16,15 @@ use crate::ir::{CastOp, Const, Function, Op, Region, Type, Value, Var};
 pub(crate) struct Address {
     /// The object.
     pub root: Root,
-    /// Byte offset; `None` where it is known at run time only.
+    /// Byte offset; `None` if it is only known at run time.
     pub offset: Option<i64>,
 }
 
-/// What a value is.
+/// The form of a value.
 #[derive(Clone, Copy, Debug)]
 enum Known {
     Nothing,
-    /// A constant integer, with its sign.
+    /// A constant integer, sign-extended.
     Number(i64),
     Address(Address),
 }
@@ -33,7 +34,7 @@ enum Known {
 pub(crate) struct Addresses(Vec<Known>);
 
 impl Addresses {
-    /// Those of a function whose body is `body`. Private variables have the function's index 0 in their [`Root`].
+    /// The addresses of a function with the given body. Private variables have function index 0 in their [`Root`].
     pub(crate) fn of(function: &Function, body: &Region) -> Self {
         let mut addresses = Self(vec![Known::Nothing; function.values.len()]);
         let count = function.kernel.as_ref().map_or(0, |kernel| kernel.params.len());
@@ -72,7 +73,7 @@ impl Addresses {
         }
     }
 
-    /// The object and offset of a pointer, where it is known which object.
+    /// The object and offset of a pointer, if the object is known.
     pub(crate) fn get(&self, pointer: Value) -> Option<Address> {
         match self.0.get(pointer.index()) {
             Some(&Known::Address(address)) => Some(address),
@@ -85,7 +86,7 @@ impl Addresses {
         self.get(pointer).map(|address| address.root)
     }
 
-    /// The private variable that a pointer leads into, and the offset.
+    /// The private variable that a pointer points into, and the offset.
     pub(crate) fn variable(&self, pointer: Value) -> Option<(Var, Option<i64>)> {
         match self.get(pointer)? {
             Address { root: Root::Var(_, var), offset } => Some((var, offset)),
@@ -93,7 +94,7 @@ impl Addresses {
         }
     }
 
-    /// The private variable and the offset, if that is known.
+    /// The private variable and the offset, if it is constant.
     pub(crate) fn fixed(&self, pointer: Value) -> Option<(Var, i64)> {
         self.variable(pointer).and_then(|(var, offset)| Some((var, offset?)))
     }

@@ -1,7 +1,8 @@
-//! Alignment of values: the number of zero bits at the end of each integer and pointer of a kernel.
+//! Alignment of values: the number of trailing zero bits of each integer and pointer of a kernel.
 //!
-//! A buffer begins at a multiple of 16 bytes, a structure passed by value at a multiple of its own alignment. Sums, products, shifts and masks of
-//! constants and ids do the rest.
+//! A buffer starts at a multiple of 16 bytes, a structure passed by value at a multiple of its own alignment. The
+//! analysis follows sums, products, shifts and masks of constants and ids. Example: `shl %id, 5` has 5 trailing zero
+//! bits.
 
 use crate::analysis::definitions::Constants;
 use crate::ir::{BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, Type, Value, WorkItem};
@@ -9,17 +10,18 @@ use crate::ir::{BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, T
 /// Alignment of a buffer argument, as a power of two. CL_DEVICE_MEM_BASE_ADDR_ALIGN is larger, and so is the alignment of a binding.
 pub(crate) const BUFFER: u8 = 4;
 
-/// The zero bits at the end of each value in a body of a kernel whose global ids of dimension 0 are multiples of `count`, a power of two.
+/// The trailing zero bits of each value in a body of a kernel whose global ids of dimension 0 are multiples of
+/// `count`, a power of two.
 pub(crate) fn zeros(function: &Function, body: &Region, count: u32) -> Option<Vec<u8>> {
     walk(function, body, Ids { global: count, local: 1 })
 }
 
-/// The same of the first lane of each vector, where the ids of the first lanes along dimension 0 are multiples of those numbers.
+/// The trailing zero bits for the first lane of each vector, whose ids along dimension 0 are multiples of `ids`.
 pub(crate) fn zeros_of_first_lanes(function: &Function, ids: Ids) -> Option<Vec<u8>> {
     walk(function, &function.body, ids)
 }
 
-/// What ids of dimension 0 are multiples of: powers of two.
+/// The factors of the ids of dimension 0: powers of two.
 #[derive(Clone, Copy)]
 pub(crate) struct Ids {
     pub global: u32,
@@ -40,7 +42,7 @@ fn walk(function: &Function, body: &Region, ids: Ids) -> Option<Vec<u8>> {
     Some(zeros.zeros)
 }
 
-/// Zero bits at the end of values.
+/// Trailing zero bits of values.
 struct Zeros<'f> {
     zeros: Vec<u8>,
     constants: Constants,
@@ -48,7 +50,7 @@ struct Zeros<'f> {
     function: &'f Function,
 }
 
-/// What the jumps out of a region give.
+/// The targets of the jumps out of a region.
 #[derive(Clone, Copy)]
 struct Targets<'a> {
     yields: &'a [Value],
@@ -115,7 +117,7 @@ impl Zeros<'_> {
         }
     }
 
-    /// By how much a value shifts, if that is a constant: its own zeros do not tell.
+    /// The amount of a shift by a constant; 0 for other amounts.
     fn amount(&self, value: Value) -> u8 {
         self.constants.bits(value).map_or(0, |bits| (bits % 32) as u8)
     }

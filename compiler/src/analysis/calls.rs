@@ -1,19 +1,21 @@
-//! Functions in the order of their calls.
+//! The order of functions by their calls.
+//!
+//! Example: if `@f0` calls `@f1` and `@f2`, and `@f1` calls `@f2`, callees-first order is `@f2`, `@f1`, `@f0`.
 
 use crate::ir::{Func, Function, Module, Op};
 
-/// Why functions have no order.
+/// Why functions have no call order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CallError {
-    /// A function calls itself, perhaps through others. This one closes the circle.
+    /// A function calls itself, directly or indirectly. This one closes the cycle.
     #[error("function {0} is recursive")]
     Recursive(Func),
-    /// A function is called, or asked for, that the module does not have.
-    #[error("a call of function {0}, which is not there")]
+    /// A callee or root does not exist in the module.
+    #[error("call of undefined function {0}")]
     Missing(Func),
 }
 
-/// Functions that a function calls, each once, in the order of their first calls.
+/// The callees of a function, each once, in the order of their first calls.
 pub(crate) fn callees(function: &Function) -> Vec<Func> {
     let mut list = Vec::new();
     function.body.walk(&mut |inst| {
@@ -26,22 +28,24 @@ pub(crate) fn callees(function: &Function) -> Vec<Func> {
     list
 }
 
-/// The functions that `roots` need, those included, each once and after those that it calls.
+/// `roots` and their callees, each once and after its own callees.
 ///
 /// # Errors
-/// Where there is no such order.
+///
+/// There is no such order.
 pub(crate) fn callees_first(module: &Module, roots: impl IntoIterator<Item = Func>) -> Result<Vec<Func>, CallError> {
     #[derive(Clone, Copy)]
     enum State {
         New,
-        /// Its callees are being looked at.
+        /// Its callees are being visited.
         Open,
         Done,
     }
     let mut states = vec![State::New; module.functions.len()];
     let mut order = Vec::new();
     for root in roots {
-        // Who is looked at, and which of its callees is next: a stack of our own, for chains of calls may be long.
+        // An explicit stack, because call chains may be long: the function, its callees, and the index of the next
+        // callee.
         let mut stack: Vec<(Func, Vec<Func>, usize)> = Vec::new();
         let mut entered = Some(root);
         loop {
@@ -70,7 +74,7 @@ pub(crate) fn callees_first(module: &Module, roots: impl IntoIterator<Item = Fun
     Ok(order)
 }
 
-/// Instructions of a module's first function with every function in the place of its calls. Functions have larger numbers than what calls them.
+/// Instructions of a module's first function after inlining every call. Callees have larger numbers than callers.
 pub(crate) fn expanded_size(module: &Module) -> u64 {
     let mut sizes = vec![0_u64; module.functions.len()];
     for (index, function) in module.functions.iter().enumerate().rev() {
@@ -84,7 +88,7 @@ pub(crate) fn expanded_size(module: &Module) -> u64 {
     sizes.first().copied().unwrap_or(0)
 }
 
-/// How many instructions a function has, with those of all that it calls, each once.
+/// Instructions of a function and everything that it calls, each counted once.
 pub fn reached_instructions(module: &Module, func: Func) -> usize {
     let reached = callees_first(module, [func]).unwrap_or_default();
     let count = |func: Func| {

@@ -1,40 +1,41 @@
-//! What defines the values of a function, which of them are constants, and how often they are used.
+//! Definitions, constants and uses of values.
 //!
-//! [`Definitions`] borrows the operations and answers everything. [`Constants`] is the part of it that a pass may keep while it rewrites; both mean the same by
-//! the bits of a constant ([`Const::bits`](crate::ir::Const::bits)).
+//! [`Definitions`] borrows the operations and answers every query. [`Constants`] is the part that a pass may keep
+//! while it rewrites. Both use the same bits of a constant ([`Const::bits`](crate::ir::Const::bits)). Example: the
+//! linear form of `add (shl %i, 2), 8` is `8 + %i * 4`.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::ir::{BinOp, CastOp, Const, Function, Global, Op, Region, Scalar, Type, Value, Var};
 
-/// How far the sum that a byte offset is made of is looked into.
+/// Limit for the terms of a byte offset.
 const MAX_TERMS: usize = 8;
 const MAX_DEPTH: usize = 32;
 
-/// What an access starts from, after `passes::resolve_pointers`.
+/// The base object of an access, after `passes::resolve_pointers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Root {
     /// A parameter of the kernel.
     Param(u32),
     /// A module-level object.
     Global(Global),
-    /// A private variable of the function with that index.
+    /// A private variable of the function with this index.
     Var(u32, Var),
-    /// Whatever lies at an address of the device's memory, which that value is.
+    /// Memory at a device address, given by the value.
     Address(Value),
 }
 
 /// A byte offset as a sum: `constant + sum(value * scale)`, modulo 2^32.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Linear {
-    /// What is known.
+    /// The constant part.
     pub constant: u32,
-    /// Values (of 32 or 64 bits, of which the low 32 count) and their factors.
+    /// Values (of 32 bits, or the low 32 of 64 bits) and their factors.
     pub terms: SmallVec<[(Value, u32); 4]>,
 }
 
-/// Base and offset of each pointer that has an offset, for passes that rewrite meanwhile.
+/// Base and offset of each pointer with an offset, for passes that rewrite at the same time.
 pub(crate) fn offsets(body: &Region) -> FxHashMap<Value, (Value, Value)> {
     let mut offsets = FxHashMap::default();
     body.walk(&mut |inst| {
@@ -45,7 +46,7 @@ pub(crate) fn offsets(body: &Region) -> FxHashMap<Value, (Value, Value)> {
     offsets
 }
 
-/// What defines each value of a function.
+/// The definition of each value of a function.
 #[derive(Clone, Debug)]
 pub(crate) struct Definitions<'f> {
     function: &'f Function,
@@ -54,17 +55,17 @@ pub(crate) struct Definitions<'f> {
 }
 
 impl<'f> Definitions<'f> {
-    /// Those of a function, which has that index in its module.
+    /// The definitions in a function with this index in its module.
     pub(crate) fn new(function: &'f Function, index: u32) -> Self {
         Self::of_body(function, &function.body, index)
     }
 
-    /// Those of a function in a pass, where indices of functions do not matter.
+    /// The definitions in a function, if function indices do not matter.
     pub(crate) fn of(function: &'f Function) -> Self {
         Self::new(function, 0)
     }
 
-    /// Those of a function whose body is another one than it has.
+    /// The definitions in a body that is currently not in its function.
     pub(crate) fn of_body(function: &'f Function, body: &'f Region, index: u32) -> Self {
         let mut ops = vec![None; function.values.len()];
         collect(body, &mut ops);
@@ -76,7 +77,7 @@ impl<'f> Definitions<'f> {
         self.ops.get(value.index()).copied().flatten()
     }
 
-    /// The bits of a scalar constant, or those that all lanes of a vector constant have.
+    /// The bits of a scalar constant, or of a vector constant with equal lanes.
     pub(crate) fn bits(&self, value: Value) -> Option<u64> {
         match self.get(value) {
             Some(Op::Const(constant)) => constant.bits(),
@@ -92,7 +93,7 @@ impl<'f> Definitions<'f> {
         }
     }
 
-    /// Root and byte offset of a pointer, in the form that `passes::resolve_pointers` leaves.
+    /// Root and byte offset of a pointer, in the form that `passes::resolve_pointers` produces.
     pub(crate) fn pointer(&self, pointer: Value) -> Option<(Root, Option<Value>)> {
         match self.get(pointer) {
             Some(Op::PtrAdd(base, offset)) => self.root(*base).map(|root| (root, Some(*offset))),
@@ -113,7 +114,7 @@ impl<'f> Definitions<'f> {
         }
     }
 
-    /// A byte offset as a sum: a single term where it is one of too many.
+    /// A byte offset as a sum; a single term if it would have too many.
     pub(crate) fn linear(&self, offset: Value) -> Linear {
         let mut sum = Linear::default();
         if !self.add(offset, 1, &mut sum, 0) {
@@ -123,7 +124,8 @@ impl<'f> Definitions<'f> {
         sum
     }
 
-    /// Adds `value * scale` to a sum, looking through additions and multiplications by constants. False if there are too many terms.
+    /// Adds `value * scale` to a sum, looking through additions and multiplications by constants. Returns false if
+    /// there are too many terms.
     fn add(&self, value: Value, scale: u32, sum: &mut Linear, depth: usize) -> bool {
         if let Some(bits) = self.scalar(value) {
             sum.constant = sum.constant.wrapping_add((bits as u32).wrapping_mul(scale));
@@ -176,12 +178,12 @@ fn collect<'f>(region: &'f Region, ops: &mut [Option<&'f Op>]) {
     }
 }
 
-/// The bits of the constants of a function: scalars, and vectors with the same in every lane.
+/// The bits of the constants of a function: scalars, and vectors with equal lanes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Constants(FxHashMap<Value, u64>);
 
 impl Constants {
-    /// Those of a body.
+    /// The constants in a body.
     pub(crate) fn of(body: &Region) -> Self {
         let mut constants = Self::default();
         body.walk(&mut |inst| {
@@ -199,13 +201,13 @@ impl Constants {
         self.0.get(&value).copied()
     }
 
-    /// Notes a constant that a pass has made.
+    /// Records a constant that a pass has created.
     pub(crate) fn add(&mut self, value: Value, bits: u64) {
         self.0.insert(value, bits);
     }
 }
 
-/// How often each value of a function is used.
+/// Number of uses of each value of a function.
 #[derive(Clone, Debug)]
 pub(crate) struct Uses(Vec<u32>);
 
@@ -217,7 +219,7 @@ impl Uses {
         Self(uses)
     }
 
-    /// How often a value is an operand.
+    /// Number of uses of a value.
     pub(crate) fn count(&self, value: Value) -> u32 {
         self.0.get(value.index()).copied().unwrap_or(0)
     }

@@ -1,12 +1,12 @@
-//! Operations on constants, lane by lane, on the bits of [`Const`](crate::ir::Const).
+//! Constant folding, lane by lane, on the bits of [`Const`](crate::ir::Const).
 //!
-//! Floating point is evaluated only where every device gives the same bits: round to nearest even, no NaN and no denormal among
-//! operands and results.
+//! Floating point is only folded if every device gives the same bits: round to nearest even, without NaNs and
+//! denormals among operands and results. Example: `binary(BinOp::Add, Scalar::I8, 255, 1)` is `Some(0)`.
 
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, UnOp};
 use half::f16;
 
-/// A float as a double, which holds every value of the narrower types. `None` for NaNs and denormals.
+/// A float as a double, which represents every value of the narrower types. `None` for NaNs and denormals.
 fn float(scalar: Scalar, bits: u64) -> Option<f64> {
     match scalar {
         Scalar::F16 => {
@@ -37,7 +37,7 @@ fn float_bits(scalar: Scalar, value: f64) -> Option<u64> {
     float(scalar, bits).map(|_| bits)
 }
 
-/// One operand.
+/// An operation with one operand.
 pub(crate) fn unary(op: UnOp, scalar: Scalar, a: u64) -> Option<u64> {
     Some(match op {
         UnOp::Not => !a & scalar.mask(),
@@ -46,7 +46,7 @@ pub(crate) fn unary(op: UnOp, scalar: Scalar, a: u64) -> Option<u64> {
     })
 }
 
-/// Two operands of one type. `None` where the result is unspecified or differs between devices.
+/// An operation with two operands of one type. `None` if the result is unspecified or depends on the device.
 pub(crate) fn binary(op: BinOp, scalar: Scalar, a: u64, b: u64) -> Option<u64> {
     let (mask, bits) = (scalar.mask(), scalar.bits());
     if scalar.is_float() {
@@ -94,7 +94,8 @@ pub(crate) fn binary(op: BinOp, scalar: Scalar, a: u64, b: u64) -> Option<u64> {
     Some(result & mask)
 }
 
-/// Double arithmetic on two operands of a narrower type, rounded once more, gives the correctly rounded result of + - * and /.
+/// Double arithmetic on two operands of a narrower type, rounded again, gives the correctly rounded result of + - *
+/// and /.
 fn float_binary(op: BinOp, scalar: Scalar, a: u64, b: u64) -> Option<u64> {
     let (x, y) = (float(scalar, a)?, float(scalar, b)?);
     let result = match op {
@@ -109,7 +110,6 @@ fn float_binary(op: BinOp, scalar: Scalar, a: u64, b: u64) -> Option<u64> {
     float_bits(scalar, result)
 }
 
-/// Comparison.
 pub(crate) fn compare(op: CmpOp, scalar: Scalar, a: u64, b: u64) -> Option<bool> {
     let (sa, sb) = if scalar.is_float() { (0, 0) } else { (scalar.sign_extend(a), scalar.sign_extend(b)) };
     Some(match op {
@@ -137,7 +137,7 @@ pub(crate) fn compare(op: CmpOp, scalar: Scalar, a: u64, b: u64) -> Option<bool>
     })
 }
 
-/// Conversions of one lane; bitcasts between different lane counts and conversions of pointers are not here.
+/// Conversions of one lane; excludes bitcasts that change the lane count and conversions of pointers.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -169,13 +169,13 @@ pub(crate) fn cast(op: CastOp, from: Scalar, to: Scalar, a: u64) -> Option<u64> 
     }
 }
 
-/// Rounds once, straight to the type.
+/// Rounds once, directly to the type.
 #[allow(clippy::cast_precision_loss, reason = "rounding to nearest even is what is asked for")]
 fn int_to_float(to: Scalar, value: i128) -> Option<u64> {
     match to {
         Scalar::F64 => Some((value as f64).to_bits()),
         Scalar::F32 => Some(u64::from((value as f32).to_bits())),
-        // Doubles hold these integers exactly; larger ones overflow a half anyway.
+        // Doubles represent these integers exactly; larger ones overflow a half anyway.
         Scalar::F16 => float_bits(to, value as f64),
         _ => None,
     }

@@ -1,11 +1,12 @@
-//! Whether a kernel can tell how its NDRange is divided into work-groups.
+//! Whether a kernel depends on how its NDRange is divided into work-groups.
 //!
-//! One that neither asks for it nor shares anything with the other work-items of its group runs the same with groups of any size, even with
-//! some that reach beyond the NDRange, as long as the work-items there do nothing.
+//! A kernel that neither queries this nor shares anything with the other work-items of its group gives the same
+//! results with groups of any size. The groups may even extend beyond the NDRange, if the work-items outside of it
+//! return at once.
 
 use crate::ir::{Func, Function, KernelParam, Module, Op, Space, WorkItem};
 
-/// Whether neither the function nor what it calls depends on work-groups.
+/// Whether neither the function nor its callees depend on work-groups.
 pub fn group_blind(module: &Module, root: Func) -> bool {
     let mut seen = vec![root];
     let mut next = 0;
@@ -19,7 +20,7 @@ pub fn group_blind(module: &Module, root: Func) -> bool {
     true
 }
 
-/// Whether a function itself does not; what it calls goes to the list.
+/// Whether a function itself is independent; appends its callees to the list.
 fn alone(module: &Module, function: &Function, callees: &mut Vec<Func>) -> bool {
     let params = function.kernel.iter().flat_map(|kernel| &kernel.params);
     let mut blind = params.into_iter().all(|param| !matches!(param, KernelParam::Local { .. }));

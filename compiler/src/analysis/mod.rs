@@ -1,17 +1,21 @@
-//! What is known of a function without changing it: each question is answered here once, for all passes and for emission.
+//! Analyses of functions: each property is computed in one place, for all passes and for emission.
 //!
-//! * [`definitions`]: what defines a value, which constant it is, how often it is used; byte offsets as sums.
-//! * [`addresses`]: which object a pointer leads into, and to which byte of it.
-//! * [`alignment`]: the zero bits at the end of integers and pointers.
-//! * [`divergence`]: how values differ between work-items, and who gets where together.
-//! * [`loops`]: which loops count, how often they go on, and what their tests promise; [`ranges`]: between which bounds integers stay.
-//! * [`eval`]: what operations on constants give.
-//! * [`calls`]: functions in the order of their calls.
-//! * [`group_blind`](mod@group_blind): whether a kernel can tell how its NDRange is divided into groups; [`written`]: whether it writes where its parameters do not say.
+//! * [`definitions`]: the definition, constant value and uses of a value; byte offsets as sums.
+//! * [`addresses`]: the object and offset that a pointer points to.
+//! * [`alignment`]: trailing zero bits of integers and pointers.
+//! * [`divergence`]: how values differ between work-items, and which work-items execute an instruction together.
+//! * [`loops`]: counted loops, trip counts, and the conditions that loop tests guarantee; [`ranges`]: bounds of
+//!   integers.
+//! * [`eval`]: constant folding.
+//! * [`calls`]: functions in call order.
+//! * [`group_blind`](mod@group_blind): whether a kernel depends on its division into groups; [`written`]: whether it
+//!   writes through pointers that its parameters do not declare.
 //!
-//! This room imports [`ir`](crate::ir) alone (and [`Span`](crate::diag::Span)); nothing in `ir` imports it. An analysis is made when it is asked for and holds for
-//! the function as it was then: those that borrow the function cannot be kept while it changes, the others ([`Constants`](definitions::Constants),
-//! [`Addresses`](addresses::Addresses)) stay true of the values that they know as long as a pass only adds to it.
+//! This module only imports [`ir`](crate::ir) (and [`Span`](crate::diag::Span)); nothing in `ir` imports it. An
+//! analysis is computed on request and is valid for the function at that time. Analyses that borrow the function
+//! cannot be kept while it changes. The others ([`Constants`](definitions::Constants),
+//! [`Addresses`](addresses::Addresses)) stay valid for the values that they contain as long as a pass only adds
+//! instructions.
 
 pub(crate) mod addresses;
 pub(crate) mod alignment;

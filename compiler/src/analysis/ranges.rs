@@ -1,7 +1,8 @@
-//! Between which bounds integers stay.
+//! Value ranges of integers.
 //!
-//! One [`Range`] for all; what its bounds are bounds of is up to who asks. [`Ranges`] takes the signed value of 64-bit integers and the unsigned one of narrower
-//! ones, for that is what 64-bit numbers made of them need; [`loops::trips`](super::loops::trips) the signed value of all.
+//! [`Range`] is shared; the user decides whether bounds are signed. [`Ranges`] uses signed values for 64-bit integers
+//! and unsigned values for narrower ones, because they are extended to 64 bits. [`loops::trips`](super::loops::trips)
+//! uses signed values for all. Example: a local id in groups of 64 has the range 0 to 63.
 
 use super::definitions::Definitions;
 use super::loops::guards::guards;
@@ -10,9 +11,9 @@ use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Op, Region, Scalar, Type,
 /// Inclusive bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
-    /// Least value.
+    /// Smallest value.
     pub low: i128,
-    /// Greatest value.
+    /// Largest value.
     pub high: i128,
 }
 
@@ -23,38 +24,37 @@ impl Range {
         if low < Self::WIDE.low || high > Self::WIDE.high { Self::WIDE } else { Self { low, high } }
     }
 
-    /// A number.
     pub(crate) const fn exact(number: i128) -> Self {
         Self { low: number, high: number }
     }
 
-    /// The number that it is, if it is but one.
+    /// The value, if the range has only one.
     pub(crate) fn number(self) -> Option<i128> {
         (self.low == self.high).then_some(self.low)
     }
 
-    /// All signed values of a type.
+    /// The signed values of a type.
     pub(crate) fn signed(scalar: Scalar) -> Self {
         let half = 1_i128 << (scalar.bits() - 1);
         Self { low: -half, high: half - 1 }
     }
 
-    /// What holds both.
+    /// The smallest range that contains both.
     pub(crate) fn hull(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// Itself where all of it is in another one.
+    /// The range itself, if another one contains it.
     pub(crate) fn within(self, whole: Self) -> Option<Self> {
         (self.low >= whole.low && self.high <= whole.high).then_some(self)
     }
 
-    /// Whether zero extension of the low 32 bits gives the value back.
+    /// Whether zero extension of the low 32 bits restores the value.
     pub(crate) fn is_u32(self) -> bool {
         self.low >= 0 && self.high <= i128::from(u32::MAX)
     }
 
-    /// Whether sign extension of the low 32 bits gives the value back.
+    /// Whether sign extension of the low 32 bits restores the value.
     pub(crate) fn is_i32(self) -> bool {
         self.low >= i128::from(i32::MIN) && self.high <= i128::from(i32::MAX)
     }
@@ -65,14 +65,14 @@ impl Range {
 pub(crate) struct Ranges(Vec<Option<Range>>);
 
 impl Ranges {
-    /// Finds them in one walk.
+    /// Computes the ranges in one traversal.
     pub(crate) fn of(function: &Function, defs: &Definitions<'_>) -> Self {
         let mut ranges = Self(vec![None; function.values.len()]);
         ranges.region(function, defs, &function.body);
         ranges
     }
 
-    /// The range of a value; the whole type where nothing is known.
+    /// The range of a value; the whole type if nothing is known.
     pub(crate) fn get(&self, function: &Function, value: Value) -> Range {
         if let Some(range) = self.0[value.index()] {
             return range;
@@ -165,7 +165,8 @@ impl Ranges {
         }
     }
 
-    /// A loop's parameter that is compared with a bound at the beginning of each turn and then goes on in one direction.
+    /// A loop parameter that is compared with a bound at the start of each iteration and then changes in one
+    /// direction.
     fn counter(
         &self,
         function: &Function,
@@ -214,7 +215,8 @@ impl Ranges {
     }
 }
 
-/// The range of a result, before it is known to fit the type. Both operands are in their type's range. `signed`: whether bounds are those of signed values.
+/// The range of a result before wrapping. Both operands are in their type's range. `signed`: whether bounds are
+/// signed values.
 pub(crate) fn arithmetic(op: BinOp, x: Range, y: Range, scalar: Scalar, signed: bool) -> Option<Range> {
     let positive = x.low >= 0 && y.low >= 0;
     let amount = || y.number().filter(|amount| (0..i128::from(scalar.bits())).contains(amount));
@@ -222,7 +224,7 @@ pub(crate) fn arithmetic(op: BinOp, x: Range, y: Range, scalar: Scalar, signed: 
         BinOp::Add => Range { low: x.low + y.low, high: x.high + y.high },
         BinOp::Sub => Range { low: x.low - y.high, high: x.high - y.low },
         BinOp::Mul => {
-            // The bounds are below 2^63: their products fit.
+            // The bounds are below 2^63, so their products fit.
             let products = [x.low * y.low, x.low * y.high, x.high * y.low, x.high * y.high];
             Range { low: *products.iter().min()?, high: *products.iter().max()? }
         }
@@ -250,7 +252,7 @@ pub(crate) fn arithmetic(op: BinOp, x: Range, y: Range, scalar: Scalar, signed: 
     })
 }
 
-/// The least 2^n - 1 that is not less than a positive number.
+/// The smallest 2^n - 1 that is not less than a positive number.
 const fn u128_mask(value: i128) -> i128 {
     let bits = 128 - value.leading_zeros();
     if bits >= 127 { i128::MAX } else { (1 << bits) - 1 }

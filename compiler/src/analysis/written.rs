@@ -1,12 +1,15 @@
-//! Whether a kernel writes where its parameters do not say.
+//! Whether a kernel writes through pointers that its parameters do not declare as written.
 //!
-//! A parameter that is only read tells of its own pointer: nothing is written through that. Pointers from memory, or made of integers, may lead into the same buffer all the same.
+//! A read-only parameter only says that nothing is written through its own pointer. Pointers from memory or integers
+//! may point into the same buffer. Example: `*(global int *)table[0] = 1` writes a buffer although `table` is only
+//! read.
 
 use super::addresses::Addresses;
 use super::definitions::Root;
 use crate::ir::{AtomicOp, CastOp, Func, Function, Module, Op, Space, Type, Value};
 
-/// Whether the function and what it calls have pointers from memory or of integers, and may write to global memory through one of them.
+/// Whether the function or its callees get pointers from memory or integers, and may write to global memory through
+/// one of them.
 pub(crate) fn writes_anywhere(module: &Module, root: Func) -> bool {
     let mut seen = vec![root];
     let mut found = WrittenMemory::default();
@@ -21,17 +24,17 @@ pub(crate) fn writes_anywhere(module: &Module, root: Func) -> bool {
     found.pointers && found.stores
 }
 
-/// What is there.
+/// Properties of all visited functions.
 #[derive(Default)]
 struct WrittenMemory {
-    /// Pointers that come from memory, or are made of integers.
+    /// Pointers come from memory or integers.
     pointers: bool,
-    /// Stores through pointers of which it is not known where they come from.
+    /// Stores through pointers of unknown origin.
     stores: bool,
 }
 
 impl WrittenMemory {
-    /// Looks through a function; what it calls goes to the list.
+    /// Visits a function and appends its callees to the list.
     fn look(&mut self, function: &Function, callees: &mut Vec<Func>) {
         let addresses = Addresses::of(function, &function.body);
         let unknown = |pointer: Value| match addresses.root(pointer) {

@@ -1,4 +1,6 @@
-//! The functions that do what is asked of doubles, compiled when a launch first needs them.
+//! The functions that emulate operations on doubles, compiled when a launch first needs them.
+//!
+//! Example: `Operation::Add` is `double_add` in `library/double`.
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -14,7 +16,7 @@ use crate::target::{Language, Target};
 static ARITHMETIC: &str = include_str!("../../library/double/arithmetic.cl");
 static CONVERSIONS: &str = include_str!("../../library/double/conversions.cl");
 
-/// A function of the library. It takes and returns bits: of doubles 64, of floats 32, of halves 16.
+/// A function of the library. It takes and returns bits: 64 for doubles, 32 for floats, 16 for halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Operation {
     Add,
@@ -71,7 +73,7 @@ impl Operation {
         }
     }
 
-    /// What it returns.
+    /// The result type.
     pub(super) const fn result(self) -> Scalar {
         match self {
             Self::Less | Self::LessEqual | Self::Equal | Self::ToFloat => Scalar::I32,
@@ -81,7 +83,7 @@ impl Operation {
     }
 }
 
-/// The functions that one module needs, which are to stand behind its own.
+/// The functions that one module needs; they follow the module's own.
 pub(super) struct Library<'a> {
     target: &'a Target,
     first: usize,
@@ -90,12 +92,12 @@ pub(super) struct Library<'a> {
 }
 
 impl<'a> Library<'a> {
-    /// None so far; `first` is the number of the first one.
+    /// An empty list; `first` is the number of its first function.
     pub(super) fn new(first: usize, target: &'a Target) -> Self {
         Self { target, first, numbers: FxHashMap::default(), functions: Vec::new() }
     }
 
-    /// The number of a function, for a caller of that name.
+    /// The number of a function; `caller` is named in errors.
     pub(super) fn number(&mut self, operation: Operation, caller: &str) -> Result<Func, PassError> {
         if let Some(&func) = self.numbers.get(&operation) {
             return Ok(func);
@@ -111,19 +113,19 @@ impl<'a> Library<'a> {
         Ok(func)
     }
 
-    /// In order of their numbers.
+    /// The functions in order of their numbers.
     pub(super) fn functions(self) -> impl Iterator<Item = Arc<Function>> {
         self.functions.into_iter()
     }
 }
 
-/// By what matters of the target.
+/// The key includes the relevant parts of the target.
 type Cache = FxHashMap<(Operation, Language), Arc<Function>>;
 
-/// Those that were compiled.
+/// Compiled functions.
 static FUNCTIONS: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
 
-/// The function, into which nothing is left to be inlined.
+/// The function, with everything inlined.
 fn function(operation: Operation, target: &Target) -> Result<Arc<Function>, String> {
     let key = (operation, target.language.clone());
     if let Some(known) = FUNCTIONS.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
@@ -141,8 +143,8 @@ fn compile(operation: Operation, target: &Target) -> Result<Function, String> {
     let mut is_whole = function.returned() == Type::Scalar(operation.result());
     function.body.walk_mut(&mut |inst| {
         is_whole &= !matches!(inst.op, Op::GlobalAddr(_) | Op::Call(..) | Op::Load { .. } | Op::Store { .. });
-        // Its places are in a text that the program does not have.
+        // Its spans refer to a text that is not part of the program.
         inst.span = Span::NONE;
     });
-    if is_whole { Ok(function) } else { Err(format!("{name} is not what a launch can use")) }
+    if is_whole { Ok(function) } else { Err(format!("library function {name} has calls or globals")) }
 }

@@ -1,17 +1,19 @@
-//! `double` by integers, for devices that have none ([`Shaders::fp64`](crate::target::Shaders::fp64)).
+//! Emulates `double` with integers, for devices without it ([`Shaders::fp64`](crate::target::Shaders::fp64)).
 //!
-//! Each such number becomes a 64-bit integer, its bits (IEEE 754 binary64). Memory, arguments and constants hold what they held; arithmetic, comparisons and conversions are calls of functions written
-//! in OpenCL C (`library/double`), a lane at a time. Small ones are put in the place of their calls; the others stay functions, as an addition has some hundred instructions.
+//! Each double becomes a 64-bit integer with its bits (IEEE 754 binary64). Memory, arguments and constants do not
+//! change. Arithmetic, comparisons and conversions become calls of functions in OpenCL C (`library/double`), lane by
+//! lane. Small functions are inlined; the others stay functions, as an addition has some hundred instructions.
 //!
 //! ```text
 //! %3: f64 = load %p align 8        %3: i64 = load %p align 8
 //! %4: f64 = fadd %3, %2       =>   %4: i64 = call double_add(%3, %2)
 //! %5: f64 = fneg %4                %5: i64 = xor %4, 0x8000000000000000
 //! ```
-//! Results are what IEEE 754 says: rounded once, to nearest even, with denormals. So `fma` is fused, whatever the device's own does. Where there are no 64-bit integers either,
-//! `passes::pairs` makes words of these.
+//! Results are those of IEEE 754: rounded once, to nearest even, with denormals. `fma` is therefore fused, whatever
+//! the device's own does. On devices without 64-bit integers, `passes::pairs` emulates them with words.
 //!
-//! Runs at a launch before `passes::LEGALIZE`, which makes simpler what the functions are made of. Nothing before it knows how a device does doubles.
+//! Runs at a launch before `passes::LEGALIZE`, which legalizes the inlined operations. Earlier passes do not depend
+//! on how doubles are implemented.
 
 mod library;
 mod rewrite;
@@ -20,10 +22,10 @@ use crate::ir::{Func, Module, Scalar};
 use crate::passes::{self, Pass, PassError, inline};
 use crate::target::Target;
 
-/// Functions of at most so many instructions are put in the place of their calls: comparisons, conversions of small integers.
+/// Functions with at most this many instructions are inlined: comparisons, conversions of small integers.
 const SMALL: usize = 40;
 
-/// The pass: takes the doubles out of a module; says whether there were any.
+/// The pass: removes the doubles from a module; returns whether there were any.
 pub(crate) const PASS: Pass = Pass::module("doubles", |module, cx| run(module, cx.target));
 
 fn run(module: &mut Module, target: &Target) -> Result<bool, PassError> {

@@ -1,4 +1,6 @@
-//! The doubles of one function as integers.
+//! Rewrites the doubles of one function as integers.
+//!
+//! Example: `%5: f64 = fneg %4` becomes `%5: i64 = xor %4, 0x8000000000000000`.
 
 use rustc_hash::FxHashMap;
 
@@ -14,7 +16,7 @@ const ONE: u64 = 1_f64.to_bits();
 pub(super) fn run(function: &mut Function, library: &mut Library<'_>) -> Result<(), PassError> {
     let is_double = |ty: Type| ty.scalar() == Some(Scalar::F64);
     let was_double: Vec<bool> = function.values.iter().map(|data| is_double(data.ty)).collect();
-    // What is only moved is done with that.
+    // Changing the types is sufficient for values that are only moved.
     for ty in function.values.iter_mut().map(|data| &mut data.ty).chain(&mut function.returns).filter(|ty| is_double(**ty)) {
         *ty = ty.with_scalar(Scalar::I64);
     }
@@ -28,12 +30,12 @@ pub(super) fn run(function: &mut Function, library: &mut Library<'_>) -> Result<
 struct Rewriter<'a, 'l> {
     function: &'a mut Function,
     library: &'a mut Library<'l>,
-    /// Instructions of the region being rewritten.
+    /// Instructions of the current region after rewriting.
     out: Vec<Inst>,
     span: Span,
-    /// For each value of before, whether it was a double.
+    /// Per original value: whether it was a double.
     was_double: Vec<bool>,
-    /// Results that other values stand for.
+    /// Replacements of results.
     aliases: FxHashMap<Value, Value>,
 }
 
@@ -56,7 +58,7 @@ impl Rewriter<'_, '_> {
         let outer = std::mem::take(&mut self.out);
         for mut inst in std::mem::take(&mut region.insts) {
             self.span = inst.span;
-            // Asked of the operands as they were: an alias may be an integer, of whose bits a double was made.
+            // Uses the original operands: a replacement may be an integer that a double was created from.
             let is_about = self.is_about_doubles(&inst);
             if let Op::Printf { args, .. } = &mut inst.op {
                 self.print(args);
@@ -85,7 +87,7 @@ impl Rewriter<'_, '_> {
         Ok(())
     }
 
-    /// Whether an operation looks at doubles, or makes them, otherwise than by moving them.
+    /// Whether an operation interprets or creates doubles, other than by moving them.
     fn is_about_doubles(&self, inst: &Inst) -> bool {
         let result = inst.results.first().is_some_and(|&result| self.is_double(result));
         match &inst.op {
@@ -121,7 +123,8 @@ impl Rewriter<'_, '_> {
         }))
     }
 
-    /// Doubles among what is printed as their words, which the host knows by the conversion (`printf::Argument`); so it does vectors of integers.
+    /// Doubles in printf arguments become words; the host recognises them by the conversion (`printf::Argument`). It
+    /// handles vectors of integers in the same way.
     fn print(&mut self, args: &mut [Value]) {
         for arg in args {
             if self.is_double(*arg) && self.function.ty(*arg) == Type::I64 {
@@ -131,7 +134,7 @@ impl Rewriter<'_, '_> {
         }
     }
 
-    /// A function of the library for each lane.
+    /// Calls a library function per lane.
     fn each(&mut self, operation: Operation, args: &[Value]) -> Result<Value, PassError> {
         let func = self.library.number(operation, &self.function.name)?;
         let one = Type::Scalar(operation.result());
@@ -175,7 +178,7 @@ impl Rewriter<'_, '_> {
         Ok(self.cmp_bits(is, truth, 0))
     }
 
-    /// A conversion to that type; `None` where it stays what it is.
+    /// A conversion to this type; `None` if it does not change.
     fn cast_value(&mut self, op: CastOp, a: Value, ty: Type, to_double: bool) -> Result<Option<Value>, PassError> {
         let from = self.function.ty(a);
         let scalar = ty.scalar().unwrap_or(Scalar::I64);
@@ -230,7 +233,7 @@ impl Rewriter<'_, '_> {
                 let one = one(self, x);
                 self.each(Operation::Divide, &[one, root])
             }
-            // Less than a product and a sum.
+            // Cheaper than a product and a sum.
             (MathOp::Fma | MathOp::FMulAdd, _) => self.each(Operation::Fma, args),
             (MathOp::NativeRecip, &[x]) => {
                 let one = one(self, x);
@@ -241,7 +244,7 @@ impl Rewriter<'_, '_> {
         }
     }
 
-    /// Replaces a number in memory by what an operation makes of it and another one; the result is the number before.
+    /// Replaces a number in memory by the result of an operation on it and another number; returns the old number.
     fn exchange_loop(&mut self, operation: Operation, ptr: Value, value: Value) -> Result<Value, PassError> {
         let ty = Scalar::I64;
         let first = self.push(Type::I64, Op::Atomic { op: AtomicOp::Load, ptr, value: None, ty });
@@ -259,15 +262,15 @@ impl Rewriter<'_, '_> {
     }
 }
 
-/// What became of an instruction.
+/// The result of rewriting an instruction.
 enum Done {
-    /// Another value stands for its result.
+    /// Another value replaces its result.
     Value(Value),
-    /// It stays, as it is now.
+    /// The instruction stays, possibly modified.
     Kept,
 }
 
-/// Operations of groups that move values and do not look at them.
+/// Group operations that move values without interpreting them.
 const fn moves(op: GroupOp) -> bool {
     matches!(
         op,

@@ -1,4 +1,4 @@
-//! Makes loads and stores of the functions of images, for the formats and samplers of one launch.
+//! Expands image functions to loads and stores, for the formats and samplers of one launch.
 //!
 //! ```text
 //! %5 = image read.2d.float.sampled_float, %img, %sampler, %4
@@ -20,10 +20,10 @@ use crate::ir::{BinOp, Const, Func, Function, Global, GlobalVar, Inst, KernelPar
 use crate::passes::{Pass, PassError, inline};
 use crate::target::Target;
 
-/// Words of the descriptor that a function of the library takes: width, height, depth, array size and the pitches.
+/// Number of size words that a library function takes: width, height, depth, array size and both pitches.
 const SIZES: u8 = 6;
 
-/// The pass: puts the accesses to images in the place of their functions.
+/// The pass: replaces image functions by calls of library functions.
 pub(crate) const PASS: Pass = Pass::module("images", |module, cx| {
     let added = run(module, &cx.key.kernel.images, &cx.key.kernel.samplers, cx.target)?;
     let Some(first) = added.first() else { return Ok(false) };
@@ -38,11 +38,12 @@ pub(crate) const PASS: Pass = Pass::module("images", |module, cx| {
     Ok(true)
 });
 
-/// Replaces what a kernel (the module's first function) asks of images, whose formats are given in the order of its parameters, as are the values of samplers. Returns the functions that are to be inlined now: they are called by the kernel
-/// and call nothing themselves.
+/// Replaces the image functions of a kernel, the module's first function. The formats and the sampler values are in
+/// order of its parameters. Returns the functions to inline: the kernel calls them, and they call nothing themselves.
 ///
 /// # Errors
-/// An image that is not one of the kernel's parameters, or a defect of ours.
+///
+/// An image is not a parameter of the kernel, or the compiler has a defect.
 fn run(module: &mut Module, formats: &[ImageFormat], samplers: &[u32], target: &Target) -> Result<Vec<Func>, PassError> {
     let Some(kernel) = module.functions.first_mut() else { return Ok(Vec::new()) };
     let mut images = false;
@@ -69,13 +70,13 @@ struct Expansion<'a> {
     function: &'a mut Function,
     globals: &'a [GlobalVar],
     target: &'a Target,
-    /// By value: the parameter's index and format.
+    /// Per value: the parameter's index and format.
     images: FxHashMap<Value, (u32, ImageFormat)>,
-    /// Addresses of constant variables: samplers at program scope are such.
+    /// Addresses of constant variables, which include program-scope samplers.
     addresses: FxHashMap<Value, Global>,
-    /// Constant integers, samplers of the launch among them.
+    /// Constant integers, including the launch's samplers.
     constants: FxHashMap<Value, u32>,
-    /// What stands at the kernel's beginning.
+    /// Instructions at the start of the kernel.
     entry: Vec<Inst>,
     words: FxHashMap<(u32, u8), Value>,
     numbers: FxHashMap<Variant, Func>,
@@ -100,7 +101,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// Notes what the launch says of the kernel's images and samplers.
+    /// Records the launch's formats and samplers for the kernel's parameters.
     fn know(&mut self, formats: &[ImageFormat], samplers: &[u32], body: &mut Region) -> Result<(), PassError> {
         let mut chosen = FxHashMap::default();
         let (mut formats, mut samplers) = (formats.iter(), samplers.iter());
@@ -123,7 +124,7 @@ impl<'a> Expansion<'a> {
         Ok(())
     }
 
-    /// Puts constants in the place of samplers where one of several is chosen, which only other languages than OpenCL C do.
+    /// Replaces selected samplers by constants; only other languages than OpenCL C select samplers.
     fn choose(&mut self, body: &mut Region, samplers: &FxHashMap<Value, u32>) {
         let mut constants: FxHashMap<Value, Value> = FxHashMap::default();
         body.walk_mut(&mut |inst| {
@@ -205,7 +206,7 @@ impl<'a> Expansion<'a> {
         value
     }
 
-    /// A row's length, counted in numbers of so many bytes.
+    /// The length of a line of the image, in units of `bytes` bytes.
     fn raw_width(&mut self, param: u32, element: u32, bytes: u32) -> Value {
         let width = self.word(param, 0);
         let (function, entry) = (&mut *self.function, &mut self.entry);
@@ -217,9 +218,9 @@ impl<'a> Expansion<'a> {
         by(BinOp::UDiv, size, bytes)
     }
 
-    /// A call of the library's function.
+    /// A call of the library function.
     fn access(&mut self, call: ImageCall, args: &[Value]) -> Result<Op, PassError> {
-        let image = *args.first().ok_or_else(|| self.defect(internal!("{} of no image", call.name())))?;
+        let image = *args.first().ok_or_else(|| self.defect(internal!("{} without an image operand", call.name())))?;
         let (param, format) = self.image(image)?;
         let mut rest = args.get(1..).unwrap_or_default();
         let mut sampler = None;

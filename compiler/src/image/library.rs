@@ -1,4 +1,4 @@
-//! The functions of `compiler/library/image`, compiled for one format and sampler each, when a launch first needs them.
+//! The functions of `compiler/library/image`, compiled per format and sampler when a launch first needs them.
 
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -14,23 +14,24 @@ use crate::target::Target;
 static FORMAT: &str = include_str!("../../library/image/format.cl");
 static ACCESS: &str = include_str!("../../library/image/access.cl");
 
-/// What a function is compiled for.
+/// The parameters that a function is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Variant {
     pub(super) call: ImageCall,
     pub(super) format: ImageFormat,
-    /// Its value, where it is known; otherwise it is a parameter.
+    /// The sampler's value, if known; otherwise it is a parameter.
     pub(super) sampler: Option<u32>,
 }
 
-/// Those that were compiled, by what matters of the target.
+/// Compiled functions, by the relevant parts of the target.
 static FUNCTIONS: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
 
 /// The second part of the key is whether addresses have 64 bits.
 type Cache = FxHashMap<(Variant, bool), Arc<Function>>;
 
-/// The function: it takes the image's elements, its width, height, depth, array size, row and slice pitch, how many levels it has if one is named, the
-/// sampler unless that is known, the coordinates, what the level is chosen by, and the colour to be written. Nothing is left to be inlined into it.
+/// The function. Its parameters are the image's elements, width, height, depth, array size, row pitch, slice pitch,
+/// the number of levels if a level is given, the sampler unless it is known, the coordinates, the level, and the
+/// colour to write. Everything is inlined.
 pub(super) fn function(variant: Variant, target: &Target) -> Result<Arc<Function>, String> {
     let key = (variant, target.pointer_size() == 8);
     let known = |made: Option<Arc<Function>>| {
@@ -50,7 +51,7 @@ pub(super) fn function(variant: Variant, target: &Target) -> Result<Arc<Function
 fn compile(variant: Variant, target: &Target) -> Result<Function, String> {
     let options = BuildOptions { std: CStd::Cl30, no_warnings: true, macros: macros(variant), ..BuildOptions::default() };
     let source = Source { text: format!("{FORMAT}{ACCESS}"), ..Source::default() };
-    // What is asked of floats is asked of the program's own.
+    // NaN checks apply to the program's own floats.
     let target = &Target { nan_checks: false, ..target.clone() };
     let name = if variant.call.write { "image_write" } else { "image_read" };
     let function = build::function(&source, &options, target, name).map_err(|log| format!("{variant:?}: {log}"))?;
@@ -58,7 +59,7 @@ fn compile(variant: Variant, target: &Target) -> Result<Function, String> {
     function.body.walk(&mut |inst| globals |= matches!(inst.op, crate::ir::Op::GlobalAddr(_) | crate::ir::Op::Call(..)));
     let result = variant.call.result().unwrap_or(Type::Void);
     if globals || function.returned() != result {
-        return Err(format!("{variant:?}: the library's function is not what a launch can use"));
+        return Err(format!("{variant:?}: the library function has calls or globals"));
     }
     Ok(function)
 }
@@ -125,7 +126,8 @@ mod tests {
         }
     }
 
-    /// Whatever order and type a format joins, also where no device reports it: a launch must never find that a function does not compile.
+    /// Tests every combination of order and type, including ones that no device reports: compilation must not fail at
+    /// a launch.
     #[test]
     fn every_format_compiles() {
         for order in 0x10b0..=0x10c3 {
@@ -135,7 +137,7 @@ mod tests {
                     0x10da..=0x10dc => Colour::UInt,
                     _ => Colour::Float,
                 };
-                // sRGB is of bytes.
+                // sRGB requires bytes.
                 if order < 0x10bf || order == 0x10c3 || data_type == UNORM_INT8 {
                     both(ImageShape::D2, colour, (order, data_type));
                 }

@@ -1,11 +1,14 @@
-//! Separate compilation (OpenCL API 5.8.3): translation units that were checked and lowered alone, and what joins them.
+//! Separate compilation (OpenCL API 5.8.3): translation units that are checked and lowered separately, and the
+//! linker.
 //!
-//! A [`CompiledUnit`] is IR in memory form in which everything with external linkage is kept, and what it only declares stands as a function
-//! without a body or a variable without contents. [`link()`] finds the definition of each in the other units by its name (and its parameters,
-//! if it is overloadable), and gives one module, which goes through the passes of a build as if it had been one source.
+//! A [`CompiledUnit`] is IR in memory form. It keeps everything with external linkage; a declaration without a
+//! definition is a function without a body or a variable without contents. [`link()`] finds the definition in another
+//! unit by name (and parameters, if overloadable), and returns one module, which runs through the build's passes like
+//! a single source.
 //!
-//! Each unit keeps its own macros, options, `static` names and copies of library functions. A definition that is `inline` is its unit's own and
-//! serves others where nobody defines the name without `inline`: stricter readings of C99 6.7.4 refuse programs that work elsewhere.
+//! Each unit keeps its own macros, options, `static` names and copies of library functions. An `inline` definition
+//! belongs to its unit, and serves other units if no unit has a definition without `inline`: a stricter reading of
+//! C99 6.7.4 would reject programs that work elsewhere.
 
 mod signature;
 #[cfg(test)]
@@ -28,42 +31,40 @@ use crate::target::Target;
 use crate::thir::{self, Linkage};
 use signature::Signature;
 
-/// A translation unit that was compiled and is not linked yet.
+/// A translation unit that is compiled but not linked yet.
 #[derive(Clone, Debug)]
 pub struct CompiledUnit {
     module: ir::Module,
     kernels: Vec<KernelInfo>,
     non_uniform_groups: bool,
-    /// Of the module's functions.
     functions: Vec<Symbol>,
-    /// Of the module's globals.
     globals: Vec<Symbol>,
 }
 
-/// What other units may know of a function or variable.
+/// The symbol of a function or variable.
 #[derive(Clone, Debug)]
 pub(crate) struct Symbol {
     name: String,
     linkage: Linkage,
     defined: bool,
-    /// Functions of one name but other parameters are other functions.
+    /// Functions with the same name and other parameters are other functions.
     overloadable: bool,
     signature: Signature,
-    /// Where its source names it, `file:line:column`; empty where that is not known.
+    /// The source location `file:line:column`; empty if unknown.
     place: String,
 }
 
-/// What is to be made of the units.
+/// The kind of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// A program that runs: nothing may be missing.
+    /// A program that runs: all symbols must be defined.
     Executable,
-    /// A library (`-create-library`): what is missing may come later.
+    /// A library (`-create-library`): undefined symbols are allowed.
     Library,
 }
 
 impl CompiledUnit {
-    /// Lowers a checked unit, whose places are in that map.
+    /// Lowers a checked unit; `map` resolves its spans.
     pub(crate) fn new(program: &thir::Program, map: &SourceMap, options: &BuildOptions, target: &Target) -> Result<Self, LowerError> {
         let (module, instances) = lower_unit(program, options, target)?;
         let functions = instances.iter().filter_map(|instance| function_symbol(program, map, *instance)).collect();
@@ -83,7 +84,8 @@ impl CompiledUnit {
         Ok(Self { module, kernels, non_uniform_groups: options.non_uniform_groups(), functions, globals })
     }
 
-    /// A unit of another language. The symbols are of the module's first functions and variables; what is behind these has no names.
+    /// A unit of another language. The symbols belong to the module's first functions and variables; the others have
+    /// no names.
     pub(crate) const fn lowered(
         module: ir::Module,
         kernels: Vec<KernelInfo>,
@@ -108,7 +110,7 @@ impl Symbol {
         Self { name, linkage, defined, overloadable: false, signature, place: String::new() }
     }
 
-    /// Where it is, for messages; units are counted from 1.
+    /// The location for messages; units are counted from 1.
     fn place_in(&self, unit: usize) -> String {
         let number = unit + 1;
         if self.place.is_empty() { format!("in unit {number}") } else { format!("in unit {number} ({})", self.place) }
@@ -123,7 +125,7 @@ fn function_symbol(program: &thir::Program, map: &SourceMap, instance: Instance)
     let function = program.functions.get(instance.id.index())?;
     Some(Symbol {
         name: function.name.to_string(),
-        // The entry point itself is only found by the host; what other kernels call is the helper of the same name.
+        // Only the host finds the entry point; other kernels call the helper with the same name.
         linkage: if instance.kernel { Linkage::Internal } else { function.linkage },
         defined: function.body.is_some(),
         overloadable: function.overloadable,
@@ -132,12 +134,12 @@ fn function_symbol(program: &thir::Program, map: &SourceMap, instance: Instance)
     })
 }
 
-/// Links units. For a library there is no program, and the log is empty if all is well.
+/// Links units. For a library there is no program, and the log is empty on success.
 pub fn link(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult {
     on_thread(|| join(units, output, target, None)).unwrap_or_else(|error| BuildResult::refused(vec![error]))
 }
 
-/// As [`link()`], on the thread that it is called on, with someone who looks at the IR after every pass.
+/// Like [`link()`], on the current thread, with an observer that is called after every pass.
 pub(crate) fn join(units: &[&CompiledUnit], output: Output, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
     let mut linker = Linker::new(units);
     linker.collect();
@@ -186,7 +188,7 @@ impl Item {
 
 struct Linker<'a> {
     units: &'a [&'a CompiledUnit],
-    /// Definitions that others may use, by name.
+    /// Definitions with external linkage, by name.
     definitions: FxHashMap<&'a str, Vec<Item>>,
     errors: Vec<String>,
 }
@@ -213,7 +215,7 @@ impl<'a> Linker<'a> {
         })
     }
 
-    /// Collects the definitions; two of one name, or a declaration of another type, are errors.
+    /// Collects the definitions. Duplicate definitions and conflicting types are errors.
     fn collect(&mut self) {
         for (item, symbol) in self.items() {
             if !symbol.defined || symbol.linkage == Linkage::Internal {
@@ -258,7 +260,7 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// The definition of a name so far.
+    /// The definition of a name, if found.
     fn find(&self, symbol: &Symbol) -> Option<Item> {
         let list = self.definitions.get(symbol.name.as_str())?;
         let same = |item: &&Item| {
@@ -270,22 +272,22 @@ impl<'a> Linker<'a> {
         list.iter().find(same).copied()
     }
 
-    /// Where something is defined.
+    /// The unit that defines an item.
     fn resolve(&self, item: Item) -> Option<Item> {
         let Some(symbol) = self.symbol(item) else {
-            // A table that lowering made has no name, nor has a function of the library that another language calls.
+            // Tables from lowering have no name, and neither have library functions that another language calls.
             let own = match item {
                 Item::Global(unit, global) => self.units.get(unit)?.module.globals.get(global.index()).is_some(),
                 Item::Function(unit, func) => self.units.get(unit)?.module.functions.get(func.index()).is_some(),
             };
             return own.then_some(item);
         };
-        // A variable that yields to others is one for all units.
+        // A weak variable is shared by all units.
         let own = symbol.defined && !(matches!(item, Item::Global(..)) && symbol.linkage == Linkage::Inline);
         if own { Some(item) } else { self.find(symbol) }
     }
 
-    /// Everything that kernels and functions with external linkage need, in order of units.
+    /// Everything that kernels and functions with external linkage use, in order of units.
     fn reach(&mut self) -> Vec<Item> {
         let units = self.units;
         let mut queue = VecDeque::new();
@@ -324,10 +326,11 @@ impl<'a> Linker<'a> {
         reached
     }
 
-    /// One module of everything that was reached.
+    /// One module with all used items.
     ///
     /// # Errors
-    /// A defect of ours: something refers to what was not reached.
+    ///
+    /// A defect of the compiler: an item refers to one that is not in the list.
     fn merge(&self, reached: &[Item]) -> Result<ir::Module, Defect> {
         let mut numbers: FxHashMap<Item, u32> = FxHashMap::default();
         let (mut functions, mut globals) = (0, 0);
@@ -351,7 +354,7 @@ impl<'a> Linker<'a> {
                     let mut function = self.units[unit].module.functions[func.index()].clone();
                     function.body.walk_mut(&mut |inst| {
                         if self.units.len() > 1 {
-                            // Places in several sources mean nothing together.
+                            // Spans of several sources cannot be combined.
                             inst.span = Span::NONE;
                         }
                         match &mut inst.op {
@@ -377,7 +380,7 @@ impl<'a> Linker<'a> {
     }
 }
 
-/// What a function or variable refers to, in its own unit.
+/// The items that a function or variable refers to, in its own unit.
 fn references(units: &[&CompiledUnit], item: Item, found: &mut impl FnMut(Item)) {
     match item {
         Item::Function(unit, func) => {

@@ -1,4 +1,7 @@
-//! Types as translation units compare them: by structure, because every unit has type tables of its own (C99 6.2.7).
+//! Types in the form in which translation units compare them: by structure, because every unit has its own type
+//! tables (C99 6.2.7).
+//!
+//! Example: `struct a { int x; }` and `struct b { int y; }` are equal.
 
 use crate::ast::{Access, ScalarKind};
 use crate::ir::{self, Space};
@@ -7,37 +10,38 @@ use crate::thir::{Function, QualTy, RecordId, Ty, TyKind, Types};
 
 /// The type of a function or variable with external linkage.
 ///
-/// Qualifiers and the names of tags and members are left out: they do not change how anything is passed or stored.
+/// Qualifiers and the names of tags and members are omitted, because they do not affect how values are passed or
+/// stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Signature {
     ty: CanonicalType,
-    /// As a message spells it.
+    /// The spelling in messages.
     pub(super) text: String,
 }
 
-/// A type without what two units may say differently of the same thing: qualifiers, and the names of tags and members.
+/// A type without properties that units may spell differently: qualifiers, and the names of tags and members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum CanonicalType {
     Scalar(ScalarKind),
     Vector(ScalarKind, u8),
     Pointer(Space, Box<Self>),
     Array(Option<u64>, Box<Self>),
-    /// A pipe of such packets.
+    /// A pipe with packets of this type.
     Pipe(Access, Box<Self>),
     Record {
         is_union: bool,
         size: u32,
         fields: Vec<(u32, Self)>,
     },
-    /// A record without members, or one that encloses this place: fits every record.
+    /// An incomplete record, or an enclosing one: matches every record.
     AnyRecord,
     Function {
         ret: Box<Self>,
         params: Vec<Self>,
     },
-    /// What has nothing inside: `void`, `event_t`, images.
+    /// Types without components: `void`, `event_t`, images.
     Other(TyKind),
-    /// A function of another language: only what it is in the IR is known.
+    /// A function of another language: only its IR type is known.
     LoweredFunction {
         ret: Vec<ir::Type>,
         params: Vec<ir::Type>,
@@ -78,12 +82,12 @@ impl Signature {
         Self { ty: CanonicalType::LoweredVariable(data.space), text: format!("__{} variable of {} bytes", data.space, data.size) }
     }
 
-    /// Whether two declarations are of the same thing.
+    /// Whether two declarations refer to the same entity.
     pub(super) fn fits(&self, other: &Self) -> bool {
         self.ty.fits(&other.ty)
     }
 
-    /// Whether two functions have the same parameters: what tells overloads apart.
+    /// Whether two functions have the same parameters, which distinguish overloads.
     pub(super) fn same_parameters(&self, other: &Self) -> bool {
         match (&self.ty, &other.ty) {
             (CanonicalType::Function { params: a, .. }, CanonicalType::Function { params: b, .. }) => all_fit(a, b),
@@ -93,7 +97,7 @@ impl Signature {
 }
 
 impl CanonicalType {
-    /// `path` holds the records around the type.
+    /// `path` has the enclosing records.
     fn of(types: &Types, ty: Ty, path: &mut Vec<RecordId>) -> Self {
         match types.kind(ty) {
             TyKind::Scalar(kind) | TyKind::Enum { repr: kind, .. } => Self::Scalar(*kind),
@@ -115,7 +119,7 @@ impl CanonicalType {
         }
     }
 
-    /// The type in the IR; `None` for `void` and for records, which are passed by their addresses.
+    /// The type in the IR; `None` for `void` and for records, which are passed by address.
     fn lowered(&self) -> Option<ir::Type> {
         match self {
             Self::Scalar(kind) => Some(ir::Type::Scalar(scalar(*kind))),
@@ -147,9 +151,9 @@ impl CanonicalType {
     }
 }
 
-/// Whether a function of the IR is what a function of OpenCL C becomes.
+/// Whether an IR function has the type that a function of OpenCL C is lowered to.
 fn lowered_fits((ret, params): (&[ir::Type], &[ir::Type]), (c_ret, c_params): (&CanonicalType, &[CanonicalType])) -> bool {
-    // A record that is returned goes through a pointer in front of the parameters.
+    // A returned record becomes a pointer parameter before the others.
     let through = c_ret.lowered().is_none() && !matches!(c_ret, CanonicalType::Other(TyKind::Void));
     let first = through.then_some(ir::Type::Ptr(Space::Private));
     let wanted =

@@ -1,4 +1,4 @@
-//! What links and what does not, and what becomes of it.
+//! Tests of linking: accepted and rejected programs, and the linked modules.
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
@@ -16,7 +16,7 @@ fn unit(text: &str, options: &str) -> CompiledUnit {
 }
 
 fn linked(sources: &[&str]) -> BuildResult {
-    // Which has variables of program scope in global space.
+    // This version has program-scope variables in global space.
     let units: Vec<CompiledUnit> = sources.iter().map(|source| unit(source, "-cl-std=CL2.0")).collect();
     link(&units.iter().collect::<Vec<_>>(), Output::Executable, &Target::full())
 }
@@ -119,7 +119,7 @@ fn variables_meet_by_name() {
     refused(&[user, "constant int table[4] = { 1, 2, 3, 4 };"], "undefined reference to variable 'foo'");
     refused(&[user, "static constant float foo = 1; constant int table[4] = { 1, 2, 3, 4 };"], "undefined reference to variable 'foo'");
     refused(&[user, "constant int foo = 1; constant int table[4] = { 1, 2, 3, 4 };"], "conflicting types for 'foo'");
-    // Never used: need not exist.
+    // Unused declarations need no definition.
     accepted(&["extern constant float foo; extern constant struct bar b; extern int f(int); kernel void k(global int *a) { a[0] = 1; }"]);
 }
 

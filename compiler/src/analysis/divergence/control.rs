@@ -1,23 +1,25 @@
-//! Who gets where together.
+//! Control-flow divergence: the work-items that execute an instruction together.
+//!
+//! Example: in `if ult %local_id, 8 { ... }` only some work-items of a group execute the region ([`Together::Some`]).
 
 use super::{Divergence, Scope};
 use crate::ir::{Inst, Op, Region, Value};
 
-/// Who gets to an instruction.
+/// The work-items that execute an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Together {
     /// All work-items of a group.
     Group,
-    /// All of a subgroup, where other subgroups are [`Together::Rest`].
+    /// All of a subgroup, while other subgroups are [`Together::Rest`].
     Subgroup,
-    /// Some, perhaps.
+    /// Possibly only some.
     Some,
-    /// Those of incomplete subgroups, in place of what complete ones do.
+    /// The work-items of incomplete subgroups, instead of the version for complete ones.
     Rest,
 }
 
 impl Together {
-    /// Without those that are elsewhere.
+    /// For code that some work-items skip.
     const fn without_some(self) -> Self {
         match self {
             Self::Group | Self::Subgroup | Self::Some => Self::Some,
@@ -26,14 +28,14 @@ impl Together {
     }
 }
 
-/// How work-items leave a region: among which of them all go the same way.
+/// How work-items leave a region: the scope in which all of them take the same path.
 #[derive(Clone, Copy, Debug)]
 struct Exits {
-    /// Those that jump out of the innermost loop around it, or to that one's next turn.
+    /// For jumps out of the innermost enclosing loop, or to its next iteration.
     jump: Scope,
-    /// Those that return.
+    /// For returns.
     part: Scope,
-    /// There is a return.
+    /// Whether there is a return.
     ends: bool,
 }
 
@@ -42,8 +44,9 @@ impl Exits {
 }
 
 impl Divergence<'_> {
-    /// Shows all instructions, in the order of the text, and for each who gets there. `full`: whether work-items begin in complete subgroups;
-    /// `complete`: what tells those that are, where a pass has made two versions.
+    /// Visits all instructions in program order, with the work-items that execute them. `full`: whether work-items
+    /// start in complete subgroups; `complete`: the condition for complete subgroups, if a pass has created two
+    /// versions.
     pub(crate) fn walk(&self, region: &Region, (full, complete): (bool, Option<Value>), show: &mut dyn FnMut(&Inst, Together)) {
         self.show(region, (if full { Together::Group } else { Together::Some }, complete), show);
     }
@@ -68,12 +71,12 @@ impl Divergence<'_> {
         }
     }
 
-    /// Whether work-items of a group may not all get to the regions of an instruction, or not all as often.
+    /// Whether some work-items of a group may not execute the regions of an instruction, or not as often as others.
     pub(crate) fn splits(&self, inst: &Inst) -> bool {
         self.split_scope(inst) < Scope::Group
     }
 
-    /// Among which work-items all get to the regions of an instruction, and as often.
+    /// The scope in which all work-items execute the regions of an instruction equally often.
     pub(crate) fn split_scope(&self, inst: &Inst) -> Scope {
         match &inst.op {
             Op::If { cond: selector, .. } | Op::Switch { selector, .. } => self.scope(*selector),
@@ -85,8 +88,8 @@ impl Divergence<'_> {
         }
     }
 
-    /// Whether some work-items of a group may go on elsewhere than behind an instruction: behind a jump that some have made the others are alone to the end of
-    /// the loop, which [splits](Self::splits) as a whole, or of the kernel.
+    /// Whether some work-items of a group may skip the code after an instruction. After a jump by some work-items,
+    /// the others are alone until the end of the loop, which [splits](Self::splits) as a whole, or of the kernel.
     pub(crate) fn leaves(&self, inst: &Inst) -> bool {
         let is_loop = matches!(inst.op, Op::Loop { .. });
         let here = self.split_scope(inst);
@@ -96,8 +99,8 @@ impl Divergence<'_> {
         })
     }
 
-    /// How work-items leave a region. `here`: among which of those that get to what encloses it all get there. Looks at everything once, however deep
-    /// loops nest.
+    /// How work-items leave a region. `here`: the scope in which all work-items that reach the enclosing code execute
+    /// it. Visits everything once, however deep loops nest.
     fn exits(&self, region: &Region, here: Scope) -> Exits {
         let mut exits = Exits::NONE;
         for inst in &region.insts {
@@ -117,7 +120,7 @@ impl Divergence<'_> {
                     let inside = self.exits(body, here);
                     exits.part = exits.part.min(inside.part);
                     if inside.ends {
-                        // A loop that only some go through again may return from one of its turns.
+                        // A loop that only some work-items repeat may return in one of its iterations.
                         exits.part = exits.part.min(inside.jump);
                     }
                     exits.ends |= inside.ends;

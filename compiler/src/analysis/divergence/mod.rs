@@ -1,37 +1,39 @@
-//! How values differ between work-items, and which work-items get to an instruction together.
+//! Divergence analysis: how values differ between work-items, and which work-items execute an instruction together.
 //!
 //! ```text
-//! %1 = workitem.local_id 0        more by 1 from one work-item to the next
-//! %2 = shl %1, 2                   more by 4
-//! %3 = ptr_add %p, %2              more by 4 bytes
-//! %4 = workitem.group_id 0        the same for a group
-//! %5 = mul %1, %1                  anyhow
-//! if ult %1, %n { ... }            not all of a group get in
+//! %1 = workitem.local_id 0        stride 1
+//! %2 = shl %1, 2                   stride 4
+//! %3 = ptr_add %p, %2              stride 4 (bytes)
+//! %4 = workitem.group_id 0        uniform in a group
+//! %5 = mul %1, %1                  varying
+//! if ult %1, %n { ... }            divergent control flow
 //! ```
 //! # The lattice
-//! Two things are known of each value; both begin with the best and get worse until nothing changes.
+//! Each value has two properties, which start at the best element and descend until nothing changes.
 //!
-//! * [`Variation`], from one work-item to the next of dimension 0: not computed yet; then the same, or more by a stride (each number a point of its own); then
-//!   anyhow. Integers of 32 and 64 bits have strides, modulo two to the power of their width, and so have addresses, in bytes modulo 2^32.
-//! * [`Scope`], among which work-items it is the same: the launch, a group, a subgroup, none but itself. In a group of several rows a value may be the same along
-//!   dimension 0 and yet not be for the group.
+//! [`Variation`], between neighbouring work-items of dimension 0: not computed yet; then uniform, or a stride (each
+//! stride is an element of its own); then varying. Integers of 32 and 64 bits have strides modulo two to the power of
+//! their width; addresses have strides in bytes modulo 2^32.
+//! [`Scope`], the set of work-items with the same value: the launch, a group, a subgroup, or a single work-item. In a
+//! group of several dimensions, a value may be uniform along dimension 0 but not in the group.
 //!
-//! Both speak of the work-items that compute the value together, in the same turn of each loop.
+//! Both refer to the work-items that compute the value together, in the same iteration of each loop.
 //!
-//! # Transfer
-//! * Operations without effects are the same where their operands are. Sums, differences, products with constants and shifts by constants keep strides.
-//! * What a load gives is the same where the address is, if nobody may have changed what is there between the loads of two work-items: which loads those are is
-//!   part of the [`Question`].
-//! * What control flow gives is the join of what may come. Where not all of a group take the same way it may be anything for the group: `if` and `switch` whose
-//!   selector is not the same for the group; loops that some work-items leave earlier than others, whose parameters also are not the same for the group then, as
-//!   who is in which turn is not for us to know.
+//! # Transfer functions
+//! Operations without effects are uniform if their operands are. Sums, differences, products with constants and
+//! shifts by constants keep strides.
+//! A load is uniform if its address is, and if nothing may change the memory between the loads of two work-items. The
+//! [`Question`] defines these loads.
+//! Results of control flow are the join of the incoming values. With divergent control flow they may be anything: for
+//! `if` and `switch` with a selector that is not uniform, and for loops that some work-items leave earlier.
+//! Parameters of such loops are not uniform either, because work-items may be in different iterations.
 //!
-//! # Cost
-//! A walk looks at each instruction once, and at the bodies of loops once more for each loop around them. Walks are repeated until nothing changes: values can get
-//! worse a few times each, in practice there are two or three walks.
+//! # Complexity
+//! A traversal visits each instruction once, and the bodies of loops once more per enclosing loop. Traversals repeat
+//! until nothing changes. Values can descend a few times each; in practice there are two or three traversals.
 //!
-//! A vectoriser asks the same: what is the same for a vector's work-items stays a scalar, what has a stride of one element is a vector access, and where work-items
-//! [split](Divergence::splits) there are masks.
+//! The vectoriser uses the same analysis: uniform values stay scalar, accesses with a stride of one element become
+//! vector accesses, and divergent control flow ([`Divergence::splits`]) uses masks.
 
 mod control;
 
@@ -39,53 +41,52 @@ use super::definitions::Definitions;
 use crate::ir::{BinOp, CastOp, Function, GroupOp, Op, Region, Scalar, Space, Type, Value, WorkItem};
 pub(crate) use control::Together;
 
-/// A value from one work-item to the next of dimension 0.
+/// How a value changes between neighbouring work-items of dimension 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Variation {
-    /// Not computed yet, or never.
+    /// Not computed yet, or unreachable.
     Unknown,
-    /// The same.
     Uniform,
-    /// More by so much, which is not 0.
+    /// Increases by this number, which is not 0.
     Stride(u64),
-    /// Anything.
     Varying,
 }
 
-/// Among which work-items a value is the same.
+/// The work-items that have the same value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Scope {
-    /// None but itself.
+    /// Only the work-item itself.
     Item,
-    /// Those of a subgroup.
+    /// The work-items of a subgroup.
     Subgroup,
-    /// Those of a group.
+    /// The work-items of a group.
     Group,
-    /// All.
+    /// All work-items.
     Launch,
 }
 
-/// What is asked.
+/// The parameters of the analysis.
 #[derive(Clone, Copy)]
 pub(crate) struct Question {
-    /// Work-items of a group, in each dimension. A pass that puts neighbours of the NDRange together may take them for a group.
+    /// Work-group size in each dimension. A pass that combines neighbours of the NDRange may treat them as a group.
     pub group: [u32; 3],
-    /// Whether the launch has no global offset: no global id wraps around within a group then.
+    /// Whether the launch has no global offset, so that global ids do not wrap within a group.
     pub zero_offset: bool,
-    /// Which loads from one address give all work-items the same, whenever each of them makes it.
+    /// The loads that return the same value for all work-items with the same address, whenever they execute.
     pub stable: StableLoads,
 }
 
-/// Loads that may be taken to give two work-items the same from one address. Volatile ones never are, nor are those from private memory.
+/// Loads that return the same value to two work-items with the same address. This excludes volatile loads and loads
+/// from private memory.
 #[derive(Clone, Copy)]
 pub(crate) enum StableLoads {
-    /// Those from constant memory, which nothing writes.
+    /// Loads from constant memory, which is never written.
     Constant,
-    /// All: no work-item waits for another, so each may see what is there before or after the others.
+    /// All loads: work-items do not synchronise, so each may see memory before or after the writes of others.
     Unordered,
 }
 
-/// How the values of a kernel differ.
+/// The result of the analysis for a kernel.
 pub(crate) struct Divergence<'f> {
     function: &'f Function,
     definitions: Definitions<'f>,
@@ -95,7 +96,7 @@ pub(crate) struct Divergence<'f> {
     changed: bool,
 }
 
-/// What the jumps out of a region give.
+/// The targets of the jumps out of a region.
 #[derive(Clone, Copy)]
 struct Targets<'a> {
     yields: &'a [Value],
@@ -112,7 +113,7 @@ impl Variation {
         }
     }
 
-    /// By how much it is more; 0 where it is the same.
+    /// The stride; 0 if uniform.
     const fn stride(self) -> Option<u64> {
         match self {
             Self::Uniform => Some(0),
@@ -121,7 +122,7 @@ impl Variation {
         }
     }
 
-    /// Of a number or an address of that type.
+    /// The variation of an integer or address of this type with a stride.
     fn of_stride(stride: u64, ty: Type) -> Self {
         let stride = stride & if ty == Type::I64 { u64::MAX } else { u64::from(u32::MAX) };
         if stride == 0 { Self::Uniform } else { Self::Stride(stride) }
@@ -129,7 +130,7 @@ impl Variation {
 }
 
 impl<'f> Divergence<'f> {
-    /// Looks at a kernel whose body is `body`.
+    /// Analyses a kernel with the given body.
     pub(crate) fn of(function: &'f Function, body: &'f Region, question: Question) -> Self {
         let count = function.values.len();
         let mut this = Self {
@@ -150,27 +151,27 @@ impl<'f> Divergence<'f> {
         this
     }
 
-    /// How a value differs from one work-item to the next.
+    /// The variation of a value.
     pub(crate) fn variation(&self, value: Value) -> Variation {
         self.variations.get(value.index()).copied().unwrap_or(Variation::Varying)
     }
 
-    /// How each value differs, by its number: what a pass may keep while it rewrites.
+    /// The variation of each value, by number, for passes that rewrite the function.
     pub(crate) fn into_variations(self) -> Vec<Variation> {
         self.variations
     }
 
-    /// Among which work-items a value is the same, of those that compute it together.
+    /// The scope in which a value is uniform, among the work-items that compute it together.
     pub(crate) fn scope(&self, value: Value) -> Scope {
         self.scopes.get(value.index()).copied().unwrap_or(Scope::Item)
     }
 
-    /// Whether a value is the same for all work-items of a group, of those that compute it together.
+    /// Whether a value is uniform in a group, among the work-items that compute it together.
     pub(crate) fn is_same(&self, value: Value) -> bool {
         self.scope(value) >= Scope::Group
     }
 
-    /// Makes what is known of a value worse.
+    /// Descends in the lattice.
     fn lower(&mut self, value: Value, (variation, scope): (Variation, Scope)) {
         let (old, known) = (self.variation(value), self.scope(value));
         let new = (old.join(variation), known.min(scope));
@@ -184,7 +185,7 @@ impl<'f> Divergence<'f> {
         }
     }
 
-    /// What comes out where only those of a scope go the same way.
+    /// The results of control flow that is uniform in a scope only.
     fn part(&mut self, results: &[Value], scope: Scope) {
         let variation = if scope < Scope::Group { Variation::Varying } else { Variation::Unknown };
         results.iter().for_each(|&result| self.lower(result, (variation, scope)));
@@ -219,7 +220,7 @@ impl<'f> Divergence<'f> {
         }
     }
 
-    /// Whether what comes out of an operation depends on its operands alone.
+    /// Whether the result of an operation only depends on its operands.
     fn is_function(&self, op: &Op) -> bool {
         match *op {
             Op::Load { ptr, volatile: false, .. } => {
@@ -234,7 +235,7 @@ impl<'f> Divergence<'f> {
         }
     }
 
-    /// How the result of an operation without regions varies, if its operands vary as `of` says.
+    /// The variation of an operation without regions, given the variation `of` its operands.
     pub(crate) fn operation(&self, op: &Op, result: Value, of: &dyn Fn(Value) -> Variation) -> Variation {
         if let &Op::WorkItem(question) = op {
             return self.answer(question);
@@ -248,7 +249,7 @@ impl<'f> Divergence<'f> {
         self.sum(op, self.function.ty(result), of).unwrap_or(otherwise)
     }
 
-    /// The result of an operation that keeps strides, where those of its operands say what it is.
+    /// The variation of an operation that keeps strides, if its operands determine it.
     fn sum(&self, op: &Op, ty: Type, of: &dyn Fn(Value) -> Variation) -> Option<Variation> {
         let counts = matches!(ty, Type::I32 | Type::I64);
         let stride = |value: Value| of(value).stride();
@@ -271,7 +272,7 @@ impl<'f> Divergence<'f> {
         Some(Variation::of_stride(sum, ty))
     }
 
-    /// Whether a value is an id that does not wrap around within a group.
+    /// Whether a value is an id that does not wrap within a group.
     fn is_small_id(&self, value: Value) -> bool {
         match self.definitions.get(value) {
             Some(Op::WorkItem(WorkItem::LocalId(_))) => true,
@@ -280,7 +281,7 @@ impl<'f> Divergence<'f> {
         }
     }
 
-    /// Whether a group has but one work-item in a dimension.
+    /// Whether a group has only one work-item in a dimension.
     fn is_alone(&self, dimension: u8) -> bool {
         self.question.group.get(usize::from(dimension)).is_some_and(|&size| size <= 1)
     }
@@ -293,7 +294,7 @@ impl<'f> Divergence<'f> {
         }
     }
 
-    /// Among which work-items the result of an operation without regions is the same.
+    /// The scope of the result of an operation without regions.
     fn scope_of(&self, op: &Op) -> Scope {
         match op {
             Op::WorkItem(question) => match question {
@@ -326,7 +327,8 @@ mod tests {
     use crate::ir::Value;
     use crate::ir::read::read_module;
 
-    /// What is known of some values of a kernel with the parameters `%0: ptr.global`, `%1: ptr.constant` and `%2: i32`, in groups of that size.
+    /// The results for some values of a kernel with the parameters `%0: ptr.global`, `%1: ptr.constant` and `%2:
+    /// i32`, with the given group size.
     fn known(body: &str, group: [u32; 3], values: &[u32]) -> Vec<(Variation, Scope)> {
         let text = format!("kernel @f0 \"k\" (%0: ptr.global buffer, %1: ptr.constant buffer, %2: i32 value) {{\n{body}\n  return\n}}\n");
         let module = read_module(&text).expect("the text is IR");

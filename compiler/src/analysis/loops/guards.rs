@@ -1,9 +1,11 @@
-//! What the tests of a loop promise of a value in it.
+//! Conditions that the tests of a loop guarantee for a value in the loop.
+//!
+//! Example: after `if slt %i, %n { yield } else { break }`, `%i < %n` holds.
 
 use crate::analysis::definitions::Definitions;
 use crate::ir::{BinOp, CmpOp, Inst, Op, Region, UnOp, Value};
 
-/// What holds of a value wherever the loop goes on: what guards say before the first `continue`.
+/// The conditions that hold for a value whenever the loop continues: the guards before the first `continue`.
 pub(crate) fn guards(body: &Region, defs: &Definitions<'_>, param: Value) -> Vec<(CmpOp, Value)> {
     let mut bounds = Vec::new();
     for inst in &body.insts {
@@ -21,7 +23,7 @@ pub(crate) fn guards(body: &Region, defs: &Definitions<'_>, param: Value) -> Vec
     bounds
 }
 
-/// What holds of a value behind `if condition { yield } else { break }`: comparisons with bounds.
+/// The conditions that hold for a value after `if condition { yield } else { break }`: comparisons with bounds.
 fn guard_bounds(guard: &Inst, defs: &Definitions<'_>, param: Value) -> Vec<(CmpOp, Value)> {
     let Op::If { cond, then, els } = &guard.op else { return Vec::new() };
     let leaves = |region: &Region| {

@@ -1,16 +1,17 @@
-//! Loops that go on in one place, and those of them that count.
+//! Loops with a single latch, and counted loops among them.
 //!
 //! ```text
 //! %r = loop (%i = %a, %s = %x) {
 //!   %c = slt %i, %n
-//!   if %c { yield } else { break %s }       the test: goes on while slt(%i, %n)
+//!   if %c { yield } else { break %s }       the test: continues while slt(%i, %n)
 //!   ...
 //!   %j = add %i, %b                         the step: add %b
 //!   continue %j, %t
 //! }
 //! ```
-//! [`PlainLoop`] is the shape that can be repeated or written out, [`Counted`] one that ends at one test of a counter. How often it goes on is known exactly where
-//! start, bound and step are constants ([`Counted::turns`]); [`trips`] has the most turns that loops of any shape do, from the ranges of what they count with.
+//! [`PlainLoop`] is the shape that can be unrolled, [`Counted`] a plain loop with a single exit that compares a
+//! counter. The trip count is known exactly if start, bound and step are constants ([`Counted::iterations`]).
+//! [`trips`] computes upper bounds for loops of any shape, from the ranges of their counters.
 
 pub(crate) mod guards;
 pub(crate) mod trips;
@@ -19,21 +20,18 @@ use super::definitions::Constants;
 use super::eval;
 use crate::ir::{BinOp, CmpOp, Function, Inst, Op, Region, Type, Value};
 
-/// A loop that goes on in one place, at the end of its body.
+/// A loop with a single `continue`, at the end of its body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlainLoop<'a> {
-    /// What its parameters start from.
     pub init: &'a [Value],
-    /// Its parameters.
     pub params: &'a [Value],
-    /// Its body.
     pub body: &'a Region,
-    /// What the one `continue` gives.
+    /// The values of the `continue`.
     pub next: &'a [Value],
 }
 
 impl<'a> PlainLoop<'a> {
-    /// Whether an operation is one.
+    /// Whether an operation is such a loop.
     pub(crate) fn of(op: &'a Op) -> Option<Self> {
         let Op::Loop { init, params, body, .. } = op else { return None };
         let Some(Op::Continue(next)) = body.terminator() else { return None };
@@ -47,7 +45,7 @@ impl<'a> PlainLoop<'a> {
         self.body.insts.split_last().map_or(&[][..], |(_, insts)| insts)
     }
 
-    /// The operation that defines a value in the body itself, not in a region within.
+    /// The operation that defines a value in the body itself, not in a nested region.
     fn define(&self, value: Value) -> Option<&'a Op> {
         self.body.insts.iter().find(|inst| inst.results.first() == Some(&value)).map(|inst| &inst.op)
     }
@@ -57,36 +55,37 @@ impl<'a> PlainLoop<'a> {
     }
 }
 
-/// A loop that goes on while `compare(counter, bound)`, tested once a turn, and ends nowhere else but by a `return`. The counter's next value is
-/// `step.0(counter, step.1)`, or the operation the other way round where that is the same. Integers all.
+/// A loop that continues while `compare(counter, bound)`, with one test per iteration, and that has no other exit but
+/// `return`. The counter's next value is `step.0(counter, step.1)`, or with swapped operands if the operation is
+/// commutative. All are integers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counted<'a> {
-    /// Where the test is in the body: an `if` that only yields or breaks.
+    /// The position of the test in the body: an `if` that only yields or breaks.
     pub test: usize,
-    /// The index of the parameter that counts.
+    /// The index of the counter among the parameters.
     pub counter: usize,
-    /// Its type.
+    /// The counter's type.
     pub ty: Type,
-    /// What holds of the counter while the loop goes on.
+    /// The condition for continuing.
     pub compare: CmpOp,
-    /// What it is compared with: no parameter.
+    /// The bound: not a parameter of the loop.
     pub bound: Value,
-    /// What is done to it in a turn.
+    /// The operation on the counter per iteration.
     pub step: (BinOp, Value),
-    /// What the test breaks with.
+    /// The values of the test's break.
     pub broken: &'a [Value],
-    /// Whether the counter's next value is compared, not its own.
+    /// Whether the test compares the counter's next value.
     pub ahead: bool,
 }
 
 impl<'a> Counted<'a> {
-    /// Whether a loop is one that tests its counter at the beginning of each turn, before it does anything.
+    /// Recognises a loop that tests its counter at the start of each iteration.
     pub(crate) fn of(function: &Function, plain: &PlainLoop<'a>) -> Option<Self> {
         let test = plain.body.insts.iter().position(|inst| !inst.op.is_pure())?;
         Self::tested(function, plain, test).filter(|counted| !counted.ahead)
     }
 
-    /// Whether a loop is one that does so anywhere: what stands before the test is done once more than what stands behind it.
+    /// Recognises a loop with the test anywhere: code before the test executes once more than code after it.
     pub(crate) fn anywhere(function: &Function, plain: &PlainLoop<'a>) -> Option<Self> {
         let breaks = |inst: &Inst| inst.op.regions().into_iter().any(|region| matches!(region.terminator(), Some(Op::Break(_))));
         let test = plain.body.insts.iter().position(|inst| matches!(inst.op, Op::If { .. }) && breaks(inst))?;
@@ -134,7 +133,7 @@ impl<'a> Counted<'a> {
         Some(Self { test, counter, ty, compare, bound, step: (op, by), broken, ahead })
     }
 
-    /// How many turns it does, `most` at most, where start, bound and step are constants and nothing returns from it.
+    /// The trip count, at most `most`, if start, bound and step are constants and the loop does not return.
     pub(crate) fn iterations(&self, plain: &PlainLoop<'_>, constants: &Constants, most: u64) -> Option<u64> {
         let mut returns = false;
         plain.body.walk(&mut |inst| returns |= matches!(inst.op, Op::Return(_)));
@@ -143,7 +142,7 @@ impl<'a> Counted<'a> {
         let steps = matches!(op, BinOp::Add | BinOp::Mul | BinOp::Sub | BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::UDiv | BinOp::SDiv);
         let start = constants.bits(*plain.init.get(self.counter)?).filter(|_| steps)?;
         let (bound, step) = (constants.bits(self.bound)?, constants.bits(step)?);
-        // A bound far away needs no counting.
+        // A bound that is too far from the start needs no counting.
         let distance = scalar.sign_extend(bound).wrapping_sub(scalar.sign_extend(start)).unsigned_abs();
         let stride = scalar.sign_extend(step).unsigned_abs().max(1);
         if matches!(op, BinOp::Add | BinOp::Sub) && distance / stride > most {
@@ -160,14 +159,14 @@ impl<'a> Counted<'a> {
         None
     }
 
-    /// A loop whose number of turns is known, and that number: see [`Self::of`] and [`Self::turns`].
+    /// A loop with a known trip count, and this count: see [`Self::of`] and [`Self::iterations`].
     pub(crate) fn fixed(function: &Function, plain: &PlainLoop<'a>, constants: &Constants, most: u64) -> Option<(Self, u64)> {
         let counted = Self::of(function, plain)?;
         let iterations = counted.iterations(plain, constants, most)?;
         Some((counted, iterations))
     }
 
-    /// The same of one that is tested [anywhere](Self::anywhere).
+    /// Like [`Self::fixed`], for a test [anywhere](Self::anywhere).
     pub(crate) fn fixed_anywhere(function: &Function, plain: &PlainLoop<'a>, constants: &Constants, most: u64) -> Option<(Self, u64)> {
         let counted = Self::anywhere(function, plain)?;
         let iterations = counted.iterations(plain, constants, most)?;

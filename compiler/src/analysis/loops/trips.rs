@@ -1,9 +1,9 @@
-//! How many turns loops do at most, where a counter ends them whose bounds are known.
+//! Upper bounds for trip counts, from the ranges of loop counters.
 //!
 //! ```text
-//! loop (%i = 0) {                                24 turns: 0 <= %i <= 24
+//! loop (%i = 0) {                                24 iterations: 0 <= %i <= 24
 //!   if slt %i, 24 { yield } else { break }
-//!   loop (%at = %i) {                            24 turns, as %at starts at 24 at most
+//!   loop (%at = %i) {                            24 iterations, as %at starts at 24 or less
 //!     if sgt %at, 0 { yield } else { break }
 //!     ...
 //!     continue sub %at, 1
@@ -11,7 +11,7 @@
 //!   continue add %i, 1
 //! }
 //! ```
-//! Counters go in steps, or double or halve; what they start from and are compared with may be a range.
+//! Counters change by a constant step, or double or halve; their start and bound may be ranges.
 
 use rustc_hash::FxHashMap;
 
@@ -20,20 +20,20 @@ use crate::analysis::definitions::Definitions;
 use crate::analysis::ranges::{Range, arithmetic};
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Op, Region, Scalar, Type, Value};
 
-/// How deep expressions are looked into.
+/// Limit for the depth of expressions.
 const MAX_DEPTH: usize = 16;
 
-/// What becomes of a counter from one turn to the next.
+/// How a counter changes per iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Add(i128),
-    /// At least twice as much, and at most so many bits more.
+    /// It at least doubles; its width grows by at most this number of bits.
     Double(u32),
-    /// At most half of it; whether zeros come in from above.
+    /// It at most halves; whether zeros are shifted in.
     Halve(bool),
 }
 
-/// The most turns of a function's loops.
+/// Upper bounds for the iterations of a function's loops.
 #[derive(Debug)]
 pub(crate) struct Trips<'f> {
     function: &'f Function,
@@ -44,7 +44,7 @@ pub(crate) struct Trips<'f> {
 }
 
 impl<'f> Trips<'f> {
-    /// Looks at all loops of a function.
+    /// Analyses all loops of a function.
     pub(crate) fn of(function: &'f Function) -> Self {
         let mut trips =
             Self { function, defs: Definitions::of(function), ranges: FxHashMap::default(), iterations: FxHashMap::default(), total: None };
@@ -52,12 +52,12 @@ impl<'f> Trips<'f> {
         trips
     }
 
-    /// How many turns all loops of the function do together at most, where that is known.
+    /// An upper bound for the iterations of all loops of the function together, if known.
     pub(crate) const fn total(&self) -> Option<u64> {
         self.total
     }
 
-    /// How many turns one execution of each loop does at most, where that is known, by the loop's first parameter.
+    /// Upper bounds for the iterations of one execution of each loop, if known, by the loop's first parameter.
     pub(crate) fn into_iterations(self) -> FxHashMap<Value, u64> {
         self.iterations
     }
@@ -80,7 +80,7 @@ impl<'f> Trips<'f> {
         sum
     }
 
-    /// How many turns a loop does at most. Notes the ranges of its counters.
+    /// An upper bound for the iterations of a loop. Records the ranges of its counters.
     fn iterations(&mut self, init: &[Value], params: &[Value], body: &Region) -> Option<u64> {
         let Some(Op::Continue(next)) = body.terminator() else { return None };
         let mut continues = 0;
@@ -118,7 +118,7 @@ impl<'f> Trips<'f> {
                 _ => {}
             }
         }
-        // Loops that do several turns in one add several times.
+        // An unrolled loop adds several times.
         let (mut value, mut sum) = (next, 0_i128);
         for _ in 0..MAX_DEPTH {
             let (rest, by) = match *self.defs.get(value)? {
@@ -162,7 +162,7 @@ impl<'f> Trips<'f> {
         }
     }
 
-    /// The range of a result; `None` for operands of which nothing is known.
+    /// The range of a result; `None` for unknown operands.
     fn binary(&self, op: BinOp, (x, y): (Option<Range>, Option<Range>), scalar: Scalar) -> Option<Range> {
         let whole = Range::signed(scalar);
         // Some results are bounded by one operand alone.
@@ -188,11 +188,12 @@ fn add(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     a.zip(b).map(|(a, b)| a.saturating_add(b))
 }
 
-/// How many turns a loop does at most that goes on while `kind(counter, bound)`, or while that holds of the counter's next value; and the counter's range.
+/// An upper bound for the iterations of a loop that continues while `kind(counter, bound)`, for the counter or its
+/// next value; and the counter's range.
 fn count(kind: CmpOp, scalar: Scalar, start: Range, bound: Range, step: Step, is_next: bool) -> Option<(u64, Range)> {
     let whole = Range::signed(scalar);
     let unsigned = matches!(kind, CmpOp::ULt | CmpOp::ULe | CmpOp::UGt | CmpOp::UGe);
-    // Of what has no sign, only what is the same with one is understood.
+    // Unsigned comparisons are only supported for non-negative ranges.
     if unsigned && (start.low < 0 || bound.low < 0) {
         return None;
     }
@@ -201,7 +202,7 @@ fn count(kind: CmpOp, scalar: Scalar, start: Range, bound: Range, step: Step, is
     let iterations = |from: i128, to: i128, by: i128| ((to - from).max(0).unsigned_abs() / by.unsigned_abs().max(1)) as u64 + 2;
     match (step, kind) {
         (Step::Add(by @ 1..), CmpOp::SLt | CmpOp::SLe | CmpOp::ULt | CmpOp::ULe) => {
-            // Nowhere does it wrap.
+            // The counter does not wrap.
             let last = Some(bound.high + by).filter(|&last| last <= whole.high)?;
             let first = Some(start.high + by).filter(|&first| first <= whole.high || !is_next)?;
             let high = if is_next { last.max(first) } else { last.max(start.high) };
@@ -230,7 +231,7 @@ fn count(kind: CmpOp, scalar: Scalar, start: Range, bound: Range, step: Step, is
         {
             Some((bits_of(start.high) + 2, Range { low: 0, high: start.high }))
         }
-        // Without a sign after the first turn.
+        // Non-negative after the first iteration.
         (Step::Halve(true), CmpOp::SGt | CmpOp::SGe | CmpOp::Ne) if ends_at_zero(kind, bound) => {
             Some((u64::from(scalar.bits()) + 2, whole))
         }
@@ -238,7 +239,7 @@ fn count(kind: CmpOp, scalar: Scalar, start: Range, bound: Range, step: Step, is
     }
 }
 
-/// Bits of a number that is not negative.
+/// Number of bits of a non-negative number.
 const fn bits_of(number: i128) -> u64 {
     128 - number.leading_zeros() as u64
 }
@@ -257,14 +258,14 @@ mod tests {
     use super::Trips;
     use crate::ir::read::read_module;
 
-    /// The turns of all loops of a kernel with this body: %0 is an integer of 32 bits, %1 of 8.
+    /// The total of all loops of a kernel with this body: %0 is a 32-bit integer, %1 an 8-bit integer.
     fn total(body: &str) -> Option<u64> {
         let text = format!("kernel @f0 \"k\" (%0: i32 value, %1: i8 value) {{\n{body}\n  return\n}}\n");
         let module = read_module(&text).expect("the text is IR");
         Trips::of(&module.functions[0]).total()
     }
 
-    /// `for (i = start; i test bound; i = op(i, by))`, all of them of 32 bits.
+    /// The bound for `for (i = start; i test bound; i = op(i, by))` with 32-bit integers.
     fn iterations(start: &str, test: &str, bound: &str, op: &str, by: &str) -> Option<u64> {
         total(&format!(
             "%2: i32 = const {start}\n%3: i32 = const {bound}\n%4: i32 = const {by}
@@ -326,7 +327,7 @@ mod tests {
                 }}"
             ))
         };
-        // The outer counter is 24 at most, a byte 255.
+        // The outer counter is at most 24, a byte at most 255.
         assert!(inner("%7", "sgt", "%2", "%5").is_some_and(|iterations| iterations < 800));
         assert!(inner("%2", "slt", "%7", "%4").is_some_and(|iterations| iterations < 800));
         assert!(inner("%6", "ne", "%2", "%5").is_some_and(|iterations| (24 * 255..8000).contains(&iterations)));
