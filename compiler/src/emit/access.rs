@@ -1,4 +1,6 @@
 //! Loads, stores and atomics through the views of the plan.
+//!
+//! Example: `load f32 (ptr_add %0, %1) align 4` becomes `buffer_f32[%1 >> 2]`.
 
 mod halves;
 
@@ -15,16 +17,16 @@ use crate::target::{Defects, Limits};
 use naga::{AtomicFunction, BinaryOperator, Expression, Scalar, ScalarKind, Statement};
 use smallvec::SmallVec;
 
-/// Factors and constants, in bytes, of sums that are taken as they stand: see [`Emitter::index`].
+/// Limit in bytes for the factors and constants of sums that are used without a mask: see [`Emitter::index`].
 const MAX_PLAIN_SCALE: u32 = 1 << 20;
 
-/// Where an access goes: an object, and the byte offset in it.
+/// The target of an access: an object, and the byte offset in it.
 pub(super) struct Address {
     pub(super) object: usize,
     linear: Linear,
-    /// Where the object begins, where it has an address.
+    /// The address of the object, if it has one.
     begin: Option<Expr>,
-    /// The whole variable offset as one value, without the root's base.
+    /// The variable offset as one value, without the root's base.
     offset: Option<Value>,
     base: u32,
 }
@@ -34,15 +36,15 @@ pub(super) struct Address {
 enum Index {
     Const(u32),
     Expr(Expr),
-    /// The address of the element, where there is no array to index.
+    /// The address of the element, if there is no array to index.
     Address(Expr),
 }
 
 impl<'a> Emitter<'a, '_> {
-    /// What a pointer leads to.
+    /// The target of a pointer.
     fn address(&mut self, pointer: Value) -> Result<Address, EmitError> {
         let (root, offset) =
-            self.defs.pointer(pointer).ok_or_else(|| EmitError::Internal(format!("access through {pointer}, which has no root")))?;
+            self.defs.pointer(pointer).ok_or_else(|| EmitError::Internal(format!("access through {pointer}: the pointer has no root")))?;
         let begin = match root {
             Root::Address(address) => Some(self.one(address)?),
             _ => None,
@@ -80,7 +82,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(Index::Expr(self.plus(offset, address.base.wrapping_add(extra))))
     }
 
-    /// An address so many bytes behind another.
+    /// An address plus a number of bytes.
     fn further(&mut self, address: Expr, bytes: u32) -> Expr {
         if bytes == 0 {
             return address;
@@ -89,7 +91,7 @@ impl<'a> Emitter<'a, '_> {
         self.b.add(address, bytes)
     }
 
-    /// Where an access goes in the memory that begins at `base`; of elements of `stride` bytes.
+    /// The address of an access in the memory at `base`, with elements of `stride` bytes.
     fn physical(&mut self, address: &Address, base: Expr, stride: u32) -> Result<Expr, EmitError> {
         if let Some(offset) = address.offset.filter(|&offset| self.function.ty(offset) == Type::I64) {
             let offset = self.one(offset)?;
@@ -117,7 +119,7 @@ impl<'a> Emitter<'a, '_> {
         self.b.add(index, constant)
     }
 
-    /// So many elements of `stride` bytes further on.
+    /// An index plus `extra` elements of `stride` bytes.
     fn offset_index(&mut self, index: Index, extra: u32, stride: u32) -> Index {
         match index {
             Index::Const(constant) => Index::Const(constant.wrapping_add(extra)),
@@ -126,7 +128,7 @@ impl<'a> Emitter<'a, '_> {
         }
     }
 
-    /// The address as an index of elements of `stride` bytes (a power of two), given that it is a multiple of them.
+    /// The address as an index of elements of `stride` bytes (a power of two); it is a multiple of `stride`.
     fn index(&mut self, address: &Address, stride: u32) -> Result<Index, EmitError> {
         match address.begin {
             Some(base) => self.physical(address, base, stride).map(Index::Address),
@@ -155,7 +157,7 @@ impl<'a> Emitter<'a, '_> {
         let mut total: Option<Expr> = None;
         for &(value, scale) in &linear.terms {
             let term = self.word(value)?;
-            // A negative scale divides exactly too, in the ring of 32-bit integers without its lowest bits.
+            // Division of a negative scale is exact too, modulo 2^32 without the lowest bits.
             let factor = ((scale as i32) >> shift) as u32;
             let term = if factor == 1 {
                 term
@@ -175,8 +177,9 @@ impl<'a> Emitter<'a, '_> {
             Some(total) => self.plus(total, ((linear.constant as i32) >> shift) as u32),
             None => return Ok(Index::Const(linear.constant / stride)),
         };
-        // The sum agrees with the byte offset only in the bits that the shift leaves. With small factors those above are right too, as far as the access
-        // is within its buffer: nothing that the index is made of was larger. Without the mask drivers see what is next to what.
+        // The sum only agrees with the byte offset in the bits that the shift keeps. If the factors are small, the
+        // upper bits are also correct for accesses within the buffer, because no term was larger. Without the mask,
+        // drivers recognise neighbouring accesses.
         let plain = linear.constant as i32 >= -(MAX_PLAIN_SCALE as i32)
             && linear.terms.iter().all(|&(_, scale)| (scale as i32).unsigned_abs() <= MAX_PLAIN_SCALE);
         if shift == 0 || plain {
@@ -209,7 +212,7 @@ impl<'a> Emitter<'a, '_> {
                 let share = *self
                     .shares
                     .get(&object)
-                    .ok_or_else(|| EmitError::Internal(format!("no share of {} for this work-item", data.name)))?;
+                    .ok_or_else(|| EmitError::Internal(format!("{} has no share for this work-item", data.name)))?;
                 Index::Expr(match index {
                     Index::Const(constant) => self.plus(share, constant),
                     Index::Expr(expr) | Index::Address(expr) => self.b.add(share, expr),
@@ -217,7 +220,8 @@ impl<'a> Emitter<'a, '_> {
             }
             _ => index,
         };
-        // Code that never runs may reach beyond the end, which naga does not take: the greatest number not for arrays without an end either.
+        // Unreachable code may have out-of-bounds indices, which naga rejects; for arrays without a length it rejects
+        // the largest index.
         let last = match data.backing {
             Backing::Uniform { vectors, .. } => vectors.saturating_sub(1),
             Backing::Function(_) | Backing::Workgroup => data.elements(key) - 1,
@@ -233,9 +237,11 @@ impl<'a> Emitter<'a, '_> {
         })
     }
 
-    /// The same index of a private array as a value that no variable of a loop or condition can hold ([`Defects::late_indices`]): cut to 16 bits, which reach
-    /// further than [`Limits::function_memory`] does. The driver's compiler takes an index that conditions and loops make for a variable, and sees through copies
-    /// and through arithmetic; a conversion it neither leaves out nor moves into the variable. Without such integers it is combined with a zero that nobody knows of.
+    /// The index of a private array as a value that is not stored in a variable of a loop or condition
+    /// ([`Defects::late_indices`]): truncated to 16 bits, which suffices for [`Limits::function_memory`]. The
+    /// driver's compiler replaces a computed index by the variable, and looks through copies and arithmetic. It
+    /// neither removes a conversion nor moves it. Without 16-bit integers, the index is combined with a zero that the
+    /// compiler does not know.
     fn settled(&mut self, index: Expr) -> Result<Expr, EmitError> {
         if self.cx.target.shaders.int16 {
             let short = self.b.convert(index, naga_u16());
@@ -251,7 +257,7 @@ impl<'a> Emitter<'a, '_> {
         self.cx.plan.objects.get(index).ok_or_else(|| EmitError::Internal(format!("no object {index}")))
     }
 
-    /// An element's value as raw lanes have it: `u32` or `u64`.
+    /// An element's value as a raw lane: `u32` or `u64`.
     fn raw_of_slot(&mut self, key: ViewKey, x: Expr) -> Expr {
         match (key.slot.kind, key.slot.width) {
             (_, 2) => self.b.convert(x, Scalar::U32),
@@ -315,7 +321,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(Some(lanes.chunks(4).map(|chunk| self.b.lanes(super::builder::register(scalar), chunk)).collect()))
     }
 
-    /// A load of whole elements of a view.
+    /// Loads whole elements of a view.
     fn load_natural(&mut self, address: &Address, key: ViewKey, ty: Type) -> Result<Val, EmitError> {
         let scalar = ty.scalar().ok_or_else(|| EmitError::Internal(format!("load of a {ty}")))?;
         let first = self.index(address, key.stride())?;
@@ -327,7 +333,7 @@ impl<'a> Emitter<'a, '_> {
             let index = self.offset_index(first, u32::from(i), key.stride());
             let pointer = self.element(address.object, key, index)?;
             let x = self.b.load(pointer);
-            // Three lanes lie in the memory of four.
+            // Three lanes take the memory of four.
             let x = match (lanes, key.lanes, i) {
                 (3, 4, _) => self.b.swizzle(x, &[0, 1, 2]),
                 (3, 2, 1) => self.b.lane(x, 2, 0),
@@ -336,7 +342,7 @@ impl<'a> Emitter<'a, '_> {
             let x = self.raw_of_slot(key, x);
             parts.push(x);
         }
-        // Parts of a chunk: vectors of two or scalars are put together.
+        // Parts of a chunk: vectors of two, or scalars, are combined.
         let per_chunk = if lanes > key.lanes && key.lanes < 4 { usize::from(4 / key.lanes) } else { 1 };
         let chunk_lanes = super::builder::chunk_lanes(lanes);
         let chunks: Val = parts
@@ -352,7 +358,7 @@ impl<'a> Emitter<'a, '_> {
         chunks.into_iter().map(|chunk| self.chunk_of_raw(scalar, chunk_lanes, chunk)).collect()
     }
 
-    /// A load by words; the result is raw lanes.
+    /// Loads with word accesses; the result is raw lanes.
     fn load_raw(&mut self, address: &Address, shape: AccessShape) -> Result<Scalars, EmitError> {
         let piece = u32::from(shape.piece());
         let bytes = shape.bytes();
@@ -362,7 +368,7 @@ impl<'a> Emitter<'a, '_> {
             let first = self.index(address, 4)?;
             let mut at = 0;
             while at < words {
-                // A uniform buffer gives four words at once.
+                // A uniform buffer loads four words at once.
                 if self.object(address.object)?.rule == Rule::Uniform && shape.align >= 16 && words - at >= 3 {
                     let vector = self.uniform_vector(address.object, first, at)?;
                     for lane in 0..(words - at).min(4) {
@@ -379,7 +385,7 @@ impl<'a> Emitter<'a, '_> {
             }
         } else {
             let mut known: Option<(u32, Expr)> = None;
-            // The last piece of three bytes reaches into the fourth, which is in the same word.
+            // The last piece of three bytes extends to the fourth byte, which is in the same word.
             for i in 0..bytes.div_ceil(piece) {
                 let part = match self.byte_offset(address, i * piece)? {
                     Index::Const(offset) => {
@@ -403,7 +409,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(self.join(&pieces, piece, u32::from(shape.size), u32::from(shape.lanes)))
     }
 
-    /// The word that a byte is in, by the byte's offset or its address, and the bits by which it is shifted there.
+    /// The word with a byte, given by the byte's offset or its address, and the byte's shift in the word.
     fn split_offset(&mut self, byte: Expr, is_address: bool) -> (Index, Expr) {
         let (index, low) = if is_address {
             let mask = self.b.scalar(Scalar::U64, !3);
@@ -444,7 +450,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(self.raw_of_slot(key, x))
     }
 
-    /// The vector of a uniform buffer that starts `extra` words after a word that begins one.
+    /// The vector of a uniform buffer that starts `extra` words after the start of a vector.
     fn uniform_vector(&mut self, object: usize, first: Index, extra: u32) -> Result<Expr, EmitError> {
         let index = match first {
             Index::Const(word) => Index::Const((word + extra) / 4),
@@ -459,7 +465,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(self.b.load(pointer))
     }
 
-    /// Words of the argument buffer, for by-value parameters and hidden values.
+    /// Loads words of the argument buffer, for by-value parameters and hidden values.
     pub(super) fn load_argument(&mut self, object: usize, offset: u32, ty: Type) -> Result<Val, EmitError> {
         let align = ty.scalar().map_or(1, crate::ir::Scalar::size) * u32::from(ty.lanes());
         let shape = AccessShape::new(ty, align.max(1).next_power_of_two(), Kind::Load, false, self.cx.target.pointer_size());
@@ -496,7 +502,7 @@ impl<'a> Emitter<'a, '_> {
             let raw = self.raw_of_chunk(scalar, lanes, chunk)?;
             let slot = self.slot_of_raw(key, raw);
             if lanes == 3 && key.lanes == 4 {
-                // The fourth lane is not ours to write.
+                // The fourth lane must not be written.
                 let pointer = self.element(address.object, key, first)?;
                 for lane in 0..3 {
                     let place = self.b.element_at(pointer, lane);
@@ -519,7 +525,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(())
     }
 
-    /// A store by words of raw lanes.
+    /// Stores raw lanes with word accesses.
     fn store_raw(&mut self, address: &Address, shape: AccessShape, raw: &[Expr]) -> Result<(), EmitError> {
         let piece = u32::from(shape.piece());
         let size = u32::from(shape.size);
@@ -540,7 +546,7 @@ impl<'a> Emitter<'a, '_> {
             return Ok(());
         }
         for (i, &part) in pieces.iter().enumerate() {
-            // A single byte that happens to be aligned to two must leave its neighbour alone.
+            // A single byte with an alignment of two must not overwrite its neighbour.
             let count = (bytes - i as u32 * piece).min(piece);
             let low = (1_u32 << (count * 8)) - 1;
             match self.byte_offset(address, i as u32 * piece)? {
@@ -571,7 +577,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(())
     }
 
-    /// Replaces the bits of `mask` in a word, whose other bits others may be writing.
+    /// Replaces the bits of `mask` in a word that other work-items may write at the same time.
     fn store_bits(&mut self, object: usize, index: Index, mask: Expr, bits: Expr) -> Result<(), EmitError> {
         let data = self.object(object)?;
         let Some(key) = data.partial_words() else {
@@ -639,7 +645,7 @@ impl<'a> Emitter<'a, '_> {
             AtomicOp::SMax | AtomicOp::UMax => AtomicFunction::Max,
             AtomicOp::Xchg => AtomicFunction::Exchange { compare: None },
             AtomicOp::FMin | AtomicOp::FMax | AtomicOp::Load => {
-                return Err(EmitError::Internal(format!("atomic {op:?} was not legalised")));
+                return Err(EmitError::Internal(format!("atomic {op:?} is not legalized")));
             }
         };
         let ty = self.b.shared.ty(key.slot, 1);
@@ -648,7 +654,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(single(if key.slot.kind == ScalarKind::Float { result } else { self.raw_of_slot(key, result) }))
     }
 
-    /// A minimum or maximum whose sign is not that of the view. Raw in and out.
+    /// A minimum or maximum of the other signedness than the view's. Raw in and out.
     fn exchange_extreme(&mut self, op: AtomicOp, key: ViewKey, pointer: Expr, operand: Expr) -> Result<Expr, EmitError> {
         self.exchange_until_alone(key, pointer, |this, raw| {
             let fun = if matches!(op, AtomicOp::SMin | AtomicOp::UMin) { naga::MathFunction::Min } else { naga::MathFunction::Max };
@@ -662,7 +668,8 @@ impl<'a> Emitter<'a, '_> {
         })
     }
 
-    /// Replaces an element by what `change` makes of it, by compare-and-exchange until nobody came between; the old one. Raw in and out.
+    /// Replaces an element by the result of `change`, with a compare-and-exchange loop; returns the old element. Raw
+    /// in and out.
     fn exchange_until_alone(
         &mut self,
         key: ViewKey,
@@ -695,7 +702,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(self.raw_of_slot(key, found))
     }
 
-    /// Compare and exchange of an element; the old value.
+    /// Compare and exchange of an element; returns the old value.
     fn exchange(&mut self, key: ViewKey, pointer: Expr, expected: Expr, desired: Expr) -> Expr {
         let ty = self.b.shared.module.generate_predeclared_type(naga::PredeclaredType::AtomicCompareExchangeWeakResult(key.slot));
         let result = self.b.bare(Expression::AtomicResult { ty, comparison: true });
@@ -739,7 +746,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(single(self.raw_of_slot(key, old)))
     }
 
-    /// Memory of one work-item needs no atomicity.
+    /// Private memory needs no atomic operations.
     fn private_atomic(&mut self, op: AtomicOp, address: &Address, shape: AccessShape, operand: Option<Expr>) -> Result<Val, EmitError> {
         if op == AtomicOp::Store {
             let value = operand.ok_or_else(|| EmitError::Internal("atomic store without a value".to_owned()))?;
@@ -764,13 +771,13 @@ impl<'a> Emitter<'a, '_> {
             AtomicOp::UMin => self.b.math(naga::MathFunction::Min, &[old, x]),
             AtomicOp::UMax => self.b.math(naga::MathFunction::Max, &[old, x]),
             AtomicOp::Xchg => x,
-            _ => return Err(EmitError::Internal(format!("atomic {op:?} was not legalised"))),
+            _ => return Err(EmitError::Internal(format!("atomic {op:?} is not legalized"))),
         };
         self.store_raw_any(address, shape, new)?;
         Ok(single(old))
     }
 
-    /// One integer of private memory, however its view is.
+    /// One integer of private memory, with any view.
     fn load_raw_any(&mut self, address: &Address, shape: AccessShape) -> Result<Expr, EmitError> {
         let plain = AccessShape { kind: Kind::Load, ..shape };
         let object = self.object(address.object)?;

@@ -1,22 +1,23 @@
-//! Memory that is reached by addresses (SPV_KHR_physical_storage_buffer).
+//! Memory that is accessed by address (SPV_KHR_physical_storage_buffer).
 //!
-//! naga knows no such pointers. A view is written as an array without an end, tagged by its binding number ([`tag`]), and indexed by 64-bit addresses; in the
-//! SPIR-V that naga makes of it the variable goes, and what was an index becomes a pointer:
+//! naga does not support such pointers. A view is emitted as an array without a length, tagged in its binding number
+//! ([`tag`]), and indexed with 64-bit addresses. In naga's SPIR-V the variable is removed, and an index becomes a
+//! pointer:
 //!
 //! ```text
 //! %p = OpAccessChain %ptr_uint %var %0 %address        %p = OpConvertUToPtr %physical_uint %address
 //! %x = OpLoad %uint %p                           =>    %x = OpLoad %uint %p Aligned 4
 //! ```
-//! A view's elements lie at multiples of their size. Bytes are written as words, as in [`super::bytes`], and converted. What fences make visible to other
-//! work-groups is volatile: a pointer cannot be coherent.
+//! Elements of a view are aligned to their size. Bytes are emitted as words, as in [`super::bytes`], and converted.
+//! Accesses that fences must make visible to other work-groups are volatile, because a pointer cannot be coherent.
 
 use super::views::ViewKey;
 use super::words::{BINDING, COHERENT, HEADER, INT8, STORAGE_BUFFER, STORAGE_BUFFER_8_BIT_ACCESS, instructions, op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Set in the binding number of such a view; no device has so many.
+/// Set in the binding number of such a view; no device has that many bindings.
 const TAG: u32 = 1 << 28;
-/// Set besides where its elements are bytes.
+/// Set in addition if its elements are bytes.
 const BYTES: u32 = 1 << 27;
 
 /// The tag of a view.
@@ -35,11 +36,11 @@ const ALIGNED: u32 = 2;
 struct View {
     is_bytes: bool,
     is_volatile: bool,
-    /// The type of its elements, once known.
+    /// The type of its elements, once it is known.
     element: u32,
 }
 
-/// What a pointer that was made leads to.
+/// The properties of a converted pointer.
 #[derive(Clone, Copy)]
 struct PhysicalPointer {
     is_bytes: bool,
@@ -51,11 +52,11 @@ struct Rewriter {
     out: Vec<u32>,
     next: u32,
     views: FxHashMap<u32, View>,
-    /// Bytes of a value of each type.
+    /// Size in bytes of a value of each type.
     sizes: FxHashMap<u32, u32>,
-    /// What arrays, structures of one array and pointers lead to.
+    /// Element types of arrays, of structures with one array, and of pointers.
     inner: FxHashMap<u32, u32>,
-    /// Types of pointers of ours, by what they point to.
+    /// Pointer types that were added, by their pointee.
     pointers: FxHashMap<u32, u32>,
     byte: Option<u32>,
     /// Pointers to whole views.
@@ -63,7 +64,7 @@ struct Rewriter {
     places: FxHashMap<u32, PhysicalPointer>,
 }
 
-/// Makes addresses of the tagged variables; `None` where the SPIR-V is not what naga writes.
+/// Converts the tagged variables to addresses; `None` if the SPIR-V does not have naga's form.
 pub(super) fn reach(words: Vec<u32>) -> Option<Vec<u32>> {
     let views = tagged(&words);
     if views.is_empty() {
@@ -133,7 +134,7 @@ impl Rewriter {
         self.views.values().any(|view| view.is_bytes)
     }
 
-    /// Declares what is used, but for what there is already: twice is not allowed everywhere.
+    /// Declares the used capabilities that are not declared yet: some drivers reject duplicates.
     fn capabilities(&mut self, there: &FxHashSet<u32>) {
         let bytes = if self.has_bytes() { &[INT8, STORAGE_BUFFER_8_BIT_ACCESS][..] } else { &[] };
         for capability in [ADDRESSES].iter().chain(bytes).filter(|capability| !there.contains(capability)) {
@@ -150,7 +151,7 @@ impl Rewriter {
             (op::NAME | op::DECORATE, [_, id, ..]) if self.views.contains_key(id) => return Some(()),
             (op::VARIABLE, &[_, ty, id, ..]) if self.views.contains_key(&id) => return self.variable(ty, id),
             (op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN, [_, ty, id, base, indices @ ..]) => {
-                // The first index of a variable is that of the array in its structure.
+                // The first index of a variable selects the array in its structure.
                 match (self.views.get(base), self.arrays.get(base), indices) {
                     (Some(&view), _, [_]) => {
                         self.arrays.insert(*id, view);
@@ -178,7 +179,7 @@ impl Rewriter {
         Some(())
     }
 
-    /// Notes how large the values of a type are, and what it consists of.
+    /// Records the size of a type's values and its components.
     fn note_type(&mut self, code: u32, inst: &[u32]) {
         match (code, inst) {
             (op::TYPE_INT | op::TYPE_FLOAT, &[_, id, bits, ..]) => {
@@ -201,7 +202,7 @@ impl Rewriter {
         }
     }
 
-    /// In the place of a variable: the types of pointers to its elements, and to parts of these.
+    /// Replaces a variable by the types of pointers to its elements, and to their parts.
     fn variable(&mut self, ty: u32, id: u32) -> Option<()> {
         let mut element = ty;
         while let Some(&inner) = self.inner.get(&element) {

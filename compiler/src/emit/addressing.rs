@@ -1,9 +1,11 @@
-//! Which memory a kernel reaches by addresses, and which by bindings.
+//! Which memory a kernel accesses by address, and which by binding.
 //!
-//! All of it by addresses where bindings do not do ([`BindingKey::addresses`](crate::launch::BindingKey::addresses)). Else, where they are the quicker way
-//! ([`Costs::updates_by_address`](crate::target::Costs::updates_by_address)), the buffers from which a kernel loads and to which it stores: what is only read comes
-//! through other caches of an H100 if it is bound, which is worth more (N-body at 0.84 of its speed by addresses, naive products of matrices 0.95), and what is
-//! only written is not quicker.
+//! If bindings are not sufficient, all memory is accessed by address
+//! ([`BindingKey::addresses`](crate::launch::BindingKey::addresses)). Otherwise, if this is faster
+//! ([`Costs::updates_by_address`](crate::target::Costs::updates_by_address)), addresses are used for buffers that a
+//! kernel both loads from and stores to. An H100 reads bound buffers through other caches, which matters more for
+//! buffers that are only read (by address, N-body runs at 0.84 of its speed, and naive matrix products at 0.95).
+//! Buffers that are only written are not faster by address.
 
 use crate::analysis::definitions::{Definitions, Root};
 use crate::ir::{Function, KernelParam, Op, Space};
@@ -11,13 +13,13 @@ use crate::launch::LaunchKey;
 use crate::layout::reached_by_address;
 use crate::target::Target;
 
-/// By parameter: whether its memory is reached by an address. Empty where none is.
+/// Per parameter: whether its memory is accessed by address. Empty if none is.
 pub(super) fn by_address(kernel: &Function, key: &LaunchKey, target: &Target) -> Vec<bool> {
     let params = kernel.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
     if key.binding.addresses || !target.shaders.addresses || !target.shaders.costs.updates_by_address {
         return reached_by_address(params, &key.binding);
     }
-    // Folded buffers, and pieces of large ones, are bound.
+    // Merged buffers and split buffers are bound.
     if !key.binding.merged.is_empty() || !key.binding.split.params.is_empty() {
         return Vec::new();
     }

@@ -1,11 +1,12 @@
-//! Branches that WGSL does not see to be the same for a group, made so: one work-item's answer is handed to all.
+//! Makes branches uniform for WGSL's analysis: one work-item broadcasts its condition to the work-group.
 //!
 //! ```text
 //! while (m[0] > 0)                %c = m[0] > 0
 //!     barrier                     if (local_invocation_index == 0) { answer = %c }
 //!                                 if (workgroupUniformLoad(&answer)) ...
 //! ```
-//! `workgroupUniformLoad` has a barrier on either side. All work-items get there: control flow is the same up to the branch, or that is made so first.
+//! `workgroupUniformLoad` has a barrier before and after it. All work-items reach it, because control flow is uniform
+//! up to the branch, or is made uniform first.
 
 use naga::{
     AddressSpace, BinaryOperator, Binding, Block, BuiltIn, Expression, Function, FunctionArgument, GlobalVariable, Handle, Literal, Module,
@@ -16,16 +17,18 @@ use super::EmitError;
 use super::uniform::{self, Failure, Level, Place, place};
 use crate::diag::Span as SourceSpan;
 
-/// Bytes of a group's memory that an answer takes.
+/// Size in bytes of a broadcast value in work-group memory.
 const BYTES: u32 = 4;
 
-/// Makes control flow the same for a group, for WGSL, wherever barriers are, with at most so many bytes of its memory more; the bytes that it took.
+/// Makes control flow uniform for WGSL wherever barriers are, with at most `room` bytes of additional work-group
+/// memory; returns the number of bytes.
 ///
 /// # Errors
-/// A barrier whose control flow depends on the work-item, for all that is known.
+///
+/// The control flow of a barrier may depend on the work-item.
 pub(super) fn make_uniform(module: &mut Module, room: u32) -> Result<u32, EmitError> {
     let mut answers = Answers::default();
-    // Each branch is made the same once, and then is.
+    // Each branch is broadcast once and is uniform afterwards.
     while let Some(failure) = uniform::failure(module) {
         let Some((branch, _)) = failure.taint.branch.filter(|_| failure.taint.level == Level::Read) else { return Err(refusal(&failure)) };
         let Module { types, global_variables, entry_points, .. } = module;
@@ -61,7 +64,7 @@ pub(super) fn make_uniform(module: &mut Module, room: u32) -> Result<u32, EmitEr
     Ok(answers.bytes())
 }
 
-/// The variables through which answers are given, by their kind.
+/// The broadcast variables, by type.
 #[derive(Default)]
 struct Answers([Option<Handle<GlobalVariable>>; 3]);
 
@@ -71,7 +74,7 @@ impl Answers {
     }
 }
 
-/// What a branch selects by.
+/// The selector of a branch.
 #[derive(Clone, Copy)]
 enum Kind {
     Flag,
@@ -90,16 +93,16 @@ fn kind(statement: &Statement) -> Option<Kind> {
     }
 }
 
-/// How one answer is given.
+/// The parameters of one broadcast.
 struct Answer {
     variable: Handle<GlobalVariable>,
     ty: Handle<Type>,
-    /// The work-item's number in its group.
+    /// The index of the work-item in its group.
     index: Handle<Expression>,
 }
 
 impl Answer {
-    /// Has the branch at a place of a block select by what one work-item found.
+    /// Makes the branch at a position of a block use the value of one work-item.
     fn give(&self, expressions: &mut naga::Arena<Expression>, block: &mut Block, at: usize) {
         let span = block.span_iter().nth(at).map_or(Span::UNDEFINED, |(_, span)| *span);
         let mut add = |expression| expressions.append(expression, span);
@@ -130,7 +133,7 @@ fn local_index(function: &mut Function, ty: Handle<Type>) -> Handle<Expression> 
     function.expressions.append(Expression::FunctionArgument(index as u32), Span::UNDEFINED)
 }
 
-/// Does something with the statement at a place: given its block and where it is in that.
+/// Calls `with` for the statement at `wanted`, with its block and its index in the block.
 fn find<T>(block: &mut Block, wanted: Place, with: &mut impl FnMut(&mut Block, usize) -> T) -> Option<T> {
     if let Some(index) = block.iter().position(|statement| place(statement) == wanted) {
         return Some(with(block, index));
@@ -144,7 +147,7 @@ fn find<T>(block: &mut Block, wanted: Place, with: &mut impl FnMut(&mut Block, u
     })
 }
 
-/// What is told of a barrier.
+/// The error for a barrier.
 fn refusal(failure: &Failure) -> EmitError {
     let source = |span: Span| span.to_range().map_or(SourceSpan::NONE, |range| SourceSpan { lo: range.start as u32, hi: range.end as u32 });
     EmitError::NotUniform { at: source(failure.span), branch: failure.taint.branch.map_or(SourceSpan::NONE, |(_, span)| source(span)) }

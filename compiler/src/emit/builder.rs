@@ -1,8 +1,9 @@
-//! Building naga functions: types, literals, and the rule that every expression is emitted once, where it is first needed.
+//! Builds naga functions: types, literals, and expressions.
 //!
-//! naga evaluates most expressions where an `Emit` statement names them. [`Builder::expr`] appends an expression and keeps the
-//! range of those not yet covered; [`Builder::stmt`] covers them before it adds a statement. Literals, constants and references to
-//! variables need no `Emit` and are made once a function.
+//! naga evaluates most expressions at the `Emit` statement that covers them. [`Builder::expr`] appends an expression
+//! and records the range that is not covered yet; [`Builder::stmt`] covers this range before it adds a statement.
+//! Literals, constants and references to variables need no `Emit` and exist once per function. Every expression is
+//! emitted once, at its first use.
 
 use crate::ir;
 use naga::{
@@ -16,10 +17,11 @@ use std::num::NonZeroU32;
 /// An expression of the function being built.
 pub(super) type Expr = Handle<Expression>;
 
-/// The naga expressions that hold one IR value: one for scalars and up to four lanes, chunks of four lanes for 8 and 16.
+/// The naga expressions of one IR value: one for scalars and up to four lanes, chunks of four lanes for 8 and 16
+/// lanes.
 pub(super) type Val = SmallVec<[Expr; 4]>;
 
-/// Scalars that values are kept in: integers below 64 bits live zero-extended in `u32`.
+/// The scalar that a value is kept in: integers below 64 bits are zero-extended in `u32`.
 pub(super) const fn register(scalar: ir::Scalar) -> Scalar {
     match scalar {
         ir::Scalar::Bool => Scalar::BOOL,
@@ -31,12 +33,12 @@ pub(super) const fn register(scalar: ir::Scalar) -> Scalar {
     }
 }
 
-/// Lanes of one chunk of a value with that many lanes.
+/// Lanes per chunk of a value with `lanes` lanes.
 pub(super) const fn chunk_lanes(lanes: u8) -> u8 {
     if lanes > 4 { 4 } else { lanes }
 }
 
-/// Number of chunks of a value with that many lanes.
+/// Number of chunks of a value with `lanes` lanes.
 pub(super) const fn chunk_count(lanes: u8) -> usize {
     if lanes > 4 { lanes as usize / 4 } else { 1 }
 }
@@ -50,7 +52,7 @@ pub(super) const fn vector_size(lanes: u8) -> VectorSize {
     }
 }
 
-/// The module being made and the types and constants found in it so far.
+/// The module under construction, and its types and constants.
 pub(super) struct Shared {
     pub(super) module: Module,
     types: FxHashMap<(Scalar, u8), Handle<Type>>,
@@ -71,7 +73,7 @@ impl Shared {
         })
     }
 
-    /// An array type over scalars, vectors or atomics; a run-time length where `len` is `None`.
+    /// An array type over scalars, vectors or atomics; run-time sized if `len` is `None`.
     pub(super) fn array(&mut self, scalar: Scalar, lanes: u8, atomic: bool, len: Option<u32>) -> Handle<Type> {
         let (base, stride) = if atomic {
             let inner = TypeInner::Atomic(scalar);
@@ -87,7 +89,7 @@ impl Shared {
         self.module.types.insert(Type { name: None, inner: TypeInner::Array { base, size, stride } }, Span::UNDEFINED)
     }
 
-    /// A constant vector as a module constant; the lanes must not be NaN or infinite.
+    /// A constant vector as a module constant; the lanes must be finite.
     fn vector_constant(&mut self, scalar: Scalar, lanes: &[u64]) -> Handle<Constant> {
         let key = (scalar, SmallVec::from_slice(lanes));
         if let Some(&found) = self.constants.get(&key) {
@@ -105,7 +107,7 @@ impl Shared {
     }
 }
 
-/// The literal of a register scalar with those bits.
+/// The literal of a register scalar with these bits.
 fn literal(scalar: Scalar, bits: u64) -> Literal {
     match (scalar.kind, scalar.width) {
         (ScalarKind::Bool, _) => Literal::Bool(bits & 1 != 0),
@@ -121,7 +123,7 @@ fn literal(scalar: Scalar, bits: u64) -> Literal {
     }
 }
 
-/// Whether a float of those bits is neither NaN nor infinite; true of every integer.
+/// Whether a float with these bits is finite; true for every integer.
 fn is_finite(scalar: Scalar, bits: u64) -> bool {
     match (scalar.kind, scalar.width) {
         (ScalarKind::Float, 2) => bits & 0x7c00 != 0x7c00,
@@ -135,7 +137,7 @@ fn is_finite(scalar: Scalar, bits: u64) -> bool {
 pub(super) struct Builder<'m> {
     pub(super) shared: &'m mut Shared,
     pub(super) function: Function,
-    /// Where in the source the statements come from that are added now.
+    /// The source location of the statements that are added.
     pub(super) span: Span,
     blocks: Vec<Block>,
     pending: Option<usize>,
@@ -160,7 +162,6 @@ impl<'m> Builder<'m> {
         }
     }
 
-    /// Ends the function.
     pub(super) fn finish(mut self) -> Function {
         self.flush();
         self.function.body = self.blocks.pop().unwrap_or_default();
@@ -180,7 +181,7 @@ impl<'m> Builder<'m> {
         }
     }
 
-    /// Appends an expression that is evaluated here.
+    /// Appends an expression that is evaluated at this position.
     pub(super) fn expr(&mut self, expression: Expression) -> Expr {
         if self.pending.is_none() {
             self.pending = Some(self.function.expressions.len());
@@ -188,25 +189,25 @@ impl<'m> Builder<'m> {
         self.function.expressions.append(expression, Span::UNDEFINED)
     }
 
-    /// Appends an expression that no `Emit` may name: literals, references, results of statements.
+    /// Appends an expression without `Emit`: literals, references, results of statements.
     pub(super) fn bare(&mut self, expression: Expression) -> Expr {
         self.flush();
         self.function.expressions.append(expression, Span::UNDEFINED)
     }
 
-    /// Adds a statement after everything built so far.
+    /// Adds a statement.
     pub(super) fn stmt(&mut self, statement: Statement) {
         self.flush();
         self.push_raw(statement);
     }
 
-    /// Starts a nested block: what follows goes into it.
+    /// Starts a nested block.
     pub(super) fn open(&mut self) {
         self.flush();
         self.blocks.push(Block::new());
     }
 
-    /// Ends the innermost block and hands it out.
+    /// Ends the innermost block and returns it.
     pub(super) fn close(&mut self) -> Block {
         self.flush();
         self.blocks.pop().unwrap_or_default()
@@ -214,7 +215,7 @@ impl<'m> Builder<'m> {
 
     // Constants
 
-    /// A scalar literal by its bits; NaN and infinities are made by bitcast, since naga has no literals for them.
+    /// A scalar literal by its bits. NaN and infinities are bitcasts, since naga has no literals for them.
     pub(super) fn scalar(&mut self, scalar: Scalar, bits: u64) -> Expr {
         if !is_finite(scalar, bits) {
             let integer = self.scalar(Scalar { kind: ScalarKind::Uint, width: scalar.width }, bits);
@@ -232,7 +233,7 @@ impl<'m> Builder<'m> {
         self.scalar(Scalar::U32, u64::from(value))
     }
 
-    /// A constant chunk, one entry of `bits` a lane.
+    /// A constant chunk; `bits` has one entry per lane.
     pub(super) fn lanes(&mut self, scalar: Scalar, bits: &[u64]) -> Expr {
         if let [one] = bits {
             return self.scalar(scalar, *one);
@@ -255,20 +256,19 @@ impl<'m> Builder<'m> {
         made
     }
 
-    /// The same bits in each lane of a chunk.
+    /// A constant chunk with equal lanes.
     pub(super) fn same(&mut self, scalar: Scalar, bits: u64, lanes: u8) -> Expr {
         let all = [bits; 4];
         self.lanes(scalar, &all[..usize::from(lanes.clamp(1, 4))])
     }
 
-    /// Zero of a type: what an unspecified value is.
+    /// Zero of a type, also used for unspecified values.
     pub(super) fn zero(&mut self, scalar: Scalar, lanes: u8) -> Expr {
         self.same(scalar, 0, lanes)
     }
 
     // Variables
 
-    /// A new variable of the function.
     pub(super) fn local(&mut self, name: Option<String>, ty: Handle<Type>) -> Handle<LocalVariable> {
         self.function.local_variables.append(LocalVariable { name, ty, init: None }, Span::UNDEFINED)
     }
@@ -361,7 +361,7 @@ impl<'m> Builder<'m> {
         if lanes == 1 { value } else { self.expr(Expression::Splat { size: vector_size(lanes), value }) }
     }
 
-    /// A chunk from its scalars (or a scalar unchanged).
+    /// A chunk from its scalars, or a scalar unchanged.
     pub(super) fn compose(&mut self, scalar: Scalar, parts: &[Expr]) -> Expr {
         if let [one] = parts {
             return *one;
@@ -370,7 +370,7 @@ impl<'m> Builder<'m> {
         self.expr(Expression::Compose { ty, components: parts.to_vec() })
     }
 
-    /// One lane of a chunk with that many lanes.
+    /// One lane of a chunk with `lanes` lanes.
     pub(super) fn lane(&mut self, chunk: Expr, lanes: u8, index: u8) -> Expr {
         if lanes == 1 { chunk } else { self.expr(Expression::AccessIndex { base: chunk, index: u32::from(index) }) }
     }
@@ -387,7 +387,7 @@ impl<'m> Builder<'m> {
         self.expr(Expression::Swizzle { size: vector_size(pattern.len() as u8), vector, pattern: pattern_full })
     }
 
-    /// Adds a buffer, workgroup or private variable to the module.
+    /// An element of an array or a member of a structure.
     pub(super) fn element(&mut self, base: Expr, index: Expr) -> Expr {
         self.expr(Expression::Access { base, index })
     }

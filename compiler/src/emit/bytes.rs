@@ -1,7 +1,8 @@
-//! Bytes in storage buffers, where the device has them (SPV_KHR_8bit_storage).
+//! Bytes in storage buffers, if the device supports them (SPV_KHR_8bit_storage).
 //!
-//! naga knows no 8-bit integers. A view of bytes is written as an array of words, tagged by its binding number ([`TAG`]); in the SPIR-V that naga
-//! makes of it the variable gets an array of bytes, and what is loaded and stored is converted:
+//! naga does not support 8-bit integers. A view of bytes is emitted as an array of words, tagged in its binding
+//! number ([`TAG`]). In naga's SPIR-V the variable becomes an array of bytes, and loaded and stored values are
+//! converted:
 //!
 //! ```text
 //! %p = OpAccessChain %ptr_uint %var %0 %i        %p = OpAccessChain %ptr_uchar %var %0 %i
@@ -12,14 +13,14 @@
 use super::words::{BINDING, HEADER, INT8, STORAGE_BUFFER, STORAGE_BUFFER_8_BIT_ACCESS, instructions, op, tagged};
 use rustc_hash::FxHashMap;
 
-/// Set in the binding number of a view of bytes; no device has so many.
+/// Set in the binding number of a view of bytes; no device has that many bindings.
 pub(super) const TAG: u32 = 1 << 30;
 
 const BLOCK: u32 = 2;
 const ARRAY_STRIDE: u32 = 6;
 const OFFSET: u32 = 35;
 
-/// What a pointer into a view of bytes points to.
+/// The target of a pointer into a view of bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pointee {
     Struct,
@@ -27,7 +28,7 @@ enum Pointee {
     Byte,
 }
 
-/// The new types.
+/// The ids of the new types.
 struct Ids {
     byte: u32,
     array: u32,
@@ -71,7 +72,7 @@ impl Ids {
     }
 }
 
-/// Makes arrays of bytes of the tagged variables; `None` where the SPIR-V is not what naga writes.
+/// Converts the tagged variables to arrays of bytes; `None` if the SPIR-V does not have naga's form.
 pub(super) fn narrow(words: Vec<u32>) -> Option<Vec<u32>> {
     let tagged = tagged(&words, TAG);
     if tagged.is_empty() {
@@ -97,7 +98,7 @@ pub(super) fn narrow(words: Vec<u32>) -> Option<Vec<u32>> {
         }
         let start = out.len();
         match code {
-            // The capability may be there already, and twice is not allowed everywhere.
+            // The capability may be declared already; some drivers reject duplicates.
             op::CAPABILITY if inst.get(1) == Some(&INT8) => continue,
             op::LOAD if pointers.get(inst.get(3)?) == Some(&Pointee::Byte) => {
                 let (ty, result) = (inst[1], inst[2]);

@@ -1,7 +1,7 @@
 //! Clocks (SPV_KHR_shader_clock).
 //!
-//! naga knows none. A kernel that reads one calls a function that returns two numbers which nothing else has; in the SPIR-V that naga makes of it the
-//! function reads the clock instead:
+//! naga does not support clocks. A kernel that reads one calls a function that returns two unique numbers; in naga's
+//! SPIR-V this function reads the clock instead:
 //!
 //! ```text
 //! %c = OpCompositeConstruct %uint2 %mark %mark     =>    %c = OpReadClockKHR %uint2 %scope
@@ -14,12 +14,12 @@ use rustc_hash::FxHashMap;
 use super::builder::{Builder, Expr, Shared};
 use super::words::{HEADER, instructions, op};
 
-/// The number that stands for the clock of the device, and behind it that for the subgroup's.
+/// The number that marks the device's clock; the next number marks the subgroup's.
 const MARK: u32 = 0x9d3c_5a71;
 
 /// Names of the functions.
 const NAMES: [&str; 2] = ["clock_of_device", "clock_of_subgroup"];
-/// `Device` and `Subgroup` among SPIR-V's scopes.
+/// SPIR-V's scopes `Device` and `Subgroup`.
 const SCOPES: [u32; 2] = [1, 3];
 /// The capability `ShaderClockKHR`.
 const SHADER_CLOCK: u32 = 5055;
@@ -30,7 +30,7 @@ const COMPOSITE_CONSTRUCT: u32 = 80;
 const RETURN_VALUE: u32 = 254;
 const READ_CLOCK: u32 = 5056;
 
-/// The function that reads a clock, which is made when it is first asked for.
+/// The function that reads a clock, created when first needed.
 pub(super) fn function(shared: &mut Shared, sub: bool) -> Handle<Function> {
     let name = NAMES[usize::from(sub)];
     let known = shared.module.functions.iter().find(|(_, function)| function.name.as_deref() == Some(name));
@@ -51,11 +51,11 @@ pub(super) fn is_read(module: &naga::Module) -> bool {
     module.functions.iter().any(|(_, function)| function.name.as_deref().is_some_and(|name| NAMES.contains(&name)))
 }
 
-/// Has the functions read clocks; `None` where the SPIR-V is not what naga writes.
+/// Makes the functions read clocks; `None` if the SPIR-V does not have naga's form.
 pub(super) fn read(words: Vec<u32>) -> Option<Vec<u32>> {
     let mut next = *words.get(3)?;
     let mut out = words.get(..HEADER)?.to_vec();
-    // By the id of a mark that of its scope, and by that of two marks their type and the scope.
+    // The scope by the id of a mark; the type and the scope by the id of a pair of marks.
     let (mut marks, mut pairs) = (FxHashMap::default(), FxHashMap::default());
     let (mut capability, mut extension) = (false, false);
     for (code, inst) in instructions(&words) {

@@ -1,8 +1,8 @@
-//! One IR function to one naga function: values, control flow, calls.
+//! Translates one IR function to one naga function: values, control flow, calls.
 //!
-//! Results of `if` and `switch` and the values that loops carry have no counterpart in naga: they become variables of the function,
-//! stored where the region ends and loaded where control goes on. A `break` of the IR leaves the innermost loop even from within a
-//! `switch`, which naga's does not: there it sets a flag, leaves the `switch`, and a test behind that leaves the loop.
+//! naga has no results of `if` and `switch`, and no loop parameters. They become variables of the function, stored at
+//! the end of a region and loaded after it. A `break` in the IR leaves the innermost loop, also from within a
+//! `switch`. In naga it leaves the `switch`: it sets a flag, and a test after the `switch` leaves the loop.
 
 use super::EmitError;
 use super::builder::{Builder, Expr, Shared, Val, chunk_count, chunk_lanes, register, single};
@@ -22,14 +22,14 @@ use naga::{
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Variables that hold one value, one for each chunk.
+/// The variables of one value, one per chunk.
 type Slots = SmallVec<[Handle<LocalVariable>; 4]>;
 
-/// What all functions of a kernel share.
+/// The state that all functions of a kernel share.
 pub(super) struct Context<'a> {
     pub(super) target: &'a Target,
     pub(super) key: &'a LaunchKey,
-    /// Of groups, as the shader declares it.
+    /// The work-group size that the shader declares.
     pub(super) declared_size: [u32; 3],
     pub(super) args: &'a ArgLayout,
     pub(super) plan: &'a Plan,
@@ -37,22 +37,22 @@ pub(super) struct Context<'a> {
     pub(super) printf: &'a crate::printf::Table,
     /// Functions that replace some bits of a word, by object and view.
     pub(super) patches: FxHashMap<(usize, ViewKey), Handle<Function>>,
-    /// Helpers made so far, by their index in the IR module.
+    /// The emitted helpers, by their index in the IR module.
     pub(super) functions: Vec<Option<Handle<Function>>>,
-    /// Private variables through which the kernel passes items to helpers.
+    /// Private variables that pass items from the kernel to helpers.
     pub(super) passed: FxHashMap<Item, Handle<naga::GlobalVariable>>,
-    /// Where the driver may stop loops.
+    /// Set if the driver may stop loops.
     pub(super) watch: Option<super::loop_watchdog::Watch>,
 }
 
 struct Loop {
     params: Vec<Slots>,
     results: Vec<Slots>,
-    /// `switch`es around the current place inside this loop.
+    /// Number of enclosing `switch`es inside this loop.
     switches: u32,
-    /// Set where a `break` happens inside a `switch`.
+    /// Set by a `break` inside a `switch`.
     flag: Option<Handle<LocalVariable>>,
-    /// That of its execution, where loops are watched.
+    /// The number of this execution, if loops are watched.
     number: Option<Expr>,
 }
 
@@ -62,18 +62,18 @@ pub(super) struct Emitter<'a, 'm> {
     pub(super) cx: &'a Context<'a>,
     pub(super) function: &'a ir::Function,
     pub(super) defs: Definitions<'a>,
-    /// Not a helper.
+    /// False for helpers.
     pub(super) is_kernel: bool,
     values: Vec<Option<Val>>,
     loops: Vec<Loop>,
-    /// The number of the last loop with another way out.
+    /// The number of the last loop with an additional exit.
     pub(super) other_exits: u32,
-    /// Private arrays made so far, by object.
+    /// Emitted private arrays, by object.
     pub(super) arrays: FxHashMap<usize, Handle<LocalVariable>>,
     /// First element of this work-item's share of an object.
     pub(super) shares: FxHashMap<usize, Expr>,
     pub(super) items: FxHashMap<Item, Expr>,
-    /// Addresses of the objects that are reached by them.
+    /// Addresses of the objects that are accessed by address.
     pub(super) bases: FxHashMap<usize, Expr>,
 }
 
@@ -95,7 +95,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
         }
     }
 
-    /// Emits the body and ends the function. Parameters and items must have been made.
+    /// Emits the body and finishes the function, after parameters and items.
     pub(super) fn finish(mut self) -> Result<Function, EmitError> {
         let function = self.function;
         self.region(&function.body, &[])?;
@@ -103,14 +103,14 @@ impl<'a, 'm> Emitter<'a, 'm> {
     }
 
     pub(super) fn value(&self, value: Value) -> Result<Val, EmitError> {
-        self.values.get(value.index()).and_then(Clone::clone).ok_or_else(|| EmitError::Internal(format!("{value} is used but never made")))
+        self.values.get(value.index()).and_then(Clone::clone).ok_or_else(|| EmitError::Internal(format!("{value} is used but not defined")))
     }
 
     /// A value of one chunk.
     pub(super) fn one(&self, value: Value) -> Result<Expr, EmitError> {
         match self.values.get(value.index()) {
             Some(Some(chunks)) if chunks.len() == 1 => Ok(chunks[0]),
-            _ => Err(EmitError::Internal(format!("{value} is used but never made, or not a scalar"))),
+            _ => Err(EmitError::Internal(format!("{value} is used but not defined, or not a scalar"))),
         }
     }
 
@@ -120,7 +120,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
         }
     }
 
-    /// Makes the parameters of a helper and its result type.
+    /// Creates the parameters of a helper and its result type.
     pub(super) fn signature(&mut self) -> Result<(), EmitError> {
         let function = self.function;
         for &param in &function.params {
@@ -139,13 +139,13 @@ impl<'a, 'm> Emitter<'a, 'm> {
         Ok(())
     }
 
-    /// The naga type of a chunk, and how many there are.
+    /// The naga type of a chunk, and the number of chunks.
     fn chunk_type(&mut self, ty: Type) -> Result<(Handle<naga::Type>, usize), EmitError> {
         let scalar = ty.scalar().ok_or_else(|| EmitError::unsupported("a pointer chosen at run time"))?;
         Ok((self.b.shared.ty(register(scalar), chunk_lanes(ty.lanes())), chunk_count(ty.lanes())))
     }
 
-    /// The naga type that a function returns values in: a struct of chunks where there are several.
+    /// The naga return type of a function: a struct of chunks if there are several.
     fn result_type(&mut self, returns: &[Type]) -> Result<Option<Handle<naga::Type>>, EmitError> {
         let mut chunks = Vec::new();
         for &ty in returns {
@@ -156,7 +156,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
         if chunks.len() < 2 {
             return Ok(chunks.first().map(|&(chunk, _)| chunk));
         }
-        // A place of 32 bytes is aligned for every chunk; nothing of it is ever in memory.
+        // 32 bytes align every chunk; the struct is never in memory.
         let place = chunks.iter().map(|&(_, width)| width).max().unwrap_or(16);
         let member = |(i, &(ty, _)): (u32, &(Handle<naga::Type>, u32))| StructMember {
             name: Some(format!("s{i}")),
@@ -201,7 +201,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
         }
     }
 
-    /// Emits a region into the current block; `targets` receive what it yields.
+    /// Emits a region into the current block; `targets` receive its yielded values.
     fn region(&mut self, region: &'a Region, targets: &[Slots]) -> Result<(), EmitError> {
         for inst in &region.insts {
             self.b.span = Span::new(inst.span.lo, inst.span.hi);
@@ -242,10 +242,10 @@ impl<'a, 'm> Emitter<'a, 'm> {
             }
             Op::Return(values) => {
                 let value = self.returned(values)?;
-                self.end_turns()?;
+                self.end_watchdog()?;
                 self.b.stmt(Statement::Return { value });
             }
-            // Control never gets here; where the language wants a value, any will do.
+            // Unreachable; where the language needs a return value, zero is returned.
             _ if self.loops.is_empty() => {
                 if let Some(ty) = self.result_type(&self.function.returns)? {
                     let value = self.b.bare(Expression::ZeroValue(ty));
@@ -378,7 +378,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
         Some(flag)
     }
 
-    /// A 32-bit selector: the value itself, or the number of the case where the value has 64 bits.
+    /// A 32-bit selector: the value itself, or the case's number for a 64-bit value.
     fn selector(&mut self, selector: Value, cases: &[(Vec<u64>, Region)]) -> Result<Selector, EmitError> {
         let value = self.one(selector)?;
         if self.function.ty(selector) != Type::I64 {
@@ -418,7 +418,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             Op::InsertDyn(a, index, scalar) => self.insert_dyn(*a, *index, *scalar)?,
             Op::Shuffle(a, b, picks) => self.shuffle(*a, *b, picks)?,
             Op::WorkItem(item) => single(self.item(Item::Work(*item))?),
-            // Accesses find their root themselves.
+            // Accesses look up their root.
             Op::VarAddr(_) | Op::GlobalAddr(_) | Op::PtrAdd(..) => return Ok(()),
             Op::Load { ptr, align, volatile } => self.load(*ptr, ty, *align, *volatile)?,
             Op::Store { ptr, value, align, volatile } => return self.store(*ptr, *value, *align, *volatile),
@@ -438,7 +438,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             Op::Printf { format, args } => self.printf(*format, args)?,
             Op::Clock { sub } => self.clock(*sub)?,
             Op::Copy { .. } | Op::Zero { .. } => return Err(EmitError::Internal("a block copy was not expanded".to_owned())),
-            op => return Err(EmitError::Internal(format!("{op:?} in the wrong place"))),
+            op => return Err(EmitError::Internal(format!("unexpected {op:?}"))),
         };
         if let Some(result) = result {
             self.define(result, chunks);
@@ -489,7 +489,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             .get(index)
             .copied()
             .flatten()
-            .ok_or_else(|| EmitError::Internal(format!("function {index} is called before it is made")))?;
+            .ok_or_else(|| EmitError::Internal(format!("function {index} is called before it is emitted")))?;
         let mut arguments = Vec::new();
         for &arg in args {
             arguments.extend(self.value(arg)?);
@@ -519,7 +519,7 @@ enum Selector {
 
 fn barrier_flags(fence: ir::Fence) -> Barrier {
     let mut flags = Barrier::empty();
-    // Without any flag it still has to name some memory.
+    // A barrier without a memory flag still needs one in naga.
     flags.set(Barrier::WORK_GROUP, fence.local || !(fence.global || fence.image));
     flags.set(Barrier::STORAGE, fence.global);
     flags.set(Barrier::TEXTURE, fence.image);

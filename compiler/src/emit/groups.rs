@@ -1,4 +1,5 @@
-//! Operations of subgroups, as far as `passes::groups` leaves them: votes, ballots, shuffles of words, and arithmetic on words.
+//! Subgroup operations that `passes::groups` does not expand: votes, ballots, shuffles of words, and arithmetic on
+//! words.
 
 use super::EmitError;
 use super::builder::{Expr, Val, single};
@@ -54,7 +55,7 @@ impl Emitter<'_, '_> {
             GroupOp::ShuffleXor => GatherMode::ShuffleXor(index()?),
             GroupOp::ShuffleUp => GatherMode::ShuffleUp(index()?),
             GroupOp::ShuffleDown => GatherMode::ShuffleDown(index()?),
-            op => return Err(EmitError::Internal(format!("{op:?} of a subgroup was not expanded"))),
+            op => return Err(EmitError::Internal(format!("{op:?} of a subgroup is not expanded"))),
         };
         let result = self.subgroup_result(Scalar::U32);
         self.b.stmt(Statement::SubgroupGather { mode, argument, result });

@@ -1,6 +1,7 @@
-//! What a work-item knows of itself: ids and sizes, from naga's built-in inputs, the launch key and the argument buffer.
+//! Work-item functions: ids and sizes, from naga's built-in inputs, the launch key and the argument buffer.
 //!
-//! The kernel computes all that it or its helpers use at its start; helpers get theirs through private variables.
+//! The kernel computes every item that it or its helpers use at its start; helpers get them through private
+//! variables.
 
 use super::EmitError;
 use super::builder::{Expr, Shared, global};
@@ -15,10 +16,10 @@ use crate::target::Target;
 use naga::{AddressSpace, BinaryOperator, Binding, BuiltIn, Expression, FunctionArgument, Handle, Scalar, Statement};
 use rustc_hash::FxHashMap;
 
-/// A number that belongs to a work-item.
+/// A property of a work-item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Item {
-    /// As the IR asks.
+    /// A query of the IR.
     Work(WorkItem),
     /// The index within the work-group.
     LocalIndex,
@@ -27,7 +28,7 @@ pub(super) enum Item {
 }
 
 impl Item {
-    /// Whether the argument buffer has a part in it.
+    /// Whether its value needs the argument buffer.
     pub(super) fn needs_arguments(self, key: &LaunchKey) -> bool {
         match self {
             Self::Work(WorkItem::GlobalId(_)) => !key.kernel.zero_offset || !key.binding.single_dispatch,
@@ -51,15 +52,16 @@ impl Item {
     }
 }
 
-/// What indices of private arrays are settled by: a number of dimensions, the upper half of which is zero.
+/// Settles indices of private arrays: a number of dimensions, whose upper half is zero.
 pub(super) const SETTLING: Item = Item::Work(WorkItem::WorkDim);
 
-/// The item that indices of the function's private arrays need, where the driver reads them late and has no conversion that settles them.
+/// The item that settles indices of the function's private arrays, if the driver reads indices late and has no
+/// conversion that settles them.
 pub(super) fn settling(function: &ir::Function, target: &Target) -> Option<Item> {
     (target.shaders.defects.late_indices && !target.shaders.int16 && !function.vars.is_empty()).then_some(SETTLING)
 }
 
-/// The items that a function asks for itself.
+/// The items that a function uses directly.
 pub(super) fn used(function: &ir::Function) -> Vec<Item> {
     let mut items = Vec::new();
     function.body.walk(&mut |inst| {
@@ -73,7 +75,7 @@ pub(super) fn used(function: &ir::Function) -> Vec<Item> {
     items
 }
 
-/// The item that the private memory of a function needs, if it has some that is not the function's own.
+/// The item for private memory of a function that is not in function variables.
 pub(super) fn used_by_memory(plan: &Plan, index: u32) -> Option<Item> {
     let is_shared = |(root, place): (&Root, &RootPlace)| {
         matches!(root, Root::Var(function, _) if *function == index)
@@ -82,9 +84,9 @@ pub(super) fn used_by_memory(plan: &Plan, index: u32) -> Option<Item> {
     plan.places.iter().any(is_shared).then_some(Item::DispatchIndex)
 }
 
-/// The size that groups are declared to have: a row of all their work-items where the shader's language takes questions about subgroups from such groups only, or
-/// the device answers those of others wrong. Work-items have the same numbers
-/// within the group either way, and so the same places in subgroups.
+/// The declared work-group size: one dimension with all work-items, if the language only supports subgroup queries in
+/// such groups, or the device answers them incorrectly for other groups. Work-items have the same index in the group
+/// in both cases, and therefore the same position in subgroups.
 pub(super) fn declared_size(items: &[Vec<Item>], local_size: [u32; 3], target: &Target) -> [u32; 3] {
     let asks = |item: &Item| matches!(item, Item::Work(WorkItem::SubgroupId | WorkItem::SubgroupLocalId));
     let takes = target.shaders.spirv;
@@ -92,12 +94,12 @@ pub(super) fn declared_size(items: &[Vec<Item>], local_size: [u32; 3], target: &
     if takes && knows || !items.iter().flatten().any(asks) { local_size } else { row(local_size) }
 }
 
-/// One dimension of as many work-items.
+/// One dimension with the same number of work-items.
 pub(super) fn row(local_size: [u32; 3]) -> [u32; 3] {
     [local_size.iter().fold(1, |product, &n| product.saturating_mul(n)), 1, 1]
 }
 
-/// A private variable for each item that some helper uses.
+/// A private variable per item that a helper uses.
 pub(super) fn pass(shared: &mut Shared, items: &[Item]) -> FxHashMap<Item, Handle<naga::GlobalVariable>> {
     let ty = shared.ty(Scalar::U32, 1);
     items.iter().enumerate().map(|(i, &item)| (item, global(shared, &format!("item{i}"), AddressSpace::Private, None, ty))).collect()
@@ -105,10 +107,10 @@ pub(super) fn pass(shared: &mut Shared, items: &[Item]) -> FxHashMap<Item, Handl
 
 impl Emitter<'_, '_> {
     pub(super) fn item(&mut self, item: Item) -> Result<Expr, EmitError> {
-        self.items.get(&item).copied().ok_or_else(|| EmitError::Internal(format!("{item:?} was not prepared")))
+        self.items.get(&item).copied().ok_or_else(|| EmitError::Internal(format!("{item:?} is not computed")))
     }
 
-    /// Makes the items of a helper: the kernel has left them in variables.
+    /// Loads the items of a helper from the variables that the kernel has stored.
     pub(super) fn receive(&mut self, items: &[Item]) -> Result<(), EmitError> {
         for &item in items {
             let variable = *self.cx.passed.get(&item).ok_or_else(|| EmitError::Internal(format!("{item:?} is not passed to helpers")))?;
@@ -119,7 +121,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// Makes the items of the kernel and leaves those that helpers use where they find them.
+    /// Computes the items of the kernel, and stores those that helpers use.
     pub(super) fn prepare(&mut self, items: &[Item], arguments: Option<usize>) -> Result<(), EmitError> {
         let mut inputs = Inputs { arguments, builtins: FxHashMap::default() };
         // Inputs come first, so that the function's arguments are declared in one place.
@@ -137,7 +139,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// Ends work-items that are not in the NDRange, where groups reach beyond it.
+    /// Returns from work-items outside of the NDRange, if groups extend beyond it.
     fn guard(&mut self, inputs: &mut Inputs) -> Result<(), EmitError> {
         let mut beyond: Option<Expr> = None;
         for (dimension, _) in (0_u8..3).zip(self.cx.key.kernel.guard).filter(|(_, guarded)| *guarded) {
@@ -163,7 +165,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// The global id less the global offset.
+    /// The global id minus the global offset.
     fn id_without_offset(&mut self, dimension: u8, inputs: &mut Inputs) -> Result<Expr, EmitError> {
         if self.cx.key.binding.single_dispatch && !self.lies_in_row() {
             return Ok(self.input_lane(inputs, BuiltIn::GlobalInvocationId, dimension));
@@ -175,7 +177,7 @@ impl Emitter<'_, '_> {
         Ok(self.b.add(first, local))
     }
 
-    /// Whether the group is declared as a row, and has more dimensions.
+    /// Whether the group has several dimensions but is declared with one.
     fn lies_in_row(&self) -> bool {
         let size = self.cx.key.kernel.local_size;
         self.cx.declared_size[0] > size[0].max(1)
@@ -194,7 +196,7 @@ impl Emitter<'_, '_> {
         self.b.binary(BinaryOperator::Modulo, of_dimension, size)
     }
 
-    /// Makes the first elements of this work-item's shares of memory.
+    /// Computes the first elements of this work-item's shares of memory.
     pub(super) fn share(&mut self, index: u32) -> Result<(), EmitError> {
         let plan = self.cx.plan;
         let mut mine: Vec<usize> =
@@ -212,7 +214,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// Loads the addresses of the objects that are reached by them.
+    /// Loads the addresses of the objects that are accessed by address.
     pub(super) fn load_addresses(&mut self, arguments: Option<usize>) -> Result<(), EmitError> {
         let plan = self.cx.plan;
         for (number, object) in plan.objects.iter().enumerate() {
@@ -248,10 +250,10 @@ impl Emitter<'_, '_> {
         value.first().copied().ok_or_else(|| EmitError::Internal("an empty hidden value".to_owned()))
     }
 
-    /// A word of what the argument buffer says of a pointer argument.
+    /// A word of the identity of a pointer argument.
     fn of_argument(&mut self, inputs: &Inputs, index: u32, word: u32) -> Result<Expr, EmitError> {
         let place = self.cx.args.identities.get(index as usize).copied().flatten();
-        let place = place.ok_or_else(|| EmitError::Internal(format!("no place for the identity of argument {index}")))?;
+        let place = place.ok_or_else(|| EmitError::Internal(format!("argument {index} has no identity in the argument buffer")))?;
         self.hidden(inputs, place + word)
     }
 
@@ -312,18 +314,19 @@ impl Emitter<'_, '_> {
             WorkItem::ArgSizeHigh(index) => self.of_argument(inputs, index, 16)?,
             WorkItem::ArgAddress { param, high } => {
                 let place = self.cx.args.addresses.get(param as usize).copied().flatten();
-                let place = place.ok_or_else(|| EmitError::Internal(format!("no place for the address of argument {param}")))?;
+                let place = place.ok_or_else(|| EmitError::Internal(format!("argument {param} has no address in the argument buffer")))?;
                 self.hidden(inputs, place + 4 * u32::from(high))?
             }
             WorkItem::ArgFold(index) => {
                 let place = self.cx.args.folds.get(index as usize).copied().flatten();
-                let place = place.ok_or_else(|| EmitError::Internal(format!("no place for the offset of argument {index}")))?;
+                let place = place.ok_or_else(|| EmitError::Internal(format!("argument {index} has no offset in the argument buffer")))?;
                 self.hidden(inputs, place)?
             }
             WorkItem::ArgStart(index) => self.of_argument(inputs, index, 12)?,
             WorkItem::ArgImage { param, word } => {
                 let place = self.cx.args.images.get(param as usize).copied().flatten();
-                let place = place.ok_or_else(|| EmitError::Internal(format!("no place for the description of argument {param}")))?;
+                let place =
+                    place.ok_or_else(|| EmitError::Internal(format!("argument {param} has no descriptor in the argument buffer")))?;
                 self.hidden(inputs, place + 4 * u32::from(word))?
             }
             WorkItem::LocalSize(d) => self.b.u32(key.kernel.local_size[usize::from(d)]),
@@ -353,7 +356,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// Inputs of the entry point made so far.
+/// The inputs of the entry point up to here.
 struct Inputs {
     arguments: Option<usize>,
     builtins: FxHashMap<BuiltIn, Expr>,

@@ -1,8 +1,10 @@
-//! Another way out of loops, for drivers that lose what a loop leaves behind ([`Defects::loop_values`](crate::target::Defects::loop_values)).
+//! Adds an exit to loops, for drivers that lose values that are used after a loop
+//! ([`Defects::loop_values`](crate::target::Defects::loop_values)).
 //!
-//! Such a driver does the turns of several work-items together until the last of them has left the loop, and lets those that left earlier change nothing. But a value
-//! that is made in a turn and used behind the loop it takes from the last turn that any of them did. Only where control flow comes together from two places does it
-//! put the value into a variable, which keeps for each work-item what it left with:
+//! Such a driver executes the iterations of several work-items together until the last one has left the loop, and
+//! masks those that left earlier. A value that is computed in an iteration and used after the loop is taken from the
+//! last iteration, for all of them. Only if control flow joins from two exits does the driver keep the value in a
+//! variable per work-item:
 //!
 //! ```text
 //! loop {                                    loop {
@@ -11,8 +13,10 @@
 //! }                                           if %c { break %f }
 //! ... %f                                    }
 //! ```
-//! The condition never holds, and no compiler may find that out, nor that it is the same for two loops: within the first it would know the second. So each loop compares
-//! with a number of its own: either a word of memory, where there is one ([`super::loop_watchdog`]), or the product of the index in the work-group and an odd number, modulo 2^32.
+//! The condition never holds. No compiler may find this out, or that the conditions of two loops are equal, because
+//! then it would know the inner one. Each loop therefore compares with a number of its own: a word of memory, if
+//! there is one ([`super::loop_watchdog`]), or the product of the index in the work-group and an odd number, modulo
+//! 2^32.
 
 use super::EmitError;
 use super::builder::Expr;
@@ -24,13 +28,13 @@ use crate::target::Target;
 use naga::{BinaryOperator, Block, Statement};
 use rustc_hash::FxHashSet;
 
-/// An odd number: what is multiplied by it is different for different factors.
+/// An odd number: multiplication by it is injective.
 const ODD: u32 = 0x9e37_79b1;
 
-/// More than any index in a work-group.
+/// Greater than any index in a work-group.
 const BEYOND: u32 = 1 << 31;
 
-/// Loops of a function that have numbers of their own.
+/// Number of loops per function that have distinct numbers.
 const LOOPS: u32 = 1 << 20;
 
 /// The number of the first loop of a function.
@@ -38,7 +42,7 @@ pub(super) const fn first_loop(function: u32) -> u32 {
     function.wrapping_mul(LOOPS)
 }
 
-/// What a function asks for to have other ways out of its loops.
+/// The item that a function needs for additional exits of its loops.
 pub(super) fn used(function: &Function, target: &Target) -> Option<Item> {
     let mut loops = false;
     // Some atomics become loops.
@@ -47,13 +51,13 @@ pub(super) fn used(function: &Function, target: &Target) -> Option<Item> {
 }
 
 impl Emitter<'_, '_> {
-    /// Before a loop: the condition of its other way out, where it needs one.
+    /// Before a loop: the condition of its additional exit, if it needs one.
     pub(super) fn other_exit(&mut self, op: &Op) -> Result<Option<Expr>, EmitError> {
         let needed = self.cx.watch.is_some() || (self.cx.target.shaders.defects.loop_values && leaves_values(self.function, op));
         if needed { self.never().map(Some) } else { Ok(None) }
     }
 
-    /// A condition that does not hold.
+    /// A condition that never holds.
     pub(super) fn never(&mut self) -> Result<Expr, EmitError> {
         self.other_exits += 1;
         let number = self.other_exits;
@@ -68,7 +72,7 @@ impl Emitter<'_, '_> {
         Ok(self.b.binary(BinaryOperator::Equal, known, other))
     }
 
-    /// At the beginning of a loop's body: the `break` that never happens.
+    /// At the start of a loop's body: the additional `break`.
     pub(super) fn exit_otherwise(&mut self, condition: Expr) {
         self.b.open();
         self.leave_unseen();
@@ -78,10 +82,11 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// Whether something that is made or stored in a turn of a loop may be used behind the loop, as it was when the turn ended there.
+/// Whether a value that an iteration computes or stores may be used after the loop.
 fn leaves_values(function: &Function, op: &Op) -> bool {
     let Op::Loop { body, .. } = op else { return false };
-    // What ends before anything has happened in a turn leaves with parameters, which are variables, or with what can be computed from them.
+    // An exit at the start of an iteration passes parameters, which are variables, or values that can be computed
+    // from them.
     if PlainLoop::of(op).is_some_and(|plain| Counted::of(function, &plain).is_some()) {
         return false;
     }
@@ -97,7 +102,7 @@ fn leaves_values(function: &Function, op: &Op) -> bool {
     leaves
 }
 
-/// Whether an instruction changes private memory, which the driver may take for variables.
+/// Whether an instruction changes private memory, which the driver may promote to variables.
 fn stores(function: &Function, inst: &Inst) -> bool {
     let private = |ptr: Value| function.ty(ptr) == Type::Ptr(Space::Private);
     let here = match inst.op {
@@ -107,7 +112,7 @@ fn stores(function: &Function, inst: &Inst) -> bool {
     here || inst.op.regions().into_iter().any(|region| region.insts.iter().any(|inst| stores(function, inst)))
 }
 
-/// Whether an instruction leaves the loop around it.
+/// Whether an instruction leaves the enclosing loop.
 fn breaks(inst: &Inst) -> bool {
     match &inst.op {
         Op::Break(_) => true,
@@ -116,7 +121,7 @@ fn breaks(inst: &Inst) -> bool {
     }
 }
 
-/// Whether a region has a `break` of the loop around it.
+/// Whether a region has a `break` of the enclosing loop.
 pub(super) fn contains_break(region: &Region) -> bool {
     let mut found = false;
     region.for_each_jump(&mut |op| found |= matches!(op, Op::Break(_)));

@@ -1,15 +1,20 @@
-//! Finding out that the driver has stopped a loop ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)), so that the launch can fail instead of computing something wrong.
+//! Detects that the driver has stopped a loop
+//! ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)), so that the launch fails instead
+//! of computing wrong results.
 //!
-//! A loop is only left by `break`, or by `return` from within. Each execution of a loop has a number, and a `break` says which it leaves:
+//! A loop is only left by `break`, or by `return` from within. Each execution of a loop has a number, which its
+//! `break` records:
 //!
 //! ```text
 //! begun += 1; number = begun
 //! loop { if zero == 7 { left = 0; break }; ... left = number; break; ... }
 //! stopped |= left ^ number
 //! ```
-//! At its end a work-item that was stopped says so in a word that the host looks at when the launch is complete ([`BindingSource::Failures`]).
-//! The driver's compiler does not know that loops may be stopped: behind a loop with one `break` it takes what that has stored as given. Hence the other
-//! `break` ([`super::loop_exit_workaround`]), which never happens, as `zero` comes from memory. Kernels whose loops are known to be short are not watched.
+//! At its end, a work-item with a stopped loop sets a word that the host reads when the launch is complete
+//! ([`BindingSource::Failures`]). The driver's compiler does not know that loops may be stopped: after a loop with
+//! one `break` it assumes that the `break` was executed. An additional `break` ([`super::loop_exit_workaround`])
+//! prevents this; it is never executed, because `zero` comes from memory. Loops that are known to be short are not
+//! watched.
 
 use super::EmitError;
 use super::builder::{Expr, Shared, global};
@@ -22,7 +27,7 @@ use crate::ir::{Module, Op};
 use crate::target::Target;
 use naga::{AddressSpace, BinaryOperator, Block, GlobalVariable, Handle, Scalar, Statement};
 
-/// How the buffer's words are loaded and stored: the one that is written, and zero.
+/// The accesses to the buffer's words: the stored one, and zero.
 pub(super) const SHAPES: [AccessShape; 2] = [
     AccessShape { size: 4, lanes: 1, align: 4, kind: Kind::Store, volatile: false },
     AccessShape { size: 4, lanes: 1, align: 4, kind: Kind::Load, volatile: false },
@@ -40,7 +45,7 @@ pub(super) fn watched(module: &Module, target: &Target) -> bool {
     loops || Trips::of(kernel).total().is_none_or(|iterations| iterations >= u64::from(limit))
 }
 
-/// Variables of a work-item, for all functions.
+/// Variables of a work-item that all functions share.
 pub(super) struct Watch {
     begun: Handle<GlobalVariable>,
     left: Handle<GlobalVariable>,
@@ -75,8 +80,8 @@ impl Emitter<'_, '_> {
         Ok(Some(self.b.element_at(words, index)))
     }
 
-    /// At the kernel's beginning.
-    pub(super) fn begin_turns(&mut self) -> Result<(), EmitError> {
+    /// At the start of the kernel.
+    pub(super) fn begin_watchdog(&mut self) -> Result<(), EmitError> {
         if let (Some(watch), Some(word)) = (&self.cx.watch, self.turns_word(1)?) {
             let zero = self.b.u32(0);
             self.watch_store(watch.begun, zero);
@@ -96,13 +101,13 @@ impl Emitter<'_, '_> {
         Some(number)
     }
 
-    /// A zero of which the compiler does not know that it is one.
+    /// A zero that the compiler does not know.
     pub(super) fn zero(&mut self) -> Option<Expr> {
         let watch = self.cx.watch.as_ref()?;
         Some(self.watch_load(watch.zero))
     }
 
-    /// Before the `break` that never happens.
+    /// Before the additional `break`.
     pub(super) fn leave_unseen(&mut self) {
         if let Some(watch) = &self.cx.watch {
             let zero = self.b.u32(0);
@@ -117,7 +122,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Behind a loop.
+    /// After a loop.
     pub(super) fn end_loop(&mut self, number: Option<Expr>) {
         if let (Some(number), Some(watch)) = (number, &self.cx.watch) {
             let (left, stopped) = (self.watch_load(watch.left), self.watch_load(watch.stopped));
@@ -128,7 +133,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Before the kernel's `return`.
-    pub(super) fn end_turns(&mut self) -> Result<(), EmitError> {
+    pub(super) fn end_watchdog(&mut self) -> Result<(), EmitError> {
         if let (true, Some(watch), Some(word)) = (self.is_kernel, &self.cx.watch, self.turns_word(0)?) {
             let (stopped, zero, one) = (self.watch_load(watch.stopped), self.b.u32(0), self.b.u32(1));
             let condition = self.b.binary(BinaryOperator::NotEqual, stopped, zero);

@@ -1,10 +1,10 @@
-//! IR to naga, and naga to SPIR-V or text.
+//! Emission: IR to naga, and naga to SPIR-V or text.
 //!
-//! What comes in is one kernel and its helpers as [`crate::specialise`] leaves them: in SSA form, every access with a known root.
-//! [`plan`] decides through which variables the memory is reached, [`function`] and its siblings ([`ops`], [`vector`], [`access`],
-//! [`items`]) translate the code, [`spirv`] validates and writes.
+//! The input is one kernel and its helpers from [`crate::specialise`], in SSA form, with a known root for every
+//! access. [`plan`] chooses the variables for memory; [`function`] and its siblings ([`ops`], [`vector`], [`access`],
+//! [`items`]) translate the code; [`spirv`] validates and writes the result.
 //!
-//! naga's writers panic on what they did not expect; [`contain`] turns that into an error that names the kernel.
+//! naga's writers panic on unexpected input; [`contain`] converts a panic to an error that names the kernel.
 
 mod access;
 mod addresses;
@@ -49,12 +49,12 @@ use items::Item;
 use plan::{Inputs, Plan};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Nesting of regions above which emission gets a stack of its own.
+/// Emission of deeper nesting uses a stack of its own.
 const DEEP: usize = 48;
-/// Bytes of that stack.
+/// Size of that stack in bytes.
 const DEEP_STACK: usize = 256 << 20;
 
-/// Work-items of a group in a dimension that naga knows; no device has as many.
+/// The limit of naga for the work-items of a group in one dimension; no device has as many.
 const MOST_ITEMS: u32 = 1 << 14;
 
 /// Why emission failed; becomes a [`LaunchError`] with the kernel's name.
@@ -88,9 +88,11 @@ impl EmitError {
     }
 }
 
-/// Emits function 0 of a module that the passes are done with.
+/// Emits function 0 of a module after all passes.
 ///
 /// # Errors
+///
+/// See [`LaunchError`].
 /// See [`LaunchError`].
 pub fn shader(module: &ir::Module, key: &LaunchKey, target: &Target, debug: bool) -> LaunchResult<Shader> {
     let Some(kernel) = module.functions.first() else { return Err(LaunchError::NoKernel(String::new())) };
@@ -110,7 +112,7 @@ pub fn shader(module: &ir::Module, key: &LaunchKey, target: &Target, debug: bool
     })
 }
 
-/// Runs what may panic in naga; a panic becomes an error.
+/// Runs code that may panic in naga; a panic becomes an error.
 fn contain<T>(kernel: &str, stage: &'static str, run: impl FnOnce() -> Result<T, EmitError>) -> LaunchResult<T> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(run))
         .unwrap_or_else(|panic| {
@@ -133,7 +135,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     let mut plan = plan::plan(&inputs)?;
     let mut shared = Shared::new();
     if module.functions.iter().flat_map(|function| &function.values).any(|data| data.ty.scalar() == Some(ir::Scalar::F64)) {
-        // Expressions have no types of their own in a module: this one tells printers that there are doubles.
+        // Expressions in a module have no types: this type records that there are doubles, for printers.
         shared.ty(naga::Scalar::F64, 1);
     }
     plan::bind(&mut plan, &mut shared, &inputs)?;
@@ -185,9 +187,10 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     Ok(shader)
 }
 
-/// Work-items of a group in each dimension, and what naga is told of them.
+/// The work-group size, and the size that naga validates.
 fn group_size(local_size: [u32; 3], target: &Target) -> Result<([u32; 3], [u32; 3]), EmitError> {
-    // naga takes questions about subgroups from groups of one dimension only, where WGSL says which work-items are next to each other. OpenCL does not.
+    // naga only supports subgroup queries in groups of one dimension, because WGSL defines the neighbours of a
+    // work-item only there. OpenCL does not define them.
     let checked_size = if target.shaders.spirv { items::row(local_size) } else { local_size };
     let (items, most) = (local_size.iter().map(|&size| u64::from(size)).product(), target.shaders.limits.group_items.into());
     if items > most {
@@ -199,7 +202,7 @@ fn group_size(local_size: [u32; 3], target: &Target) -> Result<([u32; 3], [u32; 
     }
 }
 
-/// The bindings whose memory has one name each, or is only read.
+/// The bindings whose memory has no other binding, or is only read.
 fn only_names(plan: &Plan) -> FxHashSet<u32> {
     let is_only_name = |object: &&views::Object| object.unaliased && (object.views.len() == 1 || object.is_only_read());
     let binding = |object: &views::Object| match object.backing {
@@ -209,13 +212,13 @@ fn only_names(plan: &Plan) -> FxHashSet<u32> {
     plan.objects.iter().filter(is_only_name).filter_map(binding).collect()
 }
 
-/// What functions ask for besides memory.
+/// The items that functions use, besides memory.
 struct Work {
     /// Items by function.
     items: Vec<Vec<Item>>,
     /// Whether by-value arguments or hidden values may be read.
     arguments: bool,
-    /// Of groups, as the shader declares it.
+    /// The work-group size that the shader declares.
     declared_size: [u32; 3],
 }
 
@@ -230,7 +233,7 @@ impl Work {
                 items
             })
             .collect();
-        // Pages in browsers, which ask a shader for its bindings, are told of none that it has not: what nothing reads needs no buffer.
+        // Browsers report the bindings of a shader, so unused buffers are not bound.
         let mut read = FxHashSet::default();
         kernel.body.walk(&mut |inst| inst.op.for_each_operand(|operand| read.extend(kernel.params.contains(&operand).then_some(operand))));
         let by_value = kernel.params.iter().zip(kernel.kernel.iter().flat_map(|kernel| &kernel.params)).any(|(param, kind)| match kind {
@@ -291,7 +294,7 @@ fn functions(
             all.push(item);
         }
     }
-    emitter.begin_turns()?;
+    emitter.begin_watchdog()?;
     emitter.prepare(&all, arguments)?;
     emitter.load_addresses(arguments)?;
     emitter.share(0)?;
@@ -304,7 +307,7 @@ fn functions(
     emitter.finish()
 }
 
-/// Functions that the kernel reaches, each after those that it calls; the kernel (function 0) is the last.
+/// The functions that the kernel calls, callees first; the kernel (function 0) is the last one.
 fn emission_order(module: &ir::Module) -> Result<Vec<usize>, EmitError> {
     let order = callees_first(module, [ir::Func(0)]).map_err(|error| match error {
         CallError::Recursive(_) => EmitError::unsupported("recursion"),
@@ -313,7 +316,7 @@ fn emission_order(module: &ir::Module) -> Result<Vec<usize>, EmitError> {
     Ok(order.into_iter().map(ir::Func::index).collect())
 }
 
-/// Refuses types that the device lacks.
+/// Rejects types that the device lacks.
 fn check_types(module: &ir::Module, target: &Target) -> Result<(), EmitError> {
     for data in module.functions.iter().flat_map(|function| &function.values) {
         match data.ty.scalar() {

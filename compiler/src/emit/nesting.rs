@@ -1,14 +1,16 @@
-//! Names for expressions, where the text that a printer makes of them would nest too deep.
+//! Names expressions whose printed text would nest too deep.
 //!
-//! Printers write an expression where it is used if it is used once: a long sum becomes as many parentheses within each other. Compilers stop at 256 of them (clang's, and so Metal's and Direct3D's;
-//! those of WGSL similarly). What has a name is a variable of its own.
+//! Printers inline an expression that is used once, so a long sum becomes nested parentheses. Compilers limit these
+//! to 256 (clang, and therefore Metal and Direct3D; WGSL compilers similarly). A named expression becomes a variable.
+//!
+//! Example: `a + b + ... + z` becomes `let e32 = ((a + b) + ...); e32 + z`.
 
 use naga::{Expression, Function, Handle};
 
-/// Operations within each other that are written as one expression.
+/// Limit for nested operations in one expression.
 const DEEPEST: u32 = 32;
 
-/// Names each expression that would be the deepest.
+/// Names each expression at the limit.
 pub(super) fn name_deep(function: &mut Function) {
     let mut depths: Vec<u32> = Vec::with_capacity(function.expressions.len());
     for (handle, expression) in function.expressions.iter() {
@@ -22,7 +24,7 @@ pub(super) fn name_deep(function: &mut Function) {
     }
 }
 
-/// Whether an expression has a value that a variable can hold, and no name of its own.
+/// Whether an expression has a value that a variable can hold, and is not a variable.
 const fn has_value(expression: &Expression) -> bool {
     matches!(
         expression,
@@ -30,7 +32,7 @@ const fn has_value(expression: &Expression) -> bool {
     )
 }
 
-/// What is written within an expression.
+/// The operands of an expression.
 pub(super) fn operands(expression: &Expression) -> Vec<Handle<Expression>> {
     match *expression {
         Expression::Access { base, index } => vec![base, index],

@@ -1,7 +1,8 @@
 //! Element-wise operations, chunk by chunk.
 //!
-//! 8- and 16-bit integers are `u32` with the upper bits zero: results that may overflow are masked, operands whose sign matters are
-//! extended first. 64-bit integers are `u64`; signed operations go through bitcasts.
+//! 8- and 16-bit integers are `u32` with zero upper bits: results that may overflow are masked, and operands of
+//! signed operations are extended first. 64-bit integers are `u64`; signed operations use bitcasts. Example: `add i8
+//! %0, %1` becomes `(a + b) & 0xff`.
 
 use super::EmitError;
 use super::builder::{Expr, Val, chunk_count, chunk_lanes, register};
@@ -30,14 +31,14 @@ impl Lanes {
         self.scalar.bits()
     }
 
-    /// 8- or 16-bit integers, kept in wider registers.
+    /// 8- or 16-bit integers, which are kept in wider registers.
     fn is_narrow(self) -> bool {
         matches!(self.scalar, ir::Scalar::I8 | ir::Scalar::I16)
     }
 }
 
 impl Emitter<'_, '_> {
-    /// Applies `f` to each chunk of one value.
+    /// Applies `f` to each chunk of a value.
     pub(super) fn map1(
         &mut self,
         a: Value,
@@ -74,7 +75,7 @@ impl Emitter<'_, '_> {
         self.b.and(x, mask)
     }
 
-    /// The integer as a signed one: `i32` (narrow ones extended) or `i64`.
+    /// The integer as a signed one: `i32` (narrow ones are extended) or `i64`.
     fn signed(&mut self, lanes: Lanes, x: Expr) -> Expr {
         if !lanes.is_narrow() {
             return self.b.bitcast(x, ScalarKind::Sint);
@@ -85,7 +86,7 @@ impl Emitter<'_, '_> {
         self.b.shr(high, amount)
     }
 
-    /// Back from a signed integer to the register's form.
+    /// Converts a signed integer to the register's form.
     fn unsigned(&mut self, lanes: Lanes, x: Expr) -> Expr {
         let x = self.b.bitcast(x, ScalarKind::Uint);
         self.mask(lanes, x)
@@ -156,10 +157,10 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// The other operand where one is a NaN.
+    /// Returns the other operand if one is a NaN.
     fn float_extreme(&mut self, maximum: bool, x: Expr, y: Expr) -> Expr {
         if self.cx.target.shaders.spirv {
-            // Becomes NMin or NMax, which have that rule, when the SPIR-V is finished.
+            // Post-processing converts this to NMin or NMax in SPIR-V, which have this rule.
             return self.b.math(if maximum { MathFunction::Max } else { MathFunction::Min }, &[x, y]);
         }
         let operator = if maximum { BinaryOperator::Greater } else { BinaryOperator::Less };
@@ -169,7 +170,7 @@ impl Emitter<'_, '_> {
         self.b.select(number, r, y)
     }
 
-    /// Division never traps: a divisor for which it might becomes 1.
+    /// Division never traps: a divisor that might trap becomes 1.
     fn divide(&mut self, op: BinOp, a: Value, b: Value) -> Result<Val, EmitError> {
         let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
         let operator = if matches!(op, BinOp::SDiv | BinOp::UDiv) { BinaryOperator::Divide } else { BinaryOperator::Modulo };
@@ -207,7 +208,7 @@ impl Emitter<'_, '_> {
                 e.b.select(bad, one, y)
             };
             if op == BinOp::SRem && !e.cx.target.shaders.spirv {
-                // GLSL says nothing of remainders of negative numbers.
+                // GLSL does not define remainders of negative numbers.
                 let quotient = e.b.binary(BinaryOperator::Divide, x, y);
                 let product = e.b.binary(BinaryOperator::Multiply, quotient, y);
                 let r = e.b.binary(BinaryOperator::Subtract, x, product);
@@ -270,7 +271,7 @@ impl Emitter<'_, '_> {
                 return Ok(e.b.binary(operator, x, y));
             }
             if lanes.scalar == ir::Scalar::I64 && e.cx.target.shaders.defects.long_comparisons {
-                // Unsigned integers order as signed ones do once the signs are flipped.
+                // Unsigned integers compare like signed ones after flipping the signs.
                 let sign = e.b.same(Scalar::U64, 1 << 63, lanes.count);
                 let [x, y] = [x, y].map(|side| e.b.binary(BinaryOperator::ExclusiveOr, side, sign));
                 return Ok(e.b.binary(operator, x, y));
@@ -280,7 +281,7 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// A signed integer that compares as the value does: narrow ones only need to be moved up to the sign.
+    /// A signed integer that compares like the value: narrow ones only need a shift to the sign bit.
     fn ordered(&mut self, lanes: Lanes, x: Expr) -> Expr {
         let x = if lanes.is_narrow() {
             let amount = self.b.same(Scalar::U32, u64::from(32 - lanes.bits()), lanes.count);
@@ -381,7 +382,7 @@ impl Emitter<'_, '_> {
             _ => None,
         };
         if let Some(function) = native(op) {
-            // These exist for 32 and 16 bits only.
+            // Only 32- and 16-bit variants exist.
             if lanes.scalar != ir::Scalar::F64 {
                 return Ok(self.b.math(function, args));
             }
@@ -421,7 +422,7 @@ impl Emitter<'_, '_> {
             MathOp::Ctz if lanes.bits() == 32 => MathFunction::CountTrailingZeros,
             MathOp::Popcount if lanes.bits() <= 32 => MathFunction::CountOneBits,
             MathOp::ReverseBits if lanes.bits() == 32 => MathFunction::ReverseBits,
-            _ => return Err(EmitError::Internal(format!("{op:?} of {} was not legalised", lanes.scalar))),
+            _ => return Err(EmitError::Internal(format!("{op:?} of {} is not legalized", lanes.scalar))),
         };
         Ok(self.b.math(function, args))
     }

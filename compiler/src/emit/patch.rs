@@ -1,4 +1,6 @@
-//! Stores of parts of a word that others may be writing: a function for each view that needs one.
+//! Stores of parts of words that other work-items may write: a function per view that needs one.
+//!
+//! Example: an `i8` store becomes `patch(index, 0xff << shift, value << shift)`.
 
 use super::builder::{Builder, Expr, Shared};
 use super::plan::Plan;
@@ -7,8 +9,8 @@ use crate::target::Target;
 use naga::{AtomicFunction, Expression, FunctionArgument, Handle, ScalarKind, Span, Statement, UnaryOperator};
 use rustc_hash::FxHashMap;
 
-/// Makes `patch(index, mask, bits)` for every view through which parts of words are stored. It replaces the bits of `mask` in a word
-/// by compare-and-exchange, so that what others store into the rest of the word is never lost.
+/// Creates `patch(index, mask, bits)` for every view with stores of parts of words. It replaces the bits of `mask`
+/// with a compare-and-exchange loop, so that concurrent stores to the rest of the word are never lost.
 pub(super) fn functions(plan: &Plan, shared: &mut Shared, target: &Target) -> FxHashMap<(usize, ViewKey), Handle<naga::Function>> {
     let mut made = FxHashMap::default();
     for (number, object) in plan.objects.iter().enumerate() {

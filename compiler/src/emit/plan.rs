@@ -1,8 +1,9 @@
-//! Which memory a kernel reaches and through which views.
+//! Chooses the objects and views through which a kernel accesses memory.
 //!
-//! Every access of the IR names a root: a buffer argument, a global, a private variable. Roots that share memory (all constants of
-//! the program, all its `__global` variables) are one [`Object`]. The plan collects the shapes of all accesses to an object, which give
-//! it its views ([`super::views`]).
+//! Every access in the IR names a root: a buffer argument, a global, or a private variable. Roots that share memory
+//! (all constants of the program, all its `__global` variables) are one [`Object`]. The plan collects the shapes of
+//! all accesses to an object, which determine its views ([`super::views`]). Example: a buffer with `f32` and `f32x4`
+//! loads gets two aliased views.
 
 use super::EmitError;
 use super::shader::{Binding, BindingKind, BindingSource};
@@ -17,7 +18,7 @@ use crate::target::{AtomicOrder, Target};
 use naga::Scalar;
 use rustc_hash::FxHashMap;
 
-/// A root's memory: an object, and where in it the root starts.
+/// The memory of a root: an object, and the root's offset in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RootPlace {
     pub(super) object: usize,
@@ -30,19 +31,19 @@ pub(super) struct Plan {
     pub(super) objects: Vec<Object>,
     pub(super) places: FxHashMap<Root, RootPlace>,
     pub(super) bindings: Vec<Binding>,
-    /// The object that is the argument buffer.
+    /// The object of the argument buffer.
     pub(super) arguments: Option<usize>,
-    /// The object that is all of the device's memory.
+    /// The object for memory at arbitrary addresses.
     pub(super) memory: Option<usize>,
-    /// The object that is the printf buffer.
+    /// The object of the printf buffer.
     pub(super) printf: Option<usize>,
-    /// The object that is the words for loops that the driver stopped, if it may stop one.
+    /// The object with the words of the loop watchdog, if the driver may stop a loop.
     pub(super) loop_watchdog: Option<usize>,
-    /// Bytes of workgroup memory.
+    /// Size of work-group memory in bytes.
     pub(super) local_memory: u32,
-    /// Bytes of private arrays of one work-item.
+    /// Size of one work-item's private arrays in bytes.
     pub(super) private_memory: u32,
-    /// Bytes of scratch memory of one work-item.
+    /// Size of one work-item's scratch memory in bytes.
     pub(super) scratch: u32,
     /// Whether a fence makes stores to buffers visible to other work-groups.
     pub(super) coherent: bool,
@@ -64,7 +65,7 @@ fn access(function: &Function, inst: &crate::ir::Inst, pointer_size: u32) -> Opt
     }
 }
 
-/// What the plan is made from.
+/// The input of planning.
 pub(super) struct Inputs<'a> {
     pub(super) module: &'a Module,
     pub(super) key: &'a LaunchKey,
@@ -75,10 +76,10 @@ pub(super) struct Inputs<'a> {
     pub(super) arguments: bool,
 }
 
-/// Bytes of `long16` and `double16`.
+/// Size in bytes of `long16` and `double16`.
 const LARGEST_TYPE: u32 = 128;
 
-/// Collects the accesses of all functions and decides on objects and views. Variables are made by [`bind`].
+/// Collects the accesses of all functions and chooses objects and views. [`bind`] creates the variables.
 pub(super) fn plan(inputs: &Inputs<'_>) -> Result<Plan, EmitError> {
     let mut planner = Planner { inputs, plan: Plan::default(), shared: FxHashMap::default(), next_binding: 0 };
     if inputs.arguments {
@@ -135,7 +136,7 @@ impl Planner<'_> {
             }
             let Some((pointer, shape)) = access(function, inst, pointer_size) else { return };
             let Some((root, _)) = definitions.pointer(pointer) else {
-                failed = Some(EmitError::Internal(format!("access through {pointer}, which has no root")));
+                failed = Some(EmitError::Internal(format!("access through {pointer}, the pointer has no root")));
                 return;
             };
             match self.place(function, root) {
@@ -184,7 +185,7 @@ impl Planner<'_> {
     }
 
     fn bind(&mut self, kind: BindingKind, source: BindingSource) -> u32 {
-        // Without gaps: wgpu numbers the bindings of a layout anew on Vulkan, and SPIR-V that is passed through does not notice.
+        // Without gaps: wgpu renumbers the bindings of a layout on Vulkan, but not in SPIR-V that is passed through.
         let binding = self.next_binding;
         self.next_binding += 1;
         self.plan.bindings.push(Binding { binding, kind, source });
@@ -204,7 +205,7 @@ impl Planner<'_> {
         self.object(name.to_owned(), Backing::Storage { binding }, size)
     }
 
-    /// The memory of a parameter, bound or by its address.
+    /// The memory of a parameter, by binding or by address.
     fn memory(&mut self, name: &str, index: u32) -> usize {
         match self.inputs.args.addresses.get(index as usize).copied().flatten() {
             Some(place) => {
@@ -215,7 +216,7 @@ impl Planner<'_> {
         }
     }
 
-    /// All of the device's memory, of which addresses are known.
+    /// The object for memory at arbitrary addresses.
     fn anywhere(&mut self) -> usize {
         if let Some(object) = self.plan.memory {
             return object;
@@ -241,7 +242,7 @@ impl Planner<'_> {
         self.plan.loop_watchdog = Some(object);
     }
 
-    /// The words that tell of launches which fail, and behind them locks.
+    /// The words that report failed launches, followed by the locks.
     fn failures(&mut self) -> usize {
         if let Some(&object) = self.shared.get(&BindingSource::Failures) {
             return object;
@@ -251,7 +252,7 @@ impl Planner<'_> {
         object
     }
 
-    /// The printf buffer: whole words, one of them a counter.
+    /// The printf buffer: words, one of which is a counter.
     fn printf(&mut self) {
         if self.plan.printf.is_some() {
             return;
@@ -292,7 +293,7 @@ impl Planner<'_> {
         let name = format!("arg{index}");
         let source = BindingSource::Param(index);
         let earlier = params.get(..index as usize).unwrap_or_default();
-        let missing = || EmitError::Internal(format!("the launch key says nothing about parameter {index}"));
+        let missing = || EmitError::Internal(format!("the launch key has no entry for parameter {index}"));
         match params.get(index as usize) {
             Some(KernelParam::Bytes { .. }) => {
                 let base = self.inputs.args.values.get(index as usize).copied().flatten().ok_or_else(missing)?.0;
@@ -328,13 +329,13 @@ impl Planner<'_> {
                 Ok(RootPlace { object, base: 0 })
             }
             Some(KernelParam::Value | KernelParam::Sampler) | None => {
-                Err(EmitError::Internal(format!("access through parameter {index}, which is no pointer")))
+                Err(EmitError::Internal(format!("access through parameter {index}, which is not a pointer")))
             }
         }
     }
 
-    /// Makes local arguments as large as a multiple of the largest type, where there is room. Other drivers align them so, and applications that reserve less than
-    /// they use do not notice there.
+    /// Rounds the size of local arguments up to a multiple of the largest type, if there is room. Other drivers align
+    /// them in this way, so applications that allocate too little work there.
     fn add_slack(&mut self) {
         let room = self.inputs.target.language.max_local_memory;
         for object in self.plan.objects.iter_mut().filter(|object| object.has_slack && object.backing == Backing::Workgroup) {
@@ -352,7 +353,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Gives every object its rule, and moves large private arrays out of the function.
+    /// Chooses a rule for every object, and moves large private arrays out of the function.
     fn decide(&mut self) -> Result<(), EmitError> {
         let target = self.inputs.target;
         for widen in [true, false] {
@@ -390,7 +391,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// One scratch buffer for all objects that [`super::private`] put there, one after the other.
+    /// One scratch buffer for all objects that [`super::private`] places there, one after the other.
     fn place_scratch(&mut self) {
         let mut end = 0_u32;
         let mut bases = FxHashMap::default();
@@ -413,7 +414,7 @@ impl Planner<'_> {
     }
 }
 
-/// Makes the naga variables of all views.
+/// Creates the naga variables of all views.
 pub(super) fn bind(plan: &mut Plan, shared: &mut super::builder::Shared, inputs: &Inputs<'_>) -> Result<(), EmitError> {
     use super::builder::global;
     use naga::AddressSpace;

@@ -1,4 +1,6 @@
-//! Shaders as text, for people.
+//! Prints shaders as text.
+//!
+//! Example: `wgclc --emit wgsl` prints [`Format::Wgsl`].
 
 use super::EmitError;
 use super::shader::Shader;
@@ -10,9 +12,9 @@ use naga::back::{glsl, hlsl, msl, wgsl};
 /// A language to print in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// naga's own structures.
+    /// naga's own data structures.
     Naga,
-    /// Disassembled SPIR-V, as it goes to the driver.
+    /// Disassembly of the SPIR-V for the driver.
     Spirv,
     /// WebGPU Shading Language.
     Wgsl,
@@ -24,10 +26,12 @@ pub enum Format {
     Glsl,
 }
 
-/// Prints a shader. A shader for a target with `spirv` prints as `Naga` and `Spirv` only: its aliased views have no counterpart in the
-/// other languages.
+/// Prints a shader. A shader for a target with `spirv` can only be printed as `Naga` and `Spirv`: the other languages
+/// do not support its aliased views.
 ///
 /// # Errors
+///
+/// The language does not support a construct of the shader.
 /// Where the language has no way to say something that the shader needs.
 pub fn print(shader: &Shader, format: Format, target: &Target) -> LaunchResult<String> {
     let entry = shader.entry_point.clone();

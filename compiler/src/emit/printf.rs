@@ -1,4 +1,4 @@
-//! `printf`: a record appended to the printf buffer, as [`crate::printf`] lays it out.
+//! `printf`: appends a record to the printf buffer, in the format of [`crate::printf`].
 
 use super::EmitError;
 use super::builder::{Expr, Val, single};
@@ -9,7 +9,7 @@ use crate::printf::CAPACITY;
 use naga::{AtomicFunction, BinaryOperator, Expression, Scalar, Statement};
 
 impl Emitter<'_, '_> {
-    /// The result is 0, or -1 where there was no room.
+    /// Returns 0, or -1 if the buffer is full.
     ///
     /// ```text
     /// if load(count) <= CAPACITY - words {       so that the counter never wraps

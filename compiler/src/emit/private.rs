@@ -1,10 +1,12 @@
-//! Where private arrays live: in the function, or in scratch memory.
+//! Places private arrays in function variables or in scratch memory.
+//!
+//! Example: with a limit of 8 KiB, a 64-byte array stays in the function and a 16 KiB array moves to scratch memory.
 
 use super::views::{Backing, Object, Rule, ViewKey};
 use crate::target::Target;
 
-/// Decides for all objects that are in the function so far; says whether some go to scratch memory. The smallest stay: they
-/// are the most likely to be indexed often, or to end in registers.
+/// Decides for all objects that are in function variables; returns whether some move to scratch memory. The smallest
+/// ones stay: they are the most likely to be indexed often, or to be promoted to registers.
 pub(super) fn place(objects: &mut [Object], target: &Target) -> bool {
     let mut private: Vec<(u64, &mut Object)> = objects
         .iter_mut()

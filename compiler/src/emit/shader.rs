@@ -1,28 +1,33 @@
-//! What emission makes: a shader, and what the host has to bind for it.
+//! The result of emission: a shader, and the bindings that it needs.
 
 use serde::{Deserialize, Serialize};
 
 use crate::layout::ArgLayout;
 
-/// What a binding is filled with.
+/// The contents of a binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BindingSource {
     /// The argument buffer.
     Arguments,
-    /// The buffer given for the kernel's parameter of that index; behind those for extra buffers come further [`SplitBindings`](crate::launch::SplitBindings).
+    /// The buffer for the kernel's parameter with this index. Extra buffers follow the parameters, and the additional
+    /// [`SplitBindings`](crate::launch::SplitBindings) follow those.
     Param(u32),
     /// The program's constant data: the same for all kernels of a module.
     ConstantData,
-    /// The program's `__global` variables: one buffer a program and device, initialised once from `ProgramData`.
+    /// The program's `__global` variables: one buffer per program and device, initialised once from `ProgramData`.
     GlobalVariables,
-    /// The printf buffer (see [`crate::printf`]) of [`crate::printf::BUFFER_SIZE`] bytes, the first word of which is zero before the launch.
+    /// The printf buffer (see [`crate::printf`]) of [`crate::printf::BUFFER_SIZE`] bytes; the first word is zero
+    /// before the launch.
     Printf,
-    /// [`crate::passes::locks::TABLE_BYTES`] zero bytes that all launches share. A work-item whose loops the driver stopped ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)), or that waited for a lock
-    /// too long, makes the first word another number.
+    /// [`crate::passes::locks::TABLE_BYTES`] zero bytes that all launches share. A work-item changes the first word
+    /// if the driver has stopped one of its loops
+    /// ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)), or if it has waited too long
+    /// for a lock.
     Failures,
-    /// Scratch memory for private variables that are too large for registers: `bytes_per_item` for each work-item of a dispatch.
+    /// Scratch memory for private variables that are too large for registers: `bytes_per_item` for each work-item of
+    /// a dispatch.
     Scratch {
-        /// Bytes for one work-item.
+        /// Size in bytes for one work-item.
         bytes_per_item: u32,
     },
 }
@@ -31,10 +36,7 @@ pub enum BindingSource {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BindingKind {
     /// A uniform buffer of at least `size` bytes.
-    Uniform {
-        /// Bytes that the binding must have.
-        size: u32,
-    },
+    Uniform { size: u32 },
     /// A storage buffer, always read-write (one buffer may be bound twice).
     Storage,
 }
@@ -42,7 +44,6 @@ pub enum BindingKind {
 /// One entry of bind group 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Binding {
-    /// The binding number.
     pub binding: u32,
     /// Its type.
     pub kind: BindingKind,
@@ -50,30 +51,31 @@ pub struct Binding {
     pub source: BindingSource,
 }
 
-/// A kernel made for a launch.
+/// A kernel compiled for a launch.
 #[derive(Clone, Debug)]
 pub struct Shader {
-    /// The naga module; valid under full validation where `Target::spirv` is false.
+    /// The naga module; passes full validation if `Target::spirv` is false.
     pub naga: naga::Module,
-    /// SPIR-V, post-processed, where `Target::spirv` is set.
+    /// Post-processed SPIR-V, if `Target::spirv` is set.
     pub spirv: Option<Vec<u32>>,
     /// Name of the entry point in both.
     pub entry_point: String,
-    /// The entries of bind group 0 that the shader uses, in order of their numbers, which have no gaps.
+    /// The entries of bind group 0 that the shader uses, in order of their numbers, without gaps.
     pub bindings: Vec<Binding>,
-    /// Where the by-value arguments are.
+    /// Offsets of the by-value arguments.
     pub args: ArgLayout,
-    /// Workgroup memory in bytes.
+    /// Size of work-group memory in bytes.
     pub local_memory: u32,
-    /// Private memory of a work-item in bytes, as far as it is known here.
+    /// Size of a work-item's private memory in bytes, as known at this point.
     pub private_memory: u32,
-    /// Work-items of dimension 0 for which an invocation stands: a dispatch needs so many times fewer invocations.
+    /// Work-items of dimension 0 per invocation: a dispatch has fewer invocations by this factor.
     pub coarse: u32,
-    /// Work-items that its subgroups must have, where the kernel requires that: one of the sizes that the device has.
+    /// The subgroup size that the kernel requires, one of the device's sizes.
     pub subgroup_size: Option<u32>,
-    /// How to read what the kernel leaves in the printf buffer; empty where it has none.
+    /// The format of the records in the printf buffer; empty without printf.
     pub printf: crate::printf::Table,
-    /// Whether it is the same for work-groups of any size but for the size that it declares ([`Shader::set_local_size`]).
+    /// Whether the shader is the same for every work-group size except for the declared size
+    /// ([`Shader::set_local_size`]).
     pub any_local_size: bool,
 }
 

@@ -1,14 +1,17 @@
-//! Validation, SPIR-V, and what has to be changed in naga's SPIR-V.
+//! Validation, SPIR-V output, and post-processing of naga's SPIR-V.
 //!
-//! naga's writer knows neither contraction nor unordered comparison nor aliasing. Once it is done, the words are changed:
+//! naga's writer does not support contraction control, unordered comparisons or aliasing. Post-processing changes its
+//! output:
 //!
-//! * every floating-point operation is decorated `NoContraction`: whether operations may be fused was decided when the IR was made,
-//!   and some drivers take the absence of the decoration for a licence to do any algebra. `Fma` too: without it is the same as a product and a sum;
+//! Every floating-point operation is decorated `NoContraction`. Fusing is already decided in the IR, and some drivers
+//! treat a missing decoration as permission for arbitrary algebraic changes. This includes `Fma`, which otherwise may
+//! become a product and a sum;
 //! * `OpFOrdNotEqual` becomes `OpFUnordNotEqual`, `FMin` and `FMax` become `NMin` and `NMax`;
-//! * storage buffers are `Aliased`, but for those that the source calls `restrict`, and all where the launch binds nothing twice;
-//! * private arrays lose the zeros that they start with, which OpenCL C does not ask for: lavapipe's compiler takes time in the square of their length for
-//!   these, and GPUs store them;
-//! * signed zeros, infinities and NaN are asked to be preserved where the device can.
+//! Storage buffers are decorated `Aliased`, except those with `restrict` in the source, and all if the launch binds
+//! no memory twice;
+//! Private arrays lose their zero initialiser, which OpenCL C does not require. lavapipe's compiler takes quadratic
+//! time in their length for it, and GPUs store the zeros;
+//! Preservation of signed zeros, infinities and NaN is requested if the device supports it.
 
 use super::EmitError;
 use super::words::{BINDING, FUNCTION, HEADER, STORAGE_BUFFER, op};
@@ -31,7 +34,7 @@ pub(super) fn capabilities(target: &Target) -> Capabilities {
     all
 }
 
-/// Validates a module: in full where aliasing is not allowed, else without the rule that bindings differ.
+/// Validates a module: in full if aliasing is not allowed, otherwise without the rule that bindings differ.
 pub(super) fn validate(module: &Module, target: &Target) -> Result<ModuleInfo, EmitError> {
     let mut flags = ValidationFlags::all();
     if target.shaders.spirv {
@@ -44,7 +47,7 @@ pub(super) fn validate(module: &Module, target: &Target) -> Result<ModuleInfo, E
         .map_err(|error| EmitError::Internal(describe(module, &error.into_inner())))
 }
 
-/// An error and its causes in one line.
+/// An error and its causes on one line.
 fn describe(_module: &Module, error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -56,7 +59,7 @@ fn describe(_module: &Module, error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Options under which naga adds nothing of its own: no bounds checks, no loop bounds, no initialisation.
+/// Options without additional code from naga: no bounds checks, no loop bounds, no initialisation.
 fn options(debug: bool) -> spv::Options<'static> {
     let unchecked = naga::proc::BoundsCheckPolicy::Unchecked;
     spv::Options {
@@ -78,7 +81,7 @@ fn options(debug: bool) -> spv::Options<'static> {
     }
 }
 
-/// Writes a module as SPIR-V. `unaliased` are the bindings of group 0 that share memory with no other.
+/// Writes a module as SPIR-V. `unaliased`: the bindings of group 0 that share no memory with others.
 pub(super) fn write(
     module: &Module,
     info: &ModuleInfo,
@@ -110,7 +113,7 @@ mod glsl {
     pub(super) const N_MAX: u32 = 80;
 }
 
-/// Changes naga's SPIR-V as the module documentation says; `None` where it is malformed.
+/// Post-processes naga's SPIR-V as the module documentation describes; `None` if it is malformed.
 fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<Vec<u32>> {
     let mut out = Vec::with_capacity(words.len() + words.len() / 8);
     out.extend_from_slice(words.get(..HEADER)?);
@@ -119,7 +122,7 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
     let mut restricted = FxHashSet::default();
     let (mut arrays, mut private_arrays) = (FxHashSet::default(), FxHashSet::default());
     let mut entry = None;
-    // Where in `out` new instructions of each kind belong.
+    // The positions in `out` for new instructions of each kind.
     let (mut after_capabilities, mut extensions_at, mut modes_at, mut annotations_at) = (HEADER, None, None, None);
     let mut at = HEADER;
     while at < words.len() {
@@ -177,7 +180,7 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
         .chain(aliased.iter().map(|&id| (id, decoration::ALIASED)))
         .flat_map(|(id, what)| [3 << 16 | op::DECORATE, id, what])
         .collect();
-    // From the end to the start, so that the places before stay where they are.
+    // From the end to the start, so that earlier positions stay valid.
     let annotations_at = annotations_at?;
     out.splice(annotations_at..annotations_at, annotations);
     let controls = FloatControls::of(target);
@@ -191,7 +194,7 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
     Some(out)
 }
 
-/// Declares another size of work-groups.
+/// Declares another work-group size.
 pub(crate) fn set_local_size(words: &mut [u32], local_size: [u32; 3]) {
     const LOCAL_SIZE: u32 = 17;
     let mut at = HEADER;
@@ -207,7 +210,7 @@ pub(crate) fn set_local_size(words: &mut [u32], local_size: [u32; 3]) {
     }
 }
 
-/// An instruction whose only operand is a string.
+/// An instruction with a string as its only operand.
 pub(super) fn string_instruction(code: u32, text: &str) -> Vec<u32> {
     let mut bytes = text.as_bytes().to_vec();
     bytes.push(0);

@@ -1,21 +1,25 @@
-//! Control flow as WGSL sees it: barriers stand where it is the same for all work-items of a group.
+//! WGSL's uniformity analysis: barriers must be in uniform control flow.
 //!
-//! Browsers refuse a shader with a barrier of which their analysis (WGSL, 15.2 "Uniformity") cannot show that all work-items of a group get there together. That analysis is done here, on what is
-//! going to be printed: what it is sure of, browsers are.
+//! Browsers reject a shader with a barrier unless their analysis (WGSL, section 15.2 "Uniformity") proves that all
+//! work-items of a group reach it together. This module performs a more conservative analysis on the naga module, so
+//! browsers accept every barrier that it accepts.
 //!
 //! ```text
-//! if (get_group_id(0) < n) barrier        the same for a group: ids of groups, arguments, memory that is only read
-//! while (m[0] > 0) barrier                not the same, for WGSL: memory that is written
-//! if (get_local_id(0) < 5) barrier        not the same
+//! if (get_group_id(0) < n) barrier        uniform: group ids, arguments, read-only memory
+//! while (m[0] > 0) barrier                not uniform for WGSL: written memory
+//! if (get_local_id(0) < 5) barrier        not uniform
 //! ```
 //! # Taints
-//! Each value, each variable at each place, and control flow at each place is known to be the same for a group, or not. It is not where what it comes of is not: operands, the variable's last
-//! value, the control flow at the place where it is computed. Behind an `if` control flow is again what it was before, unless a `break`, `continue` or `return` stands within; behind a loop, unless a
-//! `return` does. A loop is walked until nothing changes: levels only rise, so it takes a few walks.
+//! Each value, each variable at each position, and control flow at each position is uniform or tainted. Taint comes
+//! from operands, from the variable's last value, and from the control flow at the position. After an `if`, control
+//! flow is as before it, unless it contains a `break`, `continue` or `return`; after a loop, unless it contains a
+//! `return`. Loops are visited until nothing changes; taint only increases, so a few iterations suffice.
 //!
-//! # What is read
-//! OpenCL C asks that all work-items of a group take the same way to a barrier, and leaves to the program how that comes about. Where nothing but memory keeps WGSL from seeing it (each work-item
-//! reads the same place) one work-item's answer is handed to all ([`super::broadcast`]): the others have the same. Where the work-item's own number takes part the kernel is refused.
+//! # Loaded values
+//! OpenCL C requires that all work-items of a group reach a barrier together, and leaves it to the program to ensure
+//! this. If only a load from memory makes control flow non-uniform for WGSL (each work-item reads the same address),
+//! one work-item's value is broadcast ([`super::broadcast`]). If the work-item's own id takes part, the kernel is
+//! rejected.
 
 use naga::{
     AddressSpace, Binding, Block, BuiltIn, Expression, Function, GlobalVariable, Handle, LocalVariable, Module, Range, Span, Statement,
@@ -24,25 +28,25 @@ use naga::{
 
 use super::nesting::operands;
 
-/// How sure it is that something is the same for all work-items of a group.
+/// The uniformity of a value in a work-group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
-    /// It is.
+    /// Uniform.
     Same,
-    /// It comes of what each of them reads at one place.
+    /// Computed from memory that each work-item reads at the same address.
     Read,
-    /// It may be something else for each.
+    /// May differ between work-items.
     Item,
 }
 
-/// A statement of a function that is not changed meanwhile: where it is.
+/// The address of a statement, in a function that does not change during the analysis.
 pub(super) type Place = usize;
 
-/// Why something may not be the same.
+/// Uniformity with its cause.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taint {
     pub(super) level: Level,
-    /// For control flow the branch that made it so, and where the source has it.
+    /// For control flow: the branch that caused it, and its source location.
     pub(super) branch: Option<(Place, Span)>,
 }
 
@@ -56,21 +60,21 @@ impl Taint {
     }
 }
 
-/// A barrier that browsers would refuse.
+/// A barrier that browsers would reject.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Failure {
-    /// Where the source has it.
+    /// Its source location.
     pub(super) span: Span,
-    /// Of the control flow there.
+    /// The taint of its control flow.
     pub(super) taint: Taint,
 }
 
-/// The first barrier of the entry point where control flow is not the same.
+/// The first barrier of the entry point in non-uniform control flow.
 pub(super) fn failure(module: &Module) -> Option<Failure> {
     let entry = module.entry_points.first()?;
     let mut returned: Vec<Taint> = Vec::new();
     for (_, function) in module.functions.iter() {
-        // Callees come first. What the arguments bring is added at the call.
+        // Callees come first. Taint of arguments is added at the call.
         let mut walk = Walk::new(module, function, vec![SAME; function.arguments.len()], &returned);
         walk.function();
         let taint = walk.result;
@@ -85,7 +89,7 @@ pub(super) fn failure(module: &Module) -> Option<Failure> {
     walk.failure
 }
 
-/// How a statement ends (WGSL, 9.8 "Statements Behavior Analysis").
+/// How control flow leaves a statement (WGSL, section 9.8 "Statements Behavior Analysis").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Ends {
     next: bool,
@@ -107,14 +111,14 @@ impl Ends {
     }
 }
 
-/// Control flow and variables at a place.
+/// Control flow and variables at a position.
 #[derive(Clone, Debug)]
 struct State {
     control: Taint,
     variables: Vec<Taint>,
 }
 
-/// Joins what variables are where one way meets others.
+/// Joins variables where control flow joins.
 fn meet(into: &mut Option<Vec<Taint>>, variables: &[Taint]) {
     match into {
         Some(known) => known.iter_mut().zip(variables).for_each(|(known, taint)| *known = known.join(*taint)),
@@ -122,21 +126,21 @@ fn meet(into: &mut Option<Vec<Taint>>, variables: &[Taint]) {
     }
 }
 
-/// A loop or switch around a place, with the variables where it is left.
+/// An enclosing loop or switch, with the variables at its exits.
 struct Around {
     is_loop: bool,
     breaks: Option<Vec<Taint>>,
     continues: Option<Vec<Taint>>,
 }
 
-/// A function that is walked through.
+/// The analysis of one function.
 struct Walk<'m> {
     module: &'m Module,
     function: &'m Function,
     arguments: Vec<Taint>,
-    /// What functions return, whatever they are given.
+    /// Taint of the results of functions, independent of their arguments.
     returned: &'m [Taint],
-    /// Of expressions that were evaluated.
+    /// Taint of evaluated expressions.
     values: Vec<Taint>,
     around: Vec<Around>,
     result: Taint,
@@ -174,7 +178,7 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// What memory gives at one place.
+    /// The taint of a value loaded through a pointer.
     fn loaded(&self, pointer: Handle<Expression>, state: &State) -> Taint {
         match self.root(pointer) {
             Some(Root::Local(variable)) => state.variables[variable.index()],
@@ -188,7 +192,7 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// What a pointer leads into.
+    /// The root object of a pointer.
     fn root(&self, mut pointer: Handle<Expression>) -> Option<Root> {
         loop {
             pointer = match self.function.expressions[pointer] {
@@ -208,7 +212,7 @@ impl<'m> Walk<'m> {
             let ends = self.statement(statement, *span, state);
             all = Ends { next: ends.next, ..all.or(ends) };
             if !ends.next {
-                // Nothing gets behind it.
+                // The rest is unreachable.
                 break;
             }
         }
@@ -254,7 +258,7 @@ impl<'m> Walk<'m> {
         Ends::NEXT
     }
 
-    /// A statement that control flow goes through.
+    /// A statement without nested control flow.
     fn plain(&mut self, statement: &Statement, span: Span, state: &mut State) {
         match statement {
             Statement::ControlBarrier(_) => self.demand(span, state.control),
@@ -274,7 +278,7 @@ impl<'m> Walk<'m> {
             Statement::Atomic { result: Some(result), .. } => self.values[result.index()] = ITEM,
             Statement::Call { function, arguments, result } => {
                 for &argument in arguments {
-                    // What a function does with memory that it is given is not looked at.
+                    // The effect of a callee on memory that it gets a pointer to is not analysed.
                     if let Some(Root::Local(variable)) = self.root(argument) {
                         state.variables[variable.index()] = ITEM;
                     }
@@ -294,14 +298,14 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// Control flow has to be the same here.
+    /// Requires uniform control flow at this position.
     fn demand(&mut self, span: Span, taint: Taint) {
         if taint.level > Level::Same && self.failure.is_none_or(|known| known.taint.level < taint.level) {
             self.failure = Some(Failure { span, taint });
         }
     }
 
-    /// An `if` or `switch`; of each arm, whether what is behind follows it.
+    /// An `if` or `switch`; per arm, whether control flow continues after it.
     fn branch(
         &mut self,
         (statement, span): (&Statement, Span),
@@ -329,7 +333,6 @@ impl<'m> Walk<'m> {
         all
     }
 
-    /// A loop.
     fn loop_body(
         &mut self,
         (statement, span): (&Statement, Span),
@@ -376,7 +379,7 @@ impl<'m> Walk<'m> {
     }
 }
 
-/// What a pointer leads into.
+/// The root object of a pointer.
 enum Root {
     Local(Handle<LocalVariable>),
     Global(Handle<GlobalVariable>),
@@ -387,12 +390,12 @@ fn inside(control: Taint, selector: Taint, (statement, span): (&Statement, Span)
     if selector.level > control.level { Taint { level: selector.level, branch: Some((place(statement), span)) } } else { control }
 }
 
-/// Where a statement is.
+/// The address of a statement.
 pub(super) fn place(statement: &Statement) -> Place {
     std::ptr::from_ref(statement).addr()
 }
 
-/// Behind what breaks leave, with the variables that they leave.
+/// The state after the exits of a loop or switch, with their variables.
 fn leave(ends: Ends, left: Option<Vec<Taint>>, state: &mut State) -> Ends {
     if let Some(left) = left {
         if ends.next {

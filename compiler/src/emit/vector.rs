@@ -1,4 +1,6 @@
-//! Lanes: construction, extraction, shuffles, and bitcasts between values of other shapes.
+//! Lanes: construction, extraction, shuffles, and bitcasts between values of different shapes.
+//!
+//! Example: a bitcast from `f32x2` to `i64` combines two raw words with [`Emitter::join`].
 
 use super::EmitError;
 use super::builder::{Expr, Val, chunk_count, chunk_lanes, register, single};
@@ -10,7 +12,7 @@ use smallvec::SmallVec;
 /// The lanes of a value, one scalar expression each.
 pub(super) type Scalars = SmallVec<[Expr; 16]>;
 
-/// Where a lane of a shuffle comes from.
+/// The source of a lane of a shuffle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Source {
     /// Index among the chunks of both operands.
@@ -19,7 +21,7 @@ struct Source {
 }
 
 impl Emitter<'_, '_> {
-    /// The lanes of a value of that type.
+    /// The lanes of a value with `lanes` lanes.
     pub(super) fn scalars(&mut self, chunks: &[Expr], lanes: u8) -> Scalars {
         let per = chunk_lanes(lanes);
         let mut all = Scalars::new();
@@ -32,7 +34,7 @@ impl Emitter<'_, '_> {
         all
     }
 
-    /// A value from its lanes, which are of a naga scalar.
+    /// A value from its lanes, which have a naga scalar type.
     pub(super) fn gather(&mut self, scalar: Scalar, scalars: &[Expr]) -> Val {
         scalars.chunks(4).map(|part| self.b.compose(scalar, part)).collect()
     }
@@ -95,7 +97,7 @@ impl Emitter<'_, '_> {
         if lanes == 1 {
             return Ok(single(vector));
         }
-        // Out of range the lane is unspecified, but the access must not be undefined.
+        // A lane out of range is unspecified, but the access must be defined.
         let index = if lanes == 3 {
             let last = self.b.u32(2);
             self.b.math(MathFunction::Min, &[index, last])
@@ -145,7 +147,7 @@ impl Emitter<'_, '_> {
                 let mut places: SmallVec<[Source; 4]> = SmallVec::new();
                 let any = part.iter().flatten().next().map_or(Source { chunk: 0, lane: 0 }, |&pick| find(pick));
                 for (i, pick) in part.iter().enumerate() {
-                    // Unspecified lanes repeat what keeps the pattern simple.
+                    // Unspecified lanes repeat the lane that keeps the pattern simple.
                     let keep = Source { chunk: any.chunk, lane: if (i as u8) < per { i as u8 } else { any.lane } };
                     places.push(pick.map_or(keep, find));
                 }
@@ -220,7 +222,7 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// Scalars of raw lanes of `size` bytes as pieces of `piece` bytes (1, 2 or 4), lowest first.
+    /// Splits raw lanes of `size` bytes into pieces of `piece` bytes (1, 2 or 4), lowest first.
     pub(super) fn split(&mut self, raw: &[Expr], size: u32, piece: u32) -> Scalars {
         let mut pieces = Scalars::new();
         if size <= piece {
@@ -271,7 +273,8 @@ impl Emitter<'_, '_> {
         part
     }
 
-    /// Raw lanes of `size` bytes from pieces of `piece` bytes (1, 2 or 4), lowest first: the reverse of [`Self::split`].
+    /// Raw lanes of `size` bytes from pieces of `piece` bytes (1, 2 or 4), lowest first: the reverse of
+    /// [`Self::split`].
     pub(super) fn join(&mut self, pieces: &[Expr], piece: u32, size: u32, lanes: u32) -> Scalars {
         let mut raw = Scalars::new();
         if size <= piece {

@@ -1,24 +1,24 @@
-//! Objects and their views: how the naga arrays over a piece of memory follow from the accesses to it ([`super::plan`] collects them).
+//! Objects and their views: derives the naga arrays for an object from its accesses, which [`super::plan`] collects.
 //!
-//! * Storage buffers on Vulkan have as many views as there are kinds of access: aliased arrays at one binding. Each access whose
-//!   alignment allows it goes through an array of its own width and lanes, everything else through words.
-//! * Where aliasing is not allowed (Metal, DX12, WebGPU) and in workgroup and private memory an object has one view: an array of the
-//!   element that all accesses agree on, otherwise words.
-//! * Bytes and 16-bit integers in workgroup and private memory, whose layout nobody else sees, take one word each where all accesses
-//!   agree, so that no store has to preserve its neighbours.
-//! * Uniform buffers are arrays of `vec4<u32>`, as their layout rules demand.
+//! Storage buffers on Vulkan have one view per kind of access: aliased arrays at one binding. An access with
+//! sufficient alignment uses an array with its own width and lanes; all others use words.
+//! If aliasing is not allowed (Metal, DX12, WebGPU), and in work-group and private memory, an object has one view: an
+//! array of the element that all accesses have in common, otherwise words.
+//! Bytes and 16-bit integers in work-group and private memory, whose layout is not visible, take one word each if all
+//! accesses have the same size, so that stores need not preserve neighbours.
+//! Uniform buffers are arrays of `vec4<u32>`, as their layout rules require.
 
 use super::EmitError;
 use crate::ir::{AtomicOp, Type};
 use crate::target::Target;
 use naga::{Scalar, ScalarKind};
 
-/// What kind of access.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Load,
     Store,
-    /// Integer atomics that do not care about the sign.
+    /// Integer atomics without signedness.
     Atomic,
     /// Signed minimum and maximum.
     SignedAtomic,
@@ -46,10 +46,10 @@ impl Kind {
 /// The form of an access, without its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct AccessShape {
-    /// Bytes of one lane.
+    /// Size of one lane in bytes.
     pub(super) size: u8,
     pub(super) lanes: u8,
-    /// Bytes, at most 32.
+    /// In bytes, at most 32.
     pub(super) align: u8,
     pub(super) kind: Kind,
     pub(super) volatile: bool,
@@ -61,18 +61,18 @@ impl AccessShape {
         Self { size: size as u8, lanes: ty.lanes(), align: align.clamp(1, 32) as u8, kind, volatile }
     }
 
-    /// Bytes of the whole access.
+    /// Size of the whole access in bytes.
     pub(super) fn bytes(self) -> u32 {
         u32::from(self.size) * u32::from(self.lanes)
     }
 
-    /// Lanes of the widest elements that this access consists of; `None` where a lane is not aligned to its size.
+    /// Lanes of the widest elements that this access consists of; `None` if a lane is not aligned to its size.
     fn natural_lanes(self) -> Option<u8> {
         let (size, align) = (self.size, self.align);
         if align < size {
             return None;
         }
-        // One element is never more than four lanes; three lanes lie in the memory of four.
+        // An element has at most four lanes; three lanes take the memory of four.
         let full = |lanes: u8| u32::from(align) >= u32::from(size) * u32::from(lanes);
         Some(match self.lanes {
             1 => 1,
@@ -86,12 +86,12 @@ impl AccessShape {
         })
     }
 
-    /// Bytes of the largest pieces, at most a word, that an access by words falls into.
+    /// Size in bytes of the largest pieces, at most a word, of an access with words.
     pub(super) fn piece(self) -> u8 {
         self.align.min(4)
     }
 
-    /// Whether a store by words leaves a part of some word alone.
+    /// Whether a store with words leaves a part of a word unchanged.
     pub(super) fn is_partial(self) -> bool {
         self.piece() < 4 || !self.bytes().is_multiple_of(4)
     }
@@ -100,9 +100,9 @@ impl AccessShape {
 /// The element type of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ViewKey {
-    /// What the array holds (or vectors of it).
+    /// The scalar of the array's elements.
     pub(super) slot: Scalar,
-    /// Bytes of memory that one scalar of the array stands for: fewer than the slot's where bytes are widened.
+    /// Bytes of memory per scalar of the array: fewer than the scalar's size if bytes are widened.
     pub(super) width: u8,
     /// 1, 2 or 4.
     pub(super) lanes: u8,
@@ -113,32 +113,32 @@ impl ViewKey {
     pub(super) const WORDS: Self = Self { slot: Scalar::U32, width: 4, lanes: 1, atomic: false };
     pub(super) const ATOMIC_WORDS: Self = Self { atomic: true, ..Self::WORDS };
 
-    /// Bytes of a storage buffer: words until naga is done (see [`super::bytes`]).
+    /// Bytes of a storage buffer: words until post-processing (see [`super::bytes`]).
     pub(super) const BYTES: Self = Self { width: 1, ..Self::WORDS };
 
-    /// Bytes of memory from one element to the next.
+    /// Distance between elements in memory, in bytes.
     pub(super) const fn stride(self) -> u32 {
         self.width as u32 * self.lanes as u32
     }
 
-    /// Bytes that one element takes in the shader.
+    /// Size of an element in the shader, in bytes.
     pub(super) const fn stored(self) -> u32 {
         self.slot.width as u32 * self.lanes as u32
     }
 }
 
-/// How the views of an object are found.
+/// How the views of an object are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// As many as there are shapes.
+    /// One per shape.
     Many,
-    /// One.
+    /// A single view.
     One(ViewKey),
-    /// `vec4<u32>` elements, read only.
+    /// `vec4<u32>` elements, read-only.
     Uniform,
 }
 
-/// Where an object lives.
+/// The storage of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Backing {
     Uniform {
@@ -148,12 +148,12 @@ pub(super) enum Backing {
     Storage {
         binding: u32,
     },
-    /// Memory whose address is at that byte of the argument buffer, or that each access has an address of.
+    /// Memory whose address is at this byte of the argument buffer, or for which each access has an address.
     Address {
         place: Option<u32>,
     },
     Workgroup,
-    /// An array of the function with that index.
+    /// An array of the function with this index.
     Function(u32),
     /// A share of the scratch buffer.
     Scratch {
@@ -161,11 +161,11 @@ pub(super) enum Backing {
     },
 }
 
-/// What backs a view.
+/// The variable of a view.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Variable {
     Global(naga::Handle<naga::GlobalVariable>),
-    /// A variable of the function, made when the function is.
+    /// A variable of the function, created with the function.
     Function(naga::Handle<naga::Type>),
 }
 
@@ -176,14 +176,14 @@ pub(super) struct View {
     pub(super) variable: Variable,
 }
 
-/// Memory that some roots lie in.
+/// Memory that contains one or more roots.
 #[derive(Clone, Debug)]
 pub(super) struct Object {
     pub(super) name: String,
     pub(super) backing: Backing,
-    /// Bytes; 0 where only the host knows.
+    /// Size in bytes; 0 if only the host knows it.
     pub(super) size: u32,
-    /// There may be more bytes than that: the application said how many.
+    /// The memory may be larger, because the application chose the size.
     pub(super) has_slack: bool,
     pub(super) shapes: Vec<AccessShape>,
     pub(super) rule: Rule,
@@ -193,7 +193,7 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// The view for a shape that is an element (or several whole ones) of it, and otherwise `None`: then words are the way.
+    /// The view for a shape that consists of its whole elements; otherwise `None`, and words are used.
     pub(super) fn natural(&self, shape: AccessShape, target: &Target) -> Option<ViewKey> {
         match self.rule {
             Rule::Uniform => None,
@@ -207,7 +207,7 @@ impl Object {
                     8 => Scalar::U64,
                     4 => Scalar::U32,
                     2 if target.shaders.int16 => naga_u16(),
-                    // Words that are whole are better.
+                    // Whole words are better.
                     1 if target.shaders.int8_storage && (shape.align < 4 || (shape.kind == Kind::Store && shape.is_partial())) => {
                         return Some(ViewKey::BYTES);
                     }
@@ -221,7 +221,8 @@ impl Object {
         }
     }
 
-    /// Whether it may be said never to be written: drivers read such buffers through other caches. An H100 is slower then with loads of more than 16 bytes.
+    /// Whether it may be declared read-only: drivers read such buffers through other caches. On an H100 this is
+    /// slower for loads of more than 16 bytes.
     pub(super) fn is_only_read(&self) -> bool {
         let is_read = |shape: &AccessShape| shape.kind == Kind::Load && shape.size * shape.lanes <= 16;
         self.unaliased && self.shapes.iter().all(is_read)
@@ -249,7 +250,7 @@ impl Object {
         }
     }
 
-    /// The view for whole words that are accessed like this.
+    /// The view for accesses to whole words.
     pub(super) fn words(&self) -> ViewKey {
         match self.rule {
             Rule::One(key) => key,
@@ -257,7 +258,7 @@ impl Object {
         }
     }
 
-    /// The view for parts of words that others may write at the same time; `None` where nobody else does.
+    /// The view for parts of words that other work-items may write at the same time; `None` if this is not possible.
     pub(super) fn partial_words(&self) -> Option<ViewKey> {
         match (self.backing, self.rule) {
             (Backing::Storage { .. } | Backing::Workgroup, Rule::One(key)) => Some(key),
@@ -266,12 +267,12 @@ impl Object {
         }
     }
 
-    /// The view of that key.
+    /// The view with this key.
     pub(super) fn view(&self, key: ViewKey) -> Option<View> {
         self.views.iter().copied().find(|view| view.key == key)
     }
 
-    /// Every view that the shapes ask for.
+    /// Every view that the shapes need.
     pub(super) fn keys(&self, target: &Target) -> Vec<ViewKey> {
         let mut keys = Vec::new();
         let mut want = |key: Option<ViewKey>| {
@@ -300,7 +301,7 @@ impl Object {
         keys
     }
 
-    /// Elements of an array of that view that hold the object.
+    /// Number of elements of an array of this view that contains the object.
     pub(super) fn elements(&self, key: ViewKey) -> u32 {
         self.size.div_ceil(key.stride()).max(1)
     }
@@ -310,13 +311,14 @@ pub(super) const fn naga_u16() -> Scalar {
     Scalar { kind: ScalarKind::Uint, width: 2 }
 }
 
-/// As [`AccessShape::natural_lanes`], where a byte or half word may be widened and so is always aligned enough within its element.
+/// Like [`AccessShape::natural_lanes`], for views where a byte or half word may be widened and is then always
+/// aligned.
 fn natural_lanes_in(shape: AccessShape, key: ViewKey) -> Option<u8> {
     let lanes = shape.natural_lanes()?;
     Some(if key.lanes == 1 { 1 } else { lanes })
 }
 
-/// The one view of an object that cannot have several.
+/// The single view of an object that cannot have several.
 pub(super) fn single_view(object: &Object, target: &Target, widen: bool) -> Result<ViewKey, EmitError> {
     let shapes = &object.shapes;
     let private = matches!(object.backing, Backing::Function(_) | Backing::Scratch { .. });
@@ -325,7 +327,7 @@ pub(super) fn single_view(object: &Object, target: &Target, widen: bool) -> Resu
     let atomic = !private && shapes.iter().any(|shape| shape.kind.is_atomic());
     let uniform = uniform && !(atomic && size < 4);
     let signed = shapes.iter().any(|shape| shape.kind == Kind::SignedAtomic);
-    // Where there are minima and maxima of both signs, those of the other one compare and exchange.
+    // With minima and maxima of both signs, those of the other sign use compare-and-exchange.
     let unsigned = shapes.iter().any(|shape| shape.kind == Kind::UnsignedAtomic);
     let kind = if atomic && signed && !unsigned { ScalarKind::Sint } else { ScalarKind::Uint };
     if atomic && shapes.iter().any(|shape| shape.kind.is_atomic() && shape.size == 8) {
@@ -337,7 +339,7 @@ pub(super) fn single_view(object: &Object, target: &Target, widen: bool) -> Resu
     let slot = match size {
         8 => Some(Scalar { kind, width: 8 }),
         4 => Some(Scalar { kind, width: 4 }),
-        // Of the memory that work-items have of their own, caches hold little: half words take half of it.
+        // Caches hold little private memory; half words need half of it.
         1 | 2 if matches!(object.backing, Backing::Function(_)) && target.shaders.int16 => Some(naga_u16()),
         1 | 2 if widen => Some(Scalar::U32),
         2 if matches!(object.backing, Backing::Storage { .. }) && target.shaders.int16 => Some(naga_u16()),

@@ -1,8 +1,9 @@
-//! SPIR-V as words, for those who change what naga has written: numbers of the specification, and a walk over instructions.
+//! SPIR-V as words, for post-processing: numbers of the specification, and an iterator over instructions.
+//!
+//! Example: `instructions(&words)` yields `(op::CAPABILITY, [CAPABILITY | 2 << 16, 1])` for `OpCapability Shader`.
 
 use rustc_hash::FxHashSet;
 
-/// Opcodes.
 pub(super) mod op {
     pub(in crate::emit) const NAME: u32 = 5;
     pub(in crate::emit) const EXTENSION: u32 = 10;
@@ -43,11 +44,11 @@ pub(super) mod op {
     pub(in crate::emit) const F_UNORD_NOT_EQUAL: u32 = 183;
 }
 
-/// The capability of bytes in arithmetic.
+/// The capability for 8-bit arithmetic.
 pub(super) const INT8: u32 = 39;
-/// The capability of bytes in memory.
+/// The capability for 8-bit storage.
 pub(super) const STORAGE_BUFFER_8_BIT_ACCESS: u32 = 4448;
-/// The decoration of a variable that other work-groups see change.
+/// The decoration of a variable with changes by other work-groups.
 pub(super) const COHERENT: u32 = 23;
 /// The decoration of a variable's binding.
 pub(super) const BINDING: u32 = 33;
@@ -58,7 +59,7 @@ pub(super) const STORAGE_BUFFER: u32 = 12;
 /// Words before the first instruction; the fourth is the bound of ids.
 pub(super) const HEADER: usize = 5;
 
-/// Instructions: code and words.
+/// Iterates over instructions: opcode and words.
 pub(super) fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
     let mut rest = words.get(HEADER..).unwrap_or_default();
     std::iter::from_fn(move || {
@@ -69,7 +70,7 @@ pub(super) fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])>
     })
 }
 
-/// The variables whose binding's number has a bit set.
+/// The variables whose binding number has a bit set.
 pub(super) fn tagged(words: &[u32], tag: u32) -> FxHashSet<u32> {
     instructions(words)
         .filter(|(code, inst)| {

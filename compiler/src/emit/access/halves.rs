@@ -1,5 +1,6 @@
-//! Atomic operations on halves: loads, and compare-and-exchange, of the word that holds one. What others write into the rest of the word is never lost, and the half
-//! changes at once. `passes::legalize` makes all other operations of these two.
+//! Atomic operations on halves: loads and compare-and-exchange of the word that contains the half. Concurrent writes
+//! to the rest of the word are never lost, and the half changes atomically. `passes::legalize` builds all other
+//! operations from these two.
 
 use super::{Address, Index};
 use crate::emit::EmitError;
@@ -8,13 +9,13 @@ use crate::emit::function::Emitter;
 use crate::emit::views::{AccessShape, ViewKey};
 use naga::{BinaryOperator, UnaryOperator};
 
-/// Where a half is.
+/// The location of a half.
 struct HalfLocation {
     /// The view of its word.
     key: ViewKey,
-    /// To the word.
+    /// Pointer to the word.
     pointer: Expr,
-    /// By how many bits it is shifted there.
+    /// The shift of the half in the word.
     shift: Expr,
 }
 
@@ -27,7 +28,7 @@ impl Emitter<'_, '_> {
         Ok(self.half_of(raw, place.shift))
     }
 
-    /// Compare and exchange; the old value. Raw in and out.
+    /// Compare and exchange; returns the old value. Raw in and out.
     pub(super) fn exchange_half(
         &mut self,
         address: &Address,
@@ -44,7 +45,7 @@ impl Emitter<'_, '_> {
             let same = this.b.binary(BinaryOperator::Equal, half, expected);
             let kept = this.b.and(raw, keep);
             let changed = this.b.or(kept, bits);
-            // A word that stays as it is is exchanged all the same: that is what orders other accesses.
+            // An unchanged word is exchanged too, because this orders other accesses.
             this.b.select(same, changed, raw)
         })?;
         Ok(self.half_of(found, shift))
