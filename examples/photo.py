@@ -25,7 +25,7 @@ kernel void blur(read_only image2d_t from, write_only image2d_t to, int radius)
 }
 
 // Rotates about the centre. Outside of the image, the sampler returns transparent black.
-kernel void turn(read_only image2d_t from, write_only image2d_t to, sampler_t sampler, float sine, float cosine)
+kernel void rotate_image(read_only image2d_t from, write_only image2d_t to, sampler_t sampler, float sine, float cosine)
 {
     int2 p = (int2)(get_global_id(0), get_global_id(1));
     float2 centre = convert_float2(get_image_dim(from)) * 0.5f;
@@ -55,7 +55,7 @@ def blurred(pixels, radius):
     return np.rint(windows.mean(axis=(3, 4)))
 
 
-def turned(pixels, angle):
+def rotated(pixels, angle):
     """The same rotation with numpy. The elements of `pixels` may be wider than bytes."""
     height, width = pixels.shape[:2]
     y, x = np.mgrid[0:height, 0:width] + 0.5
@@ -77,7 +77,7 @@ def main():
         input=("", "a picture; a drawn one without it"),
         output=("photo.png", "where to write"),
         radius=(2, "pixels that are blurred together in each direction"),
-        degrees=(12.0, "how far to turn"),
+        degrees=(12.0, "how far to rotate"),
     )
     picture = Image.open(args.input).convert("RGBA") if args.input else test_picture(480, 320)
     pixels = np.asarray(picture)
@@ -91,7 +91,7 @@ def main():
 
     angle = np.deg2rad(args.degrees)
     first = program.blur(queue, picture.size, None, source, middle, np.int32(args.radius))
-    second = program.turn(queue, picture.size, None, middle, result, sampler, np.float32(np.sin(angle)), np.float32(np.cos(angle)))
+    second = program.rotate_image(queue, picture.size, None, middle, result, sampler, np.float32(np.sin(angle)), np.float32(np.cos(angle)))
     out = np.empty_like(pixels)
     cl.enqueue_copy(queue, out, result, origin=(0, 0), region=picture.size)
     Image.fromarray(out, "RGBA").save(args.output)
@@ -99,8 +99,8 @@ def main():
     print(f"{width} x {height} pixels: blur {common.milliseconds(first):.2f} ms, rotation {common.milliseconds(second):.2f} ms, {Path(args.output).resolve()}")
 
     # Means and weights are rounded to bytes twice, so a value may be rounded either way.
-    want = turned(blurred(pixels, args.radius), angle)
-    common.verdict("blurred and turned picture", np.abs(out - want).max() <= 1.6)
+    want = rotated(blurred(pixels, args.radius), angle)
+    common.verdict("blurred and rotated picture", np.abs(out - want).max() <= 1.6)
 
 
 main()

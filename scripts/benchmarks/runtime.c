@@ -1,11 +1,11 @@
-/* Measures launches, transfers, maps and command buffers on every device of every platform whose name contains the first argument (default: all
- * platforms).
+/* Measures launches, transfers, maps and command buffers on every device of every platform whose name contains the
+ * first argument (default: all platforms).
  *
  *   cc -O2 -o target/runtime scripts/benchmarks/runtime.c -lOpenCL
  *   target/runtime wgcl
  *
- * Times are medians; bandwidths are those of blocking calls, in 10^9 bytes per second. The second argument is the size of the large transfers in MiB, the
- * third the number of launches in the longer batch. */
+ * Times are medians; bandwidths are those of blocking calls, in 10^9 bytes per second. The second argument is the size
+ * of the large transfers in MiB, the third the number of launches in the longer batch. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_ENABLE_BETA_EXTENSIONS
 #include <CL/cl.h>

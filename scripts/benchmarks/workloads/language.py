@@ -76,7 +76,7 @@ class StructOfPointers(Workload):
         uint i = get_global_id(0);
         Bodies bodies = {velocity, even, odd, step};
         even[i] = origin[i];
-        for (int turn = 0; turn < 5; turn++) {
+        for (int iteration = 0; iteration < 5; iteration++) {
             advance(&bodies, i);
             exchange(&bodies);
         }
@@ -107,7 +107,7 @@ class StructOfPointers(Workload):
 class LongIntegers(Workload):
     """64-bit products, high halves of products, shifts and remainders."""
 
-    TURNS = 32
+    ITERATIONS = 32
     SOURCE = """
     kernel void scramble(global ulong *out, ulong seed)
     {
@@ -125,7 +125,7 @@ class LongIntegers(Workload):
         return self.pick(8 << 10, 4 << 20)
 
     def work(self):
-        return self.count() * self.TURNS, "Gturn/s"
+        return self.count() * self.ITERATIONS, "Giteration/s"
 
     def data(self):
         self.out = np.zeros(self.count(), np.uint64)
@@ -148,7 +148,7 @@ class LongIntegers(Workload):
             other = (a >> low) * (b & mask) + (middle & mask)
             return (a >> low) * (b >> low) + (middle >> low) + (other >> low)
 
-        for _ in range(self.TURNS):
+        for _ in range(self.ITERATIONS):
             x = (x ^ x >> u(30)) * u(0xBF58476D1CE4E5B9)
             x = (x ^ x >> u(27)) * u(0x94D049BB133111EB)
             x = x ^ x >> u(31)
