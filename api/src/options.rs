@@ -1,258 +1,270 @@
-//! The switches of wgcl: one table from which environment variables, the configuration file and the documentation are made.
+//! The options of wgcl. One table defines the environment variables, the configuration file and `docs/options.md`.
 //!
-//! An environment variable beats the configuration file. In the file (TOML) the name is that of the variable without `WGCL_`, in lower case:
-//! `log = "debug"`.
+//! An environment variable has precedence over the configuration file. In the file (TOML), the name is that of the
+//! variable without `WGCL_`, in lower case: `log = "debug"`.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// What a switch takes.
+/// The readers for whom an option is documented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Words.
-    Text,
-    /// The path of a file.
-    File,
-    /// The path of a directory, made if it is not there.
-    Directory,
+pub enum Audience {
+    User,
+    /// Developers of wgcl, and its tests.
+    Testing,
 }
 
-/// A switch.
+/// The documentation of an option.
 #[derive(Clone, Copy, Debug)]
-pub struct Switch {
+pub struct OptionInfo {
     /// Name of the environment variable.
     pub name: &'static str,
-    /// What it takes.
-    pub kind: Kind,
-    /// Its value when it is not given, in words.
+    pub audience: Audience,
+    /// The permitted values.
+    pub values: &'static str,
+    /// The default, in words.
     pub default: &'static str,
-    /// What it does.
+    /// The effect of the option.
     pub doc: &'static str,
 }
 
-/// All switches.
-pub const SWITCHES: &[Switch] = &[
-    Switch {
-        name: "WGCL_LOG",
-        kind: Kind::Text,
-        default: "nothing is logged",
-        doc: "What to log to standard error: `error`, `warn`, `info`, `debug` (every call that returns an error, and why) or `trace` (every call), \
-              or a filter such as `wgcl_backend_wgpu=debug,wgpu=warn`, which may name the crates below wgcl as well.",
-    },
-    Switch {
-        name: "WGCL_TRACE",
-        kind: Kind::File,
-        default: "nothing is recorded",
-        doc: "A file for a trace of calls, builds, commands with the device's times and what they waited for, and memory, which [Perfetto](https://ui.perfetto.dev) and Chrome \
-              (`chrome://tracing`) open. It is whole at any time, whatever becomes of the program.",
-    },
-    Switch {
-        name: "WGCL_STATS",
-        kind: Kind::Text,
-        default: "0",
-        doc: "`1` sums up at the end of the program, on standard error, what kernels, transfers, builds and calls took and how much memory there was; a path writes it there as JSON.",
-    },
-    Switch {
-        name: "WGCL_DUMP_DIR",
-        kind: Kind::Directory,
-        default: "nothing is kept",
-        doc: "A directory in which the source, options, log and IR of every build and the SPIR-V of every kernel, or its vector IR, assembly and machine code, \
-              are kept.",
-    },
-    Switch {
+/// Every option, in the order of the documentation.
+pub const TABLE: &[OptionInfo] = &[
+    OptionInfo {
         name: "WGCL_DEVICE",
-        kind: Kind::Text,
+        audience: Audience::User,
+        values: "LIST",
         default: "all devices",
-        doc: "Which devices an application sees and in what order: indices or parts of names, separated by commas (`0`, `llvmpipe`, `nvidia,1`).",
+        doc: "The devices that applications see, and their order: indices or parts of names, separated by commas \
+              (`0`, `llvmpipe`, `nvidia,1`).",
     },
-    Switch {
+    OptionInfo {
         name: "WGCL_DEVICE_TYPE",
-        kind: Kind::Text,
-        default: "what the device is",
-        doc: "What devices say they are (`CL_DEVICE_TYPE`), for programs that look for one type only or choose their kernels by it: `gpu`, `cpu`, `accelerator`, or \
-              `NAME=TYPE` for those in whose name NAME occurs, separated by commas.",
+        audience: Audience::User,
+        values: "`gpu`, `cpu`, `accelerator`, or a list of `NAME=TYPE`",
+        default: "the real type",
+        doc: "The reported device type (`CL_DEVICE_TYPE`), for programs that accept one type only. `NAME=TYPE` \
+              applies to devices whose name contains NAME.",
     },
-    Switch {
+    OptionInfo {
         name: "WGCL_CPU",
-        kind: Kind::Text,
+        audience: Audience::User,
+        values: "`0` or `1`",
         default: "1 on x86-64 (Linux, other Unix)",
-        doc: "Whether the host's CPU is offered, behind GPUs, by machine code of wgcl's own: `1` or `0`. Vulkan drivers for CPUs are offered beside it only where `WGCL_DEVICE` names them.",
+        doc: "Whether the CPU device is listed, after the GPUs. While it is listed, Vulkan drivers for CPUs are \
+              listed only if `WGCL_DEVICE` names them.",
     },
-    Switch {
+    OptionInfo {
         name: "WGCL_CPU_ISA",
-        kind: Kind::Text,
-        default: "all that the processor has",
-        doc: "The instructions that this device may use at most: `sse4.2`, `avx2` or `avx512`.",
+        audience: Audience::User,
+        values: "`sse4.2`, `avx2` or `avx512`",
+        default: "the processor's best",
+        doc: "The best instruction set that the CPU device uses.",
     },
-    Switch {
-        name: "WGCL_PERF_MAP",
-        kind: Kind::Text,
-        default: "0",
-        doc: "`1` writes `/tmp/perf-PID.map`, by which Linux' `perf` names the machine code of this device's kernels: `KERNEL.ISA`.",
-    },
-    Switch {
-        name: "WGCL_CHECK",
-        kind: Kind::Text,
-        default: "0",
-        doc: "`1` checks kernels on the CPU's device and tells on standard error, with the line of the source, of accesses out of bounds (which touch nothing, and fail their launch), of misaligned ones, of \
-              reads of what nothing has written, of writes to read-only buffers, of data races, of barriers that not all of a group come to, and of integers divided by zero. `nan` tells as well of operators and built-in functions that make a NaN of \
-              numbers; `fatal` fails the launch whatever is found (`fatal,nan` does both). \
-              Kernels take many times as long, and nothing is taken from the cache or kept there.",
-    },
-    Switch {
-        name: "WGCL_INTERPRETER",
-        kind: Kind::Text,
-        default: "no interpreter",
-        doc: "`1` adds a device, \"wgcl interpreter\", behind the others: it executes kernels on the host, slowly and strictly, to compare with. With `only` it is \
-              the only device, and no driver is looked for.",
-    },
-    Switch {
-        name: "WGCL_CACHE",
-        kind: Kind::Text,
-        default: "on",
-        doc: "`0` keeps nothing of what is compiled for the next time. Otherwise programs and kernels that were compiled once are kept on disk.",
-    },
-    Switch {
-        name: "WGCL_CACHE_DIR",
-        kind: Kind::Directory,
-        default: "`wgcl` in the user's cache directory",
-        doc: "Where they are kept. Any number of processes may use it at once, and it may be removed at any time.",
-    },
-    Switch {
-        name: "WGCL_CACHE_SIZE",
-        kind: Kind::Text,
-        default: "512",
-        doc: "The size of that directory in MiB: what was used longest ago is removed.",
-    },
-    Switch {
-        name: "WGCL_COARSEN",
-        kind: Kind::Text,
-        default: "where it is quicker",
-        doc: "Whether one invocation may do the work of several neighbouring work-items: `0` never, `1` wherever the language allows it.",
-    },
-    Switch {
-        name: "WGCL_EXCHANGE",
-        kind: Kind::Text,
-        default: "where it is quicker",
-        doc: "Whether neighbouring work-items may make wide accesses to memory for each other: `0` never, `1` on every device that can.",
-    },
-    Switch {
+    OptionInfo {
         name: "WGCL_SUBGROUP",
-        kind: Kind::Text,
-        default: "the device's, 32 where a GPU has several",
-        doc: "Work-items of a subgroup of kernels that require no size, where the device has several (or a Vulkan driver takes one, VK_EXT_subgroup_size_control): a power of two that it has.",
+        audience: Audience::User,
+        values: "a power of two",
+        default: "the device's size; 32 on GPUs with several",
+        doc: "The subgroup size of kernels that do not require a size, on devices with several sizes \
+              (VK_EXT_subgroup_size_control) and on the CPU device.",
     },
-    Switch {
-        name: "WGCL_INLINE",
-        kind: Kind::Text,
-        default: "while it is little code",
-        doc: "Whether helpers are copied into what calls them: `0` only those that cannot be functions on a GPU: for tests.",
-    },
-    Switch {
-        name: "WGCL_ADDRESSES",
-        kind: Kind::Text,
-        default: "where bindings do not do, or it is quicker",
-        doc: "Whether kernels on Vulkan reach buffers by their addresses in the device's memory: `0` never, `1` always, on devices that have such addresses.",
-    },
-    Switch {
-        name: "WGCL_PORTABLE",
-        kind: Kind::Text,
-        default: "0",
-        doc: "`1` uses nothing below wgpu's portable interface, as on Metal and Direct3D 12: no commands and no SPIR-V of Vulkan's own. Slower: for tests.",
-    },
-    Switch {
+    OptionInfo {
         name: "WGCL_EMULATE",
-        kind: Kind::Text,
-        default: "what the device lacks",
-        doc: "What kernels on GPUs do by other means, separated by commas. `fp64`: `double` by 64-bit integers, which takes some ten to thirty times as long; devices that have no `double` of their own \
-              (Metal, Direct3D 12, OpenGL ES) report it only so. `int64_atomics`: atomic operations of 64 bits by locks, on Vulkan and OpenGL ES; \
-              devices that have none report them only so. `int64`: 64-bit integers by words although the device has them, for tests.",
+        audience: Audience::User,
+        values: "list of `fp64`, `int64_atomics`, `int64`",
+        default: "no optional features",
+        doc: "Features to emulate on GPUs. `fp64`: software `double`, 10 to 30 times as slow. `int64_atomics`: \
+              lock-based 64-bit atomics, on Vulkan, OpenGL ES and Direct3D 12. Devices without these features \
+              report them only if emulated. `int64` is for testing: 64-bit integers with 32-bit integers. Devices \
+              without 64-bit integers always emulate them.",
     },
-    Switch {
-        name: "WGCL_BINDING_LIMIT",
-        kind: Kind::Text,
-        default: "the device's",
-        doc: "Bytes of a buffer from which on kernels see it in several pieces, as they do where it is larger than the device can bind: for tests. The pieces are \
-              larger where there would be too many. Where kernels reach it by its address, and on the CPU: from which on offsets within it take 64 bits.",
+    OptionInfo {
+        name: "WGCL_LOG",
+        audience: Audience::User,
+        values: "LEVEL or FILTER",
+        default: "nothing is logged",
+        doc: "Messages on standard error: `error`, `warn`, `info`, `debug` (every call that returns an error, with \
+              the reason) or `trace` (every call). A filter such as `wgcl_backend_wgpu=debug,wgpu=warn` selects \
+              crates, including wgcl's dependencies.",
     },
-    Switch {
+    OptionInfo {
+        name: "WGCL_TRACE",
+        audience: Audience::User,
+        values: "FILE",
+        default: "no trace",
+        doc: "Records a trace for [Perfetto](https://ui.perfetto.dev) or Chrome (`chrome://tracing`): calls, \
+              builds, commands with device times and dependencies, and memory. The file is valid at any time, also \
+              after a crash.",
+    },
+    OptionInfo {
+        name: "WGCL_STATS",
+        audience: Audience::User,
+        values: "`1` or FILE",
+        default: "0",
+        doc: "At the end of the process, prints a summary of kernels, transfers, builds, calls and memory on \
+              standard error. FILE receives it as JSON instead.",
+    },
+    OptionInfo {
+        name: "WGCL_CHECK",
+        audience: Audience::User,
+        values: "list of `1`, `fatal`, `nan`",
+        default: "0",
+        doc: "Runs the kernel sanitizer on the CPU device and reports errors on standard error, with the source \
+              line. It finds out-of-bounds and misaligned accesses, uninitialised reads, writes to read-only \
+              buffers, data races, divergent barriers and division by zero. `nan` also reports operations that \
+              create a NaN. `fatal` fails the launch on any error. Kernels are much slower, and the cache is not \
+              used.",
+    },
+    OptionInfo {
+        name: "WGCL_PERF_MAP",
+        audience: Audience::User,
+        values: "`0` or `1`",
+        default: "0",
+        doc: "Writes `/tmp/perf-PID.map`, so that Linux' `perf` shows the CPU device's kernels as `KERNEL.ISA`.",
+    },
+    OptionInfo {
+        name: "WGCL_DUMP_DIR",
+        audience: Audience::User,
+        values: "DIRECTORY",
+        default: "nothing is stored",
+        doc: "Stores the source, options, log and IR of every build, and the SPIR-V, or vector IR, assembly and \
+              machine code, of every kernel.",
+    },
+    OptionInfo {
+        name: "WGCL_INTERPRETER",
+        audience: Audience::User,
+        values: "`0`, `1` or `only`",
+        default: "0",
+        doc: "`1` adds the device \"wgcl interpreter\" after the others. It executes kernels on the host, slowly \
+              and strictly, for comparison. `only` makes it the only device and loads no driver.",
+    },
+    OptionInfo {
+        name: "WGCL_CACHE",
+        audience: Audience::User,
+        values: "`0` or `1`",
+        default: "1",
+        doc: "Whether compiled programs and kernels are cached on disk.",
+    },
+    OptionInfo {
+        name: "WGCL_CACHE_DIR",
+        audience: Audience::User,
+        values: "DIRECTORY",
+        default: "`wgcl` in the user's cache directory",
+        doc: "The cache directory. Several processes can use it at once. You can delete it at any time.",
+    },
+    OptionInfo {
+        name: "WGCL_CACHE_SIZE",
+        audience: Audience::User,
+        values: "MIB",
+        default: "512",
+        doc: "The size limit of the cache directory in MiB. The least recently used files are deleted first.",
+    },
+    OptionInfo {
         name: "WGCL_CONFIG",
-        kind: Kind::File,
+        audience: Audience::User,
+        values: "FILE",
         default: "`wgcl/config.toml` in the user's configuration directory",
-        doc: "The configuration file. It is only read from the environment.",
+        doc: "The configuration file. This option can only be set in the environment.",
+    },
+    OptionInfo {
+        name: "WGCL_PORTABLE",
+        audience: Audience::Testing,
+        values: "`0` or `1`",
+        default: "0",
+        doc: "`1` uses only wgpu's portable interface, as on Metal and Direct3D 12: neither wgcl's own Vulkan \
+              commands nor its own SPIR-V. Slower.",
+    },
+    OptionInfo {
+        name: "WGCL_ADDRESSES",
+        audience: Audience::Testing,
+        values: "`0` or `1`",
+        default: "if necessary or faster",
+        doc: "Whether kernels on Vulkan access buffers by device address: `0` never, `1` always, on devices that \
+              support it.",
+    },
+    OptionInfo {
+        name: "WGCL_BINDING_LIMIT",
+        audience: Audience::Testing,
+        values: "BYTES",
+        default: "the device's limit",
+        doc: "Buffers larger than this are split across several bindings. The parts are larger if there would be \
+              too many. On the CPU, and if kernels access buffers by address: buffers larger than this use 64-bit \
+              offsets.",
+    },
+    OptionInfo {
+        name: "WGCL_COARSEN",
+        audience: Audience::Testing,
+        values: "`0` or `1`",
+        default: "if faster",
+        doc: "Thread coarsening, which lets one invocation execute several neighbouring work-items: `0` never, `1` \
+              wherever the language permits it.",
+    },
+    OptionInfo {
+        name: "WGCL_EXCHANGE",
+        audience: Audience::Testing,
+        values: "`0` or `1`",
+        default: "if faster",
+        doc: "Subgroup coalescing, which lets work-items load and store for their neighbours so that accesses are \
+              wide: `0` never, `1` on every device that supports it.",
+    },
+    OptionInfo {
+        name: "WGCL_INLINE",
+        audience: Audience::Testing,
+        values: "`0` or `1`",
+        default: "if the code is small",
+        doc: "`0` disables inlining, except for functions that a GPU requires to be inlined.",
     },
 ];
 
-/// The values of the switches.
+/// The values of all options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// `WGCL_LOG`
     pub log: Option<String>,
-    /// `WGCL_TRACE`
     pub trace: Option<PathBuf>,
-    /// `WGCL_STATS`
     pub stats: Option<String>,
-    /// `WGCL_DUMP_DIR`
     pub dump_dir: Option<PathBuf>,
-    /// `WGCL_DEVICE`
     pub device: Option<String>,
-    /// `WGCL_DEVICE_TYPE`
     pub device_type: Option<String>,
-    /// `WGCL_CPU`
     pub cpu: Option<String>,
-    /// `WGCL_CPU_ISA`
     pub cpu_isa: Option<String>,
-    /// `WGCL_PERF_MAP`
     pub perf_map: Option<String>,
-    /// `WGCL_CHECK`
     pub check: Option<String>,
-    /// `WGCL_INTERPRETER`
     pub interpreter: Option<String>,
-    /// `WGCL_CACHE`
     pub cache: Option<String>,
-    /// `WGCL_CACHE_DIR`
     pub cache_dir: Option<PathBuf>,
-    /// `WGCL_CACHE_SIZE`
     pub cache_size: Option<String>,
-    /// `WGCL_COARSEN`
     pub coarsen: Option<String>,
-    /// `WGCL_EXCHANGE`
     pub exchange: Option<String>,
-    /// `WGCL_SUBGROUP`
     pub subgroup: Option<String>,
-    /// `WGCL_INLINE`
     pub inline: Option<String>,
-    /// `WGCL_ADDRESSES`
     pub addresses: Option<String>,
-    /// `WGCL_PORTABLE`
     pub portable: Option<String>,
-    /// `WGCL_EMULATE`
     pub emulate: Option<String>,
-    /// `WGCL_BINDING_LIMIT`
     pub binding_limit: Option<String>,
-    /// What was wrong with the configuration; logged once logging is up.
+    /// Errors in the configuration file. They are logged when logging has started.
     pub complaints: Vec<String>,
 }
 
 static OPTIONS: OnceLock<Options> = OnceLock::new();
 
 impl Options {
-    /// The options of this process, read at the first call.
+    /// Returns the options of this process. The first call reads them.
     pub fn get() -> &'static Self {
         OPTIONS.get_or_init(|| Self::read(&|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())))
     }
 
-    /// Whether kernels are checked.
+    /// Whether the kernel sanitizer is enabled.
     pub fn is_checked(&self) -> bool {
         ["1", "fatal", "nan"].into_iter().any(|word| self.check_has(word))
     }
 
-    /// Whether whatever is found wrong with a kernel fails its launch.
+    /// Whether any error that the sanitizer reports fails the launch.
     pub fn fails_on_findings(&self) -> bool {
         self.check_has("fatal")
     }
 
-    /// Whether it is told where kernels make a NaN of numbers.
+    /// Whether the sanitizer reports operations that create a NaN from numbers.
     pub fn checks_nans(&self) -> bool {
         self.check_has("nan")
     }
@@ -261,17 +273,17 @@ impl Options {
         self.check.iter().flat_map(|list| list.split(',')).any(|part| part.trim() == word)
     }
 
-    /// Whether a type is to be done by others.
+    /// Whether `WGCL_EMULATE` contains a feature.
     pub fn emulates(&self, name: &str) -> bool {
         self.emulate.iter().flat_map(|list| list.split(',')).any(|part| part.trim() == name)
     }
 
-    /// The size of subgroups that is asked for, if it can be one: a power of two.
+    /// The requested subgroup size, if it is a power of two.
     pub fn subgroup_size(&self) -> Option<u32> {
         self.subgroup.as_deref().and_then(|text| text.parse().ok()).filter(|size: &u32| size.is_power_of_two())
     }
 
-    /// Reads the options from an environment and the configuration file that it names.
+    /// Reads the options from an environment, and from the configuration file that it names.
     fn read(env: &dyn Fn(&str) -> Option<String>) -> Self {
         let mut complaints = Vec::new();
         let table = config_file(env, &mut complaints);
@@ -280,9 +292,9 @@ impl Options {
             given.filter(|value| !value.is_empty())
         };
         for (name, value) in &table {
-            match SWITCHES.iter().find(|switch| key(switch.name) == *name) {
-                None => complaints.push(format!("the configuration file has an unknown option `{name}`")),
-                Some(_) if !value.is_str() => complaints.push(format!("the configuration file's `{name}` is not a string")),
+            match TABLE.iter().find(|option| key(option.name) == *name) {
+                None => complaints.push(format!("configuration file: unknown option `{name}`")),
+                Some(_) if !value.is_str() => complaints.push(format!("configuration file: `{name}` must be a string")),
                 Some(_) => {}
             }
         }
@@ -313,22 +325,17 @@ impl Options {
         }
     }
 
-    /// The table of docs/options.md, in Markdown.
-    pub fn markdown() -> String {
-        let mut text = String::from("| Variable | Takes | Default | Meaning |\n|---|---|---|---|\n");
-        for Switch { name, kind, default, doc } in SWITCHES {
-            let kind = match kind {
-                Kind::Text => "text",
-                Kind::File => "file",
-                Kind::Directory => "directory",
-            };
-            text.push_str(&format!("| `{name}` | {kind} | {default} | {doc} |\n"));
+    /// The table in docs/options.md of the options for an audience, in Markdown.
+    pub fn markdown(audience: Audience) -> String {
+        let mut text = String::from("| Variable | Values | Default | Meaning |\n|---|---|---|---|\n");
+        for OptionInfo { name, values, default, doc, .. } in TABLE.iter().filter(|option| option.audience == audience) {
+            text.push_str(&format!("| `{name}` | {values} | {default} | {doc} |\n"));
         }
         text
     }
 }
 
-/// The name of a switch in the configuration file.
+/// The name of an option in the configuration file.
 fn key(name: &str) -> String {
     name.strip_prefix("WGCL_").unwrap_or(name).to_lowercase()
 }
@@ -360,10 +367,10 @@ fn config_file(env: &dyn Fn(&str) -> Option<String>, complaints: &mut Vec<String
 
 #[cfg(test)]
 mod tests {
-    use super::{Options, SWITCHES, key};
+    use super::{Audience, Options, TABLE, key};
 
     #[test]
-    fn the_environment_beats_the_file() {
+    fn environment_has_precedence_over_the_file() {
         let path = std::env::temp_dir().join(format!("wgcl-options-{}.toml", std::process::id()));
         std::fs::write(&path, "log = \"info\"\ndevice = \"llvmpipe\"\nspeed = \"high\"\ndump_dir = 3\n").expect("temporary file");
         let file = path.to_string_lossy().into_owned();
@@ -380,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_file_is_only_an_error_when_it_was_named() {
+    fn a_missing_file_is_an_error_only_if_it_was_named() {
         let none = Options::read(&|name| (name == "HOME").then(|| "/nonexistent".to_owned()));
         assert_eq!(none, Options::default());
         let named = Options::read(&|name| (name == "WGCL_CONFIG").then(|| "/nonexistent/config.toml".to_owned()));
@@ -388,19 +395,23 @@ mod tests {
     }
 
     #[test]
-    fn the_documentation_has_the_table() {
+    fn documentation_has_both_tables() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/options.md");
         let text = std::fs::read_to_string(page).expect("docs/options.md");
-        let (_, rest) = text.split_once("<!-- options:begin -->").expect("options:begin");
-        let (table, _) = rest.split_once("<!-- options:end -->").expect("options:begin without options:end");
-        assert_eq!(table.trim(), Options::markdown().trim(), "docs/options.md: the table of options is not that of api/src/options.rs");
+        for (audience, section) in [(Audience::User, "options"), (Audience::Testing, "testing options")] {
+            let (begin, end) = (format!("<!-- {section}:begin -->"), format!("<!-- {section}:end -->"));
+            let (_, rest) = text.split_once(&begin).expect(&begin);
+            let (table, _) = rest.split_once(&end).expect(&end);
+            let expected = Options::markdown(audience);
+            assert_eq!(table.trim(), expected.trim(), "docs/options.md: the table differs from api/src/options.rs");
+        }
     }
 
     #[test]
-    fn names_are_alike() {
-        for switch in SWITCHES {
-            assert!(switch.name.starts_with("WGCL_"));
-            assert_eq!(key(switch.name).to_uppercase(), switch.name["WGCL_".len()..]);
+    fn names_correspond() {
+        for option in TABLE {
+            assert!(option.name.starts_with("WGCL_"));
+            assert_eq!(key(option.name).to_uppercase(), option.name["WGCL_".len()..]);
         }
     }
 }

@@ -53,11 +53,13 @@ def roff(text):
 
 def main():
     page = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
-    table = page.split("<!-- options:begin -->")[1].split("<!-- options:end -->")[0]
-    rows = [line.strip("| \n").split(" | ") for line in table.strip().splitlines()[2:]]
     text = [HEAD]
-    for name, takes, default, meaning in rows:
-        text.append(f".TP\n{roff(name)}=\\fI{roff(takes)}\\fP\n{roff(meaning)}\nDefault: {roff(default)}.\n")
+    for section, title in (("options", ""), ("testing options", ".SH TESTING OPTIONS\n")):
+        table = page.split(f"<!-- {section}:begin -->")[1].split(f"<!-- {section}:end -->")[0]
+        text.append(title)
+        for line in table.strip().splitlines()[2:]:
+            name, values, default, meaning = line.strip("| \n").split(" | ")
+            text.append(f".TP\n{roff(name)}\n{roff(meaning)}\nValues: {roff(values)}. Default: {roff(default)}.\n")
     sys.stdout.write("".join(text) + TAIL)
 
 
