@@ -1,7 +1,8 @@
 //! The stages of a build in order: source text in, IR and build log out.
 //!
-//! A build runs on a thread of its own, because the recursion of the front end follows the nesting of the source, which its limits bound
-//! but which takes more stack than a caller may have. A panic in it is a defect of ours: it is caught there and becomes an error in the log.
+//! A build runs on its own thread. The front end recurses as deep as the source nests, which is limited but may need
+//! more stack than the caller has. A panic in a build is a defect of the compiler; it is caught and becomes an error
+//! in the log.
 
 use std::sync::Arc;
 
@@ -26,8 +27,8 @@ pub fn build_watched(source: &Source, options: &BuildOptions, target: &Target, w
     on_thread(|| run(source, options, target, watch)).unwrap_or_else(|error| BuildResult::refused(vec![error]))
 }
 
-/// Compiles a translation unit on its own (clCompileProgram): what it declares and does not define is left to [`crate::link::link`]. The unit, unless
-/// the source is refused, and the build log.
+/// Compiles one translation unit (clCompileProgram); functions that it declares but does not define are left to
+/// [`crate::link::link`]. Returns the unit, unless the source is rejected, and the build log.
 pub fn compile(source: &Source, options: &BuildOptions, target: &Target) -> (Option<CompiledUnit>, String) {
     let options = BuildOptions { open_references: true, ..options.clone() };
     let compiled = on_thread(|| {
@@ -41,7 +42,7 @@ pub fn compile(source: &Source, options: &BuildOptions, target: &Target) -> (Opt
     compiled.unwrap_or_else(|error| (None, error.into_log()))
 }
 
-/// Compiles one function of a source for use within a kernel: everything that it calls is inlined. The error is a log.
+/// Compiles one function of a source for use in a kernel, with everything that it calls inlined. The error is a log.
 pub(crate) fn function(source: &Source, options: &BuildOptions, target: &Target, name: &str) -> Result<ir::Function, String> {
     let options = BuildOptions { open_references: true, ..options.clone() };
     on_thread(|| {
@@ -85,7 +86,7 @@ fn finish(front: &mut FrontEnd<'_>, checked: thir::Program, target: &Target, wat
     Some(program)
 }
 
-/// The definition of the function that a pass complains of.
+/// The definition of the function that the pass error names.
 fn place_of(error: &PassError, program: &thir::Program) -> Span {
     let (PassError::TooLarge { function, .. }
     | PassError::TooDeep { function, .. }

@@ -1,5 +1,5 @@
-//! The front end as one thing: a source, stage by stage, up to the IR as it is lowered. A build goes through it, and so do the command line and the
-//! tests, which look at what a stage makes.
+//! The front end: runs a source stage by stage, up to the IR before any pass. Builds, the command line and tests use
+//! it; the last two show the result of one stage.
 
 use crate::diag::message::{Message, messages};
 use crate::diag::render::{RenderOptions, render};
@@ -11,20 +11,20 @@ pub use crate::thir::Program as TypedProgram;
 use crate::timing::stage;
 use crate::{ast, ir, lower, parse, preprocess, sema};
 
-/// The compilation of one source. A stage runs those before it, so that only one of them is asked for.
+/// The compilation of one source. Each stage runs the stages that it needs, so callers request only one.
 #[derive(Debug)]
 pub struct FrontEnd<'a> {
     source: &'a Source,
     options: &'a BuildOptions,
     target: &'a Target,
-    /// The files that were read so far.
+    /// The files that were read up to now.
     pub map: SourceMap,
-    /// What was found wrong so far.
+    /// The diagnostics up to now.
     pub diags: Diagnostics,
 }
 
 impl<'a> FrontEnd<'a> {
-    /// A compilation that has not begun.
+    /// A compilation that has not started.
     pub fn new(source: &'a Source, options: &'a BuildOptions, target: &'a Target) -> Self {
         Self { source, options, target, map: SourceMap::new(), diags: Diagnostics::default() }
     }
@@ -38,7 +38,7 @@ impl<'a> FrontEnd<'a> {
         stage("parse", || parse::parse(tokens, &mut self.diags))
     }
 
-    /// The tokens after preprocessing, one a line.
+    /// The tokens after preprocessing, one per line.
     pub fn tokens(&mut self) -> String {
         self.preprocess().iter().map(|token| format!("{}\n", token.kind)).collect()
     }
@@ -50,23 +50,24 @@ impl<'a> FrontEnd<'a> {
 
     /// The typed tree; `None` if the source has errors.
     pub fn check(&mut self) -> Option<TypedProgram> {
-        // "-cl-std=CL3.1 will fail to compile the program for any devices when CL_DEVICE_OPENCL_C_ALL_VERSIONS does not include OpenCL C 3.1."
+        // "-cl-std=CL3.1 will fail to compile the program for any devices when CL_DEVICE_OPENCL_C_ALL_VERSIONS does
+        // not include OpenCL C 3.1."
         if self.options.std >= CStd::Cl31 && !self.target.language.opencl_c_31() {
             self.diags.error(Span::NONE, "this device does not have OpenCL C 3.1: it has no subgroups");
         }
         let unit = self.parse();
-        // What could be parsed is checked even if something could not: its errors are worth reporting together.
+        // The parsed part is checked even after a syntax error, to report its errors together.
         let checked = stage("sema", || sema::check(&unit, self.options, self.target, &mut self.diags));
         checked.filter(|_| !self.diags.has_errors())
     }
 
-    /// The IR before any pass; `None` if the source has errors or is more than can be lowered.
+    /// The IR before any pass; `None` if the source has errors or exceeds a limit.
     pub fn lower(&mut self) -> Option<ir::Module> {
         let checked = self.check()?;
         self.lower_checked(&checked)
     }
 
-    /// The IR of a typed tree that [`Self::check`] made.
+    /// The IR of a typed tree from [`Self::check`].
     pub(crate) fn lower_checked(&mut self, checked: &TypedProgram) -> Option<ir::Module> {
         let lowered = stage("lower", || lower::lower(checked, self.options, self.target));
         lowered.map_err(|error| self.diags.error(error.span, error.message)).ok()
@@ -87,7 +88,7 @@ impl<'a> FrontEnd<'a> {
         RenderOptions { no_warnings, warnings_are_errors }
     }
 
-    /// Whether the source is refused: it has errors, or warnings that count as such.
+    /// Whether the source is rejected: it has errors, or warnings with `-Werror`.
     pub fn is_refused(&self) -> bool {
         self.diags.fails(self.options.warnings_are_errors && !self.options.no_warnings)
     }

@@ -50,7 +50,7 @@ pub struct ArgLayout {
     pub images: Vec<Option<u32>>,
     /// Per parameter: byte offset of the word with its position in the common buffer, if it is a merged one; empty if
     /// none is.
-    pub folds: Vec<Option<u32>>,
+    pub merged_offsets: Vec<Option<u32>>,
     /// Per parameter: byte offset of the eight bytes of its address, if its memory is accessed by address; empty if
     /// none is.
     pub addresses: Vec<Option<u32>>,
@@ -98,12 +98,12 @@ pub fn arg_layout(function: &ir::Function, reached: &[bool], target: &Target) ->
         WorkItem::ArgImage { param, .. } => Some(param),
         _ => None,
     });
-    let folds = asked_of(function, &mut end, 4, |question| match question {
-        WorkItem::ArgFold(index) => Some(index),
+    let merged_offsets = asked_of(function, &mut end, 4, |question| match question {
+        WorkItem::ArgMergedOffset(index) => Some(index),
         _ => None,
     });
     let addresses = places_of_addresses(reached, &mut end);
-    ArgLayout { values, identities, images, folds, addresses, size: end.next_multiple_of(16) }
+    ArgLayout { values, identities, images, merged_offsets, addresses, size: end.next_multiple_of(16) }
 }
 
 /// The parameters whose memory a kernel accesses by address: all buffers and images except `__constant` arguments in

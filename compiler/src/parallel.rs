@@ -1,4 +1,4 @@
-//! Work on all cores: kernels of a program are compiled at the same time.
+//! Work on all cores: the kernels of a program are compiled in parallel.
 
 use std::num::NonZero;
 use std::panic::resume_unwind;
@@ -8,21 +8,23 @@ use std::thread::{Builder, available_parallelism, scope};
 
 use crate::diag::Message;
 
-/// Bytes of stack of a thread that compiles: recursion follows the nesting of the source. Only what is touched is ever taken.
+/// Stack size of a compiling thread in bytes: recursion follows the nesting of the source. The system only commits
+/// the pages that are used.
 pub(crate) const STACK: usize = 256 << 20;
 
-/// Instructions of several kernels from which on several threads should work on them: starting one takes as long as some hundred instructions.
+/// Parallel work starts at this number of instructions in several kernels: starting a thread costs as much as some
+/// hundred instructions.
 pub const WORTH: usize = 3000;
 
-/// Threads that may run at a time.
+/// Number of threads that may run at a time.
 pub fn cores() -> usize {
-    // The system is asked through files.
+    // Reading the number of cores opens files, so it is cached.
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| available_parallelism().map_or(1, NonZero::get))
 }
 
-/// What `f` makes of the numbers below `count`, in their order. It is called by several threads at once, this one among them. A panic in one of them
-/// becomes a panic here.
+/// Calls `f` with every number below `count` and returns the results in order. Several threads call it at once,
+/// including the current one. A panic in one of them becomes a panic here.
 pub fn map<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let helpers = cores().min(count).saturating_sub(1);
     if helpers == 0 {
@@ -41,7 +43,7 @@ pub fn map<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
     };
     let mut done = scope(|scope| {
         let thread = || Builder::new().name("wgcl build".to_owned()).stack_size(STACK);
-        // Where there is no thread to be had, the others do the work.
+        // If a thread cannot be started, the others do its work.
         let helpers: Vec<_> = (0..helpers).filter_map(|_| thread().spawn_scoped(scope, work).ok()).collect();
         let mut done = work();
         for helper in helpers {

@@ -1,4 +1,4 @@
-//! The build-time interface: source in, program and log out (clBuildProgram, clCompileProgram).
+//! The interface of a build: source in, program and log out (clBuildProgram, clCompileProgram).
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ pub use crate::options::{BuildOptions, CStd, OptionError, Source, parse_options}
 pub use crate::reflection::{AccessQualifier, ArgInfo, KernelInfo};
 use crate::target::MAX_GLOBAL_VARIABLES;
 
-/// A program that was built: everything a launch needs.
+/// A built program: everything that a launch needs.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// IR after the build-time passes.
     pub module: Arc<ir::Module>,
     /// Kernels in order of their definition.
     pub kernels: Vec<KernelInfo>,
-    /// Bytes of program-scope `__global` variables that the program itself declares.
+    /// Size in bytes of the program-scope `__global` variables that the program declares.
     pub global_variable_size: u64,
-    /// What the places of its instructions mean: where it was built just now, of one source.
+    /// The sources that the spans of instructions refer to: only after a build from source in this process.
     pub sources: Option<Arc<SourceMap>>,
 }
 
 impl Program {
-    /// A program of a module that went through the passes of a build.
+    /// A program from a module after the build's passes.
     pub(crate) fn new(mut module: ir::Module, mut kernels: Vec<KernelInfo>) -> Self {
-        tell_what_is_written(&mut module, &mut kernels);
+        mark_written_pointees(&mut module, &mut kernels);
         let enqueuing = crate::enqueue::enqueuing(&module);
         for (func, function) in (0..).map(ir::Func).zip(&module.functions).filter(|(_, function)| function.kernel.is_some()) {
             let blind = crate::passes::group_blind(&module, func);
@@ -42,18 +42,18 @@ impl Program {
         Self { module: Arc::new(module), kernels, global_variable_size, sources: None }
     }
 
-    /// Says if the variables are more than any device holds.
+    /// Fails if the variables exceed the limit of devices.
     pub(crate) fn check_variables(&self) -> Result<(), String> {
         let size = self.global_variable_size.max(ProgramLayout::of(&self.module.globals).global_size.into());
         if size <= MAX_GLOBAL_VARIABLES {
             return Ok(());
         }
-        Err(format!("the program's variables take {size} bytes of global memory, this device allows {MAX_GLOBAL_VARIABLES}"))
+        Err(format!("the program's variables take {size} bytes of global memory, the limit is {MAX_GLOBAL_VARIABLES}"))
     }
 }
 
-/// Says of the parameters of kernels that write wherever pointers in memory lead that what they point to is written, too.
-fn tell_what_is_written(module: &mut ir::Module, kernels: &mut [KernelInfo]) {
+/// Some kernels write through pointers that they load from memory. Marks the pointees of their parameters as written.
+fn mark_written_pointees(module: &mut ir::Module, kernels: &mut [KernelInfo]) {
     fn written(param: &mut ir::KernelParam) {
         if let ir::KernelParam::Buffer { space: ir::Space::Global, read_only, .. } = param {
             *read_only = false;
@@ -71,16 +71,17 @@ fn tell_what_is_written(module: &mut ir::Module, kernels: &mut [KernelInfo]) {
     }
 }
 
-/// What came of a build.
+/// The result of a build.
 #[derive(Clone, Debug)]
 pub struct BuildResult {
-    /// `None` if the source was refused.
+    /// `None` if the source was rejected.
     pub program: Option<Program>,
     /// The build log: diagnostics in clang's format. Empty if there are none.
     pub log: String,
     /// The diagnostics of the log as data.
     pub messages: Vec<Message>,
-    /// Every file of the file system that was looked for, and what it contained, if it was there: the result depends on them.
+    /// Every file that the build looked up in the file system, with its contents if it exists: the result depends on
+    /// them.
     pub files: Vec<(PathBuf, Option<Vec<u8>>)>,
 }
 

@@ -234,7 +234,7 @@ fn run(target: &Target, given: &[Given]) -> Vec<u64> {
     memory.insert(objects[1], vec![0; given.len() * CASES.len() * 8], false);
     let instance = program.instantiate(&mut memory, &mut name).unwrap_or_default();
     let arguments = objects.map(|object| Argument::Buffer(Some(Place { object, offset: 0 })));
-    let dispatch = Dispatch { guard: [false; 3], part: None, starts: vec![0; 2], folds: vec![0; 2] };
+    let dispatch = Dispatch { guard: [false; 3], part: None, starts: vec![0; 2], merged_offsets: vec![0; 2] };
     let range = NdRange::linear(given.len() as u32, 1);
     program.dispatch(&instance, "k", &arguments, (&range, &dispatch), &mut memory, &mut Vec::new()).expect("it runs");
     let bytes = memory.get(objects[1]).expect("the results");

@@ -80,10 +80,10 @@ fn transform(text: &str, options: &Options) -> Result<(Module, Module), String> 
 /// The launch of a kernel that a line `; run:` asks for.
 fn case(kernel: &Function, options: &Options, run: &options::Run) -> Result<Case, String> {
     let key: LaunchKey = options.key(kernel)?;
-    let (mut memory, mut args, mut folds) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut memory, mut args, mut merged_offsets) = (Vec::new(), Vec::new(), Vec::new());
     let (mut common, mut values) = (0, run.values.iter());
     for (index, (param, &value)) in (0_u32..).zip(kernel.kernel.iter().flat_map(|data| &data.params).zip(&kernel.params)) {
-        folds.push(if key.binding.merged.contains(&index) { common } else { 0 });
+        merged_offsets.push(if key.binding.merged.contains(&index) { common } else { 0 });
         args.push(match param {
             KernelParam::Buffer { .. } if key.kernel.null_args.contains(&index) => Given::Buffer(None),
             KernelParam::Buffer { .. } => {
@@ -100,7 +100,19 @@ fn case(kernel: &Function, options: &Options, run: &options::Run) -> Result<Case
     }
     let range = NdRange { work_dim: 3, global_offset: [0; 3], global_size: run.global, local_size: key.kernel.enqueued_local_size };
     let target = options.target.clone();
-    Ok(Case { profile: "test", kernel: kernel.name.clone(), target, range, memory, args, key, folds, common, blind: false, cut: 0 })
+    Ok(Case {
+        profile: "test",
+        kernel: kernel.name.clone(),
+        target,
+        range,
+        memory,
+        args,
+        key,
+        merged_offsets,
+        common,
+        blind: false,
+        cut: 0,
+    })
 }
 
 /// Runs all kernels before and after the passes.

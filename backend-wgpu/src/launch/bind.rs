@@ -208,7 +208,7 @@ pub(crate) fn argument_bytes(
         }
     }
     if let Some(fold) = fold {
-        for (index, place) in layout.folds.iter().enumerate() {
+        for (index, place) in layout.merged_offsets.iter().enumerate() {
             if let Some(at) = place {
                 put(*at, &fold.place(index).to_le_bytes())?;
             }

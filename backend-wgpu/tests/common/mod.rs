@@ -155,7 +155,7 @@ pub fn layout(values: &[bool]) -> ArgLayout {
             })
         })
         .collect();
-    ArgLayout { values, identities: Vec::new(), images: Vec::new(), folds: Vec::new(), addresses: Vec::new(), size: 80 }
+    ArgLayout { values, identities: Vec::new(), images: Vec::new(), merged_offsets: Vec::new(), addresses: Vec::new(), size: 80 }
 }
 
 /// Adds a value to each element: `add(global uint *data, uint value)`.

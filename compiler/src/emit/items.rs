@@ -45,7 +45,7 @@ impl Item {
                 | WorkItem::ArgAddress { .. }
                 | WorkItem::ArgStart(_)
                 | WorkItem::ArgImage { .. }
-                | WorkItem::ArgFold(_),
+                | WorkItem::ArgMergedOffset(_),
             ) => true,
             _ => false,
         }
@@ -317,8 +317,8 @@ impl Emitter<'_, '_> {
                 let place = place.ok_or_else(|| EmitError::Internal(format!("argument {param} has no address in the argument buffer")))?;
                 self.hidden(inputs, place + 4 * u32::from(high))?
             }
-            WorkItem::ArgFold(index) => {
-                let place = self.cx.args.folds.get(index as usize).copied().flatten();
+            WorkItem::ArgMergedOffset(index) => {
+                let place = self.cx.args.merged_offsets.get(index as usize).copied().flatten();
                 let place = place.ok_or_else(|| EmitError::Internal(format!("argument {index} has no offset in the argument buffer")))?;
                 self.hidden(inputs, place)?
             }

@@ -51,7 +51,7 @@ fn run(module: &mut Module, formats: &[ImageFormat], samplers: &[u32], target: &
     if !images {
         return Ok(Vec::new());
     }
-    let first = u32::try_from(module.functions.len()).unwrap_or(u32::MAX);
+    let first = crate::ir::number(module.functions.len());
     let mut kernel = std::mem::replace(&mut module.functions[0], Function::new("", Type::Void));
     let mut body = std::mem::take(&mut kernel.body);
     let mut expansion = Expansion::new(&mut kernel, &module.globals, target, first);
@@ -249,7 +249,7 @@ impl<'a> Expansion<'a> {
                     pass: "images",
                     message,
                 })?;
-                let func = Func(self.first + u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
+                let func = Func(self.first + crate::ir::number(self.functions.len()));
                 self.functions.push(made);
                 self.numbers.insert(variant, func);
                 func

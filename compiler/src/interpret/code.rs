@@ -1,7 +1,8 @@
-//! What the IR is turned into before it runs: flat instructions over numbered registers.
+//! The interpreter's bytecode: flat instructions on numbered registers.
 //!
-//! A register holds one lane; a value of n lanes takes n of them in a row. Every call has registers of its own: first those of the parameters,
-//! then the function's constants, then everything else. Control flow is jumps; the values that regions give to each other are moves.
+//! A register holds one lane; a value with n lanes has n consecutive registers. Every call has its own registers: the
+//! parameters, then the function's constants, then all other values. Control flow consists of jumps; values that
+//! regions pass are moves. Example: `if` becomes `Unless`, the code of both regions, and a jump.
 
 use super::number::{Binary, Ternary, Unary};
 use crate::diag::Span;
@@ -10,17 +11,17 @@ use crate::ir::WorkItem;
 /// The first register of a value.
 pub(super) type Register = u32;
 
-/// Registers in a row.
+/// Consecutive registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
     pub(super) at: Register,
     pub(super) lanes: u8,
 }
 
-/// How lanes are in memory.
+/// The layout of lanes in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lanes {
-    /// Bytes of a lane.
+    /// Size of a lane in bytes.
     pub(super) size: u8,
     pub(super) lanes: u8,
 }
@@ -31,7 +32,6 @@ impl Lanes {
     }
 }
 
-/// An instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Inst {
     Move {
@@ -43,7 +43,7 @@ pub(super) enum Inst {
         a: Register,
         to: Slot,
     },
-    /// Of one lane: the most frequent of all.
+    /// With one lane: the most frequent instruction.
     Binary1 {
         f: Binary,
         a: Register,
@@ -63,7 +63,7 @@ pub(super) enum Inst {
         c: Register,
         to: Slot,
     },
-    /// `step` is 1 where each lane has a condition of its own, else 0.
+    /// `step` is 1 if each lane has its own condition, otherwise 0.
     Select {
         cond: Register,
         yes: Register,
@@ -94,7 +94,7 @@ pub(super) enum Inst {
         value: Register,
         to: Slot,
     },
-    /// The same bytes as other lanes.
+    /// Reinterprets the bytes as other lanes.
     Regroup {
         from: Register,
         had: Lanes,
@@ -113,7 +113,7 @@ pub(super) enum Inst {
         global: u32,
         to: Register,
     },
-    /// Adds a signed number of bytes; 32 bits of it unless `wide`.
+    /// Adds a signed number of bytes; only 32 bits of it unless `wide`.
     Offset {
         pointer: Register,
         by: Register,
@@ -143,16 +143,17 @@ pub(super) enum Inst {
         size: u32,
         align: u32,
     },
-    /// A fault where a component of the first of `list` is not itself by `differs`, and those of the others are.
+    /// Fails if a component of the first entry of `list` is a NaN according to `differs`, and those of the others are
+    /// not.
     NanCheck {
         list: u32,
         differs: Binary,
     },
-    /// Two words of a clock, which ticks when work-items take turns.
+    /// Two words of a clock, which advances with every time slice.
     Clock {
         to: Register,
     },
-    /// Writes what `f` makes of the old value and `value`; `to` gets the old value.
+    /// Stores the result of `f` on the old value and `value`; `to` gets the old value.
     Atomic {
         f: Binary,
         pointer: Register,
@@ -168,38 +169,38 @@ pub(super) enum Inst {
         size: u8,
     },
     Barrier,
-    /// An operation of the whole group, of [`Code::collectives`].
+    /// A work-group operation, in [`Code::collectives`].
     Group,
-    /// The same of those of a subgroup that are here.
+    /// An operation of the active work-items of a subgroup.
     Subgroup,
-    /// Counts a turn of a loop.
+    /// Counts an iteration of a loop.
     Count {
         iterations: Register,
     },
-    /// Appends a record whose arguments are in `list`, to what is printed.
+    /// Appends a record to the output; its arguments are in `list`.
     Printf {
         site: u32,
         list: u32,
         to: Register,
     },
-    /// The arguments are in `list`, their results go to `to` of the caller.
+    /// The arguments are in `list`; the results go to `to` of the caller.
     Call {
         func: u32,
         list: u32,
         to: Register,
     },
-    /// What is returned is in `list`.
+    /// The returned values are in `list`.
     Return {
         list: u32,
     },
     Jump {
         to: u32,
     },
-    /// To the beginning of a loop.
+    /// Jumps to the start of a loop.
     Again {
         to: u32,
     },
-    /// Jumps where the condition is false.
+    /// Jumps if the condition is false.
     Unless {
         cond: Register,
         to: u32,
@@ -209,30 +210,31 @@ pub(super) enum Inst {
         table: u32,
     },
     Unreachable,
-    /// What cannot be executed; the text is in [`Code::texts`].
+    /// An operation that cannot be executed; the text is in [`Code::texts`].
     Unsupported {
         text: u32,
     },
 }
 
-/// What a group, or the active work-items of a subgroup, do with their values.
+/// The collective operation of a group, or of the active work-items of a subgroup.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fold {
-    /// They wait for each other.
+    /// A barrier.
     Barrier,
-    /// The value of the work-item of that index.
+    /// The value of the work-item with this index.
     Broadcast { index: Register },
-    /// The value of the first.
+    /// The value of the first work-item.
     First,
-    /// All values; the same for all.
+    /// Combines all values; uniform.
     Reduce(Binary),
-    /// The values up to this one.
+    /// Combines the values up to this one.
     Inclusive(Binary),
-    /// The values before this one, from a first one on.
+    /// Combines the values before this one, starting from an initial value.
     Exclusive(Binary, u64),
-    /// Whose value is true: four words.
+    /// The work-items with a true value, as four words.
     Ballot,
-    /// The value of the work-item whose index `from` makes of this one's and the register's; `otherwise` where that is not active.
+    /// The value of the work-item whose index `from` computes from this one's and the register; `otherwise` if that
+    /// is not active.
     Shuffle { by: Register, from: fn(u32, u32) -> u32, otherwise: u64 },
 }
 
@@ -242,9 +244,9 @@ pub(super) struct Collective {
     pub(super) fold: Fold,
     pub(super) value: Register,
     pub(super) to: Slot,
-    /// Work-items among which each so many do it for themselves.
+    /// The cluster size, if the operation is clustered.
     pub(super) cluster: Option<Register>,
-    /// Whether all work-items of a subgroup must do it.
+    /// Whether all work-items of a subgroup must be active.
     pub(super) whole: bool,
 }
 
@@ -256,31 +258,31 @@ pub(super) struct Table {
     pub(super) default: u32,
 }
 
-/// A function.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Code {
     pub(super) name: String,
     pub(super) insts: Vec<Inst>,
-    /// Where each instruction comes from.
+    /// The source location of each instruction.
     pub(super) spans: Vec<Span>,
     pub(super) params: Vec<Slot>,
-    /// Registers of the parameters: what comes behind them is the constants.
+    /// Number of registers of the parameters; the constants follow.
     pub(super) param_registers: u32,
     pub(super) constants: Vec<u64>,
-    /// Registers in all.
+    /// Number of registers.
     pub(super) registers: u32,
-    /// Bytes of each variable.
+    /// Size of each variable in bytes.
     pub(super) variables: Vec<u32>,
-    /// Objects of the module that the function names.
+    /// Module objects that the function uses.
     pub(super) globals: Vec<u32>,
     /// Arguments of calls.
     pub(super) lists: Vec<Vec<Slot>>,
-    /// Arguments of `printf`: their registers, how they are in memory, whether they are pointers.
+    /// Arguments of `printf`: their registers, their layout in memory, whether they are pointers.
     pub(super) printed: Vec<Vec<(Register, Lanes, bool)>>,
     pub(super) tables: Vec<Table>,
-    /// By the instruction at which the group does it.
+    /// By the instruction of the operation.
     pub(super) collectives: Vec<(u32, Collective)>,
-    /// The loops around operations of subgroups, and around calls: by the instruction, where each begins and where its turns are counted, the outermost first.
+    /// The loops around subgroup operations and calls, outermost first: per instruction, the start of each loop and
+    /// its iteration counter.
     pub(super) around: Vec<(u32, Vec<(u32, Register)>)>,
     pub(super) texts: Vec<String>,
 }

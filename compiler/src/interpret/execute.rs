@@ -1,4 +1,7 @@
-//! A work-item: registers, private memory and a stack of calls, so that it can stop anywhere and go on later.
+//! A work-item: registers, private memory and a call stack, so that it can stop anywhere and continue later.
+//!
+//! Example: at a barrier [`Item::run`] returns [`Stop`], and the launch continues the item after all others have
+//! arrived.
 
 use super::code::{Code, Collective, Fold, Inst, Lanes, Slot};
 use super::memory::{Home, Private, Spaces, load, pointer, split, store};
@@ -9,10 +12,10 @@ use crate::ir::WorkItem;
 use crate::pointer::global_pointer;
 use crate::printf::CAPACITY;
 
-/// Calls that may be open at a time.
+/// Limit for active calls.
 const MAX_CALLS: usize = 1024;
 
-/// Turns of loops after which others get their chance.
+/// Iterations of loops per time slice.
 const SLICE: u64 = 1 << 14;
 
 /// Why a work-item stopped.
@@ -20,13 +23,13 @@ const SLICE: u64 = 1 << 14;
 pub(super) enum Stop {
     Done,
     Barrier,
-    /// At an operation of its subgroup.
+    /// At a subgroup operation.
     Subgroup,
-    /// It ran for long.
+    /// Its time slice is over.
     Turn,
 }
 
-/// An open call.
+/// An active call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Frame {
     func: u32,
@@ -34,13 +37,13 @@ struct Frame {
     next: u32,
     /// The first register.
     base: u32,
-    /// Where the result goes.
+    /// The register of the result.
     result: u32,
     /// Private memory before the call.
     mark: (u32, u32),
 }
 
-/// What a work-item knows of itself.
+/// The ids of a work-item.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ids {
     pub(super) global: [u32; 3],
@@ -49,24 +52,24 @@ pub(super) struct Ids {
     pub(super) linear: u32,
 }
 
-/// What is the same for all work-items of a group.
+/// The state that all work-items of a group share.
 #[derive(Debug)]
 pub(super) struct Group<'a> {
     pub(super) program: &'a Program,
     /// Pointers to the module's objects.
     pub(super) globals: Vec<u64>,
-    /// Of each argument that is a buffer: its object, where in it it starts, and its bytes.
+    /// Per buffer argument: its object, its offset in the object, and its size in bytes.
     pub(super) buffers: Vec<[u32; 3]>,
-    /// Of each argument, the byte at which it points into what is given for it, and the byte of the common buffer at which it is folded; 0 where there is none.
+    /// Per argument: the offset of its pointer, and its offset in the common buffer if it is merged; otherwise 0.
     pub(super) starts: Vec<u32>,
-    pub(super) folds: Vec<u32>,
-    /// Of each argument, what an image is like; empty where there are no images.
+    pub(super) merged_offsets: Vec<u32>,
+    /// Per argument: the image descriptor; empty without images.
     pub(super) images: Vec<[u32; WORDS as usize]>,
     pub(super) spaces: Spaces<'a>,
     pub(super) work_dim: u32,
     pub(super) global_size: [u32; 3],
     pub(super) global_offset: [u32; 3],
-    /// Of this group.
+    /// The size of this group.
     pub(super) local_size: [u32; 3],
     pub(super) enqueued_local_size: [u32; 3],
     pub(super) num_groups: [u32; 3],
@@ -77,7 +80,7 @@ pub(super) struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// A pointer as records have it: pointers to the module's objects by the numbers that they have there, so that strings are found.
+    /// A pointer in a record: module objects are encoded by their number in the program, so that strings are found.
     fn printed_pointer(&self, bits: u64) -> u64 {
         let (home, number, offset) = split(bits);
         let of = |global: &u64| split(*global).0 == home && split(*global).1 == number;
@@ -86,7 +89,6 @@ impl Group<'_> {
     }
 }
 
-/// A work-item.
 #[derive(Debug, Default)]
 pub(super) struct Item {
     pub(super) ids: Ids,
@@ -95,7 +97,7 @@ pub(super) struct Item {
     private: Private,
 }
 
-/// Begins a call: constants and variables are made, parameters are the caller's to put there.
+/// Starts a call: sets constants and creates variables. The caller sets the parameters.
 fn enter(registers: &mut Vec<u64>, private: &mut Private, code: &Code, base: u32, fill: u8) {
     let end = (base + code.registers) as usize;
     if registers.len() < end {
@@ -107,7 +109,7 @@ fn enter(registers: &mut Vec<u64>, private: &mut Private, code: &Code, base: u32
 }
 
 impl Item {
-    /// Makes it begin a function.
+    /// Starts a function.
     pub(super) fn begin(&mut self, group: &Group<'_>, func: usize, arguments: &[u64], ids: Ids) {
         self.ids = ids;
         self.frames.clear();
@@ -118,12 +120,12 @@ impl Item {
         self.frames.push(Frame { func: func as u32, next: 0, base: 0, result: 0, mark: (0, 0) });
     }
 
-    /// Whether two work-items stopped at the same place.
+    /// Whether two work-items stopped at the same instruction.
     pub(super) fn is_where(&self, other: &Self) -> bool {
         self.frames.len() == other.frames.len() && self.frames.iter().zip(&other.frames).all(|(a, b)| (a.func, a.next) == (b.func, b.next))
     }
 
-    /// Where it is, for messages.
+    /// The position, for messages.
     pub(super) fn place(&self, program: &Program) -> Option<(String, Span)> {
         let frame = self.frames.last()?;
         let code = program.functions.get(frame.func as usize)?;
@@ -131,8 +133,8 @@ impl Item {
         Some((code.name.clone(), span))
     }
 
-    /// Where it stopped, in the order in which work-items of a subgroup get there: for each call the loops around it, by their beginnings and the number of
-    /// turns, and the instruction.
+    /// The position in the order in which work-items of a subgroup reach code: per call the enclosing loops with
+    /// their start and iteration number, then the instruction.
     pub(super) fn position(&self, program: &Program) -> Vec<u64> {
         let mut position = Vec::new();
         for frame in &self.frames {
@@ -148,12 +150,12 @@ impl Item {
         position
     }
 
-    /// Whether it stopped at what all work-items of its subgroup must do.
+    /// Whether it stopped at an operation that all work-items of its subgroup must execute.
     pub(super) fn needs_all(&mut self, program: &Program) -> bool {
         self.collective(program).is_some_and(|(collective, _)| collective.whole)
     }
 
-    /// The operation of the group at which it stopped, if that is no barrier, and its registers.
+    /// The collective operation at which it stopped, unless it is a barrier, and its registers.
     fn collective(&mut self, program: &Program) -> Option<(Collective, &mut [u64])> {
         let frame = self.frames.last()?;
         let code = program.functions.get(frame.func as usize)?;
@@ -221,7 +223,7 @@ impl Item {
     }
 }
 
-/// What a work-item brings to an operation of a group.
+/// The input of a work-item to a collective operation.
 #[derive(Clone, Copy)]
 struct Member {
     /// Its index in the group.
@@ -233,7 +235,8 @@ struct Member {
     cluster: u32,
 }
 
-/// Does what work-items, in the order of their numbers, stopped for: those of a group, or the active ones of a subgroup of so many `lanes`.
+/// Executes the collective operation that work-items stopped at, in order of their indices: of a group, or of the
+/// active ones of a subgroup with `lanes` work-items.
 pub(super) fn meet(program: &Program, items: &mut [&mut Item], lanes: u32) {
     let Some((Collective { fold, value, to, cluster, .. }, _)) = items.first_mut().and_then(|item| item.collective(program)) else {
         return;
@@ -272,7 +275,7 @@ fn folded(fold: Fold, members: &[Member], results: &mut Vec<[u64; 4]>) {
     let of = |index: u32| members.iter().find(|member| member.index == index).map(|member| member.value);
     match fold {
         Fold::Barrier => all([0; 4]),
-        // The index is the same for all.
+        // The index is uniform.
         Fold::Broadcast { .. } => all(one(members.last().and_then(|member| of(member.other as u32)).unwrap_or_default())),
         Fold::First => all(one(values().next().unwrap_or_default())),
         Fold::Reduce(f) => all(one(values().reduce(f).unwrap_or_default())),
@@ -296,7 +299,7 @@ fn folded(fold: Fold, members: &[Member], results: &mut Vec<[u64; 4]>) {
     }
 }
 
-/// What ends the instructions of one frame in a row.
+/// Ends a sequence of instructions in one frame.
 enum Change {
     Stop(Stop),
     Call { func: u32, list: u32, to: u32 },
@@ -370,7 +373,7 @@ fn segment(
             }
             Inst::ExtractDyn { vector, index, to } => {
                 let index = r[index as usize];
-                // Unspecified where there is no such lane: the first.
+                // An out-of-range lane is unspecified: the first lane.
                 let lane = if index < u64::from(vector.lanes) { index as u32 } else { 0 };
                 r[to as usize] = r[(vector.at + lane) as usize];
             }
@@ -430,7 +433,7 @@ fn segment(
                 }
             }
             Inst::Clock { to } => {
-                // What is left grows less.
+                // The remaining fuel decreases, so its complement increases.
                 let ticks = !group.fuel;
                 r[to as usize] = ticks & u64::from(u32::MAX);
                 r[to as usize + 1] = ticks >> 32;
@@ -502,7 +505,7 @@ fn segment(
     }
 }
 
-/// Changes a number in memory and gives the old one.
+/// Changes a number in memory and returns the old one.
 fn update(group: &mut Group<'_>, private: &mut Private, pointer: u64, size: u8, change: impl FnOnce(u64) -> u64) -> Result<u64, FaultKind> {
     aligned(pointer, u32::from(size))?;
     let shape = Lanes { size, lanes: 1 };
@@ -534,12 +537,12 @@ fn answer(group: &Group<'_>, ids: &Ids, question: WorkItem) -> u32 {
         WorkItem::ArgIdentity(index) => of_buffer(index, 0),
         WorkItem::ArgBase(index) => of_buffer(index, 1),
         WorkItem::ArgSize(index) => of_buffer(index, 2),
-        // Only what reaches memory by addresses asks.
+        // Only memory that is accessed by address uses these.
         WorkItem::ArgSizeHigh(_) | WorkItem::ArgAddress { .. } => 0,
         WorkItem::ArgStart(index) => group.starts.get(index as usize).copied().unwrap_or_default(),
         WorkItem::ArgImage { param, word } => {
             group.images.get(param as usize).and_then(|words| words.get(usize::from(word))).copied().unwrap_or_default()
         }
-        WorkItem::ArgFold(index) => group.folds.get(index as usize).copied().unwrap_or_default(),
+        WorkItem::ArgMergedOffset(index) => group.merged_offsets.get(index as usize).copied().unwrap_or_default(),
     }
 }

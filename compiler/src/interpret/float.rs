@@ -1,23 +1,23 @@
-//! Floating-point operations on single lanes, correctly rounded to nearest even with denormals kept, but for the `native_` functions, of which
-//! nothing is promised: they are computed in double precision and rounded once.
+//! Floating-point operations on single lanes, correctly rounded to nearest even, with denormals. The `native_`
+//! functions have no accuracy requirement: they are computed in double precision and rounded once.
 //!
-//! Halves are computed in double precision, which holds sums and products of theirs exactly, and quotients, roots and fused operations closely
-//! enough that rounding a second time changes nothing.
+//! Halves are computed in double precision. It represents their sums and products exactly, and is precise enough for
+//! quotients, roots and fused operations that the second rounding does not change the result.
 
 use super::integer::{by_width, mask, signed};
 use super::number::{Binary, Ternary, Unary};
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar};
 
-/// A format: how lanes are read and written.
+/// A format: conversion from and to bits.
 trait Format {
-    /// What its numbers are computed in.
+    /// The type for computations.
     type Number: Number;
-    /// The bit of the sign.
+    /// The sign bit.
     const SIGN: u64;
 
     fn get(bits: u64) -> Self::Number;
 
-    /// Rounds where the format is narrower.
+    /// Rounds if the format is narrower.
     fn put(value: Self::Number) -> u64;
 
     /// Rounds once.
@@ -48,7 +48,7 @@ impl Format for Half {
         u64::from(half::f16::from_f32(to_odd(value)).to_bits())
     }
 
-    // Doubles hold all integers that are no infinity as a half.
+    // Doubles represent every integer that is finite as a half.
     fn from_signed(value: i64) -> u64 {
         Self::round(value as f64)
     }
@@ -108,21 +108,21 @@ impl Format for Double {
     }
 }
 
-/// A double rounded to the odd one of its two neighbours among the floats: rounding that to a half gives what rounding the double would, for
-/// a float has more than two bits beyond a half's.
+/// Rounds a double to odd as a float. Rounding this to a half gives the same as rounding the double, because a float
+/// has more than two bits more than a half.
 pub(super) fn to_odd(value: f64) -> f32 {
     let near = value as f32;
     if !near.is_finite() || f64::from(near) == value {
-        // Doubles beyond the floats are infinite as halves, too.
+        // Doubles beyond the range of floats are infinite as halves too.
         return near;
     }
     let bits = near.to_bits();
-    // Toward zero, then the last bit set.
+    // Rounds toward zero and sets the last bit.
     let truncated = if f64::from(near).abs() > value.abs() { bits - 1 } else { bits };
     f32::from_bits(truncated | 1)
 }
 
-/// What numbers can do.
+/// Operations on numbers.
 trait Number:
     Copy
     + PartialOrd
@@ -186,7 +186,7 @@ macro_rules! number {
 number!(f32);
 number!(f64);
 
-/// The function for each of the formats.
+/// The function for each format.
 macro_rules! by_format {
     ($scalar:expr, $function:ident) => {
         match $scalar {
@@ -226,7 +226,7 @@ fn pow<F: Format>(a: u64, b: u64) -> u64 {
     F::round(F::get(a).wide().powf(F::get(b).wide()))
 }
 
-/// The function of an operation of two floats.
+/// The function of an operation on two floats.
 pub(super) fn binary(op: BinOp, scalar: Scalar) -> Option<Binary> {
     Some(match op {
         BinOp::FAdd => by_format!(scalar, add),
@@ -280,7 +280,7 @@ fn neg<F: Format>(a: u64) -> u64 {
     a ^ F::SIGN
 }
 
-/// The function that changes the sign, of NaNs too.
+/// The function that flips the sign, also of NaNs.
 pub(super) fn negate(scalar: Scalar) -> Option<Unary> {
     Some(by_format!(scalar, neg))
 }
@@ -328,7 +328,7 @@ rounded! {
     recip = |x| 1.0 / x;
 }
 
-/// The function of a [`MathOp`] of one float.
+/// The function of a [`MathOp`] on one float.
 pub(super) fn math(op: MathOp, scalar: Scalar) -> Option<Unary> {
     Some(match op {
         MathOp::FAbs => by_format!(scalar, abs),
@@ -348,7 +348,7 @@ pub(super) fn math(op: MathOp, scalar: Scalar) -> Option<Unary> {
     })
 }
 
-/// The function of a [`MathOp`] of two floats.
+/// The function of a [`MathOp`] on two floats.
 pub(super) fn math2(op: MathOp, scalar: Scalar) -> Option<Binary> {
     Some(match op {
         MathOp::NativeDivide => by_format!(scalar, div),
@@ -365,7 +365,7 @@ fn mul_add<F: Format>(a: u64, b: u64, c: u64) -> u64 {
     add::<F>(mul::<F>(a, b), c)
 }
 
-/// The function of a [`MathOp`] of three floats; `fused` is what the device does of the two choices of [`MathOp::FMulAdd`].
+/// The function of a [`MathOp`] on three floats; `fused` selects the variant of [`MathOp::FMulAdd`].
 pub(super) fn math3(op: MathOp, scalar: Scalar, fused: bool) -> Option<Ternary> {
     Some(match op {
         MathOp::Fma => by_format!(scalar, fma),
@@ -375,7 +375,7 @@ pub(super) fn math3(op: MathOp, scalar: Scalar, fused: bool) -> Option<Ternary> 
     })
 }
 
-/// What does not fit is unspecified in OpenCL C: something that is nowhere near.
+/// The result for numbers that do not fit, which OpenCL C leaves unspecified: an unlikely number.
 const NO_INTEGER: u64 = 0x0bad_0bad_0bad_0bad;
 
 fn to_signed<F: Format, const BITS: u32>(a: u64) -> u64 {
@@ -478,13 +478,13 @@ mod tests {
 
     #[test]
     fn halves_are_rounded_once() {
-        // Halfway between two halves, and a little to either side of it, less than a float can tell.
+        // Halfway between two halves, and slightly more or less than a float can represent.
         let middle = 1.0 + 1.0 / 2048.0;
         assert_eq!(half_of(middle), 0x3c00);
         assert_eq!(half_of(middle + f64::EPSILON), 0x3c01);
         assert_eq!(half_of(middle - f64::EPSILON), 0x3c00);
         assert_eq!(half_of(-(middle + f64::EPSILON)), 0xbc01);
-        // The smallest denormal, its half, and a little more.
+        // The smallest denormal, half of it, and slightly more.
         assert_eq!(half_of(2.0_f64.powi(-24)), 1);
         assert_eq!(half_of(2.0_f64.powi(-25)), 0);
         assert_eq!(half_of(2.0_f64.powi(-25) * (1.0 + f64::EPSILON)), 1);

@@ -1,11 +1,12 @@
-//! Integer operations on single lanes, as functions that are chosen once when code is made.
+//! Integer operations on single lanes, as functions that are selected once at translation.
 //!
-//! A lane is the zero-extended bits of its scalar in a `u64`; every function here takes and gives such lanes.
+//! A lane is the zero-extended bits of its scalar in a `u64`; every function takes and returns such lanes. Example:
+//! `binary(BinOp::Add, Scalar::I8)` is a function that adds modulo 256.
 
 use super::number::{Binary, Unary};
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, UnOp};
 
-/// The function of a width, for integers and `bool`.
+/// The function for each width, for integers and `bool`.
 macro_rules! by_width {
     ($scalar:expr, $function:ident) => {
         match $scalar {
@@ -25,7 +26,7 @@ pub(super) const fn mask<const BITS: u32>() -> u64 {
     if BITS >= 64 { u64::MAX } else { (1 << BITS) - 1 }
 }
 
-/// The number that the bits of a width stand for in two's complement.
+/// The two's complement number with these bits.
 pub(super) const fn signed<const BITS: u32>(bits: u64) -> i64 {
     let unused = 64 - BITS;
     (bits << unused).cast_signed() >> unused
@@ -121,7 +122,7 @@ fn rotate<const BITS: u32>(a: u64, b: u64) -> u64 {
     }
 }
 
-/// Operations whose width does not matter.
+/// Operations that do not depend on the width.
 fn and(a: u64, b: u64) -> u64 {
     a & b
 }
@@ -134,7 +135,7 @@ fn xor(a: u64, b: u64) -> u64 {
     a ^ b
 }
 
-/// The function of an operation of two integers (or bools).
+/// The function of an operation on two integers (or bools).
 pub(super) fn binary(op: BinOp, scalar: Scalar) -> Option<Binary> {
     Some(match op {
         BinOp::Add => by_width!(scalar, add),
@@ -230,7 +231,7 @@ fn neg<const BITS: u32>(a: u64) -> u64 {
     a.wrapping_neg() & mask::<BITS>()
 }
 
-/// The function of an operation of one integer.
+/// The function of an operation on one integer.
 pub(super) fn unary(op: UnOp, scalar: Scalar) -> Option<Unary> {
     Some(match op {
         UnOp::Not => by_width!(scalar, not),
@@ -259,7 +260,7 @@ fn reverse<const BITS: u32>(a: u64) -> u64 {
     a.reverse_bits() >> (64 - BITS)
 }
 
-/// The function of a [`MathOp`] of integers.
+/// The function of a [`MathOp`] on integers.
 pub(super) fn math(op: MathOp, scalar: Scalar) -> Option<Unary> {
     Some(match op {
         MathOp::SAbs => by_width!(scalar, abs),

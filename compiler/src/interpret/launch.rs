@@ -1,4 +1,6 @@
-//! NDRanges: what belongs to a program, to a launch, to a work-group.
+//! Launches: the state of a program, of a launch and of a work-group.
+//!
+//! Example: [`NdRange::linear`] with 128 and 64 has two groups.
 
 use super::code::Code;
 use super::execute::{Group, Ids, Item, Stop, meet};
@@ -8,88 +10,87 @@ use crate::image::WORDS;
 use crate::ir::{Kernel, KernelParam, Space};
 use crate::pointer::global_pointer;
 
-/// A part of global memory.
+/// A location in global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The object.
     pub object: ObjectId,
     /// Byte offset.
     pub offset: u64,
 }
 
-/// An argument of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
     /// The bytes of a value.
     Value(Vec<u8>),
     /// A buffer; `None` is the null pointer.
     Buffer(Option<Place>),
-    /// An image: where its first element is, and the words of [`ImageDescriptor::words`](crate::image::ImageDescriptor::words). Its accesses must have been
+    /// An image: the location of its first element, and the words of
+    /// [`ImageDescriptor::words`](crate::image::ImageDescriptor::words). Its accesses must be
     /// [expanded](crate::specialise::expand_images). A sampler is a value.
     Image(Place, [u32; WORDS as usize]),
-    /// Bytes of work-group memory.
+    /// Size of work-group memory in bytes.
     Local(u32),
 }
 
-/// What is launched.
+/// The range of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NdRange {
     /// Number of dimensions.
     pub work_dim: u32,
-    /// First global ids.
+    /// The first global ids.
     pub global_offset: [u32; 3],
-    /// Work-items; 1 in dimensions that there are not.
+    /// Global size; 1 in unused dimensions.
     pub global_size: [u32; 3],
-    /// Work-items of a group; the last ones of a dimension have fewer where this does not divide the global size.
+    /// Work-group size; the last groups of a dimension are smaller if it does not divide the global size.
     pub local_size: [u32; 3],
 }
 
 impl NdRange {
-    /// One dimension.
+    /// A one-dimensional range.
     pub const fn linear(global: u32, local: u32) -> Self {
         Self { work_dim: 1, global_offset: [0; 3], global_size: [global, 1, 1], local_size: [local, 1, 1] }
     }
 }
 
-/// What a module that is made for a launch expects of it, besides arguments and range, as its [`LaunchKey`](crate::launch::LaunchKey) says. How many work-items an
-/// invocation stands for says the kernel itself.
+/// The parameters of a launch for a specialised module, in addition to arguments and range. They correspond to its
+/// [`LaunchKey`](crate::launch::LaunchKey). The kernel itself contains the number of work-items per invocation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dispatch {
-    /// Dimensions in which the last groups are as large as the others: work-items that are not in the range end at once.
+    /// Dimensions in which the last groups are as large as the others: work-items outside of the range return at once.
     pub guard: [bool; 3],
-    /// The first group, and the one behind the last in each dimension; `None` for all groups.
+    /// The first group and the end (exclusive) in each dimension; `None` for all groups.
     pub part: Option<[[u32; 3]; 2]>,
-    /// By argument: the byte of what is given for it at which it points. Those that are not here point to the first.
+    /// Per argument: the byte offset of its pointer; missing entries are 0.
     pub starts: Vec<u32>,
-    /// By argument: the byte at which it is in the first argument that is folded.
-    pub folds: Vec<u32>,
+    /// Per argument: its byte offset in the first merged argument.
+    pub merged_offsets: Vec<u32>,
 }
 
-/// The memory of a program on a device: its variables and constants have names.
+/// The memory of a program on a device: its variables and constants are objects.
 #[derive(Clone, Debug, Default)]
 pub struct Instance {
-    /// One an object of the module; none for work-group memory.
+    /// One object per global of the module; none for work-group memory.
     objects: Vec<Option<ObjectId>>,
     read_only: Vec<bool>,
 }
 
 impl Instance {
-    /// The names of all objects, and whether they are constants.
+    /// All objects, and whether they are constants.
     pub fn objects(&self) -> impl Iterator<Item = (ObjectId, bool)> {
         self.objects.iter().zip(&self.read_only).filter_map(|(id, read_only)| Some(((*id)?, *read_only)))
     }
 }
 
-/// All numbers below a limit, the first dimension fastest.
+/// All index triples below a limit, the first dimension fastest.
 fn steps(limit: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
     (0..limit[2]).flat_map(move |z| (0..limit[1]).flat_map(move |y| (0..limit[0]).map(move |x| [x, y, z])))
 }
 
 impl Program {
-    /// Gives the program's variables and constants names and their first contents, and puts them into memory.
+    /// Creates objects for the program's variables and constants with their initial contents.
     pub fn instantiate(&self, memory: &mut Memory, mut name: impl FnMut() -> Option<ObjectId>) -> Option<Instance> {
         let mut instance = Instance::default();
-        // After `resolve_pointers` the variables of a kind are parts of one object.
+        // After `resolve_pointers` the variables of a space are parts of one object.
         let mut whole = [None; 2];
         for global in &self.globals {
             let shared = &mut whole[usize::from(global.space == Space::Constant)];
@@ -133,10 +134,11 @@ impl Program {
         Some(instance)
     }
 
-    /// Runs a kernel. Everything that it touches must be in `memory`; what it prints goes to `output`.
+    /// Runs a kernel. `memory` must contain every object that it accesses; printed text is appended to `output`.
     ///
     /// # Errors
-    /// What the kernel did wrong, or how the launch does not fit it.
+    ///
+    /// A fault of the kernel, or a launch that does not match it.
     pub fn launch(
         &self,
         instance: &Instance,
@@ -149,7 +151,7 @@ impl Program {
         self.dispatch(instance, kernel, arguments, (range, &Dispatch::default()), memory, output)
     }
 
-    /// Runs a part of a launch of a kernel that was made for it.
+    /// Runs a part of a launch of a kernel that was specialised for it.
     ///
     /// # Errors
     /// See [`Self::launch`].
@@ -166,7 +168,7 @@ impl Program {
         let coarse = kernel.coarse;
         let begin = if kernel.zeroed { 0 } else { self.settings.undefined };
         let (mut group, registers, locals) = self.prepare(instance, code, Some(kernel), arguments, range, memory)?;
-        (group.starts, group.folds) = (dispatch.starts.clone(), dispatch.folds.clone());
+        (group.starts, group.merged_offsets) = (dispatch.starts.clone(), dispatch.merged_offsets.clone());
         let result = self.groups(&mut group, (func, coarse, begin), &registers, &locals, dispatch);
         let words = [group.printed.len() as u32].into_iter().chain(group.printed);
         output.extend(self.printf.text(&words.flat_map(u32::to_le_bytes).collect::<Vec<u8>>()));
@@ -201,10 +203,12 @@ impl Program {
         Ok(())
     }
 
-    /// Runs a function as the only work-item, whose global id is that of `range`'s offset, with the given lanes as arguments. The lanes of its result.
+    /// Runs a function as the only work-item, with the offset of `range` as its global id and the given lanes as
+    /// arguments. Returns the lanes of its result.
     ///
     /// # Errors
-    /// What the function did wrong.
+    ///
+    /// A fault of the function.
     pub fn call(&self, instance: &Instance, func: usize, lanes: &[u64], result: usize, memory: &mut Memory) -> Result<Vec<u64>, Fault> {
         let code = self.functions.get(func).ok_or_else(|| FaultKind::Launch("no such function".to_owned()))?;
         let (mut group, _, _) = self.prepare(instance, code, None, &[], &NdRange::linear(1, 1), memory)?;
@@ -217,16 +221,17 @@ impl Program {
         Ok(item.result(result).to_vec())
     }
 
-    /// Whether a kernel, or any helper, names an object of the module.
+    /// Whether a kernel, or any helper, uses a global of the module.
     fn names(&self, kernel: &Code, global: u32) -> bool {
         let helpers = self.functions.iter().zip(&self.kernels).filter(|(_, kernel)| kernel.is_none()).map(|(code, _)| code);
         helpers.chain([kernel]).any(|code| code.globals.contains(&global))
     }
 
-    /// Bytes of work-group memory of a kernel's variables, and bytes of its private variables.
+    /// Size in bytes of work-group memory of a kernel's variables, and of its private variables.
     ///
     /// # Errors
-    /// If there is no such kernel.
+    ///
+    /// The kernel does not exist.
     pub fn usage(&self, kernel: &str) -> Result<(u32, u32), Fault> {
         let (_, code, _) = self.kernel(kernel)?;
         let locals = (0..).zip(&self.globals).filter(|&(index, global)| global.space == Space::Local && self.names(code, index));
@@ -262,7 +267,7 @@ impl Program {
             globals,
             buffers,
             starts: Vec::new(),
-            folds: Vec::new(),
+            merged_offsets: Vec::new(),
             images,
             spaces: Spaces { global: memory, local: locals.iter().map(|_| Vec::new()).collect(), arguments: structs },
             work_dim: range.work_dim,
@@ -289,7 +294,7 @@ impl Program {
                     pointer(Home::Global, object.number(), start.into())
                 }
                 None => {
-                    // Those of other kernels are not there.
+                    // Work-group variables of other kernels have no memory.
                     locals.push(if self.names(code, index) { global.size } else { 0 });
                     pointer(Home::Local, locals.len() as u32 - 1, 0)
                 }
@@ -299,16 +304,16 @@ impl Program {
     }
 }
 
-/// The arguments of a launch as a group sees them.
+/// The arguments of a launch from the view of a group.
 struct Bound {
     registers: Vec<u64>,
-    /// Bytes of each object of work-group memory.
+    /// Size in bytes of each work-group object.
     locals: Vec<u32>,
     /// Structures that are passed by value.
     structs: Vec<Vec<u8>>,
-    /// By argument: object, first byte and bytes of a buffer.
+    /// Per argument: object, offset and size in bytes of a buffer.
     buffers: Vec<[u32; 3]>,
-    /// By argument: the words of an image; empty where there is none.
+    /// Per argument: the words of an image; empty without images.
     images: Vec<[u32; WORDS as usize]>,
 }
 
@@ -324,7 +329,7 @@ impl Bound {
         }
     }
 
-    /// Adds the next argument, for a parameter of so many lanes.
+    /// Adds the next argument, for a parameter with this number of lanes.
     fn add(&mut self, index: usize, (param, lanes): (&KernelParam, usize), argument: &Argument, memory: &Memory) -> Result<(), FaultKind> {
         match (param, argument) {
             (KernelParam::Image, Argument::Image(place, words)) => {
@@ -334,7 +339,7 @@ impl Bound {
             (KernelParam::Value | KernelParam::Sampler, Argument::Value(bytes)) => {
                 let start = self.registers.len();
                 self.registers.resize(start + lanes, 0);
-                // Three lanes come in the bytes of four.
+                // Three lanes have the size of four.
                 let size = bytes.len() / if lanes == 3 { 4 } else { lanes.max(1) };
                 load(bytes, size as u8, &mut self.registers[start..]);
             }
@@ -359,17 +364,17 @@ impl Bound {
     }
 }
 
-/// Work-items whose memory is free for the next ones.
+/// Work-items that can be reused.
 #[derive(Default)]
 struct Items {
     free: Vec<Item>,
 }
 
-/// A work-item that has not ended, and what stopped it last.
+/// A work-item that has not ended, and why it stopped.
 type Stopped = Option<(Stop, Item)>;
 
 impl Items {
-    /// Runs one work-item until something stops it.
+    /// Runs one work-item until it stops.
     fn run_item(&mut self, mut item: Item, group: &mut Group<'_>) -> Result<Stopped, Fault> {
         let stop = item.run(group)?;
         if stop == Stop::Done {
@@ -379,7 +384,7 @@ impl Items {
         Ok(Some((stop, item)))
     }
 
-    /// Runs a group to its end. Work-items whose local ids are not below `left` are not in the range.
+    /// Runs a group to its end. Work-items whose local ids are not below `left` are outside of the range.
     fn run(&mut self, group: &mut Group<'_>, func: usize, registers: &[u64], left: [u32; 3]) -> Result<(), Fault> {
         let (local, enqueued) = (group.local_size, group.enqueued_local_size);
         let mut items: Vec<Stopped> = Vec::new();
@@ -412,7 +417,8 @@ impl Items {
     }
 }
 
-/// Does what the first of a subgroup's work-items stand at, if none of them can go on alone. Whether there was anything.
+/// Executes the first operation that work-items of a subgroup wait at, if none of them can continue alone. Returns
+/// whether there was one.
 fn meet_in_subgroup(program: &Program, items: &mut [Stopped], lanes: u32) -> Result<bool, Fault> {
     if items.iter().flatten().any(|(stop, _)| *stop == Stop::Turn) {
         return Ok(false);
@@ -438,7 +444,8 @@ fn meet_in_subgroup(program: &Program, items: &mut [Stopped], lanes: u32) -> Res
     Ok(true)
 }
 
-/// Lets the work-items of a group go on that all stand at one barrier, or operation of the group. Whether there were any.
+/// Continues the work-items of a group if all of them wait at the same barrier or group operation. Returns whether
+/// there were any.
 fn meet_at_barrier(program: &Program, items: &mut [Stopped]) -> Result<bool, Fault> {
     let count = items.len();
     let (mut stops, mut waiting) = (Vec::new(), Vec::new());

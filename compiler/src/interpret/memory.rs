@@ -1,25 +1,24 @@
-//! Memory: objects with bounds, and pointers that say which object they point into.
+//! Memory: objects with bounds, and pointers with the object that they point into.
 //!
-//! A pointer is 64 bits, in registers and in memory alike: the object above, a byte offset below. What a program can see of that is that
-//! null is zero, that pointers into one object are as far apart as the bytes that they point to, and that a pointer comes back from an
-//! integer or from memory as it went. The offset is added to as a part of the whole, so that a pointer may leave its object
-//! on either side and come back.
+//! A pointer has 64 bits, in registers and in memory: the object in the upper bits, a byte offset in the lower bits.
+//! A program can observe that null is zero, that pointers into one object differ by the distance of their targets,
+//! and that conversions to integers and stores to memory keep pointers. The offset wraps in its bits, so a pointer
+//! may leave its object on either side and return.
 
 use std::num::NonZeroU32;
 
 use super::FaultKind;
 
-/// Names an object of global memory as long as it lives. Small numbers keep tables small.
+/// The identity of a live object of global memory. Small numbers keep tables small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectId(NonZeroU32);
 
 impl ObjectId {
-    /// `None` for 0, which is null, and for numbers that pointers cannot hold.
+    /// `None` for 0, which is null, and for numbers that do not fit a pointer.
     pub fn new(number: u32) -> Option<Self> {
         NonZeroU32::new(number).filter(|number| number.get() < 1 << 30).map(Self)
     }
 
-    /// The number.
     pub const fn number(self) -> u32 {
         self.0.get()
     }
@@ -29,16 +28,16 @@ impl ObjectId {
     }
 }
 
-/// Where an object lives: the two bits above its number.
+/// The kind of memory: the two bits above the object's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Home {
-    /// Buffers and program-scope variables, constants too.
+    /// Buffers, program-scope variables and constants.
     Global = 0,
     /// Work-group memory.
     Local = 1,
-    /// Variables of a work-item, innermost function last.
+    /// Variables of a work-item; those of the innermost function are last.
     Private = 2,
-    /// By-value aggregates among a kernel's arguments.
+    /// By-value aggregates in a kernel's arguments.
     Argument = 3,
 }
 
@@ -58,7 +57,7 @@ pub(super) const fn split(pointer: u64) -> (Home, usize, usize) {
     (home, (pointer >> 32 & 0x3fff_ffff) as usize, (pointer & 0xffff_ffff) as usize)
 }
 
-/// A pointer, or null where it points elsewhere.
+/// The pointer, or null if it points to another kind of memory.
 pub(super) fn within(home: Home, pointer: u64) -> u64 {
     if split(pointer).0 == home { pointer } else { 0 }
 }
@@ -69,14 +68,13 @@ struct Object {
     read_only: bool,
 }
 
-/// The objects of global memory that a launch may touch.
+/// The objects of global memory that a launch may access.
 #[derive(Debug, Default)]
 pub struct Memory {
     objects: Vec<Option<Object>>,
 }
 
 impl Memory {
-    /// Puts an object in.
     pub fn insert(&mut self, id: ObjectId, bytes: Vec<u8>, read_only: bool) {
         if self.objects.len() <= id.index() {
             self.objects.resize_with(id.index() + 1, || None);
@@ -84,7 +82,7 @@ impl Memory {
         self.objects[id.index()] = Some(Object { bytes, read_only });
     }
 
-    /// Takes an object out.
+    /// Removes an object and returns its bytes.
     pub fn remove(&mut self, id: ObjectId) -> Option<Vec<u8>> {
         self.objects.get_mut(id.index())?.take().map(|object| object.bytes)
     }
@@ -110,12 +108,12 @@ pub(super) struct Private {
 }
 
 impl Private {
-    /// The number of variables and bytes, to come back to.
+    /// The number of variables and bytes, for [`Self::pop`].
     pub(super) fn mark(&self) -> (u32, u32) {
         (self.variables.len() as u32, self.bytes.len() as u32)
     }
 
-    /// Makes variables of the given sizes, filled with a byte.
+    /// Creates variables of the given sizes, filled with a byte.
     pub(super) fn push(&mut self, sizes: &[u32], fill: u8) {
         for &size in sizes {
             let start = self.bytes.len();
@@ -124,14 +122,14 @@ impl Private {
         }
     }
 
-    /// Forgets what was made after a mark.
+    /// Removes the variables that were created after a mark.
     pub(super) fn pop(&mut self, mark: (u32, u32)) {
         self.variables.truncate(mark.0 as usize);
         self.bytes.truncate(mark.1 as usize);
     }
 }
 
-/// All memory that a work-group sees, but for what is private.
+/// All memory of a work-group, except private memory.
 #[derive(Debug)]
 pub(super) struct Spaces<'a> {
     pub(super) global: &'a mut Memory,
@@ -139,7 +137,7 @@ pub(super) struct Spaces<'a> {
     pub(super) arguments: Vec<Vec<u8>>,
 }
 
-/// The places in an object that an access touches, or why it may not.
+/// The range of an access in an object, or the fault.
 fn range(offset: usize, size: usize, length: usize) -> Result<std::ops::Range<usize>, FaultKind> {
     match offset.checked_add(size) {
         Some(end) if end <= length => Ok(offset..end),
@@ -150,7 +148,6 @@ fn range(offset: usize, size: usize, length: usize) -> Result<std::ops::Range<us
 const WILD: FaultKind = FaultKind::WildPointer;
 
 impl Spaces<'_> {
-    /// Bytes to read.
     pub(super) fn read<'s>(&'s self, private: &'s Private, pointer: u64, size: usize) -> Result<&'s [u8], FaultKind> {
         let (home, number, offset) = split(pointer);
         let bytes = match home {
@@ -166,7 +163,6 @@ impl Spaces<'_> {
         Ok(&bytes[range(offset, size, bytes.len())?])
     }
 
-    /// Bytes to write.
     pub(super) fn write<'s>(&'s mut self, private: &'s mut Private, pointer: u64, size: usize) -> Result<&'s mut [u8], FaultKind> {
         let (home, number, offset) = split(pointer);
         let bytes = match home {
@@ -190,7 +186,7 @@ impl Spaces<'_> {
     }
 }
 
-/// Lanes as they are in memory.
+/// Loads lanes from bytes.
 pub(super) fn load(bytes: &[u8], lane: u8, to: &mut [u64]) {
     match lane {
         1 => to.iter_mut().zip(bytes).for_each(|(to, byte)| *to = u64::from(*byte)),
@@ -200,7 +196,7 @@ pub(super) fn load(bytes: &[u8], lane: u8, to: &mut [u64]) {
     }
 }
 
-/// Puts lanes into memory.
+/// Stores lanes to bytes.
 pub(super) fn store(from: &[u64], lane: u8, bytes: &mut [u8]) {
     match lane {
         1 => from.iter().zip(bytes).for_each(|(from, byte)| *byte = *from as u8),
@@ -230,7 +226,7 @@ mod tests {
         assert_eq!(spaces.read(&private, pointer(Home::Local, 1, 0), 1), Err(FaultKind::WildPointer));
         assert_eq!(spaces.write(&mut private, pointer(Home::Global, 2, 0), 1), Err(FaultKind::ReadOnly));
         assert_eq!(spaces.write(&mut private, pointer(Home::Argument, 0, 0), 1), Err(FaultKind::ReadOnly));
-        // The end of one variable is not the beginning of the next.
+        // The end of a variable is not the start of the next one.
         assert!(spaces.write(&mut private, pointer(Home::Private, 0, 2), 4).is_err());
         assert!(spaces.write(&mut private, pointer(Home::Private, 1, 0), 4).is_ok());
         private.pop((1, 4));

@@ -1,30 +1,34 @@
-//! An interpreter of the IR: a second, independent execution of programs, slow and strict, to compare devices and passes with.
+//! An interpreter for the IR: a second, independent implementation, slow and strict, to compare devices and passes
+//! with.
 //!
-//! It runs a module as `lower` makes it, as `passes::build` leaves it, or as `specialise` does ([`Stage`]), and shares with the compiler
-//! nothing but the IR: numbers, memory, control flow and work-groups are implemented once more, in the simplest way that is exact. What
-//! is wrong for sure ends the launch with a [`Fault`]: accesses outside of an object or against their alignment, writes to constant memory,
-//! barriers that not all work-items of a group reach.
+//! It runs a module after `lower`, after `passes::build`, or after `specialise` ([`Stage`]). It shares only the IR
+//! with the compiler: numbers, memory, control flow and work-groups are implemented independently, in the simplest
+//! exact way. Definite errors end the launch with a [`Fault`]: accesses out of bounds or with insufficient alignment,
+//! writes to constant memory, and barriers that not all work-items of a group reach.
 //!
 //! ```text
 //! ir::Module ── translate ──▶ code, once            NDRange ── launch: group by group ── execute: work-item by work-item
 //! ```
-//! * [`memory`]: objects and pointers. * `number`, `integer`, `float`: one function a lane of each operation.
-//! * `code`, `translate`: flat code over registers. * `execute`: a work-item, which stops at barriers and goes on later.
+//! * [`memory`]: objects and pointers. `number`, `integer`, `float`: one function per operation, on one lane.
+//! * `code`, `translate`: flat code on registers. `execute`: a work-item, which stops at barriers and continues
+//!   later.
 //! * `launch`: work-groups.
 //!
-//! Work-items of a group run one after the other up to the next barrier, groups one after the other: one of the orders that OpenCL C allows,
-//! always the same. A work-item that waits for another one in a loop gets its turn taken away now and then, so that such programs end.
+//! The work-items of a group run one after the other up to the next barrier, and groups run one after the other. This
+//! is one of the orders that OpenCL C allows, and it is always the same. Loops have time slices, so programs
+//! terminate in which a work-item waits for another one in a loop.
 //!
 //! # Subgroups
-//! A subgroup has [`Settings::lanes`] work-items, the last one of a group perhaps fewer. When none of them can go on alone, those that stand at the first place of
-//! the program's order, in the same turns of the loops around it, do together what stands there: they are the active ones. So work-items that part in a
-//! condition meet again behind it, as structured control flow promises (`execute::Item::position`). What asks for the whole subgroup and
-//! does not get it is a fault; a shuffle from a work-item that is not active gives an undefined value.
+//! A subgroup has [`Settings::lanes`] work-items; the last one of a group may have fewer. If none of them can
+//! continue alone, the work-items at the first position in program order, in the same iterations of the enclosing
+//! loops, execute the operation together: they are the active ones. Work-items that diverge at a condition therefore
+//! reconverge after it, as structured control flow guarantees (`execute::Item::position`). An operation that needs
+//! the whole subgroup but does not get it is a fault. A shuffle from an inactive work-item gives an undefined value.
 //!
-//! # Values that OpenCL C leaves open
-//! Memory that nothing was stored to, and [`Const::Undef`](crate::ir::Const::Undef), are a byte of the caller's choice repeated: running twice
-//! with different bytes tells whether anything depends on them. Quotients by zero, and floats that do not fit an integer, are always
-//! the same.
+//! # Unspecified values
+//! Memory without a store, and [`Const::Undef`](crate::ir::Const::Undef), consist of a byte that the caller chooses:
+//! two runs with different bytes show whether results depend on them. Quotients by zero, and floats that do not fit
+//! an integer, are always the same.
 
 mod code;
 mod execute;
@@ -47,10 +51,10 @@ use crate::printf;
 use crate::target::Target;
 use code::Code;
 
-/// How far a module has come, which decides what an address in the initial contents of memory looks like.
+/// The stage of a module, which determines the form of addresses in the initial contents of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// As the front end lowers it.
+    /// After the front end's lowering.
     Lowered,
     /// After `passes::build`.
     Built,
@@ -60,23 +64,22 @@ pub enum Stage {
     Launched,
 }
 
-/// What is left open by the IR.
+/// Choices that the IR leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// The module's stage.
     pub stage: Stage,
-    /// Whether `a * b + c` that may be fused is.
+    /// Whether `a * b + c` is fused if it may be.
     pub fused: bool,
-    /// What undefined bytes read as.
+    /// The value of undefined bytes.
     pub undefined: u8,
-    /// How many turns of loops, and calls, one launch may take in all.
+    /// Limit for the loop iterations and calls of one launch.
     pub fuel: u64,
-    /// Work-items of a subgroup: a power of two, 128 at most.
+    /// Work-items of a subgroup: a power of two, at most 128.
     pub lanes: u32,
 }
 
 impl Settings {
-    /// For a device, whose subgroups have one work-item each.
+    /// Settings for a device, with subgroups of one work-item.
     pub const fn new(stage: Stage, target: &Target) -> Self {
         Self { stage, fused: target.language.fused_fma, undefined: 0xcd, fuel: u64::MAX, lanes: 1 }
     }
@@ -87,59 +90,56 @@ impl Settings {
     }
 }
 
-/// What is wrong.
+/// The kind of a fault.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum FaultKind {
     /// The kernel does not exist.
-    #[error("there is no kernel `{0}`")]
+    #[error("kernel `{0}` does not exist")]
     NoKernel(String),
-    /// Arguments, sizes or the target do not fit the module.
+    /// Arguments, sizes or the target do not match the module.
     #[error("{0}")]
     Launch(String),
-    /// An operation that is not interpreted.
-    #[error("{0} is not interpreted")]
+    /// An operation that the interpreter does not support.
+    #[error("the interpreter does not support {0}")]
     Unsupported(String),
-    /// Beyond an object's end, or before its beginning.
-    #[error("an access to {size} bytes at offset {offset} of an object of {length} bytes")]
+    /// An access out of bounds.
+    #[error("access of {size} bytes at offset {offset} is out of bounds of an object of {length} bytes")]
     OutOfBounds {
-        /// Where it begins in the object.
+        /// Offset in the object.
         offset: usize,
-        /// Bytes accessed.
         size: usize,
-        /// Bytes of the object.
+        /// Size of the object in bytes.
         length: usize,
     },
-    /// A pointer to nothing: null, or an object that is gone, or none of the launch's.
-    #[error("an access through a pointer that points to no object")]
+    /// A pointer without an object: null, or an object that does not exist in the launch.
+    #[error("access through a pointer that does not point to an object")]
     WildPointer,
     /// A store to constant memory.
-    #[error("a write to constant memory")]
+    #[error("write to constant memory")]
     ReadOnly,
-    /// The promise of an access was broken.
-    #[error("an access at offset {offset}, which is not a multiple of {align}")]
+    /// An access is less aligned than it claims.
+    #[error("access at offset {offset} is not aligned to {align} bytes")]
     Misaligned {
-        /// Where it begins in the object.
+        /// Offset in the object.
         offset: usize,
-        /// Bytes.
         align: u32,
     },
-    /// Some work-items wait at a barrier which others do not come to.
-    #[error("work-items of one group wait at different barriers, or some have ended while others wait")]
+    /// Some work-items wait at a barrier that others do not reach.
+    #[error("work-items of one group wait at different barriers, or some have returned while others wait")]
     Divergence,
-    /// Some work-items of a subgroup do not come to what all of them must do together.
-    #[error("not all work-items of a subgroup come to what they must do together")]
+    /// Some work-items of a subgroup do not reach an operation that needs all of them.
+    #[error("not all work-items of a subgroup reach an operation that needs all of them")]
     Apart,
-    /// A NaN of operands that are none, where that is asked about ([`crate::ir::Op::NanCheck`]).
-    #[error("a NaN is made of numbers")]
+    /// A NaN computed from numbers, if this is checked ([`crate::ir::Op::NanCheck`]).
+    #[error("an operation on numbers has the result NaN")]
     NanOfNumbers,
-    /// Calls nest too deep.
-    #[error("calls nest too deep")]
+    #[error("calls nest too deeply")]
     TooDeep,
-    /// The source said that this is never reached.
-    #[error("the unreachable was reached")]
+    /// The program executes an unreachable instruction.
+    #[error("an unreachable instruction was executed")]
     Unreachable,
-    /// More steps than the settings allow.
-    #[error("more steps than allowed")]
+    /// The limit of the settings is exceeded.
+    #[error("the limit for loop iterations and calls was exceeded")]
     OutOfFuel,
 }
 
@@ -147,9 +147,8 @@ pub enum FaultKind {
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{kind}{}", self.place())]
 pub struct Fault {
-    /// What is wrong.
     pub kind: FaultKind,
-    /// The function that was running, and where in the source.
+    /// The function, and the source location.
     pub function: Option<(String, Span)>,
     /// The global id of the work-item.
     pub item: Option<[u32; 3]>,
@@ -169,20 +168,20 @@ impl From<FaultKind> for Fault {
     }
 }
 
-/// What is known of a memory object of the module.
+/// A memory object of the module.
 #[derive(Debug)]
 struct GlobalObject {
     space: Space,
-    /// Its contents; zeros behind their end.
+    /// Its contents; the rest is zero.
     init: Vec<u8>,
     size: u32,
-    /// Where it is in the memory of its kind.
+    /// Its offset in the memory of its space.
     start: u32,
-    /// The place of an address, its target and the offset in it.
+    /// Addresses in its contents: offset, target, and offset in the target.
     relocs: Vec<(u32, u32, i64)>,
 }
 
-/// A module, ready to run. Needs 64-bit pointers.
+/// A translated module. Requires 64-bit pointers.
 #[derive(Debug)]
 pub struct Program {
     settings: Settings,
@@ -193,7 +192,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Translates a module, which the verifier accepts.
+    /// Translates a valid module.
     pub fn new(module: &Module, settings: Settings) -> Self {
         let layout = ProgramLayout::of(&module.globals);
         let globals = module.globals.iter().zip(layout.offsets).map(|(global, start)| GlobalObject {

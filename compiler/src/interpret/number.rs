@@ -1,26 +1,28 @@
-//! The function that computes one lane of an operation, chosen by operation and type.
+//! Selects the function for one lane of an operation, by operation and type.
+//!
+//! Example: `binary(BinOp::FAdd, Scalar::F32)` is `f32` addition.
 
 use super::{float, integer};
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, UnOp};
 
-/// One operand.
+/// With one operand.
 pub(super) type Unary = fn(u64) -> u64;
-/// Two operands.
+/// With two operands.
 pub(super) type Binary = fn(u64, u64) -> u64;
-/// Three operands.
+/// With three operands.
 pub(super) type Ternary = fn(u64, u64, u64) -> u64;
 
-/// `None` where the IR has no such operation.
+/// `None` if the IR has no such operation.
 pub(super) fn unary(op: UnOp, scalar: Scalar) -> Option<Unary> {
     if op == UnOp::FNeg { float::negate(scalar) } else { integer::unary(op, scalar) }
 }
 
-/// `None` where the IR has no such operation.
+/// `None` if the IR has no such operation.
 pub(super) fn binary(op: BinOp, scalar: Scalar) -> Option<Binary> {
     if scalar.is_float() { float::binary(op, scalar) } else { integer::binary(op, scalar) }
 }
 
-/// `None` where the IR has no such operation. Pointers are compared as their 64 bits.
+/// `None` if the IR has no such operation. Pointers compare as 64-bit integers.
 pub(super) fn compare(op: CmpOp, scalar: Scalar) -> Option<Binary> {
     if scalar.is_float() { float::compare(op, scalar) } else { integer::compare(op, scalar) }
 }
@@ -37,7 +39,7 @@ pub(super) enum Math {
     Three(Ternary),
 }
 
-/// `None` where the IR has no such operation.
+/// `None` if the IR has no such operation.
 pub(super) fn math(op: MathOp, scalar: Scalar, fused: bool) -> Option<Math> {
     integer::math(op, scalar)
         .or_else(|| float::math(op, scalar))

@@ -1,11 +1,11 @@
-//! Small modules in text form, run.
+//! Runs small modules in text form.
 
 use super::{Argument, Fault, FaultKind, Memory, NdRange, ObjectId, Place, Program, Settings, Stage};
 use crate::ir::read::read_module;
 use crate::ir::verify::verify;
 use crate::target::Target;
 
-/// Runs kernel `k` of one buffer over so many work-items in one group.
+/// Runs kernel `k` with one buffer, with `items` work-items in one group.
 fn run(text: &str, items: u32, words: &[u32], settings: Settings) -> Result<Vec<u32>, Fault> {
     let module = read_module(text).expect("a module");
     assert_eq!(verify(&module), Ok(()));
@@ -121,7 +121,8 @@ kernel @f0 "k" (%0: ptr.global buffer) {
     assert_eq!(run(text, 1, &[0], Settings { undefined: 0x5a, ..settings() }), Ok(vec![0x5a5a_5a5a]));
 }
 
-/// A kernel that stores a word for each of its work-items, which stands in `%9` after `body`; `%1` is the index in the group, `%2` to `%8` are 0 to 6.
+/// A kernel that stores `%9` for each work-item after `body`; `%1` is the index in the group, `%2` to `%8` are 0 to
+/// 6.
 fn each(body: &str) -> String {
     let constants: String = (0..7).map(|n| format!("%{}: i32 = const {n}\n", n + 2)).collect();
     format!(
@@ -146,7 +147,7 @@ fn subgroups_have_lanes() {
     let ballot = format!("{odd} %12: i32x4 = group sub ballot, %11 %9: i32 = extract %12, 0");
     assert_eq!(lanes(&ballot, 6, 4), Ok(vec![0b1010, 0b1010, 0b1010, 0b1010, 0b10, 0b10]));
     assert_eq!(lanes(&ballot, 6, 1), Ok(vec![0, 1, 0, 1, 0, 1]));
-    // By pairs.
+    // In pairs.
     let clustered = "%9: i32 = group sub active_reduce add, %1, %4";
     assert_eq!(lanes(clustered, 6, 4), Ok(vec![1, 1, 5, 5, 9, 9]));
 }
@@ -159,7 +160,7 @@ fn work_items_of_a_subgroup_part_and_meet_again() {
          %14: i32 = group sub active_reduce add, %12, %8 %9: i32 = add %14, %2"
     );
     assert_eq!(lanes(&apart, 4, 4), Ok(vec![14; 4]), "twice 1 and twice 6");
-    // As many turns as the index says, with a vote in each.
+    // Each work-item iterates as often as its index, with a vote in each iteration.
     let iterations = "%10: i32 = loop (%11: i32 = %2, %12: i32 = %2) {
         %13: bool = ule %11, %1
         if %13 { yield } else { break %12 }

@@ -1,7 +1,8 @@
-//! From the IR's regions to flat code.
+//! Translates the IR's regions to flat code.
 //!
-//! Registers are given in the order of definitions, and those of a region are given again behind it: nothing outside can see its values. An
-//! operation that only looks at lanes otherwise (`extract`, a `bitcast` between equal lane counts) names registers that exist already.
+//! Registers are assigned in order of definitions, and those of a region are reused after it, because its values are
+//! not visible outside. Operations that only reinterpret lanes (`extract`, a `bitcast` between equal lane counts)
+//! refer to existing registers.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -14,7 +15,7 @@ use crate::diag::Span;
 use crate::ir::{AtomicOp, BinOp, CastOp, CmpOp, Const, Function, GroupOp, Inst as IrInst, Module, Op, Region, Scalar, Space, Type, Value};
 use crate::printf::{self, resolved};
 
-/// Bytes of a pointer in memory.
+/// Size of a pointer in memory, in bytes.
 pub(super) const POINTER: u8 = 8;
 
 /// The first word of an operation, for messages.
@@ -23,14 +24,14 @@ fn describe(op: &Op) -> String {
     text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
 }
 
-/// Whether a function has operations of subgroups.
+/// Whether a function has subgroup operations.
 pub(super) fn meets(function: &Function) -> bool {
     let mut found = false;
     function.body.walk(&mut |inst| found |= matches!(inst.op, Op::Group { sub: true, .. }));
     found
 }
 
-/// Makes the code of a function. `meets`: whether work-items of subgroups meet anywhere in the module, so that their turns of loops are counted.
+/// Translates a function. `meets`: whether the module has subgroup operations, so that loop iterations are counted.
 pub(super) fn translate(module: &Module, function: &Function, (table, meets): (&printf::Table, bool), settings: &Settings) -> Code {
     let mut translator = Translator {
         module,
@@ -53,12 +54,12 @@ pub(super) fn translate(module: &Module, function: &Function, (table, meets): (&
     translator.constants();
     translator.code.variables = function.vars.iter().map(|var| var.size).collect();
     translator.region(&function.body, &[]);
-    // A body ends in `return`; what fell through would be a defect of ours.
+    // A body ends in `return`; reaching this is a defect of the compiler.
     translator.push(Inst::Unreachable);
     translator.code
 }
 
-/// An instruction that jumps somewhere yet unknown.
+/// A jump without a target yet.
 type Hole = usize;
 
 struct Loop {
@@ -66,7 +67,7 @@ struct Loop {
     results: SmallVec<[Slot; 4]>,
     begin: u32,
     breaks: Vec<Hole>,
-    /// Where its turns are counted, if they are.
+    /// The iteration counter, if iterations are counted.
     iterations: Option<Register>,
 }
 
@@ -76,11 +77,11 @@ struct Translator<'a> {
     /// Calls of `printf`.
     table: &'a printf::Table,
     settings: &'a Settings,
-    /// Whether turns of loops are counted.
+    /// Whether iterations of loops are counted.
     meets: bool,
     code: Code,
     slots: Vec<Slot>,
-    /// The first register that is free.
+    /// The first free register.
     top: Register,
     loops: Vec<Loop>,
     span: Span,
@@ -99,7 +100,7 @@ impl Translator<'_> {
         self.code.insts.len() as u32
     }
 
-    /// Lets a jump go to what comes next.
+    /// Sets a jump's target to the next instruction.
     fn land(&mut self, hole: Hole) {
         let here = self.here();
         if let Some(Inst::Jump { to } | Inst::Unless { to, .. }) = self.code.insts.get_mut(hole) {
@@ -134,7 +135,7 @@ impl Translator<'_> {
         self.slot(value).at
     }
 
-    /// A value that is in registers already.
+    /// A value in existing registers.
     fn alias(&mut self, value: Value, at: Register) {
         self.slots[value.index()] = Slot { at, lanes: self.function.ty(value).lanes() };
     }
@@ -148,7 +149,7 @@ impl Translator<'_> {
         Lanes { size, lanes: ty.lanes() }
     }
 
-    /// Gives every constant its registers; equal scalars share one.
+    /// Assigns registers to constants; equal scalars share one.
     fn constants(&mut self) {
         let function = self.function;
         if self.meets {
@@ -183,7 +184,7 @@ impl Translator<'_> {
         });
     }
 
-    /// What an unspecified lane of a type holds.
+    /// The contents of an unspecified lane of a type.
     fn undefined(&self, ty: Type) -> u64 {
         self.settings.undefined_bits() & ty.scalar().map_or(u64::MAX, Scalar::mask)
     }
@@ -202,7 +203,7 @@ impl Translator<'_> {
         at
     }
 
-    /// Moves values to where somebody expects them, all at once.
+    /// Moves values to their targets, in parallel.
     fn give(&mut self, values: &[Value], targets: &[Slot]) {
         let mut moves: SmallVec<[(Register, Slot); 8]> =
             values.iter().zip(targets).map(|(&value, &to)| (self.at(value), to)).filter(|(from, to)| *from != to.at).collect();
@@ -210,7 +211,7 @@ impl Translator<'_> {
         let top = self.top;
         for index in 0..moves.len() {
             let (from, to) = moves[index];
-            // Overwritten before it is read: keep it aside.
+            // The source is overwritten before it is read: save it.
             if moves[..index].iter().any(|(_, earlier)| overlaps(from, to.lanes, *earlier)) {
                 let aside = self.allocate(to.lanes);
                 self.push(Inst::Move { from, to: aside });
@@ -227,7 +228,7 @@ impl Translator<'_> {
         inst.results.iter().map(|&result| self.define(result)).collect()
     }
 
-    /// `results` are where a `yield` of this region puts its values.
+    /// `results` are the targets of a `yield` in this region.
     fn region(&mut self, region: &Region, results: &[Slot]) {
         let top = self.top;
         for inst in &region.insts {
@@ -313,7 +314,7 @@ impl Translator<'_> {
             }
             Op::Call(func, args) => {
                 let list = self.list(args);
-                // One behind the other, as they are returned.
+                // Consecutively, like returned values.
                 let to = self.top;
                 for &result in &inst.results {
                     self.define(result);
@@ -328,7 +329,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Where some values are, as a list of the code.
+    /// The registers of values, as a list of the code.
     fn list(&mut self, values: &[Value]) -> u32 {
         let number = self.code.lists.len() as u32;
         let list = values.iter().map(|&value| self.slot(value)).collect();
@@ -336,7 +337,7 @@ impl Translator<'_> {
         number
     }
 
-    /// What has one result or none, and no regions.
+    /// An operation with at most one result and without regions.
     fn operation(&mut self, op: &Op, result: Option<Value>) {
         match (op, result) {
             (Op::Const(_) | Op::MemFence(_), _) => {}
@@ -508,7 +509,7 @@ impl Translator<'_> {
         let (from, to) = (self.function.ty(a), self.function.ty(result));
         let at = self.at(a);
         match op {
-            // Null where the pointer points elsewhere.
+            // Null if the pointer points to another space.
             CastOp::SpaceCast if to != Type::Ptr(Space::Generic) => {
                 let f: Unary = match to {
                     Type::Ptr(Space::Local) => |pointer| within(Home::Local, pointer),
@@ -549,7 +550,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Notes the loops around an instruction at which work-items of a subgroup may have to be told apart.
+    /// Records the loops around an instruction that distinguishes work-items of a subgroup.
     fn around(&mut self, here: Hole) {
         if self.meets {
             let loops = self.loops.iter().filter_map(|open| Some((open.begin, open.iterations?))).collect();
@@ -585,7 +586,7 @@ impl Translator<'_> {
         };
         let Some(fold) = fold else { return self.unsupported(format!("{op:?} of a group")) };
         let cluster = by.filter(|_| matches!(op, GroupOp::ActiveReduce(_) | GroupOp::ActiveInclusive(_) | GroupOp::ActiveExclusive(_)));
-        // For a launch, operations of the active work-items become these (`passes::groups`).
+        // In a specialised module, these are the operations of the active work-items (`passes::groups`).
         let arithmetic = matches!(op, GroupOp::Reduce(_) | GroupOp::ScanInclusive(_) | GroupOp::ScanExclusive(_));
         let for_launch = matches!(self.settings.stage, Stage::Prepared | Stage::Launched);
         let whole = matches!(op, GroupOp::Broadcast | GroupOp::Barrier) || (arithmetic && !for_launch);
@@ -598,7 +599,7 @@ impl Translator<'_> {
         }
     }
 
-    /// An operation of a subgroup that has one work-item.
+    /// An operation of a subgroup with one work-item.
     fn alone(&mut self, op: GroupOp, args: &[Value], result: Option<Value>) {
         let (Some(result), Some(&value)) = (result, args.first()) else { return };
         let at = self.at(value);
@@ -638,7 +639,7 @@ impl Translator<'_> {
         let value = value.map_or(pointer, |value| self.at(value));
         let to = match result {
             Some(result) => self.define(result).at,
-            // The old value goes where nobody looks.
+            // The old value is not used.
             None => {
                 let aside = self.allocate(1).at;
                 self.top = aside;

@@ -1,28 +1,28 @@
-//! Making instructions: one vocabulary for all passes that write IR.
+//! A builder for instructions, shared by all passes that write IR.
 //!
 //! ```text
 //! let sum = at.bin(BinOp::Add, a, b);          %5 = add %3, %4
 //! let next = at.bin_bits(BinOp::Shl, sum, 2);  %6 = const 2;  %7 = shl %5, %6
 //! ```
-//! A [`Cursor`] is a place in a function: new instructions go to the end of a list and carry one span. A pass that keeps list and span itself says in
-//! [`Build::cursor`] which they are, and has the whole vocabulary.
+//! A [`Cursor`] is a position in a function: new instructions are appended to a list and have one span. A pass that
+//! keeps the list and the span itself implements [`Build::cursor`] and gets all other methods.
 
 use super::{BinOp, CastOp, CmpOp, Function, Inst, MathOp, Op, Region, Scalar, Type, UnOp, Value};
 use crate::diag::Span;
 
-/// Where instructions go.
+/// A position for new instructions.
 #[derive(Debug)]
 pub struct Cursor<'a> {
-    /// The function that gets new values. Its body may have been taken out of it.
+    /// The function that gets new values. Its body may be taken out of it.
     pub function: &'a mut Function,
-    /// New instructions go to its end.
+    /// The list that new instructions are appended to.
     pub out: &'a mut Vec<Inst>,
-    /// Where they come from.
+    /// The source location of new instructions.
     pub span: Span,
 }
 
 impl<'a> Cursor<'a> {
-    /// The end of a list.
+    /// A cursor at the end of a list.
     pub const fn new(function: &'a mut Function, out: &'a mut Vec<Inst>, span: Span) -> Self {
         Self { function, out, span }
     }
@@ -34,12 +34,12 @@ impl Build for Cursor<'_> {
     }
 }
 
-/// What makes instructions at a place. Results have the type of the first operand unless it says otherwise.
+/// Creates instructions at a position. Results have the type of the first operand unless stated otherwise.
 pub trait Build {
-    /// The place.
+    /// The position.
     fn cursor(&mut self) -> Cursor<'_>;
 
-    /// An operation with a result of that type.
+    /// An operation with a result of this type.
     fn push(&mut self, ty: Type, op: Op) -> Value {
         let at = self.cursor();
         at.function.emit(at.out, at.span, ty, op)
@@ -51,7 +51,7 @@ pub trait Build {
         at.out.push(Inst::effect(op, at.span));
     }
 
-    /// A constant with those bits in every lane.
+    /// A constant with these bits in every lane.
     fn bits(&mut self, ty: Type, bits: u64) -> Value {
         let at = self.cursor();
         at.function.emit_bits(at.out, at.span, ty, bits)
@@ -67,13 +67,13 @@ pub trait Build {
         self.cursor().function.ty(value)
     }
 
-    /// An operation of one operand.
+    /// An operation with one operand.
     fn un(&mut self, op: UnOp, a: Value) -> Value {
         let ty = self.type_of(a);
         self.push(ty, Op::Un(op, a))
     }
 
-    /// An operation of two operands of one type.
+    /// An operation with two operands of one type.
     fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
         let ty = self.type_of(a);
         self.push(ty, Op::Bin(op, a, b))
@@ -86,7 +86,7 @@ pub trait Build {
         self.bin(op, a, b)
     }
 
-    /// A comparison: a `bool`, or as many of them as there are lanes.
+    /// A comparison: a `bool`, or one per lane.
     fn cmp(&mut self, op: CmpOp, a: Value, b: Value) -> Value {
         let ty = self.type_of(a).with_scalar(Scalar::Bool);
         self.push(ty, Op::Cmp(op, a, b))
@@ -99,26 +99,26 @@ pub trait Build {
         self.cmp(op, a, b)
     }
 
-    /// A conversion to as many lanes of that scalar; the value itself where it has them already.
+    /// A cast to the same number of lanes of another scalar; the value itself if it already has this type.
     fn cast(&mut self, op: CastOp, a: Value, scalar: Scalar) -> Value {
         let from = self.type_of(a);
         let to = from.with_scalar(scalar);
         if from == to { a } else { self.push(to, Op::Cast(op, a)) }
     }
 
-    /// One of two values, of whose type the result is.
+    /// Selects one of two values; the result has their type.
     fn select(&mut self, condition: Value, a: Value, b: Value) -> Value {
         let ty = self.type_of(a);
         self.push(ty, Op::Select(condition, a, b))
     }
 
-    /// A function of one operand.
+    /// A mathematical function with one operand.
     fn math(&mut self, op: MathOp, a: Value) -> Value {
         let ty = self.type_of(a);
         self.push(ty, Op::Math(op, vec![a]))
     }
 
-    /// The address so many bytes behind another one.
+    /// A pointer plus an offset in bytes.
     fn ptr_add(&mut self, pointer: Value, offset: Value) -> Value {
         let ty = self.type_of(pointer);
         self.push(ty, Op::PtrAdd(pointer, offset))
@@ -130,7 +130,7 @@ pub trait Build {
         self.push(ty, Op::Extract(vector, lane))
     }
 
-    /// `if condition { } else { break values }`: the end of a loop where a condition does not hold.
+    /// `if condition { } else { break values }`: leaves the loop if a condition does not hold.
     fn break_unless(&mut self, cond: Value, values: Vec<Value>) {
         let span = self.cursor().span;
         let then = Region { insts: vec![Inst::effect(Op::Yield(Vec::new()), span)] };

@@ -1,9 +1,11 @@
-//! What combines with any number to give that number.
+//! Identity elements of operations.
+//!
+//! Example: `BinOp::Add.identity(Scalar::I32)` is 0.
 
 use super::{BinOp, Scalar};
 
 impl BinOp {
-    /// The bits of what a reduction or scan of nothing gives (OpenCL C 6.15.16).
+    /// The bits of the result of an empty reduction or scan (OpenCL C 6.15.16).
     pub fn identity(self, scalar: Scalar) -> u64 {
         let sign = 1 << (scalar.bits().max(1) - 1);
         let (one, infinity) = match scalar {
@@ -23,7 +25,7 @@ impl BinOp {
         }
     }
 
-    /// The bits of what changes no number at all: neither the sign of a zero, nor a NaN where nothing else is combined.
+    /// The bits of a value that changes no number: it keeps the sign of zeros, and NaN.
     pub fn neutral(self, scalar: Scalar) -> u64 {
         match self {
             Self::FAdd => 1 << (scalar.bits() - 1),

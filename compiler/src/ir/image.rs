@@ -1,11 +1,11 @@
-//! Functions of images in the IR: what the source asks for, until a launch knows the format of each image and the values of samplers and
-//! makes loads and stores of it (`image::expand`).
+//! Image functions in the IR. They stay as in the source until a launch knows the formats of images and the values of
+//! samplers, and expands them to loads and stores (`image::expand`).
 
 use serde::{Deserialize, Serialize};
 
 use super::{Scalar, Type};
 
-/// cl_image_format: the numbers are the API's, which OpenCL C shares (CLK_RGBA is CL_RGBA).
+/// cl_image_format. OpenCL C uses the API's numbers (CLK_RGBA is CL_RGBA).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ImageFormat {
     /// cl_channel_order
@@ -15,10 +15,10 @@ pub struct ImageFormat {
 }
 
 impl ImageFormat {
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     pub const fn element_size(self) -> u32 {
         let channels = match self.order {
-            // RG, RA and RGx; RGB and sRGB; what has four.
+            // RG, RA and RGx; RGB and sRGB; formats with four channels.
             0x10b2 | 0x10b3 | 0x10bb => 2,
             0x10b4 | 0x10bf => 3,
             0x10b5..=0x10b7 | 0x10bc | 0x10c0..=0x10c3 => 4,
@@ -34,31 +34,30 @@ impl ImageFormat {
         }
     }
 
-    /// The order in the upper half, the data type in the lower.
+    /// The order in the upper half, the data type in the lower half.
     pub const fn word(self) -> u32 {
         (self.order as u32) << 16 | self.data_type as u32
     }
 }
 
-/// An image, as its launch sees it. The first element is the first byte of the memory that is bound.
+/// An image in a launch. The first element is the first byte of the bound memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ImageDescriptor {
-    /// Elements in a row.
+    /// Elements per line.
     pub width: u32,
-    /// Rows; 1 for images of one dimension.
+    /// Number of lines; 1 for one-dimensional images.
     pub height: u32,
-    /// Slices of a three-dimensional image, else 1.
+    /// Slices of a three-dimensional image, otherwise 1.
     pub depth: u32,
-    /// Images of an array, else 1.
+    /// Number of images in an array, otherwise 1.
     pub array_size: u32,
-    /// Bytes from a row to the next.
+    /// Distance between lines in bytes.
     pub row_pitch: u32,
-    /// Bytes from a slice, or an image of an array, to the next.
+    /// Distance in bytes between slices, or between images of an array.
     pub slice_pitch: u32,
-    /// Its format.
     pub format: ImageFormat,
-    /// Levels of a mipmapped image, else 1. They follow each other without gaps, and each has half the width, height and depth of the one before, rounded down, but 1 at least;
-    /// the sizes and pitches above are those of the first.
+    /// Levels of a mipmapped image, otherwise 1. They are consecutive. Each has half the width, height and depth of
+    /// the previous one, rounded down, but at least 1. The sizes and pitches above belong to the first level.
     pub levels: u32,
 }
 
@@ -71,18 +70,18 @@ pub const FORMAT_WORD: u8 = 6;
 /// Index of the number of levels in [`ImageDescriptor::words`].
 pub const LEVELS_WORD: u8 = 7;
 
-/// Behind those: not of the descriptor, but which of the kernel's parameters the image is, counted from 0.
+/// Not part of the descriptor: the index of the kernel's image parameter, from 0.
 pub const PARAMETER_WORD: u8 = 8;
 
 impl ImageDescriptor {
-    /// As it is handed to a kernel: width, height, depth, array size, row pitch, slice pitch, format, levels.
+    /// The words that a kernel gets: width, height, depth, array size, row pitch, slice pitch, format, levels.
     pub const fn words(&self) -> [u32; WORDS as usize] {
         [self.width, self.height, self.depth, self.array_size, self.row_pitch, self.slice_pitch, self.format.word(), self.levels]
     }
 }
 
-/// The value of a sampler, as a launch hands it to a kernel: the bits of OpenCL C's CLK_ constants, and what of a mipmapped image they do not say. A constant of the source has the
-/// defaults of that.
+/// The value of a sampler in a launch: the bits of OpenCL C's CLK_ constants, and additional properties for mipmapped
+/// images. A constant in the source has defaults for these.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SamplerWord {
     /// CL_SAMPLER_NORMALIZED_COORDS
@@ -91,21 +90,22 @@ pub struct SamplerWord {
     pub addressing: u32,
     /// Whether CL_SAMPLER_FILTER_MODE is CL_FILTER_LINEAR.
     pub linear: bool,
-    /// Whether CL_SAMPLER_MIP_FILTER_MODE_KHR is that.
+    /// Whether CL_SAMPLER_MIP_FILTER_MODE_KHR is CL_FILTER_LINEAR.
     pub mip_linear: bool,
-    /// CL_SAMPLER_LOD_MIN_KHR and CL_SAMPLER_LOD_MAX_KHR: kept in 256ths of a level, of which texture units have no more.
+    /// CL_SAMPLER_LOD_MIN_KHR and CL_SAMPLER_LOD_MAX_KHR, in 256ths of a level, the precision of texture units.
     pub lods: (f32, f32),
 }
 
 impl SamplerWord {
-    /// CLK_FILTER_LINEAR of the levels.
+    /// CLK_FILTER_LINEAR for levels.
     const MIP_LINEAR: u32 = 0x40;
-    /// The largest number of 256ths that a bound of levels has; as the upper bound it is none.
+    /// The largest level bound in 256ths; as the upper bound it means no limit.
     const MOST: u32 = 0xfff;
 
-    /// In one word: CLK_ bits, in bits 8 to 19 the lower bound, in 20 to 31 what the upper one is less than [`Self::MOST`].
+    /// The word: CLK_ bits, the lower bound in bits 8 to 19, and [`Self::MOST`] minus the upper bound in bits 20 to
+    /// 31.
     pub const fn bits(self) -> u32 {
-        // Casts of floats stop at the bounds; what is no number is 0.
+        // Casts of floats saturate; NaN becomes 0.
         const fn fixed(lod: f32) -> u32 {
             let steps = (lod * 256.0 + 0.5) as u32;
             if steps < SamplerWord::MOST { steps } else { SamplerWord::MOST }
@@ -117,7 +117,7 @@ impl SamplerWord {
     }
 }
 
-/// How many coordinates an image has. An image of a buffer is like one of one dimension.
+/// The dimensions of an image. An image of a buffer is like a one-dimensional image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ImageShape {
     D1,
@@ -127,17 +127,18 @@ pub enum ImageShape {
     D3,
 }
 
-/// What a channel of a colour is.
+/// The channel type of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Colour {
     Float,
     Int,
     UInt,
-    /// Numbers of so many bytes that the image's memory is seen as, whatever its format; the first coordinate counts them. Eight bytes are two channels.
+    /// The image's memory as integers of N bytes, whatever its format; the first coordinate counts them. Eight bytes
+    /// are two channels.
     Raw(u8),
 }
 
-/// How an element is named.
+/// The type of the coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Coordinates {
     /// Integers, without a sampler.
@@ -148,34 +149,32 @@ pub enum Coordinates {
     Float,
 }
 
-/// Which level of a mipmapped image is meant (cl_khr_mipmap_image).
+/// How the level of a mipmapped image is chosen (cl_khr_mipmap_image).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Level {
-    /// The first one.
+    /// The first level.
     Base,
-    /// That of a number: a float where coordinates are floats, else an integer.
+    /// By number: a float if coordinates are floats, otherwise an integer.
     Lod,
-    /// That which the differences of the coordinates between neighbours in two directions ask for.
+    /// From the differences of the coordinates between neighbours in two directions.
     Gradients,
 }
 
-/// `read_image` or `write_image`. Operands: the image, the sampler where coordinates need one, the coordinates, what the level is chosen by; to write, a colour of four channels.
+/// `read_image` or `write_image`. Operands: the image, the sampler if coordinates need one, the coordinates, the
+/// level if given, and for writes a colour with four channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ImageCall {
-    /// `write_image`; its coordinates are plain.
+    /// `write_image`; it has integer coordinates.
     pub write: bool,
-    /// Of the image.
     pub shape: ImageShape,
-    /// Of the function.
     pub colour: Colour,
-    /// Of the call.
     pub coordinates: Coordinates,
-    /// Of the image; gradients go with coordinates that are floats.
+    /// The level; gradients require float coordinates.
     pub level: Level,
 }
 
 impl ImageShape {
-    /// Lanes of its coordinates.
+    /// Lanes of the coordinates.
     pub const fn lanes(self) -> u8 {
         match self {
             Self::D1 => 1,
@@ -184,7 +183,7 @@ impl ImageShape {
         }
     }
 
-    /// Lanes of the gradients of its coordinates: layers have none.
+    /// Lanes of the gradients of the coordinates: array layers have none.
     pub const fn gradient_lanes(self) -> u8 {
         match self {
             Self::D1 | Self::D1Array => 1,
@@ -205,12 +204,12 @@ impl ImageShape {
 }
 
 impl Colour {
-    /// What numbers of so many bytes (1, 2, 4 or 8) are.
+    /// Integers of 1, 2, 4 or 8 bytes.
     pub const fn raw(bytes: u32) -> Self {
         Self::Raw(bytes as u8)
     }
 
-    /// The format that an image is taken for.
+    /// The format that an image's memory is treated as.
     pub const fn format(self, image: ImageFormat) -> ImageFormat {
         let (r, rg) = (0x10b0, 0x10b2);
         let (uint8, uint16, uint32) = (0x10da, 0x10db, 0x10dc);
@@ -223,7 +222,7 @@ impl Colour {
         }
     }
 
-    /// Four channels.
+    /// The type of four channels.
     pub const fn ty(self) -> Type {
         Type::Vector(if matches!(self, Self::Float) { Scalar::F32 } else { Scalar::I32 }, 4)
     }
@@ -252,7 +251,7 @@ impl Coordinates {
 }
 
 impl Level {
-    /// What it adds to the name of a call.
+    /// The suffix in the name of a call.
     const fn suffix(self) -> &'static str {
         match self {
             Self::Base => "",
@@ -263,7 +262,7 @@ impl Level {
 }
 
 impl ImageCall {
-    /// Types of the operands but the image.
+    /// Types of the operands except the image.
     pub fn operands(self) -> Vec<Type> {
         let mut list = Vec::new();
         if self.coordinates != Coordinates::Plain {
@@ -287,13 +286,13 @@ impl ImageCall {
         if self.write { None } else { Some(self.colour.ty()) }
     }
 
-    /// As it stands in the text form.
+    /// The name in the text form.
     pub fn name(self) -> String {
         let what = if self.write { "write" } else { "read" };
         format!("{what}.{}.{}.{}{}", self.shape.name(), self.colour.name(), self.coordinates.name(), self.level.suffix())
     }
 
-    /// The call of that name.
+    /// The call with this name.
     pub fn parse(name: &str) -> Option<Self> {
         let shapes = [ImageShape::D1, ImageShape::D1Array, ImageShape::D2, ImageShape::D2Array, ImageShape::D3];
         let raw = [1, 2, 4, 8].map(Colour::Raw);

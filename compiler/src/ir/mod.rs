@@ -1,33 +1,35 @@
 //! The intermediate representation: typed, in SSA form over structured control flow, with real pointers in named address spaces.
 //!
 //! # Shape
-//! A [`Module`] has functions and module-level memory objects ([`GlobalVar`]). A [`Function`] has parameters, private variables
-//! ([`VarData`], memory of one work-item) and a body. The body is a [`Region`]: a list of instructions that own nested regions
-//! (`if`, `loop`, `switch`). There are no basic blocks, no jumps but `break`, `continue` and `return`, and no phis: an `if` or
-//! `switch` has results, given by the `yield` that ends each of its regions; a `loop` has parameters (loop-carried values, given by
-//! its operands at first and by `continue` later) and results (given by `break`).
+//! A [`Module`] has functions and module-level memory objects ([`GlobalVar`]). A [`Function`] has parameters, private
+//! variables ([`VarData`], memory of one work-item) and a body. The body is a [`Region`]: a list of instructions that
+//! own nested regions (`if`, `loop`, `switch`). There are no basic blocks, no phis, and no jumps except `break`,
+//! `continue` and `return`. An `if` or `switch` has results, which the `yield` at the end of each region provides. A
+//! `loop` has parameters (loop-carried values, initially its operands, then the values of `continue`) and results
+//! (the values of `break`).
 //!
 //! # Rules (the verifier checks them)
-//! * A value is defined once, before its uses, in the same region or in one that encloses it.
-//! * Every region ends in exactly one terminator, and nothing follows it: `yield` in the regions of `if` and `switch`;
-//!   `break`, `continue`, `return`, `unreachable` anywhere (the first two inside a loop; they mean the innermost *loop*:
-//!   a `switch` is no target of `break`, and cases never fall through). The body of a loop never ends in `yield`;
-//!   the body of a function ends in `return` or `unreachable`.
-//! * The values of `yield`, `break`, `continue` and `return` agree in number and type with the results or parameters that they give.
-//! * Integers are signless; `bool` (and vectors of it) is a type of its own, distinct from `i8`.
+//! A value is defined once, before its uses, in the same region or in an enclosing one.
+//! Every region ends in exactly one terminator: `yield` in the regions of `if` and `switch`; `break`, `continue`,
+//! `return`, `unreachable` anywhere (the first two inside a loop; they refer to the innermost *loop*: a `switch` is
+//! not a target of `break`, and cases never fall through). The body of a loop never ends in `yield`; the body of a
+//! function ends in `return` or `unreachable`.
+//! The values of `yield`, `break`, `continue` and `return` match the results or parameters in number and type.
+//! Integers are signless. `bool` (and vectors of it) is a separate type, distinct from `i8`.
 //! * Operands of element-wise operations have one type. A `select` may have a scalar `bool` condition for vectors.
-//! * An access names its alignment in bytes; it is a promise of the front end, and a power of two.
-//! * `private` memory is reached through [`Op::VarAddr`], module memory through [`Op::GlobalAddr`], buffers through the parameters
-//!   of kernels.
+//! An access names its alignment in bytes, a power of two. The front end guarantees it.
+//! `private` memory is accessed through [`Op::VarAddr`], module memory through [`Op::GlobalAddr`], buffers through
+//! the parameters of kernels.
 //!
 //! # Two stages
-//! The front end writes *memory form*: every OpenCL C variable is a private variable with loads and stores, regions yield nothing.
-//! `passes::inline` and `passes::sroa` bring it into SSA form. Both forms follow the rules above.
+//! The front end writes *memory form*: every OpenCL C variable is a private variable with loads and stores, and
+//! regions yield nothing. `passes::inline` and `passes::sroa` convert it to SSA form. Both forms follow the rules
+//! above.
 //!
-//! # Meaning
-//! Shifts take their amount modulo the width (OpenCL C 6.3.j). Integer division by zero and `INT_MIN / -1` give an unspecified value,
-//! never a trap. Pointers are byte addresses; [`Op::PtrAdd`] wraps. `load`s from private variables that were never stored
-//! give unspecified values.
+//! # Semantics
+//! Shift amounts are taken modulo the width (OpenCL C 6.3.j). Integer division by zero and `INT_MIN / -1` give an
+//! unspecified value and never trap. Pointers are byte addresses; [`Op::PtrAdd`] wraps. Loads from private variables
+//! without a previous store give unspecified values.
 
 #![allow(missing_docs, reason = "variants and fields whose name is the whole of their meaning")]
 
@@ -48,8 +50,8 @@ use crate::diag::Span;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How deep regions may nest: the front end refuses deeper sources, and passes refuse to inline beyond it, so that walking regions
-/// recursively is safe.
+/// Limit for the nesting of regions: the front end rejects deeper sources, and passes do not inline beyond it, so
+/// recursion over regions is safe.
 pub const MAX_NESTING: usize = 256;
 
 /// At this nesting both front ends stop nesting the code after a jump and guard it with a flag instead. Drivers limit
@@ -62,7 +64,7 @@ macro_rules! entity {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub struct $name(pub u32);
         impl $name {
-            /// The index into the table that this entity names an entry of.
+            /// The index in the table of this entity.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -78,6 +80,16 @@ macro_rules! entity {
             }
         }
     };
+}
+
+/// The number of the entity at an index of its table.
+///
+/// # Panics
+///
+/// If the table has more than 2^32 entries, so that two entities never get the same number.
+pub(crate) fn number(index: usize) -> u32 {
+    assert!(index <= u32::MAX as usize, "a function or module has more than 2^32 values, variables or instructions");
+    index as u32
 }
 
 entity!(
@@ -102,32 +114,32 @@ entity!(
 pub struct Module {
     /// Functions, indexed by [`Func`]. Helper functions and kernels alike.
     pub functions: Vec<Function>,
-    /// Memory objects of program scope and `__local` variables, indexed by [`Global`].
+    /// Program-scope variables and `__local` variables, indexed by [`Global`].
     pub globals: Vec<GlobalVar>,
 }
 
-/// A memory object that belongs to the module: a program-scope variable, a string literal, or a `__local` variable of a kernel.
+/// A memory object of the module: a program-scope variable, a string literal, or a `__local` variable of a kernel.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GlobalVar {
     /// Source name, for dumps and messages.
     pub name: String,
     /// `Local`, `Global` or `Constant`.
     pub space: Space,
-    /// Its size in bytes.
     pub size: u32,
-    /// Bytes, a power of two.
+    /// In bytes, a power of two.
     pub align: u32,
     /// Initial contents: `None` for `Local` and for zero-initialised memory; otherwise `size` bytes.
     pub init: Option<Vec<u8>>,
-    /// Places in `init` (and in zero memory) that hold addresses of other globals: written when the program is loaded.
+    /// Offsets in `init` (and in zero memory) with addresses of other globals: written when the program is loaded.
     pub relocs: Vec<Reloc>,
 }
 
 impl GlobalVar {
-    /// Alignment in bytes of a global in a program's memory, at least: one `vec4<u32>`, so that accesses of that size stay whole.
+    /// Minimum alignment in bytes of a global in a program's memory: one `vec4<u32>`, so that accesses of this size
+    /// are not split.
     pub const MIN_ALIGN: u32 = 16;
 
-    /// Alignment in bytes of the memory of a global, at most: a `Local` one is an object of its own.
+    /// An upper bound for the alignment in bytes of a global's memory: a `Local` one is a separate object.
     pub fn start_align(&self) -> u32 {
         match self.space {
             Space::Local => KernelParam::MEMORY,
@@ -141,7 +153,7 @@ impl GlobalVar {
 pub struct Reloc {
     /// Byte offset of the pointer in the global's memory.
     pub at: u32,
-    /// What it points to.
+    /// The pointee.
     pub target: Global,
     /// Byte offset in the target.
     pub addend: i64,
@@ -154,7 +166,7 @@ pub struct Function {
     pub name: String,
     /// Kernel data; `None` for helpers.
     pub kernel: Option<Kernel>,
-    /// Values that hold the parameters, in order. A kernel's struct parameter is a `ptr.constant` to its bytes.
+    /// The parameters in order. A kernel's struct parameter is a `ptr.constant` to its bytes.
     pub params: Vec<Value>,
     /// Types of what it returns, none of them `Void`: one at most as the front end writes functions, more where passes let results stand for memory.
     pub returns: Vec<Type>,
@@ -163,29 +175,30 @@ pub struct Function {
     /// Private variables, indexed by [`Var`].
     pub vars: Vec<VarData>,
     pub body: Region,
-    /// Whether the source asks for it never to be inlined (`noinline`), as long as that is possible.
+    /// Whether the source has `noinline`. Passes follow it where possible.
     pub no_inline: bool,
 }
 
-/// What is special about a kernel.
+/// Properties of a kernel.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Kernel {
-    /// How each parameter is passed, in order of the parameters.
+    /// How each parameter is passed, in order.
     pub params: Vec<KernelParam>,
     /// `__attribute__((reqd_work_group_size))`.
     pub reqd_work_group_size: Option<[u32; 3]>,
-    /// `__attribute__((intel_reqd_sub_group_size))`: a size that the device has.
+    /// `__attribute__((intel_reqd_sub_group_size))`: a size that the device supports.
     pub reqd_subgroup_size: Option<u32>,
-    /// Work-items of dimension 0 for which an invocation stands, as a power of two: 0 until `passes::coarsen` says otherwise.
+    /// Work-items of dimension 0 per invocation, as a power of two: 0 until `passes::coarsen` changes it.
     pub coarse: u8,
-    /// Whether its work-group memory is zero when it begins (`passes::zeroed`).
+    /// Whether its work-group memory is zeroed when it starts (`passes::zeroed`).
     pub zeroed: bool,
-    /// Whether no access claims more alignment than the object has that it starts from: true from `passes::infer_alignment` on, and checked by the verifier.
+    /// Whether no access claims more alignment than its base object has: true from `passes::infer_alignment` on; the
+    /// verifier checks it.
     pub aligned: bool,
 }
 
 impl Kernel {
-    /// Work-items of a subgroup, on a device where kernels that require no other size have so many.
+    /// The subgroup size, on a device with the default size `usual`.
     pub fn subgroup_size(&self, usual: u32) -> u32 {
         self.reqd_subgroup_size.unwrap_or(usual)
     }
@@ -196,40 +209,41 @@ impl Kernel {
 pub enum KernelParam {
     /// A scalar or vector, in the argument buffer.
     Value,
-    /// A struct or union of that size and alignment, in the argument buffer: the parameter is a `ptr.constant` to it.
+    /// A struct or union with this size and alignment, in the argument buffer: the parameter is a `ptr.constant` to
+    /// it.
     Bytes {
-        /// Its size in bytes.
         size: u32,
-        /// Its alignment in bytes, a power of two.
+        /// In bytes, a power of two.
         align: u32,
     },
     /// A pointer to a buffer (`__global` or `__constant`).
     Buffer {
         /// `Global` or `Constant`.
         space: Space,
-        /// Whether the source says that nothing is written through it (`const`, or constant space).
+        /// Whether the source declares that nothing is written through it (`const`, or constant space).
         read_only: bool,
         /// `restrict`.
         restrict: bool,
     },
-    /// A pointer to workgroup memory whose size the host gives.
+    /// A pointer to work-group memory; the host sets its size.
     Local {
-        /// Alignment of what it points to, in bytes.
+        /// Alignment of the pointee in bytes.
         align: u32,
     },
-    /// A sampler: its bits are in the launch key.
+    /// A sampler: its value is in the launch key.
     Sampler,
     /// An image: its format is in the launch key, its sizes are in the argument buffer.
     Image,
 }
 
 impl KernelParam {
-    /// Alignment in bytes of a structure in the argument buffer, at least: kernels read it in words.
+    /// Minimum alignment in bytes of a structure in the argument buffer: kernels read it as words.
     pub const STRUCTURE: u32 = 4;
-    /// Alignment in bytes of memory that the host allocates: that of the largest type, `long16` (CL_DEVICE_MEM_BASE_ADDR_ALIGN).
+    /// Alignment in bytes of memory from the host: the alignment of the largest type, `long16`
+    /// (CL_DEVICE_MEM_BASE_ADDR_ALIGN).
     pub const MEMORY: u32 = 128;
 
-    /// Alignment in bytes of the memory that a pointer parameter leads to, at most.
+    /// An upper bound for the alignment in bytes of a pointer parameter's memory.
     pub fn align(&self) -> u32 {
         match self {
             Self::Bytes { align, .. } => (*align).max(Self::STRUCTURE),
@@ -238,7 +252,6 @@ impl KernelParam {
     }
 }
 
-/// What is known of a value.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ValueData {
     pub ty: Type,
@@ -249,45 +262,43 @@ pub struct ValueData {
 pub struct VarData {
     /// Source name; empty for temporaries.
     pub name: String,
-    /// Its size in bytes.
     pub size: u32,
-    /// Bytes, a power of two.
+    /// In bytes, a power of two.
     pub align: u32,
 }
 
-/// A list of instructions, the last of which is a terminator.
+/// A list of instructions that ends in a terminator.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Region {
     /// In order of execution.
     pub insts: Vec<Inst>,
 }
 
-/// An operation, the values that it gives, and where in the source it comes from.
+/// An operation, its results, and its source location.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Inst {
-    /// What it does.
     pub op: Op,
-    /// Values that it defines: none or one, but for `if`, `switch`, `loop` and `call`, which may define several.
+    /// Values that it defines: none or one; `if`, `switch`, `loop` and `call` may define several.
     pub results: Vec<Value>,
-    /// Where it comes from.
+    /// Source location.
     #[serde(skip)]
     pub span: Span,
 }
 
-/// What a constant is made of.
+/// The value of a constant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Const {
     /// The bits of a scalar, zero-extended; floats by their IEEE bits; `bool` 0 or 1.
     Bits(u64),
-    /// One a lane.
+    /// One entry per lane.
     Lanes(Vec<u64>),
     /// The null pointer.
     Null,
-    /// Any value: whatever a program does not depend on.
+    /// Any value; the program does not depend on it.
     Undef,
 }
 
-/// Operations of one operand, element-wise.
+/// Element-wise operations with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum UnOp {
     /// Bitwise complement; negation of `bool`.
@@ -298,7 +309,7 @@ pub enum UnOp {
     FNeg,
 }
 
-/// Operations of two operands of one type, element-wise.
+/// Element-wise operations with two operands of one type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BinOp {
     Add,
@@ -316,11 +327,11 @@ pub enum BinOp {
     LShr,
     /// Arithmetic shift right, amount modulo the width.
     AShr,
-    /// Also of `bool`s.
+    /// Also for `bool`.
     And,
-    /// Also of `bool`s.
+    /// Also for `bool`.
     Or,
-    /// Also of `bool`s.
+    /// Also for `bool`.
     Xor,
     FAdd,
     FSub,
@@ -331,7 +342,7 @@ pub enum BinOp {
     UMin,
     SMax,
     UMax,
-    /// IEEE minNum: the other operand where one is a NaN (`fmin`).
+    /// IEEE minNum: the other operand if one is a NaN (`fmin`).
     FMin,
     FMax,
     /// High half of the full product, signed (`mul_hi`).
@@ -360,9 +371,9 @@ pub enum CmpOp {
     ULe,
     UGt,
     UGe,
-    /// Ordered comparisons: false where an operand is a NaN.
+    /// Ordered comparisons: false if an operand is a NaN.
     FEq,
-    /// Unordered: true where an operand is a NaN (C's `!=`).
+    /// Unordered: true if an operand is a NaN (C's `!=`).
     FNe,
     FLt,
     FLe,
@@ -379,7 +390,7 @@ pub enum CastOp {
     ZExt,
     /// From a narrower integer or `bool` (to 0 or -1).
     SExt,
-    /// Float to signed integer, toward zero; unspecified where it does not fit.
+    /// Float to signed integer, toward zero; unspecified if it does not fit.
     FToS,
     FToU,
     /// Signed integer to float, to nearest even.
@@ -387,7 +398,7 @@ pub enum CastOp {
     UToF,
     /// Between float types, to nearest even.
     FToF,
-    /// Same size, other type: between integers and floats, and between vectors of other lane counts.
+    /// Same size, other type: between integers and floats, and between vectors with different lane counts.
     Bitcast,
     /// Pointer to integer of the pointer's size.
     PtrToInt,
@@ -397,7 +408,7 @@ pub enum CastOp {
     SpaceCast,
 }
 
-/// Mathematical functions that a device offers, element-wise. What the library builds upon.
+/// Element-wise mathematical functions of the device, which the library uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MathOp {
     FAbs,
@@ -410,18 +421,19 @@ pub enum MathOp {
     /// Within the device's square root bound.
     Sqrt,
     RSqrt,
-    /// Truly fused multiply-add, one rounding (emulated where the device does not fuse).
+    /// Fused multiply-add with one rounding (emulated if the device does not fuse).
     Fma,
-    /// `a * b + c`, fused where the device does so quickly, two roundings otherwise (`mad`, and contraction in an expression).
+    /// `a * b + c`, fused if this is fast on the device, otherwise with two roundings (`mad`, and contraction in an
+    /// expression).
     FMulAdd,
-    /// The device's own function: nothing is promised of its accuracy.
+    /// The device's own function, without accuracy requirements.
     NativeSin,
     NativeCos,
     NativeTan,
     NativeExp2,
     NativeLog2,
     NativeRecip,
-    /// `x / y` by the device's quickest means.
+    /// `x / y` with the device's fastest method.
     NativeDivide,
     NativePow,
     /// Absolute value of a signed integer, as unsigned.
@@ -434,7 +446,7 @@ pub enum MathOp {
     ReverseBits,
 }
 
-/// Questions of a work-item about itself; dimension 0, 1 or 2 where one applies. Results are `i32`, unsigned.
+/// Queries of a work-item; with a dimension 0, 1 or 2 where applicable. Results are unsigned `i32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum WorkItem {
     /// Includes the global offset.
@@ -442,7 +454,7 @@ pub enum WorkItem {
     LocalId(u8),
     GroupId(u8),
     GlobalSize(u8),
-    /// The enqueued local size; the actual one of a smaller last group with `LocalSize`.
+    /// The enqueued local size; `LocalSize` is the actual size of a smaller last group.
     EnqueuedLocalSize(u8),
     LocalSize(u8),
     NumGroups(u8),
@@ -452,24 +464,24 @@ pub enum WorkItem {
     SubgroupLocalId,
     SubgroupId,
     NumSubgroups,
-    /// The identity of the buffer that a kernel's parameter of that index was given (see `crate::pointer::identity`).
+    /// The identity of the buffer passed for the kernel's parameter with this index (see `crate::pointer::identity`).
     ArgIdentity(u32),
-    /// The byte of that buffer's allocation at which the argument starts.
+    /// The offset in bytes of the argument in its allocation.
     ArgBase(u32),
-    /// Bytes of the argument.
+    /// Size of the argument in bytes, lower half.
     ArgSize(u32),
-    /// The upper half of the argument's bytes, of which `ArgSize` is the lower one.
+    /// Size of the argument in bytes, upper half.
     ArgSizeHigh(u32),
-    /// A half of the address of the argument's memory, where it is reached by that.
+    /// Half of the address of the argument's memory, if it is accessed by address.
     ArgAddress {
         /// The parameter's index.
         param: u32,
         /// Whether it is the upper half.
         high: bool,
     },
-    /// The byte of the common buffer at which a folded argument is.
-    ArgFold(u32),
-    /// The byte of the argument's range at which the pointer that the host has set points, where that is not the first.
+    /// The offset in bytes of a merged argument in the common buffer.
+    ArgMergedOffset(u32),
+    /// The offset in bytes of the pointer in the argument's range, if it is not 0.
     ArgStart(u32),
     /// A word of `image::ImageDescriptor::words` of a kernel's image parameter.
     ArgImage {
@@ -493,7 +505,7 @@ pub enum AtomicOp {
     UMin,
     UMax,
     Xchg,
-    /// On floats, where the device has it.
+    /// On floats, if the device supports it.
     FAdd,
     FMin,
     FMax,
@@ -501,32 +513,32 @@ pub enum AtomicOp {
     Store,
 }
 
-/// Operations of the work-items of a group together: all of them (of a subgroup: those that are active) get there.
+/// Collective operations of the work-items of a group, which all of them reach (for a subgroup: the active ones).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum GroupOp {
-    /// Whether a `bool` is true for all of them.
+    /// Whether a `bool` is true for all work-items.
     All,
     Any,
-    /// value, index in the group (`i32`, the same for all): that work-item's value.
+    /// value, index in the group (`i32`, uniform): the value of this work-item.
     Broadcast,
-    /// Of all values, in any order.
+    /// Combines all values, in any order.
     Reduce(BinOp),
-    /// Of the values of the work-items up to this one, in order of their index.
+    /// Combines the values of the work-items up to this one, in order of their index.
     ScanInclusive(BinOp),
-    /// Of the values of the work-items before this one; the operation's identity for the first.
+    /// Combines the values of the work-items before this one; the operation's identity for the first.
     ScanExclusive(BinOp),
-    /// Subgroups only: value, cluster size (`i32`, a power of two, the same for all). Of the values of the active work-items among each so many,
-    /// in order of their index.
+    /// Subgroups only: value, cluster size (`i32`, a power of two, uniform). Combines the values of the active
+    /// work-items in each cluster, in order of their index.
     ActiveReduce(BinOp),
-    /// The same of those up to this one.
+    /// Like `ActiveReduce`, up to this work-item.
     ActiveInclusive(BinOp),
-    /// The same of those before this one; the operation's identity for the first.
+    /// Like `ActiveReduce`, before this work-item; the operation's identity for the first.
     ActiveExclusive(BinOp),
     /// Subgroups only: the value of the first active work-item.
     BroadcastFirst,
-    /// Subgroups only: for which active work-items a `bool` is true; four times 32 bits.
+    /// Subgroups only: the active work-items for which a `bool` is true, as four words.
     Ballot,
-    /// Subgroups only: value, index; unspecified where that work-item is not active.
+    /// Subgroups only: value, index; unspecified if that work-item is not active.
     Shuffle,
     /// The index exclusive-or the second operand.
     ShuffleXor,
@@ -538,7 +550,7 @@ pub enum GroupOp {
     Barrier,
 }
 
-/// What a barrier or fence orders.
+/// The memory that a barrier or fence orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fence {
     /// CLK_LOCAL_MEM_FENCE.
@@ -549,14 +561,14 @@ pub struct Fence {
     pub image: bool,
 }
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Op {
     Const(Const),
     Un(UnOp, Value),
     Bin(BinOp, Value, Value),
     Cmp(CmpOp, Value, Value),
-    /// The result's type is the target's.
+    /// The result has the target type.
     Cast(CastOp, Value),
     /// condition, value if true, value if false.
     Select(Value, Value, Value),
@@ -565,11 +577,11 @@ pub enum Op {
     All(Value),
     Any(Value),
 
-    /// One scalar a lane.
+    /// One scalar per lane.
     Construct(Vec<Value>),
     Splat(Value),
     Extract(Value, u8),
-    /// Lane by run-time index (`i32`); unspecified where it is out of range.
+    /// A lane selected by a run-time index (`i32`); unspecified if it is out of range.
     ExtractDyn(Value, Value),
     /// vector, lane, scalar.
     Insert(Value, u8, Value),
@@ -595,7 +607,7 @@ pub enum Op {
         align: u32,
         volatile: bool,
     },
-    /// Copies `size` bytes between memories that do not overlap (or are the same).
+    /// Copies `size` bytes between memories that do not overlap (or are identical).
     Copy {
         dst: Value,
         src: Value,
@@ -608,12 +620,13 @@ pub enum Op {
         size: u32,
         align: u32,
     },
-    /// Relaxed, within the device: [`Op::MemFence`] orders. The result is the old value (`Store` has none, `Load` no operand).
+    /// Relaxed, with device scope; [`Op::MemFence`] orders. The result is the old value (`Store` has none, `Load` no
+    /// operand).
     Atomic {
         op: AtomicOp,
         ptr: Value,
         value: Option<Value>,
-        /// Type of the memory: `i32`, `i64`, `f32`, `f64`, and for halves `i16` and `f16`.
+        /// Type of the memory: `i32`, `i64`, `f32`, `f64`; for halves `i16` and `f16`.
         ty: Scalar,
     },
     /// The result is the old value.
@@ -627,7 +640,8 @@ pub enum Op {
     Barrier(Fence),
     /// Memory fence without execution barrier.
     MemFence(Fence),
-    /// An operation of a work-group or, with `sub`, of a subgroup. The result has the type of the first operand; `Ballot`'s is `i32x4`.
+    /// A work-group operation or, with `sub`, a subgroup operation. The result has the type of the first operand;
+    /// `Ballot`'s is `i32x4`.
     Group {
         sub: bool,
         op: GroupOp,
@@ -649,14 +663,17 @@ pub enum Op {
         args: Vec<Value>,
     },
 
-    /// Tells where kernels are checked for it that a component of the first value is a NaN although those of the others, which it was made of, are numbers. They are floats of one
-    /// scalar type; one that has as many components as the first goes with it component by component, any other with each. `part`: of which component of the source's vector this is.
+    /// For instrumented kernels: reports if a component of the first value is a NaN although the components that it
+    /// was computed from are numbers. All values are floats of one scalar type. A value with as many components as
+    /// the first is compared component by component, any other with each. `part`: the component of the source's
+    /// vector.
     NanCheck {
         values: Vec<Value>,
         part: Option<u8>,
     },
 
-    /// A clock of the device's at this moment, or of the subgroup's with `sub`: its words, the low one first (`i32x2`).
+    /// The current value of the device's clock, or of the subgroup's with `sub`, as words, the low one first
+    /// (`i32x2`).
     Clock {
         sub: bool,
     },
@@ -668,7 +685,7 @@ pub enum Op {
         then: Region,
         els: Region,
     },
-    /// The body runs until `break`.
+    /// The body repeats until `break`.
     Loop {
         init: Vec<Value>,
         params: Vec<Value>,
@@ -676,7 +693,7 @@ pub enum Op {
         /// A hint from the source (`opencl_unroll_hint`): `Some(0)` full, `Some(1)` never.
         unroll: Option<u32>,
     },
-    /// An integer selector; each case has the values for which its region runs.
+    /// An integer selector; each case has the values that select its region.
     Switch {
         selector: Value,
         cases: Vec<(Vec<u64>, Region)>,
@@ -691,7 +708,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// Whether this ends a region.
+    /// Whether this terminates a region.
     pub const fn is_terminator(&self) -> bool {
         matches!(self, Self::Yield(_) | Self::Break(_) | Self::Continue(_) | Self::Return(_) | Self::Unreachable)
     }
@@ -712,21 +729,21 @@ impl Function {
         }
     }
 
-    /// A new value of a type, not yet defined by anything.
+    /// A new value of a type, without a definition.
     pub fn new_value(&mut self, ty: Type) -> Value {
-        let value = Value(u32::try_from(self.values.len()).unwrap_or(u32::MAX));
+        let value = Value(number(self.values.len()));
         self.values.push(ValueData { ty });
         value
     }
 
     /// A new private variable.
     pub fn new_var(&mut self, name: impl Into<String>, size: u32, align: u32) -> Var {
-        let var = Var(u32::try_from(self.vars.len()).unwrap_or(u32::MAX));
+        let var = Var(number(self.vars.len()));
         self.vars.push(VarData { name: name.into(), size, align });
         var
     }
 
-    /// The type of the one value that it returns, `Void` where it returns none.
+    /// The type of the single returned value; `Void` if none is returned.
     pub fn returned(&self) -> Type {
         self.returns.first().copied().unwrap_or(Type::Void)
     }

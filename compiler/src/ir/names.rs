@@ -1,4 +1,6 @@
-//! The spelling of operations in the text form: one table, used by the writer and the reader.
+//! The spelling of operations in the text form: one table for the writer and the reader.
+//!
+//! Example: `BinOp::UDiv` is `udiv`.
 
 use super::{AtomicOp, BinOp, CastOp, CmpOp, GroupOp, MathOp, UnOp};
 
@@ -12,7 +14,7 @@ macro_rules! names {
                 }
             }
 
-            /// The operation of that spelling.
+            /// The operation with this spelling.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name {
                     $($name => Some(Self::$variant),)*
@@ -23,7 +25,7 @@ macro_rules! names {
     };
 }
 
-/// Names of the operations of groups that have no other operation in them.
+/// Names of the collective operations without a nested operation.
 const GROUP: [(&str, GroupOp); 10] = [
     ("all", GroupOp::All),
     ("any", GroupOp::Any),
@@ -38,7 +40,7 @@ const GROUP: [(&str, GroupOp); 10] = [
 ];
 
 impl GroupOp {
-    /// The spelling in the text form, without that of the operation of a reduction or scan.
+    /// The spelling in the text form, without the operation of a reduction or scan.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reduce(_) => "reduce",
@@ -51,7 +53,7 @@ impl GroupOp {
         }
     }
 
-    /// What a reduction or scan combines by.
+    /// The operation of a reduction or scan.
     pub const fn combines(self) -> Option<BinOp> {
         match self {
             Self::Reduce(op)
@@ -64,7 +66,7 @@ impl GroupOp {
         }
     }
 
-    /// The operation of that spelling, if it is no reduction or scan.
+    /// The operation with this spelling, except reductions and scans.
     pub fn plain(name: &str) -> Option<Self> {
         GROUP.iter().find(|(known, _)| *known == name).map(|(_, op)| *op)
     }

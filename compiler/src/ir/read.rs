@@ -1,4 +1,6 @@
-//! The text form, read. Made for tests: the first error ends the reading and names its line. What is read is not verified.
+//! Parser for the text form, for tests. It stops at the first error and reports its line. It does not verify the IR.
+//!
+//! Example: `read_module("func @f0 \"f\" () { return }")`.
 
 use super::image::ImageCall;
 use super::{
@@ -7,22 +9,22 @@ use super::{
 };
 use crate::diag::Span;
 
-/// Why a text is no module.
+/// A syntax error in the text form.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("line {line}: {message}")]
 pub struct ReadError {
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong.
     pub message: String,
 }
 
 type Result<T> = std::result::Result<T, ReadError>;
 
-/// Reads a module. `;` begins a comment that runs to the end of the line.
+/// Reads a module. `;` starts a comment that extends to the end of the line.
 ///
 /// # Errors
-/// At the first thing that is not in the text form.
+///
+/// The text is not in the text form.
 pub fn read_module(text: &str) -> Result<Module> {
     let mut reader = Reader { tokens: tokenize(text)?, pos: 0, values: Vec::new() };
     let mut module = Module::default();
@@ -190,7 +192,7 @@ impl Reader {
         Ok(values)
     }
 
-    /// Whether a `%N:` follows: the next instruction, not an operand.
+    /// Whether `%N:` follows, which starts the next instruction.
     fn next_is_definition(&self) -> bool {
         self.tokens.get(self.pos + 1).is_some_and(|t| t.text == ":")
     }
@@ -511,7 +513,7 @@ impl Reader {
                 let sub = match self.next()?.as_str() {
                     "sub" => true,
                     "work" => false,
-                    other => return Err(self.error(format!("`{other}` is no kind of group"))),
+                    other => return Err(self.error(format!("`{other}` is not a kind of group"))),
                 };
                 let op = self.group_op()?;
                 Op::Group { sub, op, args: self.comma_values()? }
@@ -520,7 +522,7 @@ impl Reader {
                 let part = match self.next()?.as_str() {
                     "whole" => None,
                     "part" => Some(self.number()?),
-                    other => return Err(self.error(format!("`{other}` is not of a NaN's check"))),
+                    other => return Err(self.error(format!("`{other}` is not an operand of `nan_check`"))),
                 };
                 Op::NanCheck { values: self.comma_values()?, part }
             }
@@ -535,7 +537,7 @@ impl Reader {
             }
             "image" => {
                 let name = self.next()?;
-                let call = ImageCall::parse(&name).ok_or_else(|| self.error(format!("`{name}` is no function of images")))?;
+                let call = ImageCall::parse(&name).ok_or_else(|| self.error(format!("`{name}` is not an image function")))?;
                 Op::Image { call, args: self.comma_values()? }
             }
             "image_word" => Op::ImageWord { image: self.value()?, word: self.number()? },
@@ -576,7 +578,7 @@ impl Reader {
             "active_reduce" => combined(GroupOp::ActiveReduce),
             "active_inclusive" => combined(GroupOp::ActiveInclusive),
             "active_exclusive" => combined(GroupOp::ActiveExclusive),
-            other => GroupOp::plain(other).ok_or_else(|| self.error(format!("unknown operation `{other}` of a group"))),
+            other => GroupOp::plain(other).ok_or_else(|| self.error(format!("unknown group operation `{other}`"))),
         }
     }
 
@@ -634,7 +636,7 @@ impl Reader {
             "arg_size" => WorkItem::ArgSize(self.number()?),
             "arg_size_high" => WorkItem::ArgSizeHigh(self.number()?),
             "arg_address" => WorkItem::ArgAddress { param: self.number()?, high: self.number::<u8>()? != 0 },
-            "arg_fold" => WorkItem::ArgFold(self.number()?),
+            "arg_merged_offset" => WorkItem::ArgMergedOffset(self.number()?),
             "arg_start" => WorkItem::ArgStart(self.number()?),
             "arg_image" => WorkItem::ArgImage { param: self.number()?, word: self.number()? },
             _ => return Err(self.error(format!("unknown work-item function `{name}`"))),

@@ -1,10 +1,13 @@
-//! First-class types of the IR. Aggregates do not exist here: memory is bytes, a struct is a variable or a range of a buffer.
+//! First-class types of the IR. There are no aggregates: memory consists of bytes, and a struct is a variable or a
+//! range of a buffer.
+//!
+//! Example: `float3` is `Type::Vector(Scalar::F32, 3)`.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An address space (OpenCL C 6.7), as part of a pointer's type and of a memory object.
+/// An address space (OpenCL C 6.7) of a pointer type or memory object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Space {
     /// Function memory of one work-item: variables ([`super::Var`]).
@@ -13,16 +16,18 @@ pub enum Space {
     Local,
     /// Buffers, program-scope `__global` variables.
     Global,
-    /// Read-only memory: `__constant` arguments, program-scope constants, string literals, by-value aggregate arguments of kernels.
+    /// Read-only memory: `__constant` arguments, program-scope constants, string literals, aggregates passed by value
+    /// to kernels.
     Constant,
-    /// Private, local or global, known at run time only.
+    /// Private, local or global; only known at run time.
     Generic,
 }
 
-/// A scalar. Integers carry no sign: operations do. [`Scalar::Bool`] has no size in memory and is never loaded or stored.
+/// A scalar. Integers are signless; operations have a sign. [`Scalar::Bool`] has no size in memory and is never
+/// loaded or stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Scalar {
-    /// One bit: results of comparisons, conditions.
+    /// One bit: results of comparisons, and conditions.
     Bool,
     /// 8-bit integer.
     I8,
@@ -81,7 +86,7 @@ impl Scalar {
         }
     }
 
-    /// The number that bits, zero-extended, are as a signed integer of this width.
+    /// The signed integer of this width with these zero-extended bits.
     pub const fn sign_extend(self, bits: u64) -> i64 {
         let unused = 64 - self.bits();
         (bits << unused).cast_signed() >> unused
@@ -96,17 +101,16 @@ impl Scalar {
     }
 }
 
-/// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Type {
-    /// No value (functions' return type only).
+    /// No value (only as the return type of functions).
     Void,
     /// One scalar.
     Scalar(Scalar),
-    /// 2, 3, 4, 8 or 16 lanes. Three lanes take the memory of four where OpenCL C says so: the size of an access is
-    /// always the lanes' (12 bytes for a `float3`), layout is the front end's matter.
+    /// 2, 3, 4, 8 or 16 lanes. Three lanes take the memory of four where OpenCL C requires it. The size of an access
+    /// is always the size of the lanes (12 bytes for a `float3`); the front end handles the layout.
     Vector(Scalar, u8),
-    /// An address in a space. 8 bytes in memory where the target has 64-bit integers, 4 otherwise.
+    /// An address in a space. 8 bytes in memory if the target has 64-bit integers, otherwise 4.
     Ptr(Space),
 }
 
@@ -144,7 +148,7 @@ impl Type {
         Self::of(scalar, self.lanes())
     }
 
-    /// Bytes that a load or store of this type touches (12 for three 4-byte lanes), for pointers `ptr_size`.
+    /// Size in bytes of a load or store of this type (12 for three 4-byte lanes), with pointers of `ptr_size` bytes.
     pub const fn access_size(self, ptr_size: u32) -> u32 {
         match self {
             Self::Void => 0,

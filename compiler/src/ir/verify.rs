@@ -1,10 +1,11 @@
-//! Checks the rules of the IR. A failure is a defect of the compiler, whatever the source was.
+//! The IR verifier. An error is a defect of the compiler, whatever the source is.
 //!
-//! 1. A value is defined once, before its uses, in the region of the use or one that encloses it.
-//! 2. Every region ends in one terminator, and nothing follows it; `yield` only in `if` and `switch`, `break` and `continue` only in loops.
-//! 3. `yield`, `break`, `continue`, `return`, calls and loop operands agree in number and type with what they give values to.
+//! 1. A value is defined once, before its uses, in the region of the use or an enclosing one.
+//! 2. Every region ends in its only terminator; `yield` only in `if` and `switch`, `break` and `continue` only in
+//! loops.
+//! 3. `yield`, `break`, `continue`, `return`, calls and loop operands match their targets in number and type.
 //! 4. Operand and result types fit the operation.
-//! 5. After `passes::infer_alignment` no access of a kernel claims more alignment than the object has that its pointer leads to.
+//! 5. After `passes::infer_alignment` no access of a kernel claims more alignment than its base object has.
 //! 6. Entities exist; alignments are powers of two; nesting stays below [`super::MAX_NESTING`].
 
 use super::image::ImageCall;
@@ -14,22 +15,22 @@ use super::{
     Value,
 };
 
-/// A rule that does not hold.
+/// A violated rule.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{function}: {message}\n    {inst}")]
 pub struct VerifyError {
     /// The function's name.
     pub function: String,
-    /// The rule.
     pub message: String,
     /// The instruction in text form.
     pub inst: String,
 }
 
-/// Checks a module.
+/// Verifies a module.
 ///
 /// # Errors
-/// All that was found, in order; never an empty list.
+///
+/// All violations in order; never an empty list.
 pub fn verify(module: &Module) -> Result<(), Vec<VerifyError>> {
     let mut errors = Vec::new();
     for function in &module.functions {
@@ -38,7 +39,7 @@ pub fn verify(module: &Module) -> Result<(), Vec<VerifyError>> {
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// Checks one function of a module.
+/// Verifies one function of a module.
 ///
 /// # Errors
 /// As [`verify`].
@@ -48,7 +49,7 @@ pub fn verify_function(module: &Module, function: &Function) -> Result<(), Vec<V
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// Which terminators a region may end in, and the types that they give.
+/// The terminators that a region may end in, and the types that they pass.
 #[derive(Clone, Copy)]
 struct Context<'a> {
     yields: Option<&'a [Value]>,
@@ -60,17 +61,17 @@ struct Context<'a> {
 struct Verifier<'a> {
     module: &'a Module,
     function: &'a Function,
-    /// Defined at all, and in scope here.
+    /// Whether each value is defined; the next table says whether it is in scope.
     defined: Vec<bool>,
     scope: Vec<bool>,
-    /// Alignment in bytes of the object that a pointer leads to, at most; `u32::MAX` where it is not known.
+    /// An upper bound for the alignment in bytes of a pointer's object; `u32::MAX` if unknown.
     root_align: Vec<u32>,
     errors: &'a mut Vec<VerifyError>,
 }
 
 type Check = Result<(), String>;
 
-/// Types as a message names them.
+/// A list of types for messages.
 fn listed(types: &[Type]) -> String {
     if types.is_empty() { "nothing".to_owned() } else { types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ") }
 }
@@ -250,7 +251,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Rule 5: notes which object a pointer leads to, and compares the alignment of an access with it.
+    /// Rule 5: records the object of a pointer, and compares the alignment of an access with it.
     fn alignment(&mut self, op: &Op, inst: &Inst) -> Check {
         if !self.function.kernel.as_ref().is_some_and(|kernel| kernel.aligned) {
             return Ok(());
@@ -311,7 +312,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// The type that the operation's result has; the declared one where the operation has a choice.
+    /// The type of the operation's result; the declared type if the operation allows several.
     fn result_type(&self, op: &Op, inst: &Inst) -> Result<Option<Type>, String> {
         let declared = inst.results.first().and_then(|r| self.function.values.get(r.index())).map_or(Type::Void, |v| v.ty);
         Ok(Some(match op {
@@ -559,7 +560,7 @@ impl<'a> Verifier<'a> {
         Ok(Some(if op == GroupOp::Ballot { Type::Vector(Scalar::I32, 4) } else { ty }))
     }
 
-    /// The types of what the function returns.
+    /// The types of the function's results.
     fn call(&self, func: Func, args: &[Value]) -> Result<&[Type], String> {
         let callee = self.module.functions.get(func.index()).ok_or_else(|| format!("no function {func}"))?;
         require(callee.params.len() == args.len(), || format!("{} arguments for {} parameters", args.len(), callee.params.len()))?;

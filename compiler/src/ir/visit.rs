@@ -1,7 +1,8 @@
-//! Walking and changing instructions without a match over every operation: operands, nested regions, properties.
+//! Traversal and generic access to instructions: operands, nested regions, properties.
 //!
-//! "Operands" are those of the instruction itself, never those of nested regions. The values that a `loop` starts with are its
-//! operands; the values of its `continue`s are operands of these.
+//! Operands belong to the instruction itself, never to nested regions. The initial values of a `loop` are its
+//! operands; the values of a `continue` are operands of the `continue`. Example: the operands of `if %c { ... }` are
+//! `%c` alone.
 
 use super::{CmpOp, Const, Function, Inst, Op, Region, Scalar, Space, Type, Value};
 use crate::diag::Span;
@@ -126,7 +127,7 @@ impl Op {
         }
     }
 
-    /// The nested regions: of an `if` first `then`; of a `switch` the default last.
+    /// The nested regions: for an `if`, `then` first; for a `switch`, the default last.
     pub fn regions(&self) -> SmallVec<[&Region; 2]> {
         match self {
             Self::If { then, els, .. } => SmallVec::from_buf([then, els]),
@@ -146,8 +147,8 @@ impl Op {
         }
     }
 
-    /// Whether the result depends on the operands alone and nothing else happens: such an instruction may be removed, repeated, merged
-    /// with an equal one, and executed where it was not before. Loads and calls are not pure.
+    /// Whether the result only depends on the operands and there is no effect. Such an instruction may be removed,
+    /// repeated, merged with an equal one, and speculated. Loads and calls are not pure.
     pub const fn is_pure(&self) -> bool {
         matches!(
             self,
@@ -177,7 +178,7 @@ impl Op {
 }
 
 impl CmpOp {
-    /// The comparison that holds where this one does not. None for ordered ones: a NaN makes both false.
+    /// The negated comparison. `None` for ordered ones: a NaN makes both false.
     pub const fn inverse(self) -> Option<Self> {
         Some(match self {
             Self::Eq => Self::Ne,
@@ -196,7 +197,7 @@ impl CmpOp {
         })
     }
 
-    /// The comparison with its operands exchanged.
+    /// The comparison with swapped operands.
     pub const fn mirrored(self) -> Self {
         match self {
             Self::SLt => Self::SGt,
@@ -229,12 +230,12 @@ impl Region {
         self.insts.last().map(|inst| &inst.op).filter(|op| op.is_terminator())
     }
 
-    /// Whether control can reach the end of the region and go on behind the instruction that owns it.
+    /// Whether control can reach the end of the region and continue after the owning instruction.
     pub fn yields(&self) -> bool {
         matches!(self.terminator(), Some(Op::Yield(_)))
     }
 
-    /// Calls `f` with every instruction, nested ones after the one that owns them.
+    /// Calls `f` with every instruction; nested ones follow their owner.
     pub fn walk(&self, f: &mut dyn FnMut(&Inst)) {
         for inst in &self.insts {
             f(inst);
@@ -244,7 +245,7 @@ impl Region {
         }
     }
 
-    /// Calls `f` with every instruction, nested ones after the one that owns them.
+    /// Calls `f` with every instruction; nested ones follow their owner.
     pub fn walk_mut(&mut self, f: &mut dyn FnMut(&mut Inst)) {
         for inst in &mut self.insts {
             f(inst);
@@ -254,14 +255,14 @@ impl Region {
         }
     }
 
-    /// Number of instructions, nested ones included.
+    /// Number of instructions, including nested ones.
     pub fn size(&self) -> usize {
         let mut count = 0;
         self.walk(&mut |_| count += 1);
         count
     }
 
-    /// How many regions nest, this one included. Stops counting at `limit`.
+    /// The nesting depth, including this region. Stops counting at `limit`.
     pub fn depth(&self, limit: usize) -> usize {
         if limit == 0 {
             return 0;
@@ -269,7 +270,7 @@ impl Region {
         1 + self.insts.iter().flat_map(|inst| inst.op.regions()).map(|region| region.depth(limit - 1)).max().unwrap_or(0)
     }
 
-    /// Calls `f` with every `break` and `continue` that belongs to the loop whose body this region is (or is a part of).
+    /// Calls `f` with every `break` and `continue` of the loop that this region is (part of) the body of.
     pub fn for_each_jump(&self, f: &mut dyn FnMut(&Op)) {
         for inst in &self.insts {
             match &inst.op {
@@ -280,7 +281,7 @@ impl Region {
         }
     }
 
-    /// As [`Self::for_each_jump`], with the instructions to change.
+    /// Like [`Self::for_each_jump`], with mutable access.
     pub fn for_each_jump_mut(&mut self, f: &mut dyn FnMut(&mut Op)) {
         for inst in &mut self.insts {
             match &mut inst.op {
@@ -307,7 +308,7 @@ impl Function {
 }
 
 impl Const {
-    /// The bits of a scalar, or those that all lanes of a vector have.
+    /// The bits of a scalar, or of a vector with equal lanes.
     pub fn bits(&self) -> Option<u64> {
         match self {
             Self::Bits(bits) => Some(*bits),
@@ -316,7 +317,7 @@ impl Const {
         }
     }
 
-    /// The constant of a scalar or vector type with `bits`, cut to the scalar's width, in every lane.
+    /// The constant of a scalar or vector type with `bits`, truncated to the scalar's width, in every lane.
     pub fn splat(ty: Type, bits: u64) -> Self {
         let bits = bits & ty.scalar().map_or(u64::MAX, Scalar::mask);
         match ty {

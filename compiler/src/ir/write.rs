@@ -1,4 +1,4 @@
-//! The text form, written. [`super::read`] reads it back to the same module (spans excepted).
+//! Prints the text form. [`super::read`] reads it back to the same module, without spans.
 //!
 //! ```text
 //! global @g0 "tile" local size=256 align=4
@@ -29,7 +29,7 @@ impl Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut first = true;
         for (i, global) in self.globals.iter().enumerate() {
-            write_global(f, Global(index(i)), global)?;
+            write_global(f, Global(super::number(i)), global)?;
             first = false;
         }
         for (i, function) in self.functions.iter().enumerate() {
@@ -37,14 +37,10 @@ impl Display for Module {
                 writeln!(f)?;
             }
             first = false;
-            write_function(f, Func(index(i)), function)?;
+            write_function(f, Func(super::number(i)), function)?;
         }
         Ok(())
     }
-}
-
-fn index(i: usize) -> u32 {
-    u32::try_from(i).unwrap_or(u32::MAX)
 }
 
 fn write_global(f: &mut dyn fmt::Write, id: Global, global: &GlobalVar) -> fmt::Result {
@@ -97,7 +93,7 @@ fn write_function(f: &mut dyn fmt::Write, id: Func, function: &Function) -> fmt:
     }
     f.write_str(" {\n")?;
     for (i, var) in function.vars.iter().enumerate() {
-        writeln!(f, "  var {} {:?} size={} align={}", Var(index(i)), var.name, var.size, var.align)?;
+        writeln!(f, "  var {} {:?} size={} align={}", Var(super::number(i)), var.name, var.size, var.align)?;
     }
     write_region(f, function, &function.body, 1)?;
     f.write_str("}\n")
@@ -130,7 +126,7 @@ fn write_region(f: &mut dyn fmt::Write, function: &Function, region: &Region, de
     Ok(())
 }
 
-/// Writes one instruction (with its regions), as verifier messages and dumps need it.
+/// Prints one instruction with its regions, for verifier messages and dumps.
 pub fn inst_to_string(function: &Function, inst: &Inst) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -381,7 +377,7 @@ const fn work_item_name(w: WorkItem) -> (&'static str, Option<u32>) {
         WorkItem::ArgSize(index) => ("arg_size", Some(index)),
         WorkItem::ArgSizeHigh(index) => ("arg_size_high", Some(index)),
         WorkItem::ArgAddress { param, .. } => ("arg_address", Some(param)),
-        WorkItem::ArgFold(index) => ("arg_fold", Some(index)),
+        WorkItem::ArgMergedOffset(index) => ("arg_merged_offset", Some(index)),
         WorkItem::ArgStart(index) => ("arg_start", Some(index)),
         WorkItem::ArgImage { param, .. } => ("arg_image", Some(param)),
     }

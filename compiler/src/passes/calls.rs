@@ -9,7 +9,7 @@ use crate::ir::{self, Func};
 
 /// The numbers of all functions.
 pub(crate) fn functions(module: &ir::Module) -> impl DoubleEndedIterator<Item = Func> + use<> {
-    (0..u32::try_from(module.functions.len()).unwrap_or(u32::MAX)).map(Func)
+    (0..crate::ir::number(module.functions.len())).map(Func)
 }
 
 /// The functions in `roots` and their callees, each after all of its callees.

@@ -119,7 +119,7 @@ impl<'f> Marker<'f> {
     fn collect(&mut self, region: &'f Region, owner: Option<u32>, in_loop: Option<u32>) -> (bool, bool) {
         let (mut effect, mut leaves) = (false, false);
         for inst in &region.insts {
-            let index = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+            let index = crate::ir::number(self.nodes.len());
             self.nodes.push(Node { inst, parent: owner, effect: false, jumps: Vec::new(), children: Vec::new() });
             match owner {
                 Some(owner) => self.nodes[owner as usize].children.push(index),

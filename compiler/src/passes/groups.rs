@@ -167,7 +167,7 @@ impl Expander<'_> {
     // Slots
 
     fn object(&mut self, name: &str, size: u32, align: u32) -> Global {
-        let number = u32::try_from(self.globals.len()).unwrap_or(u32::MAX);
+        let number = crate::ir::number(self.globals.len());
         self.globals.push(GlobalVar { name: name.to_owned(), space: Space::Local, size, align, init: None, relocs: Vec::new() });
         Global(number)
     }

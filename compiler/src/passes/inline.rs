@@ -211,12 +211,11 @@ impl Inliner<'_> {
         if depth + self.policy.depth[callee.index()] > MAX_NESTING {
             return Err(PassError::TooDeep { function: self.function.name.clone(), limit: MAX_NESTING });
         }
-        let first_value = u32::try_from(self.function.values.len()).unwrap_or(u32::MAX);
-        let first_var = u32::try_from(self.function.vars.len()).unwrap_or(u32::MAX);
+        let first_value = crate::ir::number(self.function.values.len());
+        let first_var = crate::ir::number(self.function.vars.len());
         self.function.values.extend(target.values.iter().cloned());
         self.function.vars.extend(target.vars.iter().cloned());
-        let mut map: Vec<Value> =
-            (0..target.values.len()).map(|index| Value(first_value + u32::try_from(index).unwrap_or(u32::MAX))).collect();
+        let mut map: Vec<Value> = (0..target.values.len()).map(|index| Value(first_value + crate::ir::number(index))).collect();
         for (param, arg) in target.params.iter().zip(args) {
             map[param.index()] = *arg;
         }

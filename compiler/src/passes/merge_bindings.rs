@@ -1,7 +1,7 @@
 //! Merges pointer arguments into one binding, for kernels with more of them than the device has bindings.
 //!
 //! ```text
-//! %9 = load %31           =>      %40 = workitem.arg_fold 31
+//! %9 = load %31           =>      %40 = workitem.arg_merged_offset 31
 //!                                 %41 = ptr_add %27, %40       (%27: the first merged parameter, %31: another one)
 //!                                 %9 = load %41
 //! ```
@@ -45,7 +45,7 @@ pub fn run(function: &mut Function, key: &LaunchKey) -> PassResult {
     let mut replaced = Vec::new();
     for (index, param) in params {
         let (offset, pointer) = (function.new_value(Type::I32), function.new_value(Type::Ptr(Space::Global)));
-        entry.push(Inst { op: Op::WorkItem(WorkItem::ArgFold(index)), results: vec![offset], span: Span::NONE });
+        entry.push(Inst { op: Op::WorkItem(WorkItem::ArgMergedOffset(index)), results: vec![offset], span: Span::NONE });
         entry.push(Inst { op: Op::PtrAdd(first, offset), results: vec![pointer], span: Span::NONE });
         replaced.push((param, pointer));
     }

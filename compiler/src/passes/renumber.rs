@@ -21,7 +21,7 @@ pub fn run(function: &mut Function) {
         if let Op::VarAddr(var) = inst.op
             && vars[var.index()].is_none()
         {
-            vars[var.index()] = Some(Var(u32::try_from(kept_vars.len()).unwrap_or(u32::MAX)));
+            vars[var.index()] = Some(Var(crate::ir::number(kept_vars.len())));
             kept_vars.push(function.vars[var.index()].clone());
         }
     });
@@ -45,7 +45,7 @@ struct Renumber<'a> {
 
 impl Renumber<'_> {
     fn define(&mut self, value: Value) -> Value {
-        let new = Value(u32::try_from(self.new.len()).unwrap_or(u32::MAX));
+        let new = Value(crate::ir::number(self.new.len()));
         self.new.push(self.old[value.index()].clone());
         self.map[value.index()] = Some(new);
         new

@@ -99,7 +99,7 @@ impl Vectorizer<'_> {
             | WorkItem::ArgSize(_)
             | WorkItem::ArgSizeHigh(_)
             | WorkItem::ArgAddress { .. }
-            | WorkItem::ArgFold(_)
+            | WorkItem::ArgMergedOffset(_)
             | WorkItem::ArgStart(_) => self.i32(0),
         };
         Val::Uniform(smallvec![uniform])

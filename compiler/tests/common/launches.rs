@@ -31,7 +31,7 @@ pub struct Case {
     /// The key, but for what tells parts apart.
     pub key: LaunchKey,
     /// By parameter, where it is in the common buffer of those that are folded.
-    pub folds: Vec<u32>,
+    pub merged_offsets: Vec<u32>,
     /// Bytes of that.
     pub common: u32,
     pub blind: bool,
@@ -169,7 +169,7 @@ pub fn run_parts(case: &Case, parts: &[Made], undefined: u8) -> Result<Vec<Vec<u
         let program = Program::new(&made.module, settings(case, Stage::Launched, undefined));
         let instance = program.instantiate(&mut memory, &mut name).unwrap_or_default();
         let (arguments, starts) = bound(case, made, &objects, common);
-        let dispatch = Dispatch { guard: made.key.kernel.guard, part: made.part, starts, folds: case.folds.clone() };
+        let dispatch = Dispatch { guard: made.key.kernel.guard, part: made.part, starts, merged_offsets: case.merged_offsets.clone() };
         let range = NdRange { local_size: made.key.kernel.enqueued_local_size, ..case.range };
         if let (Some(common), false) = (common, made.key.binding.merged.is_empty()) {
             memory.insert(common, vec![undefined; case.common as usize], false);
@@ -231,7 +231,7 @@ fn copy_folded(case: &Case, made: &Made, objects: &[ObjectId], common: ObjectId,
     for &index in made.key.binding.merged.iter() {
         if let Given::Buffer(Some((object, _))) = case.args[index as usize] {
             let mut own = memory.remove(objects[object]).unwrap_or_default();
-            let place = &mut shared[case.folds[index as usize] as usize..][..own.len()];
+            let place = &mut shared[case.merged_offsets[index as usize] as usize..][..own.len()];
             if into {
                 place.copy_from_slice(&own)
             } else {

@@ -116,9 +116,9 @@ impl Case {
         let range = NdRange { work_dim, global_offset: offset, global_size: global, local_size: local };
         key.binding.single_dispatch = random.below(4) > 0;
         let cut = if key.binding.single_dispatch { 0 } else { random.below(3) as u32 };
-        let (memory, args, folds) = (Vec::new(), Vec::new(), Vec::new());
+        let (memory, args, merged_offsets) = (Vec::new(), Vec::new(), Vec::new());
         let name = kernel.name.clone();
-        let mut case = Self { profile, kernel: name, target, range, memory, args, key, folds, common: 0, blind, cut };
+        let mut case = Self { profile, kernel: name, target, range, memory, args, key, merged_offsets, common: 0, blind, cut };
         case.arguments(kernel, wants, &mut random);
         case
     }
@@ -177,11 +177,11 @@ impl Case {
     fn fold(&mut self, buffers: &[u32], random: &mut Random) {
         let first = random.below(buffers.len() - 1);
         self.key.binding.merged = buffers[first..].to_vec().into();
-        self.folds = vec![0; self.args.len()];
+        self.merged_offsets = vec![0; self.args.len()];
         for &index in self.key.binding.merged.iter() {
             if let Given::Buffer(Some((object, start))) = self.args[index as usize] {
                 // Pieces start at the same byte of so many as in their own memory.
-                self.folds[index as usize] = self.common;
+                self.merged_offsets[index as usize] = self.common;
                 self.common = (self.common + self.memory[object].len() as u32 - start).next_multiple_of(256);
                 // What is folded points to its first byte.
                 self.args[index as usize] = Given::Buffer(Some((object, 0)));

@@ -110,7 +110,7 @@ const fn can_repeat(op: &Op) -> bool {
                 | WorkItem::ArgSize(_)
                 | WorkItem::ArgSizeHigh(_)
                 | WorkItem::ArgAddress { .. }
-                | WorkItem::ArgFold(_)
+                | WorkItem::ArgMergedOffset(_)
                 | WorkItem::ArgStart(_)
                 | WorkItem::ArgImage { .. }
         ),

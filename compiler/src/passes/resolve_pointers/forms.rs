@@ -43,7 +43,7 @@ impl Numbers {
                 Root::Param(index) => globals.len() + *index as usize,
                 Root::Var(var) => globals.len() + function.params.len() + var.index(),
             };
-            let own = first_own.saturating_add(u32::try_from(own).unwrap_or(u32::MAX));
+            let own = first_own.saturating_add(crate::ir::number(own));
             let mut tag = own;
             let mut known = Identity::Known(own, 0);
             let mut through = number;

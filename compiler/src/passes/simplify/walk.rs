@@ -245,7 +245,7 @@ impl<'a> Walk<'a> {
         self.grow();
         self.clock += 1;
         self.born[value.index()] = self.clock;
-        self.depth[value.index()] = u32::try_from(self.loops.len()).unwrap_or(u32::MAX);
+        self.depth[value.index()] = crate::ir::number(self.loops.len());
     }
 
     pub(super) fn open_scope(&mut self) {
@@ -318,7 +318,7 @@ impl<'a> Walk<'a> {
         let inst = Inst { op, results: vec![value], span };
         let scope = match self.home(&inst.op) {
             Some(level) => {
-                self.depth[value.index()] = u32::try_from(level).unwrap_or(u32::MAX);
+                self.depth[value.index()] = crate::ir::number(level);
                 self.loops[level].before.push(inst);
                 self.loops[level].scope
             }
@@ -410,7 +410,7 @@ impl<'a> Walk<'a> {
                     self.define(result);
                     if let Some(level) = self.load_home(*ptr) {
                         self.changed = true;
-                        self.depth[result.index()] = u32::try_from(level).unwrap_or(u32::MAX);
+                        self.depth[result.index()] = crate::ir::number(level);
                         let frame = &mut self.loops[level];
                         frame.before.push(inst);
                         let scope = frame.scope;
