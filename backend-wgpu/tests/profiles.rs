@@ -31,7 +31,7 @@ fn the_profile_is_what_the_device_gives() {
         let expected = profile.changed(|target| {
             // Vectors are as wide as the CPU's, and buffers as large as the machine has memory for.
             target.language.subgroup_size = device.target().language.subgroup_size;
-            target.language.far_offsets = device.target().language.far_offsets;
+            target.language.large_objects = device.target().language.large_objects;
         });
         let is_llvmpipe = device.properties().name.starts_with("llvmpipe");
         // Fences that naga writes wait there for the other work-items of the group.

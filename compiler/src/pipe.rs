@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pipe() {
+    fn invalid_pipes() {
         assert_eq!(PipeLayout::new(0, 1), None);
         assert_eq!(PipeLayout::new(1, 0), None);
         assert_eq!(PipeLayout::new(1, u32::MAX), None);

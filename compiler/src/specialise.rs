@@ -208,7 +208,7 @@ fn depends_on_groups(before: &ir::Module, module: &ir::Module, key: &LaunchKey, 
     let is_same = |function: &ir::Function| function.kernel.is_some() && function.name == kernel.name;
     let Some(index) = before.functions.iter().position(is_same) else { return true };
     let is_blind = |module, index: usize| u32::try_from(index).is_ok_and(|index| passes::group_blind(module, Func(index)));
-    let exchanges = target.shaders.costs.lanes_exchange && passes::subgroup_coalesce::has_wide(kernel);
+    let exchanges = target.shaders.costs.subgroup_coalescing && passes::subgroup_coalesce::has_wide(kernel);
     exchanges || !key.binding.single_dispatch || key.binding.two_dimensional_dispatch || !is_blind(before, index) || !is_blind(module, 0)
 }
 
@@ -268,7 +268,7 @@ mod tests {
             kernel void sized(global uint *b) { b[get_global_id(0)] = get_local_size(0); }
             kernel void plain(global const int *a, global int *b) { b[get_global_id(0)] = a[get_global_id(0)] * 2; }";
         let options = parse_options("").expect("no options");
-        let target = Target::full().changed(|target| target.shaders.costs.lanes_exchange = true);
+        let target = Target::full().changed(|target| target.shaders.costs.subgroup_coalescing = true);
         let result = build(&Source { text: source.to_owned(), ..Source::default() }, &options, &target);
         let program = result.program.expect("it builds");
         for (name, expected) in [("wide", false), ("loop_", true), ("sized", false), ("plain", true)] {

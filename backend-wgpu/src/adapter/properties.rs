@@ -256,7 +256,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
     defects.loop_values |= swiftshader;
     defects.unsigned_minima = swiftshader;
     defects.coarse_sines = swiftshader;
-    costs.lanes_exchange = subgroups && exchange.unwrap_or(costs.lanes_exchange);
+    costs.subgroup_coalescing = subgroups && exchange.unwrap_or(costs.subgroup_coalescing);
     let int64 = has_int64(features);
     // What is done with the bits of a double is done in integers of 64 bits, which the HLSL that naga writes cannot make of it.
     let fp64 = int64 && features.contains(Features::SHADER_F64) && info.backend != wgpu::Backend::Dx12 && !emulates_fp64();
@@ -287,7 +287,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
         // Others have not been tried.
         rounds_to_half: info.vendor == NVIDIA && facts.float_controls.rounding_mode_rte & facts.float_controls.denorm_preserve & 1 != 0,
         half_denormals: llvmpipe || facts.float_controls.denorm_preserve & 1 != 0,
-        far_offsets: allocation_limit(&info, &limits, &facts, capabilities) > NEAR,
+        large_objects: allocation_limit(&info, &limits, &facts, capabilities) > NEAR,
         short_elements: int16 && capabilities.spirv,
         max_local_memory: limits.max_compute_workgroup_storage_size,
         device_clock: facts.device_clock && capabilities.spirv,

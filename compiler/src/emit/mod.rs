@@ -130,7 +130,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     check_types(module, target)?;
     let args = arg_layout(kernel, &addressing::by_address(kernel, key, target), target);
     let layout = ProgramLayout::of(&module.globals);
-    let work = Work::new(module, (kernel, &args), key, target);
+    let work = Work::new(module, kernel, &args, key, target);
     let inputs = Inputs { module, key, target, args: &args, layout: &layout, arguments: work.arguments };
     let mut plan = plan::plan(&inputs)?;
     let mut shared = Shared::new();
@@ -141,7 +141,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     plan::bind(&mut plan, &mut shared, &inputs)?;
     let patches = patch::functions(&plan, &mut shared, target);
     let printf = crate::printf::Table::new(module, target.pointer_size());
-    let kernel_function = stage("emit naga", || functions(&inputs, kernel, &plan, &work, &printf, (&mut shared, patches)))?;
+    let kernel_function = stage("emit naga", || functions(&inputs, kernel, &plan, &work, &printf, &mut shared, patches))?;
     let (local_size, checked_size) = group_size(work.declared_size, target)?;
     shared.module.entry_points.push(naga::EntryPoint {
         name: kernel.name.clone(),
@@ -223,7 +223,7 @@ struct Work {
 }
 
 impl Work {
-    fn new(module: &ir::Module, (kernel, args): (&ir::Function, &ArgLayout), key: &LaunchKey, target: &Target) -> Self {
+    fn new(module: &ir::Module, kernel: &ir::Function, args: &ArgLayout, key: &LaunchKey, target: &Target) -> Self {
         let items: Vec<Vec<Item>> = module
             .functions
             .iter()
@@ -258,7 +258,8 @@ fn functions(
     plan: &Plan,
     work: &Work,
     printf: &crate::printf::Table,
-    (shared, patches): (&mut Shared, Patches),
+    shared: &mut Shared,
+    patches: Patches,
 ) -> Result<naga::Function, EmitError> {
     let order = emission_order(module)?;
     let items = |index: usize| {

@@ -204,7 +204,7 @@ impl Program {
         });
         let printf = printf::Table::new(module, u32::from(translate::POINTER));
         let meets = settings.lanes > 1 && module.functions.iter().any(translate::meets);
-        let translated = |function| translate::translate(module, function, (&printf, meets), &settings);
+        let translated = |function| translate::translate(module, function, &printf, meets, &settings);
         Self {
             settings,
             functions: module.functions.iter().map(translated).collect(),

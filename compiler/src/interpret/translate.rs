@@ -32,7 +32,7 @@ pub(super) fn meets(function: &Function) -> bool {
 }
 
 /// Translates a function. `meets`: whether the module has subgroup operations, so that loop iterations are counted.
-pub(super) fn translate(module: &Module, function: &Function, (table, meets): (&printf::Table, bool), settings: &Settings) -> Code {
+pub(super) fn translate(module: &Module, function: &Function, table: &printf::Table, meets: bool, settings: &Settings) -> Code {
     let mut translator = Translator {
         module,
         function,

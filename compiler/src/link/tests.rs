@@ -86,7 +86,7 @@ fn inline_functions_may_be_in_every_unit() {
 }
 
 #[test]
-fn overloads_are_told_apart() {
+fn overloads_are_distinguished() {
     let definitions = "__attribute__((overloadable)) int f(int x) { return x * 111; }\n\
                        __attribute__((overloadable)) float f(float x) { return x * 222; }";
     let user = "__attribute__((overloadable)) float f(float x); kernel void k(global float *a) { a[0] = f(a[0]); }";

@@ -436,7 +436,7 @@ impl<'p> Lowering<'p, '_> {
     pub(super) fn element_address(&mut self, pointer: Value, index: Value, signed: bool, stride: u32, negate: bool) -> Value {
         let width = self.b.ty(index).scalar().map_or(32, Scalar::bits);
         let near = matches!(self.b.ty(pointer), Type::Ptr(Space::Private | Space::Local));
-        let reaches_far = self.shared.target.language.far_offsets && u64::from(stride) << width.min(32) > 1 << 31;
+        let reaches_far = self.shared.target.language.large_objects && u64::from(stride) << width.min(32) > 1 << 31;
         let small = (width < 32 || (width == 32 && signed)) && !reaches_far;
         let ty = if near || small { Type::I32 } else { self.pointer_int() };
         let index = self.b.resize(index, signed, ty);

@@ -305,7 +305,7 @@ impl Locks<'_> {
         let waits = self.cmp_bits(CmpOp::UGe, given, u64::from(HELD));
         self.break_unless(waits, vec![old]);
         let tries_more = self.bin_bits(BinOp::Add, tries, 1);
-        let goes_on = self.cmp_bits(CmpOp::ULt, tries_more, MOST_TRIES);
+        let continues = self.cmp_bits(CmpOp::ULt, tries_more, MOST_TRIES);
         let outside = std::mem::take(&mut self.out);
         self.effect(Op::Yield(Vec::new()));
         let then = Region { insts: std::mem::take(&mut self.out) };
@@ -314,7 +314,7 @@ impl Locks<'_> {
         let nothing = self.bits(Type::I64, 0);
         self.effect(Op::Break(vec![nothing]));
         let els = Region { insts: std::mem::replace(&mut self.out, outside) };
-        self.effect(Op::If { cond: goes_on, then, els });
+        self.effect(Op::If { cond: continues, then, els });
         self.effect(Op::Continue(vec![tries_more]));
 
         let body = Region { insts: std::mem::replace(&mut self.out, iteration) };

@@ -185,9 +185,9 @@ mod tests {
                             let reach = number(step) * i128::from(iterations - 1);
                             for counter in near(limit).into_iter().chain(near(bound)).chain(edges.iter().copied()) {
                                 let fits = number(step) >= 0 && reach <= number(mask >> u32::from(compare == CmpOp::SLt));
-                                let goes_on = number(counter) < number(limit);
+                                let continues = number(counter) < number(limit);
                                 assert_eq!(
-                                    goes_on,
+                                    continues,
                                     fits && number(counter) + reach < number(bound),
                                     "{compare:?} {ty:?} {bound:#x} {step:#x} {iterations} {counter:#x} {limit:#x}"
                                 );

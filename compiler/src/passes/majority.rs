@@ -39,7 +39,7 @@ impl Writer<'_> {
             {
                 if let Some([x, y, z, both]) = self.majority(kind, a, b) {
                     let ty = self.function.ty(result);
-                    let mut make = |a: Value, kind: BinOp, b: Value| self.make(&mut out, (inst.span, ty), Op::Bin(kind, a, b));
+                    let mut make = |a: Value, kind: BinOp, b: Value| self.make(&mut out, inst.span, ty, Op::Bin(kind, a, b));
                     let (first, second) = (make(x, BinOp::And, z), make(y, BinOp::And, z));
                     let one = make(both, BinOp::Or, first);
                     inst.op = Op::Bin(BinOp::Or, one, second);
@@ -53,7 +53,7 @@ impl Writer<'_> {
         region.insts = out;
     }
 
-    fn make(&mut self, out: &mut Vec<Inst>, (span, ty): (Span, Type), op: Op) -> Value {
+    fn make(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, op: Op) -> Value {
         self.function.emit(out, span, ty, op)
     }
 

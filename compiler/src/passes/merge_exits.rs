@@ -79,11 +79,11 @@ struct Exit {
 
 fn exit(inst: &Inst) -> Option<(Value, bool)> {
     let Op::If { cond, then, els } = &inst.op else { return None };
-    let goes_on = |region: &Region| matches!(&region.insts[..], [Inst { op: Op::Yield(values), .. }] if values.is_empty());
+    let continues = |region: &Region| matches!(&region.insts[..], [Inst { op: Op::Yield(values), .. }] if values.is_empty());
     let leaves = |region: &Region| matches!(&region.insts[..], [Inst { op: Op::Break(_), .. }]);
-    if goes_on(then) && leaves(els) {
+    if continues(then) && leaves(els) {
         Some((*cond, false))
-    } else if leaves(then) && goes_on(els) {
+    } else if leaves(then) && continues(els) {
         Some((*cond, true))
     } else {
         None

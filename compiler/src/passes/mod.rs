@@ -176,7 +176,7 @@ pub const SHADER: &[Step] = &[
     IfChanged(&[Step::Pass(&coarsen::PASS)], &[KernelOnly(&[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)])]),
     KernelOnly(&[Step::Pass(&split_bindings::PASS)]),
     If(
-        |target| target.shaders.costs.lanes_exchange,
+        |target| target.shaders.costs.subgroup_coalescing,
         &[KernelOnly(&[IfChanged(&[Step::Pass(&subgroup_coalesce::PASS)], &[Step::Pass(&renumber::PASS)])])],
     ),
 ];

@@ -25,20 +25,20 @@ pub(super) fn alike<'a>([a, b]: [(&'a Region, Value); 2], inner: &FxHashSet<Valu
 
 /// Removes results of an `if` that both regions compute identically. Returns the instructions that compute them after
 /// the `if`.
-pub(super) fn behind(inst: &mut Inst) -> Vec<Inst> {
-    let mut behind = Vec::new();
-    let Op::If { then, els, .. } = &mut inst.op else { return behind };
-    let (Some(Op::Yield(first)), Some(Op::Yield(second))) = (then.terminator(), els.terminator()) else { return behind };
+pub(super) fn sink(inst: &mut Inst) -> Vec<Inst> {
+    let mut after = Vec::new();
+    let Op::If { then, els, .. } = &mut inst.op else { return after };
+    let (Some(Op::Yield(first)), Some(Op::Yield(second))) = (then.terminator(), els.terminator()) else { return after };
     let inner = inner([&*then, &*els]);
     let mut stay = vec![true; inst.results.len()];
     for (index, (&a, &b)) in first.iter().zip(second).enumerate() {
         if let Some(same) = alike([(then, a), (els, b)], &inner) {
-            behind.push(Inst { results: vec![inst.results[index]], ..same.clone() });
+            after.push(Inst { results: vec![inst.results[index]], ..same.clone() });
             stay[index] = false;
         }
     }
-    if behind.is_empty() {
-        return behind;
+    if after.is_empty() {
+        return after;
     }
     for region in [then, els] {
         if let Some(Inst { op: Op::Yield(values), .. }) = region.insts.last_mut() {
@@ -46,7 +46,7 @@ pub(super) fn behind(inst: &mut Inst) -> Vec<Inst> {
         }
     }
     retain(&mut inst.results, &stay);
-    behind
+    after
 }
 
 fn retain(values: &mut Vec<Value>, stay: &[bool]) {

@@ -29,28 +29,28 @@ fn inside(region: &mut Region) -> bool {
     for mut inst in std::mem::take(&mut region.insts) {
         inst.op.regions_mut().into_iter().for_each(|nested| changed |= inside(nested));
         if let Op::Loop { body, .. } = &mut inst.op {
-            changed |= go_on_last(body);
+            changed |= continue_last(body);
         }
-        let behind = sink_common::behind(&mut inst);
-        changed |= !behind.is_empty();
+        let after = sink_common::sink(&mut inst);
+        changed |= !after.is_empty();
         insts.push(inst);
-        insts.extend(behind);
+        insts.extend(after);
     }
     region.insts = insts;
     changed
 }
 
 /// Moves the `continue` after the `if` at the end of a body with one side that continues and one that breaks.
-fn go_on_last(body: &mut Region) -> bool {
+fn continue_last(body: &mut Region) -> bool {
     let [.., Inst { op: Op::If { then, els, .. }, .. }, Inst { op: Op::Unreachable, .. }] = &mut body.insts[..] else { return false };
-    let goes_on = match (then.terminator(), els.terminator()) {
+    let continues = match (then.terminator(), els.terminator()) {
         (Some(Op::Continue(_)), Some(Op::Break(_))) => then,
         (Some(Op::Break(_)), Some(Op::Continue(_))) => els,
         _ => return false,
     };
-    let span = goes_on.insts.last().map_or_else(Default::default, |end| end.span);
-    let behind = std::mem::replace(&mut goes_on.insts, vec![Inst::effect(Op::Yield(Vec::new()), span)]);
+    let span = continues.insts.last().map_or_else(Default::default, |end| end.span);
+    let after = std::mem::replace(&mut continues.insts, vec![Inst::effect(Op::Yield(Vec::new()), span)]);
     body.insts.pop();
-    body.insts.extend(behind);
+    body.insts.extend(after);
     true
 }

@@ -82,11 +82,11 @@ fn meet(function: &mut Function, region: &mut Region, most: usize) -> bool {
         }
         open.insts.append(&mut rest);
         meet(function, open, most - 1);
-        let mut behind = Vec::new();
-        let next = join(function, &mut inst.results, [then, els], &mut behind);
+        let mut after = Vec::new();
+        let next = join(function, &mut inst.results, [then, els], &mut after);
         let span = inst.span;
         region.insts.push(inst);
-        region.insts.append(&mut behind);
+        region.insts.append(&mut after);
         region.insts.push(Inst::effect(Op::Continue(next), span));
     }
     true
@@ -94,7 +94,7 @@ fn meet(function: &mut Function, region: &mut Region, most: usize) -> bool {
 
 /// Makes two regions that continue the loop yield their values instead. Emits identical computations and one
 /// `continue` after them.
-fn join(function: &mut Function, results: &mut Vec<Value>, [first, second]: [&mut Region; 2], behind: &mut Vec<Inst>) -> Vec<Value> {
+fn join(function: &mut Function, results: &mut Vec<Value>, [first, second]: [&mut Region; 2], after: &mut Vec<Inst>) -> Vec<Value> {
     let inner = sink_common::inner([&*first, &*second]);
     let (Some(Op::Continue(a)), Some(Op::Continue(b))) = (first.terminator().cloned(), second.terminator().cloned()) else {
         return Vec::new();
@@ -104,7 +104,7 @@ fn join(function: &mut Function, results: &mut Vec<Value>, [first, second]: [&mu
         if a == b && !inner.contains(&a) {
             next.push(a);
         } else if let Some(inst) = sink_common::alike([(first, a), (second, b)], &inner) {
-            next.push(function.emit(behind, inst.span, function.ty(a), inst.op.clone()));
+            next.push(function.emit(after, inst.span, function.ty(a), inst.op.clone()));
         } else {
             let result = function.new_value(function.ty(a));
             results.push(result);

@@ -106,8 +106,8 @@ impl Structuring<'_> {
                     self.leave_if(&mut work, left, span);
                 }
                 Op::If { .. } | Op::Switch { .. } => {
-                    let going_on = inst.op.regions().iter().filter(|region| region.yields()).count();
-                    if going_on > 1 {
+                    let fall_through = inst.op.regions().iter().filter(|region| region.yields()).count();
+                    if fall_through > 1 {
                         let left = self.flag(&mut out, span);
                         let types: Vec<Type> = inst.results.iter().map(|&result| self.function.ty(result)).collect();
                         for region in inst.op.regions_mut() {
@@ -197,7 +197,7 @@ impl Structuring<'_> {
                     self.leave(&mut then, span, None, Some(left));
                     let undefined = self.undefined(&mut then, span, types);
                     then.push(Inst::effect(Op::Break(undefined), span));
-                    out.push(Inst::effect(Op::If { cond, then: Region { insts: then }, els: going_on(span) }, span));
+                    out.push(Inst::effect(Op::If { cond, then: Region { insts: then }, els: fall_through(span) }, span));
                 }
                 op => {
                     for nested in op.regions_mut() {
@@ -254,7 +254,7 @@ impl Structuring<'_> {
         let mut list = Vec::new();
         let cond = self.flag_is_set(&mut list, flag, span);
         let then = Region { insts: vec![Inst::effect(Op::Return(Vec::new()), span)] };
-        list.push(Inst::effect(Op::If { cond, then, els: going_on(span) }, span));
+        list.push(Inst::effect(Op::If { cond, then, els: fall_through(span) }, span));
         for inst in list.into_iter().rev() {
             work.push_front(inst);
         }
@@ -279,7 +279,7 @@ impl Structuring<'_> {
 }
 
 /// A region that only falls through.
-fn going_on(span: Span) -> Region {
+fn fall_through(span: Span) -> Region {
     Region { insts: vec![Inst::effect(Op::Yield(Vec::new()), span)] }
 }
 

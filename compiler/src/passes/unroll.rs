@@ -70,7 +70,7 @@ const FEW_IN_ALL: u64 = 4096;
 
 /// The pass for full unrolling.
 pub(crate) const PASS: Pass = Pass::function("unroll", |function, cx| {
-    Ok(write_out(function, (cx.target.soft_doubles(), cx.target.shaders.costs.accesses_by_words && !cx.target.native)))
+    Ok(write_out(function, cx.target.soft_doubles(), cx.target.shaders.costs.per_word_accesses && !cx.target.native))
 });
 
 /// The pass for partial unrolling of short loops, the last pass of all.
@@ -91,15 +91,15 @@ fn repeat_all(function: &mut Function, soft_doubles: Option<&Module>) -> bool {
 }
 
 /// Fully unrolls the innermost loops that satisfy the limits; returns whether there are any. `soft_doubles`: doubles
-/// will be emulated; `by_words`: see `Costs::accesses_by_words`.
-fn write_out(function: &mut Function, (soft_doubles, by_words): (bool, bool)) -> bool {
+/// will be emulated; `per_word`: see `Costs::per_word_accesses`.
+fn write_out(function: &mut Function, soft_doubles: bool, per_word: bool) -> bool {
     let constants = Constants::of(&function.body);
     let addresses = Addresses::of(function, &function.body);
     let mut body = std::mem::take(&mut function.body);
     let mut pass = WriteOut {
         function,
         soft_doubles,
-        by_words,
+        per_word,
         constants,
         addresses,
         stay: FxHashSet::default(),
@@ -118,7 +118,7 @@ fn write_out(function: &mut Function, (soft_doubles, by_words): (bool, bool)) ->
 struct WriteOut<'a> {
     function: &'a mut Function,
     soft_doubles: bool,
-    by_words: bool,
+    per_word: bool,
     constants: Constants,
     addresses: Addresses,
     /// Private variables that stay in memory after unrolling, because they have an index that is not a counter.
@@ -204,7 +204,7 @@ impl WriteOut<'_> {
     /// The number of instructions of a body, including the later expansion of its accesses and doubles.
     fn weight(&self, body: &Region) -> usize {
         let mut size = body.size().max(1);
-        if self.by_words {
+        if self.per_word {
             body.walk(&mut |inst| {
                 let accessed = match inst.op {
                     Op::Load { ptr, .. } => inst.results.first().map(|&value| (ptr, value)),
@@ -407,7 +407,7 @@ mod tests {
     use crate::ir::{Op, read::read_module};
 
     /// Whether a loop that copies a vector of this type from global memory to memory of this space is fully unrolled.
-    fn is_written_out(iterations: u32, vector: &str, space: &str, by_words: bool) -> bool {
+    fn is_written_out(iterations: u32, vector: &str, space: &str, per_word: bool) -> bool {
         let text = format!(
             "kernel @f0 \"k\" (%0: ptr.global buffer, %1: ptr.{space} {}) {{
   %2: i32 = const 0
@@ -435,7 +435,7 @@ mod tests {
         );
         let mut module = read_module(&text).expect("a module");
         let function = &mut module.functions[0];
-        write_out(function, (false, by_words));
+        write_out(function, false, per_word);
         let mut stays = false;
         function.body.walk(&mut |inst| stays |= matches!(inst.op, Op::Loop { .. }));
         !stays

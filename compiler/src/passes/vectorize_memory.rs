@@ -23,7 +23,7 @@ use crate::analysis::definitions::{Definitions, Linear, Root, offsets};
 use crate::ir::{CastOp, Const, Function, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
 
 pub(crate) const PASS: Pass = Pass::function("vectorize_memory", |function, cx| {
-    let bytes = if cx.target.shaders.costs.lanes_exchange { subgroup_coalesce::SHARED } else { WIDE };
+    let bytes = if cx.target.shaders.costs.subgroup_coalescing { subgroup_coalesce::SHARED } else { WIDE };
     Ok(run(function, cx.key.binding.distinct, cx.purity, Widest { bytes, unaligned: false }))
 });
 

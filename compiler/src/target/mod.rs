@@ -80,7 +80,7 @@ pub struct Language {
     /// `half` arithmetic.
     pub fp16: bool,
     /// Memory objects may have more than 2 GiB, so an index of 32 bits may give an offset of more than 32 bits.
-    pub far_offsets: bool,
+    pub large_objects: bool,
     /// 64-bit integer atomics in global and local memory: native, or emulated with two words and a lock
     /// (`passes::locks`). The lock needs memory fences outside of barriers.
     pub int64_atomics: bool,

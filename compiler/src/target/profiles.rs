@@ -57,7 +57,7 @@ impl Target {
             denormals: true,
             rounds_to_half: false,
             half_denormals: true,
-            far_offsets: false,
+            large_objects: false,
             short_elements: true,
             max_local_memory: 32768,
             device_clock: true,
@@ -102,7 +102,7 @@ impl Target {
         let full = Self::full();
         let language = Language {
             atomic_order: AtomicOrder::Total,
-            far_offsets: true,
+            large_objects: true,
             subgroup_size: 16,
             subgroup_sizes: 4 | 8 | 16,
             fused_fma: true,
@@ -120,7 +120,7 @@ impl Target {
             fused_fma: true,
             denormals: false,
             rounds_to_half: true,
-            far_offsets: true,
+            large_objects: true,
             subgroup_size: 32,
             subgroup_sizes: 32,
             max_local_memory: 48 << 10,
@@ -234,13 +234,13 @@ impl Costs {
     /// the Vulkan driver emits four shifts for a 64-bit rotation, and two instructions for some three-input bit
     /// functions that need one.
     pub fn nvidia() -> Self {
-        Self { lanes_exchange: true, updates_by_address: true, rotates_by_words: true, logic_of_three: true, ..Self::default() }
+        Self { subgroup_coalescing: true, updates_by_address: true, funnel_shift_rotations: true, logic_of_three: true, ..Self::default() }
     }
 
     /// Mesa's drivers for CPUs. Each word of an access is loaded or stored separately for each work-item, and some
     /// LLVM passes take quadratic time in the number of these accesses.
     pub fn llvmpipe() -> Self {
-        Self { accesses_by_words: true, ..Self::default() }
+        Self { per_word_accesses: true, ..Self::default() }
     }
 }
 

@@ -87,7 +87,7 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Costs {
     /// The driver emits code for each word of an access separately, so loops with wide accesses are unrolled less.
-    pub accesses_by_words: bool,
+    pub per_word_accesses: bool,
     /// Buffers that a kernel both loads from and stores to are accessed faster by address than by binding
     /// ([`Shaders::addresses`]).
     pub updates_by_address: bool,
@@ -95,11 +95,11 @@ pub struct Costs {
     /// sums of products.
     pub logic_of_three: bool,
     /// 64-bit rotations are faster as two words, each from a funnel shift, than as two 64-bit shifts.
-    pub rotates_by_words: bool,
+    pub funnel_shift_rotations: bool,
     /// Wide accesses are faster if neighbouring work-items cooperate (`passes::subgroup_coalesce`). Requires
     /// [`super::Language::subgroups`]; every subgroup has [`super::Language::subgroup_size`] work-items if the
     /// work-group is large enough.
-    pub lanes_exchange: bool,
+    pub subgroup_coalescing: bool,
 }
 
 /// What a driver silently does wrong. The default is no defect.

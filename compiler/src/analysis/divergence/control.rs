@@ -47,7 +47,7 @@ impl Divergence<'_> {
     /// Visits all instructions in program order, with the work-items that execute them. `full`: whether work-items
     /// start in complete subgroups; `complete`: the condition for complete subgroups, if a pass has created two
     /// versions.
-    pub(crate) fn walk(&self, region: &Region, (full, complete): (bool, Option<Value>), show: &mut dyn FnMut(&Inst, Together)) {
+    pub(crate) fn walk(&self, region: &Region, full: bool, complete: Option<Value>, show: &mut dyn FnMut(&Inst, Together)) {
         self.show(region, (if full { Together::Group } else { Together::Some }, complete), show);
     }
 

@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn loads_are_the_same_where_nobody_writes() {
+    fn loads_are_uniform_without_writes() {
         let body = "%3: i32 = load %0 align 4\n%4: i32 = load %1 align 4";
         assert_eq!(known(body, [64, 1, 1], &[3, 4]), [(Variation::Varying, Scope::Item), (Variation::Uniform, Scope::Launch)]);
     }

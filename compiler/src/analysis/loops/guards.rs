@@ -9,13 +9,13 @@ use crate::ir::{BinOp, CmpOp, Inst, Op, Region, UnOp, Value};
 pub(crate) fn guards(body: &Region, defs: &Definitions<'_>, param: Value) -> Vec<(CmpOp, Value)> {
     let mut bounds = Vec::new();
     for inst in &body.insts {
-        let mut goes_on = matches!(inst.op, Op::Continue(_));
+        let mut continues = matches!(inst.op, Op::Continue(_));
         if !matches!(inst.op, Op::Loop { .. }) {
             for region in inst.op.regions() {
-                region.for_each_jump(&mut |op| goes_on |= matches!(op, Op::Continue(_)));
+                region.for_each_jump(&mut |op| continues |= matches!(op, Op::Continue(_)));
             }
         }
-        if goes_on {
+        if continues {
             break;
         }
         bounds.extend(guard_bounds(inst, defs, param));
@@ -29,12 +29,12 @@ fn guard_bounds(guard: &Inst, defs: &Definitions<'_>, param: Value) -> Vec<(CmpO
     let leaves = |region: &Region| {
         matches!(region.terminator(), Some(Op::Break(_))) && region.insts.iter().rev().skip(1).all(|inst| inst.op.is_pure())
     };
-    let goes_on = |region: &Region| region.yields();
+    let continues = |region: &Region| region.yields();
     let mut found = Vec::new();
     let mut conditions = Vec::new();
-    if goes_on(then) && leaves(els) {
+    if continues(then) && leaves(els) {
         conditions.push((*cond, true));
-    } else if leaves(then) && goes_on(els) {
+    } else if leaves(then) && continues(els) {
         conditions.push((*cond, false));
     }
     while let Some((cond, holds)) = conditions.pop() {

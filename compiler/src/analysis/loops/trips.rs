@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn several_turns_in_one() {
+    fn unrolled_loops() {
         let found = total(
             "%2: i32 = const 0\n%3: i32 = const 100\n%4: i32 = const 1
             loop (%5: i32 = %2) {

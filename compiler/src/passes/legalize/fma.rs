@@ -19,14 +19,14 @@ struct Format {
     fraction: u64,
     bias: i64,
     /// If product and addend differ by more than this number of binary orders, the exact distance does not matter.
-    far: i64,
+    distant: i64,
     /// `2^s + 1` with `s` half the significand's size, as the type's bits: splits a float in two.
     splitter: u64,
 }
 
-const SINGLE: Format = Format { float: Scalar::F32, integer: Scalar::I32, fraction: 23, bias: 127, far: 56, splitter: 0x4580_0800 };
+const SINGLE: Format = Format { float: Scalar::F32, integer: Scalar::I32, fraction: 23, bias: 127, distant: 56, splitter: 0x4580_0800 };
 const DOUBLE: Format =
-    Format { float: Scalar::F64, integer: Scalar::I64, fraction: 52, bias: 1023, far: 120, splitter: 0x41a0_0000_0200_0000 };
+    Format { float: Scalar::F64, integer: Scalar::I64, fraction: 52, bias: 1023, distant: 120, splitter: 0x41a0_0000_0200_0000 };
 
 /// The function `fma(x, y, z)` of a float type; `None` for types that do not need one.
 pub(super) fn function(scalar: Scalar, target: &Target) -> Option<Function> {
@@ -180,15 +180,15 @@ impl Fma<'_, '_> {
     /// The result for finite non-zero operands.
     fn finite(&mut self, x: Value, y: Value, z: Value) -> Value {
         let ((xs, xe), (ys, ye), (zs, ze)) = (self.frexp(x), self.frexp(y), self.frexp(z));
-        let far = self.format.far;
+        let distant = self.format.distant;
         let product_exponent = self.l.bin(BinOp::Add, xe, ye);
         let above = self.l.bin(BinOp::Sub, ze, product_exponent);
         // Smaller numbers are multiples of 2^scale.
         let near_scale = product_exponent;
-        let far_scale = self.l.bin_bits(BinOp::Sub, ze, far as u64);
-        let dominated = self.l.cmp_bits(CmpOp::SGt, above, far as u64);
-        let scale = self.l.select(dominated, far_scale, near_scale);
-        let shift = self.clamp(above, -far, far);
+        let distant_scale = self.l.bin_bits(BinOp::Sub, ze, distant as u64);
+        let dominated = self.l.cmp_bits(CmpOp::SGt, above, distant as u64);
+        let scale = self.l.select(dominated, distant_scale, near_scale);
+        let shift = self.clamp(above, -distant, distant);
         let factor = self.power(shift);
         let addend = self.l.bin(BinOp::FMul, zs, factor);
         let (ph, pl) = self.product(xs, ys);

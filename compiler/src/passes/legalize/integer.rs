@@ -42,7 +42,7 @@ impl Lower<'_> {
             BinOp::Rotate => {
                 let ty = self.ty(a);
                 if scalar == Scalar::I64
-                    && self.target.shaders.costs.rotates_by_words
+                    && self.target.shaders.costs.funnel_shift_rotations
                     && let Some(amount) = self.known.bits(b)
                 {
                     return Some(self.rotate_words(a, amount % 64));

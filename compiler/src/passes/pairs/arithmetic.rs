@@ -115,14 +115,14 @@ impl Pairs<'_> {
             let (high, over) = (self.bin_bits(BinOp::Shl, a.1, amount.into()), self.bin_bits(BinOp::LShr, a.0, u64::from(BITS - amount)));
             return (low, self.bin(BinOp::Or, high, over));
         }
-        let (far, back) = self.amounts(amount);
+        let (distant, back) = self.amounts(amount);
         let low = self.bin(BinOp::Shl, a.0, amount);
         let high = self.bin(BinOp::Shl, a.1, amount);
         let over = self.bin_bits(BinOp::LShr, a.0, 1);
         let over = self.bin(BinOp::LShr, over, back);
         let near = self.bin(BinOp::Or, high, over);
         let zero = self.bits(ty, 0);
-        (self.select(far, zero, low), self.select(far, low, near))
+        (self.select(distant, zero, low), self.select(distant, low, near))
     }
 
     /// Right shift with zeros or sign bits shifted in.
@@ -142,20 +142,20 @@ impl Pairs<'_> {
             let (low, over) = (self.bin_bits(BinOp::LShr, a.0, amount.into()), self.bin_bits(BinOp::Shl, a.1, u64::from(BITS - amount)));
             return (self.bin(BinOp::Or, low, over), high);
         }
-        let (far, back) = self.amounts(amount);
+        let (distant, back) = self.amounts(amount);
         let high = self.bin(op, a.1, amount);
         let low = self.bin(BinOp::LShr, a.0, amount);
         let over = self.bin_bits(BinOp::Shl, a.1, 1);
         let over = self.bin(BinOp::Shl, over, back);
         let near = self.bin(BinOp::Or, low, over);
-        (self.select(far, high, near), self.select(far, fill, high))
+        (self.select(distant, high, near), self.select(distant, fill, high))
     }
 
     /// Whether an amount is 32 or more, and 31 minus the amount modulo 32.
     fn amounts(&mut self, amount: Value) -> (Value, Value) {
         let bit = self.bin_bits(BinOp::And, amount, BITS.into());
-        let far = self.cmp_bits(CmpOp::Ne, bit, 0);
-        (far, self.bin_bits(BinOp::Xor, amount, 31))
+        let distant = self.cmp_bits(CmpOp::Ne, bit, 0);
+        (distant, self.bin_bits(BinOp::Xor, amount, 31))
     }
 
     /// Comparison, signed or unsigned: `ULt` or `SLt`.

@@ -116,7 +116,7 @@ mod tests {
     fn resolve(text: &str, large_offsets: bool, by_address: &[bool]) -> String {
         let mut module = read_module(text).expect("the text is IR");
         let globals = module.globals.clone();
-        resolve_pointers::run(&mut module.functions[0], &globals, (8, large_offsets), by_address.to_vec()).expect("pointers with roots");
+        resolve_pointers::run(&mut module.functions[0], &globals, 8, large_offsets, by_address.to_vec()).expect("pointers with roots");
         assert!(verify(&module).is_ok(), "{:?}\n{module}", verify(&module));
         module.to_string()
     }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_have_64_bits_where_a_buffer_is_far() {
+    fn offsets_have_64_bits_for_large_buffers() {
         let text = resolve(CHOOSE, true, &[true, true]);
         assert!(text.contains("sext") && !text.contains("trunc"), "{text}");
     }

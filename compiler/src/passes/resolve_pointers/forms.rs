@@ -382,7 +382,7 @@ mod tests {
         let mut module = read_module(text).unwrap_or_default();
         let globals = module.globals.clone();
         let mut function = module.functions.remove(0);
-        resolve_pointers::run(&mut function, &globals, (ptr_size, false), Vec::new())?;
+        resolve_pointers::run(&mut function, &globals, ptr_size, false, Vec::new())?;
         module.functions = vec![function];
         Ok(module.to_string())
     }

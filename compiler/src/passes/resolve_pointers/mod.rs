@@ -60,7 +60,7 @@ use rustc_hash::FxHashMap;
 pub(crate) const PASS: Pass = Pass::function("resolve_pointers", |function, cx| {
     let params = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
     let by_address = reached_by_address(params, &cx.key.binding);
-    run(function, &cx.module.globals, (cx.pointer_size(), cx.key.kernel.large_offsets), by_address)?;
+    run(function, &cx.module.globals, cx.pointer_size(), cx.key.kernel.large_offsets, by_address)?;
     Ok(true)
 });
 
@@ -74,7 +74,8 @@ pub(crate) const PASS: Pass = Pass::function("resolve_pointers", |function, cx| 
 pub(crate) fn run(
     function: &mut Function,
     globals: &[GlobalVar],
-    (ptr_size, large_offsets): (u32, bool),
+    ptr_size: u32,
+    large_offsets: bool,
     by_address: Vec<bool>,
 ) -> Result<(), PassError> {
     let has_pointers = function.values.iter().any(|value| matches!(value.ty, Type::Ptr(_)));

@@ -155,7 +155,7 @@ impl Roots {
                 }
             }
         }
-        roots.solve(function, &rules, (any, large_offsets));
+        roots.solve(function, &rules, any, large_offsets);
         roots
     }
 
@@ -182,7 +182,7 @@ impl Roots {
         self.set(ptr).roots().any(|root| self.global_id_memory[root])
     }
 
-    fn solve(&mut self, function: &Function, rules: &[Rule], (any, large_offsets): (Set, bool)) {
+    fn solve(&mut self, function: &Function, rules: &[Rule], any: Set, large_offsets: bool) {
         let filters = Filters::new(&self.spaces);
         // Only this kernel writes private and local memory.
         let own = |space: Space| !large_offsets && matches!(space, Space::Private | Space::Local);

@@ -139,7 +139,7 @@ impl Walk<'_> {
             _ => None,
         };
         let yields: Vec<Vec<Value>> = inst.op.regions().into_iter().filter_map(yielded).collect();
-        let goes_on = !yields.is_empty();
+        let continues = !yields.is_empty();
         let mut same = Vec::new();
         for (index, &result) in inst.results.iter().enumerate() {
             let mut values = yields.iter().filter_map(|values| values.get(index).copied());
@@ -160,11 +160,11 @@ impl Walk<'_> {
             self.define(result);
         }
         let span = inst.span;
-        if !goes_on {
+        if !continues {
             inst.results.clear();
         }
         out.push(inst);
-        if !goes_on {
+        if !continues {
             work.clear();
             out.push(Inst::effect(Op::Unreachable, span));
         }

@@ -111,7 +111,7 @@ pub fn run(function: &mut Function, key: &LaunchKey, lanes: u32) -> bool {
     let items = key.kernel.local_size.iter().fold(1_u32, |product, &size| product.saturating_mul(size));
     let full = items.is_multiple_of(lanes) && key.kernel.guard == [false; 3];
     let before = function.clone();
-    let complete = versions::make(function, key.kernel.local_size, (full, lanes));
+    let complete = versions::make(function, key.kernel.local_size, full, lanes);
     let accesses = find(function, key, full, complete).unwrap_or_default();
     if accesses.iter().all(Option::is_none) {
         *function = before;
@@ -166,7 +166,7 @@ fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value
         is_ordered: false,
         is_known: true,
     };
-    divergence.walk(&function.body, (full, complete), &mut |inst, here| found.look(inst, here));
+    divergence.walk(&function.body, full, complete, &mut |inst, here| found.look(inst, here));
     found.is_known.then(|| found.sites.iter().map(|site| site.as_ref().and_then(|site| found.shared(site))).collect())
 }
 

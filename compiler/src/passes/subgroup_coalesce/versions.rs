@@ -31,7 +31,7 @@ struct VersionsStart {
 
 /// Creates the versions for subgroups of `lanes` work-items, and returns the condition for complete subgroups.
 /// `full`: whether work-items start in complete subgroups.
-pub(super) fn make(function: &mut Function, local_size: [u32; 3], (full, lanes): (bool, u32)) -> Option<Value> {
+pub(super) fn make(function: &mut Function, local_size: [u32; 3], full: bool, lanes: u32) -> Option<Value> {
     if lanes > u32::BITS {
         return None;
     }
