@@ -9,7 +9,7 @@
 //! memory: they are parameters of that kernel. The record has one word for each of them, and one for each pointer to
 //! local memory.
 //!
-//! | words | what |
+//! | words | contents |
 //! |---|---|
 //! | [`head`] | counters, limits and the default queue |
 //! | from [`EVENTS`] on | the events, [`EVENT_WORDS`] each: references, status, whether it is a user event, nothing, the two times of CLK_PROFILING_COMMAND_EXEC_TIME |
@@ -92,7 +92,7 @@ pub struct Record {
     pub event: u32,
     /// Dimensions of the range.
     pub dimensions: u32,
-    /// What the global ids begin with.
+    /// The global offset.
     pub offset: [u32; 3],
     /// Work-items in each dimension.
     pub global_size: [u32; 3],

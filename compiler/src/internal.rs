@@ -5,7 +5,7 @@
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{message} ({file}:{line})")]
 pub(crate) struct Defect {
-    /// What is wrong.
+    /// The description of the defect.
     message: String,
     /// Where it was noticed.
     file: &'static str,

@@ -14,7 +14,7 @@ use crate::ir::image::ImageFormat;
 /// The launch parameters that code is specialised to. Equal keys give equal code; keep it small.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LaunchKey {
-    /// What the kernel is specialised to, on every kind of device.
+    /// The parameters that apply to every kind of device.
     pub kernel: KernelKey,
     /// How memory is bound and how the NDRange is divided if kernels run as shaders.
     pub binding: BindingKey,
@@ -74,8 +74,7 @@ impl FromIterator<u32> for Words {
     }
 }
 
-/// What a kernel is specialised to: values that its code can query and that are the same for all work-items of a
-/// launch.
+/// Values that a kernel's code can query and that are the same for all work-items of a launch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct KernelKey {
     /// Size of the work-groups of this dispatch.
@@ -95,7 +94,8 @@ pub struct KernelKey {
     pub null_args: Words,
     /// The format of each image, in order of the kernel's `KernelParam::Image` parameters.
     pub images: Vec<ImageFormat>,
-    /// The value of each sampler, in order of the kernel's `KernelParam::Sampler` parameters: the bits of OpenCL C's CLK_ constants.
+    /// The value of each sampler, in order of the kernel's `KernelParam::Sampler` parameters: the bits of OpenCL C's
+    /// CLK_ constants.
     pub samplers: Words,
 }
 
@@ -175,7 +175,8 @@ impl Default for BindingKey {
 }
 
 impl LaunchKey {
-    /// A key for `wgclc` and tests: the required work-group size or `local_size`, 4 KiB for each local argument, 64 KiB uniforms.
+    /// A key for `wgclc` and tests: the required work-group size or `local_size`, 4 KiB for each local argument, 64
+    /// KiB uniforms.
     pub fn example(function: &ir::Function, local_size: [u32; 3]) -> Self {
         let kernel = KernelKey { local_size, enqueued_local_size: local_size, zero_offset: true, ..KernelKey::default() };
         let mut key = Self { kernel, binding: BindingKey::default() };
@@ -279,12 +280,7 @@ pub enum LaunchError {
     TooLarge { kernel: String, size: u64, limit: u64 },
     /// A construct that this device or this version does not support.
     #[error("kernel `{kernel}`: {what} is not supported")]
-    Unsupported {
-        /// The kernel.
-        kernel: String,
-        /// The construct.
-        what: String,
-    },
+    Unsupported { kernel: String, what: String },
     /// A barrier in control flow that the device's language does not accept as uniform for the work-group.
     #[error("kernel `{kernel}`: barrier in control flow that may be non-uniform for the work-group; the device's language rejects it")]
     NotUniform {
@@ -296,14 +292,7 @@ pub enum LaunchError {
     },
     /// A pass or naga rejected the compiler's own output: a defect of the compiler.
     #[error("kernel `{kernel}`: internal compiler error in {stage}: {message}")]
-    Internal {
-        /// The kernel.
-        kernel: String,
-        /// Where.
-        stage: &'static str,
-        /// What was said.
-        message: String,
-    },
+    Internal { kernel: String, stage: &'static str, message: String },
 }
 
 impl LaunchError {

@@ -20,13 +20,10 @@ pub struct Source {
 pub enum CStd {
     /// OpenCL C 1.0 (only through `__OPENCL_C_VERSION__`; compiled as 1.1).
     Cl10,
-    /// `-cl-std=CL1.1`
     Cl11,
     /// `-cl-std=CL1.2`, the default.
     Cl12,
-    /// `-cl-std=CL2.0`
     Cl20,
-    /// `-cl-std=CL3.0`
     Cl30,
     /// `-cl-std=CL3.1`, for devices that meet it ([`crate::target::Language::opencl_c_31`]).
     Cl31,
@@ -65,35 +62,23 @@ pub struct BuildOptions {
     pub macros: Vec<(String, Option<String>)>,
     /// `-I dir`, in order.
     pub include_dirs: Vec<std::path::PathBuf>,
-    /// `-cl-std=`.
     pub std: CStd,
-    /// `-w`
     pub no_warnings: bool,
-    /// `-Werror`
     pub warnings_are_errors: bool,
-    /// `-cl-opt-disable`
     pub opt_disable: bool,
     /// `-cl-mad-enable`, also set by the two below.
     pub mad_enable: bool,
     /// `-cl-no-signed-zeros`, also set by unsafe-math-optimizations.
     pub no_signed_zeros: bool,
-    /// `-cl-unsafe-math-optimizations`
     pub unsafe_math: bool,
-    /// `-cl-finite-math-only`
     pub finite_math_only: bool,
     /// `-cl-fast-relaxed-math`: sets all of the above and `__FAST_RELAXED_MATH__`.
     pub fast_relaxed_math: bool,
-    /// `-cl-denorms-are-zero`
     pub denorms_are_zero: bool,
-    /// `-cl-single-precision-constant`
     pub single_precision_constant: bool,
-    /// `-cl-fp32-correctly-rounded-divide-sqrt`
     pub correctly_rounded_divide_sqrt: bool,
-    /// `-cl-uniform-work-group-size`
     pub uniform_work_group_size: bool,
-    /// `-cl-kernel-arg-info`
     pub kernel_arg_info: bool,
-    /// `-g`
     pub debug_info: bool,
     /// Functions may be declared without a definition, to be linked later: set by [`crate::build::compile`].
     pub open_references: bool,

@@ -14,7 +14,6 @@ use crate::ir::{CastOp, Const, Function, Op, Region, Type, Value, Var};
 /// An address in an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// The object.
     pub root: Root,
     /// Byte offset; `None` if it is only known at run time.
     pub offset: Option<i64>,

@@ -7,10 +7,11 @@
 use crate::analysis::definitions::Constants;
 use crate::ir::{BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, Type, Value, WorkItem};
 
-/// Alignment of a buffer argument, as a power of two. CL_DEVICE_MEM_BASE_ADDR_ALIGN is larger, and so is the alignment of a binding.
+/// Alignment of a buffer argument, as a power of two. CL_DEVICE_MEM_BASE_ADDR_ALIGN is larger, and so is the
+/// alignment of a binding.
 pub(crate) const BUFFER: u8 = 4;
 
-/// The trailing zero bits of each value in a body of a kernel whose global ids of dimension 0 are multiples of
+/// The trailing zero bits of each value in a body of a kernel. The global ids of dimension 0 are multiples of
 /// `count`, a power of two.
 pub(crate) fn zeros(function: &Function, body: &Region, count: u32) -> Option<Vec<u8>> {
     walk(function, body, Ids { global: count, local: 1 })

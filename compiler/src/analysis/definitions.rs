@@ -72,7 +72,8 @@ impl<'f> Definitions<'f> {
         Self { function, ops, index }
     }
 
-    /// The operation without regions that defines a value. `None` for parameters of functions and loops and for the results of `if`, `switch` and `loop`.
+    /// The operation without regions that defines a value. `None` for parameters of functions and loops and for the
+    /// results of `if`, `switch` and `loop`.
     pub(crate) fn get(&self, value: Value) -> Option<&'f Op> {
         self.ops.get(value.index()).copied().flatten()
     }

@@ -8,12 +8,9 @@ use super::definitions::Definitions;
 use super::loops::guards::guards;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Op, Region, Scalar, Type, Value};
 
-/// Inclusive bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
-    /// Smallest value.
     pub low: i128,
-    /// Largest value.
     pub high: i128,
 }
 

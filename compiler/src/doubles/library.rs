@@ -122,7 +122,6 @@ impl<'a> Library<'a> {
 /// The key includes the relevant parts of the target.
 type Cache = FxHashMap<(Operation, Language), Arc<Function>>;
 
-/// Compiled functions.
 static FUNCTIONS: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
 
 /// The function, with everything inlined.

@@ -2,6 +2,7 @@
 //!
 //! Example: `load f32 (ptr_add %0, %1) align 4` becomes `buffer_f32[%1 >> 2]`.
 
+mod atomics;
 mod halves;
 
 use super::EmitError;
@@ -11,10 +12,10 @@ use super::items::SETTLING;
 use super::vector::Scalars;
 use super::views::{AccessShape, Backing, Kind, Object, Rule, Variable, ViewKey, naga_u16};
 use crate::analysis::definitions::{Linear, Root};
-use crate::ir::{AtomicOp, Type, Value};
+use crate::ir::{Type, Value};
 #[cfg(doc)]
 use crate::target::{Defects, Limits};
-use naga::{AtomicFunction, BinaryOperator, Expression, Scalar, ScalarKind, Statement};
+use naga::{BinaryOperator, Expression, Scalar, ScalarKind, Statement};
 use smallvec::SmallVec;
 
 /// Limit in bytes for the factors and constants of sums that are used without a mask: see [`Emitter::index`].
@@ -600,207 +601,5 @@ impl<'a> Emitter<'a, '_> {
         };
         self.b.stmt(Statement::Call { function, arguments: vec![index, mask, bits], result: None });
         Ok(())
-    }
-
-    // Atomics
-
-    pub(super) fn atomic(&mut self, op: AtomicOp, pointer: Value, value: Option<Value>, ty: Type) -> Result<Val, EmitError> {
-        let address = self.address(pointer)?;
-        let shape = AccessShape::new(ty, 8, Kind::of(op), false, self.cx.target.pointer_size());
-        let operand = value.map(|value| self.one(value)).transpose()?;
-        let need = || EmitError::Internal(format!("atomic {op:?} without a value"));
-        let object = self.object(address.object)?;
-        if matches!(object.backing, Backing::Function(_) | Backing::Scratch { .. }) {
-            return self.private_atomic(op, &address, shape, operand);
-        }
-        if shape.size < 4 && op == AtomicOp::Load {
-            return self.load_half(&address, shape).map(single);
-        }
-        let (key, pointer) = self.atomic_place(&address, shape)?;
-        if op == AtomicOp::Load {
-            let x = self.b.load(pointer);
-            return Ok(single(self.raw_of_slot(key, x)));
-        }
-        let operand = operand.ok_or_else(need)?;
-        let other_sign = match op {
-            AtomicOp::SMin | AtomicOp::SMax => key.slot.kind == ScalarKind::Uint,
-            AtomicOp::UMin | AtomicOp::UMax => key.slot.kind == ScalarKind::Sint,
-            _ => false,
-        };
-        if other_sign {
-            return self.exchange_extreme(op, key, pointer, operand).map(single);
-        }
-        let operand = if key.slot.kind == ScalarKind::Float { operand } else { self.slot_of_raw(key, operand) };
-        let fun = match op {
-            AtomicOp::Store => {
-                self.b.store(pointer, operand);
-                return Ok(Val::new());
-            }
-            AtomicOp::Add | AtomicOp::FAdd => AtomicFunction::Add,
-            AtomicOp::Sub => AtomicFunction::Subtract,
-            AtomicOp::And => AtomicFunction::And,
-            AtomicOp::Or => AtomicFunction::InclusiveOr,
-            AtomicOp::Xor => AtomicFunction::ExclusiveOr,
-            AtomicOp::SMin | AtomicOp::UMin => AtomicFunction::Min,
-            AtomicOp::SMax | AtomicOp::UMax => AtomicFunction::Max,
-            AtomicOp::Xchg => AtomicFunction::Exchange { compare: None },
-            AtomicOp::FMin | AtomicOp::FMax | AtomicOp::Load => {
-                return Err(EmitError::Internal(format!("atomic {op:?} is not legalized")));
-            }
-        };
-        let ty = self.b.shared.ty(key.slot, 1);
-        let result = self.b.bare(Expression::AtomicResult { ty, comparison: false });
-        self.b.stmt(Statement::Atomic { pointer, fun, value: operand, result: Some(result) });
-        Ok(single(if key.slot.kind == ScalarKind::Float { result } else { self.raw_of_slot(key, result) }))
-    }
-
-    /// A minimum or maximum of the other signedness than the view's. Raw in and out.
-    fn exchange_extreme(&mut self, op: AtomicOp, key: ViewKey, pointer: Expr, operand: Expr) -> Result<Expr, EmitError> {
-        self.exchange_until_alone(key, pointer, |this, raw| {
-            let fun = if matches!(op, AtomicOp::SMin | AtomicOp::UMin) { naga::MathFunction::Min } else { naga::MathFunction::Max };
-            if matches!(op, AtomicOp::SMin | AtomicOp::SMax) {
-                let (a, b) = (this.b.bitcast(raw, ScalarKind::Sint), this.b.bitcast(operand, ScalarKind::Sint));
-                let new = this.b.math(fun, &[a, b]);
-                this.b.bitcast(new, ScalarKind::Uint)
-            } else {
-                this.b.math(fun, &[raw, operand])
-            }
-        })
-    }
-
-    /// Replaces an element by the result of `change`, with a compare-and-exchange loop; returns the old element. Raw
-    /// in and out.
-    fn exchange_until_alone(
-        &mut self,
-        key: ViewKey,
-        pointer: Expr,
-        change: impl FnOnce(&mut Self, Expr) -> Expr,
-    ) -> Result<Expr, EmitError> {
-        let ty = self.b.shared.ty(key.slot, 1);
-        let seen = self.b.local(None, ty);
-        let first = self.b.load(pointer);
-        self.b.store_local(seen, first);
-        let never = if self.cx.target.shaders.defects.loop_values { Some(self.never()?) } else { None };
-        self.b.open();
-        if let Some(never) = never {
-            self.exit_otherwise(never);
-        }
-        let old = self.b.load_local(seen);
-        let raw = self.raw_of_slot(key, old);
-        let new = change(self, raw);
-        let new = self.slot_of_raw(key, new);
-        let found = self.exchange(key, pointer, old, new);
-        self.b.store_local(seen, found);
-        let same = self.b.binary(BinaryOperator::Equal, found, old);
-        self.b.open();
-        self.b.stmt(Statement::Break);
-        let accept = self.b.close();
-        self.b.stmt(Statement::If { condition: same, accept, reject: naga::Block::new() });
-        let body = self.b.close();
-        self.b.stmt(Statement::Loop { body, continuing: naga::Block::new(), break_if: None });
-        let found = self.b.load_local(seen);
-        Ok(self.raw_of_slot(key, found))
-    }
-
-    /// Compare and exchange of an element; returns the old value.
-    fn exchange(&mut self, key: ViewKey, pointer: Expr, expected: Expr, desired: Expr) -> Expr {
-        let ty = self.b.shared.module.generate_predeclared_type(naga::PredeclaredType::AtomicCompareExchangeWeakResult(key.slot));
-        let result = self.b.bare(Expression::AtomicResult { ty, comparison: true });
-        self.b.stmt(Statement::Atomic {
-            pointer,
-            fun: AtomicFunction::Exchange { compare: Some(expected) },
-            value: desired,
-            result: Some(result),
-        });
-        self.b.element_at(result, 0)
-    }
-
-    fn atomic_place(&mut self, address: &Address, shape: AccessShape) -> Result<(ViewKey, Expr), EmitError> {
-        let key = self
-            .object(address.object)?
-            .atomic(shape)
-            .ok_or_else(|| EmitError::unsupported("atomics on memory that is also accessed in other sizes"))?;
-        let index = self.index(address, key.stride())?;
-        let pointer = self.element(address.object, key, index)?;
-        Ok((key, pointer))
-    }
-
-    pub(super) fn compare_exchange(&mut self, pointer: Value, expected: Value, desired: Value, ty: Type) -> Result<Val, EmitError> {
-        let address = self.address(pointer)?;
-        let shape = AccessShape::new(ty, 8, Kind::Atomic, false, self.cx.target.pointer_size());
-        let (expected, desired) = (self.one(expected)?, self.one(desired)?);
-        let object = self.object(address.object)?;
-        if matches!(object.backing, Backing::Function(_) | Backing::Scratch { .. }) {
-            let raw = self.load_raw_any(&address, shape)?;
-            let same = self.b.binary(BinaryOperator::Equal, raw, expected);
-            let new = self.b.select(same, desired, raw);
-            self.store_raw_any(&address, shape, new)?;
-            return Ok(single(raw));
-        }
-        if shape.size < 4 {
-            return self.exchange_half(&address, shape, (expected, desired)).map(single);
-        }
-        let (key, pointer) = self.atomic_place(&address, shape)?;
-        let (expected, desired) = (self.slot_of_raw(key, expected), self.slot_of_raw(key, desired));
-        let old = self.exchange(key, pointer, expected, desired);
-        Ok(single(self.raw_of_slot(key, old)))
-    }
-
-    /// Private memory needs no atomic operations.
-    fn private_atomic(&mut self, op: AtomicOp, address: &Address, shape: AccessShape, operand: Option<Expr>) -> Result<Val, EmitError> {
-        if op == AtomicOp::Store {
-            let value = operand.ok_or_else(|| EmitError::Internal("atomic store without a value".to_owned()))?;
-            self.store_raw_any(address, shape, value)?;
-            return Ok(Val::new());
-        }
-        let old = self.load_raw_any(address, shape)?;
-        let Some(x) = operand else { return Ok(single(old)) };
-        let signed = |e: &mut Self, fun| {
-            let (a, b) = (e.b.bitcast(old, ScalarKind::Sint), e.b.bitcast(x, ScalarKind::Sint));
-            let r = e.b.math(fun, &[a, b]);
-            e.b.bitcast(r, ScalarKind::Uint)
-        };
-        let new = match op {
-            AtomicOp::Add => self.b.add(old, x),
-            AtomicOp::Sub => self.b.binary(BinaryOperator::Subtract, old, x),
-            AtomicOp::And => self.b.and(old, x),
-            AtomicOp::Or => self.b.or(old, x),
-            AtomicOp::Xor => self.b.binary(BinaryOperator::ExclusiveOr, old, x),
-            AtomicOp::SMin => signed(self, naga::MathFunction::Min),
-            AtomicOp::SMax => signed(self, naga::MathFunction::Max),
-            AtomicOp::UMin => self.b.math(naga::MathFunction::Min, &[old, x]),
-            AtomicOp::UMax => self.b.math(naga::MathFunction::Max, &[old, x]),
-            AtomicOp::Xchg => x,
-            _ => return Err(EmitError::Internal(format!("atomic {op:?} is not legalized"))),
-        };
-        self.store_raw_any(address, shape, new)?;
-        Ok(single(old))
-    }
-
-    /// One integer of private memory, with any view.
-    fn load_raw_any(&mut self, address: &Address, shape: AccessShape) -> Result<Expr, EmitError> {
-        let plain = AccessShape { kind: Kind::Load, ..shape };
-        let object = self.object(address.object)?;
-        if let Some(key) = object.natural(plain, self.cx.target) {
-            let index = self.index(address, key.stride())?;
-            let pointer = self.element(address.object, key, index)?;
-            let x = self.b.load(pointer);
-            return Ok(self.raw_of_slot(key, x));
-        }
-        let raw = self.load_raw(address, plain)?;
-        raw.first().copied().ok_or_else(|| EmitError::Internal("an empty load".to_owned()))
-    }
-
-    fn store_raw_any(&mut self, address: &Address, shape: AccessShape, value: Expr) -> Result<(), EmitError> {
-        let plain = AccessShape { kind: Kind::Store, ..shape };
-        let object = self.object(address.object)?;
-        if let Some(key) = object.natural(plain, self.cx.target) {
-            let index = self.index(address, key.stride())?;
-            let pointer = self.element(address.object, key, index)?;
-            let x = self.slot_of_raw(key, value);
-            self.b.store(pointer, x);
-            return Ok(());
-        }
-        self.store_raw(address, plain, &[value])
     }
 }

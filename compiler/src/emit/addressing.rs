@@ -3,9 +3,9 @@
 //! If bindings are not sufficient, all memory is accessed by address
 //! ([`BindingKey::addresses`](crate::launch::BindingKey::addresses)). Otherwise, if this is faster
 //! ([`Costs::updates_by_address`](crate::target::Costs::updates_by_address)), addresses are used for buffers that a
-//! kernel both loads from and stores to. An H100 reads bound buffers through other caches, which matters more for
-//! buffers that are only read (by address, N-body runs at 0.84 of its speed, and naive matrix products at 0.95).
-//! Buffers that are only written are not faster by address.
+//! kernel both loads from and stores to. Buffers that are only read stay bound, because an H100 reads bound buffers
+//! through other caches. By address, N-body runs at 0.84 of its speed, and naive matrix products at 0.95. Buffers
+//! that are only written are not faster by address.
 
 use crate::analysis::definitions::{Definitions, Root};
 use crate::ir::{Function, KernelParam, Op, Space};

@@ -20,13 +20,13 @@ use crate::diag::Span as SourceSpan;
 /// Size in bytes of a broadcast value in work-group memory.
 const BYTES: u32 = 4;
 
-/// Makes control flow uniform for WGSL wherever barriers are, with at most `room` bytes of additional work-group
+/// Makes control flow uniform for WGSL wherever barriers are, with at most `budget` bytes of additional work-group
 /// memory; returns the number of bytes.
 ///
 /// # Errors
 ///
 /// The control flow of a barrier may depend on the work-item.
-pub(super) fn make_uniform(module: &mut Module, room: u32) -> Result<u32, EmitError> {
+pub(super) fn make_uniform(module: &mut Module, budget: u32) -> Result<u32, EmitError> {
     let mut answers = Answers::default();
     // Each branch is broadcast once and is uniform afterwards.
     while let Some(failure) = uniform::failure(module) {
@@ -54,7 +54,7 @@ pub(super) fn make_uniform(module: &mut Module, room: u32) -> Result<u32, EmitEr
             };
             global_variables.append(variable, Span::UNDEFINED)
         });
-        if answers.bytes() > room {
+        if answers.bytes() > budget {
             return Err(refusal(&failure));
         }
         let answer = Answer { variable, ty, index: local_index(&mut entry.function, word) };

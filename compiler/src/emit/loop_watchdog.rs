@@ -72,7 +72,7 @@ impl Emitter<'_, '_> {
         self.b.store(pointer, value);
     }
 
-    fn turns_word(&mut self, index: u32) -> Result<Option<Expr>, EmitError> {
+    fn watchdog_word(&mut self, index: u32) -> Result<Option<Expr>, EmitError> {
         let Some(object) = self.cx.plan.loop_watchdog else { return Ok(None) };
         let missing = || EmitError::Internal("a word for stopped loops without a view".to_owned());
         let key = self.object(object)?.natural(SHAPES[0], self.cx.target).ok_or_else(missing)?;
@@ -82,7 +82,7 @@ impl Emitter<'_, '_> {
 
     /// At the start of the kernel.
     pub(super) fn begin_watchdog(&mut self) -> Result<(), EmitError> {
-        if let (Some(watch), Some(word)) = (&self.cx.watch, self.turns_word(1)?) {
+        if let (Some(watch), Some(word)) = (&self.cx.watch, self.watchdog_word(1)?) {
             let zero = self.b.u32(0);
             self.watch_store(watch.begun, zero);
             self.watch_store(watch.stopped, zero);
@@ -134,7 +134,7 @@ impl Emitter<'_, '_> {
 
     /// Before the kernel's `return`.
     pub(super) fn end_watchdog(&mut self) -> Result<(), EmitError> {
-        if let (true, Some(watch), Some(word)) = (self.is_kernel, &self.cx.watch, self.turns_word(0)?) {
+        if let (true, Some(watch), Some(word)) = (self.is_kernel, &self.cx.watch, self.watchdog_word(0)?) {
             let (stopped, zero, one) = (self.watch_load(watch.stopped), self.b.u32(0), self.b.u32(1));
             let condition = self.b.binary(BinaryOperator::NotEqual, stopped, zero);
             self.b.open();

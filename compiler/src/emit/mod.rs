@@ -160,8 +160,8 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
         functions.chain(naga.entry_points.iter_mut().map(|entry| &mut entry.function)).for_each(nesting::name_deep);
     }
     if target.shaders.uniform_barriers {
-        let room = target.language.max_local_memory.saturating_sub(plan.local_memory);
-        plan.local_memory += stage("uniform barriers", || broadcast::make_uniform(&mut naga, room))?;
+        let budget = target.language.max_local_memory.saturating_sub(plan.local_memory);
+        plan.local_memory += stage("uniform barriers", || broadcast::make_uniform(&mut naga, budget))?;
     }
     let info = stage("validate", || spirv::validate(&naga, target))?;
     let written = target.shaders.spirv.then(|| {

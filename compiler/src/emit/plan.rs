@@ -334,10 +334,10 @@ impl Planner<'_> {
         }
     }
 
-    /// Rounds the size of local arguments up to a multiple of the largest type, if there is room. Other drivers align
+    /// Rounds the size of local arguments up to a multiple of the largest type, if there is enough memory. Other drivers align
     /// them in this way, so applications that allocate too little work there.
     fn add_slack(&mut self) {
-        let room = self.inputs.target.language.max_local_memory;
+        let limit = self.inputs.target.language.max_local_memory;
         for object in self.plan.objects.iter_mut().filter(|object| object.has_slack && object.backing == Backing::Workgroup) {
             let Rule::One(key) = object.rule else { continue };
             let asked = object.elements(key).saturating_mul(key.stored());
@@ -345,7 +345,7 @@ impl Planner<'_> {
             object.size = size.checked_next_multiple_of(LARGEST_TYPE).unwrap_or(size);
             let given = object.elements(key).saturating_mul(key.stored());
             let total = self.plan.local_memory.saturating_add(given - asked);
-            if total <= room {
+            if total <= limit {
                 self.plan.local_memory = total;
             } else {
                 object.size = size;

@@ -32,7 +32,7 @@ pub enum Format {
 /// # Errors
 ///
 /// The language does not support a construct of the shader.
-/// Where the language has no way to say something that the shader needs.
+/// The language does not support a construct of the shader.
 pub fn print(shader: &Shader, format: Format, target: &Target) -> LaunchResult<String> {
     let entry = shader.entry_point.clone();
     super::contain(&entry, "printing", || match format {

@@ -36,23 +36,23 @@ impl Emitter<'_, '_> {
         let result = self.b.local(None, ty);
         let failed = self.b.scalar(Scalar::I32, u64::from(u32::MAX));
         self.b.store_local(result, failed);
-        let Some(room) = CAPACITY.checked_sub(words) else {
+        let Some(last_start) = CAPACITY.checked_sub(words) else {
             let value = self.b.load_local(result);
             return Ok(single(self.b.bitcast(value, naga::ScalarKind::Uint)));
         };
-        let room = self.b.u32(room);
+        let last_start = self.b.u32(last_start);
         let (capacity, words, zero) = (self.b.u32(CAPACITY), self.b.u32(words), self.b.u32(0));
         let done = self.b.scalar(Scalar::I32, 0);
         let (count, plain) = self.printf_views(object)?;
         let count = self.b.element_at(count, 0);
         let seen = self.b.load(count);
-        let open = self.b.binary(BinaryOperator::LessEqual, seen, room);
+        let open = self.b.binary(BinaryOperator::LessEqual, seen, last_start);
 
         self.b.open();
         let u32_ty = self.b.shared.ty(Scalar::U32, 1);
         let at = self.b.bare(Expression::AtomicResult { ty: u32_ty, comparison: false });
         self.b.stmt(Statement::Atomic { pointer: count, fun: AtomicFunction::Add, value: words, result: Some(at) });
-        let fits = self.b.binary(BinaryOperator::LessEqual, at, room);
+        let fits = self.b.binary(BinaryOperator::LessEqual, at, last_start);
 
         self.b.open();
         for (index, &word) in (1..).zip(&record) {

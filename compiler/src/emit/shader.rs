@@ -12,7 +12,7 @@ pub enum BindingSource {
     /// The buffer for the kernel's parameter with this index. Extra buffers follow the parameters, and the additional
     /// [`SplitBindings`](crate::launch::SplitBindings) follow those.
     Param(u32),
-    /// The program's constant data: the same for all kernels of a module.
+    /// The program's constant data, which all kernels of a module share.
     ConstantData,
     /// The program's `__global` variables: one buffer per program and device, initialised once from `ProgramData`.
     GlobalVariables,
@@ -21,8 +21,8 @@ pub enum BindingSource {
     Printf,
     /// [`crate::passes::locks::TABLE_BYTES`] zero bytes that all launches share. A work-item changes the first word
     /// if the driver has stopped one of its loops
-    /// ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)), or if it has waited too long
-    /// for a lock.
+    /// ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)). It also changes it after
+    /// waiting too long for a lock.
     Failures,
     /// Scratch memory for private variables that are too large for registers: `bytes_per_item` for each work-item of
     /// a dispatch.
@@ -45,9 +45,7 @@ pub enum BindingKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Binding {
     pub binding: u32,
-    /// Its type.
     pub kind: BindingKind,
-    /// Its contents.
     pub source: BindingSource,
 }
 

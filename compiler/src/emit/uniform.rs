@@ -31,7 +31,6 @@ use super::nesting::operands;
 /// The uniformity of a value in a work-group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
-    /// Uniform.
     Same,
     /// Computed from memory that each work-item reads at the same address.
     Read,

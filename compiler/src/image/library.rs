@@ -29,9 +29,9 @@ static FUNCTIONS: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
 /// The second part of the key is whether addresses have 64 bits.
 type Cache = FxHashMap<(Variant, bool), Arc<Function>>;
 
-/// The function. Its parameters are the image's elements, width, height, depth, array size, row pitch, slice pitch,
-/// the number of levels if a level is given, the sampler unless it is known, the coordinates, the level, and the
-/// colour to write. Everything is inlined.
+/// The function. Its first parameters are the image's elements, width, height, depth, array size, row pitch and slice
+/// pitch. The number of levels follows if a level is given, and the sampler unless it is known. The last ones are the
+/// coordinates, the level, and the colour to write. Everything is inlined.
 pub(super) fn function(variant: Variant, target: &Target) -> Result<Arc<Function>, String> {
     let key = (variant, target.pointer_size() == 8);
     let known = |made: Option<Arc<Function>>| {

@@ -11,7 +11,6 @@ use crate::ir::WorkItem;
 /// The first register of a value.
 pub(super) type Register = u32;
 
-/// Consecutive registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
     pub(super) at: Register,
@@ -219,10 +218,11 @@ pub(super) enum Inst {
 /// The collective operation of a group, or of the active work-items of a subgroup.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fold {
-    /// A barrier.
     Barrier,
     /// The value of the work-item with this index.
-    Broadcast { index: Register },
+    Broadcast {
+        index: Register,
+    },
     /// The value of the first work-item.
     First,
     /// Combines all values; uniform.
@@ -235,7 +235,11 @@ pub(super) enum Fold {
     Ballot,
     /// The value of the work-item whose index `from` computes from this one's and the register; `otherwise` if that
     /// is not active.
-    Shuffle { by: Register, from: fn(u32, u32) -> u32, otherwise: u64 },
+    Shuffle {
+        by: Register,
+        from: fn(u32, u32) -> u32,
+        otherwise: u64,
+    },
 }
 
 /// An operation of all work-items of a group, or of the active ones of a subgroup.

@@ -1,8 +1,8 @@
 //! Floating-point operations on single lanes, correctly rounded to nearest even, with denormals. The `native_`
 //! functions have no accuracy requirement: they are computed in double precision and rounded once.
 //!
-//! Halves are computed in double precision. It represents their sums and products exactly, and is precise enough for
-//! quotients, roots and fused operations that the second rounding does not change the result.
+//! Halves are computed in double precision. It represents their sums and products exactly. For quotients, roots and
+//! fused operations it is precise enough that the second rounding does not change the result.
 
 use super::integer::{by_width, mask, signed};
 use super::number::{Binary, Ternary, Unary};
@@ -20,7 +20,6 @@ trait Format {
     /// Rounds if the format is narrower.
     fn put(value: Self::Number) -> u64;
 
-    /// Rounds once.
     fn round(value: f64) -> u64;
 
     fn from_signed(value: i64) -> u64;

@@ -14,7 +14,6 @@ use crate::pointer::global_pointer;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     pub object: ObjectId,
-    /// Byte offset.
     pub offset: u64,
 }
 

@@ -1,9 +1,9 @@
 //! Memory: objects with bounds, and pointers with the object that they point into.
 //!
 //! A pointer has 64 bits, in registers and in memory: the object in the upper bits, a byte offset in the lower bits.
-//! A program can observe that null is zero, that pointers into one object differ by the distance of their targets,
-//! and that conversions to integers and stores to memory keep pointers. The offset wraps in its bits, so a pointer
-//! may leave its object on either side and return.
+//! Null is zero. Pointers into one object differ by the distance of their targets. Conversions to integers and stores
+//! to memory keep pointers. The offset wraps in its bits, so a pointer may leave its object on either side and
+//! return.
 
 use std::num::NonZeroU32;
 
@@ -33,7 +33,6 @@ impl ObjectId {
 pub(super) enum Home {
     /// Buffers, program-scope variables and constants.
     Global = 0,
-    /// Work-group memory.
     Local = 1,
     /// Variables of a work-item; those of the innermost function are last.
     Private = 2,

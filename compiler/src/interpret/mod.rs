@@ -19,9 +19,9 @@
 //! terminate in which a work-item waits for another one in a loop.
 //!
 //! # Subgroups
-//! A subgroup has [`Settings::lanes`] work-items; the last one of a group may have fewer. If none of them can
-//! continue alone, the work-items at the first position in program order, in the same iterations of the enclosing
-//! loops, execute the operation together: they are the active ones. Work-items that diverge at a condition therefore
+//! A subgroup has [`Settings::lanes`] work-items; the last one of a group may have fewer. If none of them
+//! can continue alone, some execute their operation together: those at the first position in program order, in the
+//! same iterations of the enclosing loops. They are the active ones. Work-items that diverge at a condition therefore
 //! reconverge after it, as structured control flow guarantees (`execute::Item::position`). An operation that needs
 //! the whole subgroup but does not get it is a fault. A shuffle from an inactive work-item gives an undefined value.
 //!
@@ -56,7 +56,6 @@ use code::Code;
 pub enum Stage {
     /// After the front end's lowering.
     Lowered,
-    /// After `passes::build`.
     Built,
     /// After the passes of a launch on the host's CPU (`specialise::prepared`).
     Prepared,

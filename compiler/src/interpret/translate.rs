@@ -85,7 +85,6 @@ struct Translator<'a> {
     top: Register,
     loops: Vec<Loop>,
     span: Span,
-    /// Scalar constants.
     known: FxHashMap<u64, Register>,
 }
 

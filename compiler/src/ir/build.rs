@@ -36,7 +36,6 @@ impl Build for Cursor<'_> {
 
 /// Creates instructions at a position. Results have the type of the first operand unless stated otherwise.
 pub trait Build {
-    /// The position.
     fn cursor(&mut self) -> Cursor<'_>;
 
     /// An operation with a result of this type.

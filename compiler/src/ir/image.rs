@@ -1,5 +1,5 @@
 //! Image functions in the IR. They stay as in the source until a launch knows the formats of images and the values of
-//! samplers, and expands them to loads and stores (`image::expand`).
+//! samplers. It then expands them to loads and stores (`image::expand`).
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! The intermediate representation: typed, in SSA form over structured control flow, with real pointers in named address spaces.
+//! The intermediate representation: typed, in SSA form over structured control flow, with real pointers in named
+//! address spaces.
 //!
 //! # Shape
 //! A [`Module`] has functions and module-level memory objects ([`GlobalVar`]). A [`Function`] has parameters, private
@@ -153,7 +154,6 @@ impl GlobalVar {
 pub struct Reloc {
     /// Byte offset of the pointer in the global's memory.
     pub at: u32,
-    /// The pointee.
     pub target: Global,
     /// Byte offset in the target.
     pub addend: i64,
@@ -168,7 +168,7 @@ pub struct Function {
     pub kernel: Option<Kernel>,
     /// The parameters in order. A kernel's struct parameter is a `ptr.constant` to its bytes.
     pub params: Vec<Value>,
-    /// Types of what it returns, none of them `Void`: one at most as the front end writes functions, more where passes let results stand for memory.
+    /// Types of the results, none of them `Void`. The front end produces at most one; passes may add results for memory.
     pub returns: Vec<Type>,
     /// Type (and more) of every value, indexed by [`Value`].
     pub values: Vec<ValueData>,
@@ -184,7 +184,6 @@ pub struct Function {
 pub struct Kernel {
     /// How each parameter is passed, in order.
     pub params: Vec<KernelParam>,
-    /// `__attribute__((reqd_work_group_size))`.
     pub reqd_work_group_size: Option<[u32; 3]>,
     /// `__attribute__((intel_reqd_sub_group_size))`: a size that the device supports.
     pub reqd_subgroup_size: Option<u32>,
@@ -222,7 +221,6 @@ pub enum KernelParam {
         space: Space,
         /// Whether the source declares that nothing is written through it (`const`, or constant space).
         read_only: bool,
-        /// `restrict`.
         restrict: bool,
     },
     /// A pointer to work-group memory; the host sets its size.
@@ -280,7 +278,6 @@ pub struct Inst {
     pub op: Op,
     /// Values that it defines: none or one; `if`, `switch`, `loop` and `call` may define several.
     pub results: Vec<Value>,
-    /// Source location.
     #[serde(skip)]
     pub span: Span,
 }
@@ -315,7 +312,6 @@ pub enum BinOp {
     Add,
     Sub,
     Mul,
-    /// Signed division.
     SDiv,
     UDiv,
     /// Signed remainder, sign of the dividend.
@@ -337,7 +333,6 @@ pub enum BinOp {
     FSub,
     FMul,
     FDiv,
-    /// Signed minimum.
     SMin,
     UMin,
     SMax,
@@ -381,7 +376,6 @@ pub enum CmpOp {
     FGe,
 }
 
-/// Conversions, element-wise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum CastOp {
     /// To a narrower integer.
@@ -414,7 +408,6 @@ pub enum MathOp {
     FAbs,
     Floor,
     Ceil,
-    /// Toward zero.
     FTrunc,
     /// To nearest even.
     Rint,
@@ -553,11 +546,8 @@ pub enum GroupOp {
 /// The memory that a barrier or fence orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fence {
-    /// CLK_LOCAL_MEM_FENCE.
     pub local: bool,
-    /// CLK_GLOBAL_MEM_FENCE.
     pub global: bool,
-    /// CLK_IMAGE_MEM_FENCE.
     pub image: bool,
 }
 

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 pub enum Space {
     /// Function memory of one work-item: variables ([`super::Var`]).
     Private,
-    /// Workgroup memory.
     Local,
     /// Buffers, program-scope `__global` variables.
     Global,
@@ -29,19 +28,12 @@ pub enum Space {
 pub enum Scalar {
     /// One bit: results of comparisons, and conditions.
     Bool,
-    /// 8-bit integer.
     I8,
-    /// 16-bit integer.
     I16,
-    /// 32-bit integer.
     I32,
-    /// 64-bit integer.
     I64,
-    /// IEEE half.
     F16,
-    /// IEEE single.
     F32,
-    /// IEEE double.
     F64,
 }
 
@@ -105,7 +97,6 @@ impl Scalar {
 pub enum Type {
     /// No value (only as the return type of functions).
     Void,
-    /// One scalar.
     Scalar(Scalar),
     /// 2, 3, 4, 8 or 16 lanes. Three lanes take the memory of four where OpenCL C requires it. The size of an access
     /// is always the size of the lanes (12 bytes for a `float3`); the front end handles the layout.
@@ -115,11 +106,8 @@ pub enum Type {
 }
 
 impl Type {
-    /// `Type::Scalar(Scalar::Bool)`.
     pub const BOOL: Self = Self::Scalar(Scalar::Bool);
-    /// `Type::Scalar(Scalar::I32)`.
     pub const I32: Self = Self::Scalar(Scalar::I32);
-    /// `Type::Scalar(Scalar::I64)`.
     pub const I64: Self = Self::Scalar(Scalar::I64);
 
     /// The scalar of a scalar or vector type.

@@ -146,7 +146,7 @@ impl<'a> Verifier<'a> {
                 outcome = Err(if i == last {
                     "a region ends without terminator".to_owned()
                 } else {
-                    "something follows a terminator".to_owned()
+                    "an instruction follows a terminator".to_owned()
                 });
             }
             for &result in &inst.results {
@@ -289,26 +289,26 @@ impl<'a> Verifier<'a> {
     fn pointer(&self, value: Value) -> Result<Space, String> {
         match self.uses(value)? {
             Type::Ptr(space) => Ok(space),
-            ty => Err(format!("{value} of type {ty} is no pointer")),
+            ty => Err(format!("{value} of type {ty} is not a pointer")),
         }
     }
 
     fn int(&self, value: Value) -> Result<Type, String> {
         let ty = self.uses(value)?;
-        require(ty.scalar().is_some_and(Scalar::is_int), || format!("{value} of type {ty} is no integer"))?;
+        require(ty.scalar().is_some_and(Scalar::is_int), || format!("{value} of type {ty} is not an integer"))?;
         Ok(ty)
     }
 
     fn float(&self, value: Value) -> Result<Type, String> {
         let ty = self.uses(value)?;
-        require(ty.scalar().is_some_and(Scalar::is_float), || format!("{value} of type {ty} is no float"))?;
+        require(ty.scalar().is_some_and(Scalar::is_float), || format!("{value} of type {ty} is not a float"))?;
         Ok(ty)
     }
 
     fn vector(&self, value: Value) -> Result<(Scalar, u8), String> {
         match self.uses(value)? {
             Type::Vector(s, n) => Ok((s, n)),
-            ty => Err(format!("{value} of type {ty} is no vector")),
+            ty => Err(format!("{value} of type {ty} is not a vector")),
         }
     }
 
@@ -383,7 +383,7 @@ impl<'a> Verifier<'a> {
             }
             Op::Construct(lanes) => {
                 let first = lanes.first().ok_or("construct without lanes")?;
-                let Type::Scalar(scalar) = self.uses(*first)? else { return Err("construct of something else than scalars".to_owned()) };
+                let Type::Scalar(scalar) = self.uses(*first)? else { return Err("construct of non-scalar operands".to_owned()) };
                 for lane in lanes {
                     self.is(*lane, Type::Scalar(scalar))?;
                 }
@@ -493,7 +493,7 @@ impl<'a> Verifier<'a> {
             Op::NanCheck { values, .. } => {
                 let first = values.first().ok_or_else(|| "a check of nothing".to_owned())?;
                 let of = self.uses(*first)?.scalar().filter(|scalar| scalar.is_float());
-                require(of.is_some(), || format!("{first} is no float"))?;
+                require(of.is_some(), || format!("{first} is not a float"))?;
                 for value in values {
                     let ty = self.uses(*value)?;
                     require(ty.scalar() == of, || format!("{value} of type {ty} beside {first}"))?;
@@ -648,7 +648,7 @@ mod tests {
     #[test]
     fn regions_end_in_one_terminator() {
         assert_eq!(errors("%2: i32 = add %1, %1"), ["a region ends without terminator"]);
-        assert_eq!(errors("return return"), ["something follows a terminator"]);
+        assert_eq!(errors("return return"), ["an instruction follows a terminator"]);
         assert_eq!(errors("break"), ["break outside of a loop"]);
         assert_eq!(errors("loop () { yield } return"), ["yield outside of if and switch"]);
     }

@@ -3,7 +3,7 @@
 //!
 //! A [`CompiledUnit`] is IR in memory form. It keeps everything with external linkage; a declaration without a
 //! definition is a function without a body or a variable without contents. [`link()`] finds the definition in another
-//! unit by name (and parameters, if overloadable), and returns one module, which runs through the build's passes like
+//! unit by name (and parameters, if overloadable). It returns one module, which runs through the build's passes like
 //! a single source.
 //!
 //! Each unit keeps its own macros, options, `static` names and copies of library functions. An `inline` definition

@@ -21,7 +21,6 @@ use crate::ir::{Function, Inst, KernelParam, Op, Region, Value};
 pub(super) enum Effect {
     Nothing,
     Root(Root),
-    /// Unknown memory.
     Anything,
     /// None itself, but stores by other work-items may become visible after it.
     Waits,

@@ -5,8 +5,8 @@
 //! %1 = ptr_add $t, %0                   %2 = load.i32 %1
 //! %2 = load.i32 %1
 //! ```
-//! The front end copies a long initialiser from a table. If nothing else is stored to the variable, and its address
-//! is only used by loads, the loads can read the table and the copy is not needed. Reads before the copy are
+//! The front end copies a long initialiser from a table. Often nothing else is stored to the variable, and only loads
+//! use its address. The loads can then read the table, and the copy is not needed. Reads before the copy are
 //! unspecified, so their order does not matter.
 
 use super::pass::Pass;

@@ -7,11 +7,12 @@
 //! }                                      ... uses of %9 for the call's result
 //! kernel k(...) { %9 = call twice(%8) }
 //! ```
-//! Functions must be inlined if they return pointers, access memory other than their own variables and constants,
-//! query the work-item, or have atomics, barriers or printf: later passes cannot handle such calls. Functions with
-//! pointers to private memory are inlined too, unless their copies would be too much code ([`Inlining`]). They then
-//! stay, and [`super::argument_promotion`] removes the pointers. Other functions are inlined if they are small or
-//! called once. A callee must have a single `return` at its end (`unify_returns`) or none.
+//! Later passes cannot handle calls of some functions, which must be inlined. These functions return pointers, access
+//! memory other than their own variables and constants, query the work-item, or have atomics, barriers or printf.
+//! Functions with pointers to private memory are inlined too, unless their copies would be too much code
+//! ([`Inlining`]). They then stay, and [`super::argument_promotion`] removes the pointers. Other functions are
+//! inlined if they are small or called once. A callee must have a single `return` at its end (`unify_returns`) or
+//! none.
 
 use super::PassError;
 use super::argument_promotion::{is_closed, takes_pointers};
@@ -20,7 +21,6 @@ use crate::diag::Span;
 use crate::ir::{Func, Function, Inst, MAX_NESTING, Module, Op, Region, Space, Type, Value, Var};
 use crate::target::Inlining;
 
-/// The pass.
 pub const PASS: Pass = Pass::function("inline", |function, cx| {
     run_apart(function, cx.module, cx.policy)?;
     Ok(true)

@@ -19,16 +19,15 @@
 //! Assumptions and reasons:
 //!
 //! Work-items of a subgroup may execute in lock-step, so no work-item may wait for another *within* an iteration. The
-//! iteration ends for all of them together, and the owner has released the lock by then. If a compiler knew that the
-//! taken branch leaves the loop, it could move the work after the loop, where it would wait for the work-items that
+//! iteration ends for all of them together, and the owner has released the lock by then. A compiler that knows that
+//! the taken branch leaves the loop could move the work after the loop. It would then wait for the work-items that
 //! are still in the loop. The loop therefore exits on the result of the release, which no compiler knows: 1, or 0 in
-//! lanes without a work-item (lavapipe executes no atomic operation for them, but the loop still waits for them).
-//! The fences order the words, which are atomic themselves. This needs a language with a fence that is not a barrier:
-//! SPIR-V, GLSL, HLSL. MSL (as naga writes it) and WGSL do not have one.
-//! The owner of a lock must make progress independently of the other work-items. No language guarantees this. Without
-//! progress the launch fails after [`MOST_TRIES`] iterations instead of hanging.
-//! Launches that share written memory never overlap on these devices, so an address only needs the same lock within
-//! one launch.
+//! lanes without a work-item (lavapipe executes no atomic operation for them, but the loop still waits for them). The
+//! fences order the words, which are atomic themselves. This needs a language with a fence that is not a barrier:
+//! SPIR-V, GLSL, HLSL. MSL (as naga writes it) and WGSL do not have one. The owner of a lock must make progress
+//! independently of the other work-items. No language guarantees this. Without progress the launch fails after
+//! [`MOST_TRIES`] iterations instead of hanging. Launches that share written memory never overlap on these devices,
+//! so an address only needs the same lock within one launch.
 //!
 //! Sums without a use of the old value need no lock if the kernel has no other 64-bit atomics on that memory: the
 //! carry can be added later ([`Manner::Sums`]).

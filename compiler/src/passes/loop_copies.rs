@@ -55,10 +55,10 @@ impl LoopBound {
         (!inside.contains(&bound)).then_some(Self { test, compare, counter, bound, step, ty })
     }
 
-    /// Emits a bound for several iterations at once. While the [test](Self::test) of a counter against this bound holds,
-    /// the counters of this iteration and of the next `iterations - 1` are below the loop's own bound, and none of them
-    /// overflows. If the step is negative, or so large that several iterations might overflow, no counter is below the
-    /// returned bound.
+    /// Emits a bound for several iterations at once. While the [test](Self::test) of a counter against this bound
+    /// holds, `iterations` iterations are safe. The counters of all of them are below the loop's own bound, and none
+    /// of them overflows. If the step is negative, or so large that several iterations might overflow, no counter is
+    /// below the returned bound.
     pub(super) fn limit(&self, at: &mut impl Build, iterations: u64) -> Value {
         let signed = self.compare == CmpOp::SLt;
         let subtract = if signed { BinOp::SSubSat } else { BinOp::USubSat };
@@ -159,7 +159,7 @@ mod tests {
                 Op::Select(cond, a, b) => Some(if values[&cond] != 0 { values[&a] } else { values[&b] }),
                 _ => None,
             };
-            values.insert(inst.results[0], bits.expect("something that is evaluated"));
+            values.insert(inst.results[0], bits.expect("a foldable operation"));
         }
         values[&limit]
     }

@@ -19,7 +19,6 @@ use rustc_hash::FxHashSet;
 /// The bits of an address that do not change: the launch keeps the position of a pointee modulo this number plus one.
 pub const LOW: u64 = 0xff;
 
-/// The pass.
 pub const PASS: Pass = Pass::function("merge_bindings", |function, cx| run(function, cx.key));
 
 /// Makes all merged parameters addresses relative to the first one, which is the common buffer.

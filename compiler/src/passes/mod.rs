@@ -135,7 +135,7 @@ pub const BUILD: &[Step] = &[
 /// [`BUILD`] for a function with callers.
 pub const BUILD_CALLED: &[Step] = &[Step::Pass(&unify_returns::PASS), Steps(BUILD)];
 
-/// For a function whose callees turned out to need inlining.
+/// For a function with callees that cannot take memory by value.
 pub const EXPAND: &[Step] = &[Step::Pass(&inline::PASS), Steps(OPTIMISE)];
 
 /// For a library function that is compiled for one use, with everything that it calls.

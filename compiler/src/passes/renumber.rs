@@ -6,7 +6,6 @@
 use super::pass::Pass;
 use crate::ir::{Function, Inst, Op, Region, Value, ValueData, Var};
 
-/// The pass.
 pub const PASS: Pass = Pass::function("renumber", |function, _| {
     run(function);
     Ok(true)

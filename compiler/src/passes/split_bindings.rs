@@ -24,7 +24,6 @@ use crate::diag::Span;
 use crate::ir::{BinOp, Function, Inst, KernelParam, Op, Region, Space, Type, Value};
 use crate::launch::SplitBindings;
 
-/// The pass.
 pub const PASS: Pass = Pass::function("split_bindings", |function, cx| {
     let pieces = &cx.key.binding.split;
     let any = !pieces.params.is_empty();

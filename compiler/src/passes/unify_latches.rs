@@ -9,7 +9,7 @@
 //! }
 //! ```
 //! The code after the `if` moves into the other side. A counter that all paths increment in the same way is then
-//! uniform for all work-items of a vector, and so are the addresses computed from it. If the paths met at the loop's
+//! uniform for all work-items of a vector. So are the addresses computed from it. If the paths met at the loop's
 //! parameters, each work-item would have its own counter.
 
 use rustc_hash::FxHashMap;

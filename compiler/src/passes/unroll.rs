@@ -7,9 +7,9 @@
 //!   continue add %i, 1; %t                 =>     %u = add %t, 1
 //! }                                               ... %u for %r
 //! ```
-//! * A loop with a known trip count is fully unrolled if the result is small, or if it indexes a private array that
-//!   is only indexed by counters of such loops: `sroa` then promotes the array. `opencl_unroll_hint` raises the limit
-//!   or forbids unrolling.
+//! * A loop with a known trip count is fully unrolled if the result is small. It is also unrolled if it indexes a
+//!   private array that is only indexed by counters of such loops: `sroa` then promotes the array.
+//!   `opencl_unroll_hint` raises the limit or forbids unrolling.
 //! * Some drivers stop loops after a number of iterations
 //!   ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)). There, a short loop with many
 //!   or unknown iterations is partially unrolled. Each copy has its own test, or one test covers all copies if the

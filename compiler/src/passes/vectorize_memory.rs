@@ -38,7 +38,6 @@ const MOST_SORTED: u32 = 64;
 /// Limits for merged accesses.
 #[derive(Clone, Copy)]
 pub(crate) struct Widest {
-    /// In bytes.
     pub bytes: u32,
     /// Whether accesses need no alignment.
     pub unaligned: bool,

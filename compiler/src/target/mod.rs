@@ -1,5 +1,5 @@
-//! What the compiler has to know about a device: what programs may use ([`Language`]), and what shaders may use and
-//! at what cost ([`Shaders`]).
+//! The properties of a device that the compiler uses: the features for programs ([`Language`]), and the features and
+//! costs for shaders ([`Shaders`]).
 //!
 //! Nothing here names a device. A property of a driver is a field that states this property alone ([`Costs`],
 //! [`Defects`]). The [`profiles`] combine the fields for the devices that were measured. The driver, `wgclc
@@ -22,10 +22,10 @@ pub const MAX_GLOBAL_VARIABLES: u64 = 128 << 20;
 /// A device as the compiler sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Target {
-    /// What programs may use: decides what the front end accepts and what the device reports.
+    /// The features for programs: decides what the front end accepts and what the device reports.
     pub language: Language,
-    /// What shaders may use: decides how a kernel is specialised and emitted. Unused for a device that does not run
-    /// shaders.
+    /// The features for shaders: decides how a kernel is specialised and emitted. Unused for a device that does not
+    /// run shaders.
     pub shaders: Shaders,
     /// Which functions are not inlined.
     pub inlining: Inlining,
@@ -42,9 +42,7 @@ pub struct Target {
 /// Memory that is zero when a kernel starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Zeroed {
-    /// Work-group memory.
     pub local: bool,
-    /// Private memory.
     pub private: bool,
 }
 
@@ -71,13 +69,12 @@ impl Inlining {
     pub const NONE: Self = Self { most_copies: 0, worth_a_call: 0 };
 }
 
-/// What OpenCL C programs may use on a device.
+/// The features of a device for OpenCL C programs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Language {
     /// 64-bit integers. Without them, pointers have 32 bits and `long` is rejected.
     pub int64: bool,
     pub fp64: bool,
-    /// `half` arithmetic.
     pub fp16: bool,
     /// Memory objects may have more than 2 GiB, so an index of 32 bits may give an offset of more than 32 bits.
     pub large_objects: bool,
@@ -86,7 +83,6 @@ pub struct Language {
     pub int64_atomics: bool,
     /// How an atomic operation orders other memory accesses.
     pub atomic_order: AtomicOrder,
-    /// Subgroup operations.
     pub subgroups: bool,
     /// Work-items per subgroup, except for the last subgroup of a work-group, in kernels without a required size: a
     /// power of two. If the device chooses the size, this is the largest one.
@@ -111,7 +107,6 @@ pub struct Language {
     pub subgroup_clock: bool,
     /// Kernels may enqueue kernels: blocks, queues, events and NDRanges of the device.
     pub device_enqueue: bool,
-    /// Images (`__IMAGE_SUPPORT__`).
     pub images: bool,
     /// Extensions that the device reports, in order: each is a predefined macro.
     pub extensions: Vec<String>,
@@ -119,7 +114,7 @@ pub struct Language {
     pub features: Vec<String>,
 }
 
-/// What a device emulates although it may have it ([`Target::emulating`]).
+/// The features that are emulated although the device may have them ([`Target::emulating`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Emulated {
     /// 64-bit integers, emulated with 32-bit integers.
@@ -130,7 +125,7 @@ pub struct Emulated {
     pub int64_atomics: bool,
 }
 
-/// What orders the accesses before and after an atomic operation, for all work-groups of a device.
+/// How accesses before and after an atomic operation are ordered, for all work-groups of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AtomicOrder {
     /// Only barriers do: the device does not report acquire and release.

@@ -237,8 +237,8 @@ impl Costs {
         Self { subgroup_coalescing: true, updates_by_address: true, funnel_shift_rotations: true, logic_of_three: true, ..Self::default() }
     }
 
-    /// Mesa's drivers for CPUs. Each word of an access is loaded or stored separately for each work-item, and some
-    /// LLVM passes take quadratic time in the number of these accesses.
+    /// Mesa's drivers for CPUs. Each word of an access is loaded or stored separately for each work-item. Some LLVM
+    /// passes take quadratic time in the number of these accesses.
     pub fn llvmpipe() -> Self {
         Self { per_word_accesses: true, ..Self::default() }
     }

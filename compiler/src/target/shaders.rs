@@ -1,4 +1,4 @@
-//! What shaders may use on a device, which operations are fast there, and what its driver gets wrong.
+//! The features of a device for shaders, the costs of operations, and the defects of its driver.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,11 +37,8 @@ pub struct Shaders {
     /// Barriers are only allowed in control flow that the language's uniformity analysis accepts (WGSL, section
     /// 15.2).
     pub uniform_barriers: bool,
-    /// How much there is of what.
     pub limits: Limits,
-    /// What is quick and what is slow.
     pub costs: Costs,
-    /// What the driver gets wrong.
     pub defects: Defects,
 }
 
@@ -51,7 +48,6 @@ pub struct Shaders {
 pub struct FloatControls {
     /// Preserves signed zeros, infinities and NaNs.
     pub signed_zero_inf_nan_preserve: u8,
-    /// Preserves denormals.
     pub denorm_preserve: u8,
     /// Rounds to nearest even.
     pub rounding_mode_rte: u8,
@@ -65,9 +61,7 @@ impl FloatControls {
 /// Resource limits of one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Limits {
-    /// Storage buffers.
     pub storage_buffers: u32,
-    /// Uniform buffers.
     pub uniform_buffers: u32,
     /// Size limit in bytes of a uniform binding.
     pub uniform_size: u32,
@@ -102,15 +96,15 @@ pub struct Costs {
     pub subgroup_coalescing: bool,
 }
 
-/// What a driver silently does wrong. The default is no defect.
+/// Operations that a driver silently miscompiles or executes incorrectly. By default, none is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Defects {
     /// It ends all loops of a work-item after this many iterations together.
     pub max_loop_iterations: Option<u32>,
     /// It ignores the conditions of control flow that nests deeper than this number of levels.
     pub nested_conditions: Option<u32>,
-    /// It miscompiles signed comparisons of 64-bit integers if one side is extended from 32 bits and the other side
-    /// is a constant from -2^31 to 2^31.
+    /// It miscompiles some signed comparisons of 64-bit integers: one side is extended from 32 bits, and the other
+    /// side is a constant from -2^31 to 2^31.
     pub long_comparisons: bool,
     /// It removes float arithmetic with constant zeros that it wrongly considers to have no effect.
     pub float_zeros: bool,

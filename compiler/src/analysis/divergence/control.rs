@@ -33,7 +33,6 @@ impl Together {
 struct Exits {
     /// For jumps out of the innermost enclosing loop, or to its next iteration.
     jump: Scope,
-    /// For returns.
     part: Scope,
     /// Whether there is a return.
     ends: bool,
@@ -89,7 +88,7 @@ impl Divergence<'_> {
     }
 
     /// Whether some work-items of a group may skip the code after an instruction. After a jump by some work-items,
-    /// the others are alone until the end of the loop, which [splits](Self::splits) as a whole, or of the kernel.
+    /// the others are alone until the end of the kernel, or of the loop, which [splits](Self::splits) as a whole.
     pub(crate) fn leaves(&self, inst: &Inst) -> bool {
         let is_loop = matches!(inst.op, Op::Loop { .. });
         let here = self.split_scope(inst);

@@ -61,7 +61,6 @@ pub(crate) enum Scope {
     Subgroup,
     /// The work-items of a group.
     Group,
-    /// All work-items.
     Launch,
 }
 

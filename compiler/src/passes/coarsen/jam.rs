@@ -205,7 +205,7 @@ impl Jam<'_> {
         out.push(Inst::effect(Op::Store { ptr, value: stored, align, volatile: false }, span));
     }
 
-    /// An `if` or `switch` with a divergent condition. If one side of an `if` has accesses to merge, it is executed
+    /// An `if` or `switch` with a divergent condition. One side of an `if` may have accesses to merge. It is executed
     /// for all work-items together if all of them take it, and otherwise for one after the other.
     fn part(&mut self, inst: Inst, out: &mut Vec<Inst>) {
         let span = inst.span;

@@ -9,11 +9,11 @@
 //! store (ptradd %b, %o), %y align 4                store (ptradd %b, %o), (construct %y0, %y1, %y2, %y3) align 16
 //! ```
 //! OpenCL orders work-items only by barriers and atomics, so the work-items of a kernel without barriers may be
-//! interleaved instruction by instruction. A copy of bytes by single work-items costs a device as many instructions
-//! and invocations as a copy of `uint4`, which moves sixteen times as much.
+//! interleaved instruction by instruction. A copy of bytes costs a device as many instructions and invocations as a
+//! copy of `uint4`, which moves sixteen times as much.
 //!
-//! Applied where it is profitable: to kernels that do not depend on their work-group ([`super::group_blind()`]),
-//! whose work-items take the same path, and whose contiguous accesses can all be merged ([`lanes`] checks this). A
+//! Applied where it is profitable ([`lanes`] checks this): the kernel does not depend on its work-group
+//! ([`super::group_blind()`]), its work-items take the same path, and its contiguous accesses can all be merged. A
 //! guard such as `if (i < n)` gets a second version of its body. The launch ensures that the global size is a
 //! multiple of the number of work-items per invocation, and that enough invocations remain
 //! ([`BindingKey::coarsen`](crate::launch::BindingKey::coarsen)).

@@ -27,7 +27,6 @@ use crate::ir::{BinOp, Build, CastOp, Cursor, Func, Function, Inst, MathOp, Modu
 use crate::target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The pass.
 pub const PASS: Pass = Pass::module("legalize", |module, cx| {
     run(module, cx.target);
     Ok(true)

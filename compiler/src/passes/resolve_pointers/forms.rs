@@ -24,7 +24,6 @@ pub(super) enum Identity {
 pub(super) struct Numbers {
     /// Per root: its tag in the local-tag form.
     pub(super) tags: Vec<u64>,
-    /// Per root.
     pub(super) identities: Vec<Identity>,
     /// Per root: the root through which its memory is accessed in the global-id form.
     through: Vec<usize>,
@@ -168,7 +167,9 @@ impl Resolver<'_> {
 
     fn check_tags(&mut self) {
         if !self.numbers.fit {
-            self.error = Some("a pointer kept in memory or as an integer, with so many variables and a device without 64-bit integers,");
+            self.error = Some(
+                "a pointer in memory or as an integer, for a kernel with this number of variables on a device without 64-bit integers,",
+            );
         }
     }
 

@@ -13,16 +13,16 @@
 //! is no tag. Null is tag 0 and offset 0. There are two forms:
 //!
 //! *Local tag*: every object that it may point to is known. The tag is a number of this kernel, and the offset is
-//! relative to the start of the argument or variable. The host is not involved.
-//! *Global id*: it may come from memory that others write, or from an integer. The tag is the object's
-//! [identity](crate::pointer::identity). The offset is relative to the start of the allocation; for the program's
-//! variables and constants, to the memory of all of them. An access compares the identity with the identities of all
-//! objects that this launch can access, and the offset with the argument's range in its allocation, because two
-//! arguments may be parts of one allocation. Without a match, a load gives 0 and a store does nothing.
+//! relative to the start of the argument or variable. The host is not involved. *Global id*: it may come from memory
+//! that others write, or from an integer. The tag is the object's [identity](crate::pointer::identity). The offset is
+//! relative to the start of the allocation; for the program's variables and constants, to the memory of all of them.
+//! An access compares the identity with the identities of all objects that this launch can access. It also compares
+//! the offset with the argument's range, because two arguments may be parts of one allocation. Without a match, a
+//! load gives 0 and a store does nothing.
 //!
 //! In memory or as an integer, a pointer is `tag << 32 | offset` ([`crate::pointer`] describes targets without 64-bit
 //! integers). It has the local-tag form if the memory only holds pointers of this kernel and is not read as anything
-//! else, and otherwise the global-id form. The argument buffer contains the identity, first byte and size of an
+//! else. Otherwise it has the global-id form. The argument buffer contains the identity, first byte and size of an
 //! argument ([`WorkItem::ArgIdentity`]), only for kernels that use them.
 //!
 //! Without 64-bit integers there are no bits for identities. Arguments then have numbers of this kernel, and kernels
@@ -36,9 +36,9 @@
 //!
 //! # Result
 //! The pointer of a load, store or atomic operation is a root (a kernel's pointer parameter, `var_addr`,
-//! `global_addr`) or one `ptr_add` of a root and an `i32`. No other value has a pointer type, and no pointer is
-//! loaded, stored, converted, compared, or passed by control flow. A load through a local-tag null gives an
-//! unspecified value; a store does nothing or goes to any object of the pointer's space.
+//! `global_addr`) or one `ptr_add` of a root and an `i32`. No other value has a pointer type. No pointer is loaded,
+//! stored, converted, compared, or passed by control flow. A load through a local-tag null gives an unspecified
+//! value; a store does nothing or goes to any object of the pointer's space.
 
 mod by_address;
 mod forms;

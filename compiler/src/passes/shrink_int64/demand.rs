@@ -10,12 +10,10 @@ use crate::ir::{BinOp, CastOp, Function, Op, Region, Scalar, Type, Value};
 /// The used bits of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Demand {
-    /// Nothing.
     #[default]
     None,
     /// The low 32 bits.
     Low,
-    /// All bits.
     All,
 }
 

@@ -8,10 +8,10 @@
 //! %7 = trunc.i32 %6
 //! %8 = ptr_add %p, %7
 //! ```
-//! `size_t` has 64 bits, but most of it ends in the 32-bit offset of an address ([demand]), and most compared or
-//! divided values are known to fit 32 bits ([`ranges`](crate::analysis::ranges)): work-item ids, and loop counters
-//! with a 32-bit bound. A value is computed in 32 bits if its low half is a function of its operands' low halves, and
-//! if only the low half is used or the rest follows from it by zero or sign extension.
+//! `size_t` has 64 bits, but most values end in the 32-bit offset of an address ([demand]). Most compared or divided
+//! values are known to fit 32 bits ([`ranges`](crate::analysis::ranges)): work-item ids, and loop counters with a
+//! 32-bit bound. A value is computed in 32 bits if its low half is a function of its operands' low halves. In
+//! addition, only the low half must be used, or the rest must follow from it by zero or sign extension.
 
 mod demand;
 

@@ -171,7 +171,7 @@ impl Walk<'_> {
     }
 
     /// Converts results of an `if` to `select`s if both values are available before it: flags, and values that only
-    /// one region changes to something known.
+    /// one region changes to a known value.
     fn results_to_selects(&mut self, inst: &Inst, yields: &[Vec<Value>], start: u32, out: &mut Vec<Inst>) {
         let (Op::If { cond, .. }, [then, els]) = (&inst.op, yields) else { return };
         for ((&result, &yes), &no) in inst.results.iter().zip(then).zip(els) {

@@ -12,7 +12,6 @@ enum Lane {
     Value(Value),
     /// The bits of a constant.
     Bits(u64),
-    /// Unspecified.
     Undefined,
 }
 

@@ -80,7 +80,6 @@ pub(super) struct Walk<'a> {
     pub facts: FxHashMap<Value, bool>,
     pub memory: MemoryStates,
     next_state: u32,
-    /// See [`super::equal`].
     pub(super) names: Names,
     /// All results of the `if`s in `table`, by their first one.
     pub(super) results_of: FxHashMap<Value, Vec<Value>>,
@@ -186,7 +185,7 @@ impl<'a> Walk<'a> {
         current
     }
 
-    /// Lets another value stand for one.
+    /// Replaces a value by another one.
     pub(super) fn replace(&mut self, old: Value, new: Value) {
         if old != new {
             self.replaced[old.index()] = Some(new);

@@ -11,8 +11,8 @@
 //! %2 = load $x
 //! ```
 //! A variable is divided into [slices]: ranges of bytes that no access straddles. Each slice is an SSA value. A
-//! variable stays in memory if its address has a use other than loads, stores and constant offsets, or if it is
-//! accessed at run-time offsets.
+//! variable stays in memory if its address has a use other than loads, stores and constant offsets. It also stays if
+//! it is accessed at run-time offsets.
 //!
 //! The construction visits each instruction once. An `if`, `switch` or `loop` gets results (a loop also parameters)
 //! for the slices that are stored in it, unless all their accesses are inside. `simplify` removes redundant ones. A
@@ -30,7 +30,8 @@ use slices::{Access, Slices};
 
 pub(crate) const PASS: Pass = Pass::function("sroa", |function, cx| Ok(run(function, cx.pointer_size())));
 
-/// Promotes every private variable that can be. `ptr_size` is the size of a pointer in bytes. Returns whether anything changed.
+/// Promotes every private variable that can be. `ptr_size` is the size of a pointer in bytes. Returns whether
+/// anything changed.
 pub(crate) fn run(function: &mut Function, ptr_size: u32) -> bool {
     if function.vars.is_empty() {
         return false;

@@ -37,7 +37,6 @@ use crate::analysis::divergence::{Divergence, Question, StableLoads, Together, V
 use crate::ir::{Function, Inst, KernelParam, Op, Space, Type, Value};
 use crate::launch::LaunchKey;
 
-/// The pass.
 pub const PASS: Pass = Pass::function("subgroup_coalesce", |function, cx| {
     // naga only supports subgroup queries in groups of one dimension; SPIR-V has no such restriction.
     let may_ask = cx.target.shaders.spirv || cx.key.kernel.local_size[1..] == [1, 1];
