@@ -1,4 +1,5 @@
-//! Names the compiler by what it is made of, so that what an older one left in a cache on disk is not taken for its own.
+//! Computes the compiler's identity, which is part of every key in the disk cache: a hash of its sources, of the versions of its
+//! dependencies, and of the target. So entries of another version or another target are never used.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
@@ -16,19 +17,22 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 
 fn main() {
     let mut found = Vec::new();
-    // What makes machine code of kernels is a crate of its own.
+    // The code generator is a separate crate.
     for folder in ["src", "library", "../codegen/src"] {
         println!("cargo:rerun-if-changed={folder}");
         files(Path::new(folder), &mut found);
     }
     found.sort();
-    // The versions of the crates below, naga's above all.
+    // The versions of the dependencies, such as naga.
     let lock = Path::new("../Cargo.lock");
     if lock.exists() {
         println!("cargo:rerun-if-changed={}", lock.display());
         found.push(lock.to_owned());
     }
+    let target = std::env::var("TARGET").unwrap_or_default();
+    println!("cargo:rustc-env=WGCL_TARGET={target}");
     let mut hasher = DefaultHasher::new();
+    hasher.write(target.as_bytes());
     for path in found {
         hasher.write(path.to_string_lossy().as_bytes());
         hasher.write(&std::fs::read(&path).unwrap_or_default());

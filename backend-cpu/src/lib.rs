@@ -1,28 +1,44 @@
-//! The host's CPU as a device: kernels are machine code of our own (`wgcl_compiler::vectorize`), run by threads of our own.
+//! The host's CPU as a device. The compiler generates machine code for kernels (`wgcl_compiler::vectorize`), and threads of the
+//! device run their work-groups.
 //!
 //! ```text
-//! enqueue ─▶ Commands ─ one after the other ─▶ Engine ─ Launch ─▶ Dispatches ─ ranges of groups ─▶ Pool and the thread that waits
+//! enqueue ─▶ CommandQueue ─▶ Engine ─ one Dispatch per region ─▶ ThreadPool: ranges of work-groups on several threads
 //! ```
+//!
+//! | module | content |
+//! |---|---|
+//! | [`device`] | the device, its properties, and its sub-devices |
+//! | [`launch`] | command queue, launch plan, argument block, dispatches |
+//! | [`ndrange`] | splitting an NDRange into regions with work-groups of one size |
+//! | [`program`] | compiled kernel variants and their key, executable memory, constants and variables |
+//! | [`memory`] | memory objects, host allocations, the arenas of threads |
+//! | [`threads`] | thread pool, affinity |
+//! | [`sanitizer`] | checks of memory accesses (`WGCL_CHECK`) |
+//!
 //! # Memory
-//! Memory is the host's ([`memory`]): what a kernel takes for a pointer is an address, in every address space and whoever stored it. So nothing is bound, and nothing has to be
-//! said of what pointers in memory lead to.
+//! Memory is that of the host. A pointer in a kernel is a host address, in every address space, and wherever it is stored. So there
+//! is nothing to bind, and pointers in memory need no translation.
 //!
 //! # Commands
-//! Commands run in order, one at a time ([`launch::queue`]), by whoever needs them: the thread that waits for one runs those before it as well, and a thread of the device's own runs what nobody waits
-//! for. A launch becomes up to a few dispatches, each of groups of one size ([`ndrange`]), and a dispatch ranges of groups that several threads take from one
-//! counter ([`threads::thread_pool`]); a dispatch that is over sooner than another thread could be woken is not shared.
+//! Commands run in order, one at a time ([`launch::queue`]). The thread that waits for a command runs it and its predecessors; a
+//! thread of the device runs commands that no thread waits for. A launch becomes one dispatch per region ([`ndrange`]). Threads take
+//! ranges of a dispatch's work-groups from an atomic counter ([`threads::thread_pool`]). A dispatch that is shorter than the time to
+//! wake another thread runs on one thread.
 //!
-//! # Parts
-//! A part of the device ([`device`]) has its memory and its programs, and commands and threads of its own, which keep to its processors ([`threads::affinity`]): nothing of a part runs on a thread of the application's.
+//! # Sub-devices
+//! A sub-device ([`device`]) has its own command queue and threads, which are bound to its processors ([`threads::affinity`]). None
+//! of its commands runs on a thread of the application.
 //!
 //! # Soundness
-//! Generated code runs in this process, with all that this means for kernels that go wrong. What is unsafe stands in few files: [`memory::host_allocation`] (memory), [`memory`] (its bytes), [`program::code`] (calls of
-//! generated code), [`sanitizer`] (what it asks before it touches memory), [`threads::affinity`] (where threads run), [`program::fp_environment`] (the state of the processor around them).
+//! Generated code runs in this process. A faulty kernel can corrupt its memory. `unsafe` code is confined to a few files:
+//! [`memory::host_allocation`], [`memory`] (bytes of memory objects), [`program::code`] and [`launch::dispatch`] (calls of generated
+//! code), `program::fp_environment`, [`sanitizer`] (reads of kernel memory) and [`threads::affinity`].
 
 #![cfg(all(unix, target_arch = "x86_64"))]
 #![warn(unreachable_pub)]
 
 mod device;
+mod isa;
 mod launch;
 mod memory;
 mod ndrange;
@@ -34,37 +50,37 @@ mod threads;
 
 use std::sync::Arc;
 
-pub use device::properties::isa_named;
+pub use isa::isa_named;
 
 use wgcl_api::backend::{Backend, Device};
 use wgcl_codegen::Isa;
 
-/// Why there is no such device on this machine.
+/// The reason why this machine has no CPU device.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Unavailable {
-    /// The processor lacks what all generated code uses.
-    #[error("the processor has no SSE4.2")]
+    /// The processor lacks instructions that all generated code uses.
+    #[error("the processor does not support SSE4.2")]
     Processor,
-    /// The system does not let a process make code.
-    #[error("executable memory is refused: {0}")]
+    /// The system does not allow executable memory.
+    #[error("cannot map executable memory: {0}")]
     ExecutableMemory(String),
 }
 
-/// The backend whose only device is the host's CPU.
+/// The backend with the host's CPU as its only device.
 #[derive(Clone, Debug)]
 pub struct CpuBackend {
     isa: Isa,
 }
 
 impl CpuBackend {
-    /// For this machine, with no instructions beyond `limit`.
+    /// The backend for this machine. It uses no instruction set above `limit`.
     ///
     /// # Errors
     /// See [`Unavailable`].
     pub fn new(limit: Option<Isa>) -> Result<Self, Unavailable> {
-        let has = Isa::detect().ok_or(Unavailable::Processor)?;
-        program::code::check_executable_memory()?;
-        Ok(Self { isa: limit.map_or(has, |limit| limit.min(has)) })
+        let detected = Isa::detect().ok_or(Unavailable::Processor)?;
+        program::code::check_executable_memory().map_err(|error| Unavailable::ExecutableMemory(error.to_string()))?;
+        Ok(Self { isa: limit.map_or(detected, |limit| limit.min(detected)) })
     }
 }
 

@@ -1,132 +1,163 @@
-//! The work-groups of a launch as dispatches, each of groups of one size.
+//! Splits an NDRange into regions whose work-groups all have the same size.
 //!
-//! Groups at the upper edges of an NDRange may be smaller than the others. And where a kernel cannot tell how its work-items are grouped, it is grouped here as is best: rows that fill
-//! vectors, and enough groups for all threads. The sizes are few, so that launches of many sizes need few variants.
+//! Work-groups at the upper edges of an NDRange may be smaller than the others. A kernel that cannot observe its work-groups
+//! is regrouped here: groups get contiguous work-items in dimension 0 that fill vectors, and every thread gets several groups.
+//! Few distinct sizes are used, so that launches of many sizes share few kernel variants.
+//!
+//! Example: 65 work-items in groups of 16 are two regions, one of 4 groups of 16 and one of 1 group of 1.
 
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch};
 
-/// Work-items of a row of a kernel that does not see its groups, where there are many.
-const ROW: u32 = 256;
-/// Work-items of such a row where there are few.
-const SHORT_ROW: u32 = 64;
-/// Groups that every thread should have.
+/// Work-items per regrouped work-group of a large launch.
+const LONG_GROUP: u32 = 256;
+/// Work-items per regrouped work-group of a small launch.
+const SHORT_GROUP: u32 = 64;
+/// Minimum number of groups per thread for which `LONG_GROUP` is used.
 const GROUPS_PER_THREAD: u64 = 4;
 
-/// The size of groups that a kernel which does not see them has, mostly.
-pub(crate) const PROBABLE: [u32; 3] = [ROW, 1, 1];
+/// The most common local size of a regrouped kernel.
+pub(crate) const DEFAULT_LOCAL_SIZE: [u32; 3] = [LONG_GROUP, 1, 1];
 
-/// A dispatch.
+/// A box of work-groups of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
-    /// Work-items of each of its groups.
+pub(crate) struct Region {
+    /// Work-items of each group.
     pub(crate) local_size: [u32; 3],
-    /// Work-items that groups have elsewhere: by this the number of a group is multiplied to give its first work-item.
-    pub(crate) enqueued: [u32; 3],
-    /// Its first group.
-    pub(crate) base: [u32; 3],
-    /// Its groups.
-    pub(crate) groups: [u32; 3],
+    /// `get_enqueued_local_size`: a group's first work-item is its group id times this size.
+    pub(crate) enqueued_local_size: [u32; 3],
+    /// Id of the first group.
+    pub(crate) first_group: [u32; 3],
+    /// Number of groups.
+    pub(crate) group_count: [u32; 3],
 }
 
-/// The dispatches of a launch, up to eight or so of them.
-pub(crate) type Parts = SmallVec<[Part; 2]>;
+/// An NDRange as regions. There are at most eight, or 27 where the launch was regrouped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RegionList {
+    /// The result of `get_num_groups`.
+    pub(crate) num_groups: [u32; 3],
+    /// None for a launch without work-items.
+    pub(crate) regions: SmallVec<[Region; 2]>,
+}
+
+/// How the work-items of a launch are grouped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Grouping {
+    /// As the launch asks for.
+    Requested,
+    /// Regrouped for this number of threads: the kernel cannot observe its work-groups.
+    Free { threads: usize },
+}
 
 /// Groups of one size in one dimension.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct Segment {
     local: u32,
     enqueued: u32,
-    base: u32,
+    first: u32,
     groups: u32,
 }
 
-type Pieces = SmallVec<[Piece; 3]>;
+type Segments = SmallVec<[Segment; 3]>;
 
-/// The number of groups of a launch in each dimension, for `get_num_groups`, and its dispatches; `free` if the kernel does not see its groups. Launches without work-items have none.
-pub(crate) fn parts(launch: &Launch, free: bool, threads: usize) -> BackendResult<([u32; 3], Parts)> {
-    let mut size = [0; 3];
-    for (size, global) in size.iter_mut().zip(launch.global_size) {
-        *size = u32::try_from(global).map_err(|_| BackendError::Other("a global size of 2^32 or more".to_owned()))?;
-    }
+/// Splits a launch into regions.
+///
+/// # Errors
+/// If a global size does not fit 32 bits, or a local size is zero. The API rejects both before.
+pub(crate) fn split(launch: &Launch, grouping: Grouping) -> BackendResult<RegionList> {
+    let size = to_u32("global size", launch.global_size)?;
     if launch.local_size.contains(&0) {
-        return Err(BackendError::Other("a local size of zero".to_owned()));
+        return Err(BackendError::Other(format!("launch: local size {:?} has a zero component", launch.local_size)));
     }
-    let free = free && !is_tiled(launch.local_size, size);
-    let pieces = if free { free_pieces(size, threads) } else { [0, 1, 2].map(|d| pieces(size[d], launch.local_size[d])) };
-    let counts = pieces.each_ref().map(|pieces| pieces.last().map_or(0, |last| last.base + last.groups));
-    let mut parts = Parts::new();
-    for z in &pieces[2] {
-        for y in &pieces[1] {
-            for x in &pieces[0] {
-                let of = |field: fn(&Piece) -> u32| [field(x), field(y), field(z)];
-                parts.push(Part {
-                    local_size: of(|piece| piece.local),
-                    enqueued: of(|piece| piece.enqueued),
-                    base: of(|piece| piece.base),
-                    groups: of(|piece| piece.groups),
+    let segments = match grouping {
+        Grouping::Free { threads } if !is_tiled(launch.local_size, size) => free_segments(size, threads),
+        Grouping::Free { .. } | Grouping::Requested => [0, 1, 2].map(|d| segments(size[d], launch.local_size[d])),
+    };
+    let num_groups = segments.each_ref().map(|segments| segments.last().map_or(0, |last| last.first + last.groups));
+    let mut regions = SmallVec::new();
+    for z in &segments[2] {
+        for y in &segments[1] {
+            for x in &segments[0] {
+                let of = |field: fn(&Segment) -> u32| [field(x), field(y), field(z)];
+                regions.push(Region {
+                    local_size: of(|segment| segment.local),
+                    enqueued_local_size: of(|segment| segment.enqueued),
+                    first_group: of(|segment| segment.first),
+                    group_count: of(|segment| segment.groups),
                 });
             }
         }
     }
-    Ok((counts, parts))
+    Ok(RegionList { num_groups, regions })
 }
 
-/// Whether groups of several rows fill vectors: neighbours of two dimensions are near each other in memory in one way or another, so such groups stay as they are asked for.
+/// Narrows the three components of `what` to 32 bits.
+///
+/// # Errors
+/// If one does not fit.
+pub(crate) fn to_u32(what: &str, sizes: [u64; 3]) -> BackendResult<[u32; 3]> {
+    let mut narrow = [0; 3];
+    for (narrow, size) in narrow.iter_mut().zip(sizes) {
+        *narrow =
+            u32::try_from(size).map_err(|_| BackendError::Other(format!("launch: {what} {sizes:?} has a component of 2^32 or more")))?;
+    }
+    Ok(narrow)
+}
+
+/// Whether the requested groups have several rows, fill vectors and divide the NDRange. Such a group often covers a tile of
+/// memory that fits a cache, so the launch is not regrouped.
 fn is_tiled(local: [u32; 3], size: [u32; 3]) -> bool {
     const WIDTH: u32 = 8;
     let several_rows = local[1] > 1 || local[2] > 1;
     several_rows && local[0].is_multiple_of(WIDTH) && local.iter().zip(size).all(|(&local, size)| size.is_multiple_of(local))
 }
 
-/// `size` work-items in groups of `local`, and a smaller one where that does not divide them.
-fn pieces(size: u32, local: u32) -> Pieces {
-    let mut pieces = Pieces::new();
+/// `size` work-items in groups of `local`, and a smaller group for the remainder.
+fn segments(size: u32, local: u32) -> Segments {
+    let mut segments = Segments::new();
     let (whole, rest) = (size / local, size % local);
     if whole > 0 {
-        pieces.push(Piece { local, enqueued: local, base: 0, groups: whole });
+        segments.push(Segment { local, enqueued: local, first: 0, groups: whole });
     }
     if rest > 0 {
-        pieces.push(Piece { local: rest, enqueued: local, base: whole, groups: 1 });
+        segments.push(Segment { local: rest, enqueued: local, first: whole, groups: 1 });
     }
-    pieces
+    segments
 }
 
-/// Groups of our own choice.
-fn free_pieces(size: [u32; 3], threads: usize) -> [Pieces; 3] {
+/// The segments of a regrouped launch.
+fn free_segments(size: [u32; 3], threads: usize) -> [Segments; 3] {
     let items: u64 = size.iter().map(|&size| u64::from(size)).product();
-    let mut found = [Pieces::new(), Pieces::new(), Pieces::new()];
-    if size[0] >= SHORT_ROW {
-        let enough = items / u64::from(ROW) >= GROUPS_PER_THREAD * threads as u64;
-        let row = if enough && size[0] >= ROW { ROW } else { SHORT_ROW };
-        found[0] = rows(size[0], row);
-        found[1] = pieces(size[1], 1);
-        found[2] = pieces(size[2], 1);
-        return found;
+    if size[0] >= SHORT_GROUP {
+        let enough = items / u64::from(LONG_GROUP) >= GROUPS_PER_THREAD * threads as u64;
+        let length = if enough && size[0] >= LONG_GROUP { LONG_GROUP } else { SHORT_GROUP };
+        return [line_segments(size[0], length), segments(size[1], 1), segments(size[2], 1)];
     }
-    // Short rows: several of them are a group.
-    let mut room = SHORT_ROW;
+    // Dimension 0 is short: a group spans several dimensions.
+    let mut found = [Segments::new(), Segments::new(), Segments::new()];
+    let mut available = SHORT_GROUP;
     for (found, size) in found.iter_mut().zip(size) {
-        let local = if size <= room { size.max(1) } else { 1 << room.ilog2() };
-        *found = pieces(size, local);
-        room = if size <= room { (room / size.max(1)).max(1) } else { 1 };
+        let local = if size <= available { size.max(1) } else { 1 << available.ilog2() };
+        *found = segments(size, local);
+        available = if size <= available { (available / size.max(1)).max(1) } else { 1 };
     }
     found
 }
 
-/// `size` work-items in rows, then in short rows, then what is left.
-fn rows(size: u32, row: u32) -> Pieces {
-    let mut found = Pieces::new();
-    let whole = size / row;
-    found.push(Piece { local: row, enqueued: row, base: 0, groups: whole });
-    // Counted in short rows from here on: their number times their size is where they begin.
-    let before = whole * (row / SHORT_ROW);
-    let (short, rest) = (size % row / SHORT_ROW, size % SHORT_ROW);
+/// `size` work-items in groups of `length`, then in groups of `SHORT_GROUP`, then a smaller group for the remainder.
+fn line_segments(size: u32, length: u32) -> Segments {
+    let mut found = Segments::new();
+    let whole = size / length;
+    found.push(Segment { local: length, enqueued: length, first: 0, groups: whole });
+    // The ids of the short groups count in units of `SHORT_GROUP`, so that id times size is the first work-item.
+    let before = whole * (length / SHORT_GROUP);
+    let (short, rest) = (size % length / SHORT_GROUP, size % SHORT_GROUP);
     if short > 0 {
-        found.push(Piece { local: SHORT_ROW, enqueued: SHORT_ROW, base: before, groups: short });
+        found.push(Segment { local: SHORT_GROUP, enqueued: SHORT_GROUP, first: before, groups: short });
     }
     if rest > 0 {
-        found.push(Piece { local: rest, enqueued: SHORT_ROW, base: before + short, groups: 1 });
+        found.push(Segment { local: rest, enqueued: SHORT_GROUP, first: before + short, groups: 1 });
     }
     found
 }
@@ -139,7 +170,7 @@ mod tests {
 
     use wgcl_api::backend::{BackendResult, KernelUsage, Launch, LoadedProgram};
 
-    use super::parts;
+    use super::{Grouping, RegionList, split};
 
     #[derive(Debug)]
     struct NoProgram;
@@ -169,30 +200,35 @@ mod tests {
         }
     }
 
-    /// Every work-item is in one group of one part.
+    fn regions(global: [u64; 3], local: [u32; 3], free: bool) -> RegionList {
+        let grouping = if free { Grouping::Free { threads: 2 } } else { Grouping::Requested };
+        split(&launch(global, local), grouping).expect("regions")
+    }
+
+    /// Every work-item is in one group of one region.
     fn check(global: [u64; 3], local: [u32; 3], free: bool) {
-        let (_, parts) = parts(&launch(global, local), free, 2).expect("parts");
+        let RegionList { regions, .. } = regions(global, local, free);
         let mut seen = BTreeSet::new();
-        for part in &parts {
+        for region in &regions {
             let span = |d: usize| {
-                (0..part.groups[d]).flat_map(move |group| {
-                    let first = (part.base[d] + group) * part.enqueued[d];
-                    first..first + part.local_size[d]
+                (0..region.group_count[d]).flat_map(move |group| {
+                    let first = (region.first_group[d] + group) * region.enqueued_local_size[d];
+                    first..first + region.local_size[d]
                 })
             };
             for z in span(2) {
                 for y in span(1) {
                     for x in span(0) {
-                        assert!(seen.insert((z, y, x)), "{global:?} {local:?}: twice ({x}, {y}, {z}) in {parts:?}");
+                        assert!(seen.insert((z, y, x)), "{global:?} {local:?}: twice ({x}, {y}, {z}) in {regions:?}");
                         assert!(
                             [x, y, z].iter().zip(global).all(|(id, size)| u64::from(*id) < size),
-                            "{global:?} {local:?}: outside in {parts:?}"
+                            "{global:?} {local:?}: outside in {regions:?}"
                         );
                     }
                 }
             }
         }
-        assert_eq!(seen.len() as u64, global.iter().product::<u64>(), "{global:?} {local:?}: {parts:?}");
+        assert_eq!(seen.len() as u64, global.iter().product::<u64>(), "{global:?} {local:?}: {regions:?}");
     }
 
     #[test]
@@ -218,18 +254,17 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_several_rows_stay_as_they_are() {
-        let sizes = |global, local| -> Vec<[u32; 3]> {
-            parts(&launch(global, local), true, 2).expect("parts").1.iter().map(|part| part.local_size).collect()
-        };
+    fn tiled_groups_are_not_regrouped() {
+        let sizes =
+            |global, local| -> Vec<[u32; 3]> { regions(global, local, true).regions.iter().map(|region| region.local_size).collect() };
         assert_eq!(sizes([256, 64, 1], [16, 16, 1]), [[16, 16, 1]]);
-        // Rows that do not fill a vector, and groups at an edge, are put together anew.
+        // Rows that do not fill a vector and groups at an edge are regrouped.
         assert_eq!(sizes([256, 64, 1], [4, 4, 1]), [[256, 1, 1]]);
         assert_eq!(sizes([256, 65, 1], [16, 16, 1])[0][1], 1);
     }
 
     #[test]
-    fn groups_at_the_edges_are_parts_of_their_own() {
+    fn smaller_groups_at_the_edges_are_separate_regions() {
         for (global, local, count, groups) in [
             ([64, 1, 1], [16, 1, 1], 1, [4, 1, 1]),
             ([65, 1, 1], [16, 1, 1], 2, [5, 1, 1]),
@@ -237,18 +272,19 @@ mod tests {
             ([3, 7, 9], [4, 2, 5], 4, [1, 4, 2]),
             ([0, 7, 9], [4, 2, 5], 0, [0, 4, 2]),
         ] {
-            let (counts, parts) = parts(&launch(global, local), false, 2).expect("parts");
-            assert_eq!((parts.len(), counts), (count, groups), "{global:?} {local:?}");
+            let RegionList { num_groups, regions } = regions(global, local, false);
+            assert_eq!((regions.len(), num_groups), (count, groups), "{global:?} {local:?}");
         }
-        assert!(parts(&launch([1 << 32, 1, 1], [1; 3]), true, 2).is_err());
-        assert!(parts(&launch([1; 3], [0; 3]), true, 2).is_err());
+        let free = Grouping::Free { threads: 2 };
+        assert!(split(&launch([1 << 32, 1, 1], [1; 3]), free).is_err());
+        assert!(split(&launch([1; 3], [0; 3]), free).is_err());
     }
 
     #[test]
-    fn free_groups_fill_vectors_and_threads() {
+    fn regrouped_launches_fill_vectors_and_threads() {
         let sizes = |global| {
-            let (_, parts) = parts(&launch(global, [1; 3]), true, 2).expect("parts");
-            parts.iter().map(|part| (part.local_size, part.groups)).collect::<Vec<_>>()
+            let RegionList { regions, .. } = regions(global, [1; 3], true);
+            regions.iter().map(|region| (region.local_size, region.group_count)).collect::<Vec<_>>()
         };
         assert_eq!(sizes([1 << 20, 1, 1]), [([256, 1, 1], [4096, 1, 1])]);
         assert_eq!(sizes([1024, 1, 1]), [([64, 1, 1], [16, 1, 1])]);

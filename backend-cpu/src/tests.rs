@@ -1,4 +1,4 @@
-//! Launches of kernels that are functions of Rust, behind the same contract as generated code.
+//! Tests of launches. The kernels are Rust functions with the interface of generated code.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,23 +17,24 @@ use wgcl_runtime::{Artifact, KernelFacts};
 
 use crate::device::CpuDevice;
 use crate::program::code::{Code, Entry};
-use crate::program::key::Key;
-use crate::program::{Cpu, CpuProgram, Native, program_memory};
+use crate::program::key::VariantKey;
+use crate::program::{CompiledKernel, Cpu, CpuProgram, InitializedMemory, initialized_memory};
 
-/// The words of a kernel's one argument, a buffer.
+/// The words of the buffer that is the kernel's only argument.
 unsafe fn words(launch: *const LaunchContext) -> *mut u32 {
-    // SAFETY: the argument block begins with the address.
+    // SAFETY: the argument block begins with the address of the buffer.
     unsafe { std::ptr::with_exposed_provenance_mut(*std::ptr::with_exposed_provenance::<usize>((*launch).args as usize)) }
 }
 
-/// Adds one and the number of groups to the word of each work-item: groups of `LOCAL`, elsewhere `ENQUEUED` work-items.
+/// Adds 1 and 100 times the number of groups to the word of each work-item, in groups of `LOCAL` work-items. `ENQUEUED` is the
+/// enqueued local size.
 unsafe extern "sysv64" fn count<const LOCAL: u32, const ENQUEUED: u32>(
     launch: *const LaunchContext,
     worker: *mut WorkerContext,
     first: u64,
     end: u64,
 ) {
-    // SAFETY: the tests give it a buffer of as many words as work-items, and an arena.
+    // SAFETY: the tests pass a buffer with a word per work-item, and an arena.
     unsafe {
         assert!((*worker).arena != 0 && (*worker).arena.is_multiple_of(128));
         for group in first..end {
@@ -45,41 +46,41 @@ unsafe extern "sysv64" fn count<const LOCAL: u32, const ENQUEUED: u32>(
     }
 }
 
-/// Takes its time for each group, and notes the thread in the group's word.
+/// Sleeps for each group, and stores the thread's number to the group's word.
 unsafe extern "sysv64" fn slow(launch: *const LaunchContext, _: *mut WorkerContext, first: u64, end: u64) {
     for group in first..end {
         thread::sleep(Duration::from_millis(1));
-        // SAFETY: the tests give it a buffer of as many words as groups.
+        // SAFETY: the tests pass a buffer with a word per group.
         unsafe { *words(launch).add(group as usize) = thread_number() };
     }
 }
 
-/// Takes its time for each group, and notes in the group's word on how many cores the thread may run.
+/// Sleeps for each group, and stores the number of processors in the thread's affinity mask to the group's word.
 unsafe extern "sysv64" fn cores(launch: *const LaunchContext, _: *mut WorkerContext, first: u64, end: u64) {
     for group in first..end {
         thread::sleep(Duration::from_millis(1));
-        // SAFETY: the tests give it a buffer of as many words as groups.
+        // SAFETY: the tests pass a buffer with a word per group.
         unsafe { *words(launch).add(group as usize) = libc::CPU_COUNT(&affinity()).unsigned_abs() };
     }
 }
 
-/// Takes its time for each group, and notes in the group's word on which of the first processors the thread may run: a bit for each.
+/// Sleeps for each group, and stores the first 32 bits of the thread's affinity mask to the group's word.
 unsafe extern "sysv64" fn processors(launch: *const LaunchContext, _: *mut WorkerContext, first: u64, end: u64) {
     for group in first..end {
         thread::sleep(Duration::from_millis(1));
-        // SAFETY: the tests give it a buffer of as many words as groups.
+        // SAFETY: the tests pass a buffer with a word per group.
         unsafe { *words(launch).add(group as usize) = bits(&affinity()) };
     }
 }
 
 fn bits(set: &libc::cpu_set_t) -> u32 {
-    // SAFETY: the set has a bit for each of these.
+    // SAFETY: the set has a bit for each of these numbers.
     (0..32).filter(|&core| unsafe { libc::CPU_ISSET(core, set) }).fold(0, |bits, core| bits | 1 << core)
 }
 
-/// The cores on which the calling thread may run.
+/// The affinity mask of the calling thread.
 fn affinity() -> libc::cpu_set_t {
-    // SAFETY: all bits zero are an empty set, which the call fills.
+    // SAFETY: all bits zero are an empty set. The call writes at most its size.
     unsafe {
         let mut set = std::mem::zeroed();
         assert_eq!(libc::sched_getaffinity(0, size_of_val(&set), &raw mut set), 0);
@@ -87,13 +88,13 @@ fn affinity() -> libc::cpu_set_t {
     }
 }
 
-/// A number of the calling thread.
+/// The system's number of the calling thread.
 fn thread_number() -> u32 {
-    // SAFETY: only asks.
+    // SAFETY: the call has no arguments.
     unsafe { libc::gettid() }.unsigned_abs()
 }
 
-/// Which function a kernel is.
+/// The functions, by kernel name, local size and enqueued local size in dimension 0.
 const FUNCTIONS: [(&str, [u32; 2], Entry); 9] = [
     ("count", [64, 64], count::<64, 64>),
     ("count", [40, 64], count::<40, 64>),
@@ -110,12 +111,12 @@ fn map(kernel: &NativeKernel) -> BackendResult<Code> {
     Ok(Code::of_function(FUNCTIONS[usize::from(kernel.code[0])].2))
 }
 
-/// The number of the function stands in the code's place.
-fn make(kernel: &str, key: &Key) -> BackendResult<Native> {
+/// The code of a kernel is the index of its function.
+fn compile(kernel: &str, key: &VariantKey) -> BackendResult<CompiledKernel> {
     let size = [key.kernel.local_size[0], key.kernel.enqueued_local_size[0]];
     let missing = || BackendError::Other(format!("no function `{kernel}` for {size:?}"));
     let function = FUNCTIONS.iter().position(|(name, sizes, _)| *name == kernel && *sizes == size).ok_or_else(missing)?;
-    Ok(Native::new(NativeKernel {
+    Ok(CompiledKernel::new(NativeKernel {
         code: vec![function as u8],
         stack: if kernel == "deep" { 1 << 20 } else { 0 },
         arena: 1 << 16,
@@ -137,7 +138,7 @@ fn device(threads: usize) -> (Arc<CpuDevice>, impl Fn(bool) -> Arc<dyn LoadedPro
                 group_blind,
                 instructions: 0,
             };
-            Arc::new(CpuProgram::of_kernels(&cpu, ["count", "slow", "deep", "cores", "processors"].map(facts).to_vec(), Box::new(make)))
+            Arc::new(CpuProgram::of_kernels(&cpu, ["count", "slow", "deep", "cores", "processors"].map(facts).to_vec(), Box::new(compile)))
         }
     };
     (Arc::new(CpuDevice::with(cpu, threads)), program)
@@ -165,7 +166,7 @@ impl Done {
     fn wait(&self) -> BackendResult<Times> {
         let mut result = self.0.lock();
         while result.is_none() {
-            assert!(!self.1.wait_for(&mut result, Duration::from_secs(60)).timed_out(), "a command does not end");
+            assert!(!self.1.wait_for(&mut result, Duration::from_secs(60)).timed_out(), "the command does not complete");
         }
         result.clone().expect("a result")
     }
@@ -221,7 +222,7 @@ fn launch(program: &Arc<dyn LoadedProgram>, kernel: &str, memory: &Arc<dyn Memor
 }
 
 #[test]
-fn every_work_item_runs_once_whatever_the_groups() {
+fn every_work_item_runs_once_for_all_groupings() {
     for threads in [1, 2, 5] {
         let (device, program) = device(threads);
         for (free, global, groups) in [(false, 1000, 63), (true, 1000, 16), (true, 1 << 20, 4096), (false, 1 << 16, 4096)] {
@@ -238,16 +239,16 @@ fn every_work_item_runs_once_whatever_the_groups() {
     }
 }
 
-/// The library's functions ask, and reduce their arguments another way where the answer is no.
+/// Built-in functions reduce their arguments in another way without fused operations.
 #[test]
-fn fused_operations_are_promised_where_there_are_instructions_for_them() {
+fn fused_fma_is_reported_for_instruction_sets_with_fma() {
     for (isa, fused) in [(Isa::Sse42, false), (Isa::Avx2, true), (Isa::Avx512, true)] {
         assert_eq!(CpuDevice::new(isa).target().language.fused_fma, fused, "{isa:?}");
     }
 }
 
 #[test]
-fn all_threads_run_what_takes_long_and_no_deep_kernel_runs_on_the_applications() {
+fn long_launches_use_all_threads_and_deep_kernels_no_application_thread() {
     let (device, program) = device(3);
     let memory = zeros(&device, 40);
     let program = program(false);
@@ -255,7 +256,7 @@ fn all_threads_run_what_takes_long_and_no_deep_kernel_runs_on_the_applications()
         run(&device, launch(&program, kernel, &memory, [0, 40, 1])).expect("a launch");
         contents(&device, &memory).into_iter().collect::<BTreeSet<u32>>()
     };
-    // The first launch begins alone, as far as anybody knows.
+    // The duration of the first launch is unknown, so it may run on one thread.
     threads("slow");
     let slow = threads("slow");
     assert!(slow.len() == 3 && slow.contains(&thread_number()), "{slow:?}");
@@ -264,10 +265,10 @@ fn all_threads_run_what_takes_long_and_no_deep_kernel_runs_on_the_applications()
 }
 
 #[test]
-fn threads_keep_to_the_cores_that_the_application_was_given() {
+fn threads_inherit_the_affinity_mask_of_the_application() {
     let launch_on_one_core = || {
         let all = affinity();
-        // SAFETY: a set of one core of those that the thread has.
+        // SAFETY: a set of one processor of the thread's affinity mask.
         unsafe {
             let mut one: libc::cpu_set_t = std::mem::zeroed();
             let core = (0..libc::CPU_SETSIZE as usize).find(|&core| libc::CPU_ISSET(core, &all)).expect("a core");
@@ -285,7 +286,7 @@ fn threads_keep_to_the_cores_that_the_application_was_given() {
 }
 
 #[test]
-fn parts_keep_to_their_cores_and_to_threads_of_their_own() {
+fn sub_devices_run_on_their_processors_and_their_own_threads() {
     if wgcl_compiler::parallel::cores() < 2 {
         return;
     }
@@ -299,32 +300,32 @@ fn parts_keep_to_their_cores_and_to_threads_of_their_own() {
         contents(device, &memory).into_iter().collect::<BTreeSet<u32>>()
     };
     let all = bits(&affinity());
-    let parts: Vec<CpuDevice> = [0, 1].map(|unit| device.of_units(&[unit]).expect("a part")).into();
+    let parts: Vec<CpuDevice> = [0, 1].map(|unit| device.with_units(&[unit]).expect("a part")).into();
     let places: Vec<BTreeSet<u32>> = parts.iter().map(|part| where_it_ran(part, "processors")).collect();
     assert!(places.iter().all(|place| place.len() == 1), "{places:?}");
     let [first, second] = [0, 1].map(|part| *places[part].first().expect("one"));
     assert!(first & second == 0 && first | second == all, "{first:x} and {second:x} of {all:x}");
     for part in &parts {
         assert_eq!((part.properties().compute_units, where_it_ran(part, "cores").len()), (1, 1));
-        assert!(!where_it_ran(part, "slow").contains(&thread_number()), "a thread of the application's");
+        assert!(!where_it_ran(part, "slow").contains(&thread_number()), "a thread of the application");
     }
-    let both = device.of_units(&[1, 0]).expect("all of it");
+    let both = device.with_units(&[1, 0]).expect("all of it");
     assert_eq!((both.properties().compute_units, where_it_ran(&both, "processors")), (2, [all].into()));
     let slow = where_it_ran(&both, "slow");
     assert!(slow.len() == 2 && !slow.contains(&thread_number()), "{slow:?}");
-    assert!(device.of_units(&[2]).is_none() && parts[0].of_units(&[1]).is_none());
-    // And the whole device is where it was.
+    assert!(device.with_units(&[2]).is_none() && parts[0].with_units(&[1]).is_none());
+    // The affinity of the whole device is unchanged.
     assert_eq!(where_it_ran(&device, "processors"), [all].into());
 }
 
-/// A thread of the first device's enqueues on the second one, whose threads must not be kept where that thread is.
+/// A thread of a sub-device enqueues on the whole device, whose threads must not inherit that thread's affinity mask.
 #[test]
-fn threads_that_a_part_starts_are_where_the_application_is() {
+fn threads_created_by_a_sub_devices_thread_have_the_applications_affinity_mask() {
     if wgcl_compiler::parallel::cores() < 2 {
         return;
     }
     let (device, program) = device(2);
-    let part = device.of_units(&[1]).expect("a part");
+    let part = device.with_units(&[1]).expect("a part");
     let memory = zeros(&part, 60);
     let launched = launch(&program(false), "processors", &memory, [0, 60, 1]);
     let done = Arc::new(Done::default());
@@ -340,7 +341,7 @@ fn threads_that_a_part_starts_are_where_the_application_is() {
 }
 
 #[test]
-fn a_single_thread_leaves_deep_kernels_to_another_one() {
+fn a_device_of_one_thread_runs_deep_kernels_on_another_thread() {
     let (device, program) = device(1);
     let memory = zeros(&device, 3);
     run(&device, launch(&program(false), "deep", &memory, [0, 3, 1])).expect("a launch");
@@ -349,7 +350,7 @@ fn a_single_thread_leaves_deep_kernels_to_another_one() {
 }
 
 #[test]
-fn commands_run_in_order_whoever_runs_them() {
+fn commands_run_in_order_on_any_thread() {
     let (device, program) = device(2);
     let memory = zeros(&device, 64);
     let program = program(true);
@@ -384,9 +385,9 @@ fn many_threads_enqueue_at_once() {
             let (device, program) = (&device, &program);
             scope.spawn(move || {
                 let memory = zeros(device, 64);
-                for turn in 1..=500 {
+                for iteration in 1..=500 {
                     let done = enqueue(device, launch(program, "count", &memory, [0, 64, 64]));
-                    match (turn + number) % 3 {
+                    match (iteration + number) % 3 {
                         0 => device.flush(),
                         1 => device.flush_until(&|| done.is_done()),
                         _ => continue,
@@ -400,7 +401,7 @@ fn many_threads_enqueue_at_once() {
 }
 
 #[test]
-fn what_a_command_enqueues_runs_too() {
+fn commands_enqueued_by_a_completion_run() {
     struct Chain(Arc<CpuDevice>, u32, Arc<Done>);
 
     impl Progress for Chain {
@@ -429,20 +430,20 @@ fn what_a_command_enqueues_runs_too() {
 }
 
 #[test]
-fn work_of_the_hosts_may_wait_for_the_thread_that_flushes() {
+fn host_work_may_wait_for_the_thread_that_flushes() {
     let (device, _) = device(2);
     let (sender, receiver) = std::sync::mpsc::channel();
     let work = HostWork(Box::new(move || receiver.recv_timeout(Duration::from_secs(60)).map_err(|_| BackendError::OutOfHostMemory)));
     let done = enqueue(&device, Command::Host(work));
-    let behind = enqueue(&device, Command::Nop);
+    let next = enqueue(&device, Command::Nop);
     device.flush();
-    assert!(!behind.is_done());
+    assert!(!next.is_done());
     sender.send(()).expect("the work waits");
-    assert!(done.wait().is_ok() && behind.wait().is_ok());
+    assert!(done.wait().is_ok() && next.wait().is_ok());
 }
 
 #[test]
-fn what_goes_wrong_fails_and_nothing_else_does() {
+fn a_failed_command_does_not_affect_others() {
     let (device, program) = device(2);
     let memory = zeros(&device, 64);
     let program = program(false);
@@ -459,17 +460,17 @@ fn what_goes_wrong_fails_and_nothing_else_does() {
 }
 
 #[test]
-fn kernels_come_back_from_the_cache() {
+fn kernels_are_restored_from_the_cache() {
     let kernel = NativeKernel { code: vec![1, 2, 3], entry: 1, stack: 8, arena: 1 << 40, lanes: 8, ..NativeKernel::default() };
-    let bytes = Native::new(kernel.clone()).encode().expect("bytes");
-    assert_eq!(Native::decode(&bytes).map(|native| native.kernel), Some(Arc::new(kernel)));
-    assert!(Native::decode(&bytes[..3]).is_none());
+    let bytes = CompiledKernel::new(kernel.clone()).encode().expect("bytes");
+    assert_eq!(CompiledKernel::decode(&bytes).map(|native| native.kernel), Some(Arc::new(kernel)));
+    assert!(CompiledKernel::decode(&bytes[..3]).is_none());
     let prints = NativeKernel { prints: true, ..NativeKernel::default() };
-    assert!(Native::new(prints).encode().is_none(), "what makes text of its output would be lost");
+    assert!(CompiledKernel::new(prints).encode().is_none(), "the cache does not keep format strings");
 }
 
 #[test]
-fn addresses_in_a_programs_memory_are_those_of_the_host() {
+fn pointers_in_program_memory_are_host_addresses() {
     let global = |space, init: Option<Vec<u8>>, relocs| GlobalVar { name: "g".into(), space, size: 16, align: 8, init, relocs };
     let module = Module {
         functions: Vec::new(),
@@ -479,9 +480,8 @@ fn addresses_in_a_programs_memory_are_those_of_the_host() {
             global(Space::Global, None, vec![Reloc { at: 0, target: Global(2), addend: 8 }]),
         ],
     };
-    let (mut memory, places) = program_memory(&module).expect("memory");
-    let [constants, variables] = &mut memory;
-    let (constants, variables) = (constants.as_mut().expect("constants"), variables.as_mut().expect("variables"));
+    let InitializedMemory { constants, variables, places } = initialized_memory(&module).expect("memory");
+    let (mut constants, mut variables) = (constants.expect("constants"), variables.expect("variables"));
     assert_eq!((places.constant, places.global), (constants.address() as u64, variables.address() as u64));
     assert_eq!(constants.bytes_mut()[..16], (1..=16).collect::<Vec<u8>>());
     assert_eq!(constants.bytes_mut()[24..32], (places.constant + 3).to_le_bytes());
@@ -489,7 +489,7 @@ fn addresses_in_a_programs_memory_are_those_of_the_host() {
 }
 
 #[test]
-fn the_device_says_what_it_is() {
+fn the_device_reports_its_properties() {
     let (device, _) = device(3);
     let properties = device.properties();
     assert_eq!((properties.compute_units, properties.local_memory, properties.max_group_invocations), (3, 64 << 10, 4096));
@@ -498,7 +498,7 @@ fn the_device_says_what_it_is() {
     );
     let profile = wgcl_compiler::target::Target::profile("cpu").expect("the profile");
     let least = profile.without_fused_fma().with_subgroups_of(1, 1);
-    assert_eq!((device.target(), properties.subgroup_size), (&least, 1), "the tests' code has the least instructions");
+    assert_eq!((device.target(), properties.subgroup_size), (&least, 1), "the tests' code uses SSE4.2");
     let memory = device.allocate(100).expect("memory");
     assert_eq!((memory.size(), memory.host_address().map(|address| address % 128)), (100, Some(0)));
 }

@@ -15,9 +15,13 @@ use crate::program::Program;
 use crate::reflection::KernelInfo;
 use crate::target::Target;
 
-/// Identifies this compiler. It changes with the compiler's source, its library of built-in functions, and the crates
-/// that it uses.
+/// Identifies this compiler: a hash of its source, its library of built-in functions, its dependencies, and the target
+/// triple.
 pub const VERSION: &str = env!("WGCL_COMPILER_ID");
+
+/// The target triple that the compiler was built for, such as `x86_64-unknown-linux-gnu`. The machine code of kernels has
+/// its calling convention.
+pub const TARGET_TRIPLE: &str = env!("WGCL_TARGET");
 
 /// Limit for the nesting of regions in stored programs: reading recurses on the application's stack.
 const MAX_DEPTH: usize = 64;

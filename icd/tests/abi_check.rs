@@ -129,7 +129,7 @@ const WRONG: &[Wrong] = &[
     Wrong {
         name: "from_memory",
         does: "*(global int *)(ulong)pointers[0] = 1;",
-        said: "store of 4 bytes at address 0x10000, where no memory object is",
+        said: "store of 4 bytes at address 0x10000, which is not in a memory object",
         at: "*(global",
     },
     Wrong { name: "null_pointer", does: "out[i] = nothing[at];", said: "load of 4 bytes through a null pointer", at: "nothing[at]" },

@@ -132,7 +132,7 @@ fn is_told(text: &str) {
             Some(column) => (3, column + 1),
             None => (1, source(index, does).find(at).expect("a part of the helper") + 1),
         };
-        let expected = format!("<source>:{line}:{column}: error: kernel 'case_{index}': a NaN comes of {said} of group (0, 0, 0)");
+        let expected = format!("<source>:{line}:{column}: error: kernel 'case_{index}': NaN produced from {said} of group (0, 0, 0)");
         assert_eq!(of(text, index), [expected], "{does}");
     }
     for (index, does) in (WRONG.len()..).zip(RIGHT) {

@@ -142,5 +142,5 @@ fn kernels_are_checked() {
     assert_eq!(said(&run_with(SCALE, &arguments("--check"))), (Some(0), String::new()));
     let (code, told) = said(&run_with(SCALE, &arguments("--check=nan")));
     assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("k.cl:4:10: error: kernel 'scale': a NaN comes of 0 and inf, by work-item (0, 0, 0)"), "{told}");
+    assert!(told.contains("k.cl:4:10: error: kernel 'scale': NaN produced from 0 and inf, by work-item (0, 0, 0)"), "{told}");
 }

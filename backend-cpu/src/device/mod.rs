@@ -1,4 +1,6 @@
-//! The device, and its parts.
+//! The device and its sub-devices.
+//!
+//! A sub-device shares memory and compiled code with the device. It has its own command queue, and threads bound to its processors.
 
 mod processor;
 pub(crate) mod properties;
@@ -24,31 +26,34 @@ use wgcl_runtime::{Expected, Program};
 use crate::device::properties::properties;
 use crate::device::topology::divisions;
 use crate::launch::engine::{self, Engine};
-use crate::launch::queue::Commands;
-use crate::memory::{CpuMemory, Quota, host_visible_target};
+use crate::launch::queue::CommandQueue;
+use crate::memory::{CpuMemory, MemoryTracker, host_visible_target};
 use crate::program::{self, Cpu, CpuProgram};
-use crate::threads::affinity::Cores;
+use crate::threads::affinity::ComputeUnits;
 
-/// A module, and the code that one of the devices has made of it.
-type MadeCode = (Weak<ir::Module>, Weak<Program<Cpu>>);
-
-/// What the device and its parts have in common.
-struct Common {
-    target: Target,
-    cpu: Arc<Cpu>,
-    quota: Arc<Quota>,
-    /// Programs that were found in the cache and are being loaded.
-    expected: Mutex<FxHashMap<Key, Expected<Cpu>>>,
-    /// The code of modules, which is the same for all of them.
-    codes: Mutex<Vec<MadeCode>>,
+/// The code that a device has compiled for a module.
+struct ModuleCode {
+    module: Weak<ir::Module>,
+    code: Weak<Program<Cpu>>,
 }
 
-impl Common {
-    /// The code of a module, if one of the devices has it.
+/// The state that the device and its sub-devices share.
+struct SharedState {
+    target: Target,
+    cpu: Arc<Cpu>,
+    memory: Arc<MemoryTracker>,
+    /// Programs that are being loaded from the disk cache.
+    expected: Mutex<FxHashMap<Key, Expected<Cpu>>>,
+    /// The code of modules: a device and its sub-devices use the same.
+    codes: Mutex<Vec<ModuleCode>>,
+}
+
+impl SharedState {
+    /// The code of a module, if a device has compiled it.
     fn code_of(&self, module: &Arc<ir::Module>) -> Option<Arc<Program<Cpu>>> {
         let mut codes = self.codes.lock();
-        codes.retain(|(module, code)| module.strong_count() > 0 && code.strong_count() > 0);
-        codes.iter().find(|(known, _)| known.as_ptr() == Arc::as_ptr(module)).and_then(|(_, code)| code.upgrade())
+        codes.retain(|known| known.module.strong_count() > 0 && known.code.strong_count() > 0);
+        codes.iter().find(|known| known.module.as_ptr() == Arc::as_ptr(module)).and_then(|known| known.code.upgrade())
     }
 
     fn load(&self, module: &Arc<ir::Module>, name: Option<Key>) -> BackendResult<CpuProgram> {
@@ -60,60 +65,60 @@ impl Common {
             known.unwrap_or_else(|| program::expect(&self.cpu, name, &self.target))
         });
         let program = CpuProgram::of_module(&self.cpu, Arc::clone(module), &self.target, expected)?;
-        self.codes.lock().push((Arc::downgrade(module), Arc::downgrade(&program.code)));
+        self.codes.lock().push(ModuleCode { module: Arc::downgrade(module), code: Arc::downgrade(&program.code) });
         Ok(program)
     }
 }
 
-/// The host's CPU, or some of its cores.
+/// The CPU, or a sub-device with some of its compute units.
 pub(crate) struct CpuDevice {
     properties: DeviceProperties,
-    common: Arc<Common>,
-    /// What its compute units are; `None` where threads keep to no processors.
-    cores: Option<Cores>,
-    commands: Commands,
+    shared: Arc<SharedState>,
+    /// The processors of its compute units; `None` if the system cannot bind threads.
+    units: Option<ComputeUnits>,
+    commands: CommandQueue,
 }
 
 impl std::fmt::Debug for CpuDevice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CpuDevice").field("name", &self.properties.name).field("cores", &self.cores).finish_non_exhaustive()
+        f.debug_struct("CpuDevice").field("name", &self.properties.name).field("units", &self.units).finish_non_exhaustive()
     }
 }
 
 impl CpuDevice {
-    /// With instructions of this set. Kernels are checked if the options say so. Nothing is started yet.
+    /// The CPU with an instruction set. `WGCL_CHECK` enables the sanitizer. No thread is started.
     pub(crate) fn new(isa: Isa) -> Self {
-        // Those that the process's affinity and its control group leave it.
+        // The affinity mask and the control group of the process limit the number of processors.
         Self::with(Cpu::new(Style { isa, checked: Options::get().is_checked() }), parallel::cores())
     }
 
-    /// With code of a machine, run by so many threads.
+    /// A device that runs kernels of `cpu` on `threads` threads.
     pub(crate) fn with(cpu: Arc<Cpu>, threads: usize) -> Self {
         let sizes = subgroup_sizes(cpu.style);
-        let asked = Options::get().subgroup_size().filter(|size| sizes & size != 0);
-        let target = Target::cpu().with_subgroups_of(asked.unwrap_or(subgroup_size(cpu.style)), sizes);
+        let requested = Options::get().subgroup_size().filter(|size| sizes & size != 0);
+        let target = Target::cpu().with_subgroups_of(requested.unwrap_or(subgroup_size(cpu.style)), sizes);
         let target = Target { nan_checks: cpu.style.checked && Options::get().checks_nans(), ..target };
         let target = if cpu.style.isa == Isa::Sse42 { target.without_fused_fma() } else { target };
         let properties = properties(cpu.style.isa, threads, &target);
-        let quota = Quota::new(properties.global_memory);
-        let commands = Commands::new(Engine::new(threads, Arc::clone(&quota)));
-        let common = Common { target, cpu, quota, expected: Mutex::default(), codes: Mutex::default() };
-        Self { properties, common: Arc::new(common), cores: Cores::of_this_thread(threads), commands }
+        let memory = MemoryTracker::new(properties.global_memory);
+        let commands = CommandQueue::new(Engine::new(threads, Arc::clone(&memory)));
+        let shared = SharedState { target, cpu, memory, expected: Mutex::default(), codes: Mutex::default() };
+        Self { properties, shared: Arc::new(shared), units: ComputeUnits::of_this_thread(threads), commands }
     }
 
-    /// A device of some of its cores.
-    pub(crate) fn of_units(&self, units: &[u32]) -> Option<Self> {
-        let cores = self.cores.as_ref()?.part(units)?;
+    /// A sub-device of the compute units with these indices; `None` if one does not exist.
+    pub(crate) fn with_units(&self, units: &[u32]) -> Option<Self> {
+        let units = self.units.as_ref()?.subset(units)?;
         let mut properties = self.properties.clone();
-        properties.compute_units = u32::try_from(cores.units()).unwrap_or(u32::MAX);
-        let commands = Commands::new(Engine::of_cores(&cores, Arc::clone(&self.common.quota)));
-        Some(Self { properties, common: Arc::clone(&self.common), cores: Some(cores), commands })
+        properties.compute_units = u32::try_from(units.count()).unwrap_or(u32::MAX);
+        let commands = CommandQueue::new(Engine::of_units(&units, Arc::clone(&self.shared.memory)));
+        Some(Self { properties, shared: Arc::clone(&self.shared), units: Some(units), commands })
     }
 }
 
 impl Device for CpuDevice {
     fn checks_kernels(&self) -> bool {
-        self.common.cpu.style.checked
+        self.shared.cpu.style.checked
     }
 
     fn properties(&self) -> &DeviceProperties {
@@ -121,11 +126,11 @@ impl Device for CpuDevice {
     }
 
     fn target(&self) -> &Target {
-        &self.common.target
+        &self.shared.target
     }
 
     fn allocate(&self, size: u64) -> BackendResult<Arc<dyn Memory>> {
-        Ok(Arc::new(CpuMemory::new(&self.common.quota, size)?))
+        Ok(Arc::new(CpuMemory::new(&self.shared.memory, size)?))
     }
 
     fn can_import_host_memory(&self) -> bool {
@@ -133,7 +138,7 @@ impl Device for CpuDevice {
     }
 
     fn import_host_memory(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
-        Some(Arc::new(CpuMemory::of_host(&self.common.quota, region, size)?))
+        Some(Arc::new(CpuMemory::of_host(&self.shared.memory, region, size)?))
     }
 
     fn write_immediately(&self, memory: &dyn Memory, offset: u64, bytes: &[u8]) -> bool {
@@ -146,24 +151,24 @@ impl Device for CpuDevice {
     }
 
     fn is_divisible(&self) -> bool {
-        self.cores.is_some()
+        self.units.is_some()
     }
 
     fn affinity_divisions(&self) -> Vec<Division> {
-        self.cores.as_ref().map(divisions).unwrap_or_default()
+        self.units.as_ref().map(divisions).unwrap_or_default()
     }
 
     fn sub_device(&self, units: &[u32]) -> Option<Arc<dyn Device>> {
-        Some(Arc::new(self.of_units(units)?))
+        Some(Arc::new(self.with_units(units)?))
     }
 
     fn prefetch(&self, name: Key) {
-        let expected = program::expect(&self.common.cpu, name, &self.common.target);
-        self.common.expected.lock().insert(name, expected);
+        let expected = program::expect(&self.shared.cpu, name, &self.shared.target);
+        self.shared.expected.lock().insert(name, expected);
     }
 
     fn load(&self, module: Arc<ir::Module>, name: Option<Key>) -> BackendResult<Arc<dyn LoadedProgram>> {
-        Ok(Arc::new(self.common.load(&module, name)?))
+        Ok(Arc::new(self.shared.load(&module, name)?))
     }
 
     fn enqueue(&self, command: Command, _profile: bool, progress: Arc<dyn Progress>) {

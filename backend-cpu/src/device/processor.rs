@@ -1,21 +1,20 @@
-//! The processor's name and maker.
+//! The processor's name and vendor, from CPUID.
 
 use std::arch::x86_64::__cpuid;
 
-/// A processor, as it names itself.
+/// A processor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Processor {
-    /// The brand, without what its maker pads it with.
+    /// The brand string, without padding.
     pub(crate) name: String,
-    /// Its maker.
     pub(crate) vendor: String,
-    /// The maker's number on the PCI bus; 0 where that is not known.
+    /// The vendor's PCI id; 0 if unknown.
     pub(crate) vendor_id: u32,
-    /// Family, model and stepping, as `cpuid` packs them.
+    /// Family, model and stepping (CPUID leaf 1, EAX).
     pub(crate) signature: u32,
 }
 
-/// The processor on which this runs.
+/// The processor of this machine.
 pub(crate) fn processor() -> Processor {
     let name = brand().or_else(of_cpuinfo).unwrap_or_else(|| "x86-64 CPU".to_owned());
     let leaf = __cpuid(0);
@@ -29,38 +28,38 @@ pub(crate) fn processor() -> Processor {
     Processor { name, vendor, vendor_id, signature: __cpuid(1).eax }
 }
 
-/// The brand string, where the processor has one.
+/// The brand string of the processor; `None` if it has none.
 fn brand() -> Option<String> {
     const FIRST: u32 = 0x8000_0002;
     if __cpuid(0x8000_0000).eax < FIRST + 2 {
         return None;
     }
     let words: Vec<u32> = (FIRST..=FIRST + 2).map(__cpuid).flat_map(|leaf| [leaf.eax, leaf.ebx, leaf.ecx, leaf.edx]).collect();
-    tidy(&text(&words))
+    trim_blanks(&text(&words))
 }
 
-/// What Linux says of the first core.
+/// The name of the first processor in /proc/cpuinfo.
 fn of_cpuinfo() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;
-    tidy(line.split_once(':')?.1)
+    trim_blanks(line.split_once(':')?.1)
 }
 
-/// The characters of registers, up to the first zero.
+/// The characters in registers, up to the first zero.
 fn text(words: &[u32]) -> String {
     let bytes = words.iter().flat_map(|word| word.to_le_bytes()).take_while(|&byte| byte != 0);
     bytes.map(char::from).collect()
 }
 
-/// Without blanks at the ends and several in a row; `None` if nothing is left.
-fn tidy(name: &str) -> Option<String> {
+/// Removes blanks at the ends and repeated blanks; `None` if the result is empty.
+fn trim_blanks(name: &str) -> Option<String> {
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     (!name.is_empty()).then_some(name)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{processor, tidy};
+    use super::{processor, trim_blanks};
 
     #[test]
     fn the_processor_has_a_name() {
@@ -69,8 +68,8 @@ mod tests {
     }
 
     #[test]
-    fn names_are_tidied() {
-        assert_eq!(tidy("  Intel(R) Xeon(R)   CPU @ 2.00GHz "), Some("Intel(R) Xeon(R) CPU @ 2.00GHz".to_owned()));
-        assert_eq!(tidy("   "), None);
+    fn blanks_are_removed_from_names() {
+        assert_eq!(trim_blanks("  Intel(R) Xeon(R)   CPU @ 2.00GHz "), Some("Intel(R) Xeon(R) CPU @ 2.00GHz".to_owned()));
+        assert_eq!(trim_blanks("   "), None);
     }
 }

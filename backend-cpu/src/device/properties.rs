@@ -1,4 +1,4 @@
-//! What the device says of itself.
+//! The properties that the device reports.
 
 use wgcl_api::backend::{DeviceKind, DeviceProperties, PreferredGroup, SvmCapabilities};
 use wgcl_api::types::uuid;
@@ -7,17 +7,19 @@ use wgcl_compiler::target::Target;
 use wgcl_runtime::host;
 
 use crate::device::processor::{Processor, processor};
+use crate::isa::isa_name;
+use crate::memory::host_allocation;
 
-/// Bytes of memory that are reported where the system does not tell.
+/// Reported memory size if the system does not report one, in bytes.
 const UNKNOWN_MEMORY: u64 = 1 << 30;
-/// Work-items of a group.
+/// Maximum work-items per group.
 const MAX_GROUP: u32 = 4096;
-/// Bytes of `__constant` arguments: they are memory like all other, but a program that fills what a device reports should not fill all of it.
+/// Reported size of `__constant` arguments, in bytes. They are ordinary memory, but a program may allocate the whole reported size.
 const MAX_CONSTANT: u32 = 64 << 20;
-/// Pointers that fit the bytes of parameters which the API allows.
+/// Number of pointers that fit the maximum parameter size.
 const MAX_CONSTANT_ARGS: u32 = 128;
 
-/// The properties of the host's CPU, run by so many threads.
+/// The properties of the CPU with `threads` compute units.
 pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DeviceProperties {
     let Processor { name, vendor, vendor_id, signature } = processor();
     let uuid = uuid::of_parts(&[b"wgcl CPU device", vendor.as_bytes(), name.as_bytes(), &signature.to_le_bytes()]);
@@ -32,7 +34,7 @@ pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DevicePro
         driver: format!("{} {}", env!("CARGO_PKG_VERSION"), isa_name(isa)),
         api: "CPU",
         global_memory: memory,
-        // As much as can be had while the host keeps some for itself.
+        // The host needs the rest of its memory.
         max_allocation: (memory / 4 * 3) & !4095,
         local_memory: target.language.max_local_memory,
         max_constant_size: MAX_CONSTANT,
@@ -40,7 +42,7 @@ pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DevicePro
         max_group_invocations: MAX_GROUP,
         max_group_size: [MAX_GROUP; 3],
         max_groups: [u32::MAX; 3],
-        base_alignment: crate::memory::host_allocation::ALIGN as u32,
+        base_alignment: host_allocation::ALIGN as u32,
         compute_units: u32::try_from(threads).unwrap_or(u32::MAX),
         clock_mhz: host::clock_mhz(),
         subgroup_size: target.language.subgroup_size,
@@ -55,19 +57,5 @@ pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DevicePro
         correctly_rounded: true,
         uuid: Some((uuid, driver_uuid)),
         pci: None,
-    }
-}
-
-/// The instruction set of a name, as `WGCL_CPU_ISA` takes it.
-pub fn isa_named(name: &str) -> Option<Isa> {
-    [Isa::Sse42, Isa::Avx2, Isa::Avx512].into_iter().find(|&isa| isa_name(isa) == name)
-}
-
-/// Its name.
-pub(crate) const fn isa_name(isa: Isa) -> &'static str {
-    match isa {
-        Isa::Sse42 => "sse4.2",
-        Isa::Avx2 => "avx2",
-        Isa::Avx512 => "avx512",
     }
 }

@@ -1,39 +1,42 @@
-//! Which processors share caches and memory, as Linux tells it.
+//! The processors that share caches or memory, from Linux's sysfs: the divisions of the device into sub-devices by affinity domain.
+//!
+//! Example: eight processors with two level 3 caches of four processors each have the division `L3_CACHE: [[0, 1, 2, 3], [4, 5, 6, 7]]`.
 
 use std::fs;
 use std::path::Path;
 
 use wgcl_api::objects::device::partition::{AffinityDomain, Division};
 
-use crate::threads::affinity::Cores;
+use crate::threads::affinity::ComputeUnits;
 
-/// Where Linux describes the system.
+/// The directory that describes the system.
 const SYSTEM: &str = "/sys/devices/system";
 
-/// Domains from the widest to the narrowest, and the levels of caches.
+/// Cache domains from the widest to the narrowest, with the level of the cache.
 const CACHES: [(AffinityDomain, u32); 4] =
     [(AffinityDomain::L4_CACHE, 4), (AffinityDomain::L3_CACHE, 3), (AffinityDomain::L2_CACHE, 2), (AffinityDomain::L1_CACHE, 1)];
 
-/// What divides units of processors, widest first.
-pub(crate) fn divisions(cores: &Cores) -> Vec<Division> {
-    divisions_in(Path::new(SYSTEM), cores)
+/// The divisions of compute units by affinity domain, the widest domain first.
+pub(crate) fn divisions(units: &ComputeUnits) -> Vec<Division> {
+    divisions_in(Path::new(SYSTEM), units)
 }
 
-fn divisions_in(system: &Path, cores: &Cores) -> Vec<Division> {
+fn divisions_in(system: &Path, units: &ComputeUnits) -> Vec<Division> {
     let nodes = nodes(system);
     let by_node = |processor: usize| nodes.iter().find(|(_, list)| list.contains(&processor)).map(|(name, _)| name.clone());
-    let numa = groups(cores, by_node).map(|parts| Division { domain: AffinityDomain::NUMA, parts });
+    let numa = groups(units, by_node).map(|parts| Division { domain: AffinityDomain::NUMA, parts });
     let by_cache = |(domain, level)| {
-        let parts = groups(cores, |processor| shared_by(&system.join(format!("cpu/cpu{processor}/cache")), level))?;
+        let parts = groups(units, |processor| shared_by(&system.join(format!("cpu/cpu{processor}/cache")), level))?;
         Some(Division { domain, parts })
     };
     numa.into_iter().chain(CACHES.into_iter().filter_map(by_cache)).collect()
 }
 
-/// Units by what `of` says of their first processors; `None` if it says nothing of one of them, or the same of all.
-fn groups(cores: &Cores, of: impl Fn(usize) -> Option<String>) -> Option<Vec<Vec<u32>>> {
+/// Groups units by the name that `of` returns for their first processors. `None` if a processor has no name, or if there is a single
+/// group.
+fn groups(units: &ComputeUnits, of: impl Fn(usize) -> Option<String>) -> Option<Vec<Vec<u32>>> {
     let mut groups: Vec<(String, Vec<u32>)> = Vec::new();
-    for (unit, processor) in (0..).zip(cores.first_processors()) {
+    for (unit, processor) in (0..).zip(units.first_processors()) {
         let name = of(processor)?;
         match groups.iter_mut().find(|(known, _)| *known == name) {
             Some((_, units)) => units.push(unit),
@@ -43,7 +46,7 @@ fn groups(cores: &Cores, of: impl Fn(usize) -> Option<String>) -> Option<Vec<Vec
     (groups.len() > 1).then(|| groups.into_iter().map(|(_, units)| units).collect())
 }
 
-/// NUMA nodes, with their processors.
+/// The NUMA nodes with their processors.
 fn nodes(system: &Path) -> Vec<(String, Vec<usize>)> {
     let node = |entry: fs::DirEntry| {
         let name = entry.file_name().into_string().ok()?;
@@ -53,7 +56,7 @@ fn nodes(system: &Path) -> Vec<(String, Vec<usize>)> {
     fs::read_dir(system.join("node")).into_iter().flatten().flatten().filter_map(node).collect()
 }
 
-/// Which processors have a processor's cache of a level for data, as a list.
+/// The list of processors that share a data cache of this level. `caches` is the directory of a processor's caches.
 fn shared_by(caches: &Path, level: u32) -> Option<String> {
     let of_cache = |entry: fs::DirEntry| {
         let path = entry.path();
@@ -85,14 +88,14 @@ mod tests {
     use wgcl_api::objects::device::partition::AffinityDomain;
 
     use super::{divisions, divisions_in, numbers};
-    use crate::threads::affinity::Cores;
+    use crate::threads::affinity::ComputeUnits;
 
     fn write(file: &Path, text: &str) {
         fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
         fs::write(file, text).expect("a file");
     }
 
-    /// Two nodes of two cores of two threads: a third cache for each node, a second and a first for each core.
+    /// Two nodes of two cores of two threads: a level 3 cache per node, caches of levels 1 and 2 per core.
     fn two_nodes(system: &Path) {
         for (node, list) in [("node0", "0-1,4-5\n"), ("node1", "2-3,6-7\n")] {
             write(&system.join("node").join(node).join("cpulist"), list);
@@ -103,7 +106,7 @@ mod tests {
             let caches = system.join(format!("cpu/cpu{processor}/cache"));
             let of_core = format!("{core},{}\n", core + 4);
             let of_node = if node == 0 { "0-1,4-5\n".to_owned() } else { "2-3,6-7\n".to_owned() };
-            // The cache of instructions is nobody's business.
+            // The instruction cache is ignored.
             let all = [("1", "Instruction", "0-7\n"), ("1", "Data", &of_core), ("2", "Unified", &of_core), ("3", "Unified", &of_node)];
             for (index, (level, kind, list)) in all.into_iter().enumerate() {
                 let folder = caches.join(format!("index{index}"));
@@ -115,10 +118,10 @@ mod tests {
     }
 
     #[test]
-    fn units_are_divided_by_what_they_share() {
+    fn units_are_divided_by_shared_memory_and_caches() {
         let folder = tempfile::tempdir().expect("a folder");
         two_nodes(folder.path());
-        let all = Cores::deal(&(0..8).collect::<Vec<_>>(), 8).expect("all");
+        let all = ComputeUnits::distribute(&(0..8).collect::<Vec<_>>(), 8).expect("all");
         let found: Vec<_> = divisions_in(folder.path(), &all).into_iter().map(|division| (division.domain, division.parts)).collect();
         let nodes = vec![vec![0, 1, 4, 5], vec![2, 3, 6, 7]];
         let cores = vec![vec![0, 4], vec![1, 5], vec![2, 6], vec![3, 7]];
@@ -129,26 +132,26 @@ mod tests {
             (AffinityDomain::L1_CACHE, cores),
         ];
         assert_eq!(found, wanted);
-        // In a node there is one node, and one third cache.
-        let node = all.part(&[2, 3, 6, 7]).expect("a node");
+        // A sub-device of one node is not divided by nodes or level 3 caches.
+        let node = all.subset(&[2, 3, 6, 7]).expect("a node");
         let found = divisions_in(folder.path(), &node);
         assert_eq!(found.iter().map(|division| division.domain).collect::<Vec<_>>(), [AffinityDomain::L2_CACHE, AffinityDomain::L1_CACHE]);
         assert_eq!(found[0].parts, [vec![0, 2], vec![1, 3]]);
     }
 
     #[test]
-    fn where_nothing_is_told_nothing_divides() {
+    fn a_system_without_topology_has_no_divisions() {
         let folder = tempfile::tempdir().expect("a folder");
-        let cores = Cores::deal(&[0, 1], 2).expect("two");
-        assert!(divisions_in(folder.path(), &cores).is_empty());
-        // And this machine tells something that can be read.
-        assert!(divisions(&cores).iter().all(|division| division.parts.len() == 2));
+        let units = ComputeUnits::distribute(&[0, 1], 2).expect("two");
+        assert!(divisions_in(folder.path(), &units).is_empty());
+        // The topology of this machine is readable.
+        assert!(divisions(&units).iter().all(|division| division.parts.len() == 2));
     }
 
     #[test]
-    fn lists_are_read() {
+    fn processor_lists_are_parsed() {
         assert_eq!(numbers("0-3,8"), Some(vec![0, 1, 2, 3, 8]));
-        assert_eq!(numbers(""), Some(vec![]), "a node of memory alone");
+        assert_eq!(numbers(""), Some(vec![]), "a node without processors");
         assert_eq!(numbers("x"), None);
     }
 }

@@ -1,12 +1,15 @@
-//! The argument block of a launch, as `wgcl_compiler::vectorize::abi` lays it out.
+//! The argument block of a launch, in the layout of `wgcl_compiler::vectorize::abi`.
+//!
+//! Example: a kernel `(global float *a, int n)` has the address of `a` at byte 0 and `n` at byte 8.
 
 use wgcl_api::backend::{BackendError, BackendResult, LaunchArg, MemoryRange};
 use wgcl_api::host_commands::downcast;
 use wgcl_compiler::vectorize::abi::{ARGS_ALIGN, ArgPlace, ArgPlaces};
 
 use crate::memory::CpuMemory;
+use crate::memory::address_range::AddressRange;
 
-/// Bytes of a block are aligned to this many.
+/// Size and alignment of a [`Line`], in bytes.
 const LINE: usize = ARGS_ALIGN as usize;
 
 #[repr(C, align(128))]
@@ -15,29 +18,38 @@ struct Line([u8; LINE]);
 
 const _: () = assert!(align_of::<Line>() == LINE);
 
-/// An argument block, which stays where it is.
+/// An argument block at a fixed address.
 #[derive(Debug)]
-pub(crate) struct ArgBlock(Box<[Line]>);
+pub(crate) struct ArgumentBlock(Box<[Line]>);
 
-impl ArgBlock {
-    /// The arguments of a launch, each where `places` wants it.
+impl ArgumentBlock {
+    /// The arguments of a launch, each at its place.
+    ///
+    /// # Errors
+    /// If the arguments do not match the kernel's.
     pub(crate) fn new(places: &ArgPlaces, args: &[LaunchArg]) -> BackendResult<Self> {
         if places.places.len() != args.len() {
-            return Err(BackendError::Other("a launch with the wrong number of arguments".to_owned()));
+            let (expected, given) = (places.places.len(), args.len());
+            return Err(BackendError::Other(format!("launch: expected {expected} arguments, got {given}")));
         }
         let mut block = Self(vec![Line([0; LINE]); (places.size as usize).div_ceil(LINE)].into_boxed_slice());
-        for (place, arg) in places.places.iter().zip(args) {
-            block.place(*place, arg)?;
+        for (index, (place, arg)) in places.places.iter().zip(args).enumerate() {
+            block.write(index, *place, arg)?;
         }
         Ok(block)
     }
 
-    /// Its address: one of no bytes, where there are no arguments.
+    /// The address of the first byte. It is dangling if there are no arguments.
     pub(crate) fn address(&self) -> u64 {
         self.0.as_ptr().expose_provenance() as u64
     }
 
-    fn place(&mut self, place: ArgPlace, arg: &LaunchArg) -> BackendResult<()> {
+    /// The addresses of the arguments.
+    pub(crate) fn range(&self, places: &ArgPlaces) -> AddressRange {
+        AddressRange { start: self.address(), end: self.address() + u64::from(places.size) }
+    }
+
+    fn write(&mut self, index: usize, place: ArgPlace, arg: &LaunchArg) -> BackendResult<()> {
         match (place, arg) {
             (ArgPlace::Bytes { offset, size }, LaunchArg::Value(bytes)) if bytes.len() <= size as usize => self.put(offset, bytes),
             (ArgPlace::Address { offset }, LaunchArg::Buffer(range)) => {
@@ -53,14 +65,14 @@ impl ArgBlock {
                 Ok(())
             }
             (ArgPlace::InKey, LaunchArg::Local(_) | LaunchArg::Value(_)) => Ok(()),
-            _ => Err(BackendError::Other("an argument of the wrong kind".to_owned())),
+            _ => Err(BackendError::Other(format!("launch: argument {index} does not match its parameter"))),
         }
     }
 
     fn put(&mut self, offset: u32, mut bytes: &[u8]) -> BackendResult<()> {
         let (mut line, mut at) = (offset as usize / LINE, offset as usize % LINE);
         while !bytes.is_empty() {
-            let outside = || BackendError::Other("an argument outside of the argument block".to_owned());
+            let outside = || BackendError::Other(format!("launch: offset {offset} is outside of the argument block"));
             let place = &mut self.0.get_mut(line).ok_or_else(outside)?.0[at..];
             let (here, rest) = bytes.split_at(bytes.len().min(place.len()));
             place[..here.len()].copy_from_slice(here);
@@ -70,7 +82,7 @@ impl ArgBlock {
     }
 }
 
-/// The address to which an argument points.
+/// The address that a buffer argument points to.
 fn address(range: &MemoryRange) -> BackendResult<u64> {
     Ok(downcast::<CpuMemory>(&range.memory)?.address() + range.offset + range.start)
 }
@@ -84,10 +96,10 @@ mod tests {
     use wgcl_compiler::ir::{Function, Kernel, KernelParam, Scalar, Space, Type};
     use wgcl_compiler::vectorize::abi::{ArgPlace, ArgPlaces};
 
-    use super::ArgBlock;
-    use crate::memory::{CpuMemory, Quota};
+    use super::ArgumentBlock;
+    use crate::memory::{CpuMemory, MemoryTracker};
 
-    fn bytes(block: &ArgBlock, offset: u32, size: u32) -> Vec<u8> {
+    fn bytes(block: &ArgumentBlock, offset: u32, size: u32) -> Vec<u8> {
         block.0.iter().flat_map(|line| line.0).skip(offset as usize).take(size as usize).collect()
     }
 
@@ -113,9 +125,9 @@ mod tests {
     }
 
     #[test]
-    fn arguments_lie_where_the_kernel_looks_for_them() {
+    fn arguments_are_at_the_offsets_of_the_layout() {
         let places = places();
-        let memory: Arc<dyn Memory> = Arc::new(CpuMemory::new(&Quota::new(1 << 20), 4096).expect("memory"));
+        let memory: Arc<dyn Memory> = Arc::new(CpuMemory::new(&MemoryTracker::new(1 << 20), 4096).expect("memory"));
         let start = memory.host_address().expect("an address") as u64;
         let range = MemoryRange { memory, offset: 256, size: 1024, start: 3, identity: 0x1_0000, read_only: false };
         let value = |bytes: &[u8]| LaunchArg::Value(bytes.into());
@@ -131,7 +143,7 @@ mod tests {
             value(&[0x12, 0, 0, 0]),
             LaunchArg::Image(range, image),
         ];
-        let block = ArgBlock::new(&places, &args).expect("a block");
+        let block = ArgumentBlock::new(&places, &args).expect("a block");
         assert!(block.address().is_multiple_of(128));
         for (place, arg) in places.places.iter().zip(&args) {
             let (offset, expected) = match (*place, arg) {
@@ -149,14 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_the_kernel_is_refused() {
+    fn arguments_that_do_not_match_the_layout_are_errors() {
         let places = ArgPlaces { places: vec![ArgPlace::Bytes { offset: 0, size: 4 }], size: 128 };
-        assert!(ArgBlock::new(&places, &[]).is_err());
-        assert!(ArgBlock::new(&places, &[LaunchArg::Value([1; 8].as_slice().into())]).is_err());
-        assert!(ArgBlock::new(&places, &[LaunchArg::Buffer(None)]).is_err());
-        assert!(ArgBlock::new(&places, &[LaunchArg::Value([1; 4].as_slice().into())]).is_ok());
+        assert!(ArgumentBlock::new(&places, &[]).is_err());
+        assert!(ArgumentBlock::new(&places, &[LaunchArg::Value([1; 8].as_slice().into())]).is_err());
+        assert!(ArgumentBlock::new(&places, &[LaunchArg::Buffer(None)]).is_err());
+        assert!(ArgumentBlock::new(&places, &[LaunchArg::Value([1; 4].as_slice().into())]).is_ok());
         let outside = ArgPlaces { places: vec![ArgPlace::Bytes { offset: 126, size: 4 }], size: 128 };
-        assert!(ArgBlock::new(&outside, &[LaunchArg::Value([1; 4].as_slice().into())]).is_err());
-        assert!(ArgBlock::new(&ArgPlaces::default(), &[]).is_ok());
+        assert!(ArgumentBlock::new(&outside, &[LaunchArg::Value([1; 4].as_slice().into())]).is_err());
+        assert!(ArgumentBlock::new(&ArgPlaces::default(), &[]).is_ok());
     }
 }

@@ -1,37 +1,37 @@
-//! A dispatch: groups of one size of a launch, and all that runs them.
+//! A dispatch: the work-groups of one region, and everything that runs them.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use wgcl_compiler::vectorize::abi::LaunchContext;
 
-use crate::launch::arguments::ArgBlock;
+use crate::launch::arguments::ArgumentBlock;
 use crate::memory::arena::Arena;
 use crate::program::Variant;
 use crate::threads::thread_pool::Work;
 
-/// Groups of one size, and the kernel that runs them.
+/// The work-groups of a region, and the kernel variant that runs them.
 #[derive(Debug)]
 pub(crate) struct Dispatch {
     variant: Arc<Variant>,
     context: LaunchContext,
-    /// Where the context says that arguments are.
-    _arguments: Arc<ArgBlock>,
+    /// Keeps the arguments that `context` points to.
+    _arguments: Arc<ArgumentBlock>,
 }
 
 impl Dispatch {
-    /// Of a kernel's variant with these arguments, which were made for its places. Of the context the address of the arguments is still open.
-    pub(crate) fn new(variant: Arc<Variant>, mut context: LaunchContext, arguments: Arc<ArgBlock>) -> Self {
+    /// A dispatch of `variant`. `arguments` have its layout; their address is written to `context` here.
+    pub(crate) fn new(variant: Arc<Variant>, mut context: LaunchContext, arguments: Arc<ArgumentBlock>) -> Self {
         context.args = arguments.address();
         Self { variant, context, _arguments: arguments }
     }
 
-    /// Its groups.
+    /// Number of work-groups.
     pub(crate) fn groups(&self) -> u64 {
         self.context.group_count.iter().map(|&count| u64::from(count)).product()
     }
 
-    /// Bytes of the stack that it takes.
+    /// Bytes of stack that the kernel uses at most.
     pub(crate) fn stack(&self) -> u32 {
         self.variant.stack
     }
@@ -40,8 +40,9 @@ impl Dispatch {
 impl Work for Dispatch {
     fn run(&self, groups: Range<u64>, arena: &mut Arena) -> bool {
         let Some(mut worker) = arena.reserve(self.variant.arena) else { return false };
-        // SAFETY: the context has the arguments that were made for this variant, which it keeps, and the memory of its program, which the launch keeps until all groups are done; the arena is as
-        // large as asked for and this thread's; whoever calls has the stack (`Engine::execute`).
+        // SAFETY: the context points to arguments in the layout of this variant, which `_arguments` keeps, and to the memory of
+        // its program, which the launch keeps until all groups are done. The arena has the size that the variant needs and
+        // belongs to this thread. The caller provides the stack (`Engine::launch_region`).
         unsafe { self.variant.code.run(&self.context, &mut worker, groups) };
         true
     }

@@ -1,4 +1,4 @@
-//! Runs commands: transfers at once, launches as dispatches on one thread or several.
+//! Runs commands: transfers in one piece, launches as one dispatch per region on one thread or several.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
@@ -11,88 +11,102 @@ use wgcl_compiler::printf::{BUFFER_SIZE, Table};
 use wgcl_compiler::vectorize::abi::LaunchContext;
 use wgcl_runtime::workers::Urgency;
 
-use crate::launch::arguments::ArgBlock;
+use crate::launch::arguments::ArgumentBlock;
 use crate::launch::dispatch::Dispatch;
-use crate::memory::host_allocation::Block;
-use crate::memory::{CpuMemory, Quota};
-use crate::ndrange::{Part, parts};
-use crate::program::key::Key;
-use crate::program::{CpuProgram, Freedom, Kernel, Pace};
-use crate::sanitizer::{self, Checker};
-use crate::threads::affinity::Cores;
-use crate::threads::thread_pool::Pool;
+use crate::launch::plan::{LaunchPlan, PlanContext, PlannedRegion, program_of};
+use crate::memory::host_allocation::HostAllocation;
+use crate::memory::{CpuMemory, MemoryTracker};
+use crate::ndrange::Region;
+use crate::program::{CpuProgram, Variant};
+use crate::sanitizer::{self, CheckedDispatch, Checker, LaunchState};
+use crate::threads::affinity::ComputeUnits;
+use crate::threads::thread_pool::ThreadPool;
 
-/// Nanoseconds that a dispatch should take at least on one thread for others to be woken.
-const WORTH_SHARING: u64 = 10_000;
-/// Nanoseconds that a work-item is taken for before its kernel was launched once.
-const UNKNOWN_ITEM: u64 = 1;
-/// Pieces in which a dispatch is run alone: in between it is seen whether it takes longer than was thought.
-const LOOKS: u64 = 4;
-/// Bytes of the stack that every thread has to spare.
-const SPARE_STACK: u32 = 256 << 10;
-/// Nanoseconds that a command may take for a flush to run it.
-const QUICK: u64 = 10_000;
-/// Bytes that are moved in that time.
+/// Minimum duration of a dispatch on one thread, in nanoseconds, for which other threads are woken.
+const MIN_SHARED_TIME: u64 = 10_000;
+/// Assumed nanoseconds per work-item of a kernel that has not run yet.
+const DEFAULT_ITEM_TIME: u64 = 1;
+/// Chunks of a dispatch that one thread runs: after each, the engine checks whether the estimate was too low.
+const CHUNKS: u64 = 4;
+/// Bytes of stack that a kernel may use on a thread of the application.
+const APPLICATION_STACK: u32 = 256 << 10;
+/// Maximum duration of a command that a flush runs itself, in nanoseconds.
+const QUICK_TIME: u64 = 10_000;
+/// Bytes that a transfer moves in `QUICK_TIME`.
 const QUICK_BYTES: u64 = 64 << 10;
 
-/// Nanoseconds since the clock was first looked at.
+/// Nanoseconds since the first call.
 pub(crate) fn now() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
-    // One, so that zero keeps its meaning of "not yet".
-    1 + u64::try_from(START.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX - 1)
+    // The clock starts at 1: zero means "not yet".
+    1 + nanoseconds_since(*START.get_or_init(Instant::now))
 }
 
-/// On what kind of thread something runs.
+fn nanoseconds_since(start: Instant) -> u64 {
+    // 64 bits last for 584 years.
+    start.elapsed().as_nanos() as u64
+}
+
+/// The kind of thread that runs a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Host {
-    /// One of the application's, of whose stack nothing is known.
+pub(crate) enum ThreadKind {
+    /// A thread of the application, whose stack may be small.
     Application,
-    /// The device's own.
+    /// A thread of the device.
     Device,
 }
 
 /// Runs commands, one at a time.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    pool: Pool,
-    memory: Arc<Quota>,
-    /// What all that runs commands keeps to.
-    cores: Option<Cores>,
-    /// For what kernels print: made by the first that may.
-    printf: Mutex<Option<Block>>,
+    pool: ThreadPool,
+    memory: Arc<MemoryTracker>,
+    /// The compute units of a sub-device: all threads that run commands are bound to them.
+    units: Option<ComputeUnits>,
+    /// The printf buffer, allocated by the first launch that needs it.
+    printf: Mutex<Option<HostAllocation>>,
 }
 
-/// The program of a launch.
-fn program(launch: &Launch) -> BackendResult<&CpuProgram> {
-    launch.program.as_any().downcast_ref().ok_or_else(|| BackendError::Other("a program of another backend".to_owned()))
-}
-
-/// Whether the work-items of a kernel may be grouped in any way: not where somebody is told of their groups.
-fn is_free(kernel: &Kernel, program: &CpuProgram) -> bool {
-    kernel.is_free() && !program.code.machine().style.checked
-}
-
-fn items(launch: &Launch) -> u64 {
+fn work_items(launch: &Launch) -> u64 {
     launch.global_size.iter().fold(1, |product: u64, &size| product.saturating_mul(size))
 }
 
+/// The printf buffer of a launch, and the format strings of the kernel that writes it.
+#[derive(Debug)]
+struct Printf {
+    buffer: HostAllocation,
+    formats: Table,
+}
+
+/// A region of a launch, and the resources that all regions share.
+#[derive(Clone, Copy)]
+struct RegionLaunch<'a> {
+    launch: &'a Launch,
+    program: &'a CpuProgram,
+    region: &'a Region,
+    variant: &'a Arc<Variant>,
+    arguments: &'a Arc<ArgumentBlock>,
+    context: LaunchContext,
+    thread: ThreadKind,
+}
+
 impl Engine {
-    /// Of so many threads, those of the application among them, for kernels that use this memory.
-    pub(crate) fn new(threads: usize, memory: Arc<Quota>) -> Self {
-        Self { pool: Pool::new(threads, None), memory, cores: None, printf: Mutex::new(None) }
+    /// An engine that runs work-groups on `threads` threads, the calling thread included.
+    pub(crate) fn new(threads: usize, memory: Arc<MemoryTracker>) -> Self {
+        Self { pool: ThreadPool::new(threads, None), memory, units: None, printf: Mutex::new(None) }
     }
 
-    /// Of a thread for each unit of processors, which keep to them.
-    pub(crate) fn of_cores(cores: &Cores, memory: Arc<Quota>) -> Self {
-        Self { pool: Pool::new(cores.units(), Some(cores.clone())), memory, cores: Some(cores.clone()), printf: Mutex::new(None) }
+    /// An engine with one thread per compute unit, bound to the units' processors.
+    pub(crate) fn of_units(units: &ComputeUnits, memory: Arc<MemoryTracker>) -> Self {
+        Self { pool: ThreadPool::new(units.count(), Some(units.clone())), memory, units: Some(units.clone()), printf: Mutex::new(None) }
     }
 
-    /// What all that runs commands keeps to; threads of the application run none then.
-    pub(crate) fn cores(&self) -> Option<&Cores> {
-        self.cores.as_ref()
+    /// The compute units of a sub-device. Threads of the application never run its commands.
+    pub(crate) fn units(&self) -> Option<&ComputeUnits> {
+        self.units.as_ref()
     }
 
-    /// Whether a command is over so soon that no other thread need be woken for it.
+    /// Whether a command is shorter than waking another thread for it.
     pub(crate) fn is_quick(command: &Command) -> bool {
         let few = |regions: &[CopyRegion]| regions.iter().map(|region| region.size).sum::<u64>() <= QUICK_BYTES;
         match command {
@@ -100,158 +114,178 @@ impl Engine {
             Command::Once(Action::Write { regions, .. } | Action::Read { regions, .. } | Action::Copy { regions, .. }) => few(regions),
             Command::Once(Action::Fill { size, .. }) => *size <= QUICK_BYTES,
             Command::Once(Action::Launch(launch)) => {
-                let pace = program(launch).ok().and_then(|program| program.pace(&launch.kernel));
-                pace.and_then(|pace| pace.estimate(items(launch))).is_some_and(|estimate| estimate <= QUICK)
+                let timing = program_of(launch).ok().and_then(|program| program.timing(&launch.kernel));
+                timing.and_then(|timing| timing.estimate(work_items(launch))).is_some_and(|estimate| estimate <= QUICK_TIME)
             }
             Command::Replay(_) | Command::Host(_) | Command::Wait(_) | Command::Signal(_) => false,
         }
     }
 
-    /// Has the code of a launch made while others are run before it.
-    pub(crate) fn prepare(&self, command: &Command) {
-        let Command::Once(Action::Launch(launch)) = command else { return };
-        let prepare = || -> BackendResult<()> {
-            let program = program(launch)?;
-            let kernel = program.code.kernel(&launch.kernel)?;
-            if !kernel.is_ready() && kernel.is_first_to_begin() {
-                let (_, parts) = parts(launch, is_free(kernel, program), self.pool.threads())?;
-                if let Some(part) = parts.first() {
-                    let key = Key::of_launch(launch, kernel.params(), program.code.machine().style, self.memory.has_far())?.of_part(part);
-                    program.code.begin(kernel, key, Urgency::Awaited);
-                }
-            }
-            Ok(())
-        };
-        // What cannot be launched is told by the launch itself.
-        let _ = prepare();
+    fn plan_context(&self) -> PlanContext {
+        PlanContext { threads: self.pool.threads(), large_objects: self.memory.has_large_objects() }
     }
 
-    /// Runs a command and reports.
-    pub(crate) fn run(&self, command: Command, progress: &dyn Progress, host: Host) {
+    /// Plans a launch, and compiles its kernel in the background. A launch that cannot be planned has no plan: its execution
+    /// plans it again and reports the error.
+    pub(crate) fn prepare(&self, command: &Command) -> Option<LaunchPlan> {
+        let Command::Once(Action::Launch(launch)) = command else { return None };
+        let plan = LaunchPlan::new(launch, self.plan_context()).ok()?;
+        let code = &program_of(launch).ok()?.code;
+        let kernel = code.kernel(&launch.kernel).ok()?;
+        if let Some(PlannedRegion { key, .. }) = plan.regions.first()
+            && !kernel.is_ready()
+            && kernel.is_first_to_begin()
+        {
+            code.begin(kernel, key.clone(), Urgency::Awaited);
+        }
+        Some(plan)
+    }
+
+    /// Runs a command, and reports its result. `plan` is the result of [`Self::prepare`].
+    pub(crate) fn run(&self, command: Command, mut plan: Option<LaunchPlan>, progress: &dyn Progress, thread: ThreadKind) {
         let start = now();
         progress.submitted(start);
         progress.running();
-        let execute = || host_commands::run::<CpuMemory>(command, |launch| self.launch(launch, progress, host));
+        let execute = || {
+            host_commands::run::<CpuMemory>(command, |launch| {
+                // The launches of a command buffer are planned here.
+                let plan = plan.take().map_or_else(|| LaunchPlan::new(launch, self.plan_context()), Ok)?;
+                self.launch(launch, &plan, progress, thread)
+            })
+        };
         let result = catch_unwind(AssertUnwindSafe(execute));
-        let result = result.unwrap_or_else(|_| Err(BackendError::Other("a defect of the device ended a command".to_owned())));
+        let result = result.unwrap_or_else(|_| Err(BackendError::Other("internal error: the CPU device panicked in a command".to_owned())));
         progress.complete(result.map(|()| Times { start, end: now() }));
     }
 
-    /// Appends what was printed, and keeps the buffer for the next launch.
-    fn take_text(&self, text: &mut Vec<u8>, printed: Option<(Block, Table)>, constants: u64) {
-        let Some((mut block, table)) = printed else { return };
-        if block.bytes_mut()[..4] != [0; 4] {
-            text.extend(table.with_constants_at(constants).text(block.bytes_mut()));
-        }
-        *self.printf.lock() = Some(block);
-    }
-
-    fn launch(&self, launch: &Launch, progress: &dyn Progress, host: Host) -> BackendResult<()> {
-        let program = program(launch)?;
+    fn launch(&self, launch: &Launch, plan: &LaunchPlan, progress: &dyn Progress, thread: ThreadKind) -> BackendResult<()> {
+        let program = program_of(launch)?;
         let kernel = program.code.kernel(&launch.kernel)?;
-        let (num_groups, parts) = parts(launch, is_free(kernel, program), self.pool.threads())?;
-        let common = Key::of_launch(launch, kernel.params(), program.code.machine().style, self.memory.has_far())?;
-        let context = context(launch, num_groups, program);
+        let context = context(launch, plan, program);
         let mut text = Vec::new();
-        // All parts of a launch print into one buffer, which runs full but once.
-        let mut printed: Option<(Block, Table)> = None;
-        let mut arguments: Option<Arc<ArgBlock>> = None;
+        // All regions of a launch print into one buffer, so that it overflows at most once.
+        let mut printf: Option<Printf> = None;
+        let mut arguments: Option<Arc<ArgumentBlock>> = None;
         let mut checked = Ok(());
-        let common_checks = sanitizer::Common::of(program, num_groups);
-        for part in &parts {
-            let variant = program.variant(kernel, &common.clone().of_part(part))?;
-            if let Some(table) = &variant.printed
-                && printed.as_ref().is_none_or(|(_, before)| before != table)
+        let checks = program.is_checked().then(|| Arc::new(LaunchState::new(plan.num_groups)));
+        for PlannedRegion { region, key } in &plan.regions {
+            let variant = program.variant(kernel, key)?;
+            if let Some(formats) = &variant.printf
+                && printf.as_ref().is_none_or(|printf| printf.formats != *formats)
             {
-                self.take_text(&mut text, printed.take(), context.constants);
-                printed = Some((self.printf_buffer()?, table.clone()));
+                self.take_text(&mut text, printf.take(), context.constants);
+                printf = Some(Printf { buffer: self.printf_buffer()?, formats: formats.clone() });
             }
-            let printf = printed.as_ref().map_or(0, |(block, _)| block.address() as u64);
             let arguments = match &arguments {
                 Some(arguments) => arguments,
-                None => arguments.insert(Arc::new(ArgBlock::new(&variant.args, &launch.args)?)),
+                None => arguments.insert(Arc::new(ArgumentBlock::new(&variant.args, &launch.args)?)),
             };
-            let checker = common_checks
-                .as_ref()
-                .map(|common| Checker::of(launch, (program, &self.memory), &variant, (part, Arc::clone(common)), arguments));
-            let checker = checker.transpose()?;
             let context = LaunchContext {
-                printf,
-                checker: checker.as_ref().map_or(0, Checker::address),
-                group_base: part.base,
-                group_count: part.groups,
+                printf: printf.as_ref().map_or(0, |printf| printf.buffer.address() as u64),
+                group_base: region.first_group,
+                group_count: region.group_count,
                 ..context
             };
-            let dispatch = Arc::new(Dispatch::new(Arc::clone(&variant), context, Arc::clone(arguments)));
-            self.execute(dispatch, part, program.pace(&launch.kernel), host)?;
-            if let Some(checker) = checker {
-                checked = checked.and(checker.result());
+            let region = RegionLaunch { launch, program, region, variant: &variant, arguments, context, thread };
+            match &checks {
+                Some(checks) => checked = checked.and(self.launch_checked(region, checks)?),
+                None => self.launch_region(region)?,
             }
         }
-        self.take_text(&mut text, printed, context.constants);
+        self.take_text(&mut text, printf, context.constants);
         if !text.is_empty() {
             progress.print(&text);
         }
         checked
     }
 
-    /// Runs the groups of a dispatch, on as many threads as it is worth.
-    fn execute(&self, dispatch: Arc<Dispatch>, part: &Part, pace: Option<&Pace>, host: Host) -> BackendResult<()> {
+    /// Runs a region with the sanitizer. The inner result is an error if a finding fails the launch.
+    fn launch_checked(&self, region: RegionLaunch<'_>, checks: &Arc<LaunchState>) -> BackendResult<BackendResult<()>> {
+        let RegionLaunch { launch, program, variant, context, .. } = region;
+        let mut memory: Vec<_> = program.memory_ranges().collect();
+        memory.push(region.arguments.range(&variant.args));
+        let checker = Checker::new(CheckedDispatch {
+            launch,
+            region: region.region,
+            sites: Arc::clone(&variant.sites),
+            arena_size: variant.arena,
+            memory,
+            objects: self.memory.objects(),
+            state: Arc::clone(checks),
+            reports: Arc::clone(&program.reports),
+        })?;
+        self.launch_region(RegionLaunch { context: LaunchContext { checker: checker.address(), ..context }, ..region })?;
+        Ok(checker.result())
+    }
+
+    /// Runs the groups of a region, on as many threads as its estimated duration justifies.
+    fn launch_region(&self, region: RegionLaunch<'_>) -> BackendResult<()> {
+        let RegionLaunch { launch, program, variant, arguments, context, .. } = region;
+        let dispatch = Arc::new(Dispatch::new(Arc::clone(variant), context, Arc::clone(arguments)));
+        let timing = program.timing(&launch.kernel);
         let groups = dispatch.groups();
-        let items = part.local_size.iter().fold(groups, |product, &size| product.saturating_mul(size.into()));
+        let items = region.region.local_size.iter().fold(groups, |product, &size| product.saturating_mul(size.into()));
         let begin = Instant::now();
-        let elapsed = || u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        if host == Host::Application && dispatch.stack() > SPARE_STACK {
+        if region.thread == ThreadKind::Application && dispatch.stack() > APPLICATION_STACK {
             return self.pool.share(dispatch, 0..groups, false);
         }
-        let estimate = pace.and_then(|pace| pace.estimate(items)).unwrap_or(items.saturating_mul(UNKNOWN_ITEM));
+        let estimate = timing.and_then(|timing| timing.estimate(items)).unwrap_or(items.saturating_mul(DEFAULT_ITEM_TIME));
         let mut done = 0;
         if self.pool.threads() == 1 || groups == 1 {
             self.pool.run_alone(&*dispatch, 0..groups)?;
             done = groups;
-        } else if estimate < WORTH_SHARING {
-            while done < groups && (done == 0 || elapsed() < WORTH_SHARING) {
-                let next = (done + groups.div_ceil(LOOKS)).min(groups);
+        } else if estimate < MIN_SHARED_TIME {
+            while done < groups && (done == 0 || nanoseconds_since(begin) < MIN_SHARED_TIME) {
+                let next = (done + groups.div_ceil(CHUNKS)).min(groups);
                 self.pool.run_alone(&*dispatch, done..next)?;
                 done = next;
             }
         }
-        let (alone, shared) = (elapsed(), groups - done);
+        let (alone, shared) = (nanoseconds_since(begin), groups - done);
         self.pool.share(dispatch, done..groups, true)?;
-        if let Some(pace) = pace {
-            let others = if shared == 0 { 0 } else { (elapsed() - alone).saturating_mul(shared.min(self.pool.threads() as u64)) };
-            pace.note(items, alone.saturating_add(others));
+        if let Some(timing) = timing {
+            let threads = shared.min(self.pool.threads() as u64);
+            let together = if shared == 0 { 0 } else { (nanoseconds_since(begin) - alone).saturating_mul(threads) };
+            timing.record(items, alone.saturating_add(together));
         }
         Ok(())
     }
 
-    /// A buffer for what a launch prints.
-    fn printf_buffer(&self) -> BackendResult<Block> {
+    /// Appends the printed text to `text`, and keeps the buffer for the next launch.
+    fn take_text(&self, text: &mut Vec<u8>, printf: Option<Printf>, constants: u64) {
+        let Some(Printf { mut buffer, formats }) = printf else { return };
+        if buffer.bytes_mut()[..4] != [0; 4] {
+            text.extend(formats.with_constants_at(constants).text(buffer.bytes_mut()));
+        }
+        *self.printf.lock() = Some(buffer);
+    }
+
+    /// An empty printf buffer.
+    fn printf_buffer(&self) -> BackendResult<HostAllocation> {
         let known = self.printf.lock().take();
-        let mut block = known.or_else(|| Block::new(BUFFER_SIZE.into())).ok_or(BackendError::OutOfHostMemory)?;
-        // The count of words, with which it begins.
-        block.bytes_mut()[..4].fill(0);
-        Ok(block)
+        let mut buffer = known.or_else(|| HostAllocation::new(BUFFER_SIZE.into())).ok_or(BackendError::OutOfHostMemory)?;
+        // The buffer begins with the number of words in use.
+        buffer.bytes_mut()[..4].fill(0);
+        Ok(buffer)
     }
 }
 
-/// `a * b + c` of doubles with one rounding, by their bits.
+/// `fma(a, b, c)` of the doubles with these bits.
 extern "sysv64" fn fused(a: u64, b: u64, c: u64) -> u64 {
     f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)).to_bits()
 }
 
-/// What all dispatches of a launch share.
-fn context(launch: &Launch, num_groups: [u32; 3], program: &CpuProgram) -> LaunchContext {
-    let narrow = |sizes: [u64; 3]| sizes.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
+/// The part of the context that all regions of a launch share.
+fn context(launch: &Launch, plan: &LaunchPlan, program: &CpuProgram) -> LaunchContext {
     let places = program.places();
     LaunchContext {
         constants: places.constant,
         variables: places.global,
         fused: fused as *const () as u64,
-        check: sanitizer::ask as *const () as u64,
-        num_groups,
-        global_size: narrow(launch.global_size),
-        global_offset: narrow(launch.global_offset),
+        check: sanitizer::check_access as *const () as u64,
+        num_groups: plan.num_groups,
+        global_size: plan.global_size,
+        global_offset: plan.global_offset,
         work_dim: launch.work_dim,
         ..LaunchContext::default()
     }

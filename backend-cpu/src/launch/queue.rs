@@ -1,10 +1,12 @@
-//! The commands of a device, in their order, and who runs them.
+//! The commands of a device in order, and the choice of the thread that runs them.
 //!
-//! Waking a thread takes longer than most commands. So there is no thread that commands go through: they lie in a queue, and whoever needs them runs them, if nobody else does. That is who
-//! waits for one of them; who only flushes runs what is quick. For the rest there is a thread of the device's own, which also takes over what a thread that has waited
-//! long enough leaves behind. Nothing is locked while a command runs.
+//! Waking a thread takes longer than most commands. So commands do not go through a fixed thread: the thread that needs a
+//! command runs it, if no other thread runs commands at that moment. A thread that waits for an event runs the commands up to
+//! that event. A thread that flushes runs quick commands. The device's own thread runs the rest, including the commands that a
+//! waiting thread leaves in the queue. No lock is held while a command runs.
 //!
-//! A part of the device is for those who want its work on some cores and no others: there that thread runs everything.
+//! A sub-device restricts its work to some processors: there the device's own thread, which is bound to them, runs every
+//! command.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,63 +16,66 @@ use parking_lot::{Condvar, Mutex};
 use wgcl_api::backend::{BackendError, Command, Progress};
 use wgcl_runtime::shutdown;
 
-use crate::launch::engine::{Engine, Host};
+use crate::launch::engine::{Engine, ThreadKind};
+use crate::launch::plan::LaunchPlan;
 use crate::threads::affinity;
 
-/// Commands from which on the device begins without being asked to.
-const MANY: usize = 256;
-/// Commands that a flush runs at most.
-const FEW: usize = 8;
+/// Number of queued commands at which the device starts without a flush.
+const AUTO_START: usize = 256;
+/// Maximum number of commands that a flush runs itself.
+const MAX_FLUSHED: usize = 8;
 
-/// A command and who wants to know of it.
+/// A command in the queue.
 struct Task {
     command: Command,
+    /// The plan of a launch.
+    plan: Option<LaunchPlan>,
     progress: Arc<dyn Progress>,
 }
 
-/// The device's thread.
+/// The state of the device's own thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Thread {
-    /// Nobody needed it yet.
+enum OwnThread {
     NotStarted,
     Running,
-    /// The host has none to give.
+    /// The system refused to create it.
     Refused,
 }
 
 struct State {
     tasks: VecDeque<Task>,
-    /// Somebody runs commands.
+    /// A thread runs commands.
     busy: bool,
-    /// The device's thread is to run them.
-    called: bool,
-    thread: Thread,
-    ending: bool,
+    /// The device's own thread is requested to run commands.
+    requested: bool,
+    own_thread: OwnThread,
+    /// The queue is being dropped.
+    closing: bool,
 }
 
 struct Shared {
     engine: Engine,
     state: Mutex<State>,
-    /// The device's thread waits for this.
-    call: Condvar,
+    /// Signals the device's own thread.
+    wake: Condvar,
 }
 
-/// The commands of a device.
-pub(crate) struct Commands(Arc<Shared>);
+/// The command queue of a device.
+pub(crate) struct CommandQueue(Arc<Shared>);
 
-impl fmt::Debug for Commands {
+impl fmt::Debug for CommandQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Commands").field("engine", &self.0.engine).finish_non_exhaustive()
+        f.debug_struct("CommandQueue").field("engine", &self.0.engine).finish_non_exhaustive()
     }
 }
 
 impl Shared {
-    /// Whether only threads that keep to the device's processors run its commands.
-    fn is_kept(&self) -> bool {
-        self.engine.cores().is_some()
+    /// Whether only threads bound to the device's processors run its commands.
+    fn is_bound(&self) -> bool {
+        self.engine.units().is_some()
     }
 
-    /// Takes the next command for somebody who begins to run them, if nobody does so yet.
+    /// Takes the first command and marks the calling thread as running commands, unless another thread is.
     fn begin(&self) -> Option<Task> {
         let mut state = self.state.lock();
         if state.busy {
@@ -81,137 +86,138 @@ impl Shared {
         Some(task)
     }
 
-    /// Takes the next command for who runs them. Without one, or if that is `enough`, he does so no longer; what is left then is the device's thread's.
+    /// Takes the next command for the thread that runs commands. `None` ends its run, if the queue is empty or the thread has
+    /// `enough`; the device's own thread takes over the remaining commands.
     fn next(self: &Arc<Self>, enough: bool) -> Option<Task> {
         let mut state = self.state.lock();
         let task = if enough { None } else { state.tasks.pop_front() };
         if task.is_none() {
             state.busy = false;
             if state.tasks.is_empty() {
-                state.called = false;
+                state.requested = false;
             } else {
-                self.call_thread(&mut state);
+                self.request_own_thread(&mut state);
             }
         }
         task
     }
 
-    /// Runs a command and those behind it, until `enough`.
-    fn run(self: &Arc<Self>, first: Task, host: Host, enough: &dyn Fn() -> bool) {
+    /// Runs a command and its successors, until `enough`.
+    fn run(self: &Arc<Self>, first: Task, thread: ThreadKind, enough: &dyn Fn() -> bool) {
         let _running = shutdown::Running::new();
         let mut task = Some(first);
-        while let Some(Task { command, progress }) = task {
-            self.engine.run(command, &*progress, host);
+        while let Some(Task { command, plan, progress }) = task {
+            self.engine.run(command, plan, &*progress, thread);
             drop(progress);
             task = self.next(enough());
         }
     }
 
-    /// Has the device's thread run what there is, once nobody else does.
-    fn call_thread(self: &Arc<Self>, state: &mut State) {
-        state.called = true;
-        if state.thread == Thread::NotStarted {
+    /// Requests the device's own thread to run the queued commands, once no other thread runs commands.
+    fn request_own_thread(self: &Arc<Self>, state: &mut State) {
+        state.requested = true;
+        if state.own_thread == OwnThread::NotStarted {
             let shared = Arc::clone(self);
-            let thread = affinity::spawn("wgcl-cpu-queue", self.engine.cores(), move || shared.serve());
-            state.thread = if thread.is_ok() { Thread::Running } else { Thread::Refused };
+            let thread = affinity::spawn("wgcl-cpu-queue", self.engine.units(), move || shared.serve());
+            state.own_thread = if thread.is_ok() { OwnThread::Running } else { OwnThread::Refused };
         }
         if !state.busy {
-            self.call.notify_one();
+            self.wake.notify_one();
         }
     }
 
-    /// What the device's thread does.
+    /// The main function of the device's own thread.
     fn serve(self: Arc<Self>) {
         loop {
             let mut state = self.state.lock();
-            while !state.ending && (state.busy || !state.called) {
-                self.call.wait(&mut state);
+            while !state.closing && (state.busy || !state.requested) {
+                self.wake.wait(&mut state);
             }
-            state.called = false;
+            state.requested = false;
             let task = state.tasks.pop_front();
-            if task.is_none() && state.ending {
+            if task.is_none() && state.closing {
                 return;
             }
             state.busy = task.is_some();
             drop(state);
             if let Some(task) = task {
-                self.run(task, Host::Device, &|| false);
+                self.run(task, ThreadKind::Device, &|| false);
             }
         }
     }
 }
 
-impl Commands {
-    /// For an engine that has nothing to do yet.
+impl CommandQueue {
+    /// The empty queue of an idle engine.
     pub(crate) fn new(engine: Engine) -> Self {
-        let state = State { tasks: VecDeque::new(), busy: false, called: false, thread: Thread::NotStarted, ending: false };
-        Self(Arc::new(Shared { engine, state: Mutex::new(state), call: Condvar::new() }))
+        let state = State { tasks: VecDeque::new(), busy: false, requested: false, own_thread: OwnThread::NotStarted, closing: false };
+        Self(Arc::new(Shared { engine, state: Mutex::new(state), wake: Condvar::new() }))
     }
 
     /// Appends a command.
     pub(crate) fn enqueue(&self, command: Command, progress: Arc<dyn Progress>) {
         let shared = &self.0;
-        // Nothing but a hint: what is made in the background need not be made when its turn comes.
-        shared.engine.prepare(&command);
+        let plan = shared.engine.prepare(&command);
         let mut state = shared.state.lock();
-        state.tasks.push_back(Task { command, progress });
-        if state.tasks.len() >= MANY && !state.called {
-            shared.call_thread(&mut state);
+        state.tasks.push_back(Task { command, plan, progress });
+        if state.tasks.len() >= AUTO_START && !state.requested {
+            shared.request_own_thread(&mut state);
         }
-        if state.thread == Thread::Refused {
+        if state.own_thread == OwnThread::Refused {
             drop(state);
             self.run_all();
         }
     }
 
-    /// Sees to it that everything that was enqueued runs.
+    /// Ensures that every queued command runs.
     pub(crate) fn flush(&self) {
         let shared = &self.0;
         let mut state = shared.state.lock();
-        // Who runs commands goes on until none is left, or calls the thread.
+        // A thread that runs commands continues until the queue is empty, or requests the device's own thread.
         if state.busy || state.tasks.is_empty() {
             return;
         }
-        let quick = !shared.is_kept() && state.tasks.len() <= FEW && state.tasks.iter().all(|task| Engine::is_quick(&task.command));
+        let quick =
+            !shared.is_bound() && state.tasks.len() <= MAX_FLUSHED && state.tasks.iter().all(|task| Engine::is_quick(&task.command));
         if !quick {
-            shared.call_thread(&mut state);
+            shared.request_own_thread(&mut state);
         }
-        let refused = state.thread == Thread::Refused;
+        let refused = state.own_thread == OwnThread::Refused;
         drop(state);
         if quick || refused {
             self.run_all();
         }
     }
 
-    /// The same for a thread that waits until `done`: it runs commands itself, if nobody does.
+    /// Flushes for a thread that waits until `done`. The waiting thread runs commands itself, unless another thread does.
     pub(crate) fn flush_until(&self, done: &dyn Fn() -> bool) {
         if done() {
             return;
         }
-        let first = if self.0.is_kept() { None } else { self.0.begin() };
+        let first = if self.0.is_bound() { None } else { self.0.begin() };
         match first {
-            Some(task) => self.0.run(task, Host::Application, done),
+            Some(task) => self.0.run(task, ThreadKind::Application, done),
             None => self.flush(),
         }
     }
 
     fn run_all(&self) {
         if let Some(task) = self.0.begin() {
-            self.0.run(task, Host::Application, &|| false);
+            self.0.run(task, ThreadKind::Application, &|| false);
         }
     }
 }
 
-impl Drop for Commands {
+impl Drop for CommandQueue {
     fn drop(&mut self) {
         let left = {
             let mut state = self.0.state.lock();
-            state.ending = true;
-            self.0.call.notify_one();
-            if state.thread == Thread::Running { VecDeque::new() } else { std::mem::take(&mut state.tasks) }
+            state.closing = true;
+            self.0.wake.notify_one();
+            if state.own_thread == OwnThread::Running { VecDeque::new() } else { std::mem::take(&mut state.tasks) }
         };
         for Task { progress, .. } in left {
-            progress.complete(Err(BackendError::DeviceLost("it is gone".to_owned())));
+            progress.complete(Err(BackendError::DeviceLost("the CPU device was released".to_owned())));
         }
     }
 }

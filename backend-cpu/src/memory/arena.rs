@@ -1,30 +1,31 @@
-//! The memory in which a thread runs groups: it grows to what the kernels that it ran have asked for, and stays.
+//! The scratch memory of a thread that runs work-groups: local and private variables, and values that live across barriers.
+//! It grows to the largest size that a kernel needs, and is never shrunk.
 
 use wgcl_compiler::vectorize::abi::WorkerContext;
 
-use crate::memory::host_allocation::Block;
+use crate::memory::host_allocation::HostAllocation;
 
-/// A thread's arena.
+/// The arena of a thread.
 #[derive(Debug, Default)]
 pub(crate) struct Arena {
-    block: Option<Block>,
+    memory: Option<HostAllocation>,
 }
 
 impl Arena {
-    /// What generated code is told of it, with so many bytes at least; `None` where there is no memory.
+    /// The worker context of an arena of at least `bytes` bytes; `None` if there is not enough memory.
     pub(crate) fn reserve(&mut self, bytes: u64) -> Option<WorkerContext> {
-        let has = self.block.as_ref().map_or(0, |block| block.size() as u64);
-        if has < bytes || self.block.is_none() {
-            // The old one goes first: what is in it does not matter.
-            self.block = None;
-            self.block = Some(Block::new(bytes.max(LEAST).checked_next_multiple_of(LEAST)?)?);
+        let has = self.memory.as_ref().map_or(0, |memory| memory.size() as u64);
+        if has < bytes || self.memory.is_none() {
+            // Frees the old arena first: its contents are not needed.
+            self.memory = None;
+            self.memory = Some(HostAllocation::new(bytes.max(GRANULARITY).checked_next_multiple_of(GRANULARITY)?)?);
         }
-        Some(WorkerContext { arena: self.block.as_ref()?.address() as u64 })
+        Some(WorkerContext { arena: self.memory.as_ref()?.address() as u64 })
     }
 }
 
-/// Bytes of an arena at least, and by which it grows.
-const LEAST: u64 = 1 << 14;
+/// Arena sizes are multiples of this.
+const GRANULARITY: u64 = 1 << 14;
 
 #[cfg(test)]
 mod tests {
@@ -33,7 +34,7 @@ mod tests {
     use super::Arena;
 
     #[test]
-    fn an_arena_grows_and_stays() {
+    fn an_arena_grows_and_never_shrinks() {
         let mut arena = Arena::default();
         let first = arena.reserve(0).expect("memory");
         assert_eq!(arena.reserve(16_384), Some(first));

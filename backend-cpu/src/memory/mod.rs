@@ -1,8 +1,10 @@
-//! Memory objects: bytes of the host, which the device has allocated, or which the application or the API have and the device uses as they are.
+//! Memory objects: bytes that the device allocated, or host memory of the application or the API that the device uses in place.
 //!
-//! Commands run one after the other, so that nobody but the application can touch a memory object's bytes while a command does; where it does all the same, its program has a race that OpenCL leaves
-//! undefined. The application may hand memory of its own to commands that overlaps an object's (what it has mapped): so bytes are moved by pointers, without references to them.
+//! Commands run one at a time. So only the application can access the bytes of a memory object while a command does, and that
+//! is a race, which OpenCL leaves undefined. The application may pass host memory that overlaps a memory object (a mapped
+//! region). Therefore transfers use raw pointers, without references to the bytes.
 
+pub(crate) mod address_range;
 pub(crate) mod arena;
 pub(crate) mod host_allocation;
 pub(crate) mod initialized;
@@ -19,85 +21,83 @@ use wgcl_api::host_commands::{HostBytes, range};
 use wgcl_api::options::Options;
 use wgcl_api::types::host_memory::HostRegion;
 
-use crate::memory::host_allocation::Block;
-use crate::memory::initialized::Written;
+use crate::memory::address_range::AddressRange;
+use crate::memory::host_allocation::HostAllocation;
+use crate::memory::initialized::InitializedBytes;
 
-/// Bytes of a memory object that offsets of 32 bits with sign do not reach the end of.
-const FAR: u64 = 1 << 31;
+/// Minimum size of a memory object that needs 64-bit offsets, in bytes.
+const LARGE_OBJECT: u64 = 1 << 31;
 
-/// Counts the bytes of a device's memory, and the objects that are large.
+/// Counts the bytes of a device's memory and its large objects, and lists its objects for the sanitizer.
 #[derive(Debug)]
-pub(crate) struct Quota {
+pub(crate) struct MemoryTracker {
     used: AtomicU64,
     limit: u64,
-    /// Memory objects of `far_from` bytes or more.
-    far: AtomicUsize,
-    far_from: u64,
-    /// Where each memory object is, where kernels are checked.
-    places: Option<Mutex<Vec<Place>>>,
+    /// Number of memory objects of `large_threshold` bytes or more.
+    large_objects: AtomicUsize,
+    large_threshold: u64,
+    /// The memory objects, if the sanitizer is enabled.
+    objects: Option<Mutex<Vec<MemoryObject>>>,
 }
 
-/// Where a memory object is.
+/// A memory object, for the sanitizer.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
-    /// Its first byte.
-    pub(crate) start: u64,
-    /// The first behind it.
-    pub(crate) end: u64,
-    /// What of it was written, where that is known.
-    pub(crate) written: Option<Arc<Written>>,
+pub(crate) struct MemoryObject {
+    pub(crate) range: AddressRange,
+    /// Present if the device allocated the object.
+    pub(crate) initialized: Option<Arc<InitializedBytes>>,
 }
 
-impl Quota {
-    /// Of so many bytes, all zero.
+impl MemoryTracker {
+    /// A tracker for a device with `limit` bytes of memory.
     pub(crate) fn new(limit: u64) -> Arc<Self> {
-        let asked = Options::get().binding_limit.as_deref().and_then(|text| text.parse::<u64>().ok());
+        let requested = Options::get().binding_limit.as_deref().and_then(|text| text.parse::<u64>().ok());
         Arc::new(Self {
             used: AtomicU64::new(0),
             limit,
-            far: AtomicUsize::new(0),
-            far_from: asked.map_or(FAR, |asked| asked.min(FAR)),
-            places: Options::get().is_checked().then(Mutex::default),
+            large_objects: AtomicUsize::new(0),
+            large_threshold: requested.map_or(LARGE_OBJECT, |requested| requested.min(LARGE_OBJECT)),
+            objects: Options::get().is_checked().then(Mutex::default),
         })
     }
 
-    /// Whether there is a memory object within which offsets take 64 bits.
-    pub(crate) fn has_far(&self) -> bool {
-        self.far.load(Ordering::Relaxed) > 0
+    /// Whether there is a memory object that needs 64-bit offsets.
+    pub(crate) fn has_large_objects(&self) -> bool {
+        self.large_objects.load(Ordering::Relaxed) > 0
     }
 
-    /// Where memory objects are, where that is noted.
-    pub(crate) fn places(&self) -> Vec<Place> {
-        self.places.as_ref().map(|places| places.lock().clone()).unwrap_or_default()
+    /// The memory objects. Empty if the sanitizer is disabled.
+    pub(crate) fn objects(&self) -> Vec<MemoryObject> {
+        self.objects.as_ref().map(|objects| objects.lock().clone()).unwrap_or_default()
     }
 
-    /// Counts an object that is large, and notes where it is.
-    fn note(&self, start: u64, size: usize, written: Option<&Arc<Written>>) {
-        if let Some(places) = &self.places {
-            places.lock().push(Place { start, end: start + size as u64, written: written.cloned() });
+    /// Adds an object.
+    fn add(&self, range: AddressRange, initialized: Option<&Arc<InitializedBytes>>) {
+        if let Some(objects) = &self.objects {
+            objects.lock().push(MemoryObject { range, initialized: initialized.cloned() });
         }
-        if size as u64 >= self.far_from {
-            self.far.fetch_add(1, Ordering::Relaxed);
+        if range.size() >= self.large_threshold {
+            self.large_objects.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Counts bytes; whether there are so many.
-    fn take(&self, bytes: u64) -> bool {
+    /// Reserves bytes. Returns whether that many were available.
+    fn reserve(&self, bytes: u64) -> bool {
         let more = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= self.limit);
         self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
     }
 }
 
-/// Alignment of memory that is not the device's own, at least: what loads and stores of the older instructions ask for.
+/// Minimum alignment of host memory that the device uses in place: SSE loads and stores require it.
 const ADOPTED_ALIGN: usize = 16;
 
-/// Whose the bytes are.
+/// The owner of the bytes.
 #[derive(Debug)]
 enum Owner {
-    Device(#[expect(dead_code, reason = "it is kept, for as long as the memory is used")] Block),
-    /// A program has it for its variables: no memory object.
-    Program(#[expect(dead_code, reason = "it is kept, for as long as the memory is used")] Block),
-    Host(#[expect(dead_code, reason = "it is kept, for as long as the memory is used")] Arc<dyn HostRegion>),
+    Device(#[expect(dead_code, reason = "it keeps the bytes")] HostAllocation),
+    /// The variables of a program. They are not a memory object.
+    Program(#[expect(dead_code, reason = "it keeps the bytes")] HostAllocation),
+    Host(#[expect(dead_code, reason = "it keeps the bytes")] Arc<dyn HostRegion>),
 }
 
 /// A memory object.
@@ -106,70 +106,79 @@ pub(crate) struct CpuMemory {
     start: NonNull<u8>,
     size: usize,
     owner: Owner,
-    quota: Arc<Quota>,
-    /// What of it was written, where kernels are checked and the memory is the device's own.
-    written: Option<Arc<Written>>,
+    tracker: Arc<MemoryTracker>,
+    /// Present if the sanitizer is enabled and the device allocated the object.
+    initialized: Option<Arc<InitializedBytes>>,
 }
 
-// SAFETY: an address, and what keeps the bytes there. Who reads and writes them says why that is sound.
+// SAFETY: the value is an address and the owner of the bytes. The code that reads and writes them states why that is sound.
 unsafe impl Send for CpuMemory {}
 // SAFETY: as above.
 unsafe impl Sync for CpuMemory {}
 
 impl CpuMemory {
-    /// Of so many bytes, all zero.
-    pub(crate) fn new(quota: &Arc<Quota>, size: u64) -> BackendResult<Self> {
-        if !quota.take(size) {
+    /// A memory object of `size` zero bytes.
+    ///
+    /// # Errors
+    /// If the device or the host has not enough memory.
+    pub(crate) fn new(tracker: &Arc<MemoryTracker>, size: u64) -> BackendResult<Self> {
+        if !tracker.reserve(size) {
             return Err(BackendError::OutOfDeviceMemory);
         }
-        let Some(block) = Block::zeroed(size) else {
-            quota.used.fetch_sub(size, Ordering::Relaxed);
+        let Some(allocation) = HostAllocation::zeroed(size) else {
+            tracker.used.fetch_sub(size, Ordering::Relaxed);
             return Err(BackendError::OutOfDeviceMemory);
         };
-        Ok(Self::owned(block.start(), block.size(), Owner::Device(block), quota))
+        Ok(Self::owned(allocation.start(), allocation.size(), Owner::Device(allocation), tracker))
     }
 
-    /// That is the first bytes of a region of the host's; `None` where they are not aligned well enough.
-    pub(crate) fn of_host(quota: &Arc<Quota>, region: &Arc<dyn HostRegion>, size: u64) -> Option<Self> {
+    /// The first `size` bytes of host memory, used in place; `None` if they are not aligned well enough.
+    pub(crate) fn of_host(tracker: &Arc<MemoryTracker>, region: &Arc<dyn HostRegion>, size: u64) -> Option<Self> {
         let start = NonNull::new(std::ptr::with_exposed_provenance_mut(region.address()))?;
         let size = usize::try_from(size).ok()?;
-        region.address().is_multiple_of(ADOPTED_ALIGN).then(|| Self::owned(start, size, Owner::Host(Arc::clone(region)), quota))
+        region.address().is_multiple_of(ADOPTED_ALIGN).then(|| Self::owned(start, size, Owner::Host(Arc::clone(region)), tracker))
     }
 
-    /// The variables of a program, which are counted nowhere.
-    pub(crate) fn of_variables(block: Block) -> Arc<Self> {
-        let (start, size) = (block.start(), block.size());
-        Arc::new(Self { start, size, owner: Owner::Program(block), quota: Quota::new(0), written: None })
+    /// The variables of a program. They do not count as device memory.
+    pub(crate) fn of_variables(allocation: HostAllocation) -> Arc<Self> {
+        let (start, size) = (allocation.start(), allocation.size());
+        Arc::new(Self { start, size, owner: Owner::Program(allocation), tracker: MemoryTracker::new(0), initialized: None })
     }
 
-    fn owned(start: NonNull<u8>, size: usize, owner: Owner, quota: &Arc<Quota>) -> Self {
-        let is_seen = quota.places.is_some() && matches!(owner, Owner::Device(_));
-        let written = is_seen.then(|| Arc::new(Written::new(size)));
-        quota.note(start.as_ptr().expose_provenance() as u64, size, written.as_ref());
-        Self { start, size, owner, quota: Arc::clone(quota), written }
+    fn owned(start: NonNull<u8>, size: usize, owner: Owner, tracker: &Arc<MemoryTracker>) -> Self {
+        let is_checked = tracker.objects.is_some() && matches!(owner, Owner::Device(_));
+        let initialized = is_checked.then(|| Arc::new(InitializedBytes::new(size)));
+        let memory = Self { start, size, owner, tracker: Arc::clone(tracker), initialized };
+        tracker.add(memory.range(), memory.initialized.as_ref());
+        memory
     }
 
     fn bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T {
-        // SAFETY: the object has so many bytes, and only the one command that runs touches them (see above). `f` is of this crate's callers, none of which asks for the bytes of one object twice.
+        // SAFETY: the object has `length` bytes, and only the running command accesses them (module documentation). No caller in
+        // this crate requests the bytes of one object within `f`.
         f(unsafe { std::slice::from_raw_parts_mut(self.start().as_ptr(), self.length()) })
     }
 
-    /// Whoever has the address may write.
-    fn lend(&self) {
-        if let Some(written) = &self.written {
-            written.set_all();
+    /// The caller gets the address or the bytes, and may write any of them.
+    fn mark_all_initialized(&self) {
+        if let Some(initialized) = &self.initialized {
+            initialized.set_all();
         }
     }
 
-    fn note_written(&self, place: &std::ops::Range<usize>) {
-        if let Some(written) = &self.written {
-            written.set(place.start as u64, place.end as u64);
+    fn mark_initialized(&self, range: &Range<usize>) {
+        if let Some(initialized) = &self.initialized {
+            initialized.set(range.start as u64, range.end as u64);
         }
     }
 
     /// The address of its first byte.
     pub(crate) fn address(&self) -> u64 {
         self.start.as_ptr().expose_provenance() as u64
+    }
+
+    fn range(&self) -> AddressRange {
+        AddressRange { start: self.address(), end: self.address() + self.size as u64 }
     }
 
     const fn start(&self) -> NonNull<u8> {
@@ -187,17 +196,17 @@ impl Drop for CpuMemory {
         if let Owner::Program(_) = &self.owner {
             return;
         }
-        if let Some(places) = &self.quota.places {
-            let (own, mut places) = ((self.address(), self.address() + size), places.lock());
-            if let Some(index) = places.iter().position(|place| (place.start, place.end) == own) {
-                places.swap_remove(index);
+        if let Some(objects) = &self.tracker.objects {
+            let mut objects = objects.lock();
+            if let Some(index) = objects.iter().position(|object| object.range == self.range()) {
+                objects.swap_remove(index);
             }
         }
-        if size >= self.quota.far_from {
-            self.quota.far.fetch_sub(1, Ordering::Relaxed);
+        if size >= self.tracker.large_threshold {
+            self.tracker.large_objects.fetch_sub(1, Ordering::Relaxed);
         }
         if let Owner::Device(_) = &self.owner {
-            self.quota.used.fetch_sub(size, Ordering::Relaxed);
+            self.tracker.used.fetch_sub(size, Ordering::Relaxed);
         }
     }
 }
@@ -208,7 +217,7 @@ impl Memory for CpuMemory {
     }
 
     fn host_address(&self) -> Option<usize> {
-        self.lend();
+        self.mark_all_initialized();
         Some(self.start.as_ptr().expose_provenance())
     }
 
@@ -223,15 +232,15 @@ impl Memory for CpuMemory {
 
 impl HostBytes for CpuMemory {
     fn with_bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T {
-        self.lend();
+        self.mark_all_initialized();
         self.bytes(f)
     }
 
     fn write(&self, host: &[u8], region: CopyRegion) -> BackendResult<()> {
         let source = &host[range(host.len(), region.host, region.size)?];
         let place = range(self.length(), region.buffer, region.size)?;
-        self.note_written(&place);
-        // SAFETY: both lie inside of their memory. They may be the same bytes, if the application has them mapped.
+        self.mark_initialized(&place);
+        // SAFETY: both ranges are within their memory. They may overlap if the application has mapped the object.
         unsafe { std::ptr::copy(source.as_ptr(), self.start().as_ptr().add(place.start), source.len()) };
         Ok(())
     }
@@ -248,17 +257,17 @@ impl HostBytes for CpuMemory {
     fn copy(&self, target: &Self, region: CopyRegion) -> BackendResult<()> {
         let from = range(self.length(), region.buffer, region.size)?;
         let to = range(target.length(), region.host, region.size)?;
-        target.note_written(&to);
-        // SAFETY: both lie inside of their memory, which may be the same.
+        target.mark_initialized(&to);
+        // SAFETY: both ranges are within their memory. They may overlap.
         unsafe { std::ptr::copy(self.start().as_ptr().add(from.start), target.start().as_ptr().add(to.start), from.len()) };
         Ok(())
     }
 
     fn fill(&self, pattern: &[u8], offset: u64, size: u64) -> BackendResult<()> {
-        /// Bytes that are copied at once: what the nearest cache holds.
-        const MOST: usize = 1 << 14;
+        /// Maximum bytes per copy: they fit the level 1 data cache.
+        const MAX_COPY: usize = 1 << 14;
         let place = range(self.length(), offset, size)?;
-        self.note_written(&place);
+        self.mark_initialized(&place);
         self.bytes(|bytes| {
             let bytes = &mut bytes[place];
             if let [byte] = pattern {
@@ -267,10 +276,10 @@ impl HostBytes for CpuMemory {
             }
             let mut done = pattern.len().min(bytes.len());
             bytes[..done].copy_from_slice(&pattern[..done]);
-            // Twice as much each time, always whole patterns.
+            // Each copy doubles the filled part, up to the limit. Sizes are multiples of the pattern.
             while done < bytes.len() && !pattern.is_empty() {
-                let most = (MOST - MOST % pattern.len()).max(pattern.len());
-                let step = done.min(most).min(bytes.len() - done);
+                let limit = (MAX_COPY - MAX_COPY % pattern.len()).max(pattern.len());
+                let step = done.min(limit).min(bytes.len() - done);
                 bytes.copy_within(..step, done);
                 done += step;
             }
@@ -279,26 +288,27 @@ impl HostBytes for CpuMemory {
     }
 }
 
-/// Bytes of an object that a command of another device writes.
+/// A range of an object that a command of another device writes.
 #[derive(Debug)]
-struct Landing {
+struct WriteTarget {
     memory: Arc<dyn Memory>,
-    place: Range<usize>,
+    bytes: Range<usize>,
 }
 
-/// What is written at a range of an object.
-pub(crate) fn host_visible_target(memory: &Arc<dyn Memory>, place: Range<u64>) -> Option<Arc<dyn HostTarget>> {
+/// The target for writes of another device to a range of an object. `None` if the range is not in the object.
+pub(crate) fn host_visible_target(memory: &Arc<dyn Memory>, bytes: Range<u64>) -> Option<Arc<dyn HostTarget>> {
     let own: &CpuMemory = memory.as_any().downcast_ref()?;
-    let place = range(own.length(), place.start, place.end.checked_sub(place.start)?).ok()?;
-    Some(Arc::new(Landing { memory: Arc::clone(memory), place }))
+    let bytes = range(own.length(), bytes.start, bytes.end.checked_sub(bytes.start)?).ok()?;
+    Some(Arc::new(WriteTarget { memory: Arc::clone(memory), bytes }))
 }
 
-impl HostTarget for Landing {
+impl HostTarget for WriteTarget {
     fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
         let Some(memory) = self.memory.as_any().downcast_ref::<CpuMemory>() else { return };
-        memory.note_written(&self.place);
-        // SAFETY: the bytes are inside, as `host_visible_target` saw. No command of this device uses them before the other's is done (`Device::host_visible_target`), but one that races.
-        f(unsafe { std::slice::from_raw_parts_mut(memory.start().as_ptr().add(self.place.start), self.place.len()) });
+        memory.mark_initialized(&self.bytes);
+        // SAFETY: `host_visible_target` checked the range. No command of this device accesses it before the other device's command completes
+        // (`Device::host_visible_target`), except in a racy program.
+        f(unsafe { std::slice::from_raw_parts_mut(memory.start().as_ptr().add(self.bytes.start), self.bytes.len()) });
     }
 }
 
@@ -310,10 +320,10 @@ mod tests {
     use wgcl_api::backend::{BackendError, CopyRegion, Memory};
     use wgcl_api::host_commands::HostBytes;
 
-    use super::{CpuMemory, Quota};
+    use super::{CpuMemory, MemoryTracker};
 
     fn memory(bytes: &[u8]) -> CpuMemory {
-        let memory = CpuMemory::new(&Quota::new(1 << 30), bytes.len() as u64).expect("memory");
+        let memory = CpuMemory::new(&MemoryTracker::new(1 << 30), bytes.len() as u64).expect("memory");
         memory.with_bytes(|place| place.copy_from_slice(bytes));
         memory
     }
@@ -323,18 +333,18 @@ mod tests {
     }
 
     #[test]
-    fn there_is_as_much_as_is_said() {
-        let quota = Quota::new(1000);
-        let first = CpuMemory::new(&quota, 600).expect("memory");
-        assert_eq!(CpuMemory::new(&quota, 600).err(), Some(BackendError::OutOfDeviceMemory));
+    fn allocations_are_limited_to_the_devices_memory() {
+        let tracker = MemoryTracker::new(1000);
+        let first = CpuMemory::new(&tracker, 600).expect("memory");
+        assert_eq!(CpuMemory::new(&tracker, 600).err(), Some(BackendError::OutOfDeviceMemory));
         drop(first);
-        assert!(CpuMemory::new(&quota, 1000).is_ok());
-        assert_eq!(CpuMemory::new(&quota, u64::MAX).err(), Some(BackendError::OutOfDeviceMemory));
-        assert_eq!(quota.used.load(Ordering::Relaxed), 0);
+        assert!(CpuMemory::new(&tracker, 1000).is_ok());
+        assert_eq!(CpuMemory::new(&tracker, u64::MAX).err(), Some(BackendError::OutOfDeviceMemory));
+        assert_eq!(tracker.used.load(Ordering::Relaxed), 0);
     }
 
     #[test]
-    fn pieces_go_where_they_should_and_nowhere_else() {
+    fn transfers_change_exactly_their_regions() {
         let memory = memory(&[0, 1, 2, 3, 4, 5, 6, 7]);
         let region = |buffer, host, size| CopyRegion { buffer, host, size };
         assert_eq!(memory.write(&[1, 2, 3, 4], region(6, 1, 2)), Ok(()));
@@ -353,18 +363,18 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_its_own_may_be_what_is_written() {
+    fn a_write_may_read_from_the_object_itself() {
         let memory = memory(&[1, 2, 3, 4]);
         let address = memory.host_address().expect("an address");
         assert_eq!(address as u64, memory.address());
-        // SAFETY: the memory has four bytes and is not dropped before they are used.
+        // SAFETY: the memory has four bytes and outlives the slice.
         let own = unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance::<u8>(address), 4) };
         assert_eq!(memory.write(own, CopyRegion { buffer: 1, host: 0, size: 3 }), Ok(()));
         assert_eq!(bytes(&memory), [1, 1, 2, 3]);
     }
 
     #[test]
-    fn patterns_of_all_sizes_are_repeated() {
+    fn fills_repeat_patterns_of_all_sizes() {
         for width in [1, 2, 3, 4, 12, 16, 24, 48, 128] {
             let pattern: Vec<u8> = (1..=width).collect();
             let count = 40_000 / usize::from(width);

@@ -1,4 +1,4 @@
-//! Calls of generated code.
+//! Kernels in executable memory, and calls of them.
 
 use std::ops::Range;
 
@@ -6,64 +6,71 @@ use wgcl_api::backend::{BackendError, BackendResult};
 use wgcl_codegen::exec::Executable;
 use wgcl_compiler::vectorize::abi::{LaunchContext, NativeKernel, WorkerContext};
 
-use crate::Unavailable;
-use crate::program::fp_environment::DefaultFloats;
+use crate::program::fp_environment::DefaultFpEnvironment;
 
-/// A kernel, as `wgcl_compiler::vectorize::abi` has it.
+/// The function type of a kernel (`wgcl_compiler::vectorize::abi`).
 pub(crate) type Entry = unsafe extern "sysv64" fn(*const LaunchContext, *mut WorkerContext, u64, u64);
 
-/// A kernel that can be called.
+/// A callable kernel.
 #[derive(Debug)]
 pub(crate) struct Code {
     entry: Entry,
-    /// Where it is; functions of Rust are anywhere.
+    /// The executable memory that holds it; `None` for a Rust function.
     memory: Option<Executable>,
 }
 
 impl Code {
-    /// Brings a kernel into executable memory.
+    /// Copies a kernel to executable memory.
+    ///
+    /// # Errors
+    /// If the entry is outside of the code, or the system refuses executable memory.
     pub(crate) fn map(kernel: &NativeKernel) -> BackendResult<Self> {
-        let outside = || BackendError::Other("code that is entered outside of it".to_owned());
-        if kernel.entry as usize >= kernel.code.len() {
+        let (entry, size) = (kernel.entry, kernel.code.len());
+        let outside = || BackendError::Other(format!("internal error: entry {entry} is outside of the {size} bytes of code"));
+        if entry as usize >= size {
             return Err(outside());
         }
-        let memory = Executable::of_bytes(&kernel.code, &[kernel.entry]).map_err(|error| BackendError::Other(error.to_string()))?;
+        let memory = Executable::of_bytes(&kernel.code, &[entry]).map_err(|error| BackendError::Other(error.to_string()))?;
         let entry = memory.entry(0).ok_or_else(outside)?;
-        // SAFETY: the address of a function of that type, as the contract of native code says; it stays there as long as `memory`.
+        // SAFETY: `wgcl_compiler::vectorize::abi` defines the function type, and `memory` keeps the code.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(entry) };
         Ok(Self { entry, memory: Some(memory) })
     }
 
-    /// A function of Rust in a kernel's place.
+    /// A Rust function in place of a kernel.
     #[cfg(test)]
     pub(crate) const fn of_function(entry: Entry) -> Self {
         Self { entry, memory: None }
     }
 
-    /// Where its first byte is, if it is machine code.
+    /// The address of its first byte, if it is machine code.
     pub(crate) fn address(&self) -> Option<usize> {
         self.memory.as_ref().map(|memory| memory.range().0.addr())
     }
 
-    /// Runs work-groups.
+    /// Runs a range of work-groups.
     ///
     /// # Safety
-    /// The contexts are what the kernel was compiled for: its arguments and program are as it expects them, its arena is as large as it asks for and nobody else's, and the thread's stack has room
-    /// for it. What the kernel does with the memory that it reaches through its arguments is the application's responsibility.
+    /// The contexts match the kernel: arguments and program memory have the layout it was compiled for, the arena has the size
+    /// it needs and no other thread uses it, and the thread has the stack it needs. The application is responsible for the
+    /// memory that the kernel reaches through its arguments.
     pub(crate) unsafe fn run(&self, launch: &LaunchContext, worker: &mut WorkerContext, groups: Range<u64>) {
-        let _floats = DefaultFloats::new();
-        // SAFETY: as the caller promises.
+        let _fp_environment = DefaultFpEnvironment::new();
+        // SAFETY: the caller's contract.
         unsafe { (self.entry)(launch, worker, groups.start, groups.end) };
     }
 }
 
-/// Whether the system lets a process make code: a function that does nothing is made, and called.
-pub(crate) fn check_executable_memory() -> Result<(), Unavailable> {
+/// Checks that the system allows executable memory: maps and calls a function that returns at once.
+///
+/// # Errors
+/// If it does not.
+pub(crate) fn check_executable_memory() -> BackendResult<()> {
     /// `endbr64`, `ret`
     const NOTHING: [u8; 5] = [0xf3, 0x0f, 0x1e, 0xfa, 0xc3];
     let nothing = NativeKernel { code: NOTHING.to_vec(), ..NativeKernel::default() };
-    let code = Code::map(&nothing).map_err(|error| Unavailable::ExecutableMemory(error.to_string()))?;
-    // SAFETY: the function looks at nothing.
+    let code = Code::map(&nothing)?;
+    // SAFETY: the function reads nothing.
     unsafe { code.run(&LaunchContext::default(), &mut WorkerContext::default(), 0..0) };
     Ok(())
 }
@@ -75,12 +82,12 @@ mod tests {
     use super::{Code, check_executable_memory};
 
     #[test]
-    fn code_is_made_and_called() {
+    fn code_is_mapped_and_called() {
         assert_eq!(check_executable_memory(), Ok(()));
     }
 
     #[test]
-    fn code_is_entered_where_it_is() {
+    fn an_entry_outside_of_the_code_is_an_error() {
         let kernel = NativeKernel { code: vec![0xcc, 0xc3], entry: 1, ..NativeKernel::default() };
         let code = Code::map(&kernel).expect("code");
         // SAFETY: the function returns at once.

@@ -1,17 +1,18 @@
-//! The state of the processor's floating-point unit around generated code: that of the C ABI, whatever the application has set.
+//! The floating-point environment of generated code: that of the C ABI at the start of a thread, regardless of the
+//! application's settings.
 
 use std::arch::asm;
 
-/// MXCSR as a thread begins: nothing traps, rounding to nearest, denormals are kept.
+/// MXCSR at the start of a thread: exceptions masked, rounding to nearest, denormals kept.
 const DEFAULT: u32 = 0x1f80;
 
-/// Sets the state, and puts the thread's own back when it is dropped.
+/// Sets the default environment, and restores the thread's own on drop.
 #[derive(Debug)]
-pub(crate) struct DefaultFloats {
+pub(crate) struct DefaultFpEnvironment {
     before: u32,
 }
 
-impl DefaultFloats {
+impl DefaultFpEnvironment {
     pub(crate) fn new() -> Self {
         let before = read();
         if before != DEFAULT {
@@ -21,7 +22,7 @@ impl DefaultFloats {
     }
 }
 
-impl Drop for DefaultFloats {
+impl Drop for DefaultFpEnvironment {
     fn drop(&mut self) {
         write(self.before);
     }
@@ -35,22 +36,23 @@ fn read() -> u32 {
 }
 
 fn write(state: u32) {
-    // SAFETY: `DEFAULT`, or what `read` gave on this thread: no reserved bits. Rust's own code runs in another state only if the thread's owner had set it before.
+    // SAFETY: `state` is `DEFAULT` or a result of `read`, so no reserved bit is set. Rust code runs in a non-default environment
+    // only where the thread's owner set it before.
     unsafe { asm!("ldmxcsr [{0}]", in(reg) &raw const state, options(nostack, preserves_flags, readonly)) };
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{DEFAULT, DefaultFloats, read, write};
+    use super::{DEFAULT, DefaultFpEnvironment, read, write};
 
     #[test]
-    fn the_threads_state_comes_back() {
+    fn the_threads_environment_is_restored() {
         let own = read();
-        // Denormals are zero, rounding towards zero.
+        // Denormals are zero (DAZ, FTZ), rounding towards zero.
         let strange = DEFAULT | 0x8040 | 0x6000;
         write(strange);
         let inside = {
-            let _floats = DefaultFloats::new();
+            let _fp_environment = DefaultFpEnvironment::new();
             read()
         };
         let outside = read();

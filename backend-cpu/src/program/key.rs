@@ -1,67 +1,132 @@
-//! The key of a kernel's variants, and that of a launch.
+//! The key of a compiled kernel variant.
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg};
 use wgcl_compiler::ir::{self, KernelParam};
 use wgcl_compiler::launch::{KernelKey, LaunchKey};
+use wgcl_compiler::stored::TARGET_TRIPLE;
 use wgcl_compiler::vectorize::Style;
 
-use crate::ndrange::Part;
+use crate::isa::isa_name;
+use crate::ndrange::Region;
 
-/// What a kernel's code is made for.
+/// Everything that the machine code of a kernel depends on. It is part of the key in the disk cache, which several machines
+/// may share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) struct Key {
-    /// What it is specialised to.
+pub(crate) struct VariantKey {
+    /// What the kernel is specialised to.
     pub(crate) kernel: KernelKey,
-    /// Bytes of the largest vector that its instructions have: every instruction set has another number.
-    pub(crate) vector_bytes: u32,
-    /// Whether its accesses are checked.
-    pub(crate) checked: bool,
+    /// The instruction set. Its vector size does not identify it: AVX2 and SVE-256 both have vectors of 32 bytes.
+    isa: Cow<'static, str>,
+    /// The target triple of this build, such as `x86_64-unknown-linux-gnu`: it decides the calling convention.
+    triple: Cow<'static, str>,
+    /// Whether the sanitizer checks the kernel.
+    checked: bool,
 }
 
-impl Key {
-    /// The key of a launch, but for the size of its groups. `large_offsets`: whether the device has memory objects within which offsets take 64 bits. What the application has allocated by itself may be
-    /// of any size.
-    pub(crate) fn of_launch(launch: &Launch, params: &[KernelParam], style: Style, large_offsets: bool) -> BackendResult<Self> {
+impl VariantKey {
+    fn new(kernel: KernelKey, style: Style) -> Self {
+        Self { kernel, isa: Cow::Borrowed(isa_name(style.isa)), triple: Cow::Borrowed(TARGET_TRIPLE), checked: style.checked }
+    }
+
+    /// The key of a launch, without the local size. `large_objects`: whether the device has memory objects that need 64-bit
+    /// offsets. Memory that the application allocated itself may have any size.
+    ///
+    /// # Errors
+    /// If the arguments do not match the parameters.
+    pub(crate) fn of_launch(launch: &Launch, params: &[KernelParam], style: Style, large_objects: bool) -> BackendResult<Self> {
         if params.len() != launch.args.len() {
-            return Err(BackendError::Other("a launch with the wrong number of arguments".to_owned()));
+            let (expected, given) = (params.len(), launch.args.len());
+            return Err(BackendError::Other(format!("kernel `{}`: expected {expected} arguments, got {given}", launch.kernel)));
         }
-        // What is checked has to be whole.
-        let large_offsets = large_offsets || style.checked || launch.args.iter().any(|arg| matches!(arg, LaunchArg::Address(_)));
+        // The sanitizer needs whole addresses.
+        let large_offsets = large_objects || style.checked || launch.args.iter().any(|arg| matches!(arg, LaunchArg::Address(_)));
         let mut kernel = KernelKey { zero_offset: launch.global_offset == [0; 3], large_offsets, ..KernelKey::default() };
         for (index, (param, arg)) in (0..).zip(params.iter().zip(&launch.args)) {
             match (param, arg) {
                 (KernelParam::Buffer { .. }, LaunchArg::Buffer(None)) => kernel.null_args.push(index),
                 (KernelParam::Local { .. }, LaunchArg::Local(bytes)) => kernel.local_args.push(*bytes),
                 (KernelParam::Image, LaunchArg::Image(_, image)) => kernel.images.push(image.format),
-                (KernelParam::Sampler, LaunchArg::Value(value)) => kernel.samplers.push(sampler_word(value)?),
+                (KernelParam::Sampler, LaunchArg::Value(value)) => {
+                    let size =
+                        |_| format!("kernel `{}`: argument {index}: expected a sampler of 4 bytes, got {}", launch.kernel, value.len());
+                    kernel.samplers.push((**value).try_into().map(u32::from_le_bytes).map_err(size).map_err(BackendError::Other)?);
+                }
                 (KernelParam::Buffer { .. }, LaunchArg::Buffer(_) | LaunchArg::Address(_))
                 | (KernelParam::Value | KernelParam::Bytes { .. }, LaunchArg::Value(_)) => {}
-                _ => return Err(BackendError::Other("an argument of the wrong kind".to_owned())),
+                _ => {
+                    let message = format!("kernel `{}`: argument {index} does not match its parameter", launch.kernel);
+                    return Err(BackendError::Other(message));
+                }
             }
         }
-        Ok(Self { kernel, vector_bytes: style.isa.vector_bytes(), checked: style.checked })
+        Ok(Self::new(kernel, style))
     }
 
-    /// The key for groups of a size.
+    /// The key for the groups of a region.
     #[must_use]
-    pub(crate) fn of_part(mut self, part: &Part) -> Self {
-        (self.kernel.local_size, self.kernel.enqueued_local_size) = (part.local_size, part.enqueued);
+    pub(crate) fn with_region(mut self, region: &Region) -> Self {
+        (self.kernel.local_size, self.kernel.enqueued_local_size) = (region.local_size, region.enqueued_local_size);
         self
     }
 
-    /// The key of a launch as it probably comes.
+    /// The key without the local size.
+    #[must_use]
+    pub(crate) fn without_local_size(mut self) -> Self {
+        (self.kernel.local_size, self.kernel.enqueued_local_size) = ([1; 3], [1; 3]);
+        self
+    }
+
+    /// The most probable key of a launch of this local size.
     pub(crate) fn probable(params: &[KernelParam], required: Option<[u32; 3]>, local_size: [u32; 3], style: Style) -> Self {
         let function = ir::Function {
             kernel: Some(ir::Kernel { params: params.to_vec(), reqd_work_group_size: required, ..ir::Kernel::default() }),
             ..ir::Function::new("", ir::Type::Void)
         };
-        let kernel = KernelKey { large_offsets: style.checked, ..LaunchKey::example(&function, local_size).kernel };
-        Self { kernel, vector_bytes: style.isa.vector_bytes(), checked: style.checked }
+        Self::new(KernelKey { large_offsets: style.checked, ..LaunchKey::example(&function, local_size).kernel }, style)
     }
 }
 
-/// The value of a sampler.
-fn sampler_word(bytes: &[u8]) -> BackendResult<u32> {
-    bytes.try_into().map(u32::from_le_bytes).map_err(|_| BackendError::Other("a sampler that is no word".to_owned()))
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+    use std::collections::BTreeSet;
+
+    use wgcl_codegen::Isa;
+    use wgcl_compiler::launch::KernelKey;
+    use wgcl_compiler::stored::TARGET_TRIPLE;
+    use wgcl_compiler::vectorize::Style;
+
+    use super::VariantKey;
+
+    fn key(isa: Isa, checked: bool) -> VariantKey {
+        VariantKey::new(KernelKey::default(), Style { isa, checked })
+    }
+
+    fn bytes(key: &VariantKey) -> Vec<u8> {
+        postcard::to_stdvec(key).expect("bytes")
+    }
+
+    #[test]
+    fn instruction_sets_and_targets_never_share_a_key() {
+        let isas = [Isa::Sse42, Isa::Avx2, Isa::Avx512];
+        let keys: Vec<VariantKey> = isas.iter().flat_map(|&isa| [false, true].map(|checked| key(isa, checked))).collect();
+        assert_eq!(keys.iter().map(bytes).collect::<BTreeSet<_>>().len(), keys.len());
+        // SVE-256 has the vector size of AVX2.
+        let avx2 = key(Isa::Avx2, false);
+        let sve = VariantKey { isa: Cow::Borrowed("sve256"), ..avx2.clone() };
+        let windows = VariantKey { triple: Cow::Borrowed("x86_64-pc-windows-msvc"), ..avx2.clone() };
+        for other in [sve, windows] {
+            assert!(avx2 != other && bytes(&avx2) != bytes(&other), "{other:?}");
+        }
+        assert!(TARGET_TRIPLE.starts_with(std::env::consts::ARCH), "{TARGET_TRIPLE}");
+    }
+
+    #[test]
+    fn a_key_read_from_the_cache_is_the_same_key() {
+        let key = key(Isa::Avx512, true);
+        assert_eq!(postcard::from_bytes(&bytes(&key)), Ok(key));
+    }
 }

@@ -1,9 +1,4 @@
-//! Programs: kernels' variants as machine code, and the memory of constants and variables.
-
-pub(crate) mod code;
-mod fp_environment;
-pub(crate) mod key;
-mod perf_map;
+//! Programs: the compiled variants of their kernels, and the memory of their constants and variables.
 
 use std::any::Any;
 use std::fmt;
@@ -25,66 +20,72 @@ use wgcl_compiler::vectorize::{Style, assembly, compile, vector_ir};
 use wgcl_runtime::workers::{STACK, Urgency};
 use wgcl_runtime::{Artifact, Compile, Expected, KernelFacts, Machine, Program, Shelf, contained};
 
-use crate::device::properties::isa_name;
+use crate::isa::isa_name;
 use crate::memory::CpuMemory;
-use crate::memory::host_allocation::Block;
+use crate::memory::address_range::AddressRange;
+use crate::memory::host_allocation::HostAllocation;
 use crate::ndrange;
 use crate::program::code::Code;
-use crate::program::key::Key;
+use crate::program::key::VariantKey;
 use crate::sanitizer::report::Reports;
 
-/// The processor, as what runs kernels.
+pub(crate) mod code;
+mod fp_environment;
+pub(crate) mod key;
+mod perf_map;
+
+/// The processor that runs kernels.
 pub(crate) struct Cpu {
-    /// How kernels are made.
+    /// Options of the code generator.
     pub(crate) style: Style,
     /// Makes an artifact callable.
     map: fn(&NativeKernel) -> BackendResult<Code>,
 }
 
 impl Cpu {
-    /// That runs kernels of this style.
+    /// A processor that runs machine code.
     pub(crate) fn new(style: Style) -> Arc<Self> {
         Arc::new(Self { style, map: Code::map })
     }
 
-    /// With functions of Rust for code.
+    /// A processor that runs Rust functions in place of machine code.
     #[cfg(test)]
     pub(crate) fn of_functions(map: fn(&NativeKernel) -> BackendResult<Code>) -> Arc<Self> {
         Arc::new(Self { style: Style::of(wgcl_codegen::Isa::Sse42), map })
     }
 }
 
-/// A kernel of the program.
+/// A kernel of a program, with its variants.
 pub(crate) type Kernel = wgcl_runtime::Kernel<Cpu>;
 
-/// A kernel as the compiler made it.
+/// A kernel as the compiler returns it.
 #[derive(Clone, Debug)]
-pub(crate) struct Native {
+pub(crate) struct CompiledKernel {
     pub(crate) kernel: Arc<NativeKernel>,
-    /// What it was made of, for who keeps that.
-    texts: Option<Arc<Texts>>,
+    /// Present if `WGCL_DUMP_DIR` is set.
+    listings: Option<Arc<Listings>>,
 }
 
-/// A kernel for those who want to see it.
+/// A kernel as text.
 #[derive(Debug)]
-struct Texts {
-    vector: String,
+struct Listings {
+    vector_ir: String,
     assembly: String,
 }
 
-impl Native {
-    /// Without anything to see.
+impl CompiledKernel {
+    /// A kernel without listings.
     pub(crate) fn new(kernel: NativeKernel) -> Self {
-        Self { kernel: Arc::new(kernel), texts: None }
+        Self { kernel: Arc::new(kernel), listings: None }
     }
 }
 
-impl Artifact for Native {
-    type Key = Key;
+impl Artifact for CompiledKernel {
+    type Key = VariantKey;
     const KIND: &'static str = "cpu";
 
     fn encode(&self) -> Option<Vec<u8>> {
-        // What makes text of what it prints is not kept.
+        // The disk cache has neither printf format strings nor access sites.
         if self.kernel.prints || !self.kernel.sites.is_empty() { None } else { postcard::to_stdvec(&*self.kernel).ok() }
     }
 
@@ -100,51 +101,49 @@ impl Artifact for Native {
         false
     }
 
-    fn adapt(&mut self, _: &Key) {
-        // It is made for one size.
+    fn adapt(&mut self, _: &VariantKey) {
+        // A variant has one local size.
     }
 
-    fn any_group_size(key: &Key) -> Key {
-        let mut key = key.clone();
-        (key.kernel.local_size, key.kernel.enqueued_local_size) = ([1; 3], [1; 3]);
-        key
+    fn any_group_size(key: &VariantKey) -> VariantKey {
+        key.clone().without_local_size()
     }
 
-    fn dump(&self, kernel: &str, key: &Key) {
+    fn dump(&self, kernel: &str, key: &VariantKey) {
         if !dump::enabled() {
             return;
         }
         let [x, y, z] = key.kernel.local_size;
         let name = format!("{}-{kernel}-{x}x{y}x{z}", dump::prefix());
         dump::write(&format!("{name}.bin"), &self.kernel.code);
-        if let Some(texts) = &self.texts {
-            dump::write(&format!("{name}.vir"), texts.vector.as_bytes());
-            dump::write(&format!("{name}.s"), texts.assembly.as_bytes());
+        if let Some(listings) = &self.listings {
+            dump::write(&format!("{name}.vir"), listings.vector_ir.as_bytes());
+            dump::write(&format!("{name}.s"), listings.assembly.as_bytes());
         }
     }
 }
 
-/// A kernel that can be launched.
+/// A kernel variant that can be launched.
 #[derive(Debug)]
 pub(crate) struct Variant {
     pub(crate) code: Code,
-    /// Where its arguments lie.
+    /// Layout of the argument block.
     pub(crate) args: ArgPlaces,
-    /// Bytes of the stack that it takes.
+    /// Bytes of stack that it uses at most.
     pub(crate) stack: u32,
     /// Bytes of a thread's arena.
     pub(crate) arena: u64,
-    /// What it prints, if it may print.
-    pub(crate) printed: Option<Table>,
-    /// Its accesses, if they are checked.
-    pub(crate) sites: Vec<AccessSite>,
+    /// The printf format strings of a kernel that may print.
+    pub(crate) printf: Option<Table>,
+    /// The accesses that the sanitizer checks.
+    pub(crate) sites: Arc<[AccessSite]>,
 }
 
 impl Machine for Cpu {
-    type Artifact = Native;
+    type Artifact = CompiledKernel;
     type Executable = Variant;
 
-    fn load(&self, name: &str, artifact: Native, _: &Key) -> BackendResult<Variant> {
+    fn load(&self, name: &str, artifact: CompiledKernel, _: &VariantKey) -> BackendResult<Variant> {
         let kernel = &artifact.kernel;
         let code = (self.map)(kernel)?;
         if let Some(address) = code.address() {
@@ -155,39 +154,55 @@ impl Machine for Cpu {
             args: kernel.args.clone(),
             stack: kernel.stack,
             arena: kernel.arena,
-            printed: kernel.prints.then(|| kernel.printed.clone()),
-            sites: kernel.sites.clone(),
+            printf: kernel.prints.then(|| kernel.printed.clone()),
+            sites: kernel.sites.as_slice().into(),
         })
     }
 }
 
-/// How quick a kernel is: what its last launch took decides how the next one is run.
+/// The measured duration of a kernel's last launch, in picoseconds per work-item; 0 before the first launch.
 #[derive(Debug, Default)]
-pub(crate) struct Pace(AtomicU64);
+pub(crate) struct KernelTiming(AtomicU64);
 
-impl Pace {
-    /// Nanoseconds that so many work-items will take on one thread, if it was launched before.
+impl KernelTiming {
+    /// Estimated nanoseconds of `items` work-items on one thread. `None` before the first launch.
     pub(crate) fn estimate(&self, items: u64) -> Option<u64> {
         let picoseconds = self.0.load(Ordering::Relaxed);
         (picoseconds != 0).then(|| picoseconds.saturating_mul(items) / 1000)
     }
 
-    /// Notes what so many have taken.
-    pub(crate) fn note(&self, items: u64, nanoseconds: u64) {
+    /// Records the duration of `items` work-items on one thread.
+    pub(crate) fn record(&self, items: u64, nanoseconds: u64) {
         self.0.store((nanoseconds.saturating_mul(1000) / items.max(1)).max(1), Ordering::Relaxed);
     }
 }
 
 /// A program on the device.
 pub(crate) struct CpuProgram {
-    /// Its kernels, and their variants by key.
+    /// The kernels and their variants.
     pub(crate) code: Arc<Program<Cpu>>,
-    paces: FxHashMap<String, Pace>,
-    /// Constants and variables, where there are any; only kernels and commands touch them once they are filled.
-    constants: Option<Block>,
-    variables: Option<Arc<CpuMemory>>,
-    /// What is told of its accesses, where they are checked.
+    timings: FxHashMap<String, KernelTiming>,
+    memory: ProgramMemory,
+    /// The findings of the sanitizer.
     pub(crate) reports: Arc<Reports>,
+}
+
+/// The memory of a program's constants and variables, as far as it has them. After initialization only kernels and commands
+/// access it.
+struct ProgramMemory {
+    constants: Option<HostAllocation>,
+    variables: Option<Arc<CpuMemory>>,
+    /// Their addresses; 0 if there are none.
+    places: ProgramPlaces,
+}
+
+impl ProgramMemory {
+    const EMPTY: Self = Self { constants: None, variables: None, places: ProgramPlaces { constant: 0, global: 0 } };
+
+    fn of_module(module: &ir::Module) -> BackendResult<Self> {
+        let InitializedMemory { constants, variables, places } = initialized_memory(module)?;
+        Ok(Self { constants, variables: variables.map(CpuMemory::of_variables), places })
+    }
 }
 
 impl fmt::Debug for CpuProgram {
@@ -197,64 +212,78 @@ impl fmt::Debug for CpuProgram {
 }
 
 impl CpuProgram {
-    /// Of a module of the compiler's. `expected` is what was begun of it.
+    /// The program of a module. `expected` has the variants whose loading began before the module was read.
+    ///
+    /// # Errors
+    /// If there is not enough memory for its constants and variables.
     pub(crate) fn of_module(
         cpu: &Arc<Cpu>,
         module: Arc<ir::Module>,
         target: &Target,
         expected: Option<Expected<Cpu>>,
     ) -> BackendResult<Self> {
-        let shelf = match &expected {
+        let cache = match &expected {
             Some(expected) => Arc::clone(expected.shelf()),
             None => Arc::new(Shelf::of_module(Arc::clone(&module), target.clone())),
         };
-        let ([constants, variables], _) = program_memory(&module)?;
+        let memory = ProgramMemory::of_module(&module)?;
         let facts = KernelFacts::of_module(&module);
-        let paces = paces(&facts);
-        let (style, target) = (cpu.style, target.clone());
-        let make = move |kernel: &str, key: &Key| make(&module, kernel, key, (&target, style));
-        let mut code = Program::new(Arc::clone(cpu), facts, Box::new(make), Some(shelf));
+        let timings = timings(&facts);
+        let compiler = Compiler { module, target: target.clone(), style: cpu.style };
+        let compile = move |kernel: &str, key: &VariantKey| compiler.compile(kernel, key);
+        let mut code = Program::new(Arc::clone(cpu), facts, Box::new(compile), Some(cache));
         if let Some(expected) = expected {
             code.adopt(expected);
         }
-        Ok(Self { code: Arc::new(code), paces, constants, variables: variables.map(CpuMemory::of_variables), reports: Arc::default() })
+        Ok(Self { code: Arc::new(code), timings, memory, reports: Arc::default() })
     }
 
-    /// Of a module whose code another device has made: with constants and variables of its own.
+    /// A program with the code of another device for the same module, and with its own constants and variables.
+    ///
+    /// # Errors
+    /// If there is not enough memory for its constants and variables.
     pub(crate) fn of_code(code: Arc<Program<Cpu>>, module: &ir::Module) -> BackendResult<Self> {
-        let ([constants, variables], _) = program_memory(module)?;
-        let paces = paces(&KernelFacts::of_module(module));
-        Ok(Self { code, paces, constants, variables: variables.map(CpuMemory::of_variables), reports: Arc::default() })
+        let memory = ProgramMemory::of_module(module)?;
+        let timings = timings(&KernelFacts::of_module(module));
+        Ok(Self { code, timings, memory, reports: Arc::default() })
     }
 
-    /// Of kernels that come from anywhere.
-    #[cfg_attr(not(test), expect(dead_code, reason = "kernels of tests are functions of Rust"))]
-    pub(crate) fn of_kernels(cpu: &Arc<Cpu>, facts: Vec<KernelFacts>, make: Box<Compile<Native>>) -> Self {
-        let paces = paces(&facts);
-        let code = Arc::new(Program::new(Arc::clone(cpu), facts, make, None));
-        Self { code, paces, constants: None, variables: None, reports: Arc::default() }
+    /// A program of kernels that `compile` returns.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the tests' kernels are Rust functions"))]
+    pub(crate) fn of_kernels(cpu: &Arc<Cpu>, facts: Vec<KernelFacts>, compile: Box<Compile<CompiledKernel>>) -> Self {
+        let timings = timings(&facts);
+        let code = Arc::new(Program::new(Arc::clone(cpu), facts, compile, None));
+        Self { code, timings, memory: ProgramMemory::EMPTY, reports: Arc::default() }
     }
 
-    /// The addresses of its constants and variables.
-    pub(crate) fn places(&self) -> ProgramPlaces {
-        let constant = self.constants.as_ref().map_or(0, |block| block.address() as u64);
-        ProgramPlaces { constant, global: self.variables.as_ref().map_or(0, |variables| variables.address()) }
+    /// Whether the sanitizer checks its kernels.
+    pub(crate) fn is_checked(&self) -> bool {
+        self.code.machine().style.checked
     }
 
-    /// The first byte of its constants and of its variables, and the first behind them.
-    pub(crate) fn ranges(&self) -> impl Iterator<Item = (u64, u64)> {
-        let constants = self.constants.as_ref().map(|block| (block.address() as u64, (block.address() + block.size()) as u64));
-        let variables = self.variables.as_ref().map(|memory| (memory.address(), memory.address() + memory.size()));
-        constants.into_iter().chain(variables)
+    /// The addresses of its constants and variables; 0 if it has none.
+    pub(crate) const fn places(&self) -> ProgramPlaces {
+        self.memory.places
     }
 
-    /// How quick a kernel is, by its name.
-    pub(crate) fn pace(&self, kernel: &str) -> Option<&Pace> {
-        self.paces.get(kernel)
+    /// The memory of its constants and of its variables.
+    pub(crate) fn memory_ranges(&self) -> impl Iterator<Item = AddressRange> {
+        let ProgramMemory { constants, variables, .. } = &self.memory;
+        let constants = constants.as_ref().map(|memory| (memory.address() as u64, memory.size() as u64));
+        let variables = variables.as_ref().map(|memory| (memory.address(), memory.size()));
+        constants.into_iter().chain(variables).map(|(start, size)| AddressRange { start, end: start + size })
     }
 
-    /// What runs a kernel's launches of that key. It is made on a thread of its own, for the application's may have little stack.
-    pub(crate) fn variant(&self, kernel: &Kernel, key: &Key) -> BackendResult<Arc<Variant>> {
+    /// The measured duration of a kernel's launches.
+    pub(crate) fn timing(&self, kernel: &str) -> Option<&KernelTiming> {
+        self.timings.get(kernel)
+    }
+
+    /// The variant for a key. A new variant is compiled on another thread, as the application's thread may have a small stack.
+    ///
+    /// # Errors
+    /// Those of the compiler.
+    pub(crate) fn variant(&self, kernel: &Kernel, key: &VariantKey) -> BackendResult<Arc<Variant>> {
         if let Some(made) = self.code.made(kernel, key) {
             return made;
         }
@@ -263,75 +292,94 @@ impl CpuProgram {
             let thread = thread::Builder::new().name("wgcl-compile".to_owned()).stack_size(STACK).spawn_scoped(scope, make);
             match thread.map(thread::ScopedJoinHandle::join) {
                 Ok(Ok(made)) => made,
-                Ok(Err(_)) => Err(BackendError::Other("a defect of the compiler ended a launch".to_owned())),
+                Ok(Err(_)) => Err(BackendError::Other(format!("kernel `{}`: internal error: the compiler panicked", kernel.name()))),
                 Err(_) => make(),
             }
         })
     }
 
-    fn probable_key(&self, kernel: &Kernel, local_size: [u32; 3]) -> Key {
+    fn probable_key(&self, kernel: &Kernel, local_size: [u32; 3]) -> VariantKey {
         let style = self.code.machine().style;
-        let local_size = if kernel.is_free() && !style.checked { ndrange::PROBABLE } else { local_size };
-        Key::probable(kernel.params(), kernel.required_group_size(), local_size, style)
+        let local_size = if kernel.can_regroup() && !style.checked { ndrange::DEFAULT_LOCAL_SIZE } else { local_size };
+        VariantKey::probable(kernel.params(), kernel.required_group_size(), local_size, style)
     }
 }
 
-/// What a kernel allows its launches.
-pub(crate) trait Freedom {
-    /// Whether its work-items may be grouped in any way.
-    fn is_free(&self) -> bool;
+/// Whether the backend may choose the local size of a kernel.
+pub(crate) trait Regroup {
+    /// Whether the kernel cannot observe its work-groups, and does not require a local size.
+    fn can_regroup(&self) -> bool;
 }
 
-impl Freedom for Kernel {
-    fn is_free(&self) -> bool {
+impl Regroup for Kernel {
+    fn can_regroup(&self) -> bool {
         self.group_blind() && self.required_group_size().is_none()
     }
 }
 
-fn paces(facts: &[KernelFacts]) -> FxHashMap<String, Pace> {
-    facts.iter().map(|facts| (facts.name.clone(), Pace::default())).collect()
+fn timings(facts: &[KernelFacts]) -> FxHashMap<String, KernelTiming> {
+    facts.iter().map(|facts| (facts.name.clone(), KernelTiming::default())).collect()
 }
 
-/// A program that was found in the cache and is going to be loaded: what earlier processes have launched of it is begun.
+/// Starts to load the variants that earlier processes launched of a program that is in the disk cache.
 pub(crate) fn expect(cpu: &Arc<Cpu>, name: wgcl_api::cache::Key, target: &Target) -> Expected<Cpu> {
     Expected::begin(cpu, Arc::new(Shelf::named(name, target)))
 }
 
-/// The memory of a module's constants and variables with their initial contents, and where each is.
-pub(crate) fn program_memory(module: &ir::Module) -> BackendResult<([Option<Block>; 2], ProgramPlaces)> {
-    let allocate = |size: u32| match size {
-        0 => Ok(None),
-        size => Block::new(size.into()).map(Some).ok_or(BackendError::OutOfDeviceMemory),
-    };
-    let [constant, global] = program_sizes(module);
-    let mut memory = [allocate(constant)?, allocate(global)?];
-    let address = |block: &Option<Block>| block.as_ref().map_or(0, |block| block.address() as u64);
-    let places = ProgramPlaces { constant: address(&memory[0]), global: address(&memory[1]) };
-    let ProgramData { constant, global } = program_data_at(module, places);
-    for (block, bytes) in memory.iter_mut().zip([constant, global]) {
-        if let Some(block) = block {
-            block.bytes_mut().copy_from_slice(&bytes);
-        }
-    }
-    Ok((memory, places))
+/// The constants and variables of a module with their initial contents.
+pub(crate) struct InitializedMemory {
+    pub(crate) constants: Option<HostAllocation>,
+    pub(crate) variables: Option<HostAllocation>,
+    pub(crate) places: ProgramPlaces,
 }
 
-/// Has the compiler make a kernel.
-fn make(module: &ir::Module, kernel: &str, key: &Key, (target, style): (&Target, Style)) -> BackendResult<Native> {
-    let key = LaunchKey { kernel: key.kernel.clone(), binding: BindingKey::default() };
-    let texts = || -> LaunchResult<Texts> {
-        let vector = vector_ir(module, kernel, &key, target, style)?.to_string();
-        Ok(Texts { vector, assembly: assembly(module, kernel, &key, target, style)? })
+/// Allocates and initializes the constants and variables of a module.
+///
+/// # Errors
+/// If there is not enough memory.
+pub(crate) fn initialized_memory(module: &ir::Module) -> BackendResult<InitializedMemory> {
+    let allocate = |size: u32| match size {
+        0 => Ok(None),
+        size => HostAllocation::new(size.into()).map(Some).ok_or(BackendError::OutOfDeviceMemory),
     };
-    contained(kernel, "machine code", || {
-        let made = Native::new(compile(module, kernel, &key, target, style)?);
-        let texts = if dump::enabled() { Some(Arc::new(texts()?)) } else { None };
-        Ok(Native { texts, ..made })
-    })
+    let [constant, global] = program_sizes(module);
+    let (mut constants, mut variables) = (allocate(constant)?, allocate(global)?);
+    let address = |memory: &Option<HostAllocation>| memory.as_ref().map_or(0, |memory| memory.address() as u64);
+    let places = ProgramPlaces { constant: address(&constants), global: address(&variables) };
+    let ProgramData { constant, global } = program_data_at(module, places);
+    for (memory, bytes) in [(&mut constants, constant), (&mut variables, global)] {
+        if let Some(memory) = memory {
+            memory.bytes_mut().copy_from_slice(&bytes);
+        }
+    }
+    Ok(InitializedMemory { constants, variables, places })
+}
+
+/// Compiles the kernels of a module.
+struct Compiler {
+    module: Arc<ir::Module>,
+    target: Target,
+    style: Style,
+}
+
+impl Compiler {
+    fn compile(&self, kernel: &str, key: &VariantKey) -> BackendResult<CompiledKernel> {
+        let Self { module, target, style } = self;
+        let key = LaunchKey { kernel: key.kernel.clone(), binding: BindingKey::default() };
+        let listings = || -> LaunchResult<Listings> {
+            let vector_ir = vector_ir(module, kernel, &key, target, *style)?.to_string();
+            Ok(Listings { vector_ir, assembly: assembly(module, kernel, &key, target, *style)? })
+        };
+        contained(kernel, "machine code", || {
+            let compiled = CompiledKernel::new(compile(module, kernel, &key, target, *style)?);
+            let listings = if dump::enabled() { Some(Arc::new(listings()?)) } else { None };
+            Ok(CompiledKernel { listings, ..compiled })
+        })
+    }
 }
 
 impl LoadedProgram for CpuProgram {
-    /// Code takes a millisecond to make: what would be made in vain is not.
+    /// Compiling a variant takes about a millisecond, so it starts only where the local size is known.
     fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>) {
         if let (Ok(found), Some(size)) = (self.code.kernel(kernel), local_size) {
             self.code.begin(found, self.probable_key(found, size), Urgency::Hint);
@@ -344,7 +392,7 @@ impl LoadedProgram for CpuProgram {
     }
 
     fn variables(&self) -> Option<Arc<dyn Memory>> {
-        self.variables.clone().map(|memory| memory as Arc<dyn Memory>)
+        self.memory.variables.clone().map(|memory| memory as Arc<dyn Memory>)
     }
 
     fn attach_source(&self, program: &wgcl_compiler::program::Program) {

@@ -1,4 +1,6 @@
-//! The map by which Linux' `perf` names generated code (`WGCL_PERF_MAP`): a line for each kernel, with its address, its size and its name.
+//! The map file for Linux `perf` (`WGCL_PERF_MAP=1`): a line per kernel with its address, size and name.
+//!
+//! Example: `7f0000001000 240 vadd.avx2`.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -7,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use wgcl_api::options::Options;
 
-/// Notes that there is code of so many bytes at an address, if the user wants to know. Failures are logged and do no harm.
+/// Adds a kernel to the map if the user requests one. A failure is logged and has no other effect.
 pub(crate) fn note(address: usize, bytes: usize, name: &str) {
     if Options::get().perf_map.as_deref() != Some("1") {
         return;
     }
-    // Where perf looks for it. A process that was forked has its own.
+    // The path that perf reads. A forked process has its own.
     let file = PathBuf::from(format!("/tmp/perf-{}.map", std::process::id()));
     if let Err(error) = append(&file, address, bytes, name) {
         tracing::warn!("WGCL_PERF_MAP: {}: {error}", file.display());
@@ -20,9 +22,9 @@ pub(crate) fn note(address: usize, bytes: usize, name: &str) {
 }
 
 fn append(file: &Path, address: usize, bytes: usize, name: &str) -> io::Result<()> {
-    // Everybody may write to the folder: a link that somebody has laid there is not followed.
+    // Every user may write to /tmp: a symbolic link that another user placed there is not followed.
     let mut file = OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(libc::O_NOFOLLOW).open(file)?;
-    // In one piece: other threads append too.
+    // One write call: other threads append too.
     file.write_all(format!("{address:x} {bytes:x} {name}\n").as_bytes())
 }
 
@@ -31,7 +33,7 @@ mod tests {
     use super::append;
 
     #[test]
-    fn lines_are_appended_and_links_not_followed() {
+    fn lines_are_appended_and_symbolic_links_not_followed() {
         let folder = tempfile::tempdir().expect("a folder");
         let (file, link) = (folder.path().join("map"), folder.path().join("link"));
         append(&file, 0x7f00_0000_1000, 0x240, "vadd.avx2").expect("a line");

@@ -1,9 +1,13 @@
-//! What the accesses of a kernel ask before they are made (`wgcl_compiler::vectorize::sanitize`).
+//! Checks the accesses of a dispatch.
 //!
-//! The bounds are those of a launch: its arguments', the program's variables', and for pointers of which the compiler does not know where they lead those of all memory objects
-//! that there are. What lies outside of them is [told](super::report), and bytes that do not matter are touched in its place: zeros where it is read, others where it is written.
+//! The bounds of an access are those of the argument or variable that its pointer was computed from. A pointer of unknown origin
+//! may point to any memory object. An access outside of its bounds is [reported](super::report) and redirected: loads read zeros,
+//! stores write to scratch memory.
 //!
-//! What is within bounds may be wrong all the same: misaligned, never [written](crate::memory::initialized), not to be written, or touched by two work-items with nothing that [orders](super::happens_before) their [visits](super::shadow_memory).
+//! An access within its bounds may be wrong too: misaligned, a load of [uninitialized](crate::memory::initialized) bytes, a store
+//! to read-only memory, or a data race. A race is two accesses by different work-items to the same bytes
+//! ([`shadow_memory`](super::shadow_memory)), at least one of them a store, that no
+//! [happens-before relation](super::happens_before) orders.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -17,302 +21,321 @@ use wgcl_api::options::Options;
 use wgcl_compiler::ir::Space;
 use wgcl_compiler::vectorize::sanitize::{Access, AccessSite, Object};
 
-use super::happens_before::{Counts, Diverged, Doubtful, GROUP, Group};
-use super::report::{Fault, NULL_END, Reports, Wrong};
-use super::shadow_memory::{Shared, Visit};
-use crate::launch::arguments::ArgBlock;
-use crate::memory::host_allocation::Block;
-use crate::memory::initialized::Written;
-use crate::memory::{CpuMemory, Quota};
-use crate::ndrange::Part;
-use crate::program::{CpuProgram, Variant};
+use super::happens_before::{BarrierDivergence, CURRENT_GROUP, GroupState, PossibleRace, RunningGroup, SyncCounters};
+use super::report::{Fault, Finding, NULL_END, Reports};
+use super::request::AccessRequest;
+use super::shadow_memory::{AccessRecord, AccessedBytes, SharedShadow};
+use crate::memory::address_range::AddressRange;
+use crate::memory::host_allocation::HostAllocation;
+use crate::memory::initialized::InitializedBytes;
+use crate::memory::{CpuMemory, MemoryObject};
+use crate::ndrange::Region;
 
-/// Groups of a launch that are told apart.
-const MOST_GROUPS: usize = 1 << 22;
+/// Maximum number of groups of a launch whose synchronisation is counted per group.
+const MAX_COUNTED_GROUPS: usize = 1 << 22;
 
-/// What an argument leads into.
+/// The memory that an argument points to.
 #[derive(Clone, Copy, Debug)]
 enum Bounds {
-    /// From one address up to another.
-    Range(u64, u64),
-    /// So many bytes from where the kernel has it.
+    Range(AddressRange),
+    /// This many bytes from the address that the kernel sees.
     Size(u64),
-    /// Memory of which only the application knows.
-    Open,
+    /// Memory of the application of unknown size.
+    Unknown,
 }
 
-/// Where memory is that kernels may touch: ranges that do not overlap, the lowest first.
+/// Disjoint address ranges in ascending order. Adjacent ranges stay separate: they are two objects.
 #[derive(Debug)]
-struct Ranges(Vec<(u64, u64)>);
+struct RangeSet(Vec<AddressRange>);
 
-impl Ranges {
-    fn of(mut list: Vec<(u64, u64)>) -> Self {
-        list.sort_unstable();
-        let mut made: Vec<(u64, u64)> = Vec::with_capacity(list.len());
-        for (start, end) in list {
-            match made.last_mut() {
-                Some(last) if start < last.1 => last.1 = last.1.max(end),
-                _ => made.push((start, end)),
+impl RangeSet {
+    fn of(mut ranges: Vec<AddressRange>) -> Self {
+        ranges.sort_unstable();
+        let mut merged: Vec<AddressRange> = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            match merged.last_mut() {
+                Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+                _ => merged.push(range),
             }
         }
-        Self(made)
+        Self(merged)
     }
 
-    fn have(&self, start: u64, end: u64) -> bool {
-        let index = self.0.partition_point(|range| range.0 <= start);
-        index.checked_sub(1).and_then(|index| self.0.get(index)).is_some_and(|range| end <= range.1)
+    /// Whether one of the ranges contains `range`.
+    fn contains(&self, range: AddressRange) -> bool {
+        let index = self.0.partition_point(|known| known.start <= range.start);
+        index.checked_sub(1).and_then(|index| self.0.get(index)).is_some_and(|known| range.end <= known.end)
     }
 
-    /// Whether some of the bytes are in one of them.
-    fn meet(&self, start: u64, end: u64) -> bool {
-        let index = self.0.partition_point(|range| range.1 <= start);
-        self.0.get(index).is_some_and(|range| range.0 < end)
+    /// Whether one of the ranges overlaps `range`.
+    fn overlaps(&self, range: AddressRange) -> bool {
+        let index = self.0.partition_point(|known| known.end <= range.start);
+        self.0.get(index).is_some_and(|known| known.start < range.end)
     }
 }
 
-/// What all dispatches of a launch have in common.
+/// The state that all dispatches of a launch share.
 #[derive(Debug)]
-pub(crate) struct Common {
-    /// Who has touched memory that groups share.
-    shared: Shared,
-    /// How often each group has synchronised; none where there are too many to be told apart.
-    syncs: Vec<AtomicU32>,
+pub(crate) struct LaunchState {
+    shadow: SharedShadow,
+    /// Number of atomic operations and fences of each group. Empty if there are too many groups.
+    group_syncs: Vec<AtomicU32>,
     num_groups: [u32; 3],
 }
 
-impl Common {
-    /// Of a launch of so many groups in each dimension, if the kernels of a program are checked.
-    pub(crate) fn of(program: &CpuProgram, num_groups: [u32; 3]) -> Option<Arc<Self>> {
-        program.code.machine().style.checked.then(|| {
-            let count = num_groups.iter().fold(1_usize, |product, &count| product.saturating_mul(count as usize));
-            let count = if count > MOST_GROUPS { 0 } else { count };
-            Arc::new(Self { shared: Shared::new(), syncs: (0..count).map(|_| AtomicU32::new(0)).collect(), num_groups })
-        })
+impl LaunchState {
+    /// The state of a launch with `num_groups` groups in each dimension.
+    pub(crate) fn new(num_groups: [u32; 3]) -> Self {
+        let count = num_groups.iter().fold(1_usize, |product, &count| product.saturating_mul(count as usize));
+        let count = if count > MAX_COUNTED_GROUPS { 0 } else { count };
+        Self { shadow: SharedShadow::new(), group_syncs: (0..count).map(|_| AtomicU32::new(0)).collect(), num_groups }
     }
 
-    /// The number of a group, and one more.
-    fn number(&self, ids: [u32; 3]) -> u32 {
-        let [x, y, z] = ids;
+    /// The number of a group: its linear id plus 1.
+    fn group_number(&self, id: [u32; 3]) -> u32 {
+        let [x, y, z] = id;
         let [width, height, _] = self.num_groups;
         x.wrapping_add(width.wrapping_mul(y.wrapping_add(height.wrapping_mul(z)))).wrapping_add(1)
     }
+
+    /// The id of the group with a number.
+    fn group_id(&self, number: u32) -> [u32; 3] {
+        let [width, height, _] = self.num_groups.map(|count| count.max(1));
+        let linear = number.wrapping_sub(1);
+        [linear % width, linear / width % height, linear / width / height]
+    }
+
+    /// The counter of the group with a number.
+    fn syncs_of(&self, number: u32) -> Option<&AtomicU32> {
+        (number as usize).checked_sub(1).and_then(|index| self.group_syncs.get(index))
+    }
 }
 
-/// What is checked of a dispatch.
+/// A dispatch to check.
+pub(crate) struct CheckedDispatch<'a> {
+    pub(crate) launch: &'a Launch,
+    pub(crate) region: &'a Region,
+    /// The access sites of the kernel variant.
+    pub(crate) sites: Arc<[AccessSite]>,
+    /// Bytes of a thread's arena.
+    pub(crate) arena_size: u64,
+    /// The constants and variables of the program, and the argument block.
+    pub(crate) memory: Vec<AddressRange>,
+    /// The memory objects of the device.
+    pub(crate) objects: Vec<MemoryObject>,
+    pub(crate) state: Arc<LaunchState>,
+    pub(crate) reports: Arc<Reports>,
+}
+
+/// Checks the accesses of a dispatch.
 #[derive(Debug)]
 pub(crate) struct Checker {
     kernel: Arc<str>,
-    variant: Arc<Variant>,
+    sites: Arc<[AccessSite]>,
+    arena_size: u64,
     args: Vec<Bounds>,
-    /// Whether the buffers of the arguments may only be read.
+    /// For each argument, whether it is a buffer that kernels may only read.
     read_only: Vec<bool>,
-    ranges: Ranges,
-    /// Memory objects of which it is known what was written, the lowest first.
-    written: Vec<(u64, u64, Arc<Written>)>,
-    /// Where the kernel may write to memory that groups share; `None` where that may be anywhere. What nobody writes nobody races for.
-    stored: Option<Ranges>,
-    /// Whether the kernel has addresses of memory of which only the application knows.
-    open: bool,
-    part: Part,
+    /// All memory that the kernel may access.
+    memory: RangeSet,
+    /// The memory objects whose initialized bytes are known, in ascending order.
+    tracked: Vec<(AddressRange, Arc<InitializedBytes>)>,
+    /// The memory shared by groups that the kernel may store to; `None` if unknown. Accesses to other memory cannot race.
+    stored: Option<RangeSet>,
+    /// Whether the kernel has addresses of the application's memory of unknown size.
+    has_unknown_bounds: bool,
+    region: Region,
     offset: [u64; 3],
-    zeros: Block,
-    sink: Block,
-    common: Arc<Common>,
+    /// Redirected loads read this.
+    zeros: HostAllocation,
+    /// Redirected stores write this.
+    scratch: HostAllocation,
+    state: Arc<LaunchState>,
     reports: Arc<Reports>,
-    /// Whether whatever is wrong fails the launch, not only what would have touched memory that is not the kernel's.
+    /// Whether every finding fails the launch. Otherwise only out-of-bounds accesses do.
     fatal: bool,
-    /// The first that was found and fails it.
-    first: Mutex<Option<String>>,
-}
-
-/// Who asks of which site.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
-    pub(super) address: u64,
-    base: u64,
-    number: usize,
-    /// Linear local id.
-    linear: u32,
-    group: [u32; 3],
+    /// The first finding that fails the launch.
+    failure: Mutex<Option<String>>,
 }
 
 impl Checker {
-    /// Of a part of a launch.
-    pub(crate) fn of(
-        launch: &Launch,
-        (program, quota): (&CpuProgram, &Quota),
-        variant: &Arc<Variant>,
-        (part, common): (&Part, Arc<Common>),
-        block: &ArgBlock,
-    ) -> BackendResult<Self> {
-        let places = quota.places();
-        let mut ranges: Vec<(u64, u64)> = places.iter().map(|place| (place.start, place.end)).collect();
-        ranges.extend(program.ranges());
-        ranges.push((block.address(), block.address() + u64::from(variant.args.size)));
-        let mut written: Vec<_> = places.into_iter().filter_map(|place| Some((place.start, place.end, place.written?))).collect();
-        written.sort_unstable_by_key(|(start, ..)| *start);
-        let largest = variant.sites.iter().map(|site| site.size).max().unwrap_or(0);
-        let scratch = || -> BackendResult<Block> {
-            let mut block = Block::new(largest.into()).ok_or(BackendError::OutOfHostMemory)?;
-            block.bytes_mut().fill(0);
-            Ok(block)
+    /// A checker for a dispatch.
+    ///
+    /// # Errors
+    /// If there is not enough memory.
+    pub(crate) fn new(dispatch: CheckedDispatch<'_>) -> BackendResult<Self> {
+        let CheckedDispatch { launch, region, sites, arena_size, mut memory, objects, state, reports } = dispatch;
+        memory.extend(objects.iter().map(|object| object.range));
+        let mut tracked: Vec<_> = objects.into_iter().filter_map(|object| Some((object.range, object.initialized?))).collect();
+        tracked.sort_unstable_by_key(|(range, _)| range.start);
+        let largest = sites.iter().map(|site| site.size).max().unwrap_or(0);
+        let zeroed = || -> BackendResult<HostAllocation> {
+            let mut allocation = HostAllocation::new(largest.into()).ok_or(BackendError::OutOfHostMemory)?;
+            allocation.bytes_mut().fill(0);
+            Ok(allocation)
         };
         let args: Vec<Bounds> = launch.args.iter().map(bounds).collect::<BackendResult<_>>()?;
         Ok(Self {
             kernel: Arc::clone(&launch.kernel),
-            variant: Arc::clone(variant),
             read_only: launch.args.iter().map(|arg| matches!(arg, LaunchArg::Buffer(Some(range)) if range.read_only)).collect(),
-            stored: stored(&variant.sites, &args).map(Ranges::of),
+            stored: stored(&sites, &args).map(RangeSet::of),
+            sites,
+            arena_size,
             args,
-            ranges: Ranges::of(ranges),
-            written,
-            open: launch.args.iter().any(|arg| matches!(arg, LaunchArg::Address(_))),
-            part: *part,
+            memory: RangeSet::of(memory),
+            tracked,
+            has_unknown_bounds: launch.args.iter().any(|arg| matches!(arg, LaunchArg::Address(_))),
+            region: *region,
             offset: launch.global_offset,
-            zeros: scratch()?,
-            sink: scratch()?,
-            common,
-            reports: Arc::clone(&program.reports),
+            zeros: zeroed()?,
+            scratch: zeroed()?,
+            state,
+            reports,
             fatal: Options::get().fails_on_findings(),
-            first: Mutex::new(None),
+            failure: Mutex::new(None),
         })
     }
 
-    /// Its address, for [`ask`].
+    /// The address that generated code passes to [`check_access`].
     pub(crate) fn address(&self) -> u64 {
         std::ptr::from_ref(self).expose_provenance() as u64
     }
 
-    /// An error if something was found wrong that fails the launch.
+    /// An error if a finding fails the launch.
     pub(crate) fn result(&self) -> BackendResult<()> {
-        self.first.lock().take().map_or(Ok(()), |message| Err(BackendError::Other(message)))
+        self.failure.lock().take().map_or(Ok(()), |message| Err(BackendError::Other(message)))
     }
 
-    /// What a pointer leads into, where that is known.
-    fn bounds_of(&self, site: &AccessSite, base: u64) -> Option<(u64, u64)> {
+    /// The memory that a pointer may access, if its origin is known.
+    fn bounds_of(&self, site: &AccessSite, base: u64) -> Option<AddressRange> {
+        let sized = |size: u64| AddressRange { start: base, end: base + size };
         match site.object {
             Object::Argument(index) => match *self.args.get(index as usize)? {
-                Bounds::Range(start, end) => Some((start, end)),
-                Bounds::Size(size) => Some((base, base + size)),
-                Bounds::Open => None,
+                Bounds::Range(range) => Some(range),
+                Bounds::Size(size) => Some(sized(size)),
+                Bounds::Unknown => None,
             },
-            Object::Variable { size, .. } => Some((base, base + u64::from(size))),
+            Object::Variable { size, .. } => Some(sized(size.into())),
             Object::Any => None,
         }
     }
 
-    fn allows(&self, site: &AccessSite, asked: Asked) -> bool {
-        let Asked { address, base, .. } = asked;
+    fn is_in_bounds(&self, site: &AccessSite, request: AccessRequest) -> bool {
+        let AccessRequest { address, base, .. } = request;
         let Some(end) = address.checked_add(site.size.into()) else { return false };
+        let bytes = AddressRange { start: address, end };
         match self.bounds_of(site, base) {
-            Some(bounds) => bounds.0 <= address && end <= bounds.1,
-            None if self.open => address >= NULL_END,
-            // Nothing but a pointer that may lead anywhere is given the address of the arena.
+            Some(bounds) => bounds.contains(bytes),
+            None if self.has_unknown_bounds => address >= NULL_END,
+            // The base is the address of the arena only for a pointer of unknown origin.
             None => {
-                let in_arena = matches!(site.object, Object::Any) && base <= address && end <= base + self.variant.arena;
-                in_arena || self.ranges.have(address, end)
+                let arena = AddressRange { start: base, end: base + self.arena_size };
+                matches!(site.object, Object::Any) && arena.contains(bytes) || self.memory.contains(bytes)
             }
         }
     }
 
     /// The global id of a work-item.
-    fn item(&self, linear: u32, group: [u32; 3]) -> [u64; 3] {
-        let [x, y, _] = self.part.local_size.map(|size| size.max(1));
-        let local = [linear % x, linear / x % y, linear / x / y];
+    fn global_id(&self, local_id: u32, group_id: [u32; 3]) -> [u64; 3] {
+        let [x, y, _] = self.region.local_size.map(|size| size.max(1));
+        let local = [local_id % x, local_id / x % y, local_id / x / y];
         std::array::from_fn(|dimension| {
-            let first = u64::from(group[dimension]) * u64::from(self.part.enqueued[dimension]);
+            let first = u64::from(group_id[dimension]) * u64::from(self.region.enqueued_local_size[dimension]);
             self.offset[dimension] + first + u64::from(local[dimension])
         })
     }
 
-    fn tell(&self, site: &AccessSite, asked: Asked, fault: Fault<'_>) {
-        let Asked { address, base, number, linear, group } = asked;
-        let mut bounds = if site.access.touches() { self.bounds_of(site, base).unwrap_or_default() } else { (0, 0) };
-        if bounds.1 != 0 {
-            // As the kernel counts.
-            bounds.0 = base;
-        }
+    fn report(&self, site: &AccessSite, request: AccessRequest, fault: Fault<'_>) {
+        let AccessRequest { address, base, site: number, local_id, group_id } = request;
+        // Offsets in the message count from the pointer that the kernel sees.
+        let known = if site.access.touches() { self.bounds_of(site, base) } else { None };
+        let bounds = known.filter(|bounds| bounds.end != 0).map(|bounds| AddressRange { start: base, ..bounds });
         let fails = self.fatal || matches!(fault, Fault::OutOfBounds);
-        let item = self.item(linear, group);
-        let message = self.reports.tell(&Wrong { kernel: &self.kernel, site, number, address, bounds, item, group, fault });
+        let item = self.global_id(local_id, group_id);
+        let finding = Finding { kernel: &self.kernel, site, number, address, bounds, item, group: group_id, fault };
+        let message = self.reports.report(&finding);
         if fails {
-            self.first.lock().get_or_insert(message);
+            self.failure.lock().get_or_insert(message);
         }
     }
 
-    /// Of a barrier that not all of a group came to.
-    fn tell_diverged(&self, diverged: Diverged, (ids, items): ([u32; 3], u32)) {
-        let Some(site) = self.variant.sites.get(diverged.site) else { return };
-        let asked = Asked { address: 0, base: 0, number: diverged.site, linear: diverged.absent, group: ids };
-        self.tell(site, asked, Fault::Diverged { came: diverged.came, of: items });
+    fn report_divergence(&self, divergence: BarrierDivergence, group: RunningGroup) {
+        let BarrierDivergence { site: number, arrived, absent } = divergence;
+        let Some(site) = self.sites.get(number) else { return };
+        let request = AccessRequest { address: 0, base: 0, site: number, local_id: absent, group_id: group.id };
+        self.report(site, request, Fault::Divergence { arrived, of: group.items });
     }
 
-    /// Hears of what orders accesses.
-    fn hear(&self, group: &mut Group, site: &AccessSite, asked: Asked) {
-        let Asked { address, base, number, linear, .. } = asked;
-        let items = group.items.len() as u32;
-        let diverged = match site.access {
+    /// Handles a barrier, a fence, or the start or end of a group.
+    fn order(&self, group: &mut GroupState, site: &AccessSite, request: AccessRequest) {
+        let AccessRequest { address, base, site: number, local_id, group_id } = request;
+        let before = group.running();
+        let divergence = match site.access {
             Access::Begin => {
-                let (items, local) = (base & 0xffff_ffff, base >> 32);
-                let places = ((address, address + self.variant.arena), address + local);
-                group.begin(self.common.number(asked.group), asked.group, places, items as usize);
+                let (items, local_memory) = (base & 0xffff_ffff, base >> 32);
+                group.begin(RunningGroup {
+                    number: self.state.group_number(group_id),
+                    id: group_id,
+                    arena: AddressRange { start: address, end: address + self.arena_size },
+                    private: address + local_memory,
+                    items: items as u32,
+                });
                 None
             }
             Access::End => group.end(),
-            Access::Barrier { .. } => group.arrive(number, linear, site.access),
+            Access::Barrier { .. } => group.arrive(number, local_id, site.access),
             Access::Together => {
-                group.meet();
+                group.synchronise_all();
                 None
             }
             _ => {
-                self.synchronise(group, linear);
+                self.synchronise(group, local_id);
                 None
             }
         };
-        if let Some(diverged) = diverged {
-            self.tell_diverged(diverged, (group.ids, items));
+        if let Some(divergence) = divergence {
+            self.report_divergence(divergence, before);
         }
     }
 
-    fn synchronise(&self, group: &mut Group, linear: u32) {
-        group.synchronise(linear);
-        let count = (group.number as usize).checked_sub(1).and_then(|index| self.common.syncs.get(index));
-        if let Some(count) = count {
+    fn synchronise(&self, group: &mut GroupState, local_id: u32) {
+        group.synchronise(local_id);
+        if let Some(count) = self.state.syncs_of(group.running().number) {
             count.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// The address that is accessed.
-    fn answer(&self, asked: Asked) -> u64 {
-        let Some(site) = self.variant.sites.get(asked.number) else { return asked.address };
-        // Nothing may unwind through generated code.
-        let answer = catch_unwind(AssertUnwindSafe(|| GROUP.with_borrow_mut(|group| self.examine(group, site, asked))));
+    /// The address that generated code accesses.
+    fn answer(&self, request: AccessRequest) -> u64 {
+        let Some(site) = self.sites.get(request.site) else { return request.address };
+        // A panic must not unwind through generated code.
+        let answer = catch_unwind(AssertUnwindSafe(|| CURRENT_GROUP.with_borrow_mut(|group| self.check(group, site, request))));
         answer.unwrap_or_else(|_| {
-            self.first.lock().get_or_insert_with(|| "a defect of the checks".to_owned());
-            self.elsewhere(site)
+            self.failure.lock().get_or_insert_with(|| "internal error: the sanitizer panicked".to_owned());
+            self.redirected(site)
         })
     }
 
-    /// Where what must not be touched is touched.
-    fn elsewhere(&self, site: &AccessSite) -> u64 {
-        let block = if site.access.writes() { &self.sink } else { &self.zeros };
-        block.address() as u64
+    /// The address that a redirected access uses.
+    fn redirected(&self, site: &AccessSite) -> u64 {
+        let allocation = if site.access.writes() { &self.scratch } else { &self.zeros };
+        allocation.address() as u64
     }
 
-    fn examine(&self, group: &mut Group, site: &AccessSite, asked: Asked) -> u64 {
-        if let Some(doubtful) = group.doubtful.take()
-            && bytes_at(doubtful.asked.address, doubtful.bytes.len() as u64) != doubtful.bytes
+    fn check(&self, group: &mut GroupState, site: &AccessSite, request: AccessRequest) -> u64 {
+        if let Some(PossibleRace { request, earlier, bytes }) = group.possible_race.take()
+            && bytes_at(AddressRange { start: request.address, end: request.address + bytes.len() as u64 }) != bytes
         {
-            self.tell_race(group, doubtful.asked, &doubtful.before);
+            self.report_race(group, request, &earlier);
         }
-        let address = asked.address;
-        if site.access == Access::Divide {
-            if address == 0 {
-                self.tell(site, asked, Fault::DivisionByZero);
-            }
-            return address;
-        }
+        let address = request.address;
         match site.access {
+            Access::Divide => {
+                if address == 0 {
+                    self.report(site, request, Fault::DivisionByZero);
+                }
+                return address;
+            }
             Access::NanOperand => {
                 group.operands.push(f64::from_bits(address));
                 return address;
@@ -321,117 +344,109 @@ impl Checker {
                 let operands = std::mem::take(&mut group.operands);
                 if !operands.iter().any(|operand| operand.is_nan()) {
                     let component = u8::try_from(address).ok().and_then(|number| number.checked_sub(1));
-                    self.tell(site, asked, Fault::NanOfNumbers { operands: &operands, component });
+                    self.report(site, request, Fault::NanProduced { operands: &operands, component });
                 }
                 return address;
             }
             _ => {}
         }
         if !site.access.touches() {
-            self.hear(group, site, asked);
+            self.order(group, site, request);
             return address;
         }
-        if !self.allows(site, asked) {
-            self.tell(site, asked, Fault::OutOfBounds);
-            return self.elsewhere(site);
+        if !self.is_in_bounds(site, request) {
+            self.report(site, request, Fault::OutOfBounds);
+            return self.redirected(site);
         }
         if !address.is_multiple_of(u64::from(site.align.max(1))) {
-            self.tell(site, asked, Fault::Misaligned);
+            self.report(site, request, Fault::Misaligned);
         }
         let is_read_only = |index: &u32| self.read_only.get(*index as usize).is_some_and(|only| *only);
         if site.access.writes() && matches!(&site.object, Object::Argument(index) if is_read_only(index)) {
-            self.tell(site, asked, Fault::ReadOnly);
+            self.report(site, request, Fault::ReadOnly);
         }
         if site.access == Access::Atomic {
-            self.synchronise(group, asked.linear);
+            self.synchronise(group, request.local_id);
         }
-        self.visit(group, site, asked);
+        self.record(group, site, request);
         address
     }
 
-    /// Notes who touches what, and tells of what nobody has written and of data races.
-    fn visit(&self, group: &mut Group, site: &AccessSite, asked: Asked) {
-        let (start, end) = (asked.address, asked.address + u64::from(site.size));
-        let own = group.arena.0 <= start && end <= group.arena.1;
-        let private = own && start >= group.private;
-        let known = if own { None } else { self.written_at(start, end) };
-        let was_written = match known {
+    /// Records an access in the shadow memory. Reports loads of uninitialized bytes, and data races.
+    fn record(&self, group: &mut GroupState, site: &AccessSite, request: AccessRequest) {
+        let bytes = AddressRange { start: request.address, end: request.address + u64::from(site.size) };
+        let running = group.running();
+        let is_own = running.arena.contains(bytes);
+        let is_private = is_own && bytes.start >= running.private;
+        let tracked = if is_own { None } else { self.tracked_at(bytes) };
+        let was_written = match tracked {
             _ if site.access != Access::Load => true,
-            _ if private => group.pages.has_written((start, end - start), |who| (who.group, who.item) == (group.number, asked.linear)),
-            _ if own => group.pages.has_written((start, end - start), |who| who.group == group.number),
-            Some((first, written)) => written.has(start - first, end - first),
+            _ if is_private => group.shadow.is_written(bytes, |by| (by.group, by.item) == (running.number, request.local_id)),
+            _ if is_own => group.shadow.is_written(bytes, |by| by.group == running.number),
+            Some((first, initialized)) => initialized.has(bytes.start - first, bytes.end - first),
             None => true,
         };
         if !was_written {
-            self.tell(site, asked, Fault::NeverWritten);
+            self.report(site, request, Fault::Uninitialized);
         }
-        if let Some((first, written)) = known.filter(|_| site.access.writes()) {
-            written.set(start - first, end - first);
+        if let Some((first, initialized)) = tracked.filter(|_| site.access.writes()) {
+            initialized.set(bytes.start - first, bytes.end - first);
         }
-        if !own && self.stored.as_ref().is_some_and(|stored| !stored.meet(start, end)) {
+        if !is_own && self.stored.as_ref().is_some_and(|stored| !stored.overlaps(bytes)) {
             return;
         }
-        let passed = group.passed(asked.linear);
-        let groups = self.common.syncs.get((group.number as usize).wrapping_sub(1));
-        let now = Visit {
-            group: group.number,
-            item: asked.linear,
-            epoch: if own { passed.local } else { passed.global },
-            own: passed.syncs,
-            all: groups.map_or(u32::MAX, |count| count.load(Ordering::Relaxed)),
-            site: asked.number as u32,
+        let progress = group.progress(request.local_id);
+        let now = AccessRecord {
+            group: running.number,
+            item: request.local_id,
+            epoch: if is_own { progress.local_barriers } else { progress.global_barriers },
+            item_syncs: progress.syncs,
+            group_syncs: self.state.syncs_of(running.number).map_or(u32::MAX, |count| count.load(Ordering::Relaxed)),
+            site: request.site as u32,
             atomic: site.access == Access::Atomic || site.volatile,
         };
-        let (bytes, writes) = ((start, end - start), site.access.writes());
-        let counts = Counts { items: &group.items, groups: &self.common.syncs };
-        let before = if own {
-            group.pages.visit(bytes, &now, writes, &counts, usize::MAX)
+        let accessed = AccessedBytes { range: bytes, writes: site.access.writes() };
+        let counters = SyncCounters { items: &group.items, groups: &self.state.group_syncs };
+        let earlier = if is_own {
+            group.shadow.record(accessed, &now, &counters, usize::MAX)
         } else {
-            self.common.shared.visit(bytes, &now, writes, &counts)
+            self.state.shadow.record(accessed, &now, &counters)
         };
-        // Where work-items do not wait for each other, all have their private variables in one place.
-        let Some(before) = before.filter(|_| !private) else { return };
+        // Without barriers, all work-items of a group have their private variables at one address.
+        let Some(earlier) = earlier.filter(|_| !is_private) else { return };
         let is_store = |site: &AccessSite| site.access == Access::Store;
-        if is_store(site) && self.variant.sites.get(before.site as usize).is_some_and(is_store) {
-            group.doubtful = Some(Doubtful { asked, before, bytes: bytes_at(start, end - start) });
+        if is_store(site) && self.sites.get(earlier.site as usize).is_some_and(is_store) {
+            group.possible_race = Some(PossibleRace { request, earlier, bytes: bytes_at(bytes) });
         } else {
-            self.tell_race(group, asked, &before);
+            self.report_race(group, request, &earlier);
         }
     }
 
-    fn tell_race(&self, group: &Group, asked: Asked, before: &Visit) {
-        let sites = &self.variant.sites;
-        let (Some(site), Some(other)) = (sites.get(asked.number), sites.get(before.site as usize)) else { return };
-        let ids = (before.group != group.number).then(|| self.ids(before.group));
-        let item = self.item(before.item, ids.unwrap_or(asked.group));
-        self.tell(site, asked, Fault::Race { other, item, group: ids });
+    fn report_race(&self, group: &GroupState, request: AccessRequest, earlier: &AccessRecord) {
+        let (Some(site), Some(other)) = (self.sites.get(request.site), self.sites.get(earlier.site as usize)) else { return };
+        let other_group = (earlier.group != group.running().number).then(|| self.state.group_id(earlier.group));
+        let item = self.global_id(earlier.item, other_group.unwrap_or(request.group_id));
+        self.report(site, request, Fault::Race { other, item, group: other_group });
     }
 
-    /// The ids of a group by its number and one more.
-    fn ids(&self, number: u32) -> [u32; 3] {
-        let [width, height, _] = self.common.num_groups.map(|count| count.max(1));
-        let number = number.wrapping_sub(1);
-        [number % width, number / width % height, number / width / height]
-    }
-
-    /// The memory object that has bytes, if it is known what was written of it: where it begins, and that.
-    fn written_at(&self, start: u64, end: u64) -> Option<(u64, &Written)> {
-        let index = self.written.partition_point(|(first, ..)| *first <= start);
-        let (first, behind, written) = self.written.get(index.checked_sub(1)?)?;
-        (end <= *behind).then(|| (*first, &**written))
+    /// The address and the initialized bytes of the memory object that contains `bytes`, if they are known.
+    fn tracked_at(&self, bytes: AddressRange) -> Option<(u64, &InitializedBytes)> {
+        let index = self.tracked.partition_point(|(object, _)| object.start <= bytes.start);
+        let (object, initialized) = self.tracked.get(index.checked_sub(1)?)?;
+        (bytes.end <= object.end).then(|| (object.start, &**initialized))
     }
 }
 
-/// What of the memory that groups share the sites of a kernel may write; `None` where that may be all of it.
-fn stored(sites: &[AccessSite], args: &[Bounds]) -> Option<Vec<(u64, u64)>> {
+/// The memory shared by groups that a kernel may store to; `None` if unknown.
+fn stored(sites: &[AccessSite], args: &[Bounds]) -> Option<Vec<AddressRange>> {
     let mut stored = Vec::new();
     for site in sites.iter().filter(|site| site.access.writes()) {
         match &site.object {
             Object::Argument(index) => match *args.get(*index as usize)? {
-                Bounds::Range(start, end) => stored.push((start, end)),
-                // Local memory, or bytes of the launch's own.
+                Bounds::Range(range) => stored.push(range),
+                // Local memory, or bytes in the argument block.
                 Bounds::Size(_) => {}
-                Bounds::Open => return None,
+                Bounds::Unknown => return None,
             },
             Object::Variable { space: Space::Private | Space::Local, .. } => {}
             Object::Variable { .. } | Object::Any => return None,
@@ -442,56 +457,74 @@ fn stored(sites: &[AccessSite], args: &[Bounds]) -> Option<Vec<(u64, u64)>> {
     Some(stored)
 }
 
-/// What memory holds.
-fn bytes_at(address: u64, size: u64) -> SmallVec<[u8; 16]> {
-    let byte = |at: u64| {
-        let place = std::ptr::with_exposed_provenance_mut::<u8>(at as usize);
-        // SAFETY: a kernel that was allowed to touch these bytes touches them now. Threads that do so at once are the race that is looked for: each byte is read by itself.
-        unsafe { AtomicU8::from_ptr(place) }.load(Ordering::Relaxed)
+/// The contents of memory.
+fn bytes_at(range: AddressRange) -> SmallVec<[u8; 16]> {
+    let byte = |address: u64| {
+        let pointer = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
+        // SAFETY: the kernel is allowed to access these bytes, and accesses them next. Another thread may write them at the same
+        // time, which is the race to find: so each byte is read atomically.
+        unsafe { AtomicU8::from_ptr(pointer) }.load(Ordering::Relaxed)
     };
-    (address..address + size).map(byte).collect()
+    (range.start..range.end).map(byte).collect()
 }
 
 fn bounds(arg: &LaunchArg) -> BackendResult<Bounds> {
     Ok(match arg {
-        // A part of a buffer may be left at its upper end, for the rest of the buffer.
+        // An access may go beyond the upper end of a sub-buffer, into the rest of its buffer.
         LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _) => {
             let MemoryRange { memory, offset, .. } = range;
             let start = downcast::<CpuMemory>(memory)?.address();
-            Bounds::Range(start + offset, start + memory.size())
+            Bounds::Range(AddressRange { start: start + offset, end: start + memory.size() })
         }
-        LaunchArg::Buffer(None) => Bounds::Range(0, 0),
-        LaunchArg::Address(_) => Bounds::Open,
+        LaunchArg::Buffer(None) => Bounds::Range(AddressRange { start: 0, end: 0 }),
+        LaunchArg::Address(_) => Bounds::Unknown,
         LaunchArg::Local(bytes) => Bounds::Size(u64::from(*bytes)),
         LaunchArg::Value(bytes) => Bounds::Size(bytes.len() as u64),
     })
 }
 
-/// What generated code calls: see `LaunchContext::check` of `wgcl_compiler::vectorize::abi`.
-pub(crate) extern "sysv64" fn ask(checker: *const Checker, address: u64, base: u64, who: u64, group: u64, plane: u64) -> u64 {
-    // SAFETY: generated code has it from the context of its launch, which waits for it and keeps the checker until then.
+/// The function that generated code calls: see `LaunchContext::check` of `wgcl_compiler::vectorize::abi`.
+pub(crate) extern "sysv64" fn check_access(
+    checker: *const Checker,
+    address: u64,
+    base: u64,
+    site_and_item: u64,
+    group_xy: u64,
+    group_z: u64,
+) -> u64 {
+    // SAFETY: generated code passes the address from the context of its launch, which keeps the checker until the code returns.
     let checker = unsafe { &*checker };
     let halves = |pair: u64| (pair as u32, (pair >> 32) as u32);
-    let ((number, linear), (x, y)) = (halves(who), halves(group));
-    checker.answer(Asked { address, base, number: number as usize, linear, group: [x, y, plane as u32] })
+    let ((site, local_id), (x, y)) = (halves(site_and_item), halves(group_xy));
+    checker.answer(AccessRequest { address, base, site: site as usize, local_id, group_id: [x, y, group_z as u32] })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Ranges;
+    use super::RangeSet;
+    use crate::memory::address_range::AddressRange;
+
+    fn range(start: u64, end: u64) -> AddressRange {
+        AddressRange { start, end }
+    }
 
     #[test]
-    fn what_lies_within_one_object_is_allowed() {
-        let ranges = Ranges::of(vec![(300, 400), (100, 200), (200, 250), (320, 420), (150, 180)]);
+    fn accesses_within_one_object_are_allowed() {
+        let ranges = [(300, 400), (100, 200), (200, 250), (320, 420), (150, 180)];
+        let ranges = RangeSet::of(ranges.map(|(start, end)| range(start, end)).to_vec());
         for (start, end) in [(100, 200), (199, 200), (200, 250), (300, 420), (390, 410)] {
-            assert!(ranges.have(start, end), "{start}..{end}");
+            assert!(ranges.contains(range(start, end)), "{start}..{end}");
         }
-        // Neighbours are two objects.
+        // Adjacent ranges are two objects.
         for (start, end) in [(99, 100), (100, 201), (199, 201), (250, 251), (299, 301), (419, 421), (u64::MAX - 1, u64::MAX)] {
-            assert!(!ranges.have(start, end), "{start}..{end}");
+            assert!(!ranges.contains(range(start, end)), "{start}..{end}");
         }
-        assert!(!Ranges::of(Vec::new()).have(0, 0));
-        assert!(ranges.meet(90, 101) && ranges.meet(249, 290) && ranges.meet(310, 311));
-        assert!(!ranges.meet(90, 100) && !ranges.meet(250, 300) && !ranges.meet(420, 500));
+        assert!(!RangeSet::of(Vec::new()).contains(range(0, 0)));
+        for (start, end) in [(90, 101), (249, 290), (310, 311)] {
+            assert!(ranges.overlaps(range(start, end)), "{start}..{end}");
+        }
+        for (start, end) in [(90, 100), (250, 300), (420, 500)] {
+            assert!(!ranges.overlaps(range(start, end)), "{start}..{end}");
+        }
     }
 }

@@ -1,193 +1,219 @@
-//! What orders the accesses of the group that a thread runs: its barriers, fences and atomic operations. And whether all work-items come to a barrier that one comes to.
+//! The happens-before relation of the accesses of the group that a thread runs: barriers, fences and atomic operations. Also finds
+//! divergent barriers, which some work-items of a group reach and others do not.
 //!
-//! Work-items are run one after the other from barrier to barrier, those with lower numbers first: so each has its own count of the barriers that it has come to, and a barrier is left by
-//! all where the next work-item that comes to one has no higher number than the last.
+//! Generated code runs the work-items of a group one after the other from barrier to barrier, in ascending order. So each
+//! work-item has its own count of barriers. A barrier ends when the next arrival at a barrier has a local id that is not higher
+//! than the previous one.
 
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use smallvec::SmallVec;
 use wgcl_compiler::vectorize::sanitize::Access;
 
-use super::checker::Asked;
-use super::shadow_memory::{Pages, Syncs, Visit};
+use super::request::AccessRequest;
+use super::shadow_memory::{AccessRecord, ShadowPages, SyncCounts};
+use crate::memory::address_range::AddressRange;
 
 thread_local! {
     /// The group that this thread runs.
-    pub(super) static GROUP: RefCell<Group> = RefCell::default();
+    pub(super) static CURRENT_GROUP: RefCell<GroupState> = RefCell::default();
 }
 
-/// What a work-item has passed.
+/// The synchronisation of a work-item up to now.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Passed {
-    /// Barriers with a fence for local memory.
-    pub(super) local: u32,
-    /// Barriers with one for global memory.
-    pub(super) global: u32,
-    /// Atomic operations and fences of its own.
+pub(super) struct Progress {
+    /// Number of barriers with CLK_LOCAL_MEM_FENCE.
+    pub(super) local_barriers: u32,
+    /// Number of barriers with CLK_GLOBAL_MEM_FENCE.
+    pub(super) global_barriers: u32,
+    /// Number of its own atomic operations and fences.
     pub(super) syncs: u32,
 }
 
-/// A barrier that some work-items have come to.
+/// A barrier that some work-items have reached.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct PendingBarrier {
     site: usize,
+    /// The last work-item that reached it.
     last: u32,
-    count: u32,
-    /// The first that has not come though a later one has.
+    arrived: u32,
+    /// The first work-item that did not reach it although a later one did.
     absent: Option<u32>,
 }
 
-/// A barrier that not all of a group have come to.
+/// A barrier that some work-items of a group did not reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Diverged {
-    /// The number of its site.
+pub(super) struct BarrierDivergence {
+    /// Index of the access site.
     pub(super) site: usize,
-    /// How many have come to it.
-    pub(super) came: u32,
-    /// One that has not.
+    /// Number of work-items that reached it.
+    pub(super) arrived: u32,
+    /// A work-item that did not.
     pub(super) absent: u32,
 }
 
-/// A group while it runs.
-#[derive(Debug, Default)]
-pub(super) struct Group {
-    /// Its number in the launch and one more; 0 before a thread has begun one.
+/// The identity and the memory of a running group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RunningGroup {
+    /// Linear group id plus 1; 0 before the thread runs a group.
     pub(super) number: u32,
-    /// Its ids.
-    pub(super) ids: [u32; 3],
-    /// From where to where its own memory is: first local memory, then private.
-    pub(super) arena: (u64, u64),
-    /// Where private memory begins.
+    pub(super) id: [u32; 3],
+    /// Local memory, followed by private memory.
+    pub(super) arena: AddressRange,
+    /// The address of private memory.
     pub(super) private: u64,
-    /// Who has touched that.
-    pub(super) pages: Pages,
+    /// Number of work-items.
+    pub(super) items: u32,
+}
+
+/// The state of the group that a thread runs.
+#[derive(Debug)]
+pub(super) struct GroupState {
+    running: RunningGroup,
+    /// The accesses to the arena.
+    pub(super) shadow: ShadowPages,
     /// By linear local id.
-    pub(super) items: Vec<Passed>,
-    waiting: Option<Waiting>,
-    /// A store that races with one before, if what it stores is not what was there.
-    pub(super) doubtful: Option<Doubtful>,
-    /// What the NaN was made of that is going to be told of.
+    pub(super) items: Vec<Progress>,
+    barrier: Option<PendingBarrier>,
+    /// The last store, if it may be a race.
+    pub(super) possible_race: Option<PossibleRace>,
+    /// The operands of the operation whose result is a NaN.
     pub(super) operands: SmallVec<[f64; 3]>,
 }
 
-/// A store of which it is not known yet whether it changes anything: who stores what others have stored does no harm.
+/// A store after a store by another work-item to the same bytes. It is a race only if it changes them: stores of equal values do
+/// no harm. The next call compares the bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Doubtful {
-    pub(super) asked: Asked,
-    pub(super) before: Visit,
-    /// What was there.
+pub(super) struct PossibleRace {
+    pub(super) request: AccessRequest,
+    pub(super) earlier: AccessRecord,
+    /// The bytes before the store.
     pub(super) bytes: SmallVec<[u8; 16]>,
 }
 
-impl Group {
-    /// Another group of so many work-items. What became of the barrier that the one before came to last is left to [`Self::end`].
-    pub(super) fn begin(&mut self, number: u32, ids: [u32; 3], (arena, private): ((u64, u64), u64), items: usize) {
-        (self.number, self.ids, self.arena, self.private, self.waiting) = (number, ids, arena, private, None);
-        self.pages.clear();
+impl Default for GroupState {
+    fn default() -> Self {
+        let running = RunningGroup { number: 0, id: [0; 3], arena: AddressRange { start: 0, end: 0 }, private: 0, items: 0 };
+        Self { running, shadow: ShadowPages::default(), items: Vec::new(), barrier: None, possible_race: None, operands: SmallVec::new() }
+    }
+}
+
+impl GroupState {
+    pub(super) const fn running(&self) -> RunningGroup {
+        self.running
+    }
+
+    /// Starts a group. [`Self::end`] has reported the last barrier of the previous group.
+    pub(super) fn begin(&mut self, group: RunningGroup) {
+        (self.running, self.barrier) = (group, None);
+        self.shadow.clear();
         self.items.clear();
-        self.items.resize(items, Passed::default());
+        self.items.resize(group.items as usize, Progress::default());
     }
 
-    /// The group is done: the barrier that it came to last, if some did not.
-    pub(super) fn end(&mut self) -> Option<Diverged> {
-        let Waiting { site, last, count, absent } = self.waiting.take()?;
-        ((count as usize) < self.items.len()).then(|| Diverged { site, came: count, absent: absent.unwrap_or(last + 1) })
+    /// Ends the pending barrier. Returns it if some work-items did not reach it.
+    pub(super) fn end(&mut self) -> Option<BarrierDivergence> {
+        let PendingBarrier { site, last, arrived, absent } = self.barrier.take()?;
+        (arrived < self.running.items).then(|| BarrierDivergence { site, arrived, absent: absent.unwrap_or(last + 1) })
     }
 
-    /// A work-item comes to a barrier with fences; the one before, if some did not come to that.
-    pub(super) fn arrive(&mut self, site: usize, linear: u32, access: Access) -> Option<Diverged> {
-        if let (Access::Barrier { local, global }, Some(passed)) = (access, self.items.get_mut(linear as usize)) {
-            passed.local += u32::from(local);
-            passed.global += u32::from(global);
+    /// A work-item reaches a barrier. Returns the previous barrier if that ends now and some work-items did not reach it.
+    pub(super) fn arrive(&mut self, site: usize, local_id: u32, access: Access) -> Option<BarrierDivergence> {
+        if let (Access::Barrier { local, global }, Some(item)) = (access, self.items.get_mut(local_id as usize)) {
+            item.local_barriers += u32::from(local);
+            item.global_barriers += u32::from(global);
         }
-        match &mut self.waiting {
-            Some(waiting) if waiting.site == site && linear > waiting.last => {
-                if linear > waiting.last + 1 {
-                    waiting.absent.get_or_insert(waiting.last + 1);
+        match &mut self.barrier {
+            Some(barrier) if barrier.site == site && local_id > barrier.last => {
+                if local_id > barrier.last + 1 {
+                    barrier.absent.get_or_insert(barrier.last + 1);
                 }
-                (waiting.last, waiting.count) = (linear, waiting.count + 1);
+                (barrier.last, barrier.arrived) = (local_id, barrier.arrived + 1);
                 None
             }
             _ => {
-                let before = self.end();
-                self.waiting = Some(Waiting { site, last: linear, count: 1, absent: (linear > 0).then_some(0) });
-                before
+                let previous = self.end();
+                let absent = (local_id > 0).then_some(0);
+                self.barrier = Some(PendingBarrier { site, last: local_id, arrived: 1, absent });
+                previous
             }
         }
     }
 
-    /// All do something together.
-    pub(super) fn meet(&mut self) {
-        for passed in &mut self.items {
-            passed.local += 1;
-            passed.global += 1;
+    /// All work-items run a group function, which has the effect of a barrier.
+    pub(super) fn synchronise_all(&mut self) {
+        for item in &mut self.items {
+            item.local_barriers += 1;
+            item.global_barriers += 1;
         }
     }
 
-    /// A work-item synchronises by itself.
-    pub(super) fn synchronise(&mut self, linear: u32) {
-        if let Some(passed) = self.items.get_mut(linear as usize) {
-            passed.syncs += 1;
+    /// A work-item runs an atomic operation or a fence.
+    pub(super) fn synchronise(&mut self, local_id: u32) {
+        if let Some(item) = self.items.get_mut(local_id as usize) {
+            item.syncs += 1;
         }
     }
 
-    /// What a work-item has passed.
-    pub(super) fn passed(&self, linear: u32) -> Passed {
-        self.items.get(linear as usize).copied().unwrap_or_default()
+    pub(super) fn progress(&self, local_id: u32) -> Progress {
+        self.items.get(local_id as usize).copied().unwrap_or_default()
     }
 }
 
-/// How often who came first has synchronised: by the group that runs and by the counts of all groups.
-pub(super) struct Counts<'a> {
-    pub(super) items: &'a [Passed],
-    pub(super) groups: &'a [std::sync::atomic::AtomicU32],
+/// The current counts of the running group's work-items and of all groups.
+pub(super) struct SyncCounters<'a> {
+    pub(super) items: &'a [Progress],
+    pub(super) groups: &'a [AtomicU32],
 }
 
-impl Syncs for Counts<'_> {
+impl SyncCounts for SyncCounters<'_> {
     fn of_item(&self, item: u32) -> u32 {
-        self.items.get(item as usize).map_or(u32::MAX, |passed| passed.syncs)
+        self.items.get(item as usize).map_or(u32::MAX, |item| item.syncs)
     }
 
+    /// The maximum if groups are not counted. `AccessRecord::group_syncs` is the maximum then too, so that nothing orders accesses
+    /// of different groups.
     fn of_group(&self, group: u32) -> u32 {
         let count = (group as usize).checked_sub(1).and_then(|index| self.groups.get(index));
-        count.map_or(u32::MAX, |count| count.load(std::sync::atomic::Ordering::Relaxed))
+        count.map_or(u32::MAX, |count| count.load(Ordering::Relaxed))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Access, Diverged, Group};
+    use super::{Access, BarrierDivergence, GroupState, RunningGroup};
 
     const BOTH: Access = Access::Barrier { local: true, global: true };
     const LOCAL: Access = Access::Barrier { local: true, global: false };
 
-    fn group() -> Group {
-        let mut group = Group::default();
-        group.begin(1, [0; 3], ((0, 0), 0), 4);
+    fn group() -> GroupState {
+        let mut group = GroupState::default();
+        group.begin(RunningGroup { number: 1, items: 4, ..group.running() });
         group
     }
 
     #[test]
-    fn barriers_that_all_come_to_are_right() {
+    fn uniform_barriers_have_no_divergence() {
         let mut group = group();
         for (site, access) in [(3, BOTH), (3, LOCAL), (5, BOTH)] {
             for item in 0..4 {
                 assert_eq!(group.arrive(site, item, access), None, "{site} {item}");
             }
         }
-        assert_eq!((group.passed(2).local, group.passed(2).global), (3, 2));
+        assert_eq!((group.progress(2).local_barriers, group.progress(2).global_barriers), (3, 2));
         assert_eq!(group.end(), None);
         assert_eq!(group.end(), None);
     }
 
     #[test]
-    fn barriers_that_some_do_not_come_to_are_told() {
+    fn divergent_barriers_are_found() {
         let mut group = group();
         assert_eq!(group.arrive(3, 0, BOTH), None);
         assert_eq!(group.arrive(3, 2, BOTH), None);
         assert_eq!(group.arrive(3, 3, BOTH), None);
-        assert_eq!(group.arrive(3, 0, BOTH), Some(Diverged { site: 3, came: 3, absent: 1 }));
-        assert_eq!(group.arrive(4, 1, BOTH), Some(Diverged { site: 3, came: 1, absent: 1 }));
-        assert_eq!(group.end(), Some(Diverged { site: 4, came: 1, absent: 0 }));
+        assert_eq!(group.arrive(3, 0, BOTH), Some(BarrierDivergence { site: 3, arrived: 3, absent: 1 }));
+        assert_eq!(group.arrive(4, 1, BOTH), Some(BarrierDivergence { site: 3, arrived: 1, absent: 1 }));
+        assert_eq!(group.end(), Some(BarrierDivergence { site: 4, arrived: 1, absent: 0 }));
     }
 }

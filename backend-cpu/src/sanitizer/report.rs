@@ -1,4 +1,7 @@
-//! What is told of what kernels were found to do wrong: like a compiler's diagnostic, on standard error, once a place in the source.
+//! Reports findings on standard error, in the format of a compiler diagnostic, once per place in the source.
+//!
+//! Example: `k.cl:4:5: error: kernel 'k': store of 4 bytes at byte 64 of argument 'a', which has 64 bytes, by work-item (16, 0, 0)
+//! of group (1, 0, 0)`, followed by the source line.
 
 use std::io::{self, Write};
 use std::sync::{Arc, OnceLock};
@@ -7,185 +10,212 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 use wgcl_compiler::diag::{Diagnostic, SourceMap, Span, render_one};
 use wgcl_compiler::ir::Space;
-use wgcl_compiler::program::Program;
+use wgcl_compiler::program::{KernelInfo, Program};
 use wgcl_compiler::vectorize::sanitize::{Access, AccessSite, Object};
 
-/// Addresses below this are taken for those of null pointers and of what is behind them.
+use crate::memory::address_range::AddressRange;
+
+/// Addresses below this are offsets from a null pointer.
 pub(crate) const NULL_END: u64 = 4096;
 
-/// What an application knows of a program.
+/// The names and sources of a program.
 #[derive(Debug)]
 struct Origin {
-    /// The names of each kernel's arguments.
-    args: Vec<(String, Vec<String>)>,
+    kernels: Vec<KernelArguments>,
     sources: Option<Arc<SourceMap>>,
 }
 
-/// What stands for what was told: the kernel, the place or its number, what is done there, and what is wrong with it. Of a race both places, and not who came first.
-type Told = (String, [Span; 2], usize, Option<Access>, u8);
+/// The argument names of a kernel.
+#[derive(Debug)]
+struct KernelArguments {
+    kernel: String,
+    args: Vec<String>,
+}
 
-/// What is wrong.
+/// Identifies a finding. Findings with equal ids are reported once.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct FindingId {
+    kernel: String,
+    /// The place in the source. Both places of a race, in source order.
+    spans: [Span; 2],
+    /// Index of the access site, if it has no place in the source.
+    site: Option<usize>,
+    /// `None` for a race: either access may come first.
+    access: Option<Access>,
+    kind: u8,
+}
+
+/// The kind of an error.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault<'a> {
-    /// Something is touched that is not the object's.
     OutOfBounds,
-    /// The address is not a multiple of what the type's alignment asks for.
     Misaligned,
-    /// Nobody has written what is read.
-    NeverWritten,
-    /// What the application lets kernels only read is written.
+    /// A load of uninitialized bytes.
+    Uninitialized,
+    /// A store to a CL_MEM_READ_ONLY buffer.
     ReadOnly,
-    /// Another work-item may do something to the same bytes before or after it.
+    /// A data race with an earlier access.
     Race {
-        /// What that does.
         other: &'a AccessSite,
-        /// Its global id.
+        /// Global id of the other work-item.
         item: [u64; 3],
-        /// Its group, if that is another.
+        /// Its group, if it is another group.
         group: Option<[u32; 3]>,
     },
-    /// Not all of a group come to a barrier.
-    Diverged {
-        /// How many do.
-        came: u32,
-        /// How many there are.
+    /// A barrier that some work-items of the group did not reach.
+    Divergence {
+        arrived: u32,
         of: u32,
     },
-    /// An integer is divided by zero.
+    /// An integer division by zero.
     DivisionByZero,
-    /// A NaN comes of operands that are none.
-    NanOfNumbers {
-        /// These.
+    /// An operation on numbers whose result is a NaN.
+    NanProduced {
         operands: &'a [f64],
-        /// In which component of a vector.
+        /// The component of a vector operand.
         component: Option<u8>,
     },
 }
 
 impl Fault<'_> {
-    /// What stands for all faults of a kind.
+    /// A number for each variant.
     const fn kind(&self) -> u8 {
         match self {
             Self::OutOfBounds => 0,
             Self::Misaligned => 1,
-            Self::NeverWritten => 2,
+            Self::Uninitialized => 2,
             Self::ReadOnly => 3,
             Self::Race { .. } => 4,
-            Self::Diverged { .. } => 5,
+            Self::Divergence { .. } => 5,
             Self::DivisionByZero => 6,
-            Self::NanOfNumbers { .. } => 7,
+            Self::NanProduced { .. } => 7,
         }
     }
 }
 
-/// What is told of a program.
+/// The findings in the kernels of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Reports {
     origin: OnceLock<Origin>,
-    told: Mutex<FxHashSet<Told>>,
+    reported: Mutex<FxHashSet<FindingId>>,
 }
 
-/// Something that a kernel does wrong.
+/// An error in a kernel.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wrong<'a> {
+pub(crate) struct Finding<'a> {
     pub(crate) kernel: &'a str,
     pub(crate) site: &'a AccessSite,
-    /// The number of the site.
+    /// Index of the access site.
     pub(crate) number: usize,
     pub(crate) address: u64,
-    /// The first byte of what the pointer leads into, and the first behind it.
-    pub(crate) bounds: (u64, u64),
-    /// Global id.
+    /// The memory that the pointer may access, if it is known.
+    pub(crate) bounds: Option<AddressRange>,
+    /// Global id of the work-item.
     pub(crate) item: [u64; 3],
     pub(crate) group: [u32; 3],
     pub(crate) fault: Fault<'a>,
 }
 
-fn list<T: ToString>(ids: [T; 3]) -> String {
-    format!("({})", ids.map(|id| id.to_string()).join(", "))
+/// An id as in `(1, 0, 0)`.
+fn tuple<T: ToString>(id: [T; 3]) -> String {
+    format!("({})", id.map(|id| id.to_string()).join(", "))
+}
+
+impl FindingId {
+    fn of(finding: &Finding<'_>) -> Self {
+        let Finding { kernel, site, number, fault, .. } = *finding;
+        let mut spans = [site.span; 2];
+        if let Fault::Race { other, .. } = fault {
+            spans[1] = other.span;
+            spans.sort_unstable();
+        }
+        Self {
+            kernel: kernel.to_owned(),
+            spans,
+            site: (site.span == Span::NONE).then_some(number),
+            access: (!matches!(fault, Fault::Race { .. })).then_some(site.access),
+            kind: fault.kind(),
+        }
+    }
 }
 
 impl Reports {
-    /// Notes what the program was made of.
+    /// Sets the names and sources that reports use.
     pub(crate) fn attach_source(&self, program: &Program) {
-        let names = |kernel: &wgcl_compiler::program::KernelInfo| kernel.args.iter().map(|arg| arg.name.clone()).collect();
-        let args = program.kernels.iter().map(|kernel| (kernel.name.clone(), names(kernel))).collect();
-        // Who has told it before has told the same.
-        let _ = self.origin.set(Origin { args, sources: program.sources.clone() });
+        let arguments = |kernel: &KernelInfo| KernelArguments {
+            kernel: kernel.name.clone(),
+            args: kernel.args.iter().map(|arg| arg.name.clone()).collect(),
+        };
+        let kernels = program.kernels.iter().map(arguments).collect();
+        // A second call has the same program.
+        let _ = self.origin.set(Origin { kernels, sources: program.sources.clone() });
     }
 
-    /// Tells of something, unless that was done; what is told without the place in the source.
-    pub(crate) fn tell(&self, wrong: &Wrong<'_>) -> String {
-        let message = self.message(wrong);
-        let Wrong { kernel, site, number, fault, .. } = *wrong;
-        let number = if site.span == Span::NONE { number } else { 0 };
-        let mut places = [site.span; 2];
-        if let Fault::Race { other, .. } = fault {
-            places[1] = other.span;
-            places.sort_unstable();
-        }
-        let access = (!matches!(fault, Fault::Race { .. })).then_some(site.access);
-        if self.told.lock().insert((kernel.to_owned(), places, number, access, fault.kind())) {
-            let mut diagnostic = Diagnostic::error(site.span, &message);
-            if let Fault::Race { other, .. } = fault {
-                diagnostic = diagnostic.with_note(other.span, format!("the other {} is here", name(other.access)));
+    /// Prints a finding, unless an equal one has been printed. Returns the message without the place in the source.
+    pub(crate) fn report(&self, finding: &Finding<'_>) -> String {
+        let message = self.message(finding);
+        if self.reported.lock().insert(FindingId::of(finding)) {
+            let mut diagnostic = Diagnostic::error(finding.site.span, &message);
+            if let Fault::Race { other, .. } = finding.fault {
+                diagnostic = diagnostic.with_note(other.span, format!("the other {} is here", access_name(other.access)));
             }
             let text = match self.origin.get().and_then(|origin| origin.sources.as_ref()) {
                 Some(sources) => render_one(sources, &diagnostic, false),
                 None => format!("error: {message}\n"),
             };
-            // Nobody is left to hear of it.
+            // A failure to write to standard error cannot be reported.
             let _ = io::stderr().lock().write_all(text.as_bytes());
         }
         message
     }
 
-    fn message(&self, wrong: &Wrong<'_>) -> String {
-        let Wrong { kernel, site, item, group, fault, .. } = *wrong;
-        let by = format!("by work-item {} of group {}", list(item), list(group));
+    fn message(&self, finding: &Finding<'_>) -> String {
+        let Finding { kernel, site, item, group, fault, .. } = *finding;
+        let by = format!("by work-item {} of group {}", tuple(item), tuple(group));
         let access = || {
-            let (plural, place) = (if site.size == 1 { "" } else { "s" }, self.place(wrong));
-            format!("{} of {} byte{plural} {place}", name(site.access), site.size)
+            let (plural, place) = (if site.size == 1 { "" } else { "s" }, self.place(finding));
+            format!("{} of {} byte{plural} {place}", access_name(site.access), site.size)
         };
         let what = match fault {
             Fault::OutOfBounds => format!("{}, {by}", access()),
             Fault::Misaligned => format!("{}, whose address is not a multiple of {}, {by}", access(), site.align),
-            Fault::NeverWritten => format!("{}, which nothing has written, {by}", access()),
+            Fault::Uninitialized => format!("{}, which is uninitialized, {by}", access()),
             Fault::ReadOnly => format!("{}, which is CL_MEM_READ_ONLY, {by}", access()),
             Fault::Race { item, group, .. } => {
-                let of = group.map_or_else(|| "the same group".to_owned(), |group| format!("group {}", list(group)));
-                format!("{}, {by}: a data race with work-item {} of {of}", access(), list(item))
+                let of = group.map_or_else(|| "the same group".to_owned(), |group| format!("group {}", tuple(group)));
+                format!("{}, {by}: a data race with work-item {} of {of}", access(), tuple(item))
             }
-            Fault::Diverged { came, of } => {
-                format!("a barrier that {came} of {of} work-items of group {} come to; work-item {} does not", list(group), list(item))
+            Fault::Divergence { arrived, of } => {
+                let (group, item) = (tuple(group), tuple(item));
+                format!("barrier reached by {arrived} of {of} work-items of group {group}; work-item {item} does not reach it")
             }
-            Fault::DivisionByZero => format!("an integer is divided by zero, {by}"),
-            Fault::NanOfNumbers { operands, component } => {
+            Fault::DivisionByZero => format!("integer division by zero, {by}"),
+            Fault::NanProduced { operands, component } => {
                 let component = component.map_or_else(String::new, |number| format!(" in component s{number:x}"));
-                format!("a NaN comes of {}{component}, {by}", numbers(operands, site.size))
+                format!("NaN produced from {}{component}, {by}", numbers(operands, site.size))
             }
         };
         format!("kernel '{kernel}': {what}")
     }
 
-    /// Where it goes.
-    fn place(&self, wrong: &Wrong<'_>) -> String {
-        let Wrong { kernel, site, address, bounds: (start, end), fault, .. } = *wrong;
-        let inside = |object: String| {
-            let (at, size) = (i128::from(address) - i128::from(start), i128::from(end) - i128::from(start));
-            let which = if matches!(fault, Fault::OutOfBounds) { format!(", which has {size} bytes") } else { String::new() };
-            format!("at byte {at} of {object}{which}")
-        };
-        let somewhere = || {
-            let which = if matches!(fault, Fault::OutOfBounds) { ", where no memory object is" } else { "" };
+    /// The object and the offset of an access.
+    fn place(&self, finding: &Finding<'_>) -> String {
+        let Finding { kernel, site, address, bounds, fault, .. } = *finding;
+        let unknown = || {
+            let which = if matches!(fault, Fault::OutOfBounds) { ", which is not in a memory object" } else { "" };
             format!("at address {address:#x}{which}")
+        };
+        let inside = |object: String| {
+            let Some(AddressRange { start, end }) = bounds else { return unknown() };
+            let (offset, size) = (i128::from(address) - i128::from(start), i128::from(end) - i128::from(start));
+            let which = if matches!(fault, Fault::OutOfBounds) { format!(", which has {size} bytes") } else { String::new() };
+            format!("at byte {offset} of {object}{which}")
         };
         match &site.object {
             _ if address < NULL_END => "through a null pointer".to_owned(),
-            Object::Argument(_) if end == 0 => somewhere(),
             Object::Argument(index) => {
-                let args = self.origin.get().and_then(|origin| origin.args.iter().find(|(name, _)| name == kernel));
-                let name = args.and_then(|(_, args)| args.get(*index as usize)).filter(|name| !name.is_empty());
+                let kernel = self.origin.get().and_then(|origin| origin.kernels.iter().find(|known| known.kernel == kernel));
+                let name = kernel.and_then(|kernel| kernel.args.get(*index as usize)).filter(|name| !name.is_empty());
                 inside(name.map_or_else(|| format!("argument {index}"), |name| format!("argument '{name}'")))
             }
             Object::Variable { name, space, .. } => {
@@ -197,12 +227,12 @@ impl Reports {
                 };
                 inside(if name.is_empty() { format!("a {space} variable") } else { format!("the {space} variable '{name}'") })
             }
-            Object::Any => somewhere(),
+            Object::Any => unknown(),
         }
     }
 }
 
-/// Numbers of so many bytes each, as one reads them.
+/// Lists numbers of a type of `size` bytes: `0, 1 and inf`.
 fn numbers(list: &[f64], size: u32) -> String {
     let shown: Vec<String> = list.iter().map(|&number| if size < 8 { (number as f32).to_string() } else { number.to_string() }).collect();
     match shown.as_slice() {
@@ -211,8 +241,7 @@ fn numbers(list: &[f64], size: u32) -> String {
     }
 }
 
-/// What an access is called.
-const fn name(access: Access) -> &'static str {
+const fn access_name(access: Access) -> &'static str {
     match access {
         Access::Load | Access::Copy => "load",
         Access::Store => "store",

@@ -1,175 +1,190 @@
-//! Who touched which byte last, and whether two accesses of different work-items may come in either order: data races.
+//! Shadow memory: the last accesses to each byte, to find data races.
 //!
-//! Of two accesses to one byte, one of which writes, one has to happen before the other (OpenCL API 3.0, 3.3.6: the memory consistency model). Within a group a barrier with the fence of that memory between them sees to it
-//! (an *epoch* lies between two such); else both sides have to synchronise: whoever came first by an atomic operation or a fence after its access, whoever comes second by one before.
-//! Which orders those have, and whether they meet in one atomic object, is not looked at: what programs do with flags and counters is taken for right, plain loads of them too.
+//! Of two accesses to one byte, at least one of them a store, one must happen before the other (OpenCL API 3.0, 3.3.6, memory
+//! consistency model). Within a group, a barrier with the fence of that memory orders them; an *epoch* is the time between two such
+//! barriers. Otherwise both sides must synchronise: the earlier work-item by an atomic operation or a fence after its access, the
+//! later one by one before its access. Memory orders are not considered, nor whether both use the same atomic object. So flags and
+//! counters count as correct synchronisation, even with plain loads.
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-/// Bytes that are kept track of together: those of one page.
+use crate::memory::address_range::AddressRange;
+
+/// Bytes of memory per shadow page.
 const PAGE: u64 = 256;
-/// Parts of a table, each locked by itself.
+/// Number of separately locked parts of the shared shadow memory.
 const SHARDS: usize = 64;
-/// Pages that are kept track of, of a launch: at 5 KiB each some 1.3 GiB.
-const MOST_PAGES: usize = 1 << 12;
+/// Maximum number of pages per shard. A page takes 5 KiB, so a launch takes 1.3 GiB at most.
+const MAX_PAGES: usize = 1 << 12;
 
 /// An access by a work-item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Visit {
-    /// The number of the group in the launch, and one more: 0 where nobody was.
+pub(super) struct AccessRecord {
+    /// Linear group id plus 1; 0 if there was no access.
     pub(super) group: u32,
     /// Linear local id.
     pub(super) item: u32,
-    /// How many barriers with fences for this memory the group had come to.
+    /// Number of barriers with a fence for this memory that the group had passed.
     pub(super) epoch: u32,
-    /// How often the work-item had synchronised.
-    pub(super) own: u32,
-    /// How often its group had.
-    pub(super) all: u32,
-    /// The number of the site.
+    /// Number of atomic operations and fences of the work-item.
+    pub(super) item_syncs: u32,
+    /// Number of atomic operations and fences of the group.
+    pub(super) group_syncs: u32,
+    /// Index of the access site.
     pub(super) site: u32,
-    /// Whether it is atomic, or volatile.
+    /// Whether the access is atomic or volatile.
     pub(super) atomic: bool,
 }
 
-impl Visit {
-    const fn is_of(&self, other: &Self) -> bool {
+impl AccessRecord {
+    const fn is_same_item(&self, other: &Self) -> bool {
         self.group == other.group && self.item == other.item
     }
 }
 
-/// What is known of a place: the last write, and the last reads of two work-items.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cell {
-    write: Visit,
-    reads: [Visit; 2],
+/// The bytes of an access.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AccessedBytes {
+    pub(super) range: AddressRange,
+    pub(super) writes: bool,
 }
 
-/// Says how often who came first has synchronised by now: the work-item and its group.
-pub(super) trait Syncs {
-    /// Of a work-item of the group that asks.
+/// The last accesses to a byte or a word: the last store, and the last loads of two work-items.
+#[derive(Clone, Copy, Debug, Default)]
+struct ShadowCell {
+    store: AccessRecord,
+    loads: [AccessRecord; 2],
+}
+
+/// The current counts of atomic operations and fences.
+pub(super) trait SyncCounts {
+    /// Those of a work-item of the running group.
     fn of_item(&self, item: u32) -> u32;
-    /// Of any group.
+    /// Those of any group.
     fn of_group(&self, group: u32) -> u32;
 }
 
-/// Whether an access races with one before it.
-fn races(before: &Visit, now: &Visit, syncs: &dyn Syncs) -> bool {
-    if before.group == 0 || before.is_of(now) || before.atomic && now.atomic {
+/// Whether an access races with an earlier one.
+fn races(earlier: &AccessRecord, now: &AccessRecord, syncs: &dyn SyncCounts) -> bool {
+    if earlier.group == 0 || earlier.is_same_item(now) || earlier.atomic && now.atomic {
         return false;
     }
-    if before.group != now.group {
-        return syncs.of_group(before.group) <= before.all || now.all == 0;
+    if earlier.group != now.group {
+        return syncs.of_group(earlier.group) <= earlier.group_syncs || now.group_syncs == 0;
     }
-    before.epoch == now.epoch && (syncs.of_item(before.item) <= before.own || now.own == 0)
+    earlier.epoch == now.epoch && (syncs.of_item(earlier.item) <= earlier.item_syncs || now.item_syncs == 0)
 }
 
-impl Cell {
-    /// Notes an access; the one that it races with.
-    fn visit(&mut self, now: &Visit, writes: bool, syncs: &dyn Syncs) -> Option<Visit> {
-        let mut found = Some(self.write).filter(|before| (writes || !before.atomic) && races(before, now, syncs));
+impl ShadowCell {
+    /// Records an access. Returns an earlier one that it races with.
+    fn record(&mut self, now: &AccessRecord, writes: bool, syncs: &dyn SyncCounts) -> Option<AccessRecord> {
+        let mut found = Some(self.store).filter(|earlier| (writes || !earlier.atomic) && races(earlier, now, syncs));
         if writes {
-            let read = || self.reads.iter().find(|before| !now.atomic && races(before, now, syncs)).copied();
-            found = found.or_else(read);
-            self.write = *now;
+            let load = || self.loads.iter().find(|earlier| !now.atomic && races(earlier, now, syncs)).copied();
+            found = found.or_else(load);
+            self.store = *now;
         } else {
-            if !self.reads[0].is_of(now) {
-                self.reads[1] = self.reads[0];
+            if !self.loads[0].is_same_item(now) {
+                self.loads[1] = self.loads[0];
             }
-            self.reads[0] = *now;
+            self.loads[0] = *now;
         }
         found
     }
 }
 
-/// The places of a page: words as long as nobody touches a part of one, then bytes.
+/// The cells of a page: one per word until an access covers a part of a word, then one per byte.
 #[derive(Debug)]
-struct Page {
-    /// Bytes of a place.
+struct ShadowPage {
+    /// Bytes per cell.
     width: u64,
-    cells: Vec<Cell>,
+    cells: Vec<ShadowCell>,
 }
 
-impl Page {
+impl ShadowPage {
     fn new() -> Self {
-        Self { width: 4, cells: vec![Cell::default(); (PAGE / 4) as usize] }
+        Self { width: 4, cells: vec![ShadowCell::default(); (PAGE / 4) as usize] }
     }
 
-    fn visit(&mut self, (start, end): (u64, u64), now: &Visit, writes: bool, syncs: &dyn Syncs) -> Option<Visit> {
+    /// Records an access to bytes of the page, whose range counts from its start.
+    fn record(&mut self, bytes: AccessedBytes, now: &AccessRecord, syncs: &dyn SyncCounts) -> Option<AccessRecord> {
+        let AddressRange { start, end } = bytes.range;
         if self.width > 1 && !(start.is_multiple_of(self.width) && end.is_multiple_of(self.width)) {
             let width = self.width as usize;
             self.cells = self.cells.iter().flat_map(|cell| std::iter::repeat_n(*cell, width)).collect();
             self.width = 1;
         }
-        let places = (start / self.width) as usize..(end / self.width) as usize;
-        self.cells.get_mut(places)?.iter_mut().fold(None, |found, cell| found.or(cell.visit(now, writes, syncs)))
+        let cells = (start / self.width) as usize..(end / self.width) as usize;
+        self.cells.get_mut(cells)?.iter_mut().fold(None, |found, cell| found.or(cell.record(now, bytes.writes, syncs)))
     }
 }
 
-/// The places of memory by address.
+/// Shadow pages by page number.
 #[derive(Debug, Default)]
-pub(super) struct Pages(FxHashMap<u64, Page>);
+pub(super) struct ShadowPages(FxHashMap<u64, ShadowPage>);
 
-impl Pages {
-    /// Notes an access to bytes; one that it races with. Beyond `most` pages nothing is noted.
-    pub(super) fn visit(
+impl ShadowPages {
+    /// Records an access. Returns an earlier one that it races with. Adds no more than `max_pages` pages; accesses to other pages
+    /// are not recorded.
+    pub(super) fn record(
         &mut self,
-        (address, size): (u64, u64),
-        now: &Visit,
-        writes: bool,
-        syncs: &dyn Syncs,
-        most: usize,
-    ) -> Option<Visit> {
-        let (mut at, end) = (address, address + size);
+        bytes: AccessedBytes,
+        now: &AccessRecord,
+        syncs: &dyn SyncCounts,
+        max_pages: usize,
+    ) -> Option<AccessRecord> {
         let mut found = None;
-        while at < end {
-            let (number, start) = (at / PAGE, at % PAGE);
-            let stop = (end - number * PAGE).min(PAGE);
-            if self.0.len() < most || self.0.contains_key(&number) {
-                let page = self.0.entry(number).or_insert_with(Page::new);
-                found = found.or(page.visit((start, stop), now, writes, syncs));
+        for (number, range) in pages(bytes.range) {
+            if self.0.len() < max_pages || self.0.contains_key(&number) {
+                let page = self.0.entry(number).or_insert_with(ShadowPage::new);
+                let range = AddressRange { start: range.start - number * PAGE, end: range.end - number * PAGE };
+                found = found.or(page.record(AccessedBytes { range, ..bytes }, now, syncs));
             }
-            at = (number + 1) * PAGE;
         }
         found
     }
 
-    /// Whether somebody has written each of some bytes last.
-    pub(super) fn has_written(&self, (address, size): (u64, u64), who: impl Fn(&Visit) -> bool) -> bool {
-        (address..address + size).all(|at| {
-            let page = self.0.get(&(at / PAGE));
-            let cell = page.and_then(|page| page.cells.get((at % PAGE / page.width) as usize));
-            cell.is_some_and(|cell| who(&cell.write))
+    /// Whether `by` accepts the last store to each of the bytes.
+    pub(super) fn is_written(&self, bytes: AddressRange, by: impl Fn(&AccessRecord) -> bool) -> bool {
+        (bytes.start..bytes.end).all(|address| {
+            let page = self.0.get(&(address / PAGE));
+            let cell = page.and_then(|page| page.cells.get((address % PAGE / page.width) as usize));
+            cell.is_some_and(|cell| by(&cell.store))
         })
     }
 
-    /// Forgets all.
+    /// Removes all records.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 }
 
-/// The places of the memory that all groups of a launch share.
-#[derive(Debug)]
-pub(super) struct Shared(Vec<Mutex<Pages>>);
+/// Splits a range at page boundaries: page numbers, each with its part of the range.
+fn pages(range: AddressRange) -> impl Iterator<Item = (u64, AddressRange)> {
+    let numbers = range.start / PAGE..range.end.div_ceil(PAGE);
+    let part = move |number: u64| {
+        let (first, end) = (number * PAGE, (number + 1) * PAGE);
+        (number, AddressRange { start: range.start.max(first), end: range.end.min(end) })
+    };
+    numbers.map(part).filter(|(_, part)| part.start < part.end)
+}
 
-impl Shared {
+/// The shadow pages of the memory that all groups of a launch share.
+#[derive(Debug)]
+pub(super) struct SharedShadow(Vec<Mutex<ShadowPages>>);
+
+impl SharedShadow {
     pub(super) fn new() -> Self {
         Self((0..SHARDS).map(|_| Mutex::default()).collect())
     }
 
-    /// As [`Pages::visit`]. An access is within one page or next to its end.
-    pub(super) fn visit(&self, bytes: (u64, u64), now: &Visit, writes: bool, syncs: &dyn Syncs) -> Option<Visit> {
-        let (address, end) = (bytes.0, bytes.0 + bytes.1);
+    /// As [`ShadowPages::record`].
+    pub(super) fn record(&self, bytes: AccessedBytes, now: &AccessRecord, syncs: &dyn SyncCounts) -> Option<AccessRecord> {
         let mut found = None;
-        let mut at = address;
-        while at < end {
-            let stop = (at / PAGE + 1) * PAGE;
-            let part = (at, end.min(stop) - at);
-            let shard = &self.0[(at / PAGE) as usize % SHARDS];
-            found = found.or(shard.lock().visit(part, now, writes, syncs, MOST_PAGES));
-            at = stop;
+        for (number, range) in pages(bytes.range) {
+            let shard = &self.0[number as usize % SHARDS];
+            found = found.or(shard.lock().record(AccessedBytes { range, ..bytes }, now, syncs, MAX_PAGES));
         }
         found
     }
@@ -177,12 +192,13 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pages, Syncs, Visit};
+    use super::{AccessRecord, AccessedBytes, ShadowPages, SyncCounts, pages};
+    use crate::memory::address_range::AddressRange;
 
-    /// So often each work-item, and each group, has synchronised.
+    /// The count of every work-item, and that of every group.
     struct Fixed(u32, u32);
 
-    impl Syncs for Fixed {
+    impl SyncCounts for Fixed {
         fn of_item(&self, _: u32) -> u32 {
             self.0
         }
@@ -194,58 +210,73 @@ mod tests {
 
     const NEVER: Fixed = Fixed(0, 0);
 
-    fn who(group: u32, item: u32, epoch: u32) -> Visit {
-        Visit { group, item, epoch, ..Visit::default() }
+    fn access(group: u32, item: u32, epoch: u32) -> AccessRecord {
+        AccessRecord { group, item, epoch, ..AccessRecord::default() }
+    }
+
+    /// `size` bytes.
+    fn bytes(start: u64, size: u64, writes: bool) -> AccessedBytes {
+        AccessedBytes { range: AddressRange { start, end: start + size }, writes }
     }
 
     #[test]
-    fn two_of_an_epoch_race_where_one_writes() {
-        let mut pages = Pages::default();
-        let mut visit = |at, size, visit: Visit, writes| pages.visit((at, size), &visit, writes, &NEVER, 16).map(|other| other.item);
-        assert_eq!(visit(1000, 4, who(1, 0, 0), true), None);
-        assert_eq!(visit(1000, 4, who(1, 0, 0), false), None);
-        assert_eq!(visit(1000, 4, who(1, 1, 0), false), Some(0));
-        // Behind a barrier.
-        assert_eq!(visit(1000, 4, who(1, 2, 1), false), None);
-        assert_eq!(visit(1000, 4, who(1, 3, 1), false), None);
-        assert_eq!(visit(1000, 4, who(1, 3, 1), true), Some(2));
-        // Barriers are a group's own.
-        assert_eq!(visit(1000, 4, who(2, 3, 2), true), Some(3));
-        // Beside each other.
-        assert_eq!(visit(1005, 1, who(1, 5, 1), true), None);
-        assert_eq!(visit(1004, 1, who(1, 4, 1), true), None);
-        assert_eq!(visit(1006, 2, who(1, 6, 1), true), None);
-        assert_eq!(visit(1000, 8, who(1, 7, 1), false), Some(3));
-        // Over the ends of pages.
-        assert_eq!(visit(1022, 4, who(1, 0, 1), true), None);
-        assert_eq!(visit(1024, 4, who(1, 1, 1), true), Some(0));
+    fn ranges_are_split_at_pages() {
+        let split =
+            |start, end| pages(AddressRange { start, end }).map(|(number, range)| (number, range.start, range.end)).collect::<Vec<_>>();
+        assert_eq!(split(255, 513), [(0, 255, 256), (1, 256, 512), (2, 512, 513)]);
+        assert_eq!(split(256, 512), [(1, 256, 512)]);
+        assert_eq!(split(300, 300), []);
     }
 
     #[test]
-    fn who_synchronises_does_not_race() {
-        let mut pages = Pages::default();
-        let first = who(1, 0, 0);
-        assert_eq!(pages.visit((64, 4), &first, true, &NEVER, 16), None);
-        let second = Visit { own: 1, all: 1, ..who(2, 0, 0) };
-        assert_eq!(pages.visit((64, 4), &second, false, &Fixed(1, 1), 16), None);
-        // By itself, after the other one's access only.
-        let third = Visit { own: 1, all: 1, ..who(3, 0, 0) };
-        assert_eq!(pages.visit((64, 4), &third, false, &NEVER, 16), Some(first));
-        let atomic = |group| Visit { atomic: true, ..who(group, 0, 0) };
-        assert_eq!(pages.visit((128, 4), &atomic(1), true, &NEVER, 16), None);
-        assert_eq!(pages.visit((128, 4), &atomic(2), true, &NEVER, 16), None);
-        assert_eq!(pages.visit((128, 4), &who(3, 0, 0), false, &NEVER, 16), None);
-        assert_eq!(pages.visit((128, 4), &atomic(2), true, &NEVER, 16), None);
-        assert_eq!(pages.visit((128, 4), &who(3, 0, 0), true, &NEVER, 16), Some(atomic(2)));
+    fn a_store_races_with_an_access_of_another_work_item_in_its_epoch() {
+        let mut shadow = ShadowPages::default();
+        let mut record =
+            |at, size, now: AccessRecord, writes| shadow.record(bytes(at, size, writes), &now, &NEVER, 16).map(|other| other.item);
+        assert_eq!(record(1000, 4, access(1, 0, 0), true), None);
+        assert_eq!(record(1000, 4, access(1, 0, 0), false), None);
+        assert_eq!(record(1000, 4, access(1, 1, 0), false), Some(0));
+        // After a barrier.
+        assert_eq!(record(1000, 4, access(1, 2, 1), false), None);
+        assert_eq!(record(1000, 4, access(1, 3, 1), false), None);
+        assert_eq!(record(1000, 4, access(1, 3, 1), true), Some(2));
+        // Barriers order accesses of one group only.
+        assert_eq!(record(1000, 4, access(2, 3, 2), true), Some(3));
+        // Adjacent bytes.
+        assert_eq!(record(1005, 1, access(1, 5, 1), true), None);
+        assert_eq!(record(1004, 1, access(1, 4, 1), true), None);
+        assert_eq!(record(1006, 2, access(1, 6, 1), true), None);
+        assert_eq!(record(1000, 8, access(1, 7, 1), false), Some(3));
+        // Across page boundaries.
+        assert_eq!(record(1022, 4, access(1, 0, 1), true), None);
+        assert_eq!(record(1024, 4, access(1, 1, 1), true), Some(0));
     }
 
     #[test]
-    fn no_more_is_kept_than_allowed() {
-        let mut pages = Pages::default();
+    fn synchronised_accesses_do_not_race() {
+        let mut shadow = ShadowPages::default();
+        let first = access(1, 0, 0);
+        assert_eq!(shadow.record(bytes(64, 4, true), &first, &NEVER, 16), None);
+        let second = AccessRecord { item_syncs: 1, group_syncs: 1, ..access(2, 0, 0) };
+        assert_eq!(shadow.record(bytes(64, 4, false), &second, &Fixed(1, 1), 16), None);
+        // Only the later access synchronises.
+        let third = AccessRecord { item_syncs: 1, group_syncs: 1, ..access(3, 0, 0) };
+        assert_eq!(shadow.record(bytes(64, 4, false), &third, &NEVER, 16), Some(first));
+        let atomic = |group| AccessRecord { atomic: true, ..access(group, 0, 0) };
+        assert_eq!(shadow.record(bytes(128, 4, true), &atomic(1), &NEVER, 16), None);
+        assert_eq!(shadow.record(bytes(128, 4, true), &atomic(2), &NEVER, 16), None);
+        assert_eq!(shadow.record(bytes(128, 4, false), &access(3, 0, 0), &NEVER, 16), None);
+        assert_eq!(shadow.record(bytes(128, 4, true), &atomic(2), &NEVER, 16), None);
+        assert_eq!(shadow.record(bytes(128, 4, true), &access(3, 0, 0), &NEVER, 16), Some(atomic(2)));
+    }
+
+    #[test]
+    fn the_number_of_pages_is_limited() {
+        let mut shadow = ShadowPages::default();
         for page in 0..10 {
-            assert_eq!(pages.visit((page * 256, 4), &who(1, 0, 0), true, &NEVER, 2), None);
+            assert_eq!(shadow.record(bytes(page * 256, 4, true), &access(1, 0, 0), &NEVER, 2), None);
         }
-        assert_eq!(pages.visit((256, 4), &who(1, 1, 0), true, &NEVER, 2), Some(who(1, 0, 0)));
-        assert_eq!(pages.visit((9 * 256, 4), &who(1, 1, 0), true, &NEVER, 2), None);
+        assert_eq!(shadow.record(bytes(256, 4, true), &access(1, 1, 0), &NEVER, 2), Some(access(1, 0, 0)));
+        assert_eq!(shadow.record(bytes(9 * 256, 4, true), &access(1, 1, 0), &NEVER, 2), None);
     }
 }

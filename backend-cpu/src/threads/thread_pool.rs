@@ -1,10 +1,11 @@
-//! The threads that run groups.
+//! The threads that run work-groups.
 //!
-//! There are as many as the process may use cores, the one that hands work out among them. They are started by the first work that is worth sharing. Work is a range of numbers, of which
-//! every thread takes the next few from one counter until none is left. A thread without work looks for some for a moment, and then sleeps; who hands work out wakes the first, and each wakes two
-//! more, so that many threads are awake soon.
+//! A pool has one thread per processor that the process may use, including the thread that shares the work. The workers start with
+//! the first job. A job is a range of indices; each thread repeatedly takes the next few indices from an atomic counter. An idle
+//! worker spins for a short time and then sleeps. The sharing thread wakes the first two workers, and each worker wakes two more
+//! (a binary tree), so that many threads wake quickly.
 //!
-//! Only one piece of work is shared at a time: a device runs one command after the other.
+//! There is one job at a time, as a device runs one command at a time.
 
 use std::fmt;
 use std::ops::Range;
@@ -17,53 +18,53 @@ use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, BackendResult};
 
 use crate::memory::arena::Arena;
-use crate::threads::affinity::{self, Cores};
+use crate::threads::affinity::{self, ComputeUnits};
 
-/// How long a thread looks for more work, or for the end of others' work, before it sleeps.
+/// Time that a thread spins for a new job, or for the end of its job, before it sleeps.
 const SPIN: Duration = Duration::from_micros(10);
-/// Ranges that each thread should get, so that all have work to the end.
+/// Number of ranges per thread of a job. Several ranges balance the load.
 const RANGES_PER_THREAD: u64 = 8;
 
-/// What is shared: parts by their numbers, in any order, on any threads at once.
+/// Work that is divided by indices. Indices run in any order, on any threads, concurrently.
 pub(crate) trait Work: Send + Sync + 'static {
-    /// Runs parts; `false` where there is no memory for that, and then none was run. Does not panic.
-    fn run(&self, parts: Range<u64>, arena: &mut Arena) -> bool;
+    /// Runs a range of indices. Returns `false` if there is not enough memory; then no index has run. Must not panic.
+    fn run(&self, indices: Range<u64>, arena: &mut Arena) -> bool;
 }
 
-/// Work while it is shared.
+/// Work that threads share.
 struct Job {
     work: Arc<dyn Work>,
     end: u64,
-    /// Parts of a range.
+    /// Indices per range.
     grain: u64,
-    /// The first part that nobody has taken.
+    /// The first index that no thread has taken.
     next: AtomicU64,
-    /// Parts that are not done.
-    left: AtomicU64,
+    /// Number of indices that have not run.
+    remaining: AtomicU64,
     failed: AtomicBool,
-    /// Who waits for the end, and whether he sleeps.
+    /// The thread that waits for the end.
     owner: Thread,
     owner_sleeps: AtomicBool,
 }
 
 impl Job {
-    fn new(work: Arc<dyn Work>, parts: Range<u64>, threads: usize) -> Self {
-        let count = parts.end - parts.start;
+    fn new(work: Arc<dyn Work>, indices: Range<u64>, threads: usize) -> Self {
+        let count = indices.end - indices.start;
         Self {
             work,
-            end: parts.end,
+            end: indices.end,
             grain: (count / (RANGES_PER_THREAD * threads as u64)).max(1),
-            next: AtomicU64::new(parts.start),
-            left: AtomicU64::new(count),
+            next: AtomicU64::new(indices.start),
+            remaining: AtomicU64::new(count),
             failed: AtomicBool::new(false),
             owner: thread::current(),
             owner_sleeps: AtomicBool::new(false),
         }
     }
 
-    /// Ranges that it has at most.
+    /// Maximum number of ranges.
     fn ranges(&self) -> u64 {
-        self.left.load(Ordering::Relaxed).div_ceil(self.grain)
+        self.remaining.load(Ordering::Relaxed).div_ceil(self.grain)
     }
 
     /// Runs ranges until none is left.
@@ -75,21 +76,21 @@ impl Job {
             }
             let range = first..first.saturating_add(self.grain).min(self.end);
             let count = range.end - range.start;
-            // Who sees that all is done sees what was done.
+            // The sequentially consistent decrement of `remaining` makes the effects of the work visible to the owner.
             if !self.failed.load(Ordering::Relaxed) && !self.work.run(range, arena) {
                 self.failed.store(true, Ordering::Relaxed);
             }
-            if self.left.fetch_sub(count, Ordering::SeqCst) == count && self.owner_sleeps.load(Ordering::SeqCst) {
+            if self.remaining.fetch_sub(count, Ordering::SeqCst) == count && self.owner_sleeps.load(Ordering::SeqCst) {
                 self.owner.unpark();
             }
         }
     }
 
     fn is_done(&self) -> bool {
-        self.left.load(Ordering::SeqCst) == 0
+        self.remaining.load(Ordering::SeqCst) == 0
     }
 
-    /// Waits until all parts are done, whoever runs them.
+    /// Waits until every index has run.
     fn wait(&self) {
         if spin_until(|| self.is_done()) {
             return;
@@ -101,31 +102,31 @@ impl Job {
     }
 }
 
-/// Looks for a moment whether something has happened.
-fn spin_until(happened: impl Fn() -> bool) -> bool {
+/// Spins until a condition holds, for `SPIN` at most. Returns whether it holds.
+fn spin_until(condition: impl Fn() -> bool) -> bool {
     let mut begin = None;
     loop {
         for _ in 0..32 {
-            if happened() {
+            if condition() {
                 return true;
             }
             std::hint::spin_loop();
         }
         if begin.get_or_insert_with(Instant::now).elapsed() >= SPIN {
-            return happened();
+            return condition();
         }
     }
 }
 
-/// A worker, as others see it.
+/// The state of a worker that other threads access.
 #[derive(Default)]
-struct Seat {
-    /// Set once it runs.
+struct WorkerSlot {
+    /// Set by the worker when it starts.
     thread: OnceLock<Thread>,
     sleeps: AtomicBool,
 }
 
-impl Seat {
+impl WorkerSlot {
     fn wake(&self) {
         if self.sleeps.swap(false, Ordering::SeqCst)
             && let Some(thread) = self.thread.get()
@@ -135,46 +136,46 @@ impl Seat {
     }
 }
 
-/// What all threads see.
+/// The state that all threads share.
 struct Shared {
-    seats: Vec<Seat>,
-    /// How often work was handed out.
-    turn: AtomicU64,
-    /// Workers that the work of this turn is worth.
+    slots: Vec<WorkerSlot>,
+    /// Number of jobs up to now.
+    generation: AtomicU64,
+    /// Number of workers that the current job can use.
     wanted: AtomicUsize,
     job: Mutex<Option<Arc<Job>>>,
     ending: AtomicBool,
 }
 
 impl Shared {
-    /// Wakes the workers from a number on that are woken by the one before: two at most.
+    /// Wakes the workers `first` and `first + 1`, if the job can use them.
     fn wake_two(&self, first: usize) {
-        let end = (first + 2).min(self.wanted.load(Ordering::Relaxed)).min(self.seats.len());
-        for seat in self.seats.get(first..end).unwrap_or_default() {
-            seat.wake();
+        let end = (first + 2).min(self.wanted.load(Ordering::Relaxed)).min(self.slots.len());
+        for slot in self.slots.get(first..end).unwrap_or_default() {
+            slot.wake();
         }
     }
 
-    /// What a worker does.
+    /// The main function of a worker.
     fn serve(&self, number: usize) {
-        let Some(seat) = self.seats.get(number) else { return };
-        let _ = seat.thread.set(thread::current());
+        let Some(slot) = self.slots.get(number) else { return };
+        let _ = slot.thread.set(thread::current());
         let mut arena = Arena::default();
-        // One less than the first turn that it may see: work may have been handed out before it ran.
+        // The first job has generation 1, and may exist before the worker starts.
         let mut seen = 0;
         loop {
-            let has_turn = || self.turn.load(Ordering::SeqCst) != seen || self.ending.load(Ordering::SeqCst);
-            if !spin_until(has_turn) {
-                seat.sleeps.store(true, Ordering::SeqCst);
-                while !has_turn() {
+            let has_work = || self.generation.load(Ordering::SeqCst) != seen || self.ending.load(Ordering::SeqCst);
+            if !spin_until(has_work) {
+                slot.sleeps.store(true, Ordering::SeqCst);
+                while !has_work() {
                     thread::park();
                 }
-                seat.sleeps.store(false, Ordering::SeqCst);
+                slot.sleeps.store(false, Ordering::SeqCst);
             }
             if self.ending.load(Ordering::SeqCst) {
                 return;
             }
-            seen = self.turn.load(Ordering::SeqCst);
+            seen = self.generation.load(Ordering::SeqCst);
             self.wake_two(2 * number + 2);
             let job = self.job.lock().clone();
             if let Some(job) = job {
@@ -184,35 +185,40 @@ impl Shared {
     }
 }
 
-/// The threads of a device.
-pub(crate) struct Pool {
-    /// With the one that hands work out.
+/// The thread pool of a device.
+pub(crate) struct ThreadPool {
+    /// Number of threads, including the one that shares the work.
     threads: usize,
-    /// What the workers keep to.
-    cores: Option<Cores>,
+    /// The processors that workers are bound to.
+    units: Option<ComputeUnits>,
     shared: Arc<Shared>,
     start: Once,
     running: AtomicUsize,
-    /// Arenas of threads that hand work out.
+    /// Arenas of threads outside of the pool.
     arenas: Mutex<Vec<Arena>>,
 }
 
-impl fmt::Debug for Pool {
+impl fmt::Debug for ThreadPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").field("threads", &self.threads).finish_non_exhaustive()
+        f.debug_struct("ThreadPool").field("threads", &self.threads).finish_non_exhaustive()
     }
 }
 
-impl Pool {
-    /// Of so many threads, the one that hands work out among them. None is started yet; those that are keep to processors.
-    pub(crate) fn new(threads: usize, cores: Option<Cores>) -> Self {
-        // One at least, which runs what does not fit the stack of a thread of the application's.
-        let seats = (0..threads.saturating_sub(1).max(1)).map(|_| Seat::default()).collect();
-        let shared =
-            Shared { seats, turn: AtomicU64::new(0), wanted: AtomicUsize::new(0), job: Mutex::new(None), ending: AtomicBool::new(false) };
+impl ThreadPool {
+    /// A pool of `threads` threads, including the one that shares the work. Workers start later, bound to `units`.
+    pub(crate) fn new(threads: usize, units: Option<ComputeUnits>) -> Self {
+        // At least one worker, for kernels that need more stack than a thread of the application has.
+        let slots = (0..threads.saturating_sub(1).max(1)).map(|_| WorkerSlot::default()).collect();
+        let shared = Shared {
+            slots,
+            generation: AtomicU64::new(0),
+            wanted: AtomicUsize::new(0),
+            job: Mutex::new(None),
+            ending: AtomicBool::new(false),
+        };
         Self {
             threads: threads.max(1),
-            cores,
+            units,
             shared: Arc::new(shared),
             start: Once::new(),
             running: AtomicUsize::new(0),
@@ -220,12 +226,12 @@ impl Pool {
         }
     }
 
-    /// Threads that run groups at a time.
+    /// Maximum number of threads that run a job.
     pub(crate) const fn threads(&self) -> usize {
         self.threads
     }
 
-    /// Lends an arena to a thread that is none of the pool's.
+    /// Calls `f` with an arena, on a thread outside of the pool.
     pub(crate) fn with_arena<T>(&self, f: impl FnOnce(&mut Arena) -> T) -> T {
         let mut arena = self.arenas.lock().pop().unwrap_or_default();
         let result = f(&mut arena);
@@ -233,29 +239,36 @@ impl Pool {
         result
     }
 
-    /// Runs parts of work in the calling thread.
-    pub(crate) fn run_alone(&self, work: &dyn Work, parts: Range<u64>) -> BackendResult<()> {
-        self.with_arena(|arena| if work.run(parts, arena) { Ok(()) } else { Err(BackendError::OutOfHostMemory) })
+    /// Runs indices on the calling thread.
+    ///
+    /// # Errors
+    /// If there is not enough memory.
+    pub(crate) fn run_alone(&self, work: &dyn Work, indices: Range<u64>) -> BackendResult<()> {
+        self.with_arena(|arena| if work.run(indices, arena) { Ok(()) } else { Err(BackendError::OutOfHostMemory) })
     }
 
-    /// Runs parts of work on all threads, and on the calling one if it `takes_part`; returns when all are done. Only one thread may hand work out at a time.
-    pub(crate) fn share(&self, work: Arc<dyn Work>, parts: Range<u64>, takes_part: bool) -> BackendResult<()> {
-        if parts.is_empty() {
+    /// Runs indices on the workers, and on the calling thread if it `takes_part`. Returns when every index has run. Only one thread
+    /// may share work at a time.
+    ///
+    /// # Errors
+    /// If there is not enough memory, or no thread that may run the work.
+    pub(crate) fn share(&self, work: Arc<dyn Work>, indices: Range<u64>, takes_part: bool) -> BackendResult<()> {
+        if indices.is_empty() {
             return Ok(());
         }
         if self.workers() == 0 {
             return if takes_part {
-                self.run_alone(&*work, parts)
+                self.run_alone(&*work, indices)
             } else {
-                Err(BackendError::Other("the host has no threads to give".to_owned()))
+                Err(BackendError::Other("the system refused to create a thread".to_owned()))
             };
         }
-        let job = Arc::new(Job::new(work, parts, self.threads));
+        let job = Arc::new(Job::new(work, indices, self.threads));
         let others = job.ranges().saturating_sub(u64::from(takes_part));
         let shared = &self.shared;
         *shared.job.lock() = Some(Arc::clone(&job));
         shared.wanted.store(usize::try_from(others).unwrap_or(usize::MAX), Ordering::Relaxed);
-        shared.turn.fetch_add(1, Ordering::SeqCst);
+        shared.generation.fetch_add(1, Ordering::SeqCst);
         shared.wake_two(0);
         if takes_part {
             self.with_arena(|arena| job.run(arena));
@@ -265,13 +278,13 @@ impl Pool {
         if job.failed.load(Ordering::Relaxed) { Err(BackendError::OutOfHostMemory) } else { Ok(()) }
     }
 
-    /// Starts the workers, if that was not done; how many there are.
+    /// Starts the workers on the first call. Returns their number.
     fn workers(&self) -> usize {
         self.start.call_once(|| {
-            for number in 0..self.shared.seats.len() {
+            for number in 0..self.shared.slots.len() {
                 let shared = Arc::clone(&self.shared);
-                if let Err(error) = affinity::spawn("wgcl-cpu", self.cores.as_ref(), move || shared.serve(number)) {
-                    tracing::warn!("{number} threads instead of {}: {error}", self.shared.seats.len());
+                if let Err(error) = affinity::spawn("wgcl-cpu", self.units.as_ref(), move || shared.serve(number)) {
+                    tracing::warn!("cannot create worker thread {number} of {}: {error}", self.shared.slots.len());
                     break;
                 }
                 self.running.store(number + 1, Ordering::Relaxed);
@@ -281,12 +294,12 @@ impl Pool {
     }
 }
 
-impl Drop for Pool {
+impl Drop for ThreadPool {
     fn drop(&mut self) {
         self.shared.ending.store(true, Ordering::SeqCst);
-        self.shared.seats.iter().for_each(|seat| {
-            seat.sleeps.store(false, Ordering::SeqCst);
-            if let Some(thread) = seat.thread.get() {
+        self.shared.slots.iter().for_each(|slot| {
+            slot.sleeps.store(false, Ordering::SeqCst);
+            if let Some(thread) = slot.thread.get() {
                 thread.unpark();
             }
         });
@@ -305,12 +318,12 @@ mod tests {
     use parking_lot::Mutex;
     use wgcl_api::backend::BackendError;
 
-    use super::{Pool, Work};
+    use super::{ThreadPool, Work};
     use crate::memory::arena::Arena;
 
-    /// Counts how often each part was run, and by whom.
+    /// Counts the runs of each index, and records the threads.
     struct Counter {
-        parts: Vec<AtomicU32>,
+        indices: Vec<AtomicU32>,
         threads: Mutex<BTreeSet<String>>,
         pause: Duration,
     }
@@ -320,37 +333,37 @@ mod tests {
     }
 
     impl Counter {
-        fn new(parts: usize, pause: Duration) -> Arc<Self> {
-            Arc::new(Self { parts: (0..parts).map(|_| AtomicU32::new(0)).collect(), threads: Mutex::default(), pause })
+        fn new(indices: usize, pause: Duration) -> Arc<Self> {
+            Arc::new(Self { indices: (0..indices).map(|_| AtomicU32::new(0)).collect(), threads: Mutex::default(), pause })
         }
 
         fn counts(&self) -> BTreeSet<u32> {
-            self.parts.iter().map(|part| part.load(Ordering::Relaxed)).collect()
+            self.indices.iter().map(|index| index.load(Ordering::Relaxed)).collect()
         }
     }
 
     impl Work for Counter {
-        fn run(&self, parts: Range<u64>, arena: &mut Arena) -> bool {
+        fn run(&self, indices: Range<u64>, arena: &mut Arena) -> bool {
             assert!(arena.reserve(1000).is_some());
             self.threads.lock().insert(name(thread::current().id()));
             thread::sleep(self.pause);
-            parts.for_each(|part| {
-                self.parts[part as usize].fetch_add(1, Ordering::Relaxed);
+            indices.for_each(|index| {
+                self.indices[index as usize].fetch_add(1, Ordering::Relaxed);
             });
             true
         }
     }
 
     #[test]
-    fn every_part_is_run_once_however_many_threads_there_are() {
+    fn every_index_runs_once_for_any_number_of_threads() {
         for threads in [1, 2, 3, 7, 40] {
-            let pool = Pool::new(threads, None);
-            for parts in [1, 2, 10, 1000, 4099] {
+            let pool = ThreadPool::new(threads, None);
+            for indices in [1, 2, 10, 1000, 4099] {
                 for takes_part in [true, false] {
-                    let work = Counter::new(parts, Duration::ZERO);
+                    let work = Counter::new(indices, Duration::ZERO);
                     let dynamic: Arc<dyn Work> = work.clone();
-                    assert_eq!(pool.share(dynamic, 0..parts as u64, takes_part), Ok(()));
-                    assert_eq!(work.counts(), [1].into(), "{parts} parts, {threads} threads");
+                    assert_eq!(pool.share(dynamic, 0..indices as u64, takes_part), Ok(()));
+                    assert_eq!(work.counts(), [1].into(), "{indices} indices, {threads} threads");
                 }
             }
         }
@@ -358,17 +371,17 @@ mod tests {
 
     #[test]
     fn many_short_jobs_follow_each_other() {
-        let pool = Pool::new(4, None);
+        let pool = ThreadPool::new(4, None);
         let work = Counter::new(16, Duration::ZERO);
-        for turn in 1..=2000 {
+        for generation in 1..=2000 {
             assert_eq!(pool.share(work.clone(), 0..16, true), Ok(()));
-            assert_eq!(work.counts(), [turn].into());
+            assert_eq!(work.counts(), [generation].into());
         }
     }
 
     #[test]
-    fn all_threads_work_and_no_others() {
-        let pool = Pool::new(3, None);
+    fn exactly_the_requested_threads_run_the_work() {
+        let pool = ThreadPool::new(3, None);
         let work = Counter::new(60, Duration::from_millis(2));
         assert_eq!(pool.share(work.clone(), 0..60, true), Ok(()));
         let own = name(thread::current().id());
@@ -381,8 +394,8 @@ mod tests {
     }
 
     #[test]
-    fn parts_may_begin_anywhere() {
-        let pool = Pool::new(2, None);
+    fn ranges_may_start_at_any_index() {
+        let pool = ThreadPool::new(2, None);
         let work = Counter::new(100, Duration::ZERO);
         assert_eq!(pool.run_alone(&*work, 0..30), Ok(()));
         assert_eq!(pool.share(work.clone(), 30..100, true), Ok(()));
@@ -390,22 +403,22 @@ mod tests {
         assert_eq!(work.counts(), [1].into());
     }
 
-    /// There is no memory for the later parts.
-    struct Poor;
+    /// Has not enough memory for indices from 50 on.
+    struct OutOfMemory;
 
-    impl Work for Poor {
-        fn run(&self, parts: Range<u64>, _: &mut Arena) -> bool {
-            parts.start < 50
+    impl Work for OutOfMemory {
+        fn run(&self, indices: Range<u64>, _: &mut Arena) -> bool {
+            indices.start < 50
         }
     }
 
     #[test]
-    fn lack_of_memory_is_told_and_ends_the_work() {
-        let pool = Pool::new(3, None);
+    fn lack_of_memory_is_an_error_and_ends_the_job() {
+        let pool = ThreadPool::new(3, None);
         for takes_part in [true, false] {
-            assert_eq!(pool.share(Arc::new(Poor), 0..100, takes_part), Err(BackendError::OutOfHostMemory));
-            assert_eq!(pool.share(Arc::new(Poor), 0..40, takes_part), Ok(()));
+            assert_eq!(pool.share(Arc::new(OutOfMemory), 0..100, takes_part), Err(BackendError::OutOfHostMemory));
+            assert_eq!(pool.share(Arc::new(OutOfMemory), 0..40, takes_part), Ok(()));
         }
-        assert_eq!(pool.run_alone(&Poor, 60..61), Err(BackendError::OutOfHostMemory));
+        assert_eq!(pool.run_alone(&OutOfMemory, 60..61), Err(BackendError::OutOfHostMemory));
     }
 }

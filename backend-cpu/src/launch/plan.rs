@@ -1,0 +1,68 @@
+//! The launch plan: regions and variant keys, computed once when a launch is enqueued.
+//!
+//! The plan travels with the command. The background compilation at enqueue and the execution later read the same plan, so
+//! they cannot disagree about the code that a launch needs.
+
+use smallvec::SmallVec;
+use wgcl_api::backend::{BackendError, BackendResult, Launch};
+
+use crate::ndrange::{self, Grouping, Region, RegionList};
+use crate::program::key::VariantKey;
+use crate::program::{CpuProgram, Regroup};
+
+/// Facts about the device that a plan depends on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlanContext {
+    /// Threads that run work-groups.
+    pub(crate) threads: usize,
+    /// Whether the device has memory objects that need 64-bit offsets.
+    pub(crate) large_objects: bool,
+}
+
+/// A region, and the kernel variant that runs it.
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedRegion {
+    pub(crate) region: Region,
+    pub(crate) key: VariantKey,
+}
+
+/// What is known about a launch before any code runs.
+#[derive(Clone, Debug)]
+pub(crate) struct LaunchPlan {
+    pub(crate) num_groups: [u32; 3],
+    pub(crate) global_size: [u32; 3],
+    pub(crate) global_offset: [u32; 3],
+    pub(crate) regions: SmallVec<[PlannedRegion; 1]>,
+}
+
+impl LaunchPlan {
+    /// Plans a launch.
+    ///
+    /// # Errors
+    /// If the launch does not fit its kernel.
+    pub(crate) fn new(launch: &Launch, context: PlanContext) -> BackendResult<Self> {
+        let program = program_of(launch)?;
+        let kernel = program.code.kernel(&launch.kernel)?;
+        let style = program.code.machine().style;
+        // A regrouped kernel would report group ids that the application does not know.
+        let is_free = kernel.can_regroup() && !style.checked;
+        let grouping = if is_free { Grouping::Free { threads: context.threads } } else { Grouping::Requested };
+        let RegionList { num_groups, regions } = ndrange::split(launch, grouping)?;
+        let common = VariantKey::of_launch(launch, kernel.params(), style, context.large_objects)?;
+        let planned = |region: Region| PlannedRegion { region, key: common.clone().with_region(&region) };
+        Ok(Self {
+            num_groups,
+            global_size: ndrange::to_u32("global size", launch.global_size)?,
+            global_offset: ndrange::to_u32("global offset", launch.global_offset)?,
+            regions: regions.into_iter().map(planned).collect(),
+        })
+    }
+}
+
+/// The program of a launch.
+///
+/// # Errors
+/// If it belongs to another backend.
+pub(crate) fn program_of(launch: &Launch) -> BackendResult<&CpuProgram> {
+    launch.program.as_any().downcast_ref().ok_or_else(|| BackendError::Other("the program belongs to another backend".to_owned()))
+}
