@@ -77,21 +77,33 @@ fn key(line: &Line) -> String {
 
 pub fn write(lines: &[Line], device: &str, formats: &[Format]) -> std::io::Result<()> {
     let mut text = format!(
-        "# Accuracy of the mathematical functions\n\n\
-         The largest errors seen, in units in the last place of the exact result (OpenCL C 7.4), and at which arguments. The functions ran on\n\
-         {device}; their arguments are random over all exponents, edges, and dense where a function is difficult; for half, all there are.\n\
-         The reference is MPFR. `icd/tests/accuracy` makes and checks this table and fails where a bound of the specification is exceeded or a special\n\
-         value is wrong:\n\n\
-         ```\n\
-         cargo test --release -p wgcl --test accuracy                  # ten thousands of arguments a function\n\
-         WGCL_ACCURACY_COUNT=1000000 cargo test ... --test accuracy    # so many\n\
+        "# Accuracy of the mathematical functions\n\
+         \n\
+         The largest measured errors, in units in the last place (ULP) of the exact result (OpenCL C \
+         7.4), and the arguments where they occur.\n\
+         \n\
+         - Device: {device}.\n\
+         - Reference: MPFR.\n\
+         - Arguments: random numbers over all exponents, edge cases, and dense ranges where a function \
+         is difficult; for half, all values.\n\
+         - *bound* is the limit of the specification. `lgamma` and the `native_` functions have none. \
+         The bounds of `lgamma` are wgcl's own; for negative arguments, they are relative to the largest \
+         of 1, the result, and `lgamma` of the magnitude.\n\
+         - *relaxed* is the error of the same arguments with `-cl-fast-relaxed-math`, within its bounds \
+         and domains.\n\
+         - Native functions are measured where arguments and results are normal numbers; `native_sin`, \
+         `native_cos` and `native_tan` in [-pi, pi].\n\
+         \n\
+         `icd/tests/accuracy` measures these errors and writes this page. The test fails if an error \
+         exceeds its bound, or if a special value is wrong.\n\
+         \n\
+         ```sh\n\
+         cargo test --release -p wgcl --test accuracy                  # tens of thousands of arguments \
+         per function\n\
+         WGCL_ACCURACY_COUNT=1000000 cargo test ... --test accuracy    # this number of arguments\n\
          WGCL_ACCURACY=sin,cos cargo test ... --test accuracy          # these functions only\n\
          WGCL_BLESS=1 cargo test ... --test accuracy                   # writes this page\n\
-         ```\n\n\
-         *Relaxed* is what the same arguments give with `-cl-fast-relaxed-math`, within its bounds and domains. The specification leaves `lgamma` and\n\
-         the `native_` functions open; the bounds of `lgamma` are wgcl's own, for negative arguments in units of the largest of 1, the\n\
-         result and `lgamma` of the magnitude. Native functions are measured where arguments and results are normal numbers, `native_sin`, `native_cos` and\n\
-         `native_tan` in [-pi, pi], and errors marked as absolute are so.\n"
+         ```\n"
     );
     for format in formats {
         // Writing to a string cannot fail.
