@@ -1,4 +1,4 @@
-//! Which adapters become OpenCL devices, and in which order.
+//! Lists the adapters that become OpenCL devices, in the order of the devices.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,44 +7,34 @@ use rustc_hash::FxHashSet;
 use wgcl_api::backend::{Backend, Device, DeviceKind};
 
 use crate::adapter::properties;
+use crate::adapter::settings::Settings;
 use crate::device::WgpuDevice;
 use crate::host::process_exit;
-use crate::vulkan::hal;
+#[cfg(not(any(windows, target_vendor = "apple")))]
+use crate::vulkan::hal_adapter;
 
-/// What can be chosen about the backend.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Settings {
-    /// Use nothing below wgpu's portable interface: no host addresses, no SPIR-V passthrough, staged transfers. What Metal and DX12 get; a way
-    /// to test those paths on Vulkan.
-    pub portable: bool,
-    /// Treat every device as one with memory of its own: staged transfers even where the host could see the memory.
-    pub discrete: bool,
-    /// Never write such a device's memory through the bus directly: what devices get whose memory the host does not see.
-    pub staged: bool,
-}
-
-/// All devices that wgpu reaches by one kind of drivers.
+/// The devices of one set of drivers.
 #[derive(Debug, Default)]
 pub struct WgpuBackend {
     settings: Settings,
-    /// OpenGL ES 3.1, and not what the system has rather.
+    /// OpenGL ES 3.1 instead of the system's main API.
     gl: bool,
 }
 
 impl WgpuBackend {
-    /// Vulkan's, Metal's and Direct3D's, with the settings given. Touches no driver.
+    /// Devices of Vulkan, Metal and Direct3D. Loads no driver.
     #[must_use]
     pub const fn new(settings: Settings) -> Self {
         Self { settings, gl: false }
     }
 
-    /// Those of OpenGL ES, through EGL and without a window: for GPUs that have nothing else. Touches no driver.
+    /// Devices of OpenGL ES, through EGL without a window, for GPUs that have no other driver. Loads no driver.
     #[must_use]
     pub const fn gl(settings: Settings) -> Self {
         Self { settings, gl: true }
     }
 
-    /// The devices, GPUs first; empty where there is no driver.
+    /// The devices, GPUs first. Empty if there is no driver.
     #[must_use]
     pub fn open_devices(&self) -> Vec<Arc<WgpuDevice>> {
         let backends = if self.gl { wgpu::Backends::GL } else { wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12 };
@@ -52,24 +42,15 @@ impl WgpuBackend {
         descriptor.backends = backends;
         descriptor.flags = wgpu::InstanceFlags::empty();
         let begin = Instant::now();
-        // Elsewhere than on Windows and Apple's systems Vulkan is all there is, but for OpenGL ES.
-        let (instance, mut adapters) = if self.gl || cfg!(any(windows, target_vendor = "apple")) {
-            let instance = wgpu::Instance::new(descriptor);
-            let adapters = pollster::block_on(instance.enumerate_adapters(backends));
-            (instance, adapters)
-        } else {
-            let Some(instance) = hal::instance(&descriptor) else { return Vec::new() };
-            let adapters = hal::adapters(&instance);
-            (instance, adapters)
-        };
-        tracing::debug!("{} adapters after {:?}", adapters.len(), begin.elapsed());
-        // A driver stays loaded: it must not be unloaded by one thread while another runs its exit handlers.
+        let Some((instance, mut adapters)) = self.list(descriptor) else { return Vec::new() };
+        tracing::debug!("{} adapters listed in {:?}", adapters.len(), begin.elapsed());
+        // The driver stays loaded. One thread must not unload it while another runs its exit handlers.
         process_exit::leak(instance.clone());
         adapters.retain(|adapter| {
             let flags = adapter.get_downlevel_capabilities().flags;
             flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS) && adapter.limits().max_storage_buffers_per_shader_stage >= 4
         });
-        // One GPU may be offered by two drivers or two APIs: the first in this order stays.
+        // Two drivers or two APIs may list the same GPU. The first in this order is used.
         adapters.sort_by_key(|adapter| {
             let info = adapter.get_info();
             (properties::kind(info.device_type), api_rank(info.backend))
@@ -84,13 +65,39 @@ impl WgpuBackend {
     }
 }
 
+impl WgpuBackend {
+    /// The instance and its adapters. `None` if there is no driver.
+    #[cfg(any(windows, target_vendor = "apple"))]
+    fn list(&self, descriptor: wgpu::InstanceDescriptor) -> Option<(wgpu::Instance, Vec<wgpu::Adapter>)> {
+        Some(list_by_wgpu(descriptor))
+    }
+
+    /// The instance and its adapters. `None` if there is no driver. Only Vulkan and OpenGL ES exist on these systems.
+    #[cfg(not(any(windows, target_vendor = "apple")))]
+    fn list(&self, descriptor: wgpu::InstanceDescriptor) -> Option<(wgpu::Instance, Vec<wgpu::Adapter>)> {
+        if self.gl {
+            return Some(list_by_wgpu(descriptor));
+        }
+        let instance = hal_adapter::instance(&descriptor)?;
+        let adapters = hal_adapter::adapters(&instance);
+        Some((instance, adapters))
+    }
+}
+
+fn list_by_wgpu(descriptor: wgpu::InstanceDescriptor) -> (wgpu::Instance, Vec<wgpu::Adapter>) {
+    let backends = descriptor.backends;
+    let instance = wgpu::Instance::new(descriptor);
+    let adapters = pollster::block_on(instance.enumerate_adapters(backends));
+    (instance, adapters)
+}
+
 impl Backend for WgpuBackend {
     fn devices(&self) -> Vec<Arc<dyn Device>> {
         self.open_devices().into_iter().map(|device| device as Arc<dyn Device>).collect()
     }
 }
 
-/// Vulkan first: it is the one whose SPIR-V is ours.
+/// Vulkan comes first, as it takes the compiler's SPIR-V.
 const fn api_rank(backend: wgpu::Backend) -> u8 {
     match backend {
         wgpu::Backend::Vulkan => 0,
@@ -100,5 +107,5 @@ const fn api_rank(backend: wgpu::Backend) -> u8 {
     }
 }
 
-/// The order of kinds is the order of devices.
+/// Devices are sorted by the order of this enum.
 const _: () = assert!((DeviceKind::DiscreteGpu as u8) < (DeviceKind::Cpu as u8));

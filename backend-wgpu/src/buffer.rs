@@ -1,24 +1,26 @@
-//! A buffer and its two handles.
+//! A buffer with its wgpu handle and its Vulkan handle.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ash::vk;
 
-/// A buffer, as wgpu and the layer below know it.
+/// Offsets and sizes of Vulkan's and wgpu's copy commands are multiples of this.
+pub(crate) const WORD: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
+
 #[derive(Debug)]
 pub(crate) struct Buffer {
     pub(crate) wgpu: wgpu::Buffer,
     /// Null where there is no [`Gpu::vulkan_queue`](crate::gpu::open_device::Gpu::vulkan_queue).
     pub(crate) handle: vk::Buffer,
-    /// Where shaders find it; 0 where they cannot.
+    /// The address for shaders; 0 if there is none.
     pub(crate) address: u64,
-    /// Tells it from all that were made before, whose handle it may have.
+    /// Unique. A new buffer may get the Vulkan handle of a destroyed one.
     pub(crate) id: u64,
-    /// Whether the host, or somebody else, reads it where it lies: what commands write there is made visible to them.
+    /// The host, or another API, reads the buffer in place. A barrier makes the writes of commands visible to it.
     pub(crate) host_visible: bool,
 }
 
-/// A buffer that a command uses.
+/// One use of a buffer by a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Use {
     pub(crate) buffer: vk::Buffer,
@@ -33,12 +35,10 @@ impl Buffer {
         Self { wgpu, handle, address, id: NEXT.fetch_add(1, Ordering::Relaxed), host_visible: true }
     }
 
-    /// What a command has of it.
     pub(crate) const fn used(&self, writes: bool) -> Use {
         Use { buffer: self.handle, writes, host_visible: self.host_visible }
     }
 
-    /// Bytes.
     pub(crate) fn size(&self) -> u64 {
         self.wgpu.size()
     }

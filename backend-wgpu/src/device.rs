@@ -1,4 +1,4 @@
-//! A device: its properties at once, everything else when first needed.
+//! An OpenCL device on a wgpu adapter. Its properties are known at once; the device is opened on first use.
 
 use std::fmt;
 use std::ops::Range;
@@ -25,14 +25,15 @@ use wgcl_runtime::{Expected, KernelFacts};
 
 use crate::adapter::capabilities::Capabilities;
 use crate::adapter::properties;
-use crate::backend::Settings;
+use crate::adapter::settings::Settings;
 use crate::gpu::open_device::Gpu;
 use crate::host::clock;
 use crate::host::process_exit;
+use crate::launch::kernel::KernelShader;
 use crate::launch::limits::LaunchLimits;
-use crate::launch::program::{self, KernelShader, WgpuProgram};
+use crate::launch::program::{self, WgpuProgram};
 use crate::memory::device_memory::{WgpuMemory, mapped_target};
-use crate::memory::staging_buffer::Pinned;
+use crate::memory::pinned::Pinned;
 use crate::message::Message;
 use crate::queue::device_queue::DeviceQueue;
 use crate::queue::engine::Engine;
@@ -40,22 +41,22 @@ use crate::submit::completion::{self, CompletionQueue};
 use crate::vulkan::queue::VulkanQueue;
 use crate::vulkan::semaphores::SharedSemaphore;
 
-/// A device of wgpu's.
+/// An OpenCL device on a wgpu adapter.
 pub struct WgpuDevice {
-    /// Keeps the driver loaded.
+    /// Prevents the driver from being unloaded.
     _instance: wgpu::Instance,
     adapter: wgpu::Adapter,
     capabilities: Capabilities,
     properties: DeviceProperties,
     target: Target,
-    /// What memory of others it can use.
+    /// Kinds of external memory that can be imported.
     importable: Vec<ExternalMemory>,
-    /// What semaphores it shares with others.
+    /// Kinds of semaphores that can be shared with other APIs.
     shareable: Vec<ExternalSemaphore>,
     open: OnceLock<BackendResult<Open>>,
 }
 
-/// What an open device has.
+/// State of an opened device.
 struct Open {
     gpu: Arc<Gpu>,
     queue: Arc<DeviceQueue>,
@@ -65,7 +66,8 @@ struct Open {
 }
 
 impl Open {
-    /// Memory with contents, which arrive before whatever is enqueued later. `None` for no bytes.
+    /// Creates memory with contents. The write is ordered before all commands that are enqueued later. `None` for no
+    /// bytes.
     fn initialised(&self, bytes: Vec<u8>) -> BackendResult<Option<Arc<WgpuMemory>>> {
         if bytes.is_empty() {
             return Ok(None);
@@ -80,7 +82,7 @@ impl Open {
     }
 }
 
-/// Progress that only the log hears of.
+/// Reports a failed write to the log only.
 struct Unobserved;
 
 impl Progress for Unobserved {
@@ -90,14 +92,14 @@ impl Progress for Unobserved {
 
     fn complete(&self, result: BackendResult<Times>) {
         if let Err(error) = result {
-            tracing::error!("a program's memory could not be initialised: {error}");
+            tracing::error!("the initial values of program-scope variables could not be written: {error}");
         }
     }
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        // The thread finishes what was submitted, and ends. It is not waited for: this may be that thread.
+        // The thread completes submitted work and ends. Do not join it here: this may be that thread.
         let _ = self.thread.send(Message::Quit);
     }
 }
@@ -147,7 +149,7 @@ impl WgpuDevice {
                     drop(running);
                 })
                 .map(drop)
-                .map_err(|error| BackendError::Other(format!("no thread: {error}")))
+                .map_err(|error| BackendError::Other(format!("thread {name}: cannot be started: {error}")))
         };
         let completion = Arc::clone(&completions);
         spawn("wgcl-complete", Box::new(move || completion::run(&completion, &serials)))?;
@@ -156,7 +158,7 @@ impl WgpuDevice {
             max_groups: self.properties.max_groups,
             busy_invocations: crate::launch::thread_coarsening::busy_invocations(&self.properties),
         };
-        // A CPU has no time to spare for submissions, and its drivers make the next one wait.
+        // On a CPU, submissions take time from kernels, and its drivers block the next submission.
         let eager = !matches!(self.properties.kind, DeviceKind::Cpu | DeviceKind::Other);
         let queue = DeviceQueue::new(Engine::new(completions, batches, limits, eager), thread.clone());
         let served = Arc::clone(&queue);
@@ -164,30 +166,29 @@ impl WgpuDevice {
         Ok(Open { gpu, queue, thread, expected: Mutex::default() })
     }
 
-    /// The way round wgpu.
     fn vulkan_queue(&self) -> BackendResult<&Arc<VulkanQueue>> {
-        self.open()?.gpu.vulkan_queue.as_ref().ok_or_else(|| BackendError::Other("semaphores of others".to_owned()))
+        self.open()?.gpu.vulkan_queue.as_ref().ok_or_else(|| BackendError::Other("shared semaphores need a Vulkan device".to_owned()))
     }
 
-    /// Loses the device, as a driver does when a kernel hangs: for tests of this crate.
+    /// Loses the device, as a driver does when a kernel hangs. For tests of this crate.
     ///
     /// # Errors
     /// When the device cannot be opened.
     #[doc(hidden)]
     pub fn lose(&self) -> BackendResult<()> {
         let gpu = &self.open()?.gpu;
-        gpu.set_lost("a test wants it so".to_owned());
+        gpu.set_lost("lost on request of a test".to_owned());
         gpu.device.destroy();
         Ok(())
     }
 
-    /// How many pipelines a program has: for tests of this crate.
+    /// The number of pipelines of a program. For tests of this crate.
     #[doc(hidden)]
     pub fn pipelines(program: &dyn LoadedProgram) -> usize {
         program.as_any().downcast_ref::<WgpuProgram>().map_or(0, |program| program.code.variants())
     }
 
-    /// A program whose shaders come from a function instead of the compiler: for tests of this crate.
+    /// Creates a program whose shaders come from a function instead of the compiler. For tests of this crate.
     ///
     /// # Errors
     /// When the device cannot be opened.
@@ -328,30 +329,31 @@ mod tests {
 
     use super::WgpuDevice;
     use crate::adapter::capabilities::Capabilities;
-    use crate::backend::{Settings, WgpuBackend};
+    use crate::adapter::settings::Settings;
+    use crate::backend::WgpuBackend;
 
     fn first(settings: Settings) -> Arc<WgpuDevice> {
         WgpuBackend::new(settings).open_devices().into_iter().next().expect("a Vulkan device: install mesa-vulkan-drivers")
     }
 
-    /// What a portable device is for: whatever of the way round wgpu it took, the tests of the portable way would not be about that way.
+    /// The portable device tests what other APIs than Vulkan do. It must not use anything below wgpu.
     #[test]
-    fn a_portable_device_takes_nothing_below_wgpu() {
+    fn a_portable_device_uses_nothing_below_wgpu() {
         let device = first(Settings { portable: true, ..Settings::default() });
         let Capabilities { vulkan_buffers, spirv, vulkan_queue, unified, window, host_clock: _, addresses, host_memory } =
             device.capabilities;
         assert_eq!([vulkan_buffers, spirv, vulkan_queue, unified, window, addresses, host_memory.is_some()], [false; 7]);
         assert!(!device.target().shaders.spirv && !device.properties().unified_memory);
         let open = device.open().expect("an open device");
-        assert!(open.gpu.vulkan_queue.is_none(), "commands of Vulkan's own");
+        assert!(open.gpu.vulkan_queue.is_none(), "the portable device has a Vulkan queue");
         let memory = device.allocate(4096).expect("memory");
-        assert!(memory.host_address().is_none(), "memory that the host sees");
-        assert!(device.host_region(4096).is_none(), "memory of the host's that the device sees");
+        assert!(memory.host_address().is_none(), "the portable device has mapped memory");
+        assert!(device.host_region(4096).is_none(), "the portable device accesses host memory");
     }
 
-    /// And that there is such a way to be left out.
+    /// The Vulkan device uses the paths that the portable device must not use.
     #[test]
-    fn a_device_of_vulkan_takes_its_own_way() {
+    fn a_vulkan_device_uses_the_paths_below_wgpu() {
         let device = first(Settings::default());
         let Capabilities { vulkan_buffers, spirv, vulkan_queue, .. } = device.capabilities;
         assert_eq!([vulkan_buffers, spirv, vulkan_queue], [true; 3]);

@@ -1,23 +1,23 @@
-//! The backend that runs OpenCL commands on wgpu: devices, memory, pipelines, launches, timestamps.
+//! The wgpu backend: OpenCL devices, memory, programs and launches on Vulkan, Metal, Direct3D 12 and OpenGL ES.
 //!
-//! # Shape
-//! * [`WgpuBackend`] lists the adapters worth having ([`adapters`]); an adapter becomes a `wgpu::Device` ([`gpu`]) only when memory, a program
-//!   or a command is first wanted of it.
-//! * Each open device has an [`engine`], which takes commands in order and hands them to who does [launches](launch) and [transfers](transfer). These record into
-//!   one encoder and compute pass ([`batch`]), which is submitted on a flush, when a command needs the host to see an effect, or when the batch grows
-//!   ([`recording`]). Which way bytes go is decided by [`route`] alone. Whoever enqueues runs the engine, if it is free ([`port`]); the *submission
-//!   thread* does what takes longer. The *completion thread* ([`retire`]) waits for submissions for which no thread of the
-//!   application waits, and tells the commands' progress in their order, with no lock held.
-//! * Commands are wgpu's, or on Vulkan the driver's own ([`raw`]): wgpu follows the state of every buffer through every command, which takes longer than
-//!   many a kernel.
-//! * Memory ([`memory`]) of a device that shares the host's is mapped for its whole life, and transfers are plain copies by the host as soon as the
-//!   device's work that touches it is done. Other devices go through rings of staging memory ([`ring`], [`transfer`]).
-//! * A program ([`program`]) keeps one pipeline ([`pipeline`]) for each kernel and launch key, as a variant of [`wgcl_runtime`]'s; [`launch`] binds arguments and
-//!   dispatches.
+//! # Structure
+//! * [`WgpuBackend`] lists the adapters that become devices. An adapter is opened ([`gpu`]) when the first memory
+//!   object, program or command needs it.
+//! * Each open device has a [`queue::device_queue`]. The enqueuing thread runs the [`queue::engine`] itself if it is
+//!   free. Otherwise, and for long work, the *submission thread* runs it.
+//! * The engine records [launches](launch) and [transfers](transfer) into the open batch ([`submit::open_batch`]).
+//!   [`transfer::path`] alone decides how the bytes of a transfer are moved.
+//! * The *completion thread* ([`submit::completion`]) waits for submissions that no application thread waits for. It
+//!   reports the completion of commands in order, without holding a lock.
+//! * On Vulkan, commands go directly to the driver ([`vulkan::queue`]). wgpu tracks the state of every buffer through
+//!   every command, which takes longer than many kernels run.
+//! * [`memory`] of a device that shares the host's memory stays mapped. The host copies to it directly once the
+//!   device does not use it. Other devices use rings of staging memory.
+//! * A [`launch::program`] has one [`launch::pipeline`] per kernel and launch key, as a variant of [`wgcl_runtime`].
 //!
-//! # Unsafe
-//! Only in `vulkan` (raw handles and persistent mappings), `raw` and `batch` (Vulkan's commands), `host`, `host_bytes`, `stream`, `copy_threads`, `printf`, `turns` (the mapped memory), `pipeline` (shaders without run-time checks), `clock`
-//! and `exit` (calls of libc).
+//! Modules depend on each other in one direction: `vulkan`, `adapter`, `gpu`, `memory`, `readback`, `submit`, then
+//! `launch` and `transfer`, then `queue`. `tests/architecture.rs` checks it. ARCHITECTURE.md lists the files with
+//! `unsafe` code.
 
 #![warn(unreachable_pub)]
 mod adapter;
@@ -35,5 +35,6 @@ mod submit;
 mod transfer;
 mod vulkan;
 
-pub use backend::{Settings, WgpuBackend};
+pub use adapter::settings::Settings;
+pub use backend::WgpuBackend;
 pub use device::WgpuDevice;

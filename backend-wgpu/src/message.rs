@@ -1,17 +1,19 @@
-//! What a device's thread is told.
+//! Messages to a device's submission thread.
 
 use std::sync::Arc;
 
 use wgcl_api::backend::{Command, Progress};
 
-/// What a device's thread is told.
 pub(crate) enum Message {
-    /// A command.
-    Command { command: Command, profile: bool, progress: Arc<dyn Progress> },
-    /// Submit what was recorded.
+    Command {
+        command: Command,
+        profile: bool,
+        progress: Arc<dyn Progress>,
+    },
+    /// Submit the open batch.
     Flush,
-    /// That memory is gone.
+    /// The memory object with this ID was freed.
     Forget(u64),
-    /// End.
+    /// End the thread.
     Quit,
 }

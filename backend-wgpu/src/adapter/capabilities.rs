@@ -1,15 +1,15 @@
-//! How the backend deals with a device: what it opens it with, and which of several ways it goes.
+//! Which of several code paths the backend takes on a device.
 
 use wgcl_api::backend::DeviceKind;
 use wgcl_runtime::host::memory as host_memory;
 use wgpu::Features;
 
-use crate::vulkan::hal::DeviceFacts;
+use crate::vulkan::device_facts::DeviceFacts;
 
-/// Bytes of the largest object within which the differences of addresses are numbers of 32 bits.
+/// Offsets within objects of at most this many bytes fit signed 32-bit integers.
 pub(crate) const NEAR: u64 = i32::MAX as u64;
 
-/// Everything that wgcl can make use of; a device is opened with those of them that its adapter has.
+/// All features that wgcl can use. A device is opened with those that its adapter has.
 pub(crate) fn wanted_features() -> Features {
     Features::SHADER_F64
         | Features::SHADER_F16
@@ -29,28 +29,28 @@ pub(crate) fn wanted_features() -> Features {
         | Features::IMMEDIATES
 }
 
-/// How the backend deals with a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Capabilities {
-    /// Buffers are made through the Vulkan layer below wgpu: mapped for good, and never cleared.
+    /// Buffers are created through wgpu-hal's Vulkan device: they stay mapped, and wgpu does not clear them.
     pub(crate) vulkan_buffers: bool,
-    /// SPIR-V goes to the driver as it is.
+    /// SPIR-V goes to the driver without a translation by naga.
     pub(crate) spirv: bool,
-    /// Commands go to Vulkan directly.
+    /// Commands go to Vulkan without wgpu's encoders ([`crate::vulkan::queue`]).
     pub(crate) vulkan_queue: bool,
-    /// The device's memory is the host's.
+    /// The device shares the host's memory.
     pub(crate) unified: bool,
-    /// The host may write all of the device's own memory, across the bus.
+    /// The host can write all of the device's own memory across the bus (Resizable BAR).
     pub(crate) window: bool,
-    /// The device's timestamps are the host's monotonic clock.
+    /// The device's timestamps are readings of the host's monotonic clock.
     pub(crate) host_clock: bool,
-    /// Shaders can reach memory by 64-bit addresses.
+    /// Shaders can access memory by 64-bit addresses.
     pub(crate) addresses: bool,
-    /// The host's own memory can be the device's, in pieces that begin at multiples of this and have a multiple of it in bytes.
+    /// The device can import host memory whose address and size are multiples of this.
     pub(crate) host_memory: Option<u64>,
 }
 
-/// Bytes that may be allocated in all: on a CPU what the machine can spare, whatever its driver says (2 GiB, lavapipe of Mesa 22).
+/// Bytes that may be allocated in total. On a CPU this is three quarters of the machine's memory: lavapipe of Mesa 22
+/// reports 2 GiB on every machine.
 pub(crate) fn memory(kind: DeviceKind, facts: &DeviceFacts) -> Option<u64> {
     let share = |total: u64| total / 4 * 3;
     match kind {

@@ -2,4 +2,5 @@
 
 pub(crate) mod capabilities;
 pub(crate) mod properties;
+pub(crate) mod settings;
 pub(crate) mod subgroups;

@@ -1,4 +1,4 @@
-//! From an adapter's limits, features and driver to what OpenCL reports and what the compiler may use.
+//! Maps an adapter's limits, features and driver to the properties that OpenCL reports and to the compiler's target.
 
 use wgcl_api::backend::{DeviceKind, DeviceProperties, ExternalMemory, ExternalSemaphore, PreferredGroup, SvmCapabilities};
 use wgcl_api::options::Options;
@@ -7,23 +7,21 @@ use wgcl_runtime::host;
 use wgpu::Features;
 
 use crate::adapter::capabilities::{Capabilities, NEAR, memory};
+use crate::adapter::settings::Settings;
 use crate::adapter::subgroups::{group_limit, subgroup_size, subgroup_sizes};
-use crate::backend::Settings;
-use crate::vulkan::hal::{self, DeviceFacts};
+use crate::vulkan::NVIDIA;
+use crate::vulkan::device_facts::{DeviceFacts, SizeLimits};
 
-/// NVIDIA's PCI vendor.
-pub(crate) const NVIDIA: u32 = 0x10de;
-
-/// Bindings of a kind that a kernel can have at most, where the device has a million: more than its parameters, of 1024 bytes in all, need.
+/// Bindings per kernel and type, where a device reports a million. Kernel parameters, of at most 1024 bytes in total,
+/// need fewer.
 const MAX_BINDINGS: u32 = 256;
 
-/// What OpenCL asks for as the largest allocation of a device with 4 GiB or more (CL_DEVICE_MAX_MEM_ALLOC_SIZE).
+/// The minimum of CL_DEVICE_MAX_MEM_ALLOC_SIZE on a device with 4 GiB of memory or more.
 const ASKED_ALLOCATION: u64 = 1 << 30;
 
-/// Arguments of the largest size that a kernel has bindings for, and some to spare.
+/// A kernel has enough bindings for this many arguments of the largest size.
 const LARGE_ARGUMENTS: u32 = 4;
 
-/// The kind of a device.
 pub(crate) const fn kind(device_type: wgpu::DeviceType) -> DeviceKind {
     match device_type {
         wgpu::DeviceType::DiscreteGpu => DeviceKind::DiscreteGpu,
@@ -34,7 +32,6 @@ pub(crate) const fn kind(device_type: wgpu::DeviceType) -> DeviceKind {
     }
 }
 
-/// Decides how to deal with an adapter.
 pub(crate) fn capabilities(adapter: &wgpu::Adapter, settings: Settings) -> Capabilities {
     let info = adapter.get_info();
     let features = adapter.features();
@@ -42,8 +39,8 @@ pub(crate) fn capabilities(adapter: &wgpu::Adapter, settings: Settings) -> Capab
     let vulkan_buffers = vulkan && features.contains(Features::MAPPABLE_PRIMARY_BUFFERS);
     let shared = matches!(kind(info.device_type), DeviceKind::Cpu | DeviceKind::IntegratedGpu);
     let spirv = vulkan && features.contains(Features::PASSTHROUGH_SHADERS);
-    let facts = hal::facts(adapter);
-    let vulkan_queue = vulkan_buffers && spirv && facts.timelines;
+    let facts = DeviceFacts::of(adapter);
+    let vulkan_queue = vulkan_buffers && spirv && facts.timeline_semaphores;
     let unified = vulkan_buffers && shared && !settings.discrete;
     Capabilities {
         vulkan_buffers,
@@ -52,17 +49,17 @@ pub(crate) fn capabilities(adapter: &wgpu::Adapter, settings: Settings) -> Capab
         unified,
         window: vulkan_queue && !unified && facts.window && !settings.staged,
         host_clock: is_llvmpipe(&info),
-        addresses: vulkan_queue && facts.addresses && has_int64(features) && Options::get().addresses.as_deref() != Some("0"),
-        host_memory: facts.host_memory.filter(|_| vulkan_queue),
+        addresses: vulkan_queue && facts.buffer_addresses && has_int64(features) && Options::get().addresses.as_deref() != Some("0"),
+        host_memory: facts.host_import_alignment.filter(|_| vulkan_queue),
     }
 }
 
-/// Whether shaders have 64-bit integers, and are to use them.
+/// Whether shaders have and use 64-bit integers.
 fn has_int64(features: Features) -> bool {
     features.contains(Features::SHADER_INT64) && !Options::get().emulates("int64")
 }
 
-/// Whether kernels are to have doubles that are made of integers.
+/// Whether kernels use software double.
 fn emulates_fp64() -> bool {
     Options::get().emulates("fp64")
 }
@@ -71,28 +68,28 @@ fn is_llvmpipe(info: &wgpu::AdapterInfo) -> bool {
     info.driver == "llvmpipe" || info.name.starts_with("llvmpipe")
 }
 
-/// What memory of others a device can use: Vulkan's own way has it, wgpu has not.
+/// The kinds of memory that a device can import. Only the Vulkan path can import memory; wgpu cannot.
 pub(crate) fn importable(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Vec<ExternalMemory> {
     if !capabilities.vulkan_queue {
         return Vec::new();
     }
-    let facts = hal::facts(adapter);
-    let kinds = [(facts.opaque_memory, ExternalMemory::OpaqueFd), (facts.dma_buf, ExternalMemory::DmaBuf)];
+    let facts = DeviceFacts::of(adapter);
+    let kinds = [(facts.opaque_fd_memory, ExternalMemory::OpaqueFd), (facts.dma_buf_memory, ExternalMemory::DmaBuf)];
     kinds.into_iter().filter(|(has, _)| *has).map(|(_, kind)| kind).collect()
 }
 
-/// What semaphores a device shares with others: likewise. Those of sync files were written by Vulkan's specification alone, and no driver at hand has them: they
-/// are not offered.
+/// The kinds of semaphores that a device shares. SYNC_FD is implemented from Vulkan's specification but untested,
+/// because no driver at hand has it. It is not offered.
 pub(crate) fn shareable(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Vec<ExternalSemaphore> {
-    let shares = capabilities.vulkan_queue && hal::facts(adapter).opaque_semaphores;
+    let shares = capabilities.vulkan_queue && DeviceFacts::of(adapter).opaque_fd_semaphores;
     if shares { vec![ExternalSemaphore::OpaqueFd] } else { Vec::new() }
 }
 
-/// What OpenCL reports.
+/// The properties that OpenCL reports.
 pub(crate) fn device_properties(adapter: &wgpu::Adapter, capabilities: Capabilities, target: &Target) -> DeviceProperties {
     let info = adapter.get_info();
     let limits = adapter.limits();
-    let facts = hal::facts(adapter);
+    let facts = DeviceFacts::of(adapter);
     let kind = kind(info.device_type);
     let max_allocation = allocation_limit(&info, &limits, &facts, capabilities);
     DeviceProperties {
@@ -121,30 +118,30 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, capabilities: Capabilit
         compute_units: compute_units(kind, facts.multiprocessors),
         clock_mhz: if kind == DeviceKind::Cpu { host::clock_mhz() } else { 0 },
         subgroup_size: subgroup_size(&info, &facts, capabilities).unwrap_or(info.subgroup_min_size).max(1),
-        max_required_subgroups: facts.subgroups.map_or(u32::MAX, |sizes| sizes.in_a_group),
-        // Some subgroups.
+        max_required_subgroups: facts.subgroups.map_or(u32::MAX, |sizes| sizes.max_per_group),
+        // Several subgroups on every device.
         preferred_group: PreferredGroup::fixed(256),
-        // wgpu does not tell of caches.
+        // wgpu reports no cache sizes.
         cache: None,
         dedicated_local_memory: kind != DeviceKind::Cpu,
         unified_memory: capabilities.unified,
         native_kernels: capabilities.unified,
-        // What a pointer is in a kernel is the compiler's choice; an address takes 64 bits.
+        // Shared virtual memory needs pointers of 64 bits in kernels.
         svm: if target.pointer_size() == 8 { SvmCapabilities::COARSE_GRAIN_BUFFER } else { SvmCapabilities::empty() },
         timer_resolution: 1.max(facts.timestamp_period.unwrap_or(1.0).round() as u64),
-        // Exact with NoContraction on lavapipe; not so on GPUs, whose Vulkan drivers promise 2.5 ULP.
+        // Exact with NoContraction on lavapipe. Vulkan drivers of GPUs promise 2.5 ULP.
         correctly_rounded: is_llvmpipe(&info) && capabilities.spirv,
         uuid: facts.uuid,
         pci: parse_pci(&info.device_pci_bus_id),
     }
 }
 
-/// What a device is called: one of OpenGL ES may be the same GPU as one of Vulkan's.
+/// A suffix marks OpenGL ES, which may list the same GPU as Vulkan.
 fn name(info: &wgpu::AdapterInfo) -> String {
     if info.backend == wgpu::Backend::Gl { format!("{} (OpenGL ES)", info.name) } else { info.name.clone() }
 }
 
-/// `0000:65:00.0`: domain, bus, device and function, hexadecimal.
+/// Parses `0000:65:00.0`: domain, bus, device and function, hexadecimal.
 fn parse_pci(text: &str) -> Option<[u32; 4]> {
     let mut parts = text.split([':', '.']).map(|part| u32::from_str_radix(part, 16));
     let place = [parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?];
@@ -157,22 +154,25 @@ fn uniform_buffers(limits: &wgpu::Limits) -> u32 {
     if own.saturating_add(limits.max_storage_buffers_per_shader_stage) > all { own.min(all / 3) } else { own }
 }
 
-/// Storage buffers, such that both kinds are no more than a stage has of all (Metal counts them together).
+/// Storage buffers per kernel. Uniform and storage buffers together stay within the stage's limit, as Metal counts
+/// them together.
 fn storage_buffers(limits: &wgpu::Limits) -> u32 {
     let own = limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MAX_BINDINGS);
     own.min(limits.max_buffers_and_acceleration_structures_per_shader_stage.saturating_sub(uniform_buffers(limits)))
 }
 
-/// The largest buffer of a device whose shaders reach buffers by addresses: a quarter of the memory, as NVIDIA has it.
+/// The largest buffer of a device whose shaders access buffers by address: a quarter of the memory, as on NVIDIA's
+/// OpenCL.
 fn largest_buffer(info: &wgpu::AdapterInfo, facts: &DeviceFacts) -> Option<u64> {
-    let (buffer, piece) = facts.largest?;
-    // NVIDIA's driver says that a piece of memory has up to 4 GiB, and gives 32.
-    let piece = if info.vendor == NVIDIA { u64::MAX } else { piece };
-    Some((memory(kind(info.device_type), facts)? / 4).min(buffer).min(piece) & !255)
+    let SizeLimits { buffer, allocation } = facts.size_limits?;
+    // NVIDIA's driver reports 4 GiB as the largest allocation, and allocates 32 GiB.
+    let allocation = if info.vendor == NVIDIA { u64::MAX } else { allocation };
+    Some((memory(kind(info.device_type), facts)? / 4).min(buffer).min(allocation) & !255)
 }
 
-/// The largest allocation: where shaders reach memory by addresses, `by_address`. Else what a binding holds. Larger ones are bound in pieces, and there are such as
-/// far as OpenCL asks for them, and a kernel can take [`LARGE_ARGUMENTS`] of them; pointers have 32 bits within an allocation then, and their differences are signed: more than 2 GiB could not be.
+/// The largest allocation. With `by_address` the limit is that of a buffer. Otherwise it is the largest binding.
+/// Larger buffers are split across several bindings, up to OpenCL's minimum of 1 GiB, if a kernel can take
+/// [`LARGE_ARGUMENTS`] of them. The limit is below 2 GiB, as offsets within an allocation are signed 32-bit integers.
 fn max_allocation(limits: &wgpu::Limits, by_address: &Option<u64>) -> u64 {
     if let Some(largest) = by_address.filter(|largest| *largest >= ASKED_ALLOCATION) {
         return largest;
@@ -182,18 +182,18 @@ fn max_allocation(limits: &wgpu::Limits, by_address: &Option<u64>) -> u64 {
     binding.max(in_pieces).min(limits.max_buffer_size).min(i32::MAX as u64) & !255
 }
 
-/// The largest allocation of a device, as it is used.
+/// The largest allocation, with addresses only where the backend uses them.
 fn allocation_limit(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, facts: &DeviceFacts, capabilities: Capabilities) -> u64 {
     max_allocation(limits, &largest_buffer(info, facts).filter(|_| capabilities.addresses))
 }
 
-/// Memory in all, such that the specification's lower bound of the largest allocation, a quarter of it up to 1 GiB, is one that a binding
-/// can hold.
+/// The reported memory size. The specification requires that the largest allocation is at least a quarter of it, up
+/// to 1 GiB.
 fn global_memory(real: u64, max_allocation: u64) -> u64 {
     if max_allocation >= ASKED_ALLOCATION { real } else { real.min(max_allocation.saturating_mul(4)) }
 }
 
-/// Where the driver does not say: what a small GPU has.
+/// The memory size of a small GPU, for drivers that do not report one.
 const fn fallback_memory(max_allocation: u64) -> u64 {
     let four = max_allocation.saturating_mul(4);
     if four < 2 << 30 { four } else { 2 << 30 }
@@ -227,20 +227,21 @@ fn vendor_name(id: u32, driver: &str) -> String {
     name.to_owned()
 }
 
-/// What the compiler may use.
+/// The compiler's target.
 pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Target {
     let info = adapter.get_info();
     let features = adapter.features();
     let limits = adapter.limits();
     let llvmpipe = is_llvmpipe(&info);
-    let facts = hal::facts(adapter);
-    // What is told of subgroups before a launch must be true: of those with a size of their own for every pipeline it is not.
+    let facts = DeviceFacts::of(adapter);
+    // The reported subgroup size must hold for every pipeline. If each pipeline may get another size, subgroups are
+    // off.
     let subgroup_size = subgroup_size(&info, &facts, capabilities);
     let subgroups = features.contains(Features::SUBGROUP | Features::SUBGROUP_BARRIER) && subgroup_size.is_some();
     let exchange = match Options::get().exchange.as_deref() {
         Some("0") => Some(false),
         Some("1") => Some(true),
-        // As measured: elsewhere than on the profile's device it may be as good.
+        // Measured only on the profile's device.
         _ => None,
     };
     let mut defects = if info.driver_info.contains("Mesa") { Defects::mesa() } else { Defects::default() };
@@ -251,25 +252,28 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
     if llvmpipe {
         (costs, defects) = (Costs::llvmpipe(), Defects::lavapipe());
     }
-    // It does the turns of several work-items together as well.
+    // SwiftShader runs the iterations of several work-items together, too.
     let swiftshader = info.name.starts_with("SwiftShader");
     defects.loop_values |= swiftshader;
     defects.unsigned_minima = swiftshader;
     defects.coarse_sines = swiftshader;
     costs.subgroup_coalescing = subgroups && exchange.unwrap_or(costs.subgroup_coalescing);
     let int64 = has_int64(features);
-    // What is done with the bits of a double is done in integers of 64 bits, which the HLSL that naga writes cannot make of it.
+    // Kernels access the bits of a double as a 64-bit integer. The HLSL that naga writes cannot convert between the
+    // two.
     let fp64 = int64 && features.contains(Features::SHADER_F64) && info.backend != wgpu::Backend::Dx12 && !emulates_fp64();
-    // lavapipe's wait for the other work-items of the group; its operations that write order everything, where SPIR-V is ours and no fence is needed.
+    // With shaders by wgpu, lavapipe's fence is also a barrier of the work-group. With passthrough SPIR-V its atomic
+    // writes order all accesses, and no fence is needed.
     let waits = llvmpipe && info.backend == wgpu::Backend::Vulkan && !capabilities.spirv;
     let fences = matches!(info.backend, wgpu::Backend::Vulkan | wgpu::Backend::Gl | wgpu::Backend::Dx12) && !waits;
-    // By locks only if asked for, as no device promises that who has one gets on; and where a fence orders what is done under one.
+    // Lock-based 64-bit atomics are used only on request: no device promises forward progress to the owner of a lock.
+    // They need a fence that orders the protected accesses.
     let locks = Options::get().emulates("int64_atomics") && fences;
     let int64_atomics = int64 && features.contains(Features::SHADER_INT64_ATOMIC_ALL_OPS) && !locks;
     let int16 = features.contains(Features::SHADER_I16);
     let language = Language {
         int64: true,
-        // By integers it is slow: programs get it so only if asked for.
+        // Software double is slow, so it is used only on request.
         fp64: fp64 || emulates_fp64(),
         fp16: features.contains(Features::SHADER_F16),
         int64_atomics: int64_atomics || locks,
@@ -281,10 +285,10 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
         subgroups,
         subgroup_size: subgroup_size.unwrap_or(info.subgroup_max_size).clamp(1, 128).next_power_of_two(),
         subgroup_sizes: subgroup_sizes(&info, &facts, capabilities),
-        // In HLSL fma is what the compiler makes of it.
+        // The HLSL compiler may split an fma.
         fused_fma: info.vendor == NVIDIA && capabilities.spirv,
         denormals: llvmpipe || facts.float_controls.denorm_preserve & 2 != 0,
-        // Others have not been tried.
+        // Tested on NVIDIA only.
         rounds_to_half: info.vendor == NVIDIA && facts.float_controls.rounding_mode_rte & facts.float_controls.denorm_preserve & 1 != 0,
         half_denormals: llvmpipe || facts.float_controls.denorm_preserve & 1 != 0,
         large_objects: allocation_limit(&info, &limits, &facts, capabilities) > NEAR,
@@ -304,7 +308,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
         int64,
         fp64,
         int16,
-        int8_storage: facts.bytes,
+        int8_storage: facts.int8_storage,
         addresses: capabilities.addresses,
         float_atomics: features.contains(Features::SHADER_FLOAT32_ATOMIC),
         int64_atomics,

@@ -1,4 +1,4 @@
-//! An open device of wgpu, and how its errors become ours.
+//! An open wgpu device. It maps wgpu's errors to the backend's.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,64 +15,68 @@ use crate::adapter::capabilities::{Capabilities, NEAR, memory, wanted_features};
 use crate::adapter::subgroups::required_subgroups;
 use crate::buffer::Buffer;
 use crate::host::copy_threads::CopyThreads;
-use crate::vulkan::hal::{self, Mapping};
+use crate::host::mapping::Mapping;
+use crate::vulkan::dedicated_allocation;
+use crate::vulkan::device::VulkanDevice;
+use crate::vulkan::device_facts::DeviceFacts;
 use crate::vulkan::queue::{SubgroupMode, VulkanQueue};
 
-/// Bytes of an object of the host's memory from which on it is asked whether there is room.
+/// From this size on, an allocation on a CPU device first checks the machine's free memory.
 const LARGE: u64 = 32 << 20;
 
-/// What to wait for.
+/// A submission to wait for.
 #[derive(Clone, Debug)]
 pub(crate) enum Submission {
     Wgpu(wgpu::SubmissionIndex),
-    /// A number of [`VulkanQueue`]'s.
+    /// The number of a submission to the [`VulkanQueue`].
     Vulkan(u64),
 }
 
-/// The smallest binding that `WGCL_BINDING_LIMIT` may ask for: several times what pieces share with each other.
+/// The smallest `WGCL_BINDING_LIMIT`. Split bindings overlap by up to a quarter of this.
 const SMALLEST_BINDING: u64 = 512;
 
-/// Bytes of the largest storage binding that a kernel's buffers get.
+/// Bytes of the largest storage binding for a buffer argument.
 fn binding_limit(limits: &wgpu::Limits) -> u64 {
     let own = limits.max_storage_buffer_binding_size;
     let asked = Options::get().binding_limit.as_deref().and_then(|text| text.parse::<u64>().ok());
     asked.map_or(own, |asked| asked.max(SMALLEST_BINDING).min(own))
 }
 
-/// A buffer that may be freed once a batch is complete, and its bytes.
+/// A buffer to be freed once batch `serial` is complete.
 #[derive(Debug)]
 struct DeferredFree {
     serial: u64,
     _buffer: wgpu::Buffer,
-    /// The host's memory that it is made of.
+    /// The imported host memory, if the buffer has any.
     _region: Option<Arc<dyn HostRegion>>,
     bytes: u64,
 }
 
-/// An open device.
 #[derive(Debug)]
 pub(crate) struct Gpu {
-    /// The way round wgpu, for commands, where there is one. Then nothing is ever submitted by wgpu.
+    /// Submits commands without wgpu's encoders, where supported. wgpu then submits nothing.
+    /// The device below wgpu, for buffers, where [`Capabilities::vulkan_buffers`] is set.
+    vulkan: Option<Box<dyn VulkanDevice>>,
     pub(crate) vulkan_queue: Option<Arc<VulkanQueue>>,
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) features: wgpu::Features,
     pub(crate) limits: wgpu::Limits,
     pub(crate) capabilities: Capabilities,
-    /// What the pipelines of shaders ask for.
+    /// The subgroup size that pipelines request.
     pub(crate) subgroups: SubgroupMode,
-    /// Bytes that are bound for a kernel's parameter at most: more are bound in pieces.
+    /// Larger buffers are split across several bindings.
     pub(crate) binding_limit: u64,
-    /// Bytes of the largest buffer that shaders reach by its address.
+    /// Bytes of the largest buffer that shaders access by address.
     largest_buffer: u64,
-    /// Whether kernels reach memory by addresses wherever the device can.
+    /// `WGCL_ADDRESSES=1`: kernels access all buffers by address if the device supports it.
     pub(crate) prefers_addresses: bool,
-    /// Why the device was lost, once it is.
+    /// The reason, once the device is lost.
     lost: Arc<Mutex<Option<String>>>,
     next_id: AtomicU64,
-    /// Bytes of memory objects that may exist at a time.
+    /// Limit of `used`.
     budget: u64,
-    /// Bytes of memory objects that exist.
+    /// Bytes of all memory objects.
     used: AtomicU64,
     /// The last batch that is known to be complete.
     completed: AtomicU64,
@@ -94,24 +98,22 @@ impl Gpu {
             memory_hints: wgpu::MemoryHints::Performance,
             trace: wgpu::Trace::Off,
         };
-        let mut facts = hal::facts(adapter);
+        let mut facts = DeviceFacts::of(adapter);
         if !capabilities.vulkan_queue {
-            // wgpu's own commands name stages that only the first family is sure to have.
-            facts.family = 0;
+            // wgpu's encoders use pipeline stages that only the first queue family supports for certain.
+            facts.queue_family = 0;
         }
         let begin = Instant::now();
-        let (device, queue) = match hal::open(adapter, &descriptor, &facts) {
-            Some(opened) => opened?,
-            None => pollster::block_on(adapter.request_device(&descriptor)).map_err(|error| BackendError::Other(error.to_string()))?,
-        };
-        let commands = if capabilities.vulkan_queue { "Vulkan's own commands" } else { "wgpu's commands" };
-        let shaders = if capabilities.spirv { "SPIR-V as it is" } else { "shaders by wgpu" };
+        let (device, queue) = open_device(adapter, &descriptor, &facts)?;
+        let commands = if capabilities.vulkan_queue { "commands by Vulkan" } else { "commands by wgpu" };
+        let shaders = if capabilities.spirv { "SPIR-V passthrough" } else { "shaders by wgpu" };
         tracing::debug!("{} opened in {:?}: {commands}, {shaders}", adapter.get_info().name, begin.elapsed());
-        // A CPU's driver hands out more than there is, and the system then kills the process. GPUs' drivers know their limit.
+        // A driver on the CPU allocates more memory than the machine has, and the system then kills the process. GPU
+        // drivers know their limit.
         let is_cpu = adapter.get_info().device_type == wgpu::DeviceType::Cpu;
         let budget = if is_cpu { memory(DeviceKind::Cpu, &facts) } else { None };
         let lost = Arc::new(Mutex::new(None));
-        // wgpu panics on errors that nobody catches, unless told otherwise.
+        // Without a handler wgpu panics on uncaptured errors.
         device.on_uncaptured_error(Arc::new(|error: wgpu::Error| tracing::error!("wgpu: {error}")));
         let place = Arc::clone(&lost);
         device.set_device_lost_callback(move |reason, message| {
@@ -120,8 +122,13 @@ impl Gpu {
                 place.lock().get_or_insert(message);
             }
         });
-        let vulkan_queue = if capabilities.vulkan_queue { hal::raw(&facts, &device, &queue, is_cpu).transpose()? } else { None };
+        let vulkan = if capabilities.vulkan_buffers { vulkan_device(&device) } else { None };
+        let vulkan_queue = match &vulkan {
+            Some(vulkan) if capabilities.vulkan_queue => Some(vulkan.queue(&queue, &facts, is_cpu)?),
+            _ => None,
+        };
         Ok(Arc::new(Self {
+            vulkan,
             vulkan_queue,
             device,
             queue,
@@ -132,7 +139,7 @@ impl Gpu {
                 None => SubgroupMode::None,
             },
             binding_limit: binding_limit(&limits),
-            largest_buffer: facts.largest.map_or(limits.max_buffer_size, |(buffer, _)| buffer),
+            largest_buffer: facts.size_limits.map_or(limits.max_buffer_size, |limits| limits.buffer),
             prefers_addresses: Options::get().addresses.as_deref() == Some("1"),
             limits,
             capabilities,
@@ -147,7 +154,7 @@ impl Gpu {
         }))
     }
 
-    /// Bytes of an object within which offsets take 32 bits.
+    /// Offsets within objects of at most this many bytes take 32 bits.
     pub(crate) fn near_limit(&self) -> u64 {
         let asked = Options::get().binding_limit.is_some();
         if asked { self.binding_limit.min(NEAR) } else { NEAR }
@@ -158,7 +165,7 @@ impl Gpu {
         self.completed.load(Ordering::Acquire)
     }
 
-    /// A batch, and all before it, are complete.
+    /// Reports that batch `serial` and all batches before it are complete.
     pub(crate) fn set_completed(&self, serial: u64) {
         self.completed.fetch_max(serial, Ordering::AcqRel);
         if self.has_deferred_frees.load(Ordering::Acquire) {
@@ -166,7 +173,8 @@ impl Gpu {
         }
     }
 
-    /// Frees a memory object's buffer, of so many bytes, and gives up the host's memory that it is made of, once a batch is complete. wgpu waits for its own submissions by itself.
+    /// Frees a memory object of `bytes` bytes once batch `serial` is complete, and then releases the imported host
+    /// memory. wgpu waits for its own submissions.
     pub(crate) fn free_after(&self, buffer: wgpu::Buffer, serial: u64, bytes: u64, region: Option<Arc<dyn HostRegion>>) {
         if self.vulkan_queue.is_none() || self.completed() >= serial {
             drop(buffer);
@@ -175,7 +183,7 @@ impl Gpu {
         }
         self.deferred_frees.lock().push(DeferredFree { serial, _buffer: buffer, _region: region, bytes });
         self.has_deferred_frees.store(true, Ordering::Release);
-        // It may have become complete meanwhile, and nothing may come after it.
+        // The batch may have completed meanwhile, and no later batch may follow.
         self.run_deferred_frees();
     }
 
@@ -193,20 +201,20 @@ impl Gpu {
         }
     }
 
-    /// Whether pipelines say how many registers their invocations take.
+    /// Whether pipelines report their register counts.
     pub(crate) fn reports_registers(&self) -> bool {
         self.vulkan_queue.as_ref().is_some_and(|queue| queue.reports_registers())
     }
 
-    /// A number that names one buffer or pipeline of this device.
+    /// A number that is unique among the buffers and pipelines of this device.
     pub(crate) fn fresh_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Sets memory aside for an object, to be given back by [`Gpu::release`].
+    /// Reserves memory for an object. [`Gpu::release`] frees the reservation.
     pub(crate) fn reserve(&self, bytes: u64) -> BackendResult<()> {
         let fits = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= self.budget);
-        // Others take memory too. Few bytes are not worth asking.
+        // Other processes use memory, too. The check is too slow for small objects.
         if bytes >= LARGE && self.budget < u64::MAX && !host_memory::has_room_for(bytes, self.used.load(Ordering::Relaxed)) {
             return Err(BackendError::OutOfDeviceMemory);
         }
@@ -216,12 +224,12 @@ impl Gpu {
         }
     }
 
-    /// Gives back what was set aside.
+    /// Frees a reservation.
     pub(crate) fn release(&self, bytes: u64) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Fails once the device is lost.
+    /// Fails if the device is lost.
     pub(crate) fn check_alive(&self) -> BackendResult<()> {
         match &*self.lost.lock() {
             Some(message) => Err(BackendError::DeviceLost(message.clone())),
@@ -229,12 +237,12 @@ impl Gpu {
         }
     }
 
-    /// Notes that the device does not answer any more.
+    /// Marks the device as lost.
     pub(crate) fn set_lost(&self, message: String) {
         self.lost.lock().get_or_insert(message);
     }
 
-    /// Runs `f` and turns the errors that wgpu reports meanwhile on this thread into a result.
+    /// Runs `f` and returns the errors that wgpu reports meanwhile on this thread.
     pub(crate) fn scoped<R>(&self, f: impl FnOnce() -> R) -> BackendResult<R> {
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
@@ -260,7 +268,7 @@ impl Gpu {
         }
     }
 
-    /// A buffer; its contents are undefined. `mapped` asks for a host address where the device gives one.
+    /// Creates a buffer with undefined contents. `mapped` requests a host address, which not all devices provide.
     pub(crate) fn buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> BackendResult<(Buffer, Option<Mapping>)> {
         self.check_alive()?;
         let by_address = self.capabilities.addresses && usage.contains(wgpu::BufferUsages::STORAGE);
@@ -268,35 +276,41 @@ impl Gpu {
         if size == 0 || size > most {
             return Err(BackendError::OutOfDeviceMemory);
         }
-        if self.capabilities.vulkan_buffers
-            && let Some(made) = self.raw_buffer(size, usage, mapped)
-        {
-            return made;
+        if let Some(vulkan) = &self.vulkan {
+            return self.vulkan_buffer(&**vulkan, size, usage, mapped);
         }
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
         let wgpu = self.scoped(|| self.device.create_buffer(&descriptor))?;
         Ok((Buffer::new(wgpu, vk::Buffer::null(), 0), None))
     }
 
-    fn raw_buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> Option<BackendResult<(Buffer, Option<Mapping>)>> {
-        if size >= crate::vulkan::dedicated_allocation::LARGE
-            && !mapped
-            && !self.capabilities.unified
+    fn vulkan_buffer(
+        &self,
+        vulkan: &dyn VulkanDevice,
+        size: u64,
+        usage: wgpu::BufferUsages,
+        mapped: bool,
+    ) -> BackendResult<(Buffer, Option<Mapping>)> {
+        let is_dedicated = size >= dedicated_allocation::MIN_SIZE && !mapped && !self.capabilities.unified;
+        if is_dedicated
             && usage.contains(wgpu::BufferUsages::STORAGE)
+            && let Some(buffer) = vulkan.dedicated_buffer(size, usage)?
         {
-            let made = hal::large_buffer(&self.device, size, usage);
-            if made.is_some() {
-                return made;
-            }
+            return Ok((buffer, None));
         }
-        hal::raw_buffer(&self.device, size, usage, mapped)
+        vulkan.buffer(size, usage, mapped)
+    }
+
+    /// The Vulkan device below wgpu, for imported memory.
+    pub(crate) fn vulkan(&self) -> BackendResult<&dyn VulkanDevice> {
+        self.vulkan.as_deref().ok_or_else(|| BackendError::Other("imported memory needs a Vulkan device".to_owned()))
     }
 
     /// Waits until a submission is complete.
     pub(crate) fn wait(&self, submission: Submission) -> BackendResult<()> {
         let waited = match (submission, &self.vulkan_queue) {
             (Submission::Vulkan(number), Some(queue)) => queue.wait(number).map_err(|error| error.to_string()),
-            (Submission::Vulkan(_), None) => Err("there is no such submission".to_owned()),
+            (Submission::Vulkan(_), None) => Err("internal error: a Vulkan submission on a device without a Vulkan queue".to_owned()),
             (Submission::Wgpu(index), _) => self
                 .device
                 .poll(wgpu::PollType::Wait { submission_index: Some(index), timeout: None })
@@ -309,4 +323,26 @@ impl Gpu {
         }
         self.check_alive()
     }
+}
+
+fn open_device(
+    adapter: &wgpu::Adapter,
+    descriptor: &wgpu::DeviceDescriptor<'_>,
+    #[cfg_attr(target_vendor = "apple", expect(unused_variables, reason = "there is no Vulkan"))] facts: &DeviceFacts,
+) -> BackendResult<(wgpu::Device, wgpu::Queue)> {
+    #[cfg(not(target_vendor = "apple"))]
+    if let Some(opened) = crate::vulkan::hal_adapter::open(adapter, descriptor, facts) {
+        return opened;
+    }
+    pollster::block_on(adapter.request_device(descriptor)).map_err(|error| BackendError::Other(error.to_string()))
+}
+
+#[cfg(not(target_vendor = "apple"))]
+fn vulkan_device(device: &wgpu::Device) -> Option<Box<dyn VulkanDevice>> {
+    crate::vulkan::hal_device::HalDevice::new(device)
+}
+
+#[cfg(target_vendor = "apple")]
+fn vulkan_device(_: &wgpu::Device) -> Option<Box<dyn VulkanDevice>> {
+    None
 }

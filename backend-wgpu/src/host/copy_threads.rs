@@ -1,6 +1,7 @@
-//! Threads that copy memory: one core alone does not use what the memory's buses carry.
+//! Threads that copy memory. One core alone does not use the full memory bandwidth.
 //!
-//! They are started with the first large copy and live as long as the device: starting them for each piece of a transfer takes a quarter of its time.
+//! The first large copy starts them, and they live as long as the device. Starting them for each chunk would take a
+//! quarter of a transfer's time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -9,10 +10,10 @@ use std::thread::{self, JoinHandle, Thread};
 
 /// Bytes that one thread copies at least.
 const PER_THREAD: usize = 1 << 20;
-/// Threads that copy at most, the caller's among them: more than a few add nothing to the memory's bandwidth.
+/// Threads per copy, including the caller. More threads add no bandwidth.
 const MAX_THREADS: usize = 8;
 
-/// A part of a copy.
+/// The part of a copy that one thread does.
 struct CopyJob {
     target: *mut u8,
     source: *const u8,
@@ -20,12 +21,12 @@ struct CopyJob {
     copy: Arc<PendingCopy>,
 }
 
-// SAFETY: the bytes are the job's alone until it has counted itself off, for which [`CopyThreads::copy`] waits.
+// SAFETY: the bytes belong to the job until it has decremented `left`. [`CopyThreads::copy`] waits for that.
 unsafe impl Send for CopyJob {}
 
-/// A copy that is going on.
+/// A copy in progress.
 struct PendingCopy {
-    /// Parts that other threads have still to do.
+    /// Unfinished parts of other threads.
     left: AtomicUsize,
     caller: Thread,
 }
@@ -35,7 +36,6 @@ struct Worker {
     thread: Option<JoinHandle<()>>,
 }
 
-/// The threads of a device.
 #[derive(Default)]
 pub(crate) struct CopyThreads(OnceLock<Vec<Worker>>);
 
@@ -54,7 +54,8 @@ impl CopyThreads {
                     let (jobs, receiver) = channel::<CopyJob>();
                     let serve = move || {
                         for CopyJob { target, source, size, copy } in receiver {
-                            // SAFETY: parts of two slices that do not overlap; the caller waits until this is counted.
+                            // SAFETY: these are parts of two slices that do not overlap. The caller waits until
+                            // `left` is decremented.
                             unsafe { std::ptr::copy_nonoverlapping(source, target, size) };
                             if copy.left.fetch_sub(1, Ordering::Release) == 1 {
                                 copy.caller.unpark();
@@ -68,7 +69,7 @@ impl CopyThreads {
         })
     }
 
-    /// Copies between slices of one length, with several threads where that is worth it.
+    /// Copies between slices of the same length, on several threads if the copy is large.
     pub(crate) fn copy(&self, target: &mut [u8], source: &[u8]) {
         let wanted = (target.len() / PER_THREAD).min(MAX_THREADS);
         let workers = if wanted < 2 { &[] } else { self.workers() };
@@ -106,7 +107,7 @@ impl Drop for CopyThreads {
         }
         for worker in &mut workers {
             if let Some(thread) = worker.thread.take() {
-                // One that has panicked copies nothing any more.
+                // A thread that panicked does not copy anything any more.
                 let _ = thread.join();
             }
         }

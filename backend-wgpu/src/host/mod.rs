@@ -3,5 +3,6 @@
 pub(crate) mod clock;
 pub(crate) mod copy_threads;
 pub(crate) mod mapped_copy;
+pub(crate) mod mapping;
 pub(crate) mod process_exit;
 pub(crate) mod uncached_read;

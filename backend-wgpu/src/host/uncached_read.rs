@@ -1,18 +1,18 @@
-//! Reads of memory that the host does not cache: the device's own, across the bus.
+//! Reads of memory that the host does not cache, such as device memory across the bus.
 //!
-//! A plain load of such memory crosses the bus for itself and alone: 4 KiB take 67 us on an H100. Streaming loads fetch whole lines and several at a time:
-//! 7 us, where a copy by the device takes 14 until its end is seen.
+//! A plain load of such memory is one bus transaction: 4 KiB take 67 us on an H100. Streaming loads fetch whole cache
+//! lines, several at a time, and take 7 us. A copy by the device takes 14 us.
 
-/// Bytes that are read across the bus sooner than the device hands them over.
+/// The largest read that is faster across the bus than by a copy of the device.
 pub(crate) fn quick() -> u64 {
     if has_streams() { 8 << 10 } else { 64 }
 }
 
-/// Copies between slices of one length.
+/// Copies between slices of the same length.
 pub(crate) fn read(target: &mut [u8], source: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     if has_streams() && target.len() == source.len() {
-        // SAFETY: the processor has AVX2, and the slices have one length.
+        // SAFETY: the processor has AVX2, and the slices have the same length.
         unsafe { x86::read(target, source) };
         return;
     }
@@ -30,12 +30,11 @@ fn has_streams() -> bool {
 mod x86 {
     use std::arch::x86_64::{__m256i, _mm_mfence, _mm256_storeu_si256, _mm256_stream_load_si256};
 
-    /// Bytes of a load.
     const WIDE: usize = size_of::<__m256i>();
-    /// Loads that are under way together.
+    /// Loads in flight at the same time.
     const AHEAD: usize = 4;
 
-    /// Copies between slices of one length.
+    /// Copies between slices of the same length.
     ///
     /// # Safety
     /// The processor has AVX2.
@@ -44,29 +43,29 @@ mod x86 {
         let lead = source.as_ptr().align_offset(WIDE).min(source.len());
         let (Some((head_to, to)), Some((head, from))) = (target.split_at_mut_checked(lead), source.split_at_checked(lead)) else { return };
         head_to.copy_from_slice(head);
-        // What an earlier read has fetched may be old.
+        // Discards lines that earlier streaming loads fetched, which may be stale.
         _mm_mfence();
-        // SAFETY: the processor has AVX2, `from` begins at a vector's boundary, and both slices have one length.
+        // SAFETY: the processor has AVX2, `from` is aligned to a vector, and both slices have the same length.
         let (to, from) = unsafe { rows::<AHEAD>(to, from) };
         // SAFETY: as above; whole rows have gone before.
         let (to, from) = unsafe { rows::<1>(to, from) };
         to.copy_from_slice(from);
     }
 
-    /// Copies rows of so many vectors as long as there are whole ones, and returns the rest.
+    /// Copies blocks of `COUNT` vectors while whole blocks are left, and returns the rest.
     ///
     /// # Safety
-    /// The processor has AVX2, `from` begins at a vector's boundary, and the slices have one length.
+    /// The processor has AVX2, `from` is aligned to a vector, and the slices have the same length.
     #[target_feature(enable = "avx2")]
     unsafe fn rows<'t, 's, const COUNT: usize>(to: &'t mut [u8], from: &'s [u8]) -> (&'t mut [u8], &'s [u8]) {
         let mut rows_to = to.chunks_exact_mut(WIDE * COUNT);
         let mut rows = from.chunks_exact(WIDE * COUNT);
         for (to, from) in (&mut rows_to).zip(&mut rows) {
             let from = from.as_ptr().cast::<__m256i>();
-            // SAFETY: the row has so many aligned vectors.
+            // SAFETY: the block has `COUNT` aligned vectors.
             let values: [__m256i; COUNT] = std::array::from_fn(|index| unsafe { _mm256_stream_load_si256(from.add(index)) });
             for (index, value) in values.into_iter().enumerate() {
-                // SAFETY: this row has as many, wherever they are.
+                // SAFETY: the target block has `COUNT` vectors, with any alignment.
                 unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast::<__m256i>().add(index), value) };
             }
         }

@@ -1,4 +1,4 @@
-//! What the bindings of a launch's pipeline are given, and the contents of its argument buffer.
+//! The buffers that a launch binds, and the contents of its argument buffer.
 
 use std::sync::Arc;
 
@@ -11,71 +11,73 @@ use wgcl_compiler::launch::SplitBindings;
 use wgcl_compiler::layout::{ArgLayout, hidden};
 
 use crate::buffer::Buffer;
+use crate::gpu::compute_pipeline::BindGroup;
+use crate::launch::kernel::Kernel;
 use crate::launch::merge_buffers::{self, MergedBuffers};
-use crate::launch::pipeline::{BindGroup, Pipeline};
-use crate::launch::program::{Kernel, WgpuProgram};
+use crate::launch::pipeline::Pipeline;
+use crate::launch::program::WgpuProgram;
 use crate::launch::split_bindings::{self, Window};
 use crate::memory::argument_ring::ArgumentBytes;
 use crate::memory::device_memory::{WgpuMemory, downcast};
 use crate::memory::staging_ring::Slot;
 
-/// Bind groups kept at most.
+/// Limit of cached bind groups.
 const MAX_BIND_GROUPS: usize = 1024;
-/// Storage bindings are rounded up to this: the largest element of a view.
+/// Sizes of storage bindings are multiples of this, the largest element of a view.
 pub(crate) const VIEW: u64 = 16;
 
-/// A buffer's name, offset and size, for each binding.
+/// Buffer ID, offset and size of each binding.
 pub(crate) type Ranges = SmallVec<[(u64, u64, u64); 8]>;
 
-/// Bind groups by pipeline and contents.
+/// Bind groups by pipeline and bound ranges.
 #[derive(Default)]
 pub(crate) struct BindGroups {
-    groups: FxHashMap<(u64, Ranges), Arc<BindGroup>>,
+    groups: FxHashMap<(u64, Ranges), BindGroup>,
 }
 
 impl BindGroups {
-    /// The group of those contents for a pipeline, made if need be.
-    pub(crate) fn get(&mut self, key: (u64, Ranges), make: impl FnOnce() -> BackendResult<BindGroup>) -> BackendResult<Arc<BindGroup>> {
+    /// The bind group of a key. `make` creates it if it is not cached.
+    pub(crate) fn get(&mut self, key: (u64, Ranges), make: impl FnOnce() -> BackendResult<BindGroup>) -> BackendResult<BindGroup> {
         if let Some(group) = self.groups.get(&key) {
-            return Ok(Arc::clone(group));
+            return Ok(group.clone());
         }
-        let group = Arc::new(make()?);
+        let group = make()?;
         if self.groups.len() >= MAX_BIND_GROUPS {
             self.groups.clear();
         }
-        self.groups.insert(key, Arc::clone(&group));
+        self.groups.insert(key, group.clone());
         Ok(group)
     }
 
-    /// Drops those that bind a buffer which is gone.
+    /// Drops the bind groups of a freed buffer.
     pub(crate) fn forget(&mut self, id: u64) {
         self.groups.retain(|(_, ranges), _| ranges.iter().all(|range| range.0 != id));
     }
 }
 
-/// Memory of the engine's own that kernels may bind, where there is some.
+/// Buffers of the engine that kernels may bind, as far as they exist.
 pub(crate) struct InternalMemory<'a> {
     pub(crate) printf: Option<&'a Arc<WgpuMemory>>,
     pub(crate) watchdog: Option<&'a Arc<WgpuMemory>>,
     pub(crate) scratch: Option<&'a Arc<WgpuMemory>>,
-    /// The parameter that stands for all folded ones, and their memory.
+    /// The parameter at which the merged buffer is bound, and the merged buffer.
     pub(crate) folded: Option<(u32, &'a Arc<WgpuMemory>)>,
     pub(crate) nulls: [Option<&'a Arc<WgpuMemory>>; 2],
 }
 
-/// Bytes of a storage binding that every device has.
+/// Every device supports storage bindings of this size.
 const ALWAYS_BINDABLE: u64 = 1 << 27;
 
-/// What a launch binds.
+/// The buffer for one binding.
 pub(crate) struct BoundBuffer<'a> {
     pub(crate) buffer: &'a Buffer,
-    /// Where it is not of a ring.
+    /// `None` for a slot of a ring.
     pub(crate) memory: Option<&'a WgpuMemory>,
     pub(crate) writes: bool,
     pub(crate) range: (u64, u64, u64),
 }
 
-/// Finds what a binding binds.
+/// Finds the buffer for a binding.
 pub(crate) fn bind<'a>(
     internal: &InternalMemory<'a>,
     launch: &'a Launch,
@@ -84,7 +86,7 @@ pub(crate) fn bind<'a>(
     arguments: Option<&'a Slot>,
     (pipeline, pieces): (&Pipeline, &SplitBindings),
 ) -> BackendResult<BoundBuffer<'a>> {
-    let missing = |what: &str| BackendError::Other(format!("the kernel has no {what} to bind"));
+    let missing = |what: &str| BackendError::Other(format!("internal error: the launch binds a {what} that does not exist"));
     let whole = |memory: &'a Arc<WgpuMemory>| match binding.kind {
         BindingKind::Uniform { size } => {
             BoundBuffer { buffer: memory.buffer(), memory: Some(memory), writes: false, range: (memory.id, 0, u64::from(size)) }
@@ -95,7 +97,7 @@ pub(crate) fn bind<'a>(
     };
     match binding.source {
         BindingSource::Arguments => {
-            let slot = arguments.ok_or_else(|| missing("arguments"))?;
+            let slot = arguments.ok_or_else(|| missing("argument buffer"))?;
             let size = u64::from(pipeline.args.size.max(ArgLayout::HEADER));
             Ok(BoundBuffer { buffer: &slot.memory.buffer, memory: None, writes: false, range: (slot.memory.id, 0, size) })
         }
@@ -103,7 +105,7 @@ pub(crate) fn bind<'a>(
             let (index, window) = split_bindings::window(pieces, launch, index);
             match (launch.args.get(index as usize), bound_range(launch, index)) {
                 _ if internal.folded.is_some_and(|(first, _)| first == index) => {
-                    internal.folded.map(|(_, memory)| whole(memory)).ok_or_else(|| missing("folded buffer"))
+                    internal.folded.map(|(_, memory)| whole(memory)).ok_or_else(|| missing("merged buffer"))
                 }
                 (_, Some(range)) => bind_range(range, window, binding.kind, !is_only_read(kernel, index)),
                 (Some(LaunchArg::Buffer(None)), None) => {
@@ -112,12 +114,13 @@ pub(crate) fn bind<'a>(
                 _ => Err(missing("buffer")),
             }
         }
-        BindingSource::ConstantData => program.constants.as_ref().map(whole).ok_or_else(|| missing("constant data")),
-        BindingSource::GlobalVariables => program.variables.as_ref().map(whole).ok_or_else(|| missing("global variables")),
-        BindingSource::Scratch { .. } => internal.scratch.map(whole).ok_or_else(|| missing("scratch memory")),
-        // All launches write the same there, if they do: none waits for another, unless each copies it for the host.
+        BindingSource::ConstantData => program.constants.as_ref().map(whole).ok_or_else(|| missing("constant data buffer")),
+        BindingSource::GlobalVariables => program.variables.as_ref().map(whole).ok_or_else(|| missing("program-scope variable buffer")),
+        BindingSource::Scratch { .. } => internal.scratch.map(whole).ok_or_else(|| missing("scratch buffer")),
+        // All launches write the same word here, so they need no barrier between them. With a copy per launch they
+        // do.
         BindingSource::Failures => {
-            let memory = internal.watchdog.ok_or_else(|| missing("word for stopped loops"))?;
+            let memory = internal.watchdog.ok_or_else(|| missing("loop watchdog"))?;
             let bound = whole(memory);
             Ok(if memory.mapping().is_some() { BoundBuffer { memory: None, writes: false, ..bound } } else { bound })
         }
@@ -125,10 +128,10 @@ pub(crate) fn bind<'a>(
     }
 }
 
-/// Memory, of which argument it is, and whether it may be written.
+/// A memory object, its parameter, and whether the kernel may write it.
 type Reached<'a> = (u32, &'a WgpuMemory, bool);
 
-/// The memory that a pipeline reaches by addresses.
+/// The memory that a pipeline accesses by addresses.
 pub(crate) fn reached<'a>(launch: &'a Launch, kernel: &Kernel, layout: &ArgLayout) -> BackendResult<SmallVec<[Reached<'a>; 8]>> {
     let mut found = SmallVec::new();
     for (index, _) in (0..).zip(&layout.addresses).filter(|(_, place)| place.is_some()) {
@@ -139,7 +142,7 @@ pub(crate) fn reached<'a>(launch: &'a Launch, kernel: &Kernel, layout: &ArgLayou
     Ok(found)
 }
 
-/// Whether a parameter's type says that nothing is written there.
+/// Whether the parameter's type is read-only.
 fn is_only_read(kernel: &Kernel, index: u32) -> bool {
     matches!(
         kernel.params().get(index as usize),
@@ -147,7 +150,8 @@ fn is_only_read(kernel: &Kernel, index: u32) -> bool {
     )
 }
 
-/// What is bound for a parameter: the kernel's own, and behind them those for what pointers in memory lead to.
+/// The memory bound for a parameter. The indices after the kernel's parameters denote memory that only pointers in
+/// memory lead to.
 pub(crate) fn bound_range(launch: &Launch, index: u32) -> Option<&MemoryRange> {
     let index = index as usize;
     match launch.args.get(index) {
@@ -156,7 +160,7 @@ pub(crate) fn bound_range(launch: &Launch, index: u32) -> Option<&MemoryRange> {
     }
 }
 
-/// Binds what a parameter is given, or the part of it that a window writes_host_visible.
+/// Binds the memory of a parameter, or the part that a window selects.
 fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bool) -> BackendResult<BoundBuffer<'_>> {
     let memory = downcast(&range.memory)?;
     let (begin, most) = window.unwrap_or((0, u64::MAX));
@@ -166,12 +170,13 @@ fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bo
         BindingKind::Uniform { size } => u64::from(size),
         BindingKind::Storage => {
             let own = range.size.saturating_sub(begin).max(1).next_multiple_of(VIEW);
-            // Programs go beyond the end of a sub-buffer, into its parent: where pointers are addresses that works.
+            // Programs access the parent buffer beyond the end of a sub-buffer. That works where pointers are
+            // addresses.
             own.max(left.min(ALWAYS_BINDABLE)).min(left & !3).min(most)
         }
     };
     if size == 0 || size > left {
-        return Err(BackendError::Other("an argument beyond the end of its buffer".to_owned()));
+        return Err(BackendError::Other("internal error: an argument ends beyond its buffer".to_owned()));
     }
     Ok(BoundBuffer { buffer: memory.buffer(), memory: Some(memory), writes, range: (memory.id, offset, size) })
 }
@@ -189,7 +194,7 @@ pub(crate) fn argument_bytes(
         let start = at as usize;
         bytes
             .get_mut(start..start + data.len())
-            .ok_or_else(|| BackendError::Other("an argument beyond the argument buffer".to_owned()))?
+            .ok_or_else(|| BackendError::Other("internal error: an argument ends beyond the argument buffer".to_owned()))?
             .copy_from_slice(data);
         Ok(())
     };
@@ -229,7 +234,7 @@ pub(crate) fn argument_bytes(
     }
     for (index, place) in (0..).zip(&layout.identities) {
         if let (Some(at), Some(range)) = (place, bound_range(launch, index)) {
-            // Behind the pointer that stands for all folded ones they have places of their own.
+            // Merged arguments have offsets of their own, relative to the merged buffer.
             let offset = if fold.is_some_and(|fold| fold.first == index) { 0 } else { range.offset };
             let flat = (u64::from(range.identity) << 32).wrapping_add(offset);
             let halves = |number: u64| ((number >> 32) as u32, number as u32);

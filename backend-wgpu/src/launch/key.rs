@@ -1,4 +1,4 @@
-//! The key of a launch: what of it decides which shader runs, and how its arguments are bound.
+//! The launch key: the properties of a launch that decide which shader runs and how its arguments are bound.
 
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, MemoryRange};
@@ -6,13 +6,13 @@ use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::launch::{ConstantBinding, LaunchKey};
 
 use crate::gpu::open_device::Gpu;
+use crate::launch::kernel::Kernel;
 use crate::launch::merge_buffers;
 use crate::launch::ndrange::Region;
-use crate::launch::program::Kernel;
 use crate::launch::split_bindings;
 use crate::memory::device_memory::downcast;
 
-/// The key of the groups of a region.
+/// The key for the work-groups of a region.
 pub(crate) fn region_key(common: &LaunchKey, region: &Region, guard: [bool; 3], max_groups: [u32; 3]) -> LaunchKey {
     let mut key = common.clone();
     (key.kernel.local_size, key.kernel.guard) = (region.local_size, guard);
@@ -20,17 +20,22 @@ pub(crate) fn region_key(common: &LaunchKey, region: &Region, guard: [bool; 3], 
     key
 }
 
-/// The key of a launch, but for what tells its dispatches apart.
+/// The key of a launch, without the fields that differ between its regions.
 pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, (gpu, local_size): (&Gpu, [u32; 3])) -> BackendResult<LaunchKey> {
     if kernel.params().len() != launch.args.len() {
-        return Err(BackendError::Other("a launch with the wrong number of arguments".to_owned()));
+        return Err(BackendError::Other(format!(
+            "kernel `{}`: expected {} arguments, got {}",
+            launch.kernel,
+            kernel.params().len(),
+            launch.args.len()
+        )));
     }
     let mut key = LaunchKey::default();
     key.kernel.local_size = local_size;
     key.kernel.enqueued_local_size = local_size;
     key.kernel.zero_offset = launch.global_offset == [0; 3];
     let extra = u32::try_from(launch.extra.len());
-    key.binding.extra_buffers = extra.map_err(|_| BackendError::Other("more buffers than a kernel can have".to_owned()))?;
+    key.binding.extra_buffers = extra.map_err(|_| BackendError::Other("the launch may access 2^32 buffers or more".to_owned()))?;
     for (index, (param, arg)) in (0..).zip(kernel.params().iter().zip(&launch.args)) {
         match arg {
             LaunchArg::Buffer(None) => key.kernel.null_args.push(index),
@@ -48,7 +53,7 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, (gpu, local_size): (&
             (KernelParam::Image, LaunchArg::Image(_, image)) => key.kernel.images.push(image.format),
             (KernelParam::Sampler, LaunchArg::Value(value)) => key.kernel.samplers.push(sampler_word(value)?),
             (KernelParam::Buffer { .. }, LaunchArg::Buffer(_)) | (KernelParam::Value | KernelParam::Bytes { .. }, LaunchArg::Value(_)) => {}
-            _ => return Err(BackendError::Other("an argument of the wrong kind".to_owned())),
+            _ => return Err(BackendError::Other(format!("argument {index} of kernel `{}`: wrong kind of argument", launch.kernel))),
         }
     }
     if gpu.capabilities.addresses && (gpu.prefers_addresses || merge_buffers::ranges(launch).any(|range| range.size > gpu.binding_limit)) {
@@ -64,7 +69,8 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, (gpu, local_size): (&
     Ok(key)
 }
 
-/// The key where all is reached by addresses: it is too much, or too many, for bindings, or they are asked for.
+/// Makes all buffers accessed by address. This is for buffers that are too large or too many for bindings, and on
+/// request.
 fn by_addresses(mut key: LaunchKey, launch: &Launch, gpu: &Gpu) -> BackendResult<LaunchKey> {
     key.binding.addresses = true;
     key.kernel.large_offsets = merge_buffers::ranges(launch).any(|range| range.size > gpu.near_limit());
@@ -72,31 +78,33 @@ fn by_addresses(mut key: LaunchKey, launch: &Launch, gpu: &Gpu) -> BackendResult
     Ok(key)
 }
 
-/// Whether no bytes are bound twice.
+/// Whether no byte is bound twice.
 fn are_distinct(launch: &Launch) -> BackendResult<bool> {
     let mut bound: SmallVec<[(u64, u64, u64); 8]> = SmallVec::new();
     for range in merge_buffers::ranges(launch) {
         bound.push((downcast(&range.memory)?.id, range.offset, range.offset.saturating_add(range.size)));
     }
     bound.sort_unstable();
-    // Of two that meet, the first also meets the one behind it.
+    // If two ranges overlap, the first also overlaps the next one in this order.
     Ok(bound.windows(2).all(|pair| matches!(pair, [(id, _, end), (other, begin, _)] if id != other || begin >= end)))
 }
 
-/// The value of a sampler.
 fn sampler_word(bytes: &[u8]) -> BackendResult<u32> {
-    bytes.try_into().map(u32::from_le_bytes).map_err(|_| BackendError::Other("a sampler that is no word".to_owned()))
+    bytes
+        .try_into()
+        .map(u32::from_le_bytes)
+        .map_err(|_| BackendError::Other(format!("a sampler argument has {} bytes, expected 4", bytes.len())))
 }
 
-/// A uniform binding if the buffer is small busy_invocations, has room for the power of two, and is not bound as storage in the same launch: wgpu
-/// allows no buffer to be both.
+/// A uniform binding requires a small buffer with space up to the next power of two. The launch must not bind the
+/// buffer as storage, too: wgpu does not allow both usages in one dispatch.
 fn constant_binding(launch: &Launch, kernel: &Kernel, gpu: &Gpu, range: &MemoryRange) -> BackendResult<ConstantBinding> {
     let memory = downcast(&range.memory)?;
     let size = range.size.max(1).next_power_of_two().max(256);
     let fits = size <= gpu.limits.max_uniform_buffer_binding_size.min(1 << 16)
         && size <= memory.allocated.saturating_sub(range.offset)
         && range.offset.is_multiple_of(u64::from(gpu.limits.min_uniform_buffer_offset_alignment));
-    // Constant arguments on the same memory must agree too: all of them uniform, or all storage.
+    // Constant arguments on the same memory must all be uniform or all be storage.
     let mut shared = false;
     for (param, arg) in kernel.params().iter().zip(&launch.args) {
         let LaunchArg::Buffer(Some(other)) = arg else { continue };

@@ -1,4 +1,5 @@
-//! Launches: the pipelines and dispatches that each takes, and the memory of the engine's own that they bind.
+//! Records launches: selects pipelines, splits the NDRange into dispatches, and provides the buffers of the engine
+//! that kernels bind.
 
 use std::sync::Arc;
 
@@ -10,23 +11,23 @@ use wgcl_runtime::Program;
 
 use crate::gpu::open_device::Gpu;
 use crate::launch::bind::{BindGroups, BoundBuffer, InternalMemory, Ranges, VIEW, argument_bytes, bind, reached};
+use crate::launch::kernel::Kernel;
 use crate::launch::key::{launch_key, region_key};
 use crate::launch::limits::LaunchLimits;
 use crate::launch::merge_buffers::MergedBuffers;
 use crate::launch::ndrange::{GroupRange, Region, group_counts, local_size, regions, split_or_rows};
 use crate::launch::pipeline::Pipeline;
-use crate::launch::program::{Kernel, WgpuProgram};
+use crate::launch::program::WgpuProgram;
 use crate::launch::replay_cache::{CachedLaunch, LaunchCache, MemorySource, RecordedDispatch};
 use crate::launch::thread_coarsening::{CoarsenedLaunch, LaunchSizes, coarsened_launch};
 use crate::memory::device_memory::WgpuMemory;
 use crate::readback::printf::{COUNTER, MAX_IN_FLIGHT, Output, Pool};
 use crate::readback::watchdog::{BYTES, COPIED, LoopWatchdog, WatchedLaunch};
 use crate::submit::batch_encoder::{Dispatch, Uses};
-use crate::submit::completion::PostWork;
-use crate::submit::handled::Handled;
+use crate::submit::completion::{Completion, PostWork};
 use crate::submit::open_batch::OpenBatch;
 
-/// Bytes bound where the application passed a null pointer: as many as any uniform binding has.
+/// Bytes bound for a null pointer: the largest uniform binding.
 const NULL_BYTES: u64 = 1 << 16;
 
 /// The dispatches of one pipeline.
@@ -34,14 +35,15 @@ struct Stage {
     pipeline: Arc<Pipeline>,
     parts: SmallVec<[GroupRange; 1]>,
     output: Option<Output>,
-    /// Parameters that are folded into one.
+    /// Parameters in the merged buffer.
     folded: Words,
-    /// What is bound in pieces.
+    /// Buffers that are split across several bindings.
     pieces: SplitBindings,
 }
 
 impl Stage {
-    /// Whether nothing comes with its dispatches: memory of the engine's own, buffers in pieces or folded into one, what is read afterwards.
+    /// Whether the dispatches need nothing besides their arguments: no buffer of the engine, no split or merged
+    /// buffers, no readback.
     fn is_plain(&self) -> bool {
         let Self { pipeline, output, folded, pieces, .. } = self;
         let nothing_afterwards = output.is_none() && !pipeline.watched;
@@ -49,24 +51,23 @@ impl Stage {
     }
 }
 
-/// What launches need besides what they are given.
+/// State of launches.
 pub(crate) struct Launches {
     limits: LaunchLimits,
     bind_groups: BindGroups,
     launch_cache: LaunchCache,
-    /// Private memory that does not fit registers, the same for all launches: they run one post_work the other as far as they use it.
+    /// Private memory that does not fit registers. All launches share it, so launches that use it do not overlap.
     scratch: Option<Arc<WgpuMemory>>,
-    /// Where arguments are folded into one.
+    /// The merged buffer ([`crate::launch::merge_buffers`]).
     folded: Option<Arc<WgpuMemory>>,
-    /// BoundBuffer where the application passed a null pointer: as uniform and as storage, which one buffer cannot be at once.
+    /// Bound for null pointers, as uniform and as storage. One buffer cannot be both at once.
     nulls: [Option<Arc<WgpuMemory>>; 2],
     printf: Arc<Pool>,
     watchdog: Option<Arc<LoopWatchdog>>,
 }
 
-/// The program of a launch.
 fn program(launch: &Launch) -> BackendResult<&WgpuProgram> {
-    launch.program.as_any().downcast_ref().ok_or_else(|| BackendError::Other("a program of another backend".to_owned()))
+    launch.program.as_any().downcast_ref().ok_or_else(|| BackendError::Other("the program belongs to another backend".to_owned()))
 }
 
 impl Launches {
@@ -83,33 +84,32 @@ impl Launches {
         }
     }
 
-    /// What the keys of launches depend upon.
     pub(crate) const fn limits(&self) -> &LaunchLimits {
         &self.limits
     }
 
-    /// That memory is gone.
+    /// Drops all state that refers to a freed memory object.
     pub(crate) fn forget(&mut self, id: u64) {
         self.bind_groups.forget(id);
         self.launch_cache.forget(id);
     }
 
-    /// Whether a launch finds its kernel made.
+    /// Whether the pipeline of a launch exists.
     pub(crate) fn is_ready(launch: &Launch) -> bool {
         program(launch).and_then(|program| program.code.kernel(&launch.kernel)).is_ok_and(|kernel| kernel.is_ready())
     }
 
     /// Records a launch.
-    pub(crate) fn perform(&mut self, batch: &mut OpenBatch, launch: &Launch, profile: bool) -> BackendResult<Handled> {
+    pub(crate) fn perform(&mut self, batch: &mut OpenBatch, launch: &Launch, profile: bool) -> BackendResult<Completion> {
         let program = program(launch)?;
         let kernel = program.code.kernel(&launch.kernel)?;
         if !profile && self.repeat(batch, launch, (program, kernel))? {
-            return Ok(Handled::Recorded(None));
+            return Ok(Completion::Batch { timestamps: None, post_work: None });
         }
         let local_size = local_size(launch, kernel, self.limits.busy_invocations);
         let groups = group_counts(launch, local_size)?;
         if groups.contains(&0) {
-            return Ok(Handled::Nothing);
+            return Ok(Completion::Marker);
         }
         let mut stages = self.stages(batch, launch, (&program.code, kernel), (local_size, groups))?;
         if launch.args.iter().any(|arg| matches!(arg, LaunchArg::Buffer(None))) {
@@ -122,7 +122,7 @@ impl Launches {
             let folded = self.fold_buffer(fold.size())?;
             fold.copy_in(batch, &folded)?;
         }
-        // Nothing may fail between the two: queries that are never written cannot be resolved.
+        // No error may occur between the two timestamps: unwritten queries cannot be resolved.
         let timestamps = batch.timestamps(profile)?;
         for memory in stages.iter().filter_map(|stage| stage.output.as_ref()?.memory()) {
             batch.clear(memory.buffer(), COUNTER.0, COUNTER.1)?;
@@ -152,10 +152,10 @@ impl Launches {
         }
         let outputs: Vec<Output> = stages.into_iter().filter_map(|stage| stage.output).collect();
         let post_work = PostWork { outputs, watched_launches: watch.into_iter().collect(), pending_reads: Vec::new() };
-        Ok(if post_work.is_empty() { Handled::Recorded(timestamps) } else { Handled::Followed(timestamps, Box::new(post_work)) })
+        Ok(Completion::Batch { timestamps, post_work: (!post_work.is_empty()).then(|| Box::new(post_work)) })
     }
 
-    /// Records a launch that is like one before; whether it is.
+    /// Records a launch from the launch cache. Returns whether it was cached.
     fn repeat(&self, batch: &mut OpenBatch, launch: &Launch, (program, kernel): (&WgpuProgram, &Kernel)) -> BackendResult<bool> {
         let Some(cached) = self.launch_cache.find(&program.code, launch) else { return Ok(false) };
         let CachedLaunch { pipeline, groups, part, group, .. } = cached;
@@ -177,7 +177,7 @@ impl Launches {
         Ok(true)
     }
 
-    /// Gives each stage that prints a buffer for it.
+    /// Gives each stage that prints a `printf` buffer.
     fn give_outputs(&self, batch: &mut OpenBatch, stages: &mut [Stage]) -> BackendResult<()> {
         let printing = stages.iter().filter(|stage| stage.pipeline.printf.is_some()).count();
         if printing > 0 && self.printf.in_use() + printing > MAX_IN_FLIGHT {
@@ -199,7 +199,8 @@ impl Launches {
         WatchedLaunch::new(word, kernel)
     }
 
-    /// The pipelines and dispatches of a launch: one for each size that groups have, split where there are too many groups.
+    /// The pipelines and dispatches of a launch. There is one pipeline per region, and several dispatches where there
+    /// are too many work-groups.
     fn stages(
         &mut self,
         batch: &mut OpenBatch,
@@ -234,7 +235,7 @@ impl Launches {
         Ok(stages)
     }
 
-    /// The stage of a launch that is coarsened; `None` for the others.
+    /// The stage of a coarsened launch. `None` if the launch is not coarsened.
     fn coarsened_stage(
         &self,
         batch: &mut OpenBatch,
@@ -243,7 +244,7 @@ impl Launches {
         common: &LaunchKey,
     ) -> BackendResult<Option<Stage>> {
         if !kernel.is_ready() && self.limits.gpu.vulkan_queue.is_some() {
-            // The device begins with what is recorded while the shader is made.
+            // The device starts the recorded commands while the shader is compiled.
             batch.submit();
         }
         let shape = LaunchSizes::of(launch);
@@ -290,7 +291,7 @@ impl Launches {
             if let Some(memory) = memory {
                 memory.mark(batch.serial(), *writes);
                 places = places.zip(MemorySource::of(binding)).map(|(places, place)| with(places, (place, *writes)));
-                // The pieces of one buffer follow each other.
+                // Split bindings of one buffer follow each other.
                 if uses.last() != Some(&buffer.used(*writes)) {
                     uses.push(buffer.used(*writes));
                 }
@@ -319,7 +320,7 @@ impl Launches {
         Ok(RecordedDispatch { bound: ranges, group, arguments: arguments.as_ref().map(|slot| slot.memory.id), uses, memory: places })
     }
 
-    /// The buffer for folded arguments, of so many bytes at least.
+    /// The merged buffer, with at least `size` bytes.
     fn fold_buffer(&mut self, size: u64) -> BackendResult<Arc<WgpuMemory>> {
         if let Some(folded) = self.folded.as_ref().filter(|folded| folded.allocated >= size) {
             return Ok(Arc::clone(folded));
@@ -330,7 +331,7 @@ impl Launches {
         Ok(Arc::clone(self.folded.insert(WgpuMemory::new(&self.limits.gpu, size, None)?)))
     }
 
-    /// The largest numbers of groups whose work-items' scratch memory one binding holds.
+    /// The largest dispatch whose work-items' scratch memory fits one binding.
     fn scratch_limits(&self, local_size: [u32; 3], groups: [u32; 3], bytes_per_item: u64) -> BackendResult<[u32; 3]> {
         let per_group = local_size.iter().map(|size| u64::from(*size)).product::<u64>() * bytes_per_item;
         let limit = self.limits.gpu.limits.max_storage_buffer_binding_size.min(self.limits.gpu.limits.max_buffer_size);
@@ -373,7 +374,7 @@ impl Launches {
     }
 }
 
-/// The pipeline for a key. Where it has to be made, the device begins with what is recorded so far.
+/// The pipeline for a key. If it must be created, the device starts the recorded commands meanwhile.
 fn pipeline(batch: &mut OpenBatch, code: &Program<Gpu>, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
     if let Some(made) = code.made(kernel, key) {
         return made;
@@ -384,7 +385,6 @@ fn pipeline(batch: &mut OpenBatch, code: &Program<Gpu>, kernel: &Kernel, key: &L
     code.executable(kernel, key)
 }
 
-/// A list with one more at its end.
 fn with<T: smallvec::Array>(mut list: SmallVec<T>, item: T::Item) -> SmallVec<T> {
     list.push(item);
     list

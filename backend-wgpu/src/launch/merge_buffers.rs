@@ -1,5 +1,6 @@
-//! Launches with more pointer arguments than the device has bindings: some of them are folded into one buffer, into which their contents are copied
-//! before the launch and from which they are copied back (see `passes::merge_bindings` of the compiler). Rare and slow, but right.
+//! Launches with more buffer arguments than the device has bindings. Some of the buffers are merged into one. Their
+//! contents are copied into the merged buffer before the launch and back after it (see `passes::merge_bindings` of
+//! the compiler). This is rare and slow.
 
 use std::sync::Arc;
 
@@ -13,13 +14,13 @@ use crate::gpu::open_device::Gpu;
 use crate::memory::device_memory::{WgpuMemory, downcast};
 use crate::submit::open_batch::OpenBatch;
 
-/// Bindings that a kernel may need besides its arguments: program variables, constants, the printf buffer, scratch memory, the word for
-/// stopped loops.
+/// Bindings that a kernel may need besides its arguments: program variables, constants, the printf buffer, scratch
+/// memory, the watchdog's word.
 pub(crate) const OTHERS: usize = 5;
-/// Pieces start at the same byte of so many as in their own memory, so that every alignment is kept.
+/// An object has the same offset modulo this in its own buffer and in the merged buffer, which preserves alignment.
 const ALIGN: u64 = merge_bindings::LOW + 1;
 
-/// Bytes of one memory object, and where they are in the folded buffer.
+/// A range of a memory object, and its offset in the merged buffer.
 struct Piece {
     memory: Arc<dyn Memory>,
     start: u64,
@@ -27,12 +28,12 @@ struct Piece {
     at: u64,
 }
 
-/// The folded arguments of a launch.
+/// The merged arguments of a launch.
 pub(crate) struct MergedBuffers {
     pieces: Vec<Piece>,
-    /// Byte of each argument in the folded buffer, by parameter.
+    /// Offset of each argument in the merged buffer, by parameter.
     places: Vec<Option<u32>>,
-    /// The first folded parameter: the one that is bound.
+    /// The first merged parameter. The merged buffer is bound there.
     pub(crate) first: u32,
     size: u64,
 }
@@ -42,7 +43,7 @@ pub(crate) fn bindings(gpu: &Gpu) -> u32 {
     gpu.limits.max_storage_buffers_per_shader_stage.min(gpu.limits.max_bindings_per_bind_group)
 }
 
-/// What an argument points to.
+/// The memory that an argument points to.
 pub(crate) fn range(arg: &LaunchArg) -> Option<&MemoryRange> {
     match arg {
         LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _) => Some(range),
@@ -50,13 +51,13 @@ pub(crate) fn range(arg: &LaunchArg) -> Option<&MemoryRange> {
     }
 }
 
-/// All that a launch reaches: what arguments point to, and what pointers in memory may lead to.
+/// All memory that a launch can access: arguments, and objects that pointers in memory may lead to.
 pub(crate) fn ranges(launch: &Launch) -> impl Iterator<Item = &MemoryRange> {
     launch.args.iter().filter_map(range).chain(&launch.extra)
 }
 
-/// Parameters to be folded: those beyond what fits, and with them all that point into the same memory. What is bound in pieces is too large for it, and so what
-/// shares memory with that is not folded either.
+/// The parameters to merge: those that do not fit the bindings, and all others on the same memory. Split buffers are
+/// too large for the merged buffer. Arguments that share memory with them are not merged either.
 pub(crate) fn folded(launch: &Launch, params: &[KernelParam], pieces: &SplitBindings, gpu: &Gpu) -> Vec<u32> {
     let limit = bindings(gpu) as usize;
     let in_pieces: SmallVec<[&MemoryRange; 2]> =
@@ -82,7 +83,7 @@ pub(crate) fn folded(launch: &Launch, params: &[KernelParam], pieces: &SplitBind
 }
 
 impl MergedBuffers {
-    /// Lays the arguments out. `None` where there is nothing to fold.
+    /// Lays out the merged buffer. `None` if nothing is merged.
     pub(crate) fn new(launch: &Launch, folded: &[u32], gpu: &Gpu) -> BackendResult<Option<Self>> {
         let Some(&first) = folded.first() else { return Ok(None) };
         let mut pieces: Vec<Piece> = Vec::new();
@@ -115,24 +116,24 @@ impl MergedBuffers {
         Ok(Some(Self { pieces, places, first, size }))
     }
 
-    /// The byte of an argument in the folded buffer.
+    /// Offset of an argument in the merged buffer.
     pub(crate) fn place(&self, index: usize) -> u32 {
         self.places.get(index).copied().flatten().unwrap_or(0)
     }
 }
 
 impl MergedBuffers {
-    /// Bytes of the folded buffer.
+    /// Bytes of the merged buffer.
     pub(crate) const fn size(&self) -> u64 {
         self.size
     }
 
-    /// Copies what the folded arguments point to into their buffer.
+    /// Copies the arguments into the merged buffer.
     pub(crate) fn copy_in(&self, batch: &mut OpenBatch, folded: &WgpuMemory) -> BackendResult<()> {
         self.copy(batch, folded, true)
     }
 
-    /// Copies it back.
+    /// Copies the merged buffer back.
     pub(crate) fn copy_out(&self, batch: &mut OpenBatch, folded: &WgpuMemory) -> BackendResult<()> {
         self.copy(batch, folded, false)
     }

@@ -1,6 +1,7 @@
 //! Launches of kernels: from an NDRange and its arguments to pipelines, bindings and dispatches.
 
 pub(crate) mod bind;
+pub(crate) mod kernel;
 pub(crate) mod key;
 pub(crate) mod launches;
 pub(crate) mod limits;

@@ -1,11 +1,11 @@
-//! The work-groups of a launch: how many there are, those of other sizes at the edges, and the dispatches that they take.
+//! Divides the NDRange of a launch into work-groups and dispatches. Remainder groups at the edges have other sizes.
 
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch};
 
-use crate::launch::program::Kernel;
+use crate::launch::kernel::Kernel;
 
-/// A dispatch: first group and number of groups.
+/// A range of work-groups: the first one, and how many per dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GroupRange {
     pub(crate) base: [u32; 3],
@@ -17,27 +17,27 @@ impl GroupRange {
         self.base == [0; 3] && self.groups.iter().zip(limits).all(|(count, limit)| *count <= limit)
     }
 
-    /// Whether it is one dispatch, and otherwise whether it may be laid out in rows.
+    /// Whether it is a single dispatch, and if not, whether it is laid out in two dimensions.
     pub(crate) fn shape(&self, limits: [u32; 3]) -> (bool, bool) {
         let fits = self.fits(limits);
         (fits, !fits && self.groups[1..] == [1, 1])
     }
 }
 
-/// Groups of one size.
+/// Work-groups of the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     pub(crate) local_size: [u32; 3],
     pub(crate) part: GroupRange,
 }
 
-/// Invocations of a group where a kernel cannot tell how its work-items are grouped: busy_invocations to fill a compute unit with few groups, and few busy_invocations that each
-/// invocation may have as many registers as a GPU can give it. One size for most launches also means one pipeline for them.
+/// Group size for kernels that cannot observe it. It fills a compute unit with few groups, and leaves each invocation
+/// as many registers as a GPU provides. One size for most launches also means one pipeline for them.
 pub(crate) const GROUP: u32 = 256;
 
-/// The size of groups with which a launch runs: the application's, or a better one that the kernel cannot see. Groups that are too small grow in the
-/// first dimension if there are `busy_invocations` work-items to keep the device busy with larger ones, or if a pipeline takes long to be made: then one serves all
-/// launches in one dimension.
+/// The group size that a launch runs with: the application's, or a better one if the kernel cannot observe it. Small
+/// groups grow in the first dimension if the launch has at least `busy_invocations` work-items. If the kernel takes
+/// long to compile, one size serves all one-dimensional launches.
 pub(crate) fn local_size(launch: &Launch, kernel: &Kernel, busy_invocations: u64) -> [u32; 3] {
     match (kernel.group_blind(), runs_in_one_size(launch, kernel)) {
         (_, true) => [GROUP, 1, 1],
@@ -46,7 +46,8 @@ pub(crate) fn local_size(launch: &Launch, kernel: &Kernel, busy_invocations: u64
     }
 }
 
-/// Whether one pipeline serves all launches of the kernel in one dimension, since another would take long to be made.
+/// Whether one pipeline serves all one-dimensional launches of the kernel, because another would take long to
+/// compile.
 fn runs_in_one_size(launch: &Launch, kernel: &Kernel) -> bool {
     kernel.group_blind() && kernel.is_long() && launch.local_size[1..] == [1, 1] && launch.global_size[1..] == [1, 1]
 }
@@ -66,22 +67,22 @@ fn unseen_size(mut local: [u32; 3], global: [u64; 3], busy_invocations: u64) -> 
     local
 }
 
-/// Groups in each dimension, of that size.
+/// Work-groups per dimension.
 pub(crate) fn group_counts(launch: &Launch, local_size: [u32; 3]) -> BackendResult<[u32; 3]> {
     let mut counts = [1; 3];
     for ((count, global), local) in counts.iter_mut().zip(launch.global_size).zip(local_size) {
         if local == 0 {
-            return Err(BackendError::Other("a local size of zero".to_owned()));
+            return Err(BackendError::Other("the local size is zero".to_owned()));
         }
         *count = u32::try_from(global)
             .map(|global| global.div_ceil(local))
-            .map_err(|_| BackendError::Other("a global size of 2^32 or more".to_owned()))?;
+            .map_err(|_| BackendError::Other(format!("global size {global}: the limit is 2^32 - 1")))?;
     }
     Ok(counts)
 }
 
-/// The groups of a launch by their size (there are up to eight), and the dimensions in which the last ones reach beyond the NDRange: those of a kernel that
-/// does not see its groups, which needs no pipelines for smaller ones.
+/// The regions of a launch (up to eight), and the dimensions in which groups extend beyond the NDRange. Groups extend
+/// beyond it only if the kernel cannot observe its group size. Such kernels need no pipelines for remainder groups.
 pub(crate) fn regions(launch: &Launch, (local_size, groups): ([u32; 3], [u32; 3]), kernel: &Kernel) -> (SmallVec<[Region; 1]>, [bool; 3]) {
     let (regions, mut guard) = regions_of(launch, (local_size, groups), kernel.group_blind());
     guard[0] |= runs_in_one_size(launch, kernel);
@@ -110,12 +111,11 @@ fn regions_of(launch: &Launch, (local_size, groups): ([u32; 3], [u32; 3]), group
     (regions, [false; 3])
 }
 
-/// The dispatches of some groups.
 pub(crate) fn split_or_rows(part: GroupRange, limits: [u32; 3], rows: bool) -> SmallVec<[GroupRange; 1]> {
     if rows { in_rows(part, limits) } else { split(part, limits) }
 }
 
-/// Cuts groups into dispatches of at most `limits`.
+/// Splits a range of work-groups into dispatches of at most `limits`.
 fn split(GroupRange { base: first, groups }: GroupRange, limits: [u32; 3]) -> SmallVec<[GroupRange; 1]> {
     let mut parts = SmallVec::new();
     let steps = |dimension: usize| (0..groups[dimension]).step_by(limits[dimension].max(1) as usize);
@@ -135,8 +135,8 @@ fn split(GroupRange { base: first, groups }: GroupRange, limits: [u32; 3]) -> Sm
     parts
 }
 
-/// Arranges the groups of one dimension in rows of at most `limits[0]`: one dispatch where they divide evenly, else two. Every dispatch more would wait for
-/// the one before to drain, which takes an H100 11 us.
+/// Lays out the groups of one dimension in rows of at most `limits[0]`. It takes one dispatch if they divide evenly,
+/// else two. Each further dispatch waits for the previous one to drain, which takes 11 us on an H100.
 fn in_rows(GroupRange { base, groups }: GroupRange, limits: [u32; 3]) -> SmallVec<[GroupRange; 1]> {
     let (count, longest) = (groups[0], limits[0].max(1));
     let fewest = count.div_ceil(longest);

@@ -1,14 +1,13 @@
-//! From a shader that the compiler made to a compute pipeline.
+//! Creates a compute pipeline from a compiled shader.
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult};
 use wgcl_compiler::emit::{Binding, BindingKind, BindingSource, Shader};
 use wgcl_compiler::layout::ArgLayout;
 use wgcl_compiler::printf::Table;
 
-use crate::buffer::Buffer;
+use crate::gpu::compute_pipeline::ComputePipeline;
 use crate::gpu::open_device::Gpu;
 use crate::vulkan::pipeline_statistics::Statistics;
 use crate::vulkan::queue::{self, BindingType};
@@ -17,14 +16,14 @@ use crate::vulkan::queue::{self, BindingType};
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     pub(crate) id: u64,
-    pub(crate) compute: Arc<ComputePipeline>,
+    pub(crate) compute: ComputePipeline,
     pub(crate) bindings: Vec<Binding>,
     pub(crate) args: ArgLayout,
-    /// Work-items of dimension 0 for which an invocation stands.
+    /// Work-items of dimension 0 per invocation.
     pub(crate) coarse: u32,
-    /// How to read what it prints, if it does.
+    /// Format strings, if the kernel prints.
     pub(crate) printf: Option<Arc<Table>>,
-    /// The driver may stop its loops.
+    /// The kernel writes the loop watchdog's word.
     pub(crate) watched: bool,
 }
 
@@ -34,15 +33,15 @@ impl Pipeline {
         self.bindings.iter().any(|binding| binding.source == BindingSource::Arguments)
     }
 
-    /// What the driver's compiler made of it, as far as it tells.
+    /// Register count and stack size, if the driver reports them.
     pub(crate) fn statistics(&self) -> Statistics {
-        match &*self.compute {
+        match &self.compute {
             ComputePipeline::Vulkan(pipeline) => pipeline.statistics(),
             ComputePipeline::Wgpu { .. } => Statistics::default(),
         }
     }
 
-    /// Bytes of scratch memory for a work-item.
+    /// Bytes of scratch memory per work-item.
     pub(crate) fn scratch(&self) -> u64 {
         self.bindings
             .iter()
@@ -54,7 +53,7 @@ impl Pipeline {
             .unwrap_or(0)
     }
 
-    /// Makes the pipeline of a shader for work-groups of that size. Takes long: the driver compiles.
+    /// Creates the pipeline of a shader for this group size. The driver compiles it, which may take seconds.
     pub(crate) fn new(gpu: &Gpu, shader: Shader, local_size: [u32; 3]) -> BackendResult<Self> {
         let Shader { naga, spirv, entry_point, bindings, args, coarse, subgroup_size, printf, .. } = shader;
         let printf = (!printf.is_empty()).then(|| Arc::new(printf));
@@ -63,92 +62,22 @@ impl Pipeline {
         let compute = match (&gpu.vulkan_queue, spirv) {
             (Some(queue), Some(words)) => {
                 let kinds: Vec<_> = kinds.iter().map(|(binding, kind, _)| (*binding, *kind)).collect();
-                // SAFETY: the compiler wrote and checked the module. What it does with memory is what the application's kernel says; OpenCL
-                // leaves accesses out of bounds undefined, and the driver's robust buffer access keeps them inside the process.
-                ComputePipeline::Vulkan(unsafe {
-                    queue::Pipeline::new(queue, &words, &entry_point, &kinds, gpu.subgroups.required(subgroup_size))
-                }?)
+                // SAFETY: the compiler wrote and checked the module. Its memory accesses are those of the
+                // application's kernel. Accesses out of bounds are undefined in OpenCL, and robust buffer access
+                // keeps them inside the process.
+                let pipeline = unsafe { queue::Pipeline::new(queue, &words, &entry_point, &kinds, gpu.subgroups.required(subgroup_size)) }?;
+                ComputePipeline::Vulkan(Arc::new(pipeline))
             }
             (_, spirv) => gpu.scoped(|| {
                 let module = shader_module(gpu, naga, spirv, &entry_point, local_size)?;
                 Ok::<_, BackendError>(ComputePipeline::of_module(gpu, &module, &entry_point, &kinds))
             })??,
         };
-        let compute = Arc::new(compute);
         Ok(Self { id: gpu.fresh_id(), compute, bindings, args, coarse, printf, watched })
     }
 }
 
-/// A pipeline and what its bind groups are made by.
-#[derive(Debug)]
-pub(crate) enum ComputePipeline {
-    Wgpu { pipeline: wgpu::ComputePipeline, layout: wgpu::BindGroupLayout },
-    Vulkan(queue::Pipeline),
-}
-
-/// Buffers, bound.
-#[derive(Debug)]
-pub(crate) enum BindGroup {
-    Wgpu(wgpu::BindGroup),
-    Vulkan(queue::DescriptorSet),
-}
-
-impl ComputePipeline {
-    /// Of a module of wgpu's; to be called in a scope. The numbers are those of the bindings, and the bytes that each has at least.
-    pub(crate) fn of_module(gpu: &Gpu, module: &wgpu::ShaderModule, entry_point: &str, bindings: &[(u32, BindingType, u64)]) -> Self {
-        let entries: Vec<_> = bindings.iter().map(layout_entry).collect();
-        let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
-        let pipeline_layout = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: None,
-            bind_group_layouts: &[Some(&layout)],
-            immediate_size: 0,
-        });
-        let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(entry_point),
-            layout: Some(&pipeline_layout),
-            module,
-            entry_point: Some(entry_point),
-            compilation_options: wgpu::PipelineCompilationOptions {
-                constants: &[],
-                // OpenCL's local memory starts undefined.
-                zero_initialize_workgroup_memory: false,
-            },
-            cache: None,
-        });
-        Self::Wgpu { pipeline, layout }
-    }
-
-    /// Binds ranges (buffer, first byte, bytes), one for each binding number.
-    pub(crate) fn group(&self, gpu: &Gpu, bound: &[(u32, &Buffer, u64, u64)]) -> BackendResult<BindGroup> {
-        if !bound.iter().all(|(_, buffer, offset, size)| offset.checked_add(*size).is_some_and(|end| end <= buffer.size())) {
-            return Err(BackendError::Other("a binding beyond the end of a buffer".to_owned()));
-        }
-        match self {
-            Self::Vulkan(pipeline) => {
-                let bound: SmallVec<[_; 8]> = bound.iter().map(|(_, buffer, offset, size)| (buffer.handle, *offset, *size)).collect();
-                // SAFETY: just checked; a set is used for commands on its buffers only, which keep them.
-                Ok(BindGroup::Vulkan(unsafe { pipeline.set(&bound) }?))
-            }
-            Self::Wgpu { layout, .. } => {
-                let entries: SmallVec<[wgpu::BindGroupEntry<'_>; 8]> = bound
-                    .iter()
-                    .map(|(binding, buffer, offset, size)| wgpu::BindGroupEntry {
-                        binding: *binding,
-                        resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                            buffer: &buffer.wgpu,
-                            offset: *offset,
-                            size: wgpu::BufferSize::new(*size),
-                        }),
-                    })
-                    .collect();
-                let descriptor = wgpu::BindGroupDescriptor { label: None, layout, entries: &entries };
-                gpu.scoped(|| gpu.device.create_bind_group(&descriptor)).map(BindGroup::Wgpu)
-            }
-        }
-    }
-}
-
-/// A binding's number, kind and bytes.
+/// Number, type and minimal size of a binding.
 fn kind(binding: &Binding) -> (u32, BindingType, u64) {
     match binding.kind {
         BindingKind::Uniform { size } if binding.source == BindingSource::Arguments => {
@@ -157,22 +86,6 @@ fn kind(binding: &Binding) -> (u32, BindingType, u64) {
         BindingKind::Uniform { size } => (binding.binding, BindingType::Uniform, size.into()),
         BindingKind::Storage => (binding.binding, BindingType::Storage, 0),
     }
-}
-
-fn layout_entry((binding, kind, size): &(u32, BindingType, u64)) -> wgpu::BindGroupLayoutEntry {
-    let ty = match kind {
-        BindingType::Arguments | BindingType::Uniform => wgpu::BindingType::Buffer {
-            ty: wgpu::BufferBindingType::Uniform,
-            has_dynamic_offset: *kind == BindingType::Arguments,
-            min_binding_size: wgpu::BufferSize::new(*size),
-        },
-        BindingType::Storage => wgpu::BindingType::Buffer {
-            ty: wgpu::BufferBindingType::Storage { read_only: false },
-            has_dynamic_offset: false,
-            min_binding_size: None,
-        },
-    };
-    wgpu::BindGroupLayoutEntry { binding: *binding, visibility: wgpu::ShaderStages::COMPUTE, ty, count: None }
 }
 
 fn shader_module(
@@ -197,11 +110,10 @@ fn shader_module(
                 glsl: None,
                 wgsl: None,
             };
-            // SAFETY: the compiler wrote and checked the module. What it does with memory is what the application's kernel says; OpenCL
-            // leaves accesses out of bounds undefined, and the driver's robust buffer access keeps them inside the process.
+            // SAFETY: as in `Pipeline::new`.
             Ok(unsafe { gpu.device.create_shader_module_passthrough(descriptor) })
         }
-        Some(_) => Err(BackendError::Other("SPIR-V for a device that does not take it".to_owned())),
+        Some(_) => Err(BackendError::Other("internal error: SPIR-V for a device without SPIR-V passthrough".to_owned())),
         None => {
             let descriptor = wgpu::ShaderModuleDescriptor { label: None, source: wgpu::ShaderSource::Naga(std::borrow::Cow::Owned(naga)) };
             // SAFETY: as above; naga validates the module all the same.

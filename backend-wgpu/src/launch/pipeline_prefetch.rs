@@ -1,8 +1,8 @@
-//! Pipelines that are begun before they are needed.
+//! Creates pipelines before they are needed.
 //!
-//! A launch whose kernel has not been made yet is recorded by the submission thread, which makes the pipeline first. While it is at work there, or waits for
-//! something else, what the launches behind it will need is made by other threads: what a launch asks for is known when it is enqueued, so that nothing is made
-//! in vain.
+//! If the kernel of a launch is not compiled yet, the submission thread creates its pipeline and records the launch.
+//! Meanwhile other threads create the pipelines of the launches that follow in the queue. All properties of a launch
+//! are known when it is enqueued, so no pipeline is created in vain.
 
 use std::sync::Arc;
 
@@ -11,17 +11,19 @@ use wgcl_api::backend::{Action, BackendResult, Command, Launch};
 use wgcl_compiler::launch::LaunchKey;
 use wgcl_runtime::workers::{self, Urgency};
 
+use crate::launch::kernel::Kernel;
 use crate::launch::key::{launch_key, region_key};
 use crate::launch::limits::LaunchLimits;
 use crate::launch::ndrange::{group_counts, local_size, regions};
-use crate::launch::program::{Kernel, WgpuProgram};
+use crate::launch::program::WgpuProgram;
 use crate::launch::thread_coarsening::{LaunchSizes, coarsened_launch};
 
-/// One for each size that groups have.
+/// One key per region.
 type Keys = SmallVec<[LaunchKey; 1]>;
 
 impl LaunchLimits {
-    /// Begins to make in the background what the command's launches need, but for the first `skipped` of them.
+    /// Starts creating the pipelines of the command's launches in the background, except for the first `skipped`
+    /// launches.
     pub(crate) fn prepare(&self, command: &Command, skipped: usize) {
         match command {
             Command::Once(Action::Launch(launch)) if skipped == 0 => self.prepare_launch(launch),
@@ -42,7 +44,7 @@ impl LaunchLimits {
         if kernel.is_ready() || !kernel.is_first_to_begin() {
             return;
         }
-        // What is wrong with a launch is reported when it is recorded.
+        // Errors are reported when the launch is recorded.
         let Ok(Some((common, keys))) = self.keys(launch, kernel) else { return };
         let (limits, shape) = (self.clone(), LaunchSizes::of(launch));
         let (code, kernel) = (Arc::downgrade(code), Arc::clone(kernel));
@@ -59,7 +61,7 @@ impl LaunchLimits {
         });
     }
 
-    /// What all keys of a launch have in common, and the keys, unless it is coarsened.
+    /// The common part of the launch's keys, and one key per region for a launch without coarsening.
     fn keys(&self, launch: &Launch, kernel: &Kernel) -> BackendResult<Option<(LaunchKey, Keys)>> {
         let local_size = local_size(launch, kernel, self.busy_invocations);
         let groups = group_counts(launch, local_size)?;

@@ -1,121 +1,39 @@
-//! A program on a device: what its kernels' variants are made of here, and the memory of its constants and variables.
+//! A program on a device: its kernels, and the memory of its constants and variables.
 
 use std::any::Any;
 use std::sync::Arc;
 
 use wgcl_api::backend::{BackendResult, KernelUsage, LoadedProgram, Memory};
 use wgcl_api::cache::Key;
-use wgcl_api::observe::dump;
-use wgcl_compiler::emit::Shader;
 use wgcl_compiler::ir;
 use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::specialise::specialise;
-use wgcl_compiler::stored;
 use wgcl_compiler::target::Target;
 use wgcl_runtime::workers::Urgency;
-use wgcl_runtime::{Artifact, Compile, Expected, KernelFacts, Machine, Program, Shelf, contained};
+use wgcl_runtime::{Compile, Expected, KernelFacts, Program, Shelf, contained};
 
 use crate::gpu::open_device::Gpu;
+use crate::launch::kernel::{Kernel, KernelShader};
 use crate::launch::ndrange::GROUP;
-use crate::launch::pipeline::Pipeline;
 use crate::memory::device_memory::WgpuMemory;
 use crate::vulkan::pipeline_statistics;
 
-/// The question how many registers a kernel's invocations take; smaller numbers are those of [`crate::launch::thread_coarsening`].
+/// Cache key of a kernel's register count in [`Kernel::find_out`]. [`crate::launch::thread_coarsening`] uses smaller
+/// keys.
 const REGISTERS: u32 = 1 << 16;
-/// Groups in which invocations may have as many registers as there are.
+/// In groups of this size an invocation may have as many registers as the device provides.
 const EASY_GROUP: [u32; 3] = [256, 1, 1];
 
-/// A kernel and its pipelines.
-pub(crate) type Kernel = wgcl_runtime::Kernel<Gpu>;
-
-/// A kernel as the compiler made it: SPIR-V, or naga's IR where the device takes no SPIR-V.
-#[derive(Clone, Debug)]
-pub(crate) struct KernelShader(Shader);
-
-impl KernelShader {
-    /// Without what nobody asks for where there is SPIR-V.
-    pub(crate) fn new(mut shader: Shader) -> Self {
-        if shader.spirv.is_some() {
-            shader.naga = wgpu::naga::Module::default();
-        }
-        Self(shader)
-    }
-
-    /// Work-items of dimension 0 for which an invocation stands.
-    pub(crate) const fn coarse(&self) -> u32 {
-        self.0.coarse
-    }
-}
-
-impl Artifact for KernelShader {
-    type Key = LaunchKey;
-    const KIND: &'static str = "shader";
-
-    fn encode(&self) -> Option<Vec<u8>> {
-        stored::encode_shader(&self.0)
-    }
-
-    fn decode(bytes: &[u8]) -> Option<Self> {
-        stored::decode_shader(bytes).map(Self)
-    }
-
-    fn usage(&self) -> KernelUsage {
-        KernelUsage { local_memory: self.0.local_memory, private_memory: self.0.private_memory }
-    }
-
-    fn serves_any_group_size(&self) -> bool {
-        self.0.any_local_size
-    }
-
-    fn adapt(&mut self, key: &LaunchKey) {
-        self.0.set_local_size(key.kernel.local_size);
-    }
-
-    fn any_group_size(key: &LaunchKey) -> LaunchKey {
-        key.clone().changed(|key| {
-            key.kernel.local_size = [1; 3];
-            key.kernel.enqueued_local_size = [1; 3];
-        })
-    }
-
-    fn dump(&self, kernel: &str, key: &LaunchKey) {
-        if !dump::enabled() {
-            return;
-        }
-        let [x, y, z] = key.kernel.local_size;
-        let name = format!("{}-{kernel}-{x}x{y}x{z}", dump::prefix());
-        match &self.0.spirv {
-            Some(words) => dump::write(&format!("{name}.spv"), &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>()),
-            None => dump::write(&format!("{name}.naga"), format!("{:#?}\n", self.0.naga).as_bytes()),
-        }
-    }
-}
-
-impl Machine for Gpu {
-    type Artifact = KernelShader;
-    type Executable = Pipeline;
-
-    fn load(&self, kernel: &str, artifact: KernelShader, key: &LaunchKey) -> BackendResult<Pipeline> {
-        let begin = std::time::Instant::now();
-        let pipeline = Pipeline::new(self, artifact.0, key.kernel.local_size)?;
-        tracing::trace!("{kernel}: {key:?}");
-        tracing::debug!("{kernel} for groups of {:?}: {:?}, {:?}", key.kernel.local_size, pipeline.statistics(), begin.elapsed());
-        Ok(pipeline)
-    }
-}
-
-/// A program that was found in the cache and is going to be loaded: what earlier processes have launched of it is begun.
+/// Starts loading a program that was found in the cache: creates the pipelines that earlier processes used.
 pub(crate) fn expect(gpu: &Arc<Gpu>, name: Key, target: &Target) -> Expected<Gpu> {
-    // Only SPIR-V is kept.
+    // The cache holds SPIR-V only.
     let shelf = if gpu.capabilities.spirv { Shelf::named(name, target) } else { Shelf::empty() };
     Expected::begin(gpu, Arc::new(shelf))
 }
 
-/// A program on a device.
 #[derive(Debug)]
 pub(crate) struct WgpuProgram {
-    /// Its kernels, and their pipelines by launch key.
+    /// Kernels, and their pipelines by launch key.
     pub(crate) code: Arc<Program<Gpu>>,
     /// `BindingSource::ConstantData`.
     pub(crate) constants: Option<Arc<WgpuMemory>>,
@@ -124,7 +42,7 @@ pub(crate) struct WgpuProgram {
 }
 
 impl WgpuProgram {
-    /// Of a module of the compiler's. `expected` is what was begun of it.
+    /// Creates the program of a compiled module. `expected` is the result of [`expect`].
     pub(crate) fn of_module(gpu: &Arc<Gpu>, module: Arc<ir::Module>, target: Target, expected: Option<Expected<Gpu>>) -> Self {
         let shelf = match &expected {
             Some(expected) => Arc::clone(expected.shelf()),
@@ -140,12 +58,12 @@ impl WgpuProgram {
         Self { code: Arc::new(code), constants: None, variables: None }
     }
 
-    /// Of kernels whose shaders come from anywhere.
+    /// Creates a program from any source of shaders.
     pub(crate) fn of_shaders(gpu: &Arc<Gpu>, kernels: Vec<KernelFacts>, make: Box<Compile<KernelShader>>) -> Self {
         Self { code: Arc::new(Program::new(Arc::clone(gpu), kernels, make, None)), constants: None, variables: None }
     }
 
-    /// The key of a launch as it probably comes.
+    /// The key that a launch with this group size probably has.
     fn probable_key(&self, kernel: &Kernel, local_size: [u32; 3]) -> LaunchKey {
         let function = ir::Function {
             kernel: Some(ir::Kernel {
@@ -159,15 +77,15 @@ impl WgpuProgram {
     }
 }
 
-/// Has the compiler make a shader.
 fn compile(module: &Arc<ir::Module>, kernel: &str, key: &LaunchKey, target: &Target) -> BackendResult<KernelShader> {
-    // naga's writers can panic on what they do not know.
+    // naga's writers can panic on unsupported input.
     contained(kernel, "emission", || specialise(module, kernel, key, target)).map(KernelShader::new)
 }
 
 impl LoadedProgram for WgpuProgram {
-    /// A GPU's driver takes 10 to 100 ms for a small kernel, while the processors have little to do: hashcat measures its own speed in the 70 ms of a launch behind three such. On
-    /// devices that are the host's processors, or share its memory with them, what is made in vain would take as much from others.
+    /// Compiles ahead. A GPU driver takes 10 to 100 ms for a small kernel while the host has little to do. hashcat
+    /// measures its own speed in the 70 ms of a launch that follows three such kernels. On a CPU device, or one that
+    /// shares memory with the CPU, unneeded pipelines would take time from other work.
     fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>) {
         let Ok(found) = self.code.kernel(kernel) else { return };
         let own = || (!self.code.machine().capabilities.unified).then_some([GROUP, 1, 1]);
@@ -182,8 +100,9 @@ impl LoadedProgram for WgpuProgram {
         self.code.usage(kernel, || self.probable_key(kernel, [64, 1, 1]))
     }
 
-    /// What a pipeline for groups of a size that wants no registers says of others. Kernels that cannot see their groups run in such ones anyway, and the
-    /// driver takes seconds for long ones, which fill all registers.
+    /// Derived from the register count of a pipeline for groups that do not limit registers. Kernels that cannot
+    /// observe their groups run in such groups anyway. Long kernels use all registers, and the driver would take
+    /// seconds to compile them.
     fn max_group_size(&self, kernel: &str) -> Option<u32> {
         let gpu = self.code.machine();
         let kernel = self.code.kernel(kernel).ok().filter(|kernel| !kernel.group_blind() && gpu.reports_registers())?;

@@ -1,7 +1,8 @@
-//! Launches that are like one before: of the same kernel, in the same sizes, with the same memory. Only their values may differ.
+//! Caches recorded launches. A launch with the same kernel, sizes and memory as a cached one reuses its pipeline and
+//! bind group. Only argument values may differ.
 //!
-//! Programs enqueue the same kernel again and again, and wait for it. What a launch comes to (its key, the pipeline, the groups, what is bound) is found out once,
-//! and then taken from here: a third of the instructions of clEnqueueNDRangeKernel, all of which a device that has nothing else to do waits for.
+//! Programs often enqueue the same kernel many times and wait for each launch. The cache saves a third of the
+//! instructions of clEnqueueNDRangeKernel, during which an idle device waits.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -12,23 +13,25 @@ use wgcl_compiler::emit::{Binding, BindingSource};
 use wgcl_compiler::ir::KernelParam;
 use wgcl_runtime::Program;
 
+use crate::gpu::compute_pipeline::BindGroup;
 use crate::gpu::open_device::Gpu;
 use crate::launch::bind::{Ranges, bound_range};
+use crate::launch::kernel::Kernel;
 use crate::launch::ndrange::GroupRange;
-use crate::launch::pipeline::{BindGroup, Pipeline};
-use crate::launch::program::{Kernel, WgpuProgram};
+use crate::launch::pipeline::Pipeline;
+use crate::launch::program::WgpuProgram;
 use crate::memory::device_memory::{WgpuMemory, downcast};
 use crate::submit::batch_encoder::Uses;
 
-/// Launches that are remembered: programs take turns with a few kernels.
+/// Programs alternate between a few kernels.
 const MAX_CACHED_LAUNCHES: usize = 8;
 
-/// The launches that are remembered, the last one that was new at the end.
+/// The most recent new launch is at the end.
 #[derive(Default)]
 pub(crate) struct LaunchCache(VecDeque<CachedLaunch>);
 
 impl LaunchCache {
-    /// A launch of that program which this one is like.
+    /// A cached launch of that program that matches.
     pub(crate) fn find(&self, code: &Arc<Program<Gpu>>, launch: &Launch) -> Option<&CachedLaunch> {
         self.0.iter().rev().find(|cached| {
             Arc::ptr_eq(&cached.kernel, &launch.kernel)
@@ -37,7 +40,7 @@ impl LaunchCache {
         })
     }
 
-    /// Remembers a launch, and forgets the oldest.
+    /// Adds a launch, and evicts the oldest.
     pub(crate) fn note(&mut self, cached: CachedLaunch) {
         if self.0.len() == MAX_CACHED_LAUNCHES {
             self.0.pop_front();
@@ -45,15 +48,15 @@ impl LaunchCache {
         self.0.push_back(cached);
     }
 
-    /// Forgets those that use memory which is gone.
+    /// Drops launches that use a freed memory object.
     pub(crate) fn forget(&mut self, id: u64) {
         self.0.retain(|cached| cached.bound.iter().all(|range| range.0 != id) && !cached.shape.has(id));
     }
 }
 
-/// A launch of one dispatch, and what it came to.
+/// A launch of one dispatch, and what it records.
 pub(crate) struct CachedLaunch {
-    /// Its address is no other program's as long as this is here.
+    /// While this exists, no other program has the same address.
     code: Weak<Program<Gpu>>,
     kernel: Arc<str>,
     shape: Shape,
@@ -61,26 +64,26 @@ pub(crate) struct CachedLaunch {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) groups: [u32; 3],
     pub(crate) part: GroupRange,
-    pub(crate) group: Arc<BindGroup>,
-    /// The memory of the ring in which its arguments were.
+    pub(crate) group: BindGroup,
+    /// ID of the ring segment that held its arguments.
     pub(crate) arguments: Option<u64>,
     pub(crate) uses: Uses,
-    /// The memory that it uses, and whether it writes that.
+    /// The memory objects that it uses, and whether it writes them.
     pub(crate) memory: SmallVec<[(MemorySource, bool); 8]>,
 }
 
-/// What a dispatch was made of.
+/// A dispatch that was recorded.
 pub(crate) struct RecordedDispatch {
     pub(crate) bound: Ranges,
-    pub(crate) group: Arc<BindGroup>,
+    pub(crate) group: BindGroup,
     pub(crate) arguments: Option<u64>,
     pub(crate) uses: Uses,
-    /// `None` where it uses memory of the engine's own, which is not the same the next time.
+    /// `None` if it uses a buffer of the engine, which the next launch may not share.
     pub(crate) memory: Option<SmallVec<[(MemorySource, bool); 8]>>,
 }
 
 impl CachedLaunch {
-    /// A launch that was just recorded as that dispatch; `None` where the next one may come to something else.
+    /// `None` if an equal launch may record something else.
     pub(crate) fn new(
         (program, kernel, launch): (&WgpuProgram, &Kernel, &Launch),
         pipeline: &Arc<Pipeline>,
@@ -104,19 +107,17 @@ impl CachedLaunch {
     }
 }
 
-/// Where a launch has memory.
+/// Where a launch specifies a memory object.
 #[derive(Clone, Copy)]
 pub(crate) enum MemorySource {
-    /// An argument's, or behind them one to which only pointers in memory lead.
+    /// A parameter, or an index after the parameters for memory that only pointers in memory lead to.
     Range(u32),
-    /// The program's constants.
     Constants,
-    /// The program's variables.
     Variables,
 }
 
 impl MemorySource {
-    /// Of what is bound; `None` for memory of the engine's own.
+    /// `None` for a buffer of the engine.
     pub(crate) fn of(binding: &Binding) -> Option<Self> {
         match binding.source {
             BindingSource::Param(index) => Some(Self::Range(index)),
@@ -126,37 +127,35 @@ impl MemorySource {
         }
     }
 
-    /// The memory of a launch.
     pub(crate) fn memory<'a>(self, launch: &'a Launch, program: &'a WgpuProgram) -> BackendResult<&'a WgpuMemory> {
         let memory = match self {
             Self::Range(index) => bound_range(launch, index).map(|range| downcast(&range.memory)).transpose()?,
             Self::Constants => program.constants.as_deref(),
             Self::Variables => program.variables.as_deref(),
         };
-        memory.ok_or_else(|| BackendError::Other("memory that a launch like this had".to_owned()))
+        memory.ok_or_else(|| BackendError::Other("internal error: a cached launch uses memory that this launch does not have".to_owned()))
     }
 }
 
-/// What decides to what a launch comes, but for its kernel.
+/// The properties of a launch that decide what it records, besides its kernel.
 struct Shape {
     work_dim: u32,
     global_offset: [u64; 3],
     global_size: [u64; 3],
     local_size: [u32; 3],
-    /// The arguments, and behind them the memory to which only pointers in memory lead.
+    /// The arguments, followed by memory that only pointers in memory lead to.
     args: SmallVec<[Arg; 8]>,
 }
 
-/// An argument.
 enum Arg {
-    /// Whatever it is.
+    /// A value of any contents.
     Value,
     /// Bytes of local memory.
     Local(u32),
     Memory(Bytes),
 }
 
-/// A range of memory: its number, offset, size, the byte to which the argument points, and whether kernels may only read it.
+/// ID, offset, size, start (the byte to which the argument points), and whether kernels may only read it.
 type Bytes = (u64, u64, u64, u64, bool);
 
 fn bytes(range: &MemoryRange) -> Option<Bytes> {
@@ -164,7 +163,7 @@ fn bytes(range: &MemoryRange) -> Option<Bytes> {
 }
 
 impl Arg {
-    /// `None` where more of it decides than is kept here.
+    /// `None` for arguments with further relevant properties.
     fn of(arg: &LaunchArg, param: &KernelParam) -> Option<Self> {
         match (arg, param) {
             (LaunchArg::Value(_), KernelParam::Value | KernelParam::Bytes { .. }) => Some(Self::Value),

@@ -1,7 +1,9 @@
-//! Launches with buffers that are larger than a binding: they are bound in several pieces (see `passes::split_bindings` of the compiler).
+//! Launches with buffers that are larger than a binding. Such a buffer is split across several bindings (see
+//! `passes::split_bindings` of the compiler).
 //!
-//! Each piece has as many bytes as the largest power of two that a binding may have, so that a kernel finds the piece by shifts. With `WGCL_BINDING_LIMIT` the
-//! same happens to buffers that would fit a binding, for tests: pieces then are as small as they may be without there being too many of them.
+//! The size of a part is a power of two, as large as a binding may be, so that a kernel finds the part by a shift.
+//! `WGCL_BINDING_LIMIT` splits smaller buffers as well, for tests. Parts are then as small as the number of bindings
+//! allows.
 
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, MemoryRange};
 use wgcl_compiler::ir::{KernelParam, Space};
@@ -10,10 +12,10 @@ use wgcl_compiler::launch::{ConstantBinding, LaunchError, SplitBindings};
 use crate::gpu::open_device::Gpu;
 use crate::launch::merge_buffers::{self, OTHERS};
 
-/// The bytes of a buffer that are bound for a parameter: the first of them, and how many at most.
+/// The bytes of a buffer that a binding shows: offset and maximal size. `None` for the whole buffer.
 pub(crate) type Window = Option<(u64, u64)>;
 
-/// The parameter whose buffer a binding's parameter is, and which bytes of it, where it is bound in pieces.
+/// Maps a parameter of a binding to the launch's parameter, and to the bytes that the binding shows.
 pub(crate) fn window(pieces: &SplitBindings, launch: &Launch, index: u32) -> (u32, Window) {
     if pieces.params.is_empty() {
         return (index, None);
@@ -29,14 +31,14 @@ pub(crate) fn window(pieces: &SplitBindings, launch: &Launch, index: u32) -> (u3
     (index, pieces.params.iter().any(|(param, _)| *param == index).then_some((0, size)))
 }
 
-/// What a launch binds in pieces. `constants` says how its `__constant` arguments are bound.
+/// Finds the buffers that a launch splits. `constants` says how its `__constant` arguments are bound.
 ///
 /// # Errors
-/// If these are more bindings than the device has.
+/// If they need more bindings than the device has.
 pub(crate) fn find(launch: &Launch, params: &[KernelParam], constants: &[ConstantBinding], gpu: &Gpu) -> BackendResult<SplitBindings> {
     let limit = gpu.binding_limit;
     let is_large = |range: &MemoryRange| range.size > limit;
-    // Nearly all launches end here.
+    // Nearly all launches return here.
     let arg_range = |arg: &LaunchArg| merge_buffers::range(arg).is_some_and(is_large);
     if !launch.args.iter().any(arg_range) && !launch.extra.iter().any(is_large) {
         return Ok(SplitBindings::default());
@@ -73,7 +75,7 @@ pub(crate) fn find(launch: &Launch, params: &[KernelParam], constants: &[Constan
         let counts = large.iter().map(|(_, size)| pieces.count(*size));
         let (most, all) = (counts.clone().max().unwrap_or(0), counts.sum::<u64>());
         let is_last = pieces.shift == largest;
-        // What need not be in pieces may be folded, but only where pieces cannot be larger.
+        // Buffers that are not split may be merged, but only if parts cannot be larger.
         let needed = others + all + if is_last { foldable.min(1) } else { foldable };
         if needed <= bindings && (most + 1) * u64::from(overlap) < 1 << pieces.shift {
             break;

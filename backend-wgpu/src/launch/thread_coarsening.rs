@@ -1,4 +1,5 @@
-//! Launches whose invocations stand for several work-items (`passes::coarsen` of the compiler): when, and in which groups.
+//! Thread coarsening: when an invocation runs several work-items, and in which groups (see `passes::coarsen` of the
+//! compiler).
 
 use wgcl_api::backend::{BackendResult, DeviceKind, DeviceProperties, Launch};
 use wgcl_api::options::Options;
@@ -6,20 +7,21 @@ use wgcl_compiler::launch::LaunchKey;
 use wgcl_runtime::Program;
 
 use crate::gpu::open_device::Gpu;
+use crate::launch::kernel::{Kernel, KernelShader};
 use crate::launch::limits::LaunchLimits;
 use crate::launch::ndrange::GroupRange;
-use crate::launch::program::{Kernel, KernelShader};
 
-/// Most work-items an invocation: 16 bytes of single ones.
+/// Work-items per invocation: 16 one-byte elements are one 16-byte access.
 const MAX_FACTOR: u32 = 16;
-/// Invocations that a launch must leave for each compute unit of a GPU: half of what it holds at a time.
+/// A coarsened launch has at least this many invocations per compute unit of a GPU, half of what the unit runs at a
+/// time.
 const PER_UNIT: u64 = 1024;
-/// The same of a CPU, which takes them in turn: busy_invocations groups for all threads.
+/// On a CPU, this leaves enough groups for all threads.
 const PER_THREAD: u64 = 512;
 /// Invocations of a group.
 const GROUP: u64 = 256;
 
-/// What `WGCL_COARSEN` asks for: never, or however small a launch is.
+/// `WGCL_COARSEN`: `0` disables coarsening, `1` applies it to small launches, too.
 fn asked() -> Option<bool> {
     match Options::get().coarsen.as_deref() {
         Some("0") => Some(false),
@@ -34,7 +36,7 @@ pub(crate) fn busy_invocations(properties: &DeviceProperties) -> u64 {
     each * u64::from(properties.compute_units)
 }
 
-/// What of a launch decides.
+/// The sizes of a launch that decide on coarsening.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LaunchSizes {
     global_offset: [u64; 3],
@@ -47,7 +49,7 @@ impl LaunchSizes {
         Self { global_offset: launch.global_offset, global_size: launch.global_size, local_size: launch.local_size }
     }
 
-    /// How many work-items an invocation may stand for: a power of two.
+    /// Maximal number of work-items per invocation, a power of two.
     fn most(&self, kernel: &Kernel, limits: &LaunchLimits) -> u32 {
         let least = match asked() {
             Some(false) => return 1,
@@ -65,7 +67,7 @@ impl LaunchSizes {
         most
     }
 
-    /// The key, and the groups, where invocations may stand for `most` work-items and do so for `count`.
+    /// The key and the groups, if the shader may use up to `most` work-items per invocation and uses `count`.
     fn key(&self, common: &LaunchKey, (most, count): (u32, u32), max_groups: [u32; 3]) -> (LaunchKey, GroupRange) {
         let mut invocations = self.global_size;
         invocations[0] /= u64::from(count);
@@ -80,25 +82,25 @@ impl LaunchSizes {
     }
 }
 
-/// A local size for invocations of which there are so many: the application's where it is large busy_invocations, longer in the first dimension where it is not.
+/// The group size for this many invocations. A small group size of the application grows in the first dimension.
 fn local_size(local: [u32; 3], invocations: [u64; 3]) -> [u32; 3] {
     let others = u64::from(local[1]) * u64::from(local[2]);
     let first = u64::from(local[0]).max(GROUP / others.max(1)).min(invocations[0].next_power_of_two());
     [u32::try_from(first).unwrap_or(u32::MAX).max(1), local[1], local[2]]
 }
 
-/// A launch whose invocations stand for several work-items each.
+/// A launch whose invocations run several work-items each.
 pub(crate) struct CoarsenedLaunch {
     pub(crate) key: LaunchKey,
     pub(crate) groups: GroupRange,
-    /// For how many work-items an invocation may stand, ...
+    /// Maximal number of work-items per invocation.
     pub(crate) most: u32,
-    /// ... and does.
+    /// The number that the shader uses.
     pub(crate) count: u32,
 }
 
-/// How a launch is coarsened; `None` where it is not. Where nobody knows yet for how many work-items an invocation of the kernel stands, shaders are
-/// made until one does what was expected of it: the driver has to compile none of the others.
+/// Decides how a launch is coarsened. `None` if it is not. If the kernel's factor is unknown, it compiles shaders
+/// until one uses the expected factor. The driver compiles only that one.
 pub(crate) fn coarsened_launch(
     code: &Program<Gpu>,
     kernel: &Kernel,

@@ -1,7 +1,7 @@
-//! Device memory: one wgpu buffer each.
+//! Memory objects on a device. Each is one wgpu buffer.
 //!
-//! The buffer is larger than what was asked for, so that every binding that a launch needs stays inside: storage bindings are rounded up to
-//! 16 bytes (views as vectors), uniform bindings to a power of two.
+//! A buffer is larger than its memory object, so that every binding of a launch fits. Storage bindings are rounded up
+//! to 16 bytes, the largest element of a view, and uniform bindings to a power of two.
 
 use std::any::Any;
 use std::mem::ManuallyDrop;
@@ -16,32 +16,29 @@ use wgcl_api::types::host_memory::HostRegion;
 use wgcl_runtime::shutdown;
 use wgpu::BufferUsages;
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, WORD};
 use crate::gpu::open_device::Gpu;
-use crate::host::mapped_copy;
+use crate::host::mapping::Mapping;
 use crate::message::Message;
-use crate::transfer::path::WORD;
-use crate::vulkan::dedicated_allocation::LARGE;
-use crate::vulkan::hal::{self, Mapping};
+use crate::vulkan::dedicated_allocation;
 
-/// Bytes that a buffer has beyond a multiple of this are never bound.
+/// Sizes of buffers are multiples of this.
 const GRANULE: u64 = 256;
-/// Up to here a buffer has a size that is a power of two, as a uniform binding must.
+/// Up to this size, the size of a buffer is a power of two, as that of a uniform binding.
 const UNIFORM_LIMIT: u64 = 1 << 16;
 
-/// Bytes of a page at least, on every host.
+/// The smallest page size of all hosts.
 const PAGE: u64 = 4096;
 
-/// How the host sees memory.
+/// How the host sees a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum View {
-    /// As its own.
+    /// It reads and writes the buffer.
     Mapping,
-    /// To write, where the device has a [window](crate::adapter::capabilities::Capabilities::window).
+    /// It writes the buffer, if the device has a [window](crate::adapter::capabilities::Capabilities::window).
     Window,
 }
 
-/// Memory of a device.
 #[derive(Debug)]
 pub(crate) struct WgpuMemory {
     pub(crate) id: u64,
@@ -50,24 +47,24 @@ pub(crate) struct WgpuMemory {
     /// Bytes of the buffer.
     pub(crate) allocated: u64,
     buffer: ManuallyDrop<Buffer>,
-    /// Whether a bind group has it.
+    /// A bind group uses it.
     bound: AtomicBool,
-    /// Where the host reads and writes it.
+    /// The host reads and writes it here.
     mapping: Option<Mapping>,
-    /// Where the host writes it, across the bus; it would read it slowly.
+    /// The host writes it here, across the bus. Reads would be slow.
     window: Option<Mapping>,
-    /// The host's memory that it is made of, if it is.
+    /// The imported host memory, if any.
     region: Option<Arc<dyn HostRegion>>,
-    /// Where to say that bindings of this memory are of no more use.
+    /// Receives the notice that bind groups with this buffer are stale.
     thread: Option<Sender<Message>>,
-    /// Serial number of the last batch that reads or writes it.
+    /// The last batch that reads or writes it.
     last_use: AtomicU64,
-    /// Serial number of the last batch that writes it.
+    /// The last batch that writes it.
     last_write: AtomicU64,
 }
 
 impl WgpuMemory {
-    /// Memory that one binding holds.
+    /// Memory that fits one binding.
     pub(crate) fn new(gpu: &Arc<Gpu>, size: u64, thread: Option<Sender<Message>>) -> BackendResult<Arc<Self>> {
         if size > gpu.limits.max_storage_buffer_binding_size {
             return Err(BackendError::OutOfDeviceMemory);
@@ -75,18 +72,17 @@ impl WgpuMemory {
         Self::of_any_size(gpu, size, thread)
     }
 
-    /// Memory that may have to be bound in pieces.
+    /// Memory that may have to be split across several bindings.
     pub(crate) fn of_any_size(gpu: &Arc<Gpu>, size: u64, thread: Option<Sender<Message>>) -> BackendResult<Arc<Self>> {
         Self::make(gpu, size, thread, BufferUsages::UNIFORM, if gpu.capabilities.unified { View::Mapping } else { View::Window })
     }
 
-    /// The host's memory, which the host sees, and which the device reads and writes across the bus. Only where there is [`Gpu::vulkan_queue`].
+    /// Host memory that the device accesses across the bus. Requires [`Gpu::vulkan_queue`].
     pub(crate) fn host_allocation(gpu: &Arc<Gpu>, size: u64, thread: Sender<Message>) -> BackendResult<Arc<Self>> {
-        // Said to be read by the host: cached.
+        // MAP_READ selects cached memory.
         Self::make(gpu, size, Some(thread), BufferUsages::MAP_READ, View::Mapping)
     }
 
-    /// Whether it is of that device.
     pub(crate) fn is_of(&self, gpu: &Arc<Gpu>) -> bool {
         Arc::ptr_eq(&self.gpu, gpu)
     }
@@ -96,7 +92,7 @@ impl WgpuMemory {
         let allocated = if wanted <= UNIFORM_LIMIT { wanted.next_power_of_two().max(GRANULE) } else { wanted.next_multiple_of(GRANULE) };
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | more;
         gpu.reserve(allocated)?;
-        let mapped = view == View::Mapping || (gpu.capabilities.window && allocated < LARGE);
+        let mapped = view == View::Mapping || (gpu.capabilities.window && allocated < dedicated_allocation::MIN_SIZE);
         let (mut buffer, address) = gpu.buffer(allocated, usage, mapped).inspect_err(|_| gpu.release(allocated))?;
         buffer.host_visible = view == View::Mapping;
         let (mapping, window) = if view == View::Mapping { (address, None) } else { (None, address) };
@@ -105,34 +101,34 @@ impl WgpuMemory {
         Ok(Arc::new(memory))
     }
 
-    /// Memory that others have made, which the host does not see.
+    /// Memory that another API exported. The host does not see it.
     pub(crate) fn import_fd(gpu: &Arc<Gpu>, kind: ExternalMemory, fd: i32, size: u64, thread: Sender<Message>) -> BackendResult<Arc<Self>> {
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | BufferUsages::UNIFORM;
         gpu.check_alive()?;
-        let made = hal::imported_buffer(&gpu.device, kind == ExternalMemory::DmaBuf, fd, size, usage);
-        let buffer = made.unwrap_or_else(|| Err(BackendError::Other("memory of others".to_owned())))?;
+        let buffer = gpu.vulkan()?.import_fd(kind, fd, size, usage)?;
         let allocated = buffer.size();
-        // It is no memory of ours, but given back as if it were.
+        // The memory is not the device's, but dropping it releases a reservation.
         gpu.reserve(allocated)?;
         Ok(Arc::new(Self::of_buffer(gpu, (size, allocated), buffer, Some(thread))))
     }
 
-    /// The first bytes of a region of the host's, which the device reads and writes where they are. `None` where that cannot be: they do not begin at a multiple of what the device asks
-    /// for, or end within a word, of which stores then take along what stands beside.
+    /// Imports the first `size` bytes of a region of host memory. `None` if the region is not aligned as the device
+    /// requires, or ends within a word: stores of part of a word write the whole word.
     pub(crate) fn import_host(gpu: &Arc<Gpu>, region: &Arc<dyn HostRegion>, size: u64, thread: Sender<Message>) -> Option<Arc<Self>> {
         let align = gpu.capabilities.host_memory?;
         let start = NonNull::new(std::ptr::with_exposed_provenance_mut::<u8>(region.address()))?;
-        // The pages in which it lies are there as a whole. The host maps no part of a page.
+        // The last page exists as a whole, because the host maps no part of a page.
         let allocated = size.checked_next_multiple_of(align)?;
         let is_aligned = (region.address() as u64).is_multiple_of(align) && align <= PAGE && size > 0 && size.is_multiple_of(WORD);
         if !is_aligned || allocated > gpu.limits.max_storage_buffer_binding_size || gpu.check_alive().is_err() {
             return None;
         }
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | BufferUsages::UNIFORM;
-        // SAFETY: aligned as the device asks, and within the limit; the region keeps the bytes, and is kept until the buffer is gone.
-        let made = unsafe { hal::adopted_buffer(&gpu.device, (start, allocated), usage) };
-        let buffer = made?.inspect_err(|error| tracing::debug!("memory of the host's is not the device's: {error}")).ok()?;
-        // It is no memory of the device's, but given back as if it were.
+        // SAFETY: the address is aligned as the device requires, and the size is within its limit. The region keeps
+        // the bytes and outlives the buffer.
+        let created = unsafe { gpu.vulkan().ok()?.import_host(start, allocated, usage) };
+        let buffer = created.inspect_err(|error| tracing::debug!("host memory cannot be imported: {error}")).ok()?;
+        // The memory is not the device's, but dropping it releases a reservation.
         let Ok(()) = gpu.reserve(allocated) else {
             drop(buffer);
             return None;
@@ -164,7 +160,6 @@ impl WgpuMemory {
         &self.buffer
     }
 
-    /// Notes that a bind group has it.
     pub(crate) fn set_bound(&self) {
         self.bound.store(true, Ordering::Relaxed);
     }
@@ -173,12 +168,12 @@ impl WgpuMemory {
         self.mapping
     }
 
-    /// Where the host may put bytes while no batch uses them.
+    /// The host may write here while no batch uses the buffer.
     pub(crate) fn window(&self) -> Option<Mapping> {
         self.window
     }
 
-    /// Notes that a batch uses it. Only the submission thread does so.
+    /// Records that a batch uses the buffer. Only the submission thread calls this.
     pub(crate) fn mark(&self, serial: u64, writes: bool) {
         self.last_use.store(serial, Ordering::Relaxed);
         if writes {
@@ -186,7 +181,7 @@ impl WgpuMemory {
         }
     }
 
-    /// The batch to wait for before the host reads it, or, with `writes`, before it writes it.
+    /// The batch to wait for before the host reads the buffer, or writes it with `writes`.
     pub(crate) fn busy_until(&self, writes: bool) -> u64 {
         if writes { self.last_use.load(Ordering::Relaxed) } else { self.last_write.load(Ordering::Relaxed) }
     }
@@ -195,15 +190,15 @@ impl WgpuMemory {
 impl Drop for WgpuMemory {
     fn drop(&mut self) {
         if shutdown::is_ending() {
-            // The driver below may be gone already.
+            // The driver may be unloaded already.
             std::mem::forget(Arc::clone(&self.gpu));
             return;
         }
-        // SAFETY: taken once, here.
+        // SAFETY: the buffer is taken only here.
         let buffer = unsafe { ManuallyDrop::take(&mut self.buffer) };
         self.gpu.free_after(buffer.wgpu, self.busy_until(true), self.allocated, self.region.take());
         if let (Some(thread), true) = (&self.thread, self.bound.load(Ordering::Relaxed)) {
-            // A thread that has ended holds no bindings.
+            // A thread that has ended has no bind groups.
             let _ = thread.send(Message::Forget(self.id));
         }
     }
@@ -223,32 +218,41 @@ impl Memory for WgpuMemory {
     }
 }
 
-/// Bytes of memory that the host sees all the time, written by a command of another device.
+/// A mapped range that a command of another device writes.
 #[derive(Debug)]
 struct MappedTarget {
     memory: Arc<dyn Memory>,
     place: Range<u64>,
 }
 
-/// What is written at a range of memory, if the host sees it.
+/// The range as a target of another device's read. `None` if the host does not see the buffer.
 pub(crate) fn mapped_target(memory: &Arc<dyn Memory>, place: Range<u64>) -> Option<Arc<dyn HostTarget>> {
     let own = downcast(memory).ok()?;
     own.mapping()?;
-    mapped_copy::check(std::iter::once((place.start, place.end.checked_sub(place.start)?)), own).ok()?;
+    check_ranges(std::iter::once((place.start, place.end.checked_sub(place.start)?)), own).ok()?;
     Some(Arc::new(MappedTarget { memory: Arc::clone(memory), place }))
 }
 
 impl HostTarget for MappedTarget {
     fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
         let Some(mapping) = downcast(&self.memory).ok().and_then(WgpuMemory::mapping) else { return };
-        // SAFETY: the bytes are inside, as `mapped_target` saw. No command of this device uses them before the other's is done (`Device::mapped_target`), but one that races.
+        // SAFETY: `mapped_target` checked the range. `Device::landing` requires that commands of this device wait for
+        // the write.
         f(unsafe { mapping.bytes_mut(self.place.start, self.place.end - self.place.start) });
-        // They are there before anything is submitted.
+        // The bytes are visible before the next submission.
         fence(Ordering::SeqCst);
     }
 }
 
-/// Our implementation of a memory object.
 pub(crate) fn downcast(memory: &Arc<dyn Memory>) -> BackendResult<&WgpuMemory> {
-    memory.as_any().downcast_ref().ok_or_else(|| BackendError::Other("memory of another backend".to_owned()))
+    memory.as_any().downcast_ref().ok_or_else(|| BackendError::Other("the memory object belongs to another backend".to_owned()))
+}
+
+/// Fails if a range is not inside the buffer. The API has checked it already; this check makes the unsafe code sound.
+pub(crate) fn check_ranges(mut ranges: impl Iterator<Item = (u64, u64)>, memory: &WgpuMemory) -> BackendResult<()> {
+    if ranges.all(|(offset, size)| offset.checked_add(size).is_some_and(|end| end <= memory.allocated)) {
+        Ok(())
+    } else {
+        Err(BackendError::Other("internal error: a transfer ends beyond its buffer".to_owned()))
+    }
 }

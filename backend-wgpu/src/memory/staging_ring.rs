@@ -1,6 +1,7 @@
-//! Rings of memory for traffic with the host: arguments of launches, bytes to upload, bytes that came down.
+//! Ring buffers for staging memory and arguments.
 //!
-//! A ring is a few segments, each filled from front to back by the batches that use it, and used again once the last of those is complete.
+//! A ring consists of a few segments. Batches fill a segment from front to back. It is reused once the last batch
+//! that uses it is complete.
 
 use std::sync::Arc;
 
@@ -16,33 +17,30 @@ struct Segment {
     last_use: u64,
 }
 
-/// A ring.
 #[derive(Debug)]
 pub(crate) struct Ring {
     direction: Direction,
-    /// Bytes of a segment: the largest slot.
+    /// Bytes of a segment, and of the largest slot.
     segment_size: u64,
     max_segments: usize,
     segments: Vec<Segment>,
     current: usize,
     cursor: u64,
-    /// How often slots may have been used again since the beginning.
+    /// Incremented whenever slots may be reused.
     generation: u64,
 }
 
-/// A piece of a ring.
+/// A part of a segment.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pub(crate) memory: Arc<HostBuffer>,
     pub(crate) offset: u64,
 }
 
-/// Whether a ring has room.
 #[derive(Debug)]
 pub(crate) enum Allocation {
-    /// Here.
     Slot(Slot),
-    /// Nothing is free until that batch is complete.
+    /// All segments are in use until this batch is complete.
     WaitFor(u64),
 }
 
@@ -51,29 +49,27 @@ impl Ring {
         Self { direction, segment_size, max_segments, segments: Vec::new(), current: 0, cursor: 0, generation: 0 }
     }
 
-    /// Bytes of the largest slot.
     pub(crate) const fn segment_size(&self) -> u64 {
         self.segment_size
     }
 
-    /// How often slots may have been used again since the beginning.
     pub(crate) const fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// A slot is used by a later batch than the one that it was taken for.
+    /// Records that a later batch than the one it was allocated for uses a slot.
     pub(crate) fn touch(&mut self, slot: &Slot, serial: u64) {
         if let Some(segment) = self.segments.iter_mut().find(|segment| segment.memory.id == slot.memory.id) {
             segment.last_use = segment.last_use.max(serial);
         }
     }
 
-    /// The host has still to read a slot: its segment stays as it is until [`Ring::release`].
+    /// Keeps the segment of a slot that the host has yet to read, until [`Ring::release`].
     pub(crate) fn hold(&mut self, slot: &Slot) {
         self.touch(slot, u64::MAX);
     }
 
-    /// The host has read the slot, or all that were held.
+    /// Releases the held segment of a slot, or all held segments.
     pub(crate) fn release(&mut self, slot: Option<&Slot>, serial: u64) {
         for segment in &mut self.segments {
             if segment.last_use == u64::MAX && slot.is_none_or(|slot| slot.memory.id == segment.memory.id) {
@@ -82,7 +78,8 @@ impl Ring {
         }
     }
 
-    /// A slot for the batch `serial`, when the batches up to `completed` are complete. `size` is at most that of a segment.
+    /// Allocates a slot for batch `serial`. The batches up to `completed` are complete. `size` is at most that of a
+    /// segment.
     pub(crate) fn take(&mut self, gpu: &Gpu, size: u64, align: u64, serial: u64, completed: u64) -> BackendResult<Allocation> {
         if let Some(segment) = self.segments.get_mut(self.current) {
             if segment.last_use <= completed && self.cursor > 0 {

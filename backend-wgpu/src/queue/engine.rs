@@ -1,4 +1,5 @@
-//! What runs a device: takes commands in order, and hands them to who records or performs them. [`crate::queue::device_queue`] leads to it.
+//! The engine of a device: takes commands in order and records or performs them. [`crate::queue::device_queue`] calls
+//! it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,16 +10,38 @@ use wgcl_api::backend::{Action, BackendError, BackendResult, Command, HostWork, 
 use crate::host::clock;
 use crate::launch::launches::Launches;
 use crate::launch::limits::LaunchLimits;
-use crate::submit::completion::CompletionQueue;
-use crate::submit::handled::{CommandList, Handled};
+use crate::submit::completion::{CommandList, Completion, CompletionQueue};
 use crate::submit::open_batch::OpenBatch;
 use crate::transfer::path::{Effort, TransferPath};
-use crate::transfer::transfers::Transfers;
+use crate::transfer::transfers::{TransferRequest, Transfers};
 
-/// Commands of a command buffer that the enqueuing thread records itself.
-const QUICK_REPLAY: usize = 256;
+/// How a command is executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CommandPath {
+    /// It records nothing and completes after the commands before it.
+    Marker,
+    /// It records a launch, or a command buffer.
+    Launches(Effort),
+    /// The host runs a function once all earlier commands are complete.
+    HostWork,
+    Transfer(TransferPath),
+}
 
-/// What runs a device.
+impl CommandPath {
+    /// Whether the enqueuing thread may execute the command itself.
+    pub(crate) fn is_short(self) -> bool {
+        match self {
+            Self::Marker => true,
+            Self::HostWork => false,
+            Self::Launches(effort) => effort == Effort::Short,
+            Self::Transfer(path) => path.is_short(),
+        }
+    }
+}
+
+/// The enqueuing thread records command buffers of up to this many commands.
+const MAX_SHORT_REPLAY: usize = 256;
+
 pub(crate) struct Engine {
     batch: OpenBatch,
     transfers: Transfers,
@@ -26,7 +49,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// `batches` leads to the completion thread; `eager`: whether an idle device gets the first command after a wait at once.
+    /// `batches` leads to the completion thread. `eager`: an idle device gets the first command after a wait at once.
     pub(crate) fn new(completions: Arc<CompletionQueue>, batches: Sender<u64>, limits: LaunchLimits, eager: bool) -> Self {
         Self {
             batch: OpenBatch::new(Arc::clone(&limits.gpu), completions, batches, eager),
@@ -35,116 +58,124 @@ impl Engine {
         }
     }
 
-    /// The batch that is being recorded.
     pub(crate) const fn batch(&mut self) -> &mut OpenBatch {
         &mut self.batch
     }
 
-    /// The list of commands in flight.
+    /// The commands in flight.
     pub(crate) const fn completions(&self) -> &Arc<CompletionQueue> {
         self.batch.completions()
     }
 
-    /// What the keys of launches depend upon.
     pub(crate) const fn limits(&self) -> &LaunchLimits {
         self.launches.limits()
     }
 
-    /// That memory is gone.
+    /// Drops all state that refers to a freed memory object.
     pub(crate) fn forget(&mut self, id: u64) {
         self.launches.forget(id);
     }
 
-    /// Ends the thread's work: finishes what was submitted.
+    /// Completes submitted work at the end of the submission thread.
     pub(crate) fn end(self) {
         self.batch.end((self.transfers, self.launches));
     }
 
-    /// The way of a command that is taken now.
-    pub(crate) fn route(&self, command: &Command) -> BackendResult<TransferPath> {
+    /// Chooses the path of a command.
+    pub(crate) fn path(&self, command: &Command) -> BackendResult<CommandPath> {
         match command {
-            Command::Once(action) => self.route_of(action),
+            Command::Once(action) => self.action_path(action),
             Command::Replay(actions) => {
                 let is_ready = |action: &Arc<Action>| matches!(&**action, Action::Launch(launch) if Launches::is_ready(launch));
-                Ok(TransferPath::Launch(Effort::short_if(actions.len() <= QUICK_REPLAY && actions.iter().all(is_ready))))
+                Ok(CommandPath::Launches(Effort::short_if(actions.len() <= MAX_SHORT_REPLAY && actions.iter().all(is_ready))))
             }
-            Command::Nop | Command::Wait(_) | Command::Signal(_) => Ok(TransferPath::Nothing),
-            Command::Host(_) => Ok(TransferPath::Host),
+            Command::Nop | Command::Wait(_) | Command::Signal(_) => Ok(CommandPath::Marker),
+            Command::Host(_) => Ok(CommandPath::HostWork),
         }
     }
 
-    fn route_of(&self, action: &Action) -> BackendResult<TransferPath> {
+    fn action_path(&self, action: &Action) -> BackendResult<CommandPath> {
         match action {
-            Action::Launch(launch) => Ok(TransferPath::Launch(Effort::short_if(Launches::is_ready(launch)))),
-            transfer => self.transfers.route(&self.batch, transfer),
+            Action::Launch(launch) => Ok(CommandPath::Launches(Effort::short_if(Launches::is_ready(launch)))),
+            transfer => self.transfers.path(&self.batch, transfer).map(CommandPath::Transfer),
         }
     }
 
-    /// Takes one command, that way. Whether a command may be complete now, so that [`CompletionQueue::retire`] should be called.
-    pub(crate) fn take(
-        &mut self,
-        command: Command,
-        route: BackendResult<TransferPath>,
-        profile: bool,
-        progress: Arc<dyn Progress>,
-    ) -> bool {
+    /// Records or performs a command. Returns whether commands may be complete, so that [`CompletionQueue::retire`]
+    /// should be called.
+    pub(crate) fn take(&mut self, command: Command, path: BackendResult<CommandPath>, profile: bool, progress: Arc<dyn Progress>) -> bool {
         let recorded = clock::now();
-        let handled = catch_unwind(AssertUnwindSafe(|| self.perform(command, route, profile, &progress)));
-        let handled = handled.unwrap_or_else(|_| {
-            // What the panic left half recorded cannot be submitted.
-            self.batch.abandon(&BackendError::Other("a panic while a command was recorded".to_owned()));
-            Err(BackendError::Other("a panic while the command was recorded".to_owned()))
+        let completion = catch_unwind(AssertUnwindSafe(|| self.perform(command, path, profile, &progress)));
+        let completion = completion.unwrap_or_else(|_| {
+            // A batch that the panic left half recorded cannot be submitted.
+            self.batch.abandon(&BackendError::Other("internal error: panic while recording a command of the same batch".to_owned()));
+            Err(BackendError::Other("internal error: panic while recording the command".to_owned()))
         });
-        self.batch.enter(handled, recorded, progress)
+        self.batch.enter(completion, recorded, progress)
     }
 
     fn perform(
         &mut self,
         command: Command,
-        route: BackendResult<TransferPath>,
+        path: BackendResult<CommandPath>,
         profile: bool,
         progress: &Arc<dyn Progress>,
-    ) -> BackendResult<Handled> {
+    ) -> BackendResult<Completion> {
         self.batch.gpu().check_alive()?;
-        let route = route?;
+        let path = path?;
         match command {
-            Command::Once(action) => self.act(&action, route, profile, progress),
+            Command::Once(action) => self.act(&action, path, profile, progress),
             Command::Replay(actions) => self.replay(&actions, profile, progress),
-            Command::Nop => Ok(Handled::Nothing),
-            Command::Wait(payloads) => self.batch.submit_semaphores(&payloads, &[]).map(|()| Handled::Nothing),
-            Command::Signal(payloads) => self.batch.submit_semaphores(&[], &payloads).map(|()| Handled::Nothing),
+            Command::Nop => Ok(Completion::Marker),
+            Command::Wait(payloads) => self.batch.submit_semaphores(&payloads, &[]).map(|()| Completion::Marker),
+            Command::Signal(payloads) => self.batch.submit_semaphores(&[], &payloads).map(|()| Completion::Marker),
             Command::Host(HostWork(work)) => {
                 self.batch.finish_all()?;
                 progress.submitted(clock::now());
                 progress.running();
                 let start = clock::now();
                 work()?;
-                Ok(Handled::Done(Times { start, end: clock::now() }))
+                Ok(Completion::Done(Times { start, end: clock::now() }))
             }
         }
     }
 
-    /// Records or performs an action.
-    fn act(&mut self, action: &Action, route: TransferPath, profile: bool, progress: &Arc<dyn Progress>) -> BackendResult<Handled> {
-        match action {
-            Action::Launch(launch) => self.launches.perform(&mut self.batch, launch, profile),
-            transfer => self.transfers.perform(&mut self.batch, transfer, route, (profile, progress)),
+    fn act(&mut self, action: &Action, path: CommandPath, profile: bool, progress: &Arc<dyn Progress>) -> BackendResult<Completion> {
+        match (action, path) {
+            (Action::Launch(launch), _) => self.launches.perform(&mut self.batch, launch, profile),
+            (transfer, CommandPath::Transfer(path)) => {
+                self.transfers.perform(&mut self.batch, transfer, path, TransferRequest { profile, progress })
+            }
+            _ => Err(BackendError::Other("internal error: a transfer without a path".to_owned())),
         }
     }
 
-    /// Records or performs the actions of a list. Only the ends of it are timed.
-    fn replay(&mut self, actions: &[Arc<Action>], profile: bool, progress: &Arc<dyn Progress>) -> BackendResult<Handled> {
+    /// Records or performs the actions of a command buffer. Only the first and the last one are timed.
+    fn replay(&mut self, actions: &[Arc<Action>], profile: bool, progress: &Arc<dyn Progress>) -> BackendResult<Completion> {
         let mut list = Box::<CommandList>::default();
         for (index, action) in actions.iter().enumerate() {
             let timed = profile && (index == 0 || index + 1 == actions.len());
-            let route = self.route_of(action)?;
-            let handled = self.act(action, route, timed, progress)?;
-            self.batch.count(&handled);
-            list.add(handled, self.batch.serial());
+            let path = self.action_path(action)?;
+            let completion = self.act(action, path, timed, progress)?;
+            self.batch.count(&completion);
+            list.add(completion, self.batch.serial());
             if self.batch.is_largest() {
                 self.batch.submit();
             }
         }
-        Ok(Handled::CommandList(list))
+        Ok(Completion::List(list))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CommandPath;
+    use crate::transfer::path::{Effort, TransferPath};
+
+    #[test]
+    fn commands_without_waits_are_short() {
+        let short = [CommandPath::Marker, CommandPath::Launches(Effort::Short), CommandPath::Transfer(TransferPath::Pinned)];
+        let long = [CommandPath::HostWork, CommandPath::Launches(Effort::Long), CommandPath::Transfer(TransferPath::Device(Effort::Long))];
+        assert!(short.into_iter().all(CommandPath::is_short) && !long.into_iter().any(CommandPath::is_short));
     }
 }

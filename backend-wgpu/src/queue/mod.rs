@@ -1,4 +1,4 @@
-//! The way of a command from `clEnqueue...` to the device: the device's queue and the engine that it runs.
+//! The queue of a device, from `clEnqueue...` to recorded commands.
 
 pub(crate) mod device_queue;
 pub(crate) mod engine;

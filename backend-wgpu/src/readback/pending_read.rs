@@ -1,5 +1,5 @@
-//! Reads of up to some MiB from memory that the host does not see: a copy that is recorded like every other command, into memory from which the bytes are taken
-//! when its batch is complete. So nobody has to wait for the batch to enqueue one.
+//! Reads of up to 2 MiB from memory that the host does not see. The read is a copy to staging memory, recorded like
+//! any other command. The bytes are delivered when the batch is complete, so enqueuing a read does not wait.
 
 use std::sync::Arc;
 
@@ -9,29 +9,29 @@ use wgcl_api::backend::{BackendError, BackendResult, HostTarget};
 use crate::gpu::open_device::Gpu;
 use crate::memory::staging_buffer::{Direction, HostBuffer};
 
-/// Bytes of a chunk of memory, and of a read at most.
+/// Bytes of a chunk of staging memory, and of the largest read.
 pub(crate) const CHUNK: u64 = 1 << 21;
-/// Chunks at most: when all are in use, reads wait.
+/// While all chunks are in use, reads go through the staging ring and wait.
 const CHUNKS: usize = 32;
 
-/// Bytes on their way to the application.
+/// A recorded read whose bytes are not delivered yet.
 #[derive(Debug)]
 pub(crate) struct PendingRead {
     pub(crate) memory: Arc<HostBuffer>,
-    /// Place in the memory, place in the target, and size of each piece.
+    /// Offset in the chunk, offset in the target, and size of each region.
     pub(crate) pieces: SmallVec<[(u64, u64, u64); 1]>,
     pub(crate) target: Arc<dyn HostTarget>,
 }
 
 impl PendingRead {
-    /// Takes the bytes out.
+    /// Copies the bytes to the target.
     pub(crate) fn deliver(&self, gpu: &Gpu) -> BackendResult<()> {
         let mut result = Ok(());
         self.target.with_mut(&mut |bytes| {
             result = self.pieces.iter().try_for_each(|(at, place, size)| {
                 let range = *place as usize..(*place + *size) as usize;
                 let Some(target) = bytes.get_mut(range) else {
-                    return Err(BackendError::Other("a transfer beyond the end of the host's memory".to_owned()));
+                    return Err(BackendError::Other("internal error: a transfer ends beyond the host memory".to_owned()));
                 };
                 self.memory.read(gpu, *at, *size, &mut |source| gpu.copy_threads.copy(target, source))
             });
@@ -40,7 +40,7 @@ impl PendingRead {
     }
 }
 
-/// Memory for reads.
+/// Staging memory for reads.
 #[derive(Default)]
 pub(crate) struct ReadbackPool {
     chunks: Vec<Arc<HostBuffer>>,
@@ -49,13 +49,14 @@ pub(crate) struct ReadbackPool {
 }
 
 impl ReadbackPool {
-    /// Whether there is room for so many bytes, in chunks that nothing uses or that can still be made.
+    /// Whether [`ReadbackPool::take`] would succeed.
     pub(crate) fn has_space(&self, size: u64) -> bool {
         let fits = |chunk: &Arc<HostBuffer>| is_free(chunk) || self.cursor + size <= CHUNK;
         self.chunks.len() < CHUNKS || self.chunks.get(self.current).is_some_and(fits) || self.chunks.iter().any(is_free)
     }
 
-    /// Some bytes, at most [`CHUNK`], at a multiple of 8. Fails while all chunks are in use: ask [`ReadbackPool::has_space`] before.
+    /// Allocates `size` bytes, at most [`CHUNK`], at a multiple of 8. Fails while all chunks are in use; check
+    /// [`ReadbackPool::has_space`] first.
     pub(crate) fn take(&mut self, gpu: &Gpu, size: u64) -> BackendResult<(Arc<HostBuffer>, u64)> {
         if let Some(chunk) = self.chunks.get(self.current) {
             if is_free(chunk) {
@@ -80,7 +81,7 @@ impl ReadbackPool {
     }
 }
 
-/// Whether nobody has bytes of a chunk: who has some has a reference to it.
+/// Whether no read uses a chunk. Each read holds a reference.
 fn is_free(chunk: &Arc<HostBuffer>) -> bool {
     Arc::strong_count(chunk) == 1
 }

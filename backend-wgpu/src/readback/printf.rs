@@ -1,4 +1,4 @@
-//! Buffers for `printf`: one for each launch that prints, from the launch until its text was handed on.
+//! Buffers for `printf`. A launch that prints has one from its recording until its text was delivered.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,20 +12,19 @@ use crate::gpu::open_device::Gpu;
 use crate::memory::device_memory::WgpuMemory;
 use crate::memory::staging_buffer::{Direction, HostBuffer};
 
-/// Launches that print, in flight at the same time: what waits to be read takes memory.
+/// Limit of launches that print in flight, as each has a buffer.
 pub(crate) const MAX_IN_FLIGHT: usize = 16;
 
-/// Where a buffer counts its records: the first byte, and how many.
+/// Offset and size of the record counter.
 pub(crate) const COUNTER: (u64, u64) = (0, 4);
 
 #[derive(Debug)]
 struct Buffer {
     memory: Arc<WgpuMemory>,
-    /// Where the host reads it, if not in place.
+    /// Staging memory for the host, if it cannot read `memory`.
     down: Option<HostBuffer>,
 }
 
-/// The buffers of a device.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     free: Mutex<Vec<Buffer>>,
@@ -33,23 +32,22 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Buffers in use.
     pub(crate) fn in_use(&self) -> usize {
         self.in_use.load(Ordering::Acquire)
     }
 }
 
-/// What a launch prints.
+/// The output of a launch.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// `None` once it was given back.
+    /// `None` once it was returned to the pool.
     buffer: Option<Buffer>,
     table: Arc<Table>,
     pool: Arc<Pool>,
 }
 
 impl Output {
-    /// A buffer for a launch; what it counts in begins at [`COUNTER`] and is to be zeroed first.
+    /// Takes a buffer for a launch. Its counter at [`COUNTER`] must be cleared first.
     pub(crate) fn new(gpu: &Arc<Gpu>, pool: &Arc<Pool>, table: &Arc<Table>) -> BackendResult<Self> {
         let free = pool.free.lock().pop();
         let buffer = match free {
@@ -65,23 +63,23 @@ impl Output {
         Ok(Self { buffer: Some(buffer), table: Arc::clone(table), pool: Arc::clone(pool) })
     }
 
-    /// The memory to bind.
     pub(crate) fn memory(&self) -> Option<&Arc<WgpuMemory>> {
         self.buffer.as_ref().map(|buffer| &buffer.memory)
     }
 
-    /// From where to where the records are copied after the launch, if the host does not read them in place.
+    /// Source and destination of the copy after the launch, if the host cannot read the buffer in place.
     pub(crate) fn copy(&self) -> Option<(&buffer::Buffer, &buffer::Buffer)> {
         let buffer = self.buffer.as_ref()?;
         Some((buffer.memory.buffer(), &buffer.down.as_ref()?.buffer))
     }
 
-    /// The text, once the launch is complete.
+    /// The text. The launch is complete.
     pub(crate) fn text(&self, gpu: &Gpu) -> BackendResult<Vec<u8>> {
         let Some(buffer) = &self.buffer else { return Ok(Vec::new()) };
         let size = u64::from(BUFFER_SIZE);
         if let Some(mapping) = buffer.memory.mapping() {
-            // SAFETY: the buffer has that size, the launch that wrote it is complete, and no other uses it before it is given back.
+            // SAFETY: the buffer has that size. The launch that wrote it is complete, and no other launch uses it
+            // until it is returned to the pool.
             return Ok(self.table.text(unsafe { mapping.bytes_mut(0, size) }));
         }
         let mut text = Vec::new();

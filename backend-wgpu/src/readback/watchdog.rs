@@ -1,9 +1,10 @@
-//! Launches whose loops the driver may stop before they end (lavapipe, after 65,535 turns of a work-item), or in which a work-item may wait for a lock too long
-//! ([`wgcl_compiler::passes::locks`]): they fail then, for what they leave is wrong.
+//! Detects launches with wrong results because a loop ended early. lavapipe stops a loop after 65,535 iterations per
+//! work-item. With lock-based 64-bit atomics, a work-item may give up waiting for a lock
+//! ([`wgcl_compiler::passes::locks`]). Such launches fail.
 //!
-//! Their kernels say so in one word, the same for all. Where the host sees the word all the time, it looks there: while launches with such kernels are in
-//! flight it is not known which of them wrote it, and all of them fail. Elsewhere each launch clears the word before it begins, and copies it for the host
-//! when it has ended.
+//! The kernel reports it in one word, which all launches share. If the host sees the word, it reads the word in
+//! place. It then cannot tell which of the launches in flight wrote it, and all of them fail. Otherwise each launch
+//! clears the word before it begins, and copies it to staging memory at its end.
 
 use std::sync::Arc;
 
@@ -16,10 +17,10 @@ use crate::gpu::open_device::Gpu;
 use crate::memory::device_memory::WgpuMemory;
 use crate::memory::staging_buffer::{Direction, HostBuffer};
 
-/// Bytes of the word's memory: behind it are the locks of atomic operations that the device has not ([`wgcl_compiler::passes::locks`]).
+/// Bytes of the word's memory, including the locks of 64-bit atomics ([`wgcl_compiler::passes::locks`]).
 pub(crate) const BYTES: u64 = TABLE_BYTES as u64;
 
-/// Bytes that are copied for the host.
+/// Bytes of the copy for the host.
 pub(crate) const COPIED: u64 = 16;
 
 /// The word of a device.
@@ -28,7 +29,7 @@ pub(crate) struct LoopWatchdog {
     gpu: Arc<Gpu>,
     memory: Arc<WgpuMemory>,
     in_flight: Mutex<usize>,
-    /// Copies that no launch uses, where the host does not see the word itself.
+    /// Unused staging memory, if the host does not see the word.
     spare_copies: Mutex<Vec<HostBuffer>>,
 }
 
@@ -40,14 +41,13 @@ impl LoopWatchdog {
         Ok(Arc::new(word))
     }
 
-    /// The memory to bind.
     pub(crate) const fn memory(&self) -> &Arc<WgpuMemory> {
         &self.memory
     }
 
-    /// What the host sees, where it does.
+    /// The word, if the host sees it; otherwise 0.
     fn value(&self) -> u32 {
-        // SAFETY: the memory has that size, and is only ever read as bytes here; whoever wrote the word is complete when it counts.
+        // SAFETY: the memory has that size and is only read as bytes. The launch that wrote the word is complete.
         self.memory.mapping().map_or(0, |mapping| first_word(unsafe { mapping.bytes_mut(0, COPIED) }))
     }
 
@@ -58,7 +58,7 @@ impl LoopWatchdog {
         }
     }
 
-    /// Memory for a launch's copy, where the host does not see the word itself.
+    /// Staging memory for a launch's copy. `None` if the host sees the word.
     fn take_copy(&self) -> BackendResult<Option<HostBuffer>> {
         if self.memory.mapping().is_some() {
             return Ok(None);
@@ -72,12 +72,12 @@ fn first_word(bytes: &[u8]) -> u32 {
     bytes.first_chunk().map_or(0, |&word| u32::from_le_bytes(word))
 }
 
-/// A launch that is watched, from when it is recorded until it is told of.
+/// A launch that writes the word, from its recording until its completion is reported.
 #[derive(Debug)]
 pub(crate) struct WatchedLaunch {
     word: Arc<LoopWatchdog>,
     kernel: Arc<str>,
-    /// Where the word is copied when the launch has ended.
+    /// Staging memory for the word.
     copy: Option<HostBuffer>,
 }
 
@@ -88,17 +88,17 @@ impl WatchedLaunch {
         Ok(Self { word: Arc::clone(word), kernel: Arc::clone(kernel), copy })
     }
 
-    /// What is to be cleared before the launch, if something is.
+    /// The memory to clear before the launch, if any.
     pub(crate) fn to_clear(&self) -> Option<&WgpuMemory> {
         self.copy.as_ref().map(|_| &**self.word.memory())
     }
 
-    /// From where to where the word is copied after the launch, if it is.
+    /// Source and destination of the copy after the launch, if there is one.
     pub(crate) fn copy(&self) -> Option<(&Buffer, &Buffer)> {
         Some((self.word.memory().buffer(), &self.copy.as_ref()?.buffer))
     }
 
-    /// Whether all loops have ended by themselves, once the launch is complete.
+    /// Fails if a loop ended early. The launch is complete.
     pub(crate) fn check(&self) -> BackendResult<()> {
         let mut value = 0;
         match &self.copy {
@@ -107,10 +107,13 @@ impl WatchedLaunch {
         }
         let what = match value {
             0 => return Ok(()),
-            GAVE_UP => "the device has no atomic operations of 64 bits, and a work-item has waited too long for the lock in their place",
-            _ => "the driver stops loops after 65,535 turns in one work-item, and has stopped one",
+            GAVE_UP => "a work-item gave up waiting for the lock of an emulated 64-bit atomic operation",
+            _ => "the driver stopped a loop after 65,535 iterations of one work-item",
         };
-        Err(BackendError::Other(format!("{what}: what {} has computed, or a kernel beside it, is wrong", self.kernel)))
+        Err(BackendError::Other(format!(
+            "kernel `{}`: {what}; its results, or those of a kernel that ran at the same time, are wrong",
+            self.kernel
+        )))
     }
 }
 

@@ -1,4 +1,5 @@
-//! The batch that is being recorded: wgpu's encoder, with a compute pass open as long as only launches come, or a command buffer of Vulkan's.
+//! Encodes the open batch: with a Vulkan command buffer, or with wgpu's encoder, whose compute pass stays open across
+//! launches.
 
 use std::sync::Arc;
 
@@ -6,43 +7,41 @@ use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Progress};
 
 use crate::buffer::{Buffer, Use};
+use crate::gpu::compute_pipeline::{BindGroup, ComputePipeline};
 use crate::gpu::open_device::{Gpu, Submission};
-use crate::launch::pipeline::{BindGroup, ComputePipeline};
 use crate::submit::timestamps::{CommandTimestamps, Queries, TimestampSet};
 use crate::vulkan::command_buffer::{CommandRecorder, Location};
 use crate::vulkan::semaphores::Semaphore;
 
-/// Commands recorded and not yet submitted.
 #[derive(Default)]
 pub(crate) struct BatchEncoder {
-    /// Where commands go directly to Vulkan.
+    /// Used where commands go directly to Vulkan.
     recorder: Option<CommandRecorder>,
     encoder: Option<wgpu::CommandEncoder>,
     pass: Option<wgpu::ComputePass<'static>>,
-    /// The pipeline set in the pass.
+    /// The pipeline that is set in the pass.
     pipeline: u64,
-    /// Commands so far.
+    /// Commands in the batch.
     pub(crate) commands: u32,
-    /// The query of the end of a command that has begun.
+    /// The end query of a command that has begun.
     open_query: Option<u32>,
-    /// The query of the end of the last command, if nothing was recorded since.
+    /// The end query of the last command, unless something was recorded after it.
     pub(crate) last_query: Option<u32>,
-    /// Timestamps, where a command asked for them.
+    /// Set once a command of the batch is timed.
     pub(crate) timestamp_set: Option<Arc<TimestampSet>>,
-    /// Who is to hear of the submission.
+    /// Commands to notify of the submission.
     pub(crate) waiting: Vec<Arc<dyn Progress>>,
 }
 
-/// The buffers that a dispatch uses, without arguments.
+/// The buffers that a dispatch uses, without its argument buffer.
 pub(crate) type Uses = SmallVec<[Use; 8]>;
 
-/// What a dispatch runs and binds.
 pub(crate) struct Dispatch<'a> {
-    /// A number that names the pipeline, or 0.
+    /// Identifies the pipeline; 0 for built-in kernels.
     pub(crate) id: u64,
-    pub(crate) compute: &'a Arc<ComputePipeline>,
-    pub(crate) group: &'a Arc<BindGroup>,
-    /// Where the arguments are in their buffer, if there are any.
+    pub(crate) compute: &'a ComputePipeline,
+    pub(crate) group: &'a BindGroup,
+    /// Dynamic offset of the arguments, if the kernel has any.
     pub(crate) offset: Option<u32>,
     /// See [`Uses`].
     pub(crate) uses: &'a [Use],
@@ -50,12 +49,10 @@ pub(crate) struct Dispatch<'a> {
 }
 
 impl BatchEncoder {
-    /// Whether nothing was recorded.
     pub(crate) fn is_empty(&self) -> bool {
         self.encoder.is_none() && self.recorder.as_ref().is_none_or(CommandRecorder::is_empty)
     }
 
-    /// The recorder, where there is one.
     fn recorder(&mut self, gpu: &Gpu) -> BackendResult<Option<&mut CommandRecorder>> {
         if let (None, Some(queue)) = (&self.recorder, &gpu.vulkan_queue) {
             self.recorder = Some(CommandRecorder::new(queue)?);
@@ -63,7 +60,7 @@ impl BatchEncoder {
         Ok(self.recorder.as_mut())
     }
 
-    /// The encoder, outside of a pass.
+    /// The encoder, with the compute pass ended.
     fn encoder(&mut self, gpu: &Gpu) -> &mut wgpu::CommandEncoder {
         self.pass = None;
         self.raw_encoder(gpu)
@@ -73,59 +70,63 @@ impl BatchEncoder {
         self.encoder.get_or_insert_with(|| gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default()))
     }
 
-    /// The pass.
+    /// The compute pass, begun if necessary.
     fn pass(&mut self, gpu: &Gpu) -> &mut wgpu::ComputePass<'static> {
         if self.pass.is_none() {
             let pass = self.raw_encoder(gpu).begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime();
             self.pass = Some(pass);
             self.pipeline = 0;
         }
-        // Just made if it was not there.
-        self.pass.get_or_insert_with(|| unreachable!("the pass was begun above"))
+        // Set above.
+        self.pass.get_or_insert_with(|| unreachable!("the compute pass was begun above"))
     }
 
-    /// Copies bytes between buffers; everything is a multiple of 4 and inside of them.
+    /// Copies bytes between buffers. Offsets and size are multiples of 4.
     pub(crate) fn copy(&mut self, gpu: &Gpu, (from, at): (&Buffer, u64), (to, place): (&Buffer, u64), size: u64) -> BackendResult<()> {
         check(from, at, size)?;
         check(to, place, size)?;
         if let Some(recorder) = self.recorder(gpu)? {
-            // SAFETY: just checked.
+            // SAFETY: the ranges were just checked.
             return unsafe { recorder.copy(Location::new(from, at), Location::new(to, place), size) };
         }
         self.encoder(gpu).copy_buffer_to_buffer(&from.wgpu, at, &to.wgpu, place, size);
         Ok(())
     }
 
-    /// Zeroes bytes; both numbers are multiples of 4.
+    /// Clears bytes. Offset and size are multiples of 4.
     pub(crate) fn clear(&mut self, gpu: &Gpu, buffer: &Buffer, at: u64, size: u64) -> BackendResult<()> {
         check(buffer, at, size)?;
         if let Some(recorder) = self.recorder(gpu)? {
-            // SAFETY: just checked.
+            // SAFETY: the range was just checked.
             return unsafe { recorder.fill(Location::new(buffer, at), size, 0) };
         }
         self.encoder(gpu).clear_buffer(&buffer.wgpu, at, Some(size));
         Ok(())
     }
 
-    /// Repeats a word, where there is a command for that.
+    /// Fills a range with a word. Returns false if there is no command for it.
     pub(crate) fn fill(&mut self, gpu: &Gpu, buffer: &Buffer, (at, size): (u64, u64), word: u32) -> BackendResult<bool> {
         check(buffer, at, size)?;
         match self.recorder(gpu)? {
-            // SAFETY: just checked.
+            // SAFETY: the range was just checked.
             Some(recorder) => unsafe { recorder.fill(Location::new(buffer, at), size, word) }.map(|()| true),
             None => Ok(false),
         }
     }
 
-    /// Runs a pipeline.
     pub(crate) fn dispatch(&mut self, gpu: &Gpu, dispatch: &Dispatch<'_>) -> BackendResult<()> {
         let Dispatch { id, compute, group, offset, uses, groups } = *dispatch;
-        if let Some(recorder) = self.recorder(gpu)? {
-            // SAFETY: the group was made for the pipeline, and the offset is that of a slot of the arguments' ring.
-            return unsafe { recorder.dispatch(compute, group, offset, uses, groups) };
-        }
-        let (ComputePipeline::Wgpu { pipeline, .. }, BindGroup::Wgpu(group)) = (&**compute, &**group) else {
-            return Err(BackendError::Other("a pipeline of Vulkan's".to_owned()));
+        let (pipeline, group) = match (compute, group) {
+            (ComputePipeline::Wgpu { pipeline, .. }, BindGroup::Wgpu(group)) => (pipeline, group),
+            (ComputePipeline::Vulkan(pipeline), BindGroup::Vulkan(set)) => {
+                let Some(recorder) = self.recorder(gpu)? else {
+                    return Err(BackendError::Other("internal error: a Vulkan pipeline on a device without a Vulkan queue".to_owned()));
+                };
+                // SAFETY: the descriptor set was created for the pipeline, and the offset is that of a slot of the
+                // argument ring.
+                return unsafe { recorder.dispatch(pipeline, set, offset, uses, groups) };
+            }
+            _ => return Err(BackendError::Other("internal error: a pipeline and a bind group of different APIs".to_owned())),
         };
         self.pass(gpu);
         let known = std::mem::replace(&mut self.pipeline, id);
@@ -139,10 +140,10 @@ impl BatchEncoder {
         Ok(())
     }
 
-    /// Writes the first timestamp of a command, outside of the pass unless `in_pass`.
+    /// Writes the first timestamp of a command. With `in_pass` the compute pass stays open.
     pub(crate) fn begin_timestamps(&mut self, gpu: &Gpu, timestamps: Option<&CommandTimestamps>, in_pass: bool) -> BackendResult<()> {
         if let (Some(end), Some(timestamp_set)) = (self.open_query.take(), self.timestamp_set.clone()) {
-            // A command that failed after it had begun: what is never written cannot be resolved.
+            // A command failed after it had begun. wgpu cannot resolve a query that was never written.
             self.write_timestamp_query(gpu, &timestamp_set.queries, end, in_pass)?;
         }
         if let Some(timestamps) = timestamps {
@@ -150,7 +151,7 @@ impl BatchEncoder {
                 self.write_timestamp_query(gpu, &timestamps.set.queries, timestamps.start, in_pass)?;
             }
             self.open_query = Some(timestamps.end);
-            // What runs between two timestamps is what they are to measure.
+            // The barrier keeps other commands out of the measured time.
             if let Some(recorder) = &mut self.recorder {
                 recorder.separate_commands()?;
             }
@@ -180,10 +181,10 @@ impl BatchEncoder {
         Ok(())
     }
 
-    /// Ends the recording and submits it as the batch of that number. `None` where there was none.
+    /// Ends the batch and submits it. `None` if it is empty.
     pub(crate) fn submit(&mut self, gpu: &Gpu, serial: u64) -> BackendResult<Option<Submission>> {
         if let (Some(timestamp_set), Some(end)) = (self.timestamp_set.clone(), self.open_query.take()) {
-            // A command that goes on in the next batch: what was never written could not be resolved.
+            // The command continues in the next batch. wgpu cannot resolve a query that was never written.
             self.write_timestamp_query(gpu, &timestamp_set.queries, end, false)?;
         }
         if let Some(recorder) = &mut self.recorder {
@@ -200,7 +201,7 @@ impl BatchEncoder {
         })
     }
 
-    /// Submits nothing but waits and signals as the batch of that number.
+    /// Submits an empty batch that waits for and signals semaphores.
     pub(crate) fn submit_semaphores(
         &mut self,
         gpu: &Gpu,
@@ -210,18 +211,18 @@ impl BatchEncoder {
     ) -> BackendResult<()> {
         match self.recorder(gpu)? {
             Some(recorder) => recorder.submit_semaphores(serial, waits, signals),
-            None => Err(BackendError::Other("semaphores of others".to_owned())),
+            None => Err(BackendError::Other("shared semaphores need a Vulkan device".to_owned())),
         }
     }
 
-    /// Waits until the driver has nothing more to do.
+    /// Waits until the queue is idle.
     pub(crate) fn idle(&self) {
         if let Some(recorder) = &self.recorder {
             recorder.idle();
         }
     }
 
-    /// Forgets what was recorded.
+    /// Discards the recorded commands.
     pub(crate) fn discard(&mut self) {
         if let Some(recorder) = &mut self.recorder {
             recorder.discard();
@@ -235,11 +236,11 @@ impl BatchEncoder {
     }
 }
 
-/// Fails where bytes do not lie inside a buffer: nobody below checks it.
+/// Fails if a range is not inside the buffer. No code below checks it.
 fn check(buffer: &Buffer, at: u64, size: u64) -> BackendResult<()> {
     if at.checked_add(size).is_some_and(|end| end <= buffer.size()) {
         Ok(())
     } else {
-        Err(BackendError::Other("a command beyond the end of a buffer".to_owned()))
+        Err(BackendError::Other("internal error: a command accesses bytes beyond its buffer".to_owned()))
     }
 }

@@ -21,76 +21,109 @@ use crate::readback::printf::Output;
 use crate::readback::watchdog::WatchedLaunch;
 use crate::submit::timestamps::CommandTimestamps;
 
-/// How a command ends.
-pub(crate) enum Outcome {
-    /// With its batch.
-    Batch {
-        /// When it was handed to the driver at the earliest.
-        recorded: u64,
-        /// The timestamps around it, where they were asked for.
-        timestamps: Option<CommandTimestamps>,
-    },
-    /// Of several parts, with the batch of the last one.
-    CommandList {
-        /// When the first of them was recorded.
-        recorded: u64,
-        /// The first part.
-        first: Option<Timing>,
-        /// The last one, if there are more.
-        last: Option<Timing>,
-    },
-    /// It has ended already; only its turn is awaited.
-    EndedBuffer(BackendResult<Times>),
-    /// With everything before it: it does nothing itself.
-    Turn {
-        /// When it was recorded.
-        recorded: u64,
-    },
+/// How a command completes.
+pub(crate) enum Completion {
+    /// With the batch that it was recorded in.
+    Batch { timestamps: Option<CommandTimestamps>, post_work: Option<Box<PostWork>> },
+    /// With the last batch of a command buffer.
+    List(Box<CommandList>),
+    /// The host has done it.
+    Done(Times),
+    /// With all commands before it. It has no work of its own.
+    Marker,
 }
 
-/// What tells when a part of a command ran.
-pub(crate) enum Timing {
-    /// Nothing does: nobody asked.
-    None,
-    /// Timestamps of the device.
-    CommandTimestamps(CommandTimestamps),
-    /// The host did it.
+impl Completion {
+    /// Whether the command was recorded in the open batch.
+    pub(crate) const fn is_recorded(&self) -> bool {
+        matches!(self, Self::Batch { .. })
+    }
+
+    /// The first batch with commands of this one, if that is not the last one.
+    pub(crate) fn first_batch(&self) -> Option<u64> {
+        match self {
+            Self::List(list) => list.first_batch,
+            _ => None,
+        }
+    }
+
+    fn take_post_work(&mut self) -> PostWork {
+        match self {
+            Self::Batch { post_work, .. } => post_work.take().map(|post_work| *post_work).unwrap_or_default(),
+            Self::List(list) => std::mem::take(&mut list.post_work),
+            Self::Done(_) | Self::Marker => PostWork::default(),
+        }
+    }
+}
+
+/// The commands of a command buffer, which are one command to the application.
+#[derive(Default)]
+pub(crate) struct CommandList {
+    /// The first batch that contains one of them.
+    first_batch: Option<u64>,
+    first: Option<Timing>,
+    /// `None` if there is only one.
+    last: Option<Timing>,
+    post_work: PostWork,
+}
+
+impl CommandList {
+    /// Adds a command. `serial` is the open batch.
+    pub(crate) fn add(&mut self, completion: Completion, serial: u64) {
+        let timing = match completion {
+            Completion::Marker | Completion::List(_) => return,
+            Completion::Done(times) => Timing::Times(times),
+            Completion::Batch { timestamps, post_work } => {
+                if let Some(post_work) = post_work {
+                    self.post_work.append(*post_work);
+                }
+                timestamps.map_or(Timing::Unknown, Timing::Timestamps)
+            }
+        };
+        if !matches!(timing, Timing::Times(_)) {
+            self.first_batch.get_or_insert(serial);
+        }
+        *(if self.first.is_none() { &mut self.first } else { &mut self.last }) = Some(timing);
+    }
+}
+
+/// The source of a command's times.
+enum Timing {
+    /// The command was not profiled.
+    Unknown,
+    Timestamps(CommandTimestamps),
+    /// The host has done it.
     Times(Times),
 }
 
 impl Timing {
-    pub(crate) fn timestamps(timestamps: Option<CommandTimestamps>) -> Self {
-        timestamps.map_or(Self::None, Self::CommandTimestamps)
-    }
-
     fn times(&self, gpu: &Gpu) -> BackendResult<Option<Times>> {
         match self {
-            Self::None => Ok(None),
-            Self::CommandTimestamps(timestamps) => timestamps.times(gpu).map(Some),
+            Self::Unknown => Ok(None),
+            Self::Timestamps(timestamps) => timestamps.times(gpu).map(Some),
             Self::Times(times) => Ok(Some(*times)),
         }
     }
 }
 
-/// A command that is not complete, or whose turn has not come.
+/// A command whose completion was not reported yet.
 pub(crate) struct PendingCommand {
-    /// The first batch that it needs.
-    pub(crate) since: u64,
-    /// The batch to wait for.
-    pub(crate) serial: u64,
+    /// The first and the last batch that must be complete.
+    pub(crate) first_batch: u64,
+    pub(crate) last_batch: u64,
+    /// When it was taken. The driver cannot have started it earlier.
+    pub(crate) recorded: u64,
     pub(crate) progress: Arc<dyn Progress>,
-    pub(crate) outcome: Outcome,
-    pub(crate) post_work: PostWork,
+    pub(crate) completion: BackendResult<Completion>,
 }
 
-/// What is left to do when a command's dispatches are complete.
+/// Work of the host once a command is complete.
 #[derive(Default)]
 pub(crate) struct PostWork {
-    /// What they print, in their order.
+    /// `printf` output, in order.
     pub(crate) outputs: Vec<Output>,
-    /// Those whose loops the driver may have stopped.
+    /// Launches whose loops may have been stopped.
     pub(crate) watched_launches: Vec<WatchedLaunch>,
-    /// Bytes that the application wants.
     pub(crate) pending_reads: Vec<PendingRead>,
 }
 
@@ -99,13 +132,13 @@ impl PostWork {
         self.outputs.is_empty() && self.watched_launches.is_empty() && self.pending_reads.is_empty()
     }
 
-    pub(crate) fn append(&mut self, mut other: Self) {
+    fn append(&mut self, mut other: Self) {
         self.outputs.append(&mut other.outputs);
         self.watched_launches.append(&mut other.watched_launches);
         self.pending_reads.append(&mut other.pending_reads);
     }
 
-    /// Whether what they have computed is right.
+    /// Fails if the results of the command are wrong.
     fn check(&self) -> BackendResult<()> {
         self.watched_launches.iter().try_for_each(WatchedLaunch::check)
     }
@@ -172,8 +205,8 @@ impl CompletionQueue {
             for entry in state
                 .entries
                 .iter()
-                .filter(|entry| entry.serial > completed && entry.serial <= serial)
-                .map(|e| e.serial)
+                .filter(|entry| entry.last_batch > completed && entry.last_batch <= serial)
+                .map(|entry| entry.last_batch)
                 .collect::<Vec<_>>()
             {
                 state.failed.entry(entry).or_insert_with(|| error.clone());
@@ -211,7 +244,7 @@ impl CompletionQueue {
                     return;
                 }
                 let completed = self.completed();
-                let ready = state.entries.front().is_some_and(|entry| entry.serial <= completed);
+                let ready = state.entries.front().is_some_and(|entry| entry.last_batch <= completed);
                 let Some(entry) = (if ready { state.entries.pop_front() } else { None }) else {
                     state.busy = false;
                     if state.entries.is_empty() {
@@ -221,32 +254,34 @@ impl CompletionQueue {
                 };
                 state.busy = true;
                 holding = true;
-                let failure = (entry.since..=entry.serial).find_map(|serial| state.failed.get(&serial)).cloned();
+                let failure = (entry.first_batch..=entry.last_batch).find_map(|serial| state.failed.get(&serial)).cloned();
                 (entry, failure, state.last_end)
             };
-            let ran = self.result(entry.outcome, failure, last_end);
+            let PendingCommand { recorded, progress, mut completion, .. } = entry;
+            let post_work = completion.as_mut().map(Completion::take_post_work).unwrap_or_default();
+            let ran = self.times(completion, failure, recorded, last_end);
             let has_run = ran.is_ok();
-            let mut result = ran.and_then(|times| entry.post_work.check().map(|()| times));
+            let mut result = ran.and_then(|times| post_work.check().map(|()| times));
             if let Ok(times) = &result {
                 self.state.lock().last_end = times.end;
             }
-            // Our callers' code: a panic in it must not stop the others' completion.
-            let told = catch_unwind(AssertUnwindSafe(|| {
-                entry.progress.running();
+            // A panic in the application's callback must not stop the completion of other commands.
+            let reported = catch_unwind(AssertUnwindSafe(|| {
+                progress.running();
                 if result.is_ok()
-                    && let Err(error) = entry.post_work.pending_reads.iter().try_for_each(|fetch| fetch.deliver(&self.gpu))
+                    && let Err(error) = post_work.pending_reads.iter().try_for_each(|read| read.deliver(&self.gpu))
                 {
                     result = Err(error);
                 }
-                // What a kernel has printed is worth reading above all where it went wrong.
+                // The output of a kernel that failed helps to find the cause.
                 if has_run {
-                    entry.post_work.outputs.iter().for_each(|output| self.print(output, &*entry.progress));
+                    post_work.outputs.iter().for_each(|output| self.print(output, &*progress));
                 }
-                drop(entry.post_work);
-                entry.progress.complete(result);
+                drop(post_work);
+                progress.complete(result);
             }));
-            if told.is_err() {
-                tracing::error!("a progress callback panicked");
+            if reported.is_err() {
+                tracing::error!("a completion callback panicked");
             }
         }
     }
@@ -256,36 +291,40 @@ impl CompletionQueue {
         match output.text(&self.gpu) {
             Ok(text) if text.is_empty() => {}
             Ok(text) => progress.print(&text),
-            Err(error) => tracing::error!("what a kernel printed is lost: {error}"),
+            Err(error) => tracing::error!("printf output could not be read: {error}"),
         }
     }
 
-    fn result(&self, outcome: Outcome, failure: Option<BackendError>, last_end: u64) -> BackendResult<Times> {
-        match (outcome, failure) {
-            // The host may have been done before the device was with what came earlier: commands are seen to begin and end in order.
-            (Outcome::EndedBuffer(result), _) => {
-                result.map(|Times { start, end }| Times { start: start.max(last_end), end: end.max(last_end) })
-            }
-            (Outcome::Batch { .. } | Outcome::CommandList { .. }, Some(error)) => Err(error),
-            (Outcome::CommandList { recorded, first, last }, None) => {
-                let latest = clock::now();
-                let times = |moment: Option<&Timing>| moment.map_or(Ok(None), |moment| moment.times(&self.gpu));
-                let (began, ended) = (times(first.as_ref())?, times(last.as_ref().or(first.as_ref()))?);
-                let end = ended.map_or(latest, |times| times.end).clamp(recorded, latest.max(recorded));
-                let start = began.map_or(recorded.max(last_end), |times| times.start).clamp(recorded, end);
+    fn times(
+        &self,
+        completion: BackendResult<Completion>,
+        failure: Option<BackendError>,
+        recorded: u64,
+        last_end: u64,
+    ) -> BackendResult<Times> {
+        match (completion?, failure) {
+            // The host may finish before the device has finished earlier commands. Commands are reported to begin and end in order.
+            (Completion::Done(Times { start, end }), _) => Ok(Times { start: start.max(last_end), end: end.max(last_end) }),
+            (Completion::Batch { .. } | Completion::List(_), Some(error)) => Err(error),
+            (Completion::List(list), None) => {
+                let now = clock::now();
+                let times = |timing: Option<&Timing>| timing.map_or(Ok(None), |timing| timing.times(&self.gpu));
+                let (first, last) = (times(list.first.as_ref())?, times(list.last.as_ref().or(list.first.as_ref()))?);
+                let end = last.map_or(now, |times| times.end).clamp(recorded, now.max(recorded));
+                let start = first.map_or(recorded.max(last_end), |times| times.start).clamp(recorded, end);
                 Ok(Times { start, end })
             }
-            (Outcome::Batch { recorded, timestamps: None }, None) => {
+            (Completion::Batch { timestamps: None, .. }, None) => {
                 let end = clock::now();
                 Ok(Times { start: recorded.max(last_end).min(end), end })
             }
-            (Outcome::Batch { recorded, timestamps: Some(timestamps) }, None) => {
-                let latest = clock::now();
+            (Completion::Batch { timestamps: Some(timestamps), .. }, None) => {
+                let now = clock::now();
                 let times = timestamps.times(&self.gpu)?;
-                let end = times.end.clamp(recorded, latest);
+                let end = times.end.clamp(recorded, now);
                 Ok(Times { start: times.start.clamp(recorded, end), end })
             }
-            (Outcome::Turn { recorded }, _) => {
+            (Completion::Marker, _) => {
                 let time = last_end.max(recorded);
                 Ok(Times { start: time, end: time })
             }

@@ -2,6 +2,5 @@
 
 pub(crate) mod batch_encoder;
 pub(crate) mod completion;
-pub(crate) mod handled;
 pub(crate) mod open_batch;
 pub(crate) mod timestamps;

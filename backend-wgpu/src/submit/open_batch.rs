@@ -1,7 +1,7 @@
-//! The batch that is being recorded, and those that were submitted: what commands are recorded with, whatever they do.
+//! The open batch, into which commands are recorded, and the batches that were submitted before it.
 //!
-//! Batches have serial numbers. The open one has the next; all before it were submitted, and those up to [`OpenBatch::completed`] are complete. Memory
-//! notes the serial numbers of the batches that use it.
+//! Batches have serial numbers. All batches before the open one are submitted, and those up to
+//! [`OpenBatch::completed`] are complete. Memory objects store the serial numbers of the batches that use them.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -16,37 +16,35 @@ use crate::host::process_exit;
 use crate::memory::argument_ring::{ArgumentBytes, Arguments};
 use crate::memory::staging_ring::{Allocation, Ring, Slot};
 use crate::submit::batch_encoder::{BatchEncoder, Dispatch};
-use crate::submit::completion::{CompletionQueue, Outcome, PendingCommand, PostWork};
-use crate::submit::handled::{CommandList, Handled};
+use crate::submit::completion::{Completion, CompletionQueue, PendingCommand};
 use crate::submit::timestamps::{CommandTimestamps, TimestampPool};
 use crate::vulkan::semaphores;
 
-/// Commands a batch while the device has nothing else to do: it may as well begin.
+/// An idle device gets a batch once it has this many commands.
 const EAGER_BATCH: u32 = 64;
-/// Commands a batch at most.
+/// Maximal number of commands in a batch.
 const LARGEST_BATCH: u32 = 1024;
 
-/// The open batch and its predecessors.
 pub(crate) struct OpenBatch {
     gpu: Arc<Gpu>,
     completions: Arc<CompletionQueue>,
     /// Leads to the completion thread.
     batches: Sender<u64>,
     encoder: BatchEncoder,
-    /// Number of the open batch; the ones before it were submitted.
+    /// Serial number of the open batch.
     serial: u64,
-    /// The last batch of which the completion thread knows.
+    /// The last batch that the completion thread was sent.
     notified_serial: u64,
-    /// Whether an idle device gets the first command post_work a wait at once, and not with the next ones: submitting is quick and does not wait.
+    /// Submit the first command after a wait at once if the device is idle. On such devices a submission is quick.
     eager: bool,
-    /// A thread has waited for the device, and no command has come since.
+    /// A thread has waited for the device, and no command has followed.
     awaited: bool,
     arguments: Arguments,
     timestamp_set: TimestampPool,
 }
 
 impl OpenBatch {
-    /// `batches` leads to the completion thread. `eager`: see there.
+    /// `batches` leads to the completion thread. For `eager` see the field.
     pub(crate) fn new(gpu: Arc<Gpu>, completions: Arc<CompletionQueue>, batches: Sender<u64>, eager: bool) -> Self {
         Self {
             gpu,
@@ -62,17 +60,16 @@ impl OpenBatch {
         }
     }
 
-    /// The device.
     pub(crate) const fn gpu(&self) -> &Arc<Gpu> {
         &self.gpu
     }
 
-    /// The list of commands in flight.
+    /// The commands in flight.
     pub(crate) const fn completions(&self) -> &Arc<CompletionQueue> {
         &self.completions
     }
 
-    /// The number of the open batch.
+    /// Serial number of the open batch.
     pub(crate) const fn serial(&self) -> u64 {
         self.serial
     }
@@ -82,43 +79,44 @@ impl OpenBatch {
         self.completions.completed()
     }
 
-    /// Whether everything that was submitted is complete.
+    /// Whether all submitted batches are complete.
     fn is_idle(&self) -> bool {
         self.completed() + 1 == self.serial
     }
 
-    /// Whether the open batch should be submitted without being asked for.
+    /// Whether to submit the open batch now.
     pub(crate) fn is_full(&self) -> bool {
         self.is_largest() || (self.encoder.commands >= EAGER_BATCH && self.is_idle())
     }
 
-    /// Whether the open batch must not grow.
+    /// Whether the open batch has its maximal size.
     pub(crate) const fn is_largest(&self) -> bool {
         self.encoder.commands >= LARGEST_BATCH
     }
 
-    /// Whether a submission by the calling thread does not make it wait: some drivers run one post_work the other.
+    /// Whether the calling thread can submit without waiting. Some drivers run submissions one after the other.
     pub(crate) fn submits_at_once(&self) -> bool {
         self.gpu.vulkan_queue.is_some() || self.encoder.is_empty() || self.is_idle()
     }
 
-    /// A thread has waited for the device: the next command should start at once.
+    /// Notes that a thread has waited for the device. The next command is submitted at once.
     pub(crate) fn was_awaited(&mut self) {
         self.awaited = true;
     }
 
-    /// Ends the thread's work: finishes what was submitted. Where the process ends, everything is left as it is, `rest` too.
+    /// Completes submitted work at the end of the submission thread. At the end of the process it leaks `self` and
+    /// `rest`.
     pub(crate) fn end<T: Send + 'static>(mut self, rest: T) {
         if !shutdown::is_ending() {
             self.submit();
         }
-        // Nothing here may be freed while the device uses it, and the driver's exit handlers come next.
+        // Nothing may be freed while the device uses it, and the driver's exit handlers run next.
         if let Err(error) = self.completions.wait(self.serial - 1) {
-            tracing::debug!("at the end: {error}");
+            tracing::debug!("the last batch: {error}");
         }
         self.encoder.idle();
         if shutdown::is_ending() {
-            // The completion thread ends with its sender, and the process's end waits for that thread.
+            // Dropping the sender ends the completion thread, for which the end of the process waits.
             self.batches = std::sync::mpsc::channel().0;
             process_exit::leak((self, rest));
         } else {
@@ -126,7 +124,7 @@ impl OpenBatch {
         }
     }
 
-    /// Submits the open batch, if there is one, and has the completion thread wait for it.
+    /// Submits the open batch, and has the completion thread wait for it.
     pub(crate) fn submit(&mut self) {
         self.submit_unnotified();
         if self.notified_serial + 1 < self.serial {
@@ -136,7 +134,7 @@ impl OpenBatch {
         }
     }
 
-    /// Submits the open batch, if there is one. Nobody waits for it until the next [`OpenBatch::submit`] but who has asked for it.
+    /// Submits the open batch. The completion thread waits for it only after the next [`OpenBatch::submit`].
     pub(crate) fn submit_unnotified(&mut self) {
         if self.encoder.is_empty() {
             return;
@@ -150,7 +148,8 @@ impl OpenBatch {
         self.next_batch();
     }
 
-    /// Submits the open batch, and behind it one that waits for semaphores or signals them and does nothing else: what comes later is ordered by it.
+    /// Submits the open batch, and after it an empty batch that waits for and signals semaphores. Later commands are
+    /// ordered after it.
     pub(crate) fn submit_semaphores(&mut self, waits: &[Arc<dyn SharedPayload>], signals: &[Arc<dyn SharedPayload>]) -> BackendResult<()> {
         self.submit_unnotified();
         let (waits, signals) = (semaphores::downcast_all(waits)?, semaphores::downcast_all(signals)?);
@@ -161,7 +160,7 @@ impl OpenBatch {
         Ok(())
     }
 
-    /// Gives up the open batch: its commands end with the error.
+    /// Discards the open batch. Its commands fail with the error.
     pub(crate) fn abandon(&mut self, error: &BackendError) {
         if !self.encoder.is_empty() || !self.encoder.waiting.is_empty() {
             self.report_submitted();
@@ -183,7 +182,7 @@ impl OpenBatch {
         self.serial += 1;
     }
 
-    /// Waits until a batch is complete; submits it first if it is the open one.
+    /// Waits until a batch is complete. Submits it first if it is the open one.
     pub(crate) fn wait(&mut self, serial: u64) -> BackendResult<()> {
         if serial == 0 {
             return Ok(());
@@ -196,13 +195,13 @@ impl OpenBatch {
         Ok(())
     }
 
-    /// Waits until everything so far is complete.
+    /// Waits until all commands are complete.
     pub(crate) fn finish_all(&mut self) -> BackendResult<()> {
         self.submit();
         self.wait(self.serial - 1)
     }
 
-    /// A slot of a ring, post_work waiting for one if need be.
+    /// Allocates a slot of a ring, and waits for one if necessary.
     pub(crate) fn slot(&mut self, ring: &mut Ring, size: u64, align: u64) -> BackendResult<Slot> {
         loop {
             match ring.take(&self.gpu, size, align, self.serial, self.completed())? {
@@ -212,7 +211,7 @@ impl OpenBatch {
         }
     }
 
-    /// Puts arguments where the device finds them: where those of the last launch are, if they are the same.
+    /// Writes arguments to the argument ring. Reuses the slot of the last launch if they are the same.
     pub(crate) fn place_arguments(&mut self, bytes: ArgumentBytes) -> BackendResult<Slot> {
         if let Some(slot) = self.arguments.find(&bytes, self.serial) {
             return Ok(slot);
@@ -222,7 +221,8 @@ impl OpenBatch {
         Ok(slot)
     }
 
-    /// The same for what comes but once. A wait in here leaves the open batch's commands where they belong: ahead of what is recorded next.
+    /// Writes parameters of a built-in kernel to the argument ring. If it waits, the open batch is submitted before
+    /// the next command is recorded.
     pub(crate) fn place_parameters(&mut self, bytes: &[u8]) -> BackendResult<Slot> {
         let align = u64::from(self.gpu.limits.min_uniform_buffer_offset_alignment);
         loop {
@@ -237,7 +237,8 @@ impl OpenBatch {
         }
     }
 
-    /// Timestamps for one command, if they are wanted and the device has them. May submit the open batch: ask before recording.
+    /// Allocates timestamps for a command, if `wanted` and supported. May submit the open batch, so call this before
+    /// recording the command.
     pub(crate) fn timestamps(&mut self, wanted: bool) -> BackendResult<Option<CommandTimestamps>> {
         if !wanted || !TimestampPool::supported(&self.gpu) {
             return Ok(None);
@@ -257,7 +258,7 @@ impl OpenBatch {
         Ok(queries.map(|(start, end)| CommandTimestamps { set, start, end, follows: false }))
     }
 
-    /// Writes the first timestamp of a command, outside of the pass of dispatches unless `in_pass`.
+    /// Writes the first timestamp of a command. With `in_pass` the compute pass stays open.
     pub(crate) fn begin_timestamps(&mut self, timestamps: Option<&CommandTimestamps>, in_pass: bool) -> BackendResult<()> {
         self.encoder.begin_timestamps(&self.gpu, timestamps, in_pass)
     }
@@ -267,28 +268,28 @@ impl OpenBatch {
         self.encoder.end_timestamps(&self.gpu, timestamps, in_pass)
     }
 
-    /// Copies bytes between buffers; everything is a multiple of 4 and inside of them.
+    /// Copies bytes between buffers. Offsets and size are multiples of 4.
     pub(crate) fn copy(&mut self, from: (&Buffer, u64), to: (&Buffer, u64), size: u64) -> BackendResult<()> {
         self.encoder.copy(&self.gpu, from, to, size)
     }
 
-    /// Zeroes bytes; both numbers are multiples of 4.
+    /// Clears bytes. Offset and size are multiples of 4.
     pub(crate) fn clear(&mut self, buffer: &Buffer, at: u64, size: u64) -> BackendResult<()> {
         self.encoder.clear(&self.gpu, buffer, at, size)
     }
 
-    /// Repeats a word, where there is a command for that.
+    /// Fills a range with a word. Returns false if there is no command for it.
     pub(crate) fn fill(&mut self, buffer: &Buffer, range: (u64, u64), word: u32) -> BackendResult<bool> {
         self.encoder.fill(&self.gpu, buffer, range, word)
     }
 
-    /// Runs a pipeline.
     pub(crate) fn dispatch(&mut self, dispatch: &Dispatch<'_>) -> BackendResult<()> {
         self.encoder.dispatch(&self.gpu, dispatch)
     }
 
-    /// Tells that a command of the host's begins, and when. Its memory is free, but what it was told to wait for may still run on other memory: it is
-    /// not running then as far as anybody can see, and [`crate::submit::completion`] reports it in its turn.
+    /// Reports that the host starts a command, and returns the time. Its memory is unused, but commands before it may
+    /// still run on other memory. The command then is not reported as running here; [`crate::submit::completion`]
+    /// does so in order.
     pub(crate) fn begin(&self, progress: &Arc<dyn Progress>) -> u64 {
         let now = clock::now();
         progress.submitted(now);
@@ -298,9 +299,9 @@ impl OpenBatch {
         now
     }
 
-    /// Counts a command that was recorded, if it was.
-    pub(crate) fn count(&mut self, handled: &Handled) {
-        if let Handled::Recorded(timestamps) | Handled::Followed(timestamps, _) = handled {
+    /// Counts a command if it was recorded.
+    pub(crate) fn count(&mut self, completion: &Completion) {
+        if let Completion::Batch { timestamps, .. } = completion {
             if timestamps.is_none() {
                 self.encoder.last_query = None;
             }
@@ -308,18 +309,18 @@ impl OpenBatch {
         }
     }
 
-    /// Enters a command that was taken, at the time `recorded`, into the list of commands in flight. Whether it may be complete now, so that
-    /// [`CompletionQueue::retire`] should be called.
-    pub(crate) fn enter(&mut self, handled: BackendResult<Handled>, recorded: u64, progress: Arc<dyn Progress>) -> bool {
+    /// Adds a command to the commands in flight. `recorded` is the time at which it was taken. Returns whether
+    /// commands may be complete, so that [`CompletionQueue::retire`] should be called.
+    pub(crate) fn enter(&mut self, completion: BackendResult<Completion>, recorded: u64, progress: Arc<dyn Progress>) -> bool {
         let last = if self.encoder.is_empty() { self.serial - 1 } else { self.serial };
-        if let Ok(handled) = &handled {
-            self.count(handled);
+        if let Ok(completion) = &completion {
+            self.count(completion);
         }
-        // Whether it is told now that it was submitted, or with the open batch.
-        let (now, later) = match &handled {
-            Ok(Handled::Recorded(_) | Handled::Followed(..)) => (false, true),
-            Ok(Handled::CommandList(_) | Handled::Nothing) => (self.encoder.is_empty(), !self.encoder.is_empty()),
-            Ok(Handled::Done(_)) => (false, false),
+        // A command is reported as submitted either now or together with the open batch.
+        let (now, later) = match &completion {
+            Ok(Completion::Batch { .. }) => (false, true),
+            Ok(Completion::List(_) | Completion::Marker) => (self.encoder.is_empty(), !self.encoder.is_empty()),
+            Ok(Completion::Done(_)) => (false, false),
             Err(_) => (true, false),
         };
         if now {
@@ -327,18 +328,10 @@ impl OpenBatch {
         } else if later {
             self.encoder.waiting.push(Arc::clone(&progress));
         }
-        let (since, serial, outcome, post_work) = match handled {
-            Ok(Handled::Recorded(timestamps)) => (self.serial, self.serial, Outcome::Batch { recorded, timestamps }, PostWork::default()),
-            Ok(Handled::Followed(timestamps, post_work)) => (self.serial, self.serial, Outcome::Batch { recorded, timestamps }, *post_work),
-            Ok(Handled::CommandList(list)) => {
-                let CommandList { since, first, last: end, post_work } = *list;
-                (since.unwrap_or(last), last, Outcome::CommandList { recorded, first, last: end }, post_work)
-            }
-            Ok(Handled::Nothing) => (last, last, Outcome::Turn { recorded }, PostWork::default()),
-            Ok(Handled::Done(times)) => (last, last, Outcome::EndedBuffer(Ok(times)), PostWork::default()),
-            Err(error) => (last, last, Outcome::EndedBuffer(Err(error)), PostWork::default()),
-        };
-        self.completions.push(PendingCommand { since, serial, progress, outcome, post_work });
+        let is_recorded = completion.as_ref().is_ok_and(Completion::is_recorded);
+        let last_batch = if is_recorded { self.serial } else { last };
+        let first_batch = completion.as_ref().ok().and_then(Completion::first_batch).unwrap_or(last_batch);
+        self.completions.push(PendingCommand { first_batch, last_batch, recorded, progress, completion });
         if std::mem::take(&mut self.awaited) && self.eager && self.encoder.commands > 0 && self.is_idle() {
             self.submit_unnotified();
         }

@@ -1,4 +1,4 @@
-//! Timestamps around profiled commands, and their way into the host's clock.
+//! Timestamps of profiled commands, and their conversion to the host's clock.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -13,16 +13,16 @@ use crate::memory::staging_buffer::{Direction, HostBuffer};
 use crate::vulkan::command_buffer;
 use crate::vulkan::queue;
 
-/// Queries of one set: wgpu's largest.
+/// Queries of a set: wgpu's maximum.
 const QUERIES: u32 = 4096;
 /// Bytes of a resolved query.
 const BYTES: u64 = 8;
-/// Nanoseconds for which a comparison of the clocks is good.
+/// Nanoseconds until the clocks are compared again, as they drift apart.
 const VALIDITY: u64 = 50_000_000;
-/// Probes of the clocks; the one with the least uncertainty counts.
+/// Number of clock comparisons; the one with the least uncertainty is used.
 const PROBES: usize = 5;
 
-/// From the device's ticks to the host's nanoseconds.
+/// Converts device ticks to the host's nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Conversion {
     period: f64,
@@ -37,7 +37,6 @@ impl Conversion {
     }
 }
 
-/// Where timestamps are written.
 #[derive(Debug)]
 pub(crate) enum Queries {
     Wgpu { set: wgpu::QuerySet, resolved: Buffer, down: HostBuffer },
@@ -68,8 +67,8 @@ impl TimestampSet {
         Ok(Self { queries, used: AtomicU32::new(0), conversion, values: OnceLock::new() })
     }
 
-    /// Queries for a command: those of its beginning and its end. It begins at `previous`, the end of the command just before it, where
-    /// that is known. `None` where the set is used up.
+    /// Allocates the two queries of a command. A command that directly follows another one begins at that one's end,
+    /// `previous`. `None` if the set is full.
     pub(crate) fn take(&self, previous: Option<u32>) -> Option<(u32, u32)> {
         let used = self.used.load(Ordering::Relaxed);
         let (start, end) = previous.map_or((used, used + 1), |previous| (previous, used));
@@ -79,7 +78,7 @@ impl TimestampSet {
         })
     }
 
-    /// Records how the values get to the host; the last thing in a batch of wgpu's.
+    /// Records the copy of the values to the host, at the end of a wgpu batch.
     pub(crate) fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {
         let used = self.used.load(Ordering::Relaxed);
         if let (Queries::Wgpu { set, resolved, down }, true) = (&self.queries, used > 0) {
@@ -111,31 +110,31 @@ pub(crate) struct CommandTimestamps {
     pub(crate) set: Arc<TimestampSet>,
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// Another command's end is the beginning: it is written already.
+    /// `start` is the end query of the previous command and already written.
     pub(crate) follows: bool,
 }
 
 impl CommandTimestamps {
-    /// When the command ran; its batch is complete.
+    /// The times of the command, whose batch is complete.
     pub(crate) fn times(&self, gpu: &Gpu) -> BackendResult<Times> {
         let values = self.set.values(gpu).as_ref().map_err(Clone::clone)?;
         match (values.get(self.start as usize), values.get(self.end as usize)) {
             (Some(start), Some(end)) => Ok(Times { start: self.set.conversion.host(*start), end: self.set.conversion.host(*end) }),
-            _ => Err(BackendError::Other("a timestamp is missing".to_owned())),
+            _ => Err(BackendError::Other("internal error: a timestamp query is missing".to_owned())),
         }
     }
 }
 
-/// The sets of a device, used again when nobody refers to them any more.
+/// The timestamp sets of a device. A set is reused when nothing refers to it.
 #[derive(Debug, Default)]
 pub(crate) struct TimestampPool {
-    /// And when that was found out.
+    /// With the time of the comparison.
     conversion: Option<(Conversion, u64)>,
     sets: Vec<Arc<TimestampSet>>,
 }
 
 impl TimestampPool {
-    /// Whether the device has timestamps that can stand anywhere.
+    /// Whether the device supports timestamps between any two commands.
     pub(crate) fn supported(gpu: &Gpu) -> bool {
         gpu.features.contains(
             wgpu::Features::TIMESTAMP_QUERY
@@ -144,11 +143,11 @@ impl TimestampPool {
         )
     }
 
-    /// An unused set. Waits for the device when first called, to compare the clocks.
+    /// An unused set. The first call waits for the device to compare the clocks.
     pub(crate) fn get(&mut self, gpu: &Gpu) -> BackendResult<Arc<TimestampSet>> {
         let now = clock::now();
         let conversion = match self.conversion {
-            // Comparing anew costs nothing where the driver tells, and clocks drift apart.
+            // Repeated only if the driver can compare the clocks, which costs nothing.
             Some((conversion, then)) if now < then + VALIDITY || gpu.capabilities.host_clock || !can_compare(gpu) => conversion,
             _ => self.conversion.insert((calibrate(gpu)?, now)).0,
         };
@@ -198,7 +197,7 @@ fn calibrate(gpu: &Gpu) -> BackendResult<Conversion> {
     Ok(best)
 }
 
-/// The device's clock as a submission of wgpu's sees it.
+/// The device's clock, read by a wgpu submission.
 fn probe(gpu: &Gpu, conversion: Conversion) -> BackendResult<u64> {
     let timestamp_set = TimestampSet::new(gpu, conversion)?;
     let (Some((start, end)), Queries::Wgpu { set, .. }) = (timestamp_set.take(None), &timestamp_set.queries) else { return Ok(0) };

@@ -1,36 +1,37 @@
-//! Kernels of our own: copies and fills that wgpu's commands, which want multiples of four bytes, cannot do, and copies that they do slowly: an H100 takes four
-//! times as long for a vkCmdCopyBuffer between two of its buffers as a kernel does.
+//! Built-in kernels for copies and fills. wgpu's commands require multiples of four bytes, and a kernel is faster for
+//! large copies: on an H100 vkCmdCopyBuffer between two buffers of the device takes four times as long.
 //!
-//! Each invocation owns whole words of the destination, so that nothing but the bytes asked for changes and no two invocations write one word.
+//! Each invocation writes whole words of the destination. No two invocations write the same word, and no bytes
+//! outside of the range change.
 
 use std::sync::Arc;
 
 use wgcl_api::backend::{BackendError, BackendResult};
 use wgpu::naga;
 
+use crate::gpu::compute_pipeline::ComputePipeline;
 use crate::gpu::open_device::Gpu;
-use crate::launch::pipeline::ComputePipeline;
 use crate::vulkan::queue::{self, BindingType};
 
-/// Work-items a group, of kernels that own words.
+/// Work-items per group, for the kernels that write words.
 const GROUP: u64 = 64;
-/// Groups of those at most: each work-item goes on by as many work-items as there are.
+/// Maximal number of groups of these kernels. Each work-item handles several words.
 const MAX_GROUPS: u32 = 4096;
-/// Vectors that a group of the wide copy moves at a time, four a work-item.
+/// Vectors that a group of `copy_wide` moves per iteration, four per work-item.
 const WIDE_GROUP: u64 = 1024;
-/// Bytes of the parameters of both kernels, padded for the pattern.
+/// Bytes of the parameters of all kernels, including the pattern.
 pub(crate) const PARAMETERS: u64 = 16 + PATTERN_BYTES as u64;
-/// Bytes of an expanded pattern: four times the longest of OpenCL.
+/// Bytes of an expanded pattern: four times OpenCL's longest pattern.
 pub(crate) const PATTERN_BYTES: usize = 512;
 
 const SOURCE: &str = "
 struct Parameters {
-    // Byte offset in the source (copy), or words of the pattern (fill).
+    // Copy: byte offset in the source. Fill: words of the pattern.
     first: u32,
-    // First and last byte, exclusive, in the destination.
+    // First byte in the destination, and the byte after the last one.
     begin: u32,
     end: u32,
-    // How far all work-items together get at a time.
+    // Words that all work-items write per iteration.
     stride: u32,
     pattern: array<vec4<u32>, 32>,
 }
@@ -40,7 +41,7 @@ struct Parameters {
 @group(0) @binding(1) var<storage, read_write> wide_destination: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read_write> wide_source: array<vec4<u32>>;
 
-// Puts the bytes of `value` that lie in the range into the word.
+// Writes the bytes of `value` that lie in the range.
 fn merge(word: u32, value: u32) {
     let first = word * 4u;
     if first >= parameters.begin && first + 4u <= parameters.end {
@@ -79,7 +80,7 @@ fn copy(@builtin(global_invocation_id) id: vec3<u32>) {
     }
 }
 
-// The same in vectors of 16 bytes: `first`, `begin` and `end` count these.
+// Copies vectors of 16 bytes. `first`, `begin` and `end` count vectors.
 @compute @workgroup_size(256)
 fn copy_wide(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) id: vec3<u32>) {
     let shift = parameters.first - parameters.begin;
@@ -112,7 +113,6 @@ fn fill(@builtin(global_invocation_id) id: vec3<u32>) {
 }
 ";
 
-/// A kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Builtin {
     Copy,
@@ -134,8 +134,9 @@ impl Builtin {
         match &gpu.vulkan_queue {
             Some(queue) => {
                 let (kinds, words) = (BINDINGS.map(|(binding, kind, _)| (binding, kind)), spirv(entry_point)?);
-                // SAFETY: naga wrote the module, which the words above describe.
-                unsafe { queue::Pipeline::new(queue, &words, entry_point, &kinds, gpu.subgroups) }.map(ComputePipeline::Vulkan)
+                // SAFETY: naga wrote the module, and `BINDINGS` describes it.
+                unsafe { queue::Pipeline::new(queue, &words, entry_point, &kinds, gpu.subgroups) }
+                    .map(|pipeline| ComputePipeline::Vulkan(Arc::new(pipeline)))
             }
             None => gpu.scoped(|| {
                 let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
@@ -147,7 +148,8 @@ impl Builtin {
         }
     }
 
-    /// Groups for so many bytes (vectors: the wide copy) of the destination, and how far they get at a time.
+    /// The number of groups for `size` bytes of the destination (vectors for `copy_wide`), and their stride per
+    /// iteration.
     pub(crate) fn groups(self, size: u64, most: u32) -> (u32, u32) {
         let (count, most, each) = match self {
             Self::CopyWide => (size.div_ceil(WIDE_GROUP), most, WIDE_GROUP),
@@ -162,23 +164,23 @@ impl Builtin {
 const BINDINGS: [(u32, BindingType, u64); 3] =
     [(0, BindingType::Arguments, PARAMETERS), (1, BindingType::Storage, 0), (2, BindingType::Storage, 0)];
 
-/// The kernels on a device, each made when it is first needed.
+/// The kernels on a device, created on first use.
 #[derive(Debug, Default)]
-pub(crate) struct Builtins([Option<Arc<ComputePipeline>>; 3]);
+pub(crate) struct Builtins([Option<ComputePipeline>; 3]);
 
 impl Builtins {
-    pub(crate) fn get(&mut self, gpu: &Gpu, builtin: Builtin) -> BackendResult<Arc<ComputePipeline>> {
+    pub(crate) fn get(&mut self, gpu: &Gpu, builtin: Builtin) -> BackendResult<ComputePipeline> {
         let place = &mut self.0[builtin as usize];
         match place {
-            Some(made) => Ok(Arc::clone(made)),
-            None => Ok(Arc::clone(place.insert(Arc::new(builtin.make(gpu)?)))),
+            Some(made) => Ok(made.clone()),
+            None => Ok(place.insert(builtin.make(gpu)?).clone()),
         }
     }
 }
 
-/// The kernels in the driver's language.
+/// Compiles a kernel to SPIR-V.
 fn spirv(entry_point: &str) -> BackendResult<Vec<u32>> {
-    let failed = |error: String| BackendError::Other(format!("a kernel of our own: {error}"));
+    let failed = |error: String| BackendError::Other(format!("built-in kernel: {error}"));
     let module = naga::front::wgsl::parse_str(SOURCE).map_err(|error| failed(error.to_string()))?;
     let mut validator = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::default());
     let info = validator.validate(&module).map_err(|error| failed(error.to_string()))?;
@@ -187,12 +189,13 @@ fn spirv(entry_point: &str) -> BackendResult<Vec<u32>> {
     naga::back::spv::write_vec(&module, &info, &options, Some(&stage)).map_err(|error| failed(error.to_string()))
 }
 
-/// A pattern as the fill kernel wants it: whole words, beginning at the word that holds byte `offset`, and how many there are.
+/// Expands a pattern to whole words for the fill kernel, starting at the word that holds byte `offset`. Returns the
+/// number of words, too.
 pub(crate) fn expand_pattern(pattern: &[u8], offset: u64) -> ([u8; PATTERN_BYTES], u32) {
     let length = pattern.len().clamp(1, PATTERN_BYTES / 4);
     let words = if length.is_multiple_of(4) { length / 4 } else { length };
     let base = (offset & !3) as usize;
-    // The phase of the pattern at the first byte of that word; the range begins at a multiple of the pattern.
+    // The phase of the pattern at the first byte of that word. The range begins at a multiple of the pattern's size.
     let phase = (length - (offset as usize - base) % length) % length;
     let mut bytes = [0; PATTERN_BYTES];
     for (k, byte) in bytes.iter_mut().take(words * 4).enumerate() {
@@ -210,7 +213,7 @@ mod tests {
         let (bytes, words) = expand_pattern(&[1, 2], 2);
         assert_eq!((words, &bytes[..8]), (2, &[1, 2, 1, 2, 1, 2, 1, 2][..]));
         let (bytes, words) = expand_pattern(&[1, 2, 3], 3);
-        // Byte 3 is the pattern's first one.
+        // Byte 3 is the first byte of the pattern.
         assert_eq!((words, &bytes[..12]), (3, &[1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3][..]));
         let (bytes, words) = expand_pattern(&[1, 2, 3], 6);
         assert_eq!((words, &bytes[..5]), (3, &[2, 3, 1, 2, 3][..]));

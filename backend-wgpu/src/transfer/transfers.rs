@@ -1,4 +1,4 @@
-//! Reads, writes, copies and fills: performed the way that [`crate::transfer::path`] says.
+//! Performs reads, writes, copies and fills on the path that [`crate::transfer::path`] chooses.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -6,40 +6,68 @@ use std::sync::atomic::{Ordering, fence};
 use smallvec::SmallVec;
 use wgcl_api::backend::{Action, BackendError, BackendResult, CopyRegion, HostSource, HostTarget, Memory, Progress, Times};
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, WORD};
 use crate::gpu::open_device::Gpu;
 use crate::host::clock;
-use crate::host::mapped_copy::{self, check, host_part, host_part_mut};
+use crate::host::mapped_copy::{self, host_part, host_part_mut};
+use crate::host::mapping::Mapping;
 use crate::host::uncached_read;
-use crate::memory::device_memory::{WgpuMemory, downcast};
+use crate::memory::device_memory::{WgpuMemory, check_ranges, downcast};
 use crate::memory::staging_buffer::Direction;
 use crate::memory::staging_ring::{Ring, Slot};
 use crate::readback::pending_read::{CHUNK, PendingRead, ReadbackPool};
 use crate::submit::batch_encoder::Dispatch;
-use crate::submit::completion::PostWork;
-use crate::submit::handled::Handled;
+use crate::submit::completion::{Completion, PostWork};
 use crate::submit::open_batch::OpenBatch;
 use crate::transfer::builtin_kernels::{Builtin, Builtins, PARAMETERS, PATTERN_BYTES, expand_pattern};
-use crate::transfer::path::{DeviceCopy, Effort, TransferFacts, TransferKind, TransferPath, VECTOR, WORD, device_copy, route};
-use crate::vulkan::hal::Mapping;
+use crate::transfer::path::{DeviceCopy, TransferFacts, TransferKind, TransferPath, VECTOR, device_copy, path_of};
 
-/// Pieces of a read that nobody waits for.
+/// Maximal number of regions of a readback.
 const MAX_READBACK_REGIONS: usize = 64;
-/// No binding of a kernel's is limited to less.
+/// No device limits bindings to less.
 const SMALLEST_PART: u64 = 1 << 16;
-/// Bytes a segment of staging memory holds.
+/// Bytes of a segment of a staging ring.
 const STAGING_SEGMENT: u64 = 8 << 20;
 
-/// Who asked for a transfer: whether its times are wanted, and who is told of it.
-pub(crate) type Asker<'a> = (bool, &'a Arc<dyn Progress>);
+#[derive(Clone, Copy)]
+pub(crate) struct TransferRequest<'a> {
+    /// Timestamps are requested.
+    pub(crate) profile: bool,
+    pub(crate) progress: &'a Arc<dyn Progress>,
+}
 
-/// What transfers go through.
+/// The buffers of a copy.
+#[derive(Clone, Copy)]
+struct CopyBuffers<'a> {
+    from: &'a WgpuMemory,
+    to: &'a WgpuMemory,
+}
+
+impl<'a> CopyBuffers<'a> {
+    /// Fails if a region is not inside the buffers.
+    fn new(src: &'a Arc<dyn Memory>, dst: &'a Arc<dyn Memory>, regions: &[CopyRegion]) -> BackendResult<Self> {
+        let (from, to) = (downcast(src)?, downcast(dst)?);
+        check_ranges(regions.iter().map(|region| (region.buffer, region.size)), from)?;
+        check_ranges(regions.iter().map(|region| (region.host, region.size)), to)?;
+        Ok(Self { from, to })
+    }
+}
+
+/// A pattern, and the range that it fills.
+#[derive(Clone, Copy)]
+struct Fill<'a> {
+    pattern: &'a [u8],
+    offset: u64,
+    size: u64,
+}
+
+/// State of transfers.
 pub(crate) struct Transfers {
     up: Ring,
     down: Ring,
     pending_reads: ReadbackPool,
     builtins: Builtins,
-    /// Groups that a dispatch has at most.
+    /// Maximal number of groups of a dispatch.
     max_groups: u32,
 }
 
@@ -54,8 +82,8 @@ impl Transfers {
         }
     }
 
-    /// The way of a transfer that is taken now. Fails for memory of another backend and for what is no transfer.
-    pub(crate) fn route(&self, batch: &OpenBatch, action: &Action) -> BackendResult<TransferPath> {
+    /// Chooses the path of a transfer. Fails for memory of another backend and for launches.
+    pub(crate) fn path(&self, batch: &OpenBatch, action: &Action) -> BackendResult<TransferPath> {
         let busy = |memory: &WgpuMemory, writes: bool| memory.busy_until(writes) > batch.completed();
         let facts = |kind: TransferKind, memory: &WgpuMemory, bytes: u64| TransferFacts {
             kind,
@@ -88,88 +116,93 @@ impl Transfers {
                 }
             }
             Action::Fill { dst, size, .. } => facts(TransferKind::Fill, downcast(dst)?, *size),
-            Action::Launch(_) => return Err(BackendError::Other("a launch among transfers".to_owned())),
+            Action::Launch(_) => return Err(BackendError::Other("internal error: a launch is not a transfer".to_owned())),
         };
-        Ok(route(&facts))
+        Ok(path_of(&facts))
     }
 
-    /// Records or performs a transfer that goes that way.
+    /// Records or performs a transfer on that path.
     pub(crate) fn perform(
         &mut self,
         batch: &mut OpenBatch,
         action: &Action,
-        route: TransferPath,
-        asker: Asker<'_>,
-    ) -> BackendResult<Handled> {
+        path: TransferPath,
+        request: TransferRequest<'_>,
+    ) -> BackendResult<Completion> {
         match action {
-            Action::Write { dst, src, regions } => match (route, src.memory()) {
-                (TransferPath::Pinned, Some((memory, at))) => {
+            Action::Write { dst, src, regions } => match (path, src.memory()) {
+                (TransferPath::Pinned, Some((memory, offset))) => {
                     let swapped: Vec<_> =
-                        regions.iter().map(|region| CopyRegion { buffer: at + region.host, host: region.buffer, ..*region }).collect();
-                    self.copy(batch, (&memory, dst), &swapped, TransferPath::Device(Effort::Short), asker)
+                        regions.iter().map(|region| CopyRegion { buffer: offset + region.host, host: region.buffer, ..*region }).collect();
+                    self.copy_on_device(batch, CopyBuffers::new(&memory, dst, &swapped)?, &swapped, request.profile)
                 }
-                _ => self.write(batch, downcast(dst)?, (&**src, regions), route, asker.1),
+                _ => self.write(batch, downcast(dst)?, (&**src, regions), path, request.progress),
             },
-            Action::Read { src, dst, regions } => match (route, dst.memory()) {
-                (TransferPath::Pinned, Some((memory, at))) => {
-                    let moved: Vec<_> = regions.iter().map(|region| CopyRegion { host: at + region.host, ..*region }).collect();
-                    self.copy(batch, (src, &memory), &moved, TransferPath::Device(Effort::Short), asker)
+            Action::Read { src, dst, regions } => match (path, dst.memory()) {
+                (TransferPath::Pinned, Some((memory, offset))) => {
+                    let moved: Vec<_> = regions.iter().map(|region| CopyRegion { host: offset + region.host, ..*region }).collect();
+                    self.copy_on_device(batch, CopyBuffers::new(src, &memory, &moved)?, &moved, request.profile)
                 }
-                _ => self.read(batch, downcast(src)?, (dst, regions), route, asker.1),
+                _ => self.read(batch, downcast(src)?, (dst, regions), path, request.progress),
             },
-            Action::Copy { src, dst, regions } => self.copy(batch, (src, dst), regions, route, asker),
-            Action::Fill { dst, pattern, offset, size } => self.fill(batch, downcast(dst)?, (pattern, *offset, *size), route, asker),
-            Action::Launch(_) => Err(BackendError::Other("a launch among transfers".to_owned())),
+            Action::Copy { src, dst, regions } => self.copy(batch, CopyBuffers::new(src, dst, regions)?, regions, path, request),
+            Action::Fill { dst, pattern, offset, size } => {
+                self.fill(batch, downcast(dst)?, Fill { pattern, offset: *offset, size: *size }, path, request)
+            }
+            Action::Launch(_) => Err(BackendError::Other("internal error: a launch is not a transfer".to_owned())),
         }
     }
 
-    /// Host to device.
+    /// Writes host memory to the device.
     fn write(
         &mut self,
         batch: &mut OpenBatch,
         memory: &WgpuMemory,
         (src, regions): (&dyn HostSource, &[CopyRegion]),
-        route: TransferPath,
+        path: TransferPath,
         progress: &Arc<dyn Progress>,
-    ) -> BackendResult<Handled> {
-        check(regions.iter().map(|region| (region.buffer, region.size)), memory)?;
+    ) -> BackendResult<Completion> {
+        check_ranges(regions.iter().map(|region| (region.buffer, region.size)), memory)?;
         let mut result = Ok(());
-        if let Some(seen) = host_mapping(memory, route) {
-            if matches!(route, TransferPath::Mapped(_)) {
+        if let Some(seen) = host_mapping(memory, path) {
+            if matches!(path, TransferPath::Mapped(_)) {
                 batch.wait(memory.busy_until(true))?;
             }
             let start = batch.begin(progress);
             let copy_threads = &batch.gpu().copy_threads;
             src.with(&mut |bytes| result = mapped_copy::write_mapped(copy_threads, seen, bytes, regions));
-            // Writes across the bus are gathered: they leave before anything is submitted.
+            // Flushes write-combined stores before the next submission.
             fence(Ordering::SeqCst);
-            return result.map(|()| Handled::Done(Times { start, end: clock::now() }));
+            return result.map(|()| Completion::Done(Times { start, end: clock::now() }));
         }
-        if route == TransferPath::Nothing {
-            return Ok(Handled::Nothing);
+        if path == TransferPath::Nothing {
+            return Ok(Completion::Marker);
         }
         src.with(&mut |bytes| {
             result = regions.iter().try_for_each(|region| self.upload(batch, memory, region.buffer, host_part(bytes, *region)?));
         });
-        result.map(|()| Handled::Recorded(None))
+        result.map(|()| Completion::Batch { timestamps: None, post_work: None })
     }
 
-    /// Device to host.
+    /// Reads device memory to the host.
     fn read(
         &mut self,
         batch: &mut OpenBatch,
         memory: &WgpuMemory,
         (dst, regions): (&Arc<dyn HostTarget>, &[CopyRegion]),
-        route: TransferPath,
+        path: TransferPath,
         progress: &Arc<dyn Progress>,
-    ) -> BackendResult<Handled> {
-        check(regions.iter().map(|region| (region.buffer, region.size)), memory)?;
+    ) -> BackendResult<Completion> {
+        check_ranges(regions.iter().map(|region| (region.buffer, region.size)), memory)?;
         let mut result = Ok(());
-        let start = match (route, host_mapping(memory, route)) {
-            (TransferPath::Nothing, _) => return Ok(Handled::Nothing),
+        let start = match (path, host_mapping(memory, path)) {
+            (TransferPath::Nothing, _) => return Ok(Completion::Marker),
             (TransferPath::Readback, _) => {
                 let read_back = self.read_back(batch, memory, dst, regions)?;
-                return Ok(Handled::Followed(None, Box::new(PostWork { pending_reads: vec![read_back], ..PostWork::default() })));
+                return Ok(Completion::Batch {
+                    timestamps: None,
+                    post_work: Some(Box::new(PostWork { pending_reads: vec![read_back], ..PostWork::default() })),
+                });
             }
             (TransferPath::Mapped(_), Some(mapping)) => {
                 batch.wait(memory.busy_until(false))?;
@@ -188,21 +221,21 @@ impl Transfers {
                     result =
                         regions.iter().try_for_each(|region| self.download(batch, memory, region.buffer, host_part_mut(bytes, *region)?));
                 });
-                // What an error left.
+                // Releases the slots that an error left held.
                 self.down.release(None, batch.serial());
                 start
             }
         };
-        result.map(|()| Handled::Done(Times { start, end: clock::now() }))
+        result.map(|()| Completion::Done(Times { start, end: clock::now() }))
     }
 
-    /// Whether [`Transfers::read_back`] can be had for a read: mappings are ours alone there.
+    /// Whether [`Transfers::read_back`] is possible for a read. It needs mapped staging memory.
     fn can_read_back(&self, batch: &OpenBatch, regions: &[CopyRegion]) -> bool {
         let most = regions.iter().fold(0_u64, |sum, region| sum.saturating_add(region.size.saturating_add(2 * WORD + 8)));
         batch.gpu().vulkan_queue.is_some() && most <= CHUNK && regions.len() <= MAX_READBACK_REGIONS && self.pending_reads.has_space(most)
     }
 
-    /// Records a read whose bytes are taken out when its batch is complete.
+    /// Records a read whose bytes are delivered when its batch is complete.
     fn read_back(
         &mut self,
         batch: &mut OpenBatch,
@@ -224,13 +257,14 @@ impl Transfers {
         Ok(PendingRead { memory: chunk, pieces, target: Arc::clone(target) })
     }
 
-    /// Bytes into memory that the host does not see, through the ring. A piece travels while the next one is put into the ring.
+    /// Writes to memory that the host does not see, through the staging ring. The device copies one chunk while the
+    /// host fills the next one.
     fn upload(&mut self, batch: &mut OpenBatch, memory: &WgpuMemory, offset: u64, bytes: &[u8]) -> BackendResult<()> {
         let segment = self.up.segment_size();
         let mut at = offset;
         for piece in bytes.chunks((segment - WORD) as usize) {
             let size = piece.len() as u64;
-            // At the same place within a word as in the destination.
+            // The offset within a word is the same as in the destination.
             let lead = at % WORD;
             let mut padded;
             let source = if lead == 0 {
@@ -245,8 +279,8 @@ impl Transfers {
             if lead == 0 && size.is_multiple_of(WORD) {
                 batch.copy((&slot.memory.buffer, slot.offset), (memory.buffer(), at), size)?;
             } else {
-                self.run_builtin(batch, BuiltinJob::Copy(1, slot.offset + lead), &slot.memory.buffer, memory, (at, size))?;
-                // The copy's own slot may have begun a new batch.
+                self.run_builtin(batch, BuiltinJob::Copy { unit: 1, first: slot.offset + lead }, &slot.memory.buffer, memory, (at, size))?;
+                // The slot for the kernel's parameters may have begun a new batch.
                 self.up.touch(&slot, batch.serial());
             }
             memory.mark(batch.serial(), true);
@@ -258,7 +292,8 @@ impl Transfers {
         Ok(())
     }
 
-    /// Bytes out of memory that the host does not see. The next piece travels while one is taken out.
+    /// Reads memory that the host does not see, through the staging ring. The device copies the next chunk while the
+    /// host takes one out.
     fn download(&mut self, batch: &mut OpenBatch, memory: &WgpuMemory, offset: u64, bytes: &mut [u8]) -> BackendResult<()> {
         let mut pending: Option<PendingDownload<'_>> = None;
         let mut at = offset;
@@ -291,34 +326,45 @@ impl Transfers {
         result
     }
 
-    /// Device to device.
+    /// Copies between buffers of the device.
     fn copy(
         &mut self,
         batch: &mut OpenBatch,
-        (src, dst): (&Arc<dyn Memory>, &Arc<dyn Memory>),
+        buffers: CopyBuffers<'_>,
         regions: &[CopyRegion],
-        route: TransferPath,
-        (profile, progress): Asker<'_>,
-    ) -> BackendResult<Handled> {
-        let (from, to) = (downcast(src)?, downcast(dst)?);
-        check(regions.iter().map(|region| (region.buffer, region.size)), from)?;
-        check(regions.iter().map(|region| (region.host, region.size)), to)?;
-        if route == TransferPath::Nothing {
-            return Ok(Handled::Nothing);
+        path: TransferPath,
+        request: TransferRequest<'_>,
+    ) -> BackendResult<Completion> {
+        if path == TransferPath::Nothing {
+            return Ok(Completion::Marker);
         }
-        if let (Some(source), Some(target)) = (host_mapping(from, route), host_mapping(to, route)) {
-            batch.wait(from.busy_until(false).max(to.busy_until(true)))?;
-            let start = batch.begin(progress);
-            for region in regions {
-                mapped_copy::copy_mapped(source, target, *region);
-            }
-            return Ok(Handled::Done(Times { start, end: clock::now() }));
+        let CopyBuffers { from, to } = buffers;
+        let (Some(source), Some(target)) = (host_mapping(from, path), host_mapping(to, path)) else {
+            return self.copy_on_device(batch, buffers, regions, request.profile);
+        };
+        batch.wait(from.busy_until(false).max(to.busy_until(true)))?;
+        let start = batch.begin(request.progress);
+        for region in regions {
+            mapped_copy::copy_mapped(source, target, *region);
         }
+        Ok(Completion::Done(Times { start, end: clock::now() }))
+    }
+
+    /// Records copies by the device.
+    fn copy_on_device(
+        &mut self,
+        batch: &mut OpenBatch,
+        CopyBuffers { from, to }: CopyBuffers<'_>,
+        regions: &[CopyRegion],
+        profile: bool,
+    ) -> BackendResult<Completion> {
         let timestamps = batch.timestamps(profile)?;
         batch.begin_timestamps(timestamps.as_ref(), false)?;
         for region in regions.iter().filter(|region| region.size > 0) {
-            let mut run =
-                |unit: u64| self.run_builtin(batch, BuiltinJob::Copy(unit, region.buffer), from.buffer(), to, (region.host, region.size));
+            let mut run = |unit: u64| {
+                let job = BuiltinJob::Copy { unit, first: region.buffer };
+                self.run_builtin(batch, job, from.buffer(), to, (region.host, region.size))
+            };
             match device_copy(*region, from.id != to.id, from.mapping().is_none()) {
                 DeviceCopy::Vectors => run(VECTOR)?,
                 DeviceCopy::Bytes => run(1)?,
@@ -328,32 +374,32 @@ impl Transfers {
         batch.end_timestamps(timestamps.as_ref(), false)?;
         from.mark(batch.serial(), false);
         to.mark(batch.serial(), true);
-        Ok(Handled::Recorded(timestamps))
+        Ok(Completion::Batch { timestamps, post_work: None })
     }
 
-    /// Repeats a pattern in so many bytes from an offset on.
+    /// Fills a range with a pattern.
     fn fill(
         &mut self,
         batch: &mut OpenBatch,
         memory: &WgpuMemory,
-        (pattern, offset, size): (&[u8], u64, u64),
-        route: TransferPath,
-        (profile, progress): Asker<'_>,
-    ) -> BackendResult<Handled> {
-        check(std::iter::once((offset, size)), memory)?;
+        Fill { pattern, offset, size }: Fill<'_>,
+        path: TransferPath,
+        request: TransferRequest<'_>,
+    ) -> BackendResult<Completion> {
+        check_ranges(std::iter::once((offset, size)), memory)?;
         if pattern.is_empty() || pattern.len() > PATTERN_BYTES / 4 {
-            return Err(BackendError::Other("a pattern of a size that OpenCL does not have".to_owned()));
+            return Err(BackendError::Other(format!("fill pattern of {} bytes: expected 1 to {}", pattern.len(), PATTERN_BYTES / 4)));
         }
-        if route == TransferPath::Nothing {
-            return Ok(Handled::Nothing);
+        if path == TransferPath::Nothing {
+            return Ok(Completion::Marker);
         }
-        if let Some(mapping) = host_mapping(memory, route) {
+        if let Some(mapping) = host_mapping(memory, path) {
             batch.wait(memory.busy_until(true))?;
-            let start = batch.begin(progress);
+            let start = batch.begin(request.progress);
             mapped_copy::fill_mapped(mapping, offset, size, pattern);
-            return Ok(Handled::Done(Times { start, end: clock::now() }));
+            return Ok(Completion::Done(Times { start, end: clock::now() }));
         }
-        let timestamps = batch.timestamps(profile)?;
+        let timestamps = batch.timestamps(request.profile)?;
         batch.begin_timestamps(timestamps.as_ref(), false)?;
         let is_aligned = offset.is_multiple_of(WORD) && size.is_multiple_of(WORD);
         let word = if is_aligned { repeated_word(pattern) } else { None };
@@ -367,10 +413,11 @@ impl Transfers {
         }
         batch.end_timestamps(timestamps.as_ref(), false)?;
         memory.mark(batch.serial(), true);
-        Ok(Handled::Recorded(timestamps))
+        Ok(Completion::Batch { timestamps, post_work: None })
     }
 
-    /// Dispatches a kernel of `builtin` on so many bytes of the destination from a byte on: as many times as it takes with what a binding holds.
+    /// Runs a built-in kernel on a range of the destination, with as many dispatches as the size of a binding
+    /// requires.
     fn run_builtin(
         &mut self,
         batch: &mut OpenBatch,
@@ -379,7 +426,7 @@ impl Transfers {
         to: &WgpuMemory,
         (begin, size): (u64, u64),
     ) -> BackendResult<()> {
-        // Kernels count in 31 bits. Patterns of all sizes begin anew with each part.
+        // Kernels count in 31 bits. The part size is a multiple of all pattern sizes.
         let most = batch.gpu().binding_limit.clamp(SMALLEST_PART, 1 << 31) - SMALLEST_PART / 2;
         let mut done = 0;
         while done < size {
@@ -390,7 +437,7 @@ impl Transfers {
         Ok(())
     }
 
-    /// One dispatch of [`Transfers::run_builtin`], with so much done before it.
+    /// One dispatch of [`Transfers::run_builtin`].
     fn run_part(
         &mut self,
         batch: &mut OpenBatch,
@@ -401,15 +448,15 @@ impl Transfers {
     ) -> BackendResult<()> {
         let gpu = Arc::clone(batch.gpu());
         let (builtin, units) = match job {
-            BuiltinJob::Copy(1, _) => (Builtin::Copy, size),
-            BuiltinJob::Copy(unit, _) => (Builtin::CopyWide, size / unit),
+            BuiltinJob::Copy { unit: 1, .. } => (Builtin::Copy, size),
+            BuiltinJob::Copy { unit, .. } => (Builtin::CopyWide, size / unit),
             BuiltinJob::Fill(_) => (Builtin::Fill, size),
         };
         let (groups, stride) = builtin.groups(units, self.max_groups);
         let (to_window, to_size) = window(&gpu, to.buffer(), begin, size);
         let mut bytes = [0; PARAMETERS as usize];
         let (from_window, from_size, numbers) = match job {
-            BuiltinJob::Copy(unit, first) => {
+            BuiltinJob::Copy { unit, first } => {
                 let (window, length) = window(&gpu, source, first + done, size);
                 let numbers = [first + done - window, begin - to_window, begin - to_window + size].map(|number| number / unit);
                 (window, length, numbers)
@@ -427,48 +474,48 @@ impl Transfers {
         let slot = batch.place_parameters(&bytes)?;
         let compute = &self.builtins.get(&gpu, builtin)?;
         let bound = [(0, &slot.memory.buffer, 0, PARAMETERS), (1, to.buffer(), to_window, to_size), (2, source, from_window, from_size)];
-        let group = Arc::new(compute.group(&gpu, &bound)?);
+        let group = compute.group(&gpu, &bound)?;
         let uses = [to.buffer().used(true), source.used(false)];
         let offset = Some(slot.offset as u32);
         batch.dispatch(&Dispatch { id: 0, compute, group: &group, offset, uses: &uses, groups: [groups, 1, 1] })
     }
 }
 
-/// Bytes of all pieces.
 fn sum(regions: &[CopyRegion]) -> u64 {
     regions.iter().fold(0, |sum: u64, region| sum.saturating_add(region.size))
 }
 
-/// Whether bytes of the host's are in memory that this device reaches.
+/// Whether host memory is in a buffer that this device can access.
 fn is_pinned(batch: &OpenBatch, found: Option<(Arc<dyn Memory>, u64)>) -> bool {
     found.is_some_and(|(memory, _)| downcast(&memory).is_ok_and(|memory| memory.is_of(batch.gpu())))
 }
 
-/// Where the host sees memory that a transfer reads or writes in this way, if it does.
-fn host_mapping(memory: &WgpuMemory, route: TransferPath) -> Option<Mapping> {
-    match route {
+/// The host's address of the memory on this path, if the host moves the bytes.
+fn host_mapping(memory: &WgpuMemory, path: TransferPath) -> Option<Mapping> {
+    match path {
         TransferPath::Mapped(_) => memory.mapping(),
         TransferPath::Window(_) => memory.window(),
         _ => None,
     }
 }
 
-/// What a kernel of `builtin` does.
+/// The work of a built-in kernel.
 #[derive(Clone, Copy)]
 enum BuiltinJob<'a> {
-    /// Copies in units of so many bytes, from that byte of the source on.
-    Copy(u64, u64),
-    /// Repeats a pattern.
+    /// Copies in units of `unit` bytes, starting at byte `first` of the source.
+    Copy { unit: u64, first: u64 },
+    /// Fills with a pattern.
     Fill(&'a [u8]),
 }
 
-/// What is bound for some bytes of a buffer: from a byte at which a binding may begin, to a whole vector.
+/// The offset and size of a binding that contains a range: aligned to the device's binding alignment and to whole
+/// vectors.
 fn window(gpu: &Gpu, buffer: &Buffer, at: u64, size: u64) -> (u64, u64) {
     let first = at - at % u64::from(gpu.limits.min_storage_buffer_offset_alignment).max(VECTOR);
     (first, (at + size - first).next_multiple_of(VECTOR).min(buffer.size() - first))
 }
 
-/// The word that a pattern repeats from an aligned place on, if it is one.
+/// The word that a pattern repeats from an aligned offset on, if there is one.
 fn repeated_word(pattern: &[u8]) -> Option<u32> {
     let mut word = [0; WORD as usize];
     for (place, byte) in word.iter_mut().zip(pattern.iter().cycle()) {
@@ -480,10 +527,10 @@ fn repeated_word(pattern: &[u8]) -> Option<u32> {
         .then(|| u32::from_le_bytes(word))
 }
 
-/// A piece on its way down.
+/// A chunk that the device copies to the staging ring.
 struct PendingDownload<'a> {
     slot: Slot,
-    /// Bytes before it in the slot.
+    /// Bytes before the chunk in the slot.
     lead: usize,
     serial: u64,
     target: &'a mut [u8],

@@ -1,58 +1,58 @@
-//! Fills command buffers of Vulkan's and submits them.
+//! Records and submits Vulkan command buffers.
 //!
-//! What a batch begins with is not recorded at once but deferred as [`Step`]s. A batch that stays small and is made of the same steps as one before it is that
-//! batch's command buffer, submitted once more: programs launch the same kernel again and again, and recording takes an H100's driver longer than
-//! submitting. Other batches are recorded step by step.
+//! The first commands of a batch are stored as [`Step`]s and not recorded at once. If a small batch has the same
+//! steps as an earlier one, its command buffer is submitted again. Programs often launch the same kernels repeatedly,
+//! and on an H100 recording takes longer than submitting. Larger batches are recorded step by step.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use ash::vk;
 use smallvec::SmallVec;
-use wgcl_api::backend::{BackendError, BackendResult};
+use wgcl_api::backend::BackendResult;
 
 use crate::buffer::{Buffer, Use};
-use crate::launch::pipeline::{BindGroup, ComputePipeline};
-use crate::vulkan::queue::{RESET, TimestampQueries, VulkanQueue, error};
+use crate::vulkan::error::backend_error;
+use crate::vulkan::queue::{DescriptorSet, Pipeline, RESET, TimestampQueries, VulkanQueue};
 use crate::vulkan::semaphores::Semaphore;
 
-/// Buffers remembered between two barriers.
+/// Limit of tracked buffers between two barriers.
 const MAX_TRACKED_BUFFERS: usize = 24;
-/// Steps that are deferred before any is recorded: some launches.
+/// Limit of deferred steps: several launches.
 const MAX_DEFERRED_STEPS: usize = 24;
-/// Command buffers that may be submitted once more.
+/// Limit of command buffers that can be submitted again.
 const MAX_TEMPLATES: usize = 4;
 
-/// Where commands work, ...
+/// Stages of all commands.
 const STAGES: vk::PipelineStageFlags =
     vk::PipelineStageFlags::from_raw(vk::PipelineStageFlags::COMPUTE_SHADER.as_raw() | vk::PipelineStageFlags::TRANSFER.as_raw());
-/// ... and how they write ...
+/// Their write accesses.
 const WRITES: vk::AccessFlags =
     vk::AccessFlags::from_raw(vk::AccessFlags::SHADER_WRITE.as_raw() | vk::AccessFlags::TRANSFER_WRITE.as_raw());
-/// ... and read.
+/// Their read accesses.
 const READS: vk::AccessFlags = vk::AccessFlags::from_raw(
     vk::AccessFlags::SHADER_READ.as_raw() | vk::AccessFlags::TRANSFER_READ.as_raw() | vk::AccessFlags::UNIFORM_READ.as_raw(),
 );
 
-/// What a command buffer refers to.
+/// Objects that a command buffer refers to.
 #[derive(Default)]
 struct RetainedObjects {
-    computes: Vec<Arc<ComputePipeline>>,
-    groups: Vec<Arc<BindGroup>>,
+    pipelines: Vec<Arc<Pipeline>>,
+    sets: Vec<Arc<DescriptorSet>>,
 }
 
 impl RetainedObjects {
     fn clear(&mut self) {
-        self.computes.clear();
-        self.groups.clear();
+        self.pipelines.clear();
+        self.sets.clear();
     }
 }
 
-/// A byte of a buffer.
+/// An offset in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Location {
     buffer: vk::Buffer,
-    /// Tells the buffer from those that had its handle before.
+    /// Unique, while a handle may be reused.
     id: u64,
     at: u64,
     host_visible: bool,
@@ -68,11 +68,11 @@ impl Location {
     }
 }
 
-/// A command of Vulkan's. Equal ones do the same: what their handles stand for is retained with a command buffer, or there is a number with the handle that nothing
-/// else ever has.
+/// A Vulkan command. Equal steps have equal effects: the objects behind their handles are retained with the command
+/// buffer, or a unique number accompanies the handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// What commands of these stages wrote in these ways is host_visible by those of the others.
+    /// Makes `wrote` accesses of the `from` stages visible to `sees` accesses of the `to` stages.
     Barrier {
         from: vk::PipelineStageFlags,
         wrote: vk::AccessFlags,
@@ -96,7 +96,7 @@ enum Step {
         size: u64,
         word: u32,
     },
-    /// The first of the queries that are made free.
+    /// Resets [`RESET`] queries.
     Reset {
         pool: vk::QueryPool,
         id: u64,
@@ -109,7 +109,7 @@ enum Step {
     },
 }
 
-/// The device's ticks now, as a submission of its own sees them. Only while nothing else is submitted.
+/// The device clock, read by a separate submission. Requires that nothing else is submitted meanwhile.
 pub(crate) fn probe(queue: &Arc<VulkanQueue>) -> BackendResult<u64> {
     let mut recorder = CommandRecorder::new(queue)?;
     let queries = TimestampQueries::new(queue, 1)?;
@@ -118,52 +118,52 @@ pub(crate) fn probe(queue: &Arc<VulkanQueue>) -> BackendResult<u64> {
     Ok(queries.values(1)?.first().copied().unwrap_or(0))
 }
 
-/// A command buffer that may be submitted once more.
+/// A command buffer that can be submitted again.
 struct Template {
     steps: Vec<Step>,
     buffer: vk::CommandBuffer,
-    /// Holds the pipelines and sets in `steps`, so that no others have their handles.
+    /// Retains the pipelines and sets in `steps`, so that their handles are not reused.
     retained: RetainedObjects,
-    /// The last submission.
+    /// Its last submission.
     number: u64,
 }
 
-/// The batch that is being made.
+/// The state of the open batch.
 enum State {
     Empty,
-    /// Its steps are deferred.
+    /// Its steps are stored.
     Deferred,
-    /// It is recorded.
+    /// Its steps are recorded.
     Open(vk::CommandBuffer),
 }
 
-/// Fills command buffers and submits them.
+/// Records and submits command buffers.
 pub(crate) struct CommandRecorder {
     queue: Arc<VulkanQueue>,
     pool: vk::CommandPool,
     free: Vec<vk::CommandBuffer>,
-    /// Submitted, by number.
+    /// Submitted command buffers, by submission number.
     in_flight: VecDeque<(u64, vk::CommandBuffer, RetainedObjects)>,
-    /// The one submitted last at the end.
+    /// The one that was submitted last is at the end.
     templates: VecDeque<Template>,
     state: State,
     deferred: Vec<Step>,
     /// The steps of the last batch that was deferred to its end.
     last: Vec<Step>,
     retained: RetainedObjects,
-    /// Without contents, to be filled again.
+    /// Empty lists for reuse.
     spare: Vec<RetainedObjects>,
-    /// What submissions wait for and signal, by their numbers.
+    /// Semaphores of submissions, by submission number.
     semaphores: Vec<(u64, Vec<Arc<Semaphore>>)>,
     pipeline: vk::Pipeline,
     bound: (vk::DescriptorSet, Option<u32>),
     /// Buffers used since the last barrier, and whether they were written.
     used_since_barrier: SmallVec<[Use; MAX_TRACKED_BUFFERS]>,
-    /// Whether the batch writes what the host sees.
+    /// The batch writes a buffer that the host reads in place.
     writes_host_visible: bool,
 }
 
-// SAFETY: Vulkan's handles may be used by any thread; one at a time does so, with `&mut`.
+// SAFETY: any thread may use Vulkan handles, one thread at a time, which `&mut` ensures.
 unsafe impl Send for CommandRecorder {}
 
 impl CommandRecorder {
@@ -171,7 +171,7 @@ impl CommandRecorder {
         let flags = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER | vk::CommandPoolCreateFlags::TRANSIENT;
         let info = vk::CommandPoolCreateInfo::default().queue_family_index(queue.family).flags(flags);
         // SAFETY: the device lives as long as `queue`.
-        let pool = unsafe { queue.device.create_command_pool(&info, None) }.map_err(error)?;
+        let pool = unsafe { queue.device.create_command_pool(&info, None) }.map_err(backend_error)?;
         Ok(Self {
             queue: Arc::clone(queue),
             pool,
@@ -191,12 +191,11 @@ impl CommandRecorder {
         })
     }
 
-    /// Whether nothing was recorded.
     pub(crate) const fn is_empty(&self) -> bool {
         matches!(self.state, State::Empty)
     }
 
-    /// Begins a batch if none has begun.
+    /// Begins a batch unless one has begun.
     fn begin(&mut self) -> BackendResult<()> {
         if !self.is_empty() {
             return Ok(());
@@ -212,7 +211,8 @@ impl CommandRecorder {
         self.pipeline = vk::Pipeline::null();
         self.bound = (vk::DescriptorSet::null(), None);
         if self.in_flight.is_empty() && self.templates.iter().all(|template| template.number <= completed) {
-            // What earlier submissions wrote is available, for they are complete. It has still to be made visible, without waiting for anything.
+            // Earlier submissions are complete, so their writes are available. They still have to be made visible,
+            // without a wait.
             self.used_since_barrier.clear();
             let from = vk::PipelineStageFlags::TOP_OF_PIPE;
             self.push_step(Step::Barrier { from, wrote: vk::AccessFlags::empty(), to: STAGES, sees: READS | WRITES })
@@ -228,7 +228,7 @@ impl CommandRecorder {
         }
     }
 
-    /// Notes or records a step of a batch that has begun.
+    /// Stores or records a step of the open batch.
     fn push_step(&mut self, step: Step) -> BackendResult<()> {
         if let State::Deferred = self.state {
             if self.deferred.len() < MAX_DEFERRED_STEPS {
@@ -246,14 +246,14 @@ impl CommandRecorder {
         Ok(())
     }
 
-    /// A command buffer that is being recorded.
+    /// Begins a command buffer.
     fn open(&mut self, flags: vk::CommandBufferUsageFlags) -> BackendResult<vk::CommandBuffer> {
         let buffer = match self.free.pop() {
             Some(free) => free,
             None => {
                 let info = vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
                 // SAFETY: only this recorder uses its pool.
-                let made = unsafe { self.queue.device.allocate_command_buffers(&info) }.map_err(error)?;
+                let made = unsafe { self.queue.device.allocate_command_buffers(&info) }.map_err(backend_error)?;
                 made.first().copied().unwrap_or_default()
             }
         };
@@ -261,7 +261,7 @@ impl CommandRecorder {
         if let Err(result) = unsafe { self.queue.device.begin_command_buffer(buffer, &vk::CommandBufferBeginInfo::default().flags(flags)) }
         {
             self.free.push(buffer);
-            return Err(error(result));
+            return Err(backend_error(result));
         }
         Ok(buffer)
     }
@@ -270,10 +270,11 @@ impl CommandRecorder {
         self.deferred.iter().for_each(|step| self.record_step(buffer, step));
     }
 
-    /// Records a step. Who puts one sees to it that what it refers to is there and fits.
+    /// Records a step. The caller that created the step ensures that its objects exist and fit.
     fn record_step(&self, buffer: vk::CommandBuffer, step: &Step) {
         let device = &self.queue.device;
-        // SAFETY: the buffer is being recorded; the batch keeps pipelines and sets, and callers vouch for ranges, offsets and queries.
+        // SAFETY: the buffer is being recorded. The batch retains pipelines and sets; callers ensure valid ranges,
+        // offsets and queries.
         unsafe {
             match *step {
                 Step::Barrier { from, wrote, to, sees } => {
@@ -298,13 +299,13 @@ impl CommandRecorder {
         }
     }
 
-    /// What comes before is host_visible by what comes after.
+    /// Makes all earlier writes visible to later commands.
     fn barrier(&mut self) -> BackendResult<()> {
         self.used_since_barrier.clear();
         self.push_step(Step::Barrier { from: STAGES, wrote: WRITES, to: STAGES, sees: READS | WRITES })
     }
 
-    /// Separates a command that uses these buffers (and writes them or not) from those before it, if it must be.
+    /// Records a barrier if a command with these uses depends on commands since the last barrier.
     fn order(&mut self, uses: &[Use]) -> BackendResult<()> {
         let meets = |used: &Use| self.used_since_barrier.iter().any(|other| other.buffer == used.buffer && (used.writes || other.writes));
         if self.used_since_barrier.len() + uses.len() > MAX_TRACKED_BUFFERS || uses.iter().any(meets) {
@@ -315,7 +316,7 @@ impl CommandRecorder {
         Ok(())
     }
 
-    /// Separates all commands so far from all that follow.
+    /// Separates all recorded commands from all later ones.
     pub(crate) fn separate_commands(&mut self) -> BackendResult<()> {
         self.begin()?;
         if self.used_since_barrier.is_empty() { Ok(()) } else { self.barrier() }
@@ -324,37 +325,35 @@ impl CommandRecorder {
     /// Runs a pipeline. `uses` are the buffers that it uses.
     ///
     /// # Safety
-    /// The set is of the pipeline; `offset` is there if it has arguments, and lies inside their buffer.
+    /// The set was created for the pipeline. `offset` is present if the pipeline has arguments, and lies inside their
+    /// buffer.
     pub(crate) unsafe fn dispatch(
         &mut self,
-        compute: &Arc<ComputePipeline>,
-        group: &Arc<BindGroup>,
+        pipeline: &Arc<Pipeline>,
+        set: &Arc<DescriptorSet>,
         offset: Option<u32>,
         uses: &[Use],
         groups: [u32; 3],
     ) -> BackendResult<()> {
-        let (ComputePipeline::Vulkan(pipeline), BindGroup::Vulkan(set)) = (&**compute, &**group) else {
-            return Err(BackendError::Other("a pipeline of wgpu's".to_owned()));
-        };
-        let (pipeline, layout, set) = (pipeline.handle(), pipeline.layout(), set.handle());
+        let (handle, layout, set_handle) = (pipeline.handle(), pipeline.layout(), set.handle());
         self.begin()?;
         self.order(uses)?;
-        if self.pipeline != pipeline {
-            self.retained.computes.push(Arc::clone(compute));
-            (self.pipeline, self.bound) = (pipeline, (vk::DescriptorSet::null(), None));
-            self.push_step(Step::Pipeline(pipeline))?;
+        if self.pipeline != handle {
+            self.retained.pipelines.push(Arc::clone(pipeline));
+            (self.pipeline, self.bound) = (handle, (vk::DescriptorSet::null(), None));
+            self.push_step(Step::Pipeline(handle))?;
         }
-        if self.bound != (set, offset) {
-            if self.bound.0 != set {
-                self.retained.groups.push(Arc::clone(group));
+        if self.bound != (set_handle, offset) {
+            if self.bound.0 != set_handle {
+                self.retained.sets.push(Arc::clone(set));
             }
-            self.bound = (set, offset);
-            self.push_step(Step::Set { layout, set, offset })?;
+            self.bound = (set_handle, offset);
+            self.push_step(Step::Set { layout, set: set_handle, offset })?;
         }
         self.push_step(Step::Dispatch(groups))
     }
 
-    /// Copies bytes between two places that do not overlap.
+    /// Copies bytes between two ranges that do not overlap.
     ///
     /// # Safety
     /// The ranges lie inside the buffers.
@@ -364,7 +363,7 @@ impl CommandRecorder {
         self.push_step(Step::Copy { from, to, size })
     }
 
-    /// Repeats a word. The place and `size` are multiples of 4.
+    /// Fills a range with a word. Offset and `size` are multiples of 4.
     ///
     /// # Safety
     /// The range lies inside the buffer.
@@ -374,12 +373,12 @@ impl CommandRecorder {
         self.push_step(Step::Fill { to, size, word })
     }
 
-    /// Writes a timestamp when all commands so far are done. A submission writes the queries of a set in their order.
+    /// Writes a timestamp when all earlier commands are complete. A submission writes the queries of a pool in order.
     pub(crate) fn timestamp(&mut self, queries: &TimestampQueries, query: u32) -> BackendResult<()> {
         self.begin()?;
         if query.is_multiple_of(RESET) {
             if self.queue.query_reset {
-                // SAFETY: the pool has a multiple of that many queries, none of them in use by another submission.
+                // SAFETY: the size of the pool is a multiple of RESET, and no other submission uses these queries.
                 unsafe { self.queue.device.reset_query_pool(queries.pool, query, RESET) };
             } else {
                 self.push_step(Step::Reset { pool: queries.pool, id: queries.id, query })?;
@@ -388,7 +387,7 @@ impl CommandRecorder {
         self.push_step(Step::Timestamp { pool: queries.pool, id: queries.id, query })
     }
 
-    /// Ends the batch: a command buffer with its steps, and what it refers to. `None` where there was none.
+    /// Ends the batch. Returns its command buffer, or `None` if it is empty.
     fn end(&mut self) -> BackendResult<Option<(vk::CommandBuffer, EndedBuffer)>> {
         let buffer = match std::mem::replace(&mut self.state, State::Empty) {
             State::Empty => return Ok(None),
@@ -418,16 +417,17 @@ impl CommandRecorder {
             }
         };
         // SAFETY: the buffer is being recorded.
-        unsafe { self.queue.device.end_command_buffer(buffer.0) }.map_err(error)?;
+        unsafe { self.queue.device.end_command_buffer(buffer.0) }.map_err(backend_error)?;
         Ok(Some(buffer))
     }
 
-    /// Submits what was recorded under a number, larger than those before; `false` where there was nothing.
+    /// Submits the batch with a number that is larger than all before. Returns `false` if it is empty.
     pub(crate) fn submit(&mut self, number: u64) -> BackendResult<bool> {
         if self.is_empty() {
             return Ok(false);
         }
-        // The host sees what was written. (Where it does not look, the barrier would take an H100 2 us of the 19 that a launch takes that is waited for.)
+        // Makes writes visible to the host. Without host reads it is omitted: on an H100 it would take 2 of the 19 us
+        // of a launch with a wait.
         if std::mem::take(&mut self.writes_host_visible) {
             self.push_step(Step::Barrier {
                 from: STAGES,
@@ -440,9 +440,9 @@ impl CommandRecorder {
         let (buffers, signals, values) = ([buffer], [self.queue.timeline], [number]);
         let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&values);
         let info = vk::SubmitInfo::default().command_buffers(&buffers).signal_semaphores(&signals).push_next(&mut timeline);
-        // SAFETY: the buffer was recorded here and is in use by no other submission. Nobody else submits to the queue.
-        // What a failed submission leaves is used again by nobody, and freed with the pool.
-        unsafe { self.queue.device.queue_submit(self.queue.handle, &[info], vk::Fence::null()) }.map_err(error)?;
+        // SAFETY: the buffer was recorded here, and no other submission uses it. Nothing else submits to the queue.
+        // The buffer of a failed submission is not reused, and freed with the pool.
+        unsafe { self.queue.device.queue_submit(self.queue.handle, &[info], vk::Fence::null()) }.map_err(backend_error)?;
         let retained = std::mem::replace(&mut self.retained, self.spare.pop().unwrap_or_default());
         match ended {
             EndedBuffer::OneTime => self.in_flight.push_back((number, buffer, retained)),
@@ -455,14 +455,14 @@ impl CommandRecorder {
         Ok(true)
     }
 
-    /// Submits nothing but waits for semaphores and signals of some under a number, larger than those before.
+    /// Submits no commands, but waits for semaphores and signals semaphores.
     pub(crate) fn submit_semaphores(&mut self, number: u64, waits: &[Arc<Semaphore>], signals: &[Arc<Semaphore>]) -> BackendResult<()> {
         let completed = self.queue.completed()?;
         self.semaphores.retain(|(other, _)| *other > completed);
         let waited: Vec<_> = waits.iter().map(|semaphore| semaphore.handle()).collect();
         let signalled: Vec<_> = [self.queue.timeline].into_iter().chain(signals.iter().map(|semaphore| semaphore.handle())).collect();
         let stages = vec![vk::PipelineStageFlags::ALL_COMMANDS; waited.len()];
-        // Those of binary semaphores mean nothing.
+        // The values of binary semaphores are ignored.
         let (before, mut after) = (vec![0; waited.len()], vec![0; signalled.len()]);
         after[0] = number;
         let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().wait_semaphore_values(&before).signal_semaphore_values(&after);
@@ -471,15 +471,16 @@ impl CommandRecorder {
             .wait_dst_stage_mask(&stages)
             .signal_semaphores(&signalled)
             .push_next(&mut timeline);
-        // SAFETY: the semaphores are this device's, and live until the submission is complete. Nobody else submits to the queue. That each wait has its signal, and each signal its
-        // wait, is the application's matter.
-        unsafe { self.queue.device.queue_submit(self.queue.handle, &[info], vk::Fence::null()) }.map_err(error)?;
+        // SAFETY: the semaphores are this device's, and live until the submission is complete. Nothing else submits
+        // to the queue. The application ensures that waits and signals are paired.
+        unsafe { self.queue.device.queue_submit(self.queue.handle, &[info], vk::Fence::null()) }.map_err(backend_error)?;
         signals.iter().for_each(|semaphore| semaphore.signal_submitted());
         self.semaphores.push((number, waits.iter().chain(signals).cloned().collect()));
         Ok(())
     }
 
-    /// Keeps no more templates than a few. One that still runs goes the way of all submissions.
+    /// Keeps the number of templates within the limit. The buffer of an evicted template is freed like that of any
+    /// submission.
     fn evict_templates(&mut self, last: u64) {
         while self.templates.len() > MAX_TEMPLATES {
             let Some(Template { buffer, retained, number, .. }) = self.templates.pop_front() else { return };
@@ -488,33 +489,33 @@ impl CommandRecorder {
         }
     }
 
-    /// Submits what was recorded, outside of the numbers, and waits for it.
+    /// Submits the batch without a number, and waits for it.
     pub(crate) fn submit_and_wait(&mut self) -> BackendResult<()> {
         let Some((buffer, _)) = self.end()? else { return Ok(()) };
         let (device, buffers) = (&self.queue.device, [buffer]);
         let info = vk::SubmitInfo::default().command_buffers(&buffers);
         // SAFETY: as in `submit`; the fence outlives its submission, unless the device is lost.
         unsafe {
-            let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).map_err(error)?;
+            let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).map_err(backend_error)?;
             let result =
                 device.queue_submit(self.queue.handle, &[info], fence).and_then(|()| device.wait_for_fences(&[fence], true, u64::MAX));
             device.destroy_fence(fence, None);
-            result.map_err(error)
+            result.map_err(backend_error)
         }
     }
 
-    /// Waits until the queue has done everything, to the last thing that its driver has to do.
+    /// Waits until the queue is idle, including work of the driver.
     pub(crate) fn idle(&self) {
-        // SAFETY: nobody else uses the queue.
+        // SAFETY: nothing else uses the queue.
         if let Err(result) = unsafe { self.queue.device.queue_wait_idle(self.queue.handle) } {
-            tracing::debug!("at the end: {result}");
+            tracing::debug!("waiting for the queue to be idle: {result}");
         }
     }
 
-    /// Forgets what was recorded.
+    /// Discards the batch.
     pub(crate) fn discard(&mut self) {
         if let State::Open(buffer) = std::mem::replace(&mut self.state, State::Empty) {
-            // SAFETY: it was never submitted. One that cannot be reset is freed with the pool.
+            // SAFETY: the buffer was never submitted. If the reset fails, it is freed with the pool.
             if unsafe { self.queue.device.reset_command_buffer(buffer, vk::CommandBufferResetFlags::empty()) }.is_ok() {
                 self.free.push(buffer);
             }
@@ -525,7 +526,7 @@ impl CommandRecorder {
     }
 }
 
-/// What becomes of a command buffer once it is submitted.
+/// What happens to a command buffer after its submission.
 enum EndedBuffer {
     OneTime,
     Reusable(Template),

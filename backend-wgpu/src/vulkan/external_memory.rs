@@ -1,44 +1,46 @@
-//! Buffers of memory that another API, another process or another driver has made (VK_KHR_external_memory_fd, VK_EXT_external_memory_dma_buf).
+//! Buffers on memory that another API, process or driver exported (VK_KHR_external_memory_fd,
+//! VK_EXT_external_memory_dma_buf).
 
 use ash::vk;
 
 use crate::vulkan::dedicated_allocation;
 
-/// What an import is made of.
-pub(crate) struct Handle {
-    pub(crate) kind: vk::ExternalMemoryHandleTypeFlags,
-    /// Belongs to the memory once that is made.
+pub(crate) struct ExportedMemory {
+    pub(crate) handle_type: vk::ExternalMemoryHandleTypeFlags,
+    /// The imported memory owns it.
     pub(crate) fd: i32,
-    /// Types of memory, a bit each, that it may be taken for.
-    pub(crate) types: u32,
+    /// Bit mask of the memory types that it can be imported as.
+    pub(crate) memory_types: u32,
 }
 
-/// A buffer of at least `size` bytes of that memory, how many it has, and the memory; with an address where `addressed`.
+/// Creates a buffer of at least `size` bytes on exported memory. Returns the size, too. With `addressed` the buffer
+/// has an address.
 ///
 /// # Safety
-/// The size is not zero and within the device's limit, `properties` are the device's, the handle is of a kind that can be imported, and addresses are on where they are asked for.
-pub(crate) unsafe fn make(
+/// The size is not zero and within the device's limit. `properties` are the device's. The handle type is importable,
+/// and buffer addresses are enabled if requested.
+pub(crate) unsafe fn import(
     device: &ash::Device,
     properties: &vk::PhysicalDeviceMemoryProperties,
-    handle: &Handle,
+    exported: &ExportedMemory,
     size: u64,
     addressed: bool,
 ) -> Result<(vk::Buffer, vk::DeviceMemory, u64), vk::Result> {
-    // What memory for a buffer is rounded up to is there, whatever the buffer was whose memory it is.
-    // SAFETY: as the caller promises.
-    let (buffer, needs) = unsafe { buffer(device, handle, size, addressed) }?;
+    // The exporter's allocation was rounded up for a buffer, too, so the rounded size exists.
+    // SAFETY: the caller ensures the requirements.
+    let (buffer, needs) = unsafe { buffer(device, exported, size, addressed) }?;
     let (buffer, needs, size) = if needs.size > size {
         // SAFETY: nothing uses the buffer yet; the rest as above.
         unsafe {
             device.destroy_buffer(buffer, None);
-            let (buffer, again) = self::buffer(device, handle, needs.size, addressed)?;
+            let (buffer, again) = self::buffer(device, exported, needs.size, addressed)?;
             (buffer, again, needs.size)
         }
     } else {
         (buffer, needs, size)
     };
-    // SAFETY: as the caller promises; the buffer was made for such memory.
-    let memory = match unsafe { import(device, properties, handle, needs, addressed) } {
+    // SAFETY: the caller ensures the requirements; the buffer was created for such memory.
+    let memory = match unsafe { allocate(device, properties, exported, needs, addressed) } {
         Ok(memory) => memory,
         Err(result) => {
             // SAFETY: nothing uses the buffer yet.
@@ -46,70 +48,71 @@ pub(crate) unsafe fn make(
             return Err(result);
         }
     };
-    // SAFETY: the memory is of one of the buffer's types, and as large as it needs.
+    // SAFETY: the memory has a type that the buffer supports, and the size that it requires.
     unsafe { dedicated_allocation::bind(device, buffer, memory) }.map(|()| (buffer, memory, size))
 }
 
 /// # Safety
-/// As [`make`].
+/// As [`import`].
 unsafe fn buffer(
     device: &ash::Device,
-    handle: &Handle,
+    exported: &ExportedMemory,
     size: u64,
     addressed: bool,
 ) -> Result<(vk::Buffer, vk::MemoryRequirements), vk::Result> {
-    let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(handle.kind);
+    let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(exported.handle_type);
     let info = vk::BufferCreateInfo::default().size(size).usage(dedicated_allocation::usage(addressed)).push_next(&mut external);
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller ensures the requirements.
     let buffer = unsafe { device.create_buffer(&info, None) }?;
-    // SAFETY: the buffer was just made.
+    // SAFETY: the buffer was just created.
     Ok((buffer, unsafe { device.get_buffer_memory_requirements(buffer) }))
 }
 
-/// The memory, by the type that it is of: that is not told for handles that only drivers understand, so types are tried.
+/// Imports the memory. Vulkan does not report the memory type of an opaque handle, so this tries the possible types.
 ///
 /// # Safety
-/// As [`make`].
-unsafe fn import(
+/// As [`import`].
+unsafe fn allocate(
     device: &ash::Device,
     properties: &vk::PhysicalDeviceMemoryProperties,
-    handle: &Handle,
+    exported: &ExportedMemory,
     needs: vk::MemoryRequirements,
     addressed: bool,
 ) -> Result<vk::DeviceMemory, vk::Result> {
     let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
     let types = properties.memory_types_as_slice().iter().zip(0_u32..);
-    let mut usable: Vec<_> = types.filter(|(_, index)| needs.memory_type_bits & handle.types & (1 << index) != 0).collect();
-    // What others export is the device's own memory as a rule, which the host does not see.
+    let mut usable: Vec<_> = types.filter(|(_, index)| needs.memory_type_bits & exported.memory_types & (1 << index) != 0).collect();
+    // Exported memory usually is device memory that the host does not see.
     usable.sort_by_key(|(ty, _)| (!ty.property_flags.contains(local), ty.property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE)));
     let import = |fd: i32, index: u32| {
-        let mut source = vk::ImportMemoryFdInfoKHR::default().handle_type(handle.kind).fd(fd);
+        let mut source = vk::ImportMemoryFdInfoKHR::default().handle_type(exported.handle_type).fd(fd);
         let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
         let mut info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index).push_next(&mut source);
         if addressed {
             info = info.push_next(&mut flags);
         }
-        // SAFETY: the type is one of the device's, and the buffer's; a handle that is not what it says is an error.
+        // SAFETY: the device and the buffer support the memory type; a handle of another kind is an error.
         unsafe { device.allocate_memory(&info, None) }
     };
-    // NVIDIA's driver has no descriptor to try again with after the wrong type, though it would still be the caller's: further tries have some of their own.
+    // NVIDIA's driver closes the file descriptor if the type is wrong, although it would still be the caller's.
+    // Further tries use duplicates.
     let mut spare = None;
     let mut last = vk::Result::ERROR_INVALID_EXTERNAL_HANDLE;
     for (number, (_, index)) in usable.iter().enumerate() {
-        let fd = if number == 0 { Some(handle.fd) } else { spare.take() };
+        let fd = if number == 0 { Some(exported.fd) } else { spare.take() };
         let Some(fd) = fd else { break };
         if number + 1 < usable.len() {
-            // SAFETY: the descriptor is the caller's or ours, and open.
+            // SAFETY: the file descriptor is open, and nobody closes it meanwhile.
             spare = unsafe { another(fd) };
         }
         match import(fd, *index) {
             Ok(memory) => {
-                // SAFETY: it is ours, and nobody has it.
+                // SAFETY: the duplicate is ours, and nobody else has it.
                 spare.into_iter().for_each(|fd| unsafe { close(fd) });
                 return Ok(memory);
             }
             Err(result) => {
-                tracing::debug!("memory of others is not of type {index}: {result}");
+                tracing::debug!("external memory cannot be imported as memory type {index}: {result}");
                 last = result;
             }
         }
@@ -117,28 +120,28 @@ unsafe fn import(
     Err(last)
 }
 
-/// Another descriptor of the same file.
+/// Duplicates a file descriptor.
 ///
 /// # Safety
 /// Nobody closes it meanwhile.
 #[cfg(unix)]
 unsafe fn another(fd: i32) -> Option<i32> {
     use std::os::fd::{BorrowedFd, IntoRawFd};
-    // SAFETY: as the caller promises; of one that is not open there is no other.
+    // SAFETY: the caller ensures the requirements. A negative descriptor cannot be borrowed.
     let given = (fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(fd) })?;
     given.try_clone_to_owned().ok().map(IntoRawFd::into_raw_fd)
 }
 
 /// # Safety
-/// It is open, and nobody has it.
+/// The descriptor is open, and nobody else has it.
 #[cfg(unix)]
 unsafe fn close(fd: i32) {
     use std::os::fd::{FromRawFd, OwnedFd};
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller ensures the requirements.
     drop(unsafe { OwnedFd::from_raw_fd(fd) });
 }
 
-/// Only Unix has any.
+/// File descriptors exist on Unix only.
 #[cfg(not(unix))]
 unsafe fn another(_: i32) -> Option<i32> {
     None

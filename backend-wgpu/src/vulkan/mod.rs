@@ -1,10 +1,26 @@
-//! Direct use of Vulkan below wgpu: commands, memory and queries about a device.
+//! Direct use of Vulkan below wgpu.
+//!
+//! wgpu finds and opens devices ([`hal_adapter`]) and owns the memory of buffers ([`hal_device`]). Commands go to the driver through [`queue`] and
+//! [`command_buffer`]. Only the two `hal_*` modules use wgpu-hal's Vulkan types, which do not exist on Apple's systems.
 
 pub(crate) mod command_buffer;
 pub(crate) mod dedicated_allocation;
-pub(crate) mod external_memory;
-pub(crate) mod hal;
-pub(crate) mod host_memory_import;
+pub(crate) mod device;
+pub(crate) mod device_facts;
+pub(crate) mod error;
+#[cfg(not(target_vendor = "apple"))]
+mod extensions;
+#[cfg(not(target_vendor = "apple"))]
+mod external_memory;
+#[cfg(not(target_vendor = "apple"))]
+pub(crate) mod hal_adapter;
+#[cfg(not(target_vendor = "apple"))]
+pub(crate) mod hal_device;
+#[cfg(not(target_vendor = "apple"))]
+mod host_memory_import;
 pub(crate) mod pipeline_statistics;
 pub(crate) mod queue;
 pub(crate) mod semaphores;
+
+/// NVIDIA's PCI vendor ID.
+pub(crate) const NVIDIA: u32 = 0x10de;

@@ -1,17 +1,19 @@
-//! Vulkan's own way to run commands: what the device's hot path uses in place of wgpu's encoders, whose tracking of every buffer takes longer than many a
-//! kernel runs.
+//! Pipelines, descriptor sets, queries and waits on a Vulkan queue. They replace wgpu's encoders: wgpu tracks the
+//! state of every buffer, which takes longer than many kernels run.
 //!
-//! wgpu still finds and opens devices and owns the memory of buffers. Here are pipelines, descriptor sets, command buffers and submissions: made once, used
-//! again and again. A [*recorder*](crate::vulkan::command_buffer) fills one command buffer after the other; each submission signals its number on one timeline semaphore, for which any
-//! thread may wait. wgpu submits nothing on a device that has a [`VulkanQueue`], so that the queue is the recorder's alone.
+//! wgpu still finds and opens devices, and owns the memory of buffers. The
+//! [*recorder*](crate::vulkan::command_buffer) fills command buffers. Each submission signals its number on a
+//! timeline semaphore, for which any thread may wait. wgpu submits nothing on a device that has a [`VulkanQueue`], so
+//! the recorder has the queue for itself.
 //!
 //! # Order
-//! Commands see the effects of those before them. The recorder knows which buffers were read and written since its last barrier, and records one before
-//! a command that touches them again; commands that share nothing may overlap.
+//! Commands see the effects of earlier commands. The recorder tracks which buffers were read and written since its
+//! last barrier. It records a barrier before a command that depends on one of them. Independent commands may overlap.
 //!
 //! # Soundness
-//! Handles are destroyed by their owners' `Drop`. The recorder keeps what a command buffer refers to until its submission is complete; buffers are kept by
-//! [`crate::memory::device_memory`] and [`crate::memory::staging_ring`] as long. Everything holds a reference to [`VulkanQueue`], and that one to wgpu's device.
+//! Owners destroy their handles in `Drop`. The recorder retains the objects of a command buffer until its submission
+//! is complete. [`crate::memory::device_memory`] and [`crate::memory::staging_ring`] keep buffers as long. All
+//! objects hold a reference to the [`VulkanQueue`], which holds one to wgpu's device.
 
 use std::ffi::CString;
 use std::sync::Arc;
@@ -23,37 +25,37 @@ use parking_lot::Mutex;
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult};
 
+use crate::vulkan::error::backend_error;
 use crate::vulkan::pipeline_statistics::{self, Statistics};
 
-/// Descriptor sets that are allocated at a time.
+/// Descriptor sets per pool.
 const SETS: u32 = 16;
-/// TimestampQueries that are reset at a time.
+/// Queries per reset.
 pub(crate) const RESET: u32 = 64;
 
-/// How long a thread that waits for a GPU keeps looking before it sleeps: being woken takes some 40 us, which is then little beside what it waited for. (With 0.2 ms
-/// BabelStream's triad of 0.27 ms, each waited for, took 0.31 on an H100.)
-pub(crate) const PATIENCE: Duration = Duration::from_millis(2);
+/// A thread that waits for a GPU spins this long before it sleeps. Waking it takes 40 us, which matters less after a
+/// long wait. (With 0.2 ms, BabelStream's triad of 0.27 ms with a wait after each launch took 0.31 ms on an H100.)
+pub(crate) const SPIN_TIME: Duration = Duration::from_millis(2);
 
-/// Functions of extensions by which a driver tells of itself and shares semaphores, where it has them.
+/// Functions of optional extensions, where the driver has them.
 pub(crate) struct ExtensionFunctions {
     pub(crate) clock: Option<ash::ext::calibrated_timestamps::Device>,
     pub(crate) pipeline_statistics: Option<ash::khr::pipeline_executable_properties::Device>,
     pub(crate) semaphores: Option<ash::khr::external_semaphore_fd::Device>,
 }
 
-/// An open device.
 pub(crate) struct VulkanQueue {
     pub(crate) device: ash::Device,
     pub(crate) handle: vk::Queue,
-    /// The family of the queue.
+    /// The queue family.
     pub(crate) family: u32,
-    /// TimestampQueries are reset by the host: a command for it delays what follows by 2 us on an H100.
+    /// The host resets queries. The command for it delays later commands by 2 us on an H100.
     pub(crate) query_reset: bool,
     pub(crate) timeline: vk::Semaphore,
     functions: ExtensionFunctions,
-    /// How long a wait looks again and again before it sleeps.
-    patience: Duration,
-    /// Keeps the device.
+    /// How long a wait spins before it sleeps.
+    spin_time: Duration,
+    /// Keeps the device alive.
     _owner: wgpu::Device,
 }
 
@@ -63,40 +65,27 @@ impl std::fmt::Debug for VulkanQueue {
     }
 }
 
-/// What a failing call means.
-pub(crate) fn error(result: vk::Result) -> BackendError {
-    match result {
-        vk::Result::ERROR_OUT_OF_HOST_MEMORY => BackendError::OutOfHostMemory,
-        vk::Result::ERROR_OUT_OF_DEVICE_MEMORY | vk::Result::ERROR_OUT_OF_POOL_MEMORY => BackendError::OutOfDeviceMemory,
-        vk::Result::ERROR_DEVICE_LOST => BackendError::DeviceLost("the driver says so".to_owned()),
-        other => BackendError::Other(format!("driver: {other}")),
-    }
-}
-
-/// What a binding of a pipeline is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BindingType {
-    /// A uniform buffer whose place is given with each dispatch.
+    /// A uniform buffer with a dynamic offset.
     Arguments,
-    /// A uniform buffer.
     Uniform,
-    /// A storage buffer.
     Storage,
 }
 
-/// The subgroups that a pipeline asks for.
+/// The subgroup size that a pipeline requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SubgroupMode {
-    /// It has none.
+    /// The device has no subgroups.
     None,
-    /// Of any size that the device offers, as wgpu has it.
+    /// Any size that the device offers, as in wgpu.
     Varying,
-    /// Of that size.
     Required(u32),
 }
 
 impl SubgroupMode {
-    /// What a kernel's pipeline asks for that requires a size, if it does: the device has it, and may be functions so if it is not the only one.
+    /// The mode for a kernel that requires a size. The device supports the size; if it supports no other, there is
+    /// nothing to request.
     pub(crate) fn required(self, size: Option<u32>) -> Self {
         match (self, size) {
             (Self::Required(_), Some(size)) => Self::Required(size),
@@ -117,27 +106,28 @@ impl BindingType {
 
 impl VulkanQueue {
     /// # Safety
-    /// `device` is that of `owner`, which submits nothing itself, and `queue` one of its queues, of that family. The device has timeline semaphores;
-    /// `functions` are its functions, and their features are on; with `query_reset` the host may reset queries.
+    /// `device` is `owner`'s device. `owner` submits nothing. `handle` is one of its queues, of that family. The
+    /// device has timeline semaphores. `functions` are the device's, and their features are enabled. With
+    /// `query_reset` the host may reset queries.
     pub(crate) unsafe fn new(
         owner: wgpu::Device,
         device: ash::Device,
         (handle, family): (vk::Queue, u32),
         functions: ExtensionFunctions,
-        patience: Duration,
+        spin_time: Duration,
         query_reset: bool,
     ) -> BackendResult<Arc<Self>> {
         let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
         let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
-        // SAFETY: the device has timeline semaphores, says the caller.
-        let timeline = unsafe { device.create_semaphore(&info, None) }.map_err(error)?;
-        Ok(Arc::new(Self { device, handle, family, query_reset, timeline, functions, patience, _owner: owner }))
+        // SAFETY: the caller ensures that the device has timeline semaphores.
+        let timeline = unsafe { device.create_semaphore(&info, None) }.map_err(backend_error)?;
+        Ok(Arc::new(Self { device, handle, family, query_reset, timeline, functions, spin_time, _owner: owner }))
     }
 
-    /// The last submission that is complete.
+    /// The number of the last complete submission.
     pub(crate) fn completed(&self) -> BackendResult<u64> {
         // SAFETY: the semaphore lives as long as `self`.
-        unsafe { self.device.get_semaphore_counter_value(self.timeline) }.map_err(error)
+        unsafe { self.device.get_semaphore_counter_value(self.timeline) }.map_err(backend_error)
     }
 
     /// Waits until a submission is complete.
@@ -145,10 +135,10 @@ impl VulkanQueue {
         if self.completed()? >= number {
             return Ok(());
         }
-        if !self.patience.is_zero() {
+        if !self.spin_time.is_zero() {
             let begin = Instant::now();
-            while begin.elapsed() < self.patience {
-                // One takes 140 cycles of some processors.
+            while begin.elapsed() < self.spin_time {
+                // A pause instruction; it takes 140 cycles on some processors.
                 std::hint::spin_loop();
                 if self.completed()? >= number {
                     return Ok(());
@@ -162,26 +152,27 @@ impl VulkanQueue {
             match unsafe { self.device.wait_semaphores(&info, u64::MAX) } {
                 Ok(()) => return Ok(()),
                 Err(vk::Result::TIMEOUT) => {}
-                Err(result) => return Err(error(result)),
+                Err(result) => return Err(backend_error(result)),
             }
         }
     }
 
-    /// Whether pipelines say how many registers their invocations take.
+    /// Whether pipelines report their register counts.
     pub(crate) const fn reports_registers(&self) -> bool {
         self.functions.pipeline_statistics.is_some()
     }
 
-    /// The functions by which semaphores are shared.
+    /// Functions for shared semaphores.
     pub(crate) const fn semaphore_fds(&self) -> Option<&ash::khr::external_semaphore_fd::Device> {
         self.functions.semaphores.as_ref()
     }
 
-    /// The device's ticks and the host's monotonic clock in nanoseconds at one calibrated_timestamps, if the driver tells.
+    /// Simultaneous readings of the device clock in ticks and of CLOCK_MONOTONIC in nanoseconds, if the driver
+    /// supports them.
     pub(crate) fn calibrated_timestamps(&self) -> Option<(u64, u64)> {
         let domains = [vk::TimeDomainKHR::DEVICE, vk::TimeDomainKHR::CLOCK_MONOTONIC];
         let infos = domains.map(|domain| vk::CalibratedTimestampInfoKHR::default().time_domain(domain));
-        // SAFETY: the extension is on and both domains exist, or there is no clock.
+        // SAFETY: `clock` is set only if the extension is enabled and both domains exist.
         let (values, _) = unsafe { self.functions.clock.as_ref()?.get_calibrated_timestamps(&infos) }.ok()?;
         Some((*values.first()?, *values.get(1)?))
     }
@@ -203,7 +194,7 @@ pub(crate) struct Pipeline {
     layout: vk::PipelineLayout,
     pipeline: vk::Pipeline,
     statistics: Statistics,
-    /// Where descriptor sets come from, and how many more do.
+    /// The number of free sets in the pool, and the pool.
     sets: Mutex<(u32, Option<Arc<DescriptorPool>>)>,
 }
 
@@ -212,7 +203,7 @@ impl Pipeline {
         self.pipeline
     }
 
-    /// What the driver's compiler made of the shader.
+    /// Register count and stack size of the compiled shader.
     pub(crate) const fn statistics(&self) -> Statistics {
         self.statistics
     }
@@ -221,11 +212,11 @@ impl Pipeline {
         self.layout
     }
 
-    /// Of a SPIR-V module. Takes long: the driver compiles.
+    /// Creates the pipeline of a SPIR-V module. The driver compiles it, which may take seconds.
     ///
     /// # Safety
-    /// The module is valid for the device, has that entry point, and uses the bindings of set 0 as they are given. The device has such subgroups, and its
-    /// groups may have as many of them as they need.
+    /// The module is valid for the device, has that entry point, and its bindings of set 0 are `bindings`. The device
+    /// supports the subgroup size and the number of subgroups per group.
     pub(crate) unsafe fn new(
         queue: &Arc<VulkanQueue>,
         words: &[u32],
@@ -255,14 +246,15 @@ impl Pipeline {
             })
             .collect();
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&places);
-        // SAFETY: the bindings' numbers differ. What was made is destroyed with `made`, here and below.
-        made.set_layout = unsafe { device.create_descriptor_set_layout(&info, None) }.map_err(error)?;
+        // SAFETY: the binding numbers differ. Dropping `made` destroys the handle, here and below.
+        made.set_layout = unsafe { device.create_descriptor_set_layout(&info, None) }.map_err(backend_error)?;
         let set_layouts = [made.set_layout];
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts);
-        // SAFETY: the set layout was just made.
-        made.layout = unsafe { device.create_pipeline_layout(&info, None) }.map_err(error)?;
-        // SAFETY: the module is valid, says the caller.
-        let module = unsafe { device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(words), None) }.map_err(error)?;
+        // SAFETY: the set layout was just created.
+        made.layout = unsafe { device.create_pipeline_layout(&info, None) }.map_err(backend_error)?;
+        // SAFETY: the caller ensures that the module is valid.
+        let module =
+            unsafe { device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(words), None) }.map_err(backend_error)?;
         let mut required = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
         let mut stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE).module(module).name(&entry_point);
         match subgroups {
@@ -276,25 +268,25 @@ impl Pipeline {
         let functions = &queue.functions.pipeline_statistics;
         let flags = if functions.is_some() { vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR } else { vk::PipelineCreateFlags::empty() };
         let info = vk::ComputePipelineCreateInfo::default().flags(flags).layout(made.layout).stage(stage);
-        // SAFETY: all of it was made above, for each other.
+        // SAFETY: all of it was created above.
         let pipelines = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
-        // SAFETY: pipelines need their modules only to be made.
+        // SAFETY: a pipeline needs its module only during creation.
         unsafe { device.destroy_shader_module(module, None) };
         match pipelines {
             Ok(pipelines) => made.pipeline = pipelines.first().copied().unwrap_or_default(),
-            Err((_, result)) => return Err(error(result)),
+            Err((_, result)) => return Err(backend_error(result)),
         }
         if let Some(functions) = functions {
-            // SAFETY: just made, with statistics, on this device.
+            // SAFETY: the pipeline was just created with statistics on this device.
             made.statistics = unsafe { pipeline_statistics::statistics(functions, made.pipeline) }?;
         }
         Ok(made)
     }
 
-    /// A descriptor set that binds these buffers, offsets and sizes, one a binding.
+    /// Creates a descriptor set that binds these buffers, offsets and sizes, in the order of the bindings.
     ///
     /// # Safety
-    /// The ranges lie inside the buffers, which live as long as the set is used.
+    /// The ranges lie inside the buffers. The buffers live while the set is in use.
     pub(crate) unsafe fn set(&self, bound: &[(vk::Buffer, u64, u64)]) -> BackendResult<DescriptorSet> {
         let pool = {
             let mut sets = self.sets.lock();
@@ -314,8 +306,8 @@ impl Pipeline {
         let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool.pool).set_layouts(&layouts);
         let made = {
             let _one_at_a_time = pool.allocating.lock();
-            // SAFETY: the pool has room, and nobody else allocates from it now.
-            unsafe { self.queue.device.allocate_descriptor_sets(&info) }.map_err(error)?
+            // SAFETY: the pool has a free set, and the lock excludes other allocations.
+            unsafe { self.queue.device.allocate_descriptor_sets(&info) }.map_err(backend_error)?
         };
         let set = made.first().copied().unwrap_or_default();
         let infos: SmallVec<[vk::DescriptorBufferInfo; 8]> = bound
@@ -330,7 +322,7 @@ impl Pipeline {
                 vk::WriteDescriptorSet::default().dst_set(set).dst_binding(*binding).descriptor_type(kind.descriptor()).buffer_info(info)
             })
             .collect();
-        // SAFETY: the set is new, and of that layout.
+        // SAFETY: the set is new and has this layout.
         unsafe { self.queue.device.update_descriptor_sets(&writes, &[]) };
         drop(writes);
         Ok(DescriptorSet { set, _pool: pool })
@@ -339,7 +331,7 @@ impl Pipeline {
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
-        // SAFETY: no submission uses it: recorders keep what theirs use. Null handles are ignored.
+        // SAFETY: no submission uses it, as recorders retain the pipelines of theirs. Null handles are ignored.
         unsafe {
             self.queue.device.destroy_pipeline(self.pipeline, None);
             self.queue.device.destroy_pipeline_layout(self.layout, None);
@@ -348,7 +340,7 @@ impl Drop for Pipeline {
     }
 }
 
-/// Memory of some descriptor sets of one layout.
+/// A descriptor pool for sets of one layout.
 #[derive(Debug)]
 struct DescriptorPool {
     queue: Arc<VulkanQueue>,
@@ -367,19 +359,18 @@ impl DescriptorPool {
         }
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(SETS).pool_sizes(&sizes);
         // SAFETY: the device lives as long as `queue`.
-        let pool = unsafe { queue.device.create_descriptor_pool(&info, None) }.map_err(error)?;
+        let pool = unsafe { queue.device.create_descriptor_pool(&info, None) }.map_err(backend_error)?;
         Ok(Self { queue: Arc::clone(queue), pool, allocating: Mutex::default() })
     }
 }
 
 impl Drop for DescriptorPool {
     fn drop(&mut self) {
-        // SAFETY: all of its sets are gone, for they hold it.
+        // SAFETY: all of its sets are destroyed, as they hold it.
         unsafe { self.queue.device.destroy_descriptor_pool(self.pool, None) };
     }
 }
 
-/// A descriptor set.
 #[derive(Debug)]
 pub(crate) struct DescriptorSet {
     set: vk::DescriptorSet,
@@ -392,12 +383,11 @@ impl DescriptorSet {
     }
 }
 
-/// Timestamp queries.
 #[derive(Debug)]
 pub(crate) struct TimestampQueries {
     queue: Arc<VulkanQueue>,
     pub(crate) pool: vk::QueryPool,
-    /// Tells them from those that were made before.
+    /// Unique, while the handle may be reused.
     pub(crate) id: u64,
 }
 
@@ -405,17 +395,18 @@ impl TimestampQueries {
     pub(crate) fn new(queue: &Arc<VulkanQueue>, count: u32) -> BackendResult<Self> {
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count.next_multiple_of(RESET));
         // SAFETY: the device lives as long as `queue`.
-        let pool = unsafe { queue.device.create_query_pool(&info, None) }.map_err(error)?;
+        let pool = unsafe { queue.device.create_query_pool(&info, None) }.map_err(backend_error)?;
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Ok(Self { queue: Arc::clone(queue), pool, id: NEXT.fetch_add(1, Ordering::Relaxed) })
     }
 
-    /// The first ones, which a complete submission wrote.
+    /// The first `count` values. The submission that wrote them is complete.
     pub(crate) fn values(&self, count: u32) -> BackendResult<Vec<u64>> {
         let mut values = vec![0_u64; count as usize];
         if count > 0 {
-            // SAFETY: there are as many, and the driver writes as many words.
-            unsafe { self.queue.device.get_query_pool_results(self.pool, 0, &mut values, vk::QueryResultFlags::TYPE_64) }.map_err(error)?;
+            // SAFETY: the pool has that many queries, and the driver writes one word per query.
+            unsafe { self.queue.device.get_query_pool_results(self.pool, 0, &mut values, vk::QueryResultFlags::TYPE_64) }
+                .map_err(backend_error)?;
         }
         Ok(values)
     }
@@ -423,7 +414,7 @@ impl TimestampQueries {
 
 impl Drop for TimestampQueries {
     fn drop(&mut self) {
-        // SAFETY: who holds a query of a submission holds all of them.
+        // SAFETY: owners of a query of a submission hold the whole pool.
         unsafe { self.queue.device.destroy_query_pool(self.pool, None) };
     }
 }

@@ -1,0 +1,33 @@
+//! Buffers at addresses of the host.
+//!
+//! # Soundness
+//! A mapping is plain memory that the device may access at the same time. References into it exist only for the
+//! duration of a copy, and the code that creates one ensures that the device does not access those bytes meanwhile.
+//! That code runs on the submission thread, after it has waited for the batches that use them.
+
+use std::ptr::NonNull;
+
+/// The host's address of a buffer, valid while the buffer exists.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mapping(pub(crate) NonNull<u8>);
+
+// SAFETY: this is an address. Each access through it says why it is sound.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    pub(crate) fn address(self) -> usize {
+        self.0.as_ptr() as usize
+    }
+
+    /// The bytes of a range.
+    ///
+    /// # Safety
+    /// The range lies inside the buffer. The buffer outlives the result. No other thread and no command accesses the
+    /// bytes meanwhile.
+    pub(crate) unsafe fn bytes_mut<'a>(self, offset: u64, size: u64) -> &'a mut [u8] {
+        // SAFETY: the caller ensures it. Mapped memory counts as initialised, because the driver wrote it.
+        unsafe { std::slice::from_raw_parts_mut(self.0.as_ptr().add(offset as usize), size as usize) }
+    }
+}

@@ -1,0 +1,78 @@
+//! Facts about a Vulkan device that wgpu does not report.
+
+use wgcl_compiler::target::FloatControls;
+
+/// Facts about an adapter. The default, with nothing known or supported, holds for adapters of other APIs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DeviceFacts {
+    /// Bytes of the largest device-local heap. Devices that share the host's memory count that memory here.
+    pub(crate) memory: Option<u64>,
+    /// The device UUID and the driver UUID.
+    pub(crate) uuid: Option<([u8; 16], [u8; 16])>,
+    /// Streaming multiprocessors, on NVIDIA.
+    pub(crate) multiprocessors: Option<u32>,
+    pub(crate) float_controls: FloatControls,
+    /// Nanoseconds per timestamp tick.
+    pub(crate) timestamp_period: Option<f32>,
+    /// Shaders have 8-bit integers, and storage buffers may hold them.
+    pub(crate) int8_storage: bool,
+    pub(crate) timeline_semaphores: bool,
+    /// The device clock can be compared with CLOCK_MONOTONIC (VK_EXT_calibrated_timestamps).
+    pub(crate) calibrated_timestamps: bool,
+    /// The host can map all of the device's own memory (Resizable BAR).
+    pub(crate) window: bool,
+    /// The queue family to use: one that computes and does not draw, where there is one.
+    pub(crate) queue_family: u32,
+    /// The host can reset queries.
+    pub(crate) host_query_reset: bool,
+    /// Shaders can access buffers by 64-bit addresses (VK_KHR_buffer_device_address).
+    pub(crate) buffer_addresses: bool,
+    /// The driver reports register counts of pipelines (VK_KHR_pipeline_executable_properties).
+    pub(crate) pipeline_statistics: bool,
+    /// Shaders can read the device clock.
+    pub(crate) device_clock: bool,
+    /// Shaders can read a subgroup's clock.
+    pub(crate) subgroup_clock: bool,
+    /// Memory can be imported from opaque file descriptors.
+    pub(crate) opaque_fd_memory: bool,
+    /// Memory can be imported from dma_buf file descriptors.
+    pub(crate) dma_buf_memory: bool,
+    /// Address and size of imported host memory are multiples of this. `None` if host memory cannot be imported.
+    pub(crate) host_import_alignment: Option<u64>,
+    /// Semaphores can be shared by opaque file descriptors.
+    pub(crate) opaque_fd_semaphores: bool,
+    pub(crate) size_limits: Option<SizeLimits>,
+    /// Work-groups of a dispatch, per dimension. wgpu reports one number for all three.
+    pub(crate) max_groups: Option<[u32; 3]>,
+    /// The subgroup sizes of which a pipeline may require one.
+    pub(crate) subgroups: Option<SubgroupSizes>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SizeLimits {
+    /// Bytes of the largest buffer; `u64::MAX` where the driver does not report it.
+    pub(crate) buffer: u64,
+    /// Bytes of the largest memory allocation.
+    pub(crate) allocation: u64,
+}
+
+/// A pipeline may require any power of two from `min` to `max` as its subgroup size.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SubgroupSizes {
+    pub(crate) min: u32,
+    pub(crate) max: u32,
+    /// Subgroups per work-group.
+    pub(crate) max_per_group: u32,
+}
+
+impl DeviceFacts {
+    #[cfg(not(target_vendor = "apple"))]
+    pub(crate) fn of(adapter: &wgpu::Adapter) -> Self {
+        super::hal_adapter::device_facts(adapter).unwrap_or_default()
+    }
+
+    #[cfg(target_vendor = "apple")]
+    pub(crate) fn of(_: &wgpu::Adapter) -> Self {
+        Self::default()
+    }
+}
