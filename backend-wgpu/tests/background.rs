@@ -12,8 +12,8 @@ use std::time::Duration;
 use common::{ALL, buffer, device, launch, run, shader, start};
 use wgcl_api::backend::{BackendError, BackendResult, Device, LoadedProgram};
 use wgcl_backend_wgpu::WgpuDevice;
+use wgcl_compiler::binding::ArgLayout;
 use wgcl_compiler::emit::Shader;
-use wgcl_compiler::layout::ArgLayout;
 
 /// How long something that must happen may take on a busy machine.
 const LONG: Duration = Duration::from_secs(60);

@@ -11,9 +11,9 @@ use common::{
     ALL, ARGUMENTS, CONSTANT, GLOBAL, adder, bindings, buffer, bytes, device, launch, layout, read, run, shader, start, words, write,
 };
 use wgcl_api::backend::{Action, BackendError, BackendResult, Command, Device, HostWork, LaunchArg, MemoryRange, Progress, Times};
+use wgcl_compiler::binding::ArgLayout;
 use wgcl_compiler::emit::{Binding, BindingKind, BindingSource};
 use wgcl_compiler::launch::{ConstantBinding, LaunchError, LaunchKey};
-use wgcl_compiler::layout::ArgLayout;
 
 fn value(number: u32) -> LaunchArg {
     LaunchArg::Value(number.to_le_bytes().to_vec().into())

@@ -2,14 +2,13 @@
 //!
 //! Example: the key of a launch with groups of 64 work-items is [`LaunchKey::example`] with `[64, 1, 1]`.
 
-use std::hash::{Hash, Hasher};
-use std::ops::{Deref, DerefMut};
-
 use serde::{Deserialize, Serialize};
 
+pub use crate::binding::{BindingKey, ConstantBinding, SplitBindings};
 use crate::diag::{Diagnostic, Span};
 use crate::ir;
 use crate::ir::image::ImageFormat;
+pub use crate::word_list::Words;
 
 /// The launch parameters that code is specialised to. Equal keys give equal code; keep it small.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -22,57 +21,6 @@ pub struct LaunchKey {
 
 /// The key for passes that run when a program is built. They get a key but do not use it.
 pub static NONE: LaunchKey = LaunchKey { kernel: KernelKey::NONE, binding: BindingKey::WHOLE };
-
-/// A list of words in a key, nearly always empty. Comparing empty lists does not touch memory. `memcmp` of zero bytes
-/// may load from the slice's dangling address. Processors then need some 80 ns, and Zen 4 cores are slower
-/// afterwards: after one such comparison a copy of 4 MiB took 1.08 times as long.
-#[derive(Clone, Debug, Default, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Words(Vec<u32>);
-
-impl Words {
-    pub const fn new() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl PartialEq for Words {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.len() == other.0.len() && (self.0.is_empty() || self.0 == other.0)
-    }
-}
-
-impl Hash for Words {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.hash(state);
-    }
-}
-
-impl Deref for Words {
-    type Target = Vec<u32>;
-
-    fn deref(&self) -> &Vec<u32> {
-        &self.0
-    }
-}
-
-impl DerefMut for Words {
-    fn deref_mut(&mut self) -> &mut Vec<u32> {
-        &mut self.0
-    }
-}
-
-impl From<Vec<u32>> for Words {
-    fn from(words: Vec<u32>) -> Self {
-        Self(words)
-    }
-}
-
-impl FromIterator<u32> for Words {
-    fn from_iter<I: IntoIterator<Item = u32>>(words: I) -> Self {
-        Self(words.into_iter().collect())
-    }
-}
 
 /// Values that a kernel's code can query and that are the same for all work-items of a launch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -99,38 +47,6 @@ pub struct KernelKey {
     pub samplers: Words,
 }
 
-/// How a shader's memory is bound, and how an NDRange becomes dispatches.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct BindingKey {
-    /// How each `__constant` argument is bound, in order of the kernel's `Buffer { space: Constant, .. }` parameters.
-    pub constant_args: Vec<ConstantBinding>,
-    /// Indices of the parameters that share the binding of the first of them ([`crate::passes::merge_bindings`]);
-    /// nearly always empty.
-    pub merged: Words,
-    /// Indices of the parameters whose pointer is not the first byte of their binding (shared virtual memory); nearly
-    /// always empty.
-    pub started_args: Words,
-    /// Whether the buffers and images of the launch do not overlap, so that a write through one is not visible
-    /// through another.
-    pub distinct: bool,
-    /// Whether buffers and images are accessed by device addresses in the argument buffer instead of by bindings
-    /// ([`Shaders::addresses`](crate::target::Shaders::addresses)). Their number and size are then unlimited.
-    pub addresses: bool,
-    /// Number of buffers that the launch binds in addition to the arguments, because pointers in memory may point to
-    /// them. They become parameters after the kernel's own.
-    pub extra_buffers: u32,
-    /// The parameters with several bindings; nearly always none.
-    pub split: SplitBindings,
-    /// Whether the dispatch starts with the NDRange's first group: the group base is zero.
-    pub single_dispatch: bool,
-    /// Work-items of dimension 0 per invocation (`passes::coarsen`): a power of two that divides the global size.
-    /// Greater than 1 only if the kernel does not depend on its work-group and the offset is zero.
-    pub coarsen: u32,
-    /// Whether the second dimension of a dispatch continues the first. A dispatch then holds more groups of a
-    /// one-dimensional NDRange than the limit of one dimension.
-    pub two_dimensional_dispatch: bool,
-}
-
 impl KernelKey {
     /// The key of a kernel outside of a launch.
     const NONE: Self = Self {
@@ -146,31 +62,9 @@ impl KernelKey {
     };
 }
 
-impl BindingKey {
-    /// One dispatch for the whole NDRange, one invocation per work-item, and no information about buffers.
-    const WHOLE: Self = Self {
-        constant_args: Vec::new(),
-        merged: Words::new(),
-        started_args: Words::new(),
-        distinct: false,
-        addresses: false,
-        extra_buffers: 0,
-        split: SplitBindings { params: Vec::new(), shift: 0, overlap: 0 },
-        single_dispatch: true,
-        coarsen: 1,
-        two_dimensional_dispatch: false,
-    };
-}
-
 impl Default for KernelKey {
     fn default() -> Self {
         Self::NONE
-    }
-}
-
-impl Default for BindingKey {
-    fn default() -> Self {
-        Self::WHOLE
     }
 }
 
@@ -207,54 +101,6 @@ impl LaunchKey {
     pub fn changed(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self
-    }
-}
-
-/// How a `__constant` argument is bound in a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum ConstantBinding {
-    /// A uniform buffer of this size in bytes (a power of two from 256 to the device's limit). The binding has the
-    /// same size.
-    Uniform(u32),
-    /// A read-write storage buffer (like a `__global` argument): too large for a uniform binding, or also bound writable.
-    Storage,
-}
-
-/// Buffers that are larger than the limit of a binding. Each has several bindings, and an access chooses the one that
-/// contains its first byte (`passes::split_bindings`).
-///
-/// Each binding starts [`SplitBindings::step`] bytes after the previous one and has `1 << shift` bytes; the last one
-/// has the rest. Consecutive bindings overlap by [`SplitBindings::overlap`] bytes, so that every access lies in one
-/// binding whatever its alignment. The first binding belongs to the parameter itself. The others belong to additional
-/// parameters at the end, in the order of `params`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct SplitBindings {
-    /// The parameters, including extra buffers, and the number of bindings of each: at least two.
-    pub params: Vec<(u32, u32)>,
-    /// Size of a binding in bytes, as a power of two.
-    pub shift: u32,
-    /// Bytes that a binding shares with the next one: a multiple of the binding alignment, at least
-    /// [`SplitBindings::WIDEST`]. The number of bindings times this is less than the size of a binding.
-    pub overlap: u32,
-}
-
-impl SplitBindings {
-    /// Size in bytes of the widest access: sixteen lanes of 64 bits.
-    pub const WIDEST: u32 = 128;
-
-    /// Distance in bytes between the starts of consecutive bindings.
-    pub const fn step(&self) -> u32 {
-        (1 << self.shift) - self.overlap
-    }
-
-    /// Number of bindings for a buffer of `size` bytes; at least one.
-    pub const fn count(&self, size: u64) -> u64 {
-        1 + size.saturating_sub(1 << self.shift).div_ceil(self.step() as u64)
-    }
-
-    /// The added parameters in order: the original parameter, and the number of the binding, from 1.
-    pub fn added(&self) -> impl Iterator<Item = (u32, u32)> {
-        self.params.iter().flat_map(|&(param, count)| (1..count).map(move |piece| (param, piece)))
     }
 }
 

@@ -14,6 +14,7 @@
 
 mod analysis;
 mod ast;
+pub mod binding;
 pub mod build;
 pub mod builtins;
 pub mod diag;
@@ -48,3 +49,4 @@ pub mod target;
 mod thir;
 pub mod timing;
 pub mod vectorize;
+mod word_list;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::binding::ArgLayout;
 use crate::emit::{Binding, Shader};
 use crate::ir::{self, Module};
-use crate::layout::ArgLayout;
 use crate::program::Program;
 use crate::reflection::KernelInfo;
 use crate::target::Target;

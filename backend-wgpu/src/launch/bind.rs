@@ -5,10 +5,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, MemoryRange};
+use wgcl_compiler::binding::{ArgLayout, hidden};
 use wgcl_compiler::emit::{Binding, BindingKind, BindingSource};
 use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::launch::SplitBindings;
-use wgcl_compiler::layout::{ArgLayout, hidden};
 
 use crate::buffer::Buffer;
 use crate::gpu::compute_pipeline::BindGroup;

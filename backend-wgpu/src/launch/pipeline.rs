@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use wgcl_api::backend::{BackendError, BackendResult};
+use wgcl_compiler::binding::ArgLayout;
 use wgcl_compiler::emit::{Binding, BindingKind, BindingSource, Shader};
-use wgcl_compiler::layout::ArgLayout;
 use wgcl_compiler::printf::Table;
 
 use crate::gpu::compute_pipeline::ComputePipeline;

@@ -12,10 +12,10 @@ use wgcl_api::backend::{
     Action, BackendResult, Command, CopyRegion, Device, HostTarget, Launch, LaunchArg, LoadedProgram, Memory, MemoryRange, Progress, Times,
 };
 use wgcl_backend_wgpu::{Settings, WgpuBackend, WgpuDevice};
+use wgcl_compiler::binding::ArgLayout;
 use wgcl_compiler::emit::{Binding, BindingKind, BindingSource, Shader};
 use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::launch::LaunchKey;
-use wgcl_compiler::layout::ArgLayout;
 
 /// Every way in which the backend can deal with a device.
 pub const ALL: [Settings; 4] = [

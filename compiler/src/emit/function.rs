@@ -11,9 +11,9 @@ use super::loop_exit_workaround::{contains_break, first_loop};
 use super::plan::Plan;
 use super::views::ViewKey;
 use crate::analysis::definitions::Definitions;
+use crate::binding::ArgLayout;
 use crate::ir::{self, CastOp, Const, Inst, Op, Region, Type, Value};
 use crate::launch::LaunchKey;
-use crate::layout::ArgLayout;
 use crate::target::{AtomicOrder, Target};
 use naga::{
     Barrier, BinaryOperator, Expression, Function, FunctionArgument, FunctionResult, Handle, LocalVariable, Scalar, Span, Statement,

@@ -8,7 +8,6 @@
 
 mod access;
 mod addresses;
-mod addressing;
 mod broadcast;
 mod builder;
 mod bytes;
@@ -36,11 +35,12 @@ pub use print::{Format, print};
 pub use shader::{Binding, BindingKind, BindingSource, Shader};
 
 use crate::analysis::calls::{CallError, callees_first};
+use crate::binding::{ArgLayout, arg_layout, chosen_addresses};
 use crate::diag::Span;
 use crate::internal::Defect;
 use crate::ir::{self, KernelParam};
 use crate::launch::{LaunchError, LaunchKey, LaunchResult};
-use crate::layout::{ArgLayout, ProgramLayout, arg_layout};
+use crate::layout::ProgramLayout;
 use crate::target::Target;
 use crate::timing::stage;
 use builder::Shared;
@@ -128,7 +128,7 @@ fn contain<T>(kernel: &str, stage: &'static str, run: impl FnOnce() -> Result<T,
 
 fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Target, debug: bool) -> Result<Shader, EmitError> {
     check_types(module, target)?;
-    let args = arg_layout(kernel, &addressing::by_address(kernel, key, target), target);
+    let args = arg_layout(kernel, &chosen_addresses(kernel, &key.binding, target), target);
     let layout = ProgramLayout::of(&module.globals);
     let work = Work::new(module, kernel, &args, key, target);
     let inputs = Inputs { module, key, target, args: &args, layout: &layout, arguments: work.arguments };

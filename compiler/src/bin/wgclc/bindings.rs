@@ -1,8 +1,8 @@
 //! `--emit bindings`: what a host that has a shader must bind for it.
 
+use wgcl_compiler::binding::hidden;
 use wgcl_compiler::emit::{BindingKind, BindingSource};
 use wgcl_compiler::launch::LaunchResult;
-use wgcl_compiler::layout::hidden;
 use wgcl_compiler::program::Program;
 use wgcl_compiler::target::Target;
 

@@ -48,18 +48,19 @@ mod roots;
 use super::PassError;
 use super::pass::Pass;
 use crate::analysis::definitions::Constants;
+use crate::binding::required_addresses;
 use crate::diag::Span;
 use crate::ir::{
     AtomicOp, BinOp, Build, CastOp, CmpOp, Const, Cursor, Function, GlobalVar, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem,
 };
-use crate::layout::{ProgramLayout, reached_by_address};
+use crate::layout::ProgramLayout;
 use forms::Numbers;
 use roots::{Root, Roots};
 use rustc_hash::FxHashMap;
 
 pub(crate) const PASS: Pass = Pass::function("resolve_pointers", |function, cx| {
     let params = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
-    let by_address = reached_by_address(params, &cx.key.binding);
+    let by_address = required_addresses(params, &cx.key.binding);
     run(function, &cx.module.globals, cx.pointer_size(), cx.key.kernel.large_offsets, by_address)?;
     Ok(true)
 });
