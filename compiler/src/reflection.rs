@@ -60,7 +60,8 @@ pub struct KernelInfo {
     pub local_memory: u32,
     /// Whether clGetKernelArgInfo is available: `-cl-kernel-arg-info`.
     pub has_arg_info: bool,
-    /// Whether the last work-groups may be smaller than the others: from OpenCL C 2.0, without `-cl-uniform-work-group-size`, in all units of the program.
+    /// Whether the last work-groups may be smaller than the others: if all units of the program are OpenCL C 2.0 or
+    /// later, without `-cl-uniform-work-group-size`.
     pub non_uniform_groups: bool,
     /// Whether the kernel may enqueue kernels or uses device-side events.
     pub enqueues: bool,

@@ -3,13 +3,13 @@
 //! ```text
 //! Program.module                                   every kernel, in SSA form, with real pointers
 //!   of_kernel        one kernel and what it calls
-//!   images           accesses to images become loads and stores, for the formats and samplers of the key(image::expand)
-//!   SPECIALISE       key values become constants, collective functions expanded, loops unrolled       (passes)
+//!   images           image accesses become loads and stores, for formats and samplers             (image::expand)
+//!   SPECIALISE       key values become constants, collective functions expanded, loops unrolled   (passes)
 //! Specialised                                      still with real pointers: where every code generator starts
-//!   SHADER           pointers resolved to roots, accesses widened                                     (passes)
-//!   doubles          emulated with integers if the device lacks them                                  (doubles)
-//!   LEGALIZE         operations that naga or the device lacks are replaced                            (passes)
-//!   emit             bindings, naga, SPIR-V                                                           (emit)
+//!   SHADER           pointers resolved to roots, accesses widened                                 (passes)
+//!   doubles          emulated with integers if the device lacks them                              (doubles)
+//!   LEGALIZE         operations that naga or the device lacks are replaced                        (passes)
+//!   emit             bindings, naga, SPIR-V                                                       (emit)
 //! Shader
 //! ```
 //! A shader that does not depend on the work-group size serves all sizes ([`Shader::any_local_size`]). With

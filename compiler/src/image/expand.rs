@@ -4,7 +4,7 @@
 //! %5 = image read.2d.float.sampled_float, %img, %sampler, %4
 //! =>
 //! %10 = workitem.arg_image 0 0  (width; height, depth, array size and pitches likewise)
-//! %5 = call @read(%img, %10, ..., %4)      (a function of the library, compiled for this format and sampler, and then inlined)
+//! %5 = call @read(%img, %10, ..., %4)      (a library function for this format and sampler; inlined)
 //! ```
 
 use std::sync::Arc;

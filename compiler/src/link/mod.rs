@@ -155,7 +155,8 @@ pub(crate) fn join(units: &[&CompiledUnit], output: Output, target: &Target, wat
             match built {
                 Ok(module) => {
                     let mut kernels: Vec<KernelInfo> = units.iter().flat_map(|unit| unit.kernels.iter().cloned()).collect();
-                    // "If the program was created using clLinkProgram, then all input programs must support non-uniform work-groups."
+                    // "If the program was created using clLinkProgram, then all input programs must support
+                    // non-uniform work-groups."
                     let non_uniform = units.iter().all(|unit| unit.non_uniform_groups);
                     kernels.iter_mut().for_each(|kernel| kernel.non_uniform_groups = non_uniform);
                     let linked = Program::new(module, kernels);

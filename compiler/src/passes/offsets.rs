@@ -1,8 +1,8 @@
 //! Gives offsets within memory objects 32 bits if no object has more than 2 GiB, and otherwise 64 bits.
 //!
 //! ```text
-//! %8 = ptr_add %p, %6        =>     %7 = trunc.i32 %6            or, with large offsets, for an i32 %6     %7 = sext.i64 %6
-//!                                   %8 = ptr_add %p, %7                                                    %8 = ptr_add %p, %7
+//! %8 = ptr_add %p, %6        =>     %7 = trunc.i32 %6           or, with large offsets:     %7 = sext.i64 %6
+//!                                   %8 = ptr_add %p, %7                                     %8 = ptr_add %p, %7
 //! ```
 //! Two addresses of an object of up to 2 GiB differ by less than that. The sign-extended low half of an offset
 //! therefore gives the same address. [`shrink_int64`](super::shrink_int64) continues from there: indices take 32

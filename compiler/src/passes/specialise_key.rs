@@ -4,7 +4,7 @@
 //! %1 = workitem.local_size 0        =>      %1 = const 64
 //! %2 = workitem.global_offset 0             %2 = const 0
 //! %3 = workitem.local_id 1                  %3 = const 0        (where the group has one work-item in that dimension)
-//! %4 = eq %param, %null                     %4 = eq %5, %null   (%5 = const null, where the host passed a null pointer)
+//! %4 = eq %param, %null                     %4 = eq %5, %null   (%5 = const null, for a null argument)
 //! %5 = load %param                     %6 = workitem.arg_start 0; %7 = ptr_add %param, %6; %5 = load %7
 //! ```
 //! Smaller work-groups at the edge of an NDRange have a key of their own.

@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! %9 = ptr_add %b, %o                   %9 = ptr_add %b, %o
-//! %x = load f32 %9              =>      %s = ...                                       (the binding that contains byte %o)
+//! %x = load f32 %9              =>      %s = ...                           (the binding that contains byte %o)
 //!                                       %x = switch %s {
 //!                                         0: %1 = load f32 %9; yield %1
-//!                                         default: %2 = sub %o, 134217472; %3 = ptr_add %b1, %2; %4 = load f32 %3; yield %4
+//!                                         default: %2 = sub %o, 134217472; %3 = ptr_add %b1, %2
+//!                                                  %4 = load f32 %3; yield %4
 //!                                       }
 //! ```
 //! Bindings overlap, so that no access is split. With a size S and an overlap V, binding `k` starts at `k * (S - V)`.

@@ -4,8 +4,10 @@
 //! 64 bits they use a loop or a long function. On an H100, 600 iterations with two remainders take 41 us instead of
 //! 213 us.
 //!
-//! For a divisor `d` and `2^(l-1) < d <= 2^l`, with `m = floor(2^64 (2^l - d) / d) + 1` and `t` the high half of `m n`, the quotient of `n` is
-//! `(t + (n - t) / 2) / 2^(l-1)`, rounded down (Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994, figure 4.1).
+//! For a divisor `d` and `2^(l-1) < d <= 2^l`, let `m = floor(2^64 (2^l - d) / d) + 1`, and `t` the high half of `m n`.
+//! The quotient of `n` is `(t + (n - t) / 2) / 2^(l-1)`, rounded down (Granlund and Montgomery, "Division by Invariant
+//! Integers using Multiplication", 1994, figure 4.1).
+//!
 //! Half of all divisors need a 64-bit multiplier only: if `m d - 2^(64+s) <= 2^s` for `m = floor(2^(64+s) / d) + 1`,
 //! the quotient is the high half of `m n`, divided by `2^s` (theorem 4.2 there). For even divisors, factors of 2 are
 //! shifted out first if this helps.

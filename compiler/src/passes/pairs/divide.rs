@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! divide(n, d):    both words                     quotient and remainder of words
-//!                  d is a word                    the high word of n by it, then the remainder and the low word by two 16-bit digits
+//!                  d is a word                    n.high by it, then the remainder and n.low by two 16-bit digits
 //!                  otherwise                      n / 2 by the upper bits of d, which is at most one too large
 //! ```
 //! Based on Warren, "Hacker's Delight", 9-4 and 9-5 (unsigned doubleword division by digits, and from long division
