@@ -37,10 +37,9 @@ pub struct ArgLayout {
     /// Per kernel parameter: byte offset and size in the argument buffer if it is passed by value, else `None`.
     pub values: Vec<Option<(u32, u32)>>,
     /// Per parameter: byte offset of five `u32` words if the kernel uses its identity, else `None`; empty if no
-    /// parameter has them. The words are the identity of the allocation, the argument's first byte in it, the
-    /// argument's size, the offset of the pointer in the argument, and the size's upper half. All are 0 for null.
-    /// Identity and first byte are the halves of one number: an allocation of more than 4 GiB has several consecutive
-    /// identities.
+    /// parameter has them. The words are: identity of the allocation, first byte of the argument in it, size of the
+    /// argument, offset of the pointer in the argument, upper half of the size. All are 0 for null. Identity and
+    /// first byte are the halves of one number: an allocation of more than 4 GiB has several consecutive identities.
     pub identities: Vec<Option<u32>>,
     /// Per parameter: byte offset of the eight words of `ImageDescriptor::words` if the kernel uses them; empty if no
     /// parameter has them.

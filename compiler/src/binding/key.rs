@@ -66,7 +66,8 @@ pub enum ConstantBinding {
     /// A uniform buffer of this size in bytes (a power of two from 256 to the device's limit). The binding has the
     /// same size.
     Uniform(u32),
-    /// A read-write storage buffer (like a `__global` argument): too large for a uniform binding, or also bound writable.
+    /// A read-write storage buffer (like a `__global` argument): too large for a uniform binding, or also bound
+    /// writable.
     Storage,
 }
 

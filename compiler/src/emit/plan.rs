@@ -335,8 +335,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Rounds the size of local arguments up to a multiple of the largest type, if there is enough memory. Other drivers align
-    /// them in this way, so applications that allocate too little work there.
+    /// Rounds the size of local arguments up to a multiple of the largest type, if there is enough memory. Other
+    /// drivers align them in this way, so applications that allocate too little work there.
     fn add_slack(&mut self) {
         let limit = self.inputs.target.language.max_local_memory;
         for object in self.plan.objects.iter_mut().filter(|object| object.has_slack && object.backing == Backing::Workgroup) {

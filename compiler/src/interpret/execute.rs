@@ -26,7 +26,7 @@ pub(super) enum Stop {
     /// At a subgroup operation.
     Subgroup,
     /// Its time slice is over.
-    Turn,
+    TimeSlice,
 }
 
 /// An active call.
@@ -187,7 +187,7 @@ impl Item {
             match change {
                 Change::Stop(stop) => {
                     group.fuel -= before - slice;
-                    if stop == Stop::Turn && group.fuel == 0 {
+                    if stop == Stop::TimeSlice && group.fuel == 0 {
                         return Err(FaultKind::OutOfFuel);
                     }
                     return Ok(stop);
@@ -235,8 +235,8 @@ struct Member {
     cluster: u32,
 }
 
-/// Executes the collective operation that work-items stopped at, in order of their indices: of a group, or of the
-/// active ones of a subgroup with `lanes` work-items.
+/// Executes the collective operation that the work-items of a group, or the active ones of a subgroup with `lanes`
+/// work-items, stopped at. They are in order of their indices.
 pub(super) fn meet(program: &Program, items: &mut [&mut Item], lanes: u32) {
     let Some((Collective { fold, value, to, cluster, .. }, _)) = items.first_mut().and_then(|item| item.collective(program)) else {
         return;
@@ -486,7 +486,7 @@ fn segment(
                 *slice = slice.saturating_sub(1);
                 if *slice == 0 {
                     frame.next = next as u32;
-                    return Ok(Change::Stop(Stop::Turn));
+                    return Ok(Change::Stop(Stop::TimeSlice));
                 }
             }
             Inst::Unless { cond, to } => {

@@ -398,18 +398,18 @@ impl Items {
             items.push(self.run_item(item, group)?);
         }
         loop {
-            let mut went_on = false;
+            let mut progress = false;
             for place in &mut items {
-                if let Some((_, item)) = place.take_if(|(stop, _)| *stop == Stop::Turn) {
+                if let Some((_, item)) = place.take_if(|(stop, _)| *stop == Stop::TimeSlice) {
                     *place = self.run_item(item, group)?;
-                    went_on = true;
+                    progress = true;
                 }
             }
             let lanes = group.program.settings.lanes;
             for subgroup in items.chunks_mut(lanes as usize) {
-                went_on |= meet_in_subgroup(group.program, subgroup, lanes)?;
+                progress |= meet_in_subgroup(group.program, subgroup, lanes)?;
             }
-            if !went_on && !meet_at_barrier(group.program, &mut items)? {
+            if !progress && !meet_at_barrier(group.program, &mut items)? {
                 return Ok(());
             }
         }
@@ -419,7 +419,7 @@ impl Items {
 /// Executes the first operation that work-items of a subgroup wait at, if none of them can continue alone. Returns
 /// whether there was one.
 fn meet_in_subgroup(program: &Program, items: &mut [Stopped], lanes: u32) -> Result<bool, Fault> {
-    if items.iter().flatten().any(|(stop, _)| *stop == Stop::Turn) {
+    if items.iter().flatten().any(|(stop, _)| *stop == Stop::TimeSlice) {
         return Ok(false);
     }
     let count = items.len();
@@ -436,7 +436,7 @@ fn meet_in_subgroup(program: &Program, items: &mut [Stopped], lanes: u32) -> Res
     }
     let mut active = Vec::new();
     for (_, stop, item) in waiting {
-        *stop = Stop::Turn;
+        *stop = Stop::TimeSlice;
         active.push(item);
     }
     meet(program, &mut active, lanes);
@@ -457,6 +457,6 @@ fn meet_at_barrier(program: &Program, items: &mut [Stopped]) -> Result<bool, Fau
         return Err(Fault { kind: FaultKind::Divergence, function: first.place(program), item: Some(first.ids.global) });
     }
     meet(program, &mut waiting, u32::MAX);
-    stops.into_iter().for_each(|stop| *stop = Stop::Turn);
+    stops.into_iter().for_each(|stop| *stop = Stop::TimeSlice);
     Ok(true)
 }

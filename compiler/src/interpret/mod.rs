@@ -7,7 +7,7 @@
 //! writes to constant memory, and barriers that not all work-items of a group reach.
 //!
 //! ```text
-//! ir::Module ── translate ──▶ code, once            NDRange ── launch: group by group ── execute: work-item by work-item
+//! ir::Module ── translate ──▶ code, once       NDRange ── launch: group by group ── execute: work-item by work-item
 //! ```
 //! * [`memory`]: objects and pointers. `number`, `integer`, `float`: one function per operation, on one lane.
 //! * `code`, `translate`: flat code on registers. `execute`: a work-item, which stops at barriers and continues

@@ -82,7 +82,7 @@ kernel @f0 "k" (%0: ptr.global buffer) {{
 #[test]
 fn barriers_hold_a_group_together() {
     let text = r#"
-global @g0 "room" local size=16 align=4
+global @g0 "memory" local size=16 align=4
 kernel @f0 "k" (%0: ptr.global buffer) {
   %1: i32 = workitem.local_id 0
   %2: i32 = const 2

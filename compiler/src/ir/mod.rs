@@ -168,7 +168,7 @@ pub struct Function {
     pub kernel: Option<Kernel>,
     /// The parameters in order. A kernel's struct parameter is a `ptr.constant` to its bytes.
     pub params: Vec<Value>,
-    /// Types of the results, none of them `Void`. The front end produces at most one; passes may add results for memory.
+    /// Types of the results, none of them `Void`. The front end produces at most one; passes may add more.
     pub returns: Vec<Type>,
     /// Type (and more) of every value, indexed by [`Value`].
     pub values: Vec<ValueData>,

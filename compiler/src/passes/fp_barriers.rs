@@ -28,7 +28,7 @@ use crate::ir::{BinOp, Build, CastOp, CmpOp, Const, Cursor, Function, Inst, Math
 
 pub(crate) const PASS: Pass = Pass::function("fp_barriers", |function, _| Ok(run(function)));
 
-/// Shifts that turn a number of dimensions, 1 to 3, into zero.
+/// Shifts that convert a number of dimensions, 1 to 3, to zero.
 const SHIFTS: [u64; 2] = [16, 17];
 
 /// Selects one of the two zeros.

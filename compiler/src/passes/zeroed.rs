@@ -1,9 +1,9 @@
 //! Clears memory when a kernel starts, if the context requests it (cl_khr_initialize_memory).
 //!
 //! ```text
-//! kernel @k(%0: ptr.local local 4) {      =>      kernel @k(%0: ptr.local local 4) zeroed {        (build)
+//! kernel @k(%0: ptr.local local 4) {      =>      kernel @k(%0: ptr.local local 4) zeroed {  (build)
 //!                                                   barrier local
-//! kernel @k(...) zeroed {                 =>      for (i = id * 4; i < size; i += group * 4) store.i32 %0 + i, 0  (launch)
+//! kernel @k(...) zeroed {                 =>      for (i = id * 4; i < size; i += group * 4) store.i32 %0 + i, 0
 //!   barrier local                                 barrier local
 //! ```
 //! Private variables are cleared at the start of their function; dead store elimination removes most of this.

@@ -88,7 +88,7 @@ impl Divergence<'_> {
     }
 
     /// Whether some work-items of a group may skip the code after an instruction. After a jump by some work-items,
-    /// the others are alone until the end of the kernel, or of the loop, which [splits](Self::splits) as a whole.
+    /// the others are alone until the end of the kernel or loop. Such a loop [splits](Self::splits) as a whole.
     pub(crate) fn leaves(&self, inst: &Inst) -> bool {
         let is_loop = matches!(inst.op, Op::Loop { .. });
         let here = self.split_scope(inst);

@@ -20,6 +20,7 @@
 //! calls determines the size.
 //!
 //! # Limits
+//!
 //! A call is inlined instead if a pointer does not have a single known object, or if two pointers alias and
 //! one of them is stored to. The same holds if pointers are kept in memory, or if there are more values than a shader
 //! function may take.

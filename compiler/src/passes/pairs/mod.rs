@@ -100,7 +100,7 @@ struct Pairs<'a> {
     span: Span,
     /// The replacement of each 64-bit integer.
     pairs: FxHashMap<Value, Pair>,
-    /// The bits of constant words; the same in every lane.
+    /// The bits of constant words with equal lanes.
     known: FxHashMap<Value, u32>,
     /// The parts of addresses: the start of the memory, and the offset in bytes.
     places: FxHashMap<Value, (Value, Value)>,

@@ -35,6 +35,7 @@
 //! one of several buffers selects the address: there is one access, whose pointer is an `inttoptr`.
 //!
 //! # Result
+//!
 //! The pointer of a load, store or atomic operation is a root (a kernel's pointer parameter, `var_addr`,
 //! `global_addr`) or one `ptr_add` of a root and an `i32`. No other value has a pointer type. No pointer is loaded,
 //! stored, converted, compared, or passed by control flow. A load through a local-tag null gives an unspecified
