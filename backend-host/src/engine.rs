@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use wgcl_api::backend::{BackendError, BackendResult, Command, Launch, LaunchArg, Progress, Times};
 use wgcl_api::host_commands::{self, downcast};
-use wgcl_compiler::interpret::{self, Argument, NdRange, Place};
+use wgcl_compiler::interpret::{self, Argument, MemoryLocation, NdRange};
 
 use crate::device::now;
 use crate::memory::InterpreterMemory;
@@ -48,7 +48,7 @@ fn launch(launch: &Launch, progress: &dyn Progress) -> BackendResult<()> {
                 if !objects.iter().any(|(other, _)| other.id == memory.id) {
                     objects.push((memory, false));
                 }
-                let place = Place { object: memory.id, offset: range.offset + range.start };
+                let place = MemoryLocation { object: memory.id, offset: range.offset + range.start };
                 match arg {
                     LaunchArg::Image(_, image) => Argument::Image(place, image.words()),
                     _ => Argument::Buffer(Some(place)),

@@ -4,7 +4,7 @@
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
 use wgcl_compiler::build::build;
-use wgcl_compiler::interpret::{Argument, Dispatch, Memory, NdRange, ObjectId, Place, Program, Settings, Stage};
+use wgcl_compiler::interpret::{Argument, Dispatch, Memory, MemoryLocation, NdRange, ObjectId, Program, Settings, Stage};
 use wgcl_compiler::ir::Scalar;
 use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::program::{BuildOptions, Source};
@@ -233,7 +233,7 @@ fn run(target: &Target, given: &[Given]) -> Vec<u64> {
     memory.insert(objects[0], input, false);
     memory.insert(objects[1], vec![0; given.len() * CASES.len() * 8], false);
     let instance = program.instantiate(&mut memory, &mut name).unwrap_or_default();
-    let arguments = objects.map(|object| Argument::Buffer(Some(Place { object, offset: 0 })));
+    let arguments = objects.map(|object| Argument::Buffer(Some(MemoryLocation { object, offset: 0 })));
     let dispatch = Dispatch { guard: [false; 3], part: None, starts: vec![0; 2], merged_offsets: vec![0; 2] };
     let range = NdRange::linear(given.len() as u32, 1);
     program.dispatch(&instance, "k", &arguments, (&range, &dispatch), &mut memory, &mut Vec::new()).expect("it runs");

@@ -2,7 +2,7 @@
 //! Bounds are a good deal below the specification's, so that a wrong digit of a constant is seen.
 
 use wgcl_compiler::build::build;
-use wgcl_compiler::interpret::{Argument, Memory, NdRange, ObjectId, Place, Program, Settings, Stage};
+use wgcl_compiler::interpret::{Argument, Memory, MemoryLocation, NdRange, ObjectId, Program, Settings, Stage};
 use wgcl_compiler::program::{BuildOptions, Source};
 use wgcl_compiler::target::Target;
 
@@ -158,7 +158,7 @@ fn run(target: &Target, body: &str, input: Vec<u8>, items: usize, output: usize)
     memory.insert(objects[0], input, false);
     memory.insert(objects[1], vec![0; output], false);
     let instance = program.instantiate(&mut memory, &mut name).expect("names");
-    let places = objects.map(|object| Argument::Buffer(Some(Place { object, offset: 0 })));
+    let places = objects.map(|object| Argument::Buffer(Some(MemoryLocation { object, offset: 0 })));
     program.launch(&instance, "k", &places, &NdRange::linear(items as u32, 1), &mut memory, &mut Vec::new()).expect("a launch");
     memory.get(objects[1]).expect("the results").to_vec()
 }

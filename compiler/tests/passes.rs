@@ -1,14 +1,17 @@
 //! Runs passes on IR in text form: `tests/passes/*.ir`.
 //!
-//! A file's first line names passes, or lists of passes, and says for which launch and device they run; then comes a module, a line `; =>`, and the module that must
-//! come out. Each of the kernels is a module of its own where `alone` stands among the passes; with `unprinted` what kernels leave is all that is compared. With `WGCL_BLESS=1` in the environment the expected part is rewritten; read the difference before you keep it.
+//! The first line of a file names passes, or lists of passes, and the launch and device that they run for. A module
+//! follows, a line `; =>`, and the expected module. With `alone`, each kernel is a module of its own; with
+//! `unprinted`, only the results of kernels are compared. With `WGCL_BLESS=1` in the environment the expected part is
+//! rewritten; review the difference before you keep it.
 //!
 //! ```text
-//! ; pass: exchange compact target=nvidia local=64x1x1 key.distinct=true
+//! ; pass: subgroup_coalesce renumber target=nvidia local=64x1x1 key.distinct=true
 //! ; run: global=128 bytes=8192 values=7,100
 //! ```
-//! A line `; run:` lets the interpreter execute every kernel of the file before and after, with the same arguments: both must leave the same. Buffers have so
-//! many bytes, whose words look random (`below=8`: and are less than that).
+//! With a line `; run:`, the interpreter executes every kernel of the file before and after the passes, with the same
+//! arguments; the results must be equal. `bytes` is the size of buffers, whose words are pseudo-random (`below=8`:
+//! less than 8).
 
 #[path = "common/launches.rs"]
 mod launches;
@@ -29,7 +32,7 @@ fn apply(module: &mut Module, pass: &str, options: &Options) -> Result<(), Strin
     let key = options.key(module.functions.first().ok_or("no function")?)?;
     match pass {
         "build" => return passes::build(module, &options.target).map_err(|error| error.to_string()),
-        // Callees have the larger numbers, and are made before what calls them.
+        // Callees have larger numbers than callers, and are inlined first.
         "inline" => {
             let count = u32::try_from(module.functions.len()).map_err(|error| error.to_string())?;
             let order: Vec<Func> = (0..count).rev().map(Func).collect();
@@ -46,7 +49,7 @@ fn apply(module: &mut Module, pass: &str, options: &Options) -> Result<(), Strin
     let made = match (passes::find(pass), passes::LISTS.iter().find(|(name, _)| *name == pass)) {
         (Some(pass), _) => driver.run(module, &[Step::Pass(pass)]),
         (None, Some((_, steps))) => driver.run(module, steps),
-        (None, None) => return Err(format!("no pass is called `{pass}`")),
+        (None, None) => return Err(format!("there is no pass `{pass}`")),
     };
     made.map(drop).map_err(|error| error.to_string())
 }
@@ -77,7 +80,7 @@ fn transform(text: &str, options: &Options) -> Result<(Module, Module), String> 
     Ok((before, module))
 }
 
-/// The launch of a kernel that a line `; run:` asks for.
+/// The launch of a kernel for a line `; run:`.
 fn case(kernel: &Function, options: &Options, run: &options::Run) -> Result<Case, String> {
     let key: LaunchKey = options.key(kernel)?;
     let (mut memory, mut args, mut merged_offsets) = (Vec::new(), Vec::new(), Vec::new());
@@ -125,7 +128,7 @@ fn compare(before: &Module, after: &Module, options: &Options, run: &options::Ru
         let result =
             outcome(&case, |undefined| run_parts(&case, &made, undefined)).map_err(|error| fail(format!("after the passes {error}")))?;
         if result != expected {
-            return Err(fail(format!("the outcome differs in {}", difference(&case, &expected, &result))));
+            return Err(fail(format!("the results differ in {}", difference(&case, &expected, &result))));
         }
     }
     Ok(())
@@ -175,15 +178,15 @@ fn passes_give_the_expected_text() {
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
-/// Thirty loops within each other: a pass that looks into each of them twice would look a billion times.
+/// Thirty nested loops: a pass that visits each of them twice would visit a billion.
 #[test]
 fn nested_loops_are_looked_at_once_a_level() -> Result<(), String> {
     const DEPTH: usize = 30;
     let mut body = String::from("%5: f32x8 = load %0 align 32\nstore %1, %5 align 32\n");
     for level in 0..DEPTH {
-        let [turn, test, next] = [0, 1, 2].map(|k| 10 + 3 * level + k);
+        let [iteration, test, next] = [0, 1, 2].map(|k| 10 + 3 * level + k);
         body = format!(
-            "loop (%{turn}: i32 = %3) {{\n%{test}: bool = ult %{turn}, %2\nif %{test} {{\nyield\n}} else {{\nbreak\n}}\n{body}%{next}: i32 = add %{turn}, %4\ncontinue %{next}\n}}\n"
+            "loop (%{iteration}: i32 = %3) {{\n%{test}: bool = ult %{iteration}, %2\nif %{test} {{\nyield\n}} else {{\nbreak\n}}\n{body}%{next}: i32 = add %{iteration}, %4\ncontinue %{next}\n}}\n"
         );
     }
     let text = format!(

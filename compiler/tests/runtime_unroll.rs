@@ -1,17 +1,17 @@
-//! Loops of which several turns are done at once: each kernel is run by the interpreter as it is built and as it is made for a launch on a GPU and
-//! on lavapipe, and must leave the same in its buffers.
+//! Tests unrolling with a run-time trip count. The interpreter runs each kernel as built, and as specialised for a
+//! GPU and for lavapipe; the results must be equal.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use wgcl_compiler::build;
-use wgcl_compiler::interpret::{Argument, FaultKind, Memory, NdRange, ObjectId, Place, Program, Settings, Stage};
+use wgcl_compiler::interpret::{Argument, FaultKind, Memory, MemoryLocation, NdRange, ObjectId, Program, Settings, Stage};
 use wgcl_compiler::ir::{Module, Op};
 use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::program::{BuildOptions, Source};
 use wgcl_compiler::specialise::Specialised;
 use wgcl_compiler::target::Target;
 
-/// Turns of loops after which a launch is given up: some steps never end.
+/// Limit for the iterations of a launch: some steps never end the loop.
 const FUEL: u64 = 200_000;
 
 /// A launch of `k(global const T *in, global uint *out, N n, N step)`.
@@ -22,9 +22,9 @@ struct Launch {
     offset: u32,
     n: u64,
     step: u64,
-    /// Bytes of `n` and `step`.
+    /// Size in bytes of `n` and `step`.
     width: usize,
-    /// Whether both buffers are one.
+    /// Whether both arguments are the same buffer.
     same: bool,
 }
 
@@ -33,7 +33,7 @@ impl Launch {
         Self { global, local, offset: 0, n, step, width: 4, same: false }
     }
 
-    /// What the buffers hold then; nothing where the loop has no end, or none within the buffers.
+    /// The contents of the buffers after the launch. `None` if the loop does not end, or leaves the buffers.
     fn run(&self, module: &Module, stage: Stage) -> Option<Vec<Vec<u8>>> {
         let program = Program::new(module, Settings { fuel: FUEL, ..Settings::new(stage, &Target::full()) });
         let mut memory = Memory::default();
@@ -47,7 +47,7 @@ impl Launch {
             memory.insert(object, (0..16384_u32).map(|i| (i.wrapping_mul(0x9e37_79b1).wrapping_add(number) >> 13) as u8).collect(), false);
         }
         let instance = program.instantiate(&mut memory, &mut name).unwrap();
-        let buffer = |index: usize| Argument::Buffer(Some(Place { object: objects[index], offset: 0 }));
+        let buffer = |index: usize| Argument::Buffer(Some(MemoryLocation { object: objects[index], offset: 0 }));
         let number = |value: u64| Argument::Value(value.to_le_bytes()[..self.width].to_vec());
         let arguments = [buffer(0), buffer(usize::from(!self.same)), number(self.n), number(self.step)];
         let range = NdRange { global_offset: [self.offset, 0, 0], ..NdRange::linear(self.global, self.local) };
@@ -65,7 +65,7 @@ fn build(source: &str) -> Module {
     (*built.program.ok_or(built.log).unwrap().module).clone()
 }
 
-/// The kernel `k` for a launch, before it is legalised.
+/// The kernel `k`, specialised for a launch but not legalized.
 fn bound(module: &Module, key: &LaunchKey, target: &Target) -> Module {
     let mut made = Specialised::new(module, "k", key, target, None).unwrap();
     made.bind().unwrap();
@@ -80,7 +80,7 @@ fn key(module: &Module, launch: &Launch) -> LaunchKey {
     })
 }
 
-/// The kernel as it is made for a launch on a GPU.
+/// The kernel, specialised for a launch on a GPU.
 fn launched(module: &Module, launch: &Launch) -> Module {
     bound(module, &key(module, launch), &Target::full())
 }
@@ -95,7 +95,7 @@ fn loops(module: &Module) -> usize {
     count(module, |op| matches!(op, Op::Loop { .. }))
 }
 
-/// Runs a kernel both ways. How many of the launches came to an end.
+/// Runs a kernel in both forms. Returns the number of launches that ended.
 fn check(source: &str, launches: &[Launch]) -> usize {
     let module = build(source);
     let mut ended = 0;
@@ -110,7 +110,6 @@ fn check(source: &str, launches: &[Launch]) -> usize {
     ended
 }
 
-/// All combinations.
 fn launches(sizes: &[(u32, u32)], bounds: &[u64], steps: &[u64], width: usize) -> Vec<Launch> {
     let mut all = Vec::new();
     for &(global, local) in sizes {
@@ -121,7 +120,7 @@ fn launches(sizes: &[(u32, u32)], bounds: &[u64], steps: &[u64], width: usize) -
     all
 }
 
-/// A sum that tells the order of what is added.
+/// A sum that depends on the order of its terms.
 fn ordered(counter: &str) -> String {
     format!(
         "kernel void k(global const uchar *in, global uint *out, {counter} n, {counter} step) {{
@@ -133,7 +132,7 @@ fn ordered(counter: &str) -> String {
 }
 
 #[test]
-fn steps_that_are_no_constants_are_batched() {
+fn loops_with_run_time_steps_are_unrolled() {
     for step in ["get_global_size(0)", "get_local_size(0) * 3", "step"] {
         let source = ordered("uint").replace("+= step", &format!("+= {step}"));
         let module = build(&source);
@@ -145,7 +144,7 @@ fn steps_that_are_no_constants_are_batched() {
 }
 
 #[test]
-fn counters_that_wrap_go_on_as_they_would() {
+fn wrapping_counters_keep_their_values() {
     let bounds = [0, 1, 3, 0x7fff_ffff, 0x8000_0000, 0xd000_0000, 0xffff_fffd, 0xffff_ffff];
     let steps = [0, 1, 0x2aaa_aaab, 0x5555_5554, 0x5555_5555, 0x5555_5556, 0x6000_0000, 0x7fff_ffff, 0x8000_0000, 0xc000_0001, 0xffff_ffff];
     let mut ended = 0;
@@ -156,11 +155,11 @@ fn counters_that_wrap_go_on_as_they_would() {
     for counter in ["ulong", "long"] {
         ended += check(&ordered(counter), &launches(&[(4, 4)], &wide(&bounds), &wide(&steps), 8));
     }
-    assert!(ended > 1000, "{ended} launches ended");
+    assert!(ended > 1000, "only {ended} launches ended");
 }
 
 #[test]
-fn loads_stay_behind_stores_to_what_may_be_the_same() {
+fn loads_stay_after_stores_that_may_alias() {
     let chain = "kernel void k(global const uchar *in, global uchar *out, uint n, uint step) {
         for (uint i = get_global_id(0); i < n; i += step) out[i + step] = in[i] + 1;
     }";
@@ -178,7 +177,7 @@ fn loads_stay_behind_stores_to_what_may_be_the_same() {
     }
 }
 
-/// A histogram of each group on its own. `counts` are for the group.
+/// A histogram per group, with `counts` in local memory.
 const HISTOGRAM: &str = "kernel void k(global const uchar *in, global uint *out, uint n, uint step) {
     local uint counts[256];
     for (uint b = get_local_id(0); b < 256; b += get_local_size(0)) counts[b] = 0;
@@ -189,13 +188,13 @@ const HISTOGRAM: &str = "kernel void k(global const uchar *in, global uint *out,
 }";
 
 /// The loop of [`HISTOGRAM`].
-const TURNS: &str = "for (uint i = get_global_id(0); i < n; i += get_global_size(0)) atomic_inc(&counts[in[i]]);";
+const LOOP: &str = "for (uint i = get_global_id(0); i < n; i += get_global_size(0)) atomic_inc(&counts[in[i]]);";
 
-fn with(turns: &str) -> String {
-    HISTOGRAM.replace(TURNS, turns)
+fn with(loop_text: &str) -> String {
+    HISTOGRAM.replace(LOOP, loop_text)
 }
 
-/// Groups of 16 and 64, also where the global size or the offset is no multiple of 16, 4 or 2.
+/// Groups of 16 and 64, also for global sizes or offsets that are not multiples of 16, 4 or 2.
 fn histogram_launches(most: u64) -> Vec<Launch> {
     let bounds = [0, 1, 15, 16, 17, 63, 64, 65, 255, 511, 1023, 1024, 1025, 1999, 2047, 2048, 2049, 2600, 4095, 8191];
     let bounds: Vec<u64> = bounds.into_iter().filter(|&bound| bound <= most).collect();
@@ -261,25 +260,25 @@ fn histograms_of_short_integers_and_small_vectors_keep_their_results() {
 
 #[test]
 fn counters_that_wrap_keep_their_results() {
-    // Addresses have 32 bits: elements of two bytes that are 2^31 apart are one.
+    // Addresses have 32 bits: two-byte elements at a distance of 2^31 are the same.
     let mut ended = 0;
     for counter in ["uint", "int"] {
-        let turns =
+        let loop_text =
             format!("for ({counter} i = get_global_id(0); i < ({counter})n; i += ({counter})step) atomic_inc(&counts[in[i] & 255]);");
-        let module = build(&with(&turns).replace("uchar", "ushort"));
+        let module = build(&with(&loop_text).replace("uchar", "ushort"));
         for n in [0, 0x100, 0x7fff_ff00, 0x8000_0100, 0x8000_0400, 0xffff_ff00] {
             for step in [16, 0x7fff_fff0, 0x8000_0000, 0x8000_0010, 0x8000_0020, 0xffff_fff0] {
                 let launch = Launch::new(64, 16, n, step);
                 let guarded = key(&module, &launch).changed(|key| key.kernel.guard = [true, false, false]);
                 let (unguarded, guarded) = (launched(&module, &launch), bound(&module, &guarded, &Target::full()));
                 if let Some(wanted) = launch.run(&guarded, Stage::Launched) {
-                    assert!(launch.run(&unguarded, Stage::Launched) == Some(wanted), "{launch:?} changed:\n{turns}\n{unguarded}");
+                    assert!(launch.run(&unguarded, Stage::Launched) == Some(wanted), "{launch:?} changed:\n{loop_text}\n{unguarded}");
                     ended += 1;
                 }
             }
         }
     }
-    assert!(ended > 30, "{ended} launches ended");
+    assert!(ended > 30, "only {ended} launches ended");
 }
 
 #[test]
@@ -293,13 +292,13 @@ fn loops_with_observable_order_keep_their_results() {
         }
     };
     let each = "for (uint i = get_global_id(0); i < n; i += get_global_size(0))";
-    for turns in [
+    for loop_text in [
         // The result is used.
         format!("uint last = 0; {each} last += atomic_inc(&counts[in[i]]); out[get_global_id(0)] = last != 12345678;"),
         format!("{each} if (atomic_inc(&counts[in[i]]) > 1000000) out[0] = 1;"),
-        // Something is carried from turn to turn.
+        // A value is carried between iterations.
         format!("uint sum = 0; {each} {{ sum += in[i]; atomic_add(&counts[in[i]], sum); }}"),
-        // Something of the work-item.
+        // A value depends on the work-item.
         format!("{each} atomic_add(&counts[in[i]], get_local_id(0) + 1);"),
         format!("{each} atomic_inc(&counts[(in[i] + get_global_id(0)) & 255]);"),
         format!("uint own = in[get_global_id(0)]; {each} atomic_add(&counts[in[i]], own);"),
@@ -311,47 +310,47 @@ fn loops_with_observable_order_keep_their_results() {
         "for (uint i = get_global_id(0); i < n; i += get_global_size(0) + get_local_id(0) % 2) atomic_inc(&counts[in[i]]);".to_owned(),
         "for (uint i = get_global_id(0) * 2; i < n; i += get_global_size(0)) atomic_inc(&counts[in[i]]);".to_owned(),
         "for (uint i = in[get_local_id(0)]; i < n; i += get_global_size(0)) atomic_inc(&counts[in[i]]);".to_owned(),
-        // The counter is used behind the loop.
+        // The counter is used after the loop.
         "uint i = get_global_id(0); for (; i < n; i += get_global_size(0)) atomic_inc(&counts[in[i]]); out[4095 - get_global_id(0)] = i;"
             .to_owned(),
-        // Some do not come here, or leave early.
+        // Some work-items skip the loop, or leave it early.
         format!("if (in[get_local_id(0)] == 77) return; {each} atomic_inc(&counts[in[i]]);"),
         format!("if (get_local_id(0) < 32) {each} atomic_inc(&counts[in[i]]);"),
         format!("{each} {{ if (in[i] == 200) break; atomic_inc(&counts[in[i]]); }}"),
         format!("{each} {{ if (in[i] == 200) return; atomic_inc(&counts[in[i]]); }}"),
-        // Two kinds of operations, or some that do not commute.
+        // Two kinds of operations, or operations that do not commute.
         format!("{each} {{ atomic_inc(&counts[in[i]]); atomic_max(&counts[in[i] / 2], i); }}"),
         format!("{each} atomic_xchg(&counts[in[i]], i);"),
         format!("{each} atomic_cmpxchg(&counts[in[i]], i, i + 1);"),
         format!("{each} counts[in[i]] = 7;"),
         format!("{each} atomic_add(&counts[in[i]], counts[0] > 1000000);"),
-        // Someone looks before all are done, or begins before all are ready.
+        // The result is read before all work-items are done, or initialised while some work-items already count.
         format!("{each} atomic_inc(&counts[in[i]]); out[get_global_id(0)] = counts[in[get_global_id(0)]] > 1000000;"),
         format!("counts[get_local_id(0)] = 0; {each} atomic_inc(&counts[in[i]]);"),
         format!("if (n > 3) counts[get_local_id(0)] = 0; {each} atomic_inc(&counts[in[i]]);"),
         format!("{each} atomic_inc(&counts[in[i]]); {each} atomic_inc(&counts[in[i]]);"),
-        // Global memory that is read as well.
+        // Global memory that is also read.
         format!("{each} atomic_inc(&out[in[i]]);"),
-        // What is read may change.
+        // The loaded memory may change.
         format!("{each} atomic_inc(&counts[((global uchar *)out)[i]]);"),
         format!("{each} atomic_inc(&counts[*(volatile global const uchar *)&in[i]]);"),
-        // Not side by side, not aligned, not always.
+        // Not contiguous, not aligned, or conditional.
         format!("{each} atomic_inc(&counts[in[i + 1]]);"),
         format!("{each} atomic_inc(&counts[in[i * 2]]);"),
         format!("{each} if (i % 3 == 0) atomic_inc(&counts[in[i]]);"),
-        // Words need not be merged.
+        // Words are not narrow.
         format!("{each} atomic_inc(&counts[((global const uint *)in)[i] & 255]);"),
-        // The source says so.
+        // The source forbids unrolling.
         format!("__attribute__((opencl_unroll_hint(1))) {each} atomic_inc(&counts[in[i]]);"),
-        // Barriers inside.
+        // A barrier in the loop.
         format!("{each} {{ atomic_inc(&counts[in[i]]); barrier(CLK_LOCAL_MEM_FENCE); }}"),
     ] {
-        let n = if turns.contains("i * 2") || turns.contains("uint *)in") { 1024 } else { 2048 };
-        keep(&with(&turns), &Launch { n, ..plain });
+        let n = if loop_text.contains("i * 2") || loop_text.contains("uint *)in") { 1024 } else { 2048 };
+        keep(&with(&loop_text), &Launch { n, ..plain });
     }
-    // A barrier of another memory does not count.
+    // A barrier for another address space.
     keep(&HISTOGRAM.replace("barrier(CLK_LOCAL_MEM_FENCE);\n    for (uint i", "barrier(CLK_GLOBAL_MEM_FENCE);\n    for (uint i"), &plain);
-    // The buffer may be another name of what is written.
+    // The buffer may alias the written one.
     let same = "kernel void k(global const uchar *in, global uint *out, uint n, uint step) {
         for (uint i = get_global_id(0); i < n; i += get_global_size(0)) atomic_inc(&out[in[i] * 4 + 1024]);
     }";

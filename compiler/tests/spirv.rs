@@ -9,7 +9,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use wgcl_compiler::interpret::{Argument, Memory, NdRange, ObjectId, Place, Program, Settings, Stage};
+use wgcl_compiler::interpret::{Argument, Memory, MemoryLocation, NdRange, ObjectId, Program, Settings, Stage};
 use wgcl_compiler::launch::{LaunchError, LaunchKey};
 use wgcl_compiler::pipe::PipeLayout;
 use wgcl_compiler::program::{BuildOptions, BuildResult};
@@ -61,7 +61,7 @@ fn run_with(
         memory.insert(name().expect("a name"), bytes, false);
     }
     let instance = program.instantiate(&mut memory, &mut name).expect("names");
-    let mut arguments = vec![Argument::Buffer(Some(Place { object, offset: 0 }))];
+    let mut arguments = vec![Argument::Buffer(Some(MemoryLocation { object, offset: 0 }))];
     arguments.extend(more.iter().cloned());
     let outcome = program.launch(&instance, kernel, &arguments, &NdRange::linear(items, items), &mut memory, &mut Vec::new());
     outcome.unwrap_or_else(|fault| panic!("{kernel}: {fault}"));
@@ -135,7 +135,7 @@ fn packets_go_through_a_pipe() {
     let layout = PipeLayout::new(4, 3).expect("a pipe");
     let mut bytes = layout.constants().to_vec();
     bytes.resize(usize::try_from(layout.size()).expect("small"), 0);
-    let pipe = Argument::Buffer(Some(Place { object: ObjectId::new(2).expect("a name"), offset: 0 }));
+    let pipe = Argument::Buffer(Some(MemoryLocation { object: ObjectId::new(2).expect("a name"), offset: 0 }));
     let found = run_with(&module("pipes"), &Specialisation::new(), "ring", (1, 7), &[pipe.clone(), pipe], vec![bytes]);
     assert_eq!(found, [3, 1, 2, 0, 20, 21, u32::MAX]);
 }

@@ -14,7 +14,7 @@ use naga::{
 };
 
 use super::EmitError;
-use super::uniform::{self, Failure, Level, Place, place};
+use super::uniform::{self, Failure, Level, StatementAddress, address_of};
 use crate::diag::Span as SourceSpan;
 
 /// Size in bytes of a broadcast value in work-group memory.
@@ -134,8 +134,8 @@ fn local_index(function: &mut Function, ty: Handle<Type>) -> Handle<Expression> 
 }
 
 /// Calls `with` for the statement at `wanted`, with its block and its index in the block.
-fn find<T>(block: &mut Block, wanted: Place, with: &mut impl FnMut(&mut Block, usize) -> T) -> Option<T> {
-    if let Some(index) = block.iter().position(|statement| place(statement) == wanted) {
+fn find<T>(block: &mut Block, wanted: StatementAddress, with: &mut impl FnMut(&mut Block, usize) -> T) -> Option<T> {
+    if let Some(index) = block.iter().position(|statement| address_of(statement) == wanted) {
         return Some(with(block, index));
     }
     block.iter_mut().find_map(|statement| match statement {

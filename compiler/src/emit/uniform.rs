@@ -39,14 +39,14 @@ pub(super) enum Level {
 }
 
 /// The address of a statement, in a function that does not change during the analysis.
-pub(super) type Place = usize;
+pub(super) type StatementAddress = usize;
 
 /// Uniformity with its cause.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taint {
     pub(super) level: Level,
     /// For control flow: the branch that caused it, and its source location.
-    pub(super) branch: Option<(Place, Span)>,
+    pub(super) branch: Option<(StatementAddress, Span)>,
 }
 
 const SAME: Taint = Taint { level: Level::Same, branch: None };
@@ -386,11 +386,11 @@ enum Root {
 
 /// Control flow within a branch.
 fn inside(control: Taint, selector: Taint, (statement, span): (&Statement, Span)) -> Taint {
-    if selector.level > control.level { Taint { level: selector.level, branch: Some((place(statement), span)) } } else { control }
+    if selector.level > control.level { Taint { level: selector.level, branch: Some((address_of(statement), span)) } } else { control }
 }
 
 /// The address of a statement.
-pub(super) fn place(statement: &Statement) -> Place {
+pub(super) fn address_of(statement: &Statement) -> StatementAddress {
     std::ptr::from_ref(statement).addr()
 }
 

@@ -12,7 +12,7 @@ use crate::pointer::global_pointer;
 
 /// A location in global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct MemoryLocation {
     pub object: ObjectId,
     pub offset: u64,
 }
@@ -22,11 +22,11 @@ pub enum Argument {
     /// The bytes of a value.
     Value(Vec<u8>),
     /// A buffer; `None` is the null pointer.
-    Buffer(Option<Place>),
+    Buffer(Option<MemoryLocation>),
     /// An image: the location of its first element, and the words of
     /// [`ImageDescriptor::words`](crate::image::ImageDescriptor::words). Its accesses must be
     /// [expanded](crate::specialise::expand_images). A sampler is a value.
-    Image(Place, [u32; WORDS as usize]),
+    Image(MemoryLocation, [u32; WORDS as usize]),
     /// Size of work-group memory in bytes.
     Local(u32),
 }

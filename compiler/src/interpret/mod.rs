@@ -41,7 +41,7 @@ mod number;
 mod tests;
 mod translate;
 
-pub use launch::{Argument, Dispatch, Instance, NdRange, Place};
+pub use launch::{Argument, Dispatch, Instance, MemoryLocation, NdRange};
 pub use memory::{Memory, ObjectId};
 
 use crate::diag::Span;

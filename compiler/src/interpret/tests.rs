@@ -1,6 +1,6 @@
 //! Runs small modules in text form.
 
-use super::{Argument, Fault, FaultKind, Memory, NdRange, ObjectId, Place, Program, Settings, Stage};
+use super::{Argument, Fault, FaultKind, Memory, MemoryLocation, NdRange, ObjectId, Program, Settings, Stage};
 use crate::ir::read::read_module;
 use crate::ir::verify::verify;
 use crate::target::Target;
@@ -19,7 +19,7 @@ fn run(text: &str, items: u32, words: &[u32], settings: Settings) -> Result<Vec<
     let object = name().expect("a name");
     memory.insert(object, words.iter().flat_map(|word| word.to_le_bytes()).collect(), false);
     let instance = program.instantiate(&mut memory, &mut name).expect("names");
-    let arguments = [Argument::Buffer(Some(Place { object, offset: 0 }))];
+    let arguments = [Argument::Buffer(Some(MemoryLocation { object, offset: 0 }))];
     program.launch(&instance, "k", &arguments, &NdRange::linear(items, items), &mut memory, &mut Vec::new())?;
     let bytes = memory.get(object).expect("the buffer");
     Ok(bytes.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect())

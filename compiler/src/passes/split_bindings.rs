@@ -26,18 +26,18 @@ use crate::ir::{BinOp, Function, Inst, KernelParam, Op, Region, Space, Type, Val
 use crate::launch::SplitBindings;
 
 pub const PASS: Pass = Pass::function("split_bindings", |function, cx| {
-    let pieces = &cx.key.binding.split;
-    let any = !pieces.params.is_empty();
+    let split = &cx.key.binding.split;
+    let any = !split.params.is_empty();
     if any {
-        run(function, pieces);
+        run(function, split);
     }
     Ok(any)
 });
 
 /// Expects the form that `resolve_pointers` produces. Adds the parameters of the additional bindings.
-pub fn run(function: &mut Function, pieces: &SplitBindings) {
+pub fn run(function: &mut Function, split: &SplitBindings) {
     let mut buffers = Vec::new();
-    for &(index, count) in &pieces.params {
+    for &(index, count) in &split.params {
         let Some(&first) = function.params.get(index as usize) else { continue };
         if let Some(KernelParam::Buffer { restrict, .. }) =
             function.kernel.as_mut().and_then(|kernel| kernel.params.get_mut(index as usize))
@@ -59,13 +59,13 @@ pub fn run(function: &mut Function, pieces: &SplitBindings) {
     });
     let constants = Constants::of(&function.body);
     let mut body = std::mem::take(&mut function.body);
-    Chooser { function, pieces, buffers, pointers, constants, known: FxHashMap::default() }.region(&mut body);
+    Chooser { function, split, buffers, pointers, constants, known: FxHashMap::default() }.region(&mut body);
     function.body = body;
 }
 
 struct Chooser<'a> {
     function: &'a mut Function,
-    pieces: &'a SplitBindings,
+    split: &'a SplitBindings,
     /// Per buffer: the parameters of its bindings.
     buffers: Vec<Vec<Value>>,
     /// Pointers into them: the buffer and the offset.
@@ -100,8 +100,8 @@ impl Chooser<'_> {
         let last = self.buffers[buffer].len() - 1;
         if let Some(bits) = self.constants.bits(offset) {
             // Offsets after the last binding are out of bounds.
-            let piece = ((bits & u64::from(u32::MAX)) / u64::from(self.pieces.step())).min(last as u64) as usize;
-            self.go_to(&mut inst.op, buffer, piece, offset, span, out);
+            let binding = ((bits & u64::from(u32::MAX)) / u64::from(self.split.step())).min(last as u64) as usize;
+            self.go_to(&mut inst.op, buffer, binding, offset, span, out);
             out.push(inst);
             return;
         }
@@ -114,14 +114,14 @@ impl Chooser<'_> {
                 selector
             }
         };
-        let cases = (0..last).map(|piece| (vec![piece as u64], self.case(&inst, buffer, piece, offset))).collect();
+        let cases = (0..last).map(|binding| (vec![binding as u64], self.case(&inst, buffer, binding, offset))).collect();
         let default = self.case(&inst, buffer, last, offset);
         out.push(Inst { op: Op::Switch { selector, cases, default }, results: inst.results, span });
     }
 
     /// The number of the binding for an access that starts at `offset`.
     fn selector(&mut self, offset: Value, span: Span, out: &mut Vec<Inst>) -> Value {
-        let SplitBindings { shift, overlap, .. } = *self.pieces;
+        let SplitBindings { shift, overlap, .. } = *self.split;
         let mut word = |op: Op, out: &mut Vec<Inst>| self.function.emit(out, span, Type::I32, op);
         let [shift, overlap] = [shift, overlap].map(|bits| word(Op::Const(crate::ir::Const::Bits(u64::from(bits))), out));
         let whole = word(Op::Bin(BinOp::LShr, offset, shift), out);
@@ -132,10 +132,10 @@ impl Chooser<'_> {
     }
 
     /// A region with the access to one binding.
-    fn case(&mut self, inst: &Inst, buffer: usize, piece: usize, offset: Value) -> Region {
+    fn case(&mut self, inst: &Inst, buffer: usize, binding: usize, offset: Value) -> Region {
         let mut insts = Vec::new();
         let mut op = inst.op.clone();
-        self.go_to(&mut op, buffer, piece, offset, inst.span, &mut insts);
+        self.go_to(&mut op, buffer, binding, offset, inst.span, &mut insts);
         let results: Vec<Value> = inst.results.iter().map(|&result| self.function.new_value(self.function.ty(result))).collect();
         insts.push(Inst { op, results: results.clone(), span: inst.span });
         insts.push(Inst::effect(Op::Yield(results), inst.span));
@@ -143,9 +143,9 @@ impl Chooser<'_> {
     }
 
     /// Makes an operation access a byte of a buffer through one of its bindings.
-    fn go_to(&mut self, op: &mut Op, buffer: usize, piece: usize, offset: Value, span: Span, out: &mut Vec<Inst>) {
-        let (Some(&base), Some(ptr), true) = (self.buffers[buffer].get(piece), pointer(op), piece > 0) else { return };
-        let begin = piece as u64 * u64::from(self.pieces.step());
+    fn go_to(&mut self, op: &mut Op, buffer: usize, binding: usize, offset: Value, span: Span, out: &mut Vec<Inst>) {
+        let (Some(&base), Some(ptr), true) = (self.buffers[buffer].get(binding), pointer(op), binding > 0) else { return };
+        let begin = binding as u64 * u64::from(self.split.step());
         let relative = match self.constants.bits(offset) {
             Some(bits) => self.function.emit_bits(out, span, Type::I32, bits.wrapping_sub(begin)),
             None => {
@@ -172,35 +172,32 @@ mod tests {
     use crate::launch::SplitBindings;
 
     /// Bindings of 4 KiB that overlap by 128 bytes.
-    fn pieces(count: u32) -> SplitBindings {
+    fn split(count: u32) -> SplitBindings {
         SplitBindings { params: vec![(0, count)], shift: 12, overlap: SplitBindings::WIDEST }
     }
 
     fn run(text: &str, count: u32) -> String {
         let mut module = read_module(text).expect("the text is IR");
-        super::run(&mut module.functions[0], &pieces(count));
+        super::run(&mut module.functions[0], &split(count));
         assert!(verify(&module).is_ok(), "{:?}\n{module}", verify(&module));
         module.to_string()
     }
 
     #[test]
-    fn every_byte_has_one_piece_that_holds_an_access_there() {
-        let pieces = pieces(31);
-        let (size, step) = (1_u32 << pieces.shift, pieces.step());
-        assert_eq!(
-            (pieces.count(1), pieces.count(4096), pieces.count(4097), pieces.count(4096 + 3968), pieces.count(8065)),
-            (1, 1, 2, 2, 3)
-        );
+    fn every_byte_has_one_binding_that_holds_an_access_there() {
+        let split = split(31);
+        let (size, step) = (1_u32 << split.shift, split.step());
+        assert_eq!((split.count(1), split.count(4096), split.count(4097), split.count(4096 + 3968), split.count(8065)), (1, 1, 2, 2, 3));
         for offset in 0..step * 31 {
-            let own = pieces.overlap * (offset >> pieces.shift) + pieces.overlap;
-            let piece = (offset + own) >> pieces.shift;
-            assert_eq!(piece, offset / step, "{offset}");
-            assert!(offset - piece * step + SplitBindings::WIDEST <= size);
+            let own = split.overlap * (offset >> split.shift) + split.overlap;
+            let binding = (offset + own) >> split.shift;
+            assert_eq!(binding, offset / step, "{offset}");
+            assert!(offset - binding * step + SplitBindings::WIDEST <= size);
         }
     }
 
     #[test]
-    fn accesses_choose_their_piece() {
+    fn accesses_choose_their_binding() {
         let text = r#"kernel @f0 "k" (%0: ptr.global buffer restrict, %1: ptr.global buffer, %2: i32 value) {
   %3: ptr.global = ptr_add %0, %2
   %4: i32 = load %3 align 4

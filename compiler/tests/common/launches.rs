@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-use wgcl_compiler::interpret::{Argument, Dispatch, Fault, Memory, NdRange, ObjectId, Place, Program, Settings, Stage};
+use wgcl_compiler::interpret::{Argument, Dispatch, Fault, Memory, MemoryLocation, NdRange, ObjectId, Program, Settings, Stage};
 use wgcl_compiler::ir::{Module, Scalar, Type};
 use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::target::Target;
@@ -151,7 +151,7 @@ pub fn run_whole(case: &Case, module: &Module, stage: Stage, undefined: u8) -> R
 fn argument(given: &Given, objects: &[ObjectId]) -> Argument {
     match given {
         Given::Buffer(None) => Argument::Buffer(None),
-        &Given::Buffer(Some((object, start))) => Argument::Buffer(Some(Place { object: objects[object], offset: start.into() })),
+        &Given::Buffer(Some((object, start))) => Argument::Buffer(Some(MemoryLocation { object: objects[object], offset: start.into() })),
         Given::Value(bytes) => Argument::Value(bytes.clone()),
         &Given::Local(bytes) => Argument::Local(bytes),
     }
@@ -198,7 +198,7 @@ fn bound(case: &Case, made: &Made, objects: &[ObjectId], common: Option<ObjectId
         }
         if let Some(position) = made.key.binding.merged.iter().position(|&folded| folded == index) {
             // The first is bound for all of them.
-            given = Argument::Buffer(common.filter(|_| position == 0).map(|object| Place { object, offset: 0 }));
+            given = Argument::Buffer(common.filter(|_| position == 0).map(|object| MemoryLocation { object, offset: 0 }));
         }
         arguments.push(given);
     }
@@ -214,7 +214,7 @@ fn bound(case: &Case, made: &Made, objects: &[ObjectId], common: Option<ObjectId
             Given::Buffer(Some((object, start))) => {
                 // What begins elsewhere is bound from the first byte on.
                 let start = if made.key.binding.started_args.contains(&param) { 0 } else { start };
-                Some(Place { object: objects[object], offset: offset + u64::from(start) })
+                Some(MemoryLocation { object: objects[object], offset: offset + u64::from(start) })
             }
             _ => None,
         };

@@ -1,4 +1,6 @@
-//! What the first lines of a test of passes say.
+//! The options in the first lines of a pass test.
+//!
+//! Example: `; pass: coarsen simplify key.coarsen=16 alone`.
 
 use wgcl_compiler::ir::Function;
 use wgcl_compiler::launch::{LaunchKey, SplitBindings};
@@ -7,30 +9,30 @@ use wgcl_compiler::target::{Inlining, Target};
 /// A launch of every kernel.
 pub struct Run {
     pub global: [u32; 3],
-    /// Of each buffer.
+    /// Size in bytes of each buffer.
     pub bytes: u32,
-    /// Of the parameters that are values, in their order.
+    /// Values of the value parameters, in order.
     pub values: Vec<u64>,
-    /// What the words in buffers are less than; any where it is 0.
+    /// An upper bound for the words in buffers; 0 for no bound.
     pub below: u32,
 }
 
-/// Which passes run, for which launch and device.
+/// The passes, and the launch and device that they run for.
 pub struct Options {
     pub passes: Vec<String>,
     /// Whether each kernel of the file is a module of its own.
     pub alone: bool,
-    /// Whether only what kernels leave is compared, and no text.
+    /// Whether only the results of kernels are compared, not the text.
     pub unprinted: bool,
     pub target: Target,
     local: [u32; 3],
-    /// Names and values of what is different in the key.
+    /// Names and values of changed key fields.
     key: Vec<(String, String)>,
     pub run: Option<Run>,
 }
 
 impl Options {
-    /// Reads them from the beginning of a file.
+    /// Parses the first lines of a file.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut lines = text.lines();
         let list = lines.next().and_then(|line| line.strip_prefix("; pass:")).ok_or("the first line names no passes")?;
@@ -50,11 +52,11 @@ impl Options {
                 None if word == "unprinted" => options.unprinted = true,
                 None if word == "called" => called = true,
                 None => options.passes.push(word.to_owned()),
-                Some(("target", name)) => options.target = Target::profile(name).ok_or_else(|| format!("no profile is called `{name}`"))?,
+                Some(("target", name)) => options.target = Target::profile(name).ok_or_else(|| format!("there is no profile `{name}`"))?,
                 Some(("local", size)) => options.local = sizes(size)?,
                 Some(("lanes", count)) => lanes = Some(number(count)?),
                 Some((name, value)) => {
-                    let name = name.strip_prefix("key.").ok_or_else(|| format!("no option is called `{name}`"))?;
+                    let name = name.strip_prefix("key.").ok_or_else(|| format!("there is no option `{name}`"))?;
                     options.key.push((name.to_owned(), value.to_owned()));
                 }
             }
@@ -83,7 +85,7 @@ impl Options {
                 "started" => key.binding.started_args = list(value)?.into(),
                 "merged" => key.binding.merged = list(value)?.into(),
                 "split" => key.binding.split = pieces(value)?,
-                name => return Err(format!("no option is called `key.{name}`")),
+                name => return Err(format!("there is no option `key.{name}`")),
             }
         }
         Ok(key)
@@ -104,11 +106,12 @@ fn read_run(text: &str) -> Result<Run, String> {
     Ok(run)
 }
 
-/// `0:3,1:2/9`: parameters and how many pieces each has, and the bytes of a piece as a power of two.
+/// Parses `0:3,1:2/9`: parameters with their number of bindings, and the size of a binding in bytes as a power of
+/// two.
 fn pieces(text: &str) -> Result<SplitBindings, String> {
-    let (params, shift) = text.split_once('/').ok_or("pieces have a size")?;
+    let (params, shift) = text.split_once('/').ok_or("expected `PARAM:COUNT,.../LOG2_SIZE`")?;
     let param = |text: &str| {
-        let (param, count) = text.split_once(':').ok_or_else(|| format!("no number of pieces in `{text}`"))?;
+        let (param, count) = text.split_once(':').ok_or_else(|| format!("expected `PARAM:COUNT`, found `{text}`"))?;
         Ok((number(param)?, number(count)?))
     };
     let params = params.split(',').map(param).collect::<Result<_, String>>()?;
@@ -116,14 +119,14 @@ fn pieces(text: &str) -> Result<SplitBindings, String> {
 }
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("`{text}` is no number"))
+    text.parse().map_err(|_| format!("`{text}` is not a number"))
 }
 
 fn list<T: std::str::FromStr>(text: &str) -> Result<Vec<T>, String> {
     text.split(',').map(number).collect()
 }
 
-/// `8x4`: 1 in dimensions that are not named.
+/// Parses `8x4`: missing dimensions are 1.
 fn sizes(text: &str) -> Result<[u32; 3], String> {
     let named: Vec<u32> = text.split('x').map(number).collect::<Result<_, _>>()?;
     Ok(std::array::from_fn(|d| named.get(d).copied().unwrap_or(1)))

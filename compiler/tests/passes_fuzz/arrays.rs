@@ -1,12 +1,14 @@
-//! Makes random programs in OpenCL C about private arrays and the positions in them that loops and conditions carry on: swaps, rotations, sliding windows, rings, buffers
-//! that are drawn from, copies of arrays in structures. Every index is in range and every loop ends.
+//! Generates random OpenCL C programs with private arrays, and positions in them that loops and conditions carry:
+//! swaps, rotations, sliding windows, rings, buffers with consecutive reads, copies of arrays in structures. Every
+//! index is in range and every loop ends.
 //!
-//! What they do is spread over loops of 2 to 70 turns, with bounds that are constant or not, so that a compiler may write some of them out and must keep others.
+//! The work is in loops with 2 to 70 iterations, with constant or run-time bounds. A compiler may unroll some of them
+//! and must keep others.
 
 use crate::lines::Lines;
 use crate::random::Random;
 
-/// Types of elements, and which of their parts are integers, as suffixes of the element.
+/// Element types, and their integer parts as suffixes of the element.
 const ELEMENTS: [(&str, &[&str]); 8] = [
     ("uint", &[""]),
     ("int", &[""]),
@@ -18,8 +20,8 @@ const ELEMENTS: [(&str, &[&str]); 8] = [
     ("Part", &[".a", ".b", ".d", ".c[0]", ".c[2]"]),
 ];
 
-/// Turns that all loops of a program may do together: an interpreter has to do them as well.
-const TURNS: usize = 1500;
+/// Limit for the iterations of all loops of a program, because the interpreter executes them.
+const MAX_ITERATIONS: usize = 1500;
 
 /// An array of the program.
 #[derive(Clone)]
@@ -27,11 +29,11 @@ struct Array {
     name: String,
     ty: usize,
     length: usize,
-    /// The position in it that is carried along.
+    /// The carried position in it.
     at: String,
 }
 
-/// A counter of an open loop, and the number that it stays below.
+/// A counter of an open loop, and its bound (exclusive).
 struct Counter {
     name: String,
     below: usize,
@@ -43,16 +45,17 @@ struct Writer {
     indent: usize,
     arrays: Vec<Array>,
     counters: Vec<Counter>,
-    /// Counters made so far.
+    /// Number of counters up to here.
     made: usize,
-    /// Turns that the loops around do together, and those of all loops so far.
+    /// Iterations of the enclosing loops together, and of all loops up to here.
     around: usize,
-    turns: usize,
-    /// Calls of `draw` that may still be made: each becomes code of its own.
+    iterations: usize,
+    /// Remaining calls of `draw`: each is inlined.
     draws: usize,
 }
 
-/// A program with a kernel `k(global int *a, global int *b, int x, int y)`, which keeps to 32 words of each buffer for every work-item.
+/// A program with a kernel `k(global int *a, global int *b, int x, int y)`, which accesses 32 words of each buffer
+/// per work-item.
 pub fn program(seed: u64) -> String {
     let mut w = Writer {
         random: Random::new(seed ^ 0x00a2_2a75),
@@ -62,7 +65,7 @@ pub fn program(seed: u64) -> String {
         counters: Vec::new(),
         made: 0,
         around: 1,
-        turns: 0,
+        iterations: 0,
         draws: 3,
     };
     w.line("typedef struct { uint a; ushort b; uint c[3]; uchar d; } Part;");
@@ -101,7 +104,7 @@ impl Lines for Writer {
 }
 
 impl Writer {
-    /// A buffer from which `draw` takes one number after the other and which it fills when it is empty; its length.
+    /// A buffer that `draw` reads consecutively and refills when it is empty; returns its length.
     fn draw(&mut self) -> usize {
         let length = [2, 3, 4, 8, 16, 40][self.random.below(6)];
         self.line(&format!(
@@ -163,7 +166,7 @@ impl Writer {
         self.arrays[self.random.below(self.arrays.len())].clone()
     }
 
-    /// An array, and a place in it that an integer can be assigned to: index and part.
+    /// An array, and a location in it that an integer can be assigned to: index and part.
     fn place(&mut self) -> (Array, String, &'static str) {
         let array = self.array();
         let index = self.index(&array);
@@ -172,7 +175,7 @@ impl Writer {
         (array, index, part)
     }
 
-    /// An index into an array: mostly a counter or the position, as they are or with a constant.
+    /// An index into an array: mostly a counter or the position, optionally with a constant.
     fn index(&mut self, array: &Array) -> String {
         let fitting: Vec<(String, usize)> = self
             .counters
@@ -181,8 +184,8 @@ impl Writer {
             .map(|counter| (counter.name.clone(), array.length - counter.below))
             .collect();
         if !fitting.is_empty() && self.random.below(4) > 0 {
-            let (name, room) = &fitting[self.random.below(fitting.len())];
-            let more = self.random.below(room.min(&3) + 1);
+            let (name, free) = &fitting[self.random.below(fitting.len())];
+            let more = self.random.below(free.min(&3) + 1);
             return match self.random.below(8) {
                 0 => format!("{} - {name}", array.length - 1),
                 _ if more == 0 => name.clone(),
@@ -197,7 +200,7 @@ impl Writer {
         }
     }
 
-    /// A `uint`.
+    /// An expression of type `uint`.
     fn value(&mut self, depth: usize) -> String {
         if depth > 2 {
             return self.pick(&["t0", "t1", "t2", "(uint)x", "(uint)own", "sum", "7u"]).to_owned();
@@ -212,9 +215,9 @@ impl Writer {
                 let (array, index, part) = self.place();
                 format!("({})", self.read(&array, &index, part))
             }
-            6 if self.draws > 0 && self.turns + self.around * 8 < TURNS => {
+            6 if self.draws > 0 && self.iterations + self.around * 8 < MAX_ITERATIONS => {
                 self.draws -= 1;
-                self.turns += self.around * 8;
+                self.iterations += self.around * 8;
                 "draw(&s)".to_owned()
             }
             _ => {
@@ -236,7 +239,7 @@ impl Writer {
         }
     }
 
-    /// The position in an array goes on, and stays in it.
+    /// Advances the position in an array within its bounds.
     fn step(&mut self) {
         let Array { at, length, .. } = self.array();
         let (step, last) = (1 + self.random.below(3), length - 1);
@@ -333,14 +336,14 @@ impl Writer {
         }
     }
 
-    /// Two arrays in structures, of which one becomes the other.
+    /// Copies one structure with an array to another one.
     fn copied(&mut self) {
         let array = self.array();
         let (name, element, length) = (&array.name, ELEMENTS[array.ty].0, array.length);
-        if self.turns + self.around * 2 * length > TURNS {
+        if self.iterations + self.around * 2 * length > MAX_ITERATIONS {
             return self.step();
         }
-        self.turns += self.around * 2 * length;
+        self.iterations += self.around * 2 * length;
         self.line("{");
         self.line(&format!("struct {{ {element} v[{length}]; }} from, to;"));
         self.line(&format!("for (int i = 0; i < {length}; i++) from.v[i] = {name}[i];"));
@@ -350,38 +353,40 @@ impl Writer {
         self.close();
     }
 
-    /// A loop of a fixed number of turns at most.
+    /// A loop with a bounded number of iterations.
     fn counted(&mut self) {
         let length = self.array().length;
-        let turns = match self.random.below(6) {
+        let iterations = match self.random.below(6) {
             0 => length,
             1..=3 => (length - 1).max(1),
             4 => (length / 2).max(1),
             _ => 2 + self.random.below(69),
         };
-        if self.turns + self.around * turns > TURNS {
+        if self.iterations + self.around * iterations > MAX_ITERATIONS {
             return self.step();
         }
-        self.turns += self.around * turns;
+        self.iterations += self.around * iterations;
         let name = format!("n{}", self.made);
         self.made += 1;
         let ty = self.pick(&["int", "uint", "int", "long", "uchar"]);
         let for_loop = "}".to_owned();
         let (first, then, end) = match self.random.below(6) {
-            0 => (format!("for ({ty} {name} = {turns}; {name}-- > 0;) {{"), String::new(), for_loop),
-            // No compiler knows the kernel's last argument.
-            1 => (format!("for ({ty} {name} = 0; {name} < (y & 1) + {}; {name}++) {{", turns - 1), String::new(), for_loop),
-            2 => (format!("{ty} {name}a = 0, {name}; do {{"), format!("{name} = {name}a++;"), format!("}} while ({name}a < {turns});")),
-            3 => (format!("{ty} {name} = 0; do {{"), String::new(), format!("}} while (++{name} < {turns});")),
-            _ => (format!("for ({ty} {name} = 0; {name} < {turns}; {name}++) {{"), String::new(), for_loop),
+            0 => (format!("for ({ty} {name} = {iterations}; {name}-- > 0;) {{"), String::new(), for_loop),
+            // The kernel's last argument is unknown to compilers.
+            1 => (format!("for ({ty} {name} = 0; {name} < (y & 1) + {}; {name}++) {{", iterations - 1), String::new(), for_loop),
+            2 => {
+                (format!("{ty} {name}a = 0, {name}; do {{"), format!("{name} = {name}a++;"), format!("}} while ({name}a < {iterations});"))
+            }
+            3 => (format!("{ty} {name} = 0; do {{"), String::new(), format!("}} while (++{name} < {iterations});")),
+            _ => (format!("for ({ty} {name} = 0; {name} < {iterations}; {name}++) {{"), String::new(), for_loop),
         };
         self.line(&first);
         if !then.is_empty() {
             self.line(&then);
         }
         let outer = self.around;
-        self.around *= turns;
-        self.counters.push(Counter { name: name.clone(), below: turns });
+        self.around *= iterations;
+        self.counters.push(Counter { name: name.clone(), below: iterations });
         for _ in 0..2 + self.random.below(3) {
             self.statement();
         }

@@ -1,4 +1,4 @@
-//! Random launches: sizes, arguments, and what a driver tells the compiler of them in the launch key, for the devices that there are profiles of.
+//! Random launches: sizes, arguments, and the driver's launch key, for the devices with profiles.
 
 use crate::launches::{Case, Given, bytes_of};
 use crate::random::Random;
@@ -9,24 +9,24 @@ use wgcl_compiler::passes;
 use wgcl_compiler::target::Target;
 use wgcl_compiler::target::profiles::PROFILES;
 
-/// What a program needs of its launch.
+/// The requirements of a program for its launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Wants {
-    /// Bytes of every buffer for each of the numbers from 0 to the last that work-items have (see [`Case::span`]).
+    /// Size in bytes of every buffer per work-item number from 0 to the last one (see [`Case::span`]).
     pub stride: u32,
-    /// Whether it knows one dimension only.
+    /// Whether it only supports one dimension.
     pub linear: bool,
-    /// Whether work-items keep to their own parts of buffers even where these are the same.
+    /// Whether work-items access disjoint parts of buffers even if the buffers are the same.
     pub may_alias: bool,
-    /// The first value is up to so many times the span. The second one is the span.
+    /// The first value is at most this multiple of the span. The second one is the span.
     pub times: u32,
-    /// Bytes of each local argument.
+    /// Size in bytes of each local argument.
     pub local: u32,
-    /// Most work-items of a group.
+    /// Limit for the work-items of a group.
     pub items: u32,
     /// The index of a pointer that may be null.
     pub nullable: Option<u32>,
-    /// The device that it is made for, mostly.
+    /// The device that it is usually compiled for.
     pub device: Option<&'static str>,
 }
 
@@ -36,7 +36,8 @@ impl Default for Wants {
     }
 }
 
-/// A device by the number of its profile. Subgroups may be smaller than the device's, so that small groups have several.
+/// The device with this profile number. Subgroups may be smaller than the device's, so that small groups have
+/// several.
 fn target(number: usize, random: &mut Random) -> (&'static str, Target) {
     let (name, profile) = PROFILES[number % PROFILES.len()];
     let target = profile();
@@ -49,7 +50,6 @@ fn has_doubles(module: &Module) -> bool {
     module.functions.iter().any(|function| function.values.iter().any(|value| value.ty.scalar() == Some(Scalar::F64)))
 }
 
-/// Work-items of groups.
 const LOCAL_SIZES: [[u32; 3]; 16] = [
     [4, 1, 1],
     [8, 1, 1],
@@ -78,7 +78,7 @@ impl Case {
         let wanted = PROFILES.iter().position(|(name, _)| Some(*name) == wants.device);
         let (mut profile, mut target) = target(wanted.filter(|_| random.below(4) > 0).unwrap_or(any), &mut random);
         if !target.language.fp64 && has_doubles(module) {
-            // A build for that device would have refused it.
+            // A build for that device would have rejected it.
             let lanes = target.language.subgroup_size;
             (profile, target) = ("full", Target::full().changed(|target| target.language.subgroup_size = lanes));
         }
@@ -173,17 +173,17 @@ impl Case {
         }
     }
 
-    /// Folds some of the buffers into one.
+    /// Merges some of the buffers into one.
     fn fold(&mut self, buffers: &[u32], random: &mut Random) {
         let first = random.below(buffers.len() - 1);
         self.key.binding.merged = buffers[first..].to_vec().into();
         self.merged_offsets = vec![0; self.args.len()];
         for &index in self.key.binding.merged.iter() {
             if let Given::Buffer(Some((object, start))) = self.args[index as usize] {
-                // Pieces start at the same byte of so many as in their own memory.
+                // Merged arguments keep their position modulo the alignment.
                 self.merged_offsets[index as usize] = self.common;
                 self.common = (self.common + self.memory[object].len() as u32 - start).next_multiple_of(256);
-                // What is folded points to its first byte.
+                // Merged arguments point to their first byte.
                 self.args[index as usize] = Given::Buffer(Some((object, 0)));
                 self.memory[object].drain(..start as usize);
             }
@@ -191,7 +191,7 @@ impl Case {
         self.key.binding.started_args.retain(|index| !self.key.binding.merged.contains(index));
     }
 
-    /// Binds some of the buffers in pieces.
+    /// Splits some of the buffers across bindings.
     fn divide(&mut self, buffers: &[u32], random: &mut Random) {
         let least = buffers.iter().map(|&index| self.bound(index)).min().unwrap_or(0);
         let shift = (least / 2).max(512).ilog2() + random.below(2) as u32;
@@ -207,7 +207,7 @@ impl Case {
         }
     }
 
-    /// Bytes that are bound for a buffer.
+    /// Number of bytes that are bound for a buffer.
     fn bound(&self, index: u32) -> u32 {
         match self.args[index as usize] {
             Given::Buffer(Some((object, _))) => self.memory[object].len() as u32,

@@ -1,4 +1,5 @@
-//! Makes random programs in memory form, as the front end would: variables, nested control flow, pointers, helper functions.
+//! Generates random programs in memory form, like the front end: variables, nested control flow, pointers, helper
+//! functions.
 
 use crate::case::Wants;
 use crate::random::Random;
@@ -8,10 +9,10 @@ use wgcl_compiler::ir::{
     WorkItem,
 };
 
-/// What the programs want: parts of 256 bytes of each buffer.
+/// The requirements of the programs: 256 bytes of each buffer per work-item.
 pub const WANTS: Wants = Wants { stride: 256, linear: false, may_alias: true, times: 1, local: 0, items: 16, nullable: None, device: None };
 
-/// A program with a kernel of two buffers and two `i32`s, and two helpers.
+/// A program with a kernel with two buffers and two `i32`s, and two helpers.
 pub fn module(seed: u64) -> Module {
     let mut random = Random::new(seed);
     let init = (0..64).map(|_| (random.next() & 0xff) as u8).collect();
@@ -56,9 +57,9 @@ struct Writer<'a> {
     bytes: Var,
     pointer: Var,
     pointers: Var,
-    /// Buffers, of which a kernel uses a part of its own.
+    /// Buffers; a kernel accesses its own part of each.
     buffers: Vec<Value>,
-    /// How many of the helpers may be called.
+    /// Number of helpers that may be called.
     callable: usize,
     budget: usize,
     loops: usize,
@@ -121,7 +122,7 @@ impl<'a> Writer<'a> {
         self.effect(Op::Store { ptr, value, align: 4, volatile: false });
     }
 
-    /// An address `4 * (index mod count)` bytes behind another.
+    /// An address `4 * (index mod count)` bytes after another one.
     fn element(&mut self, base: Value, count: u64, size: u64) -> Value {
         let index = if self.random.below(3) == 0 {
             self.int_value(0)
@@ -300,7 +301,7 @@ impl<'a> Writer<'a> {
         Region { insts: std::mem::replace(&mut self.out, saved) }
     }
 
-    /// Whether the list ended in a jump.
+    /// Returns whether the list ended in a jump.
     fn statements(&mut self, in_loop: bool) -> bool {
         for _ in 0..1 + self.random.below(4) {
             if self.budget == 0 {
@@ -422,7 +423,7 @@ impl<'a> Writer<'a> {
         false
     }
 
-    /// A pointer that is sure to have 128 bytes behind it: some parameter, or parameter and 16 bytes.
+    /// A pointer followed by at least 128 bytes: some parameter, or a parameter plus 16 bytes.
     fn buffer_root(&mut self, _value: Value) -> Value {
         let buffers = self.buffers.clone();
         let base = buffers[self.random.below(buffers.len())];
@@ -441,16 +442,16 @@ impl<'a> Writer<'a> {
         let address = self.address(counter);
         let zero = self.emit(ty, Op::Const(Const::Bits(0)));
         self.store(address, zero);
-        let turns = 1 + self.random.below(5) as u64;
+        let iterations = 1 + self.random.below(5) as u64;
         let saved = std::mem::take(&mut self.out);
         let address = self.address(counter);
         let value = self.load(address, ty);
-        let limit = self.emit(ty, Op::Const(Const::Bits(turns)));
+        let limit = self.emit(ty, Op::Const(Const::Bits(iterations)));
         let cond = self.emit(Type::BOOL, Op::Cmp(if long { CmpOp::ULt } else { CmpOp::SLt }, value, limit));
         let then = Region { insts: vec![Inst { op: Op::Yield(Vec::new()), results: Vec::new(), span: Span::NONE }] };
         let els = Region { insts: vec![Inst { op: Op::Break(Vec::new()), results: Vec::new(), span: Span::NONE }] };
         self.effect(Op::If { cond, then, els });
-        // The counter goes on first, so that a `continue` anywhere ends.
+        // The counter is incremented first, so that a loop with any `continue` ends.
         let one = self.emit(ty, Op::Const(Const::Bits(1)));
         let next = self.emit(ty, Op::Bin(BinOp::Add, value, one));
         self.store(address, next);
@@ -470,7 +471,7 @@ impl<'a> Writer<'a> {
         self.loops -= 1;
     }
 
-    /// `if (n == 0) x = ...; else { use x; x = ...; }` of a variable that nothing else names.
+    /// `if (n == 0) x = ...; else { use x; x = ...; }` for a variable without other uses.
     fn kept_in_branch(&mut self, counter: Value, ty: Type) {
         let var = self.function.new_var("x", 4, 4);
         let zero = self.emit(ty, Op::Const(Const::Bits(0)));
@@ -497,7 +498,7 @@ impl<'a> Writer<'a> {
     fn call(&mut self) {
         let value = self.int_value(1);
         let base = self.buffer_root(value);
-        // `first` may call `second`, the kernel both.
+        // `first` may call `second`, and the kernel may call both.
         let callee = if self.callable == 2 && self.random.below(2) == 0 { 1 } else { 2 };
         let mut args = vec![base, value];
         if callee == 1 {
@@ -509,7 +510,7 @@ impl<'a> Writer<'a> {
         self.store(address, result);
     }
 
-    /// Lets a work-item of a kernel keep to its own part of each buffer.
+    /// Restricts each work-item of a kernel to its own part of each buffer.
     fn own_parts(&mut self) {
         let mut number = self.emit(Type::I32, Op::WorkItem(WorkItem::GlobalId(2)));
         for dimension in [1, 0] {
@@ -529,7 +530,7 @@ impl<'a> Writer<'a> {
         if self.function.kernel.is_some() {
             self.own_parts();
         }
-        // Every variable has a value from the beginning.
+        // Every variable is initialised.
         for var in self.ints.clone() {
             let bits = self.random.next();
             let value = self.int(bits);
@@ -567,7 +568,7 @@ impl<'a> Writer<'a> {
         if !ended {
             let value = if self.function.returns.is_empty() { Vec::new() } else { vec![self.int_value(0)] };
             if self.function.kernel.is_some() {
-                // What the variables hold becomes visible.
+                // Stores the variables, so that their values are compared.
                 for (index, var) in (0..).zip(self.ints.clone().into_iter().chain(self.longs.clone())) {
                     let ty = if index < 4 { Type::I32 } else { Type::I64 };
                     let address = self.address(var);

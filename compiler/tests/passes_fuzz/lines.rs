@@ -1,14 +1,14 @@
-//! The lines of a program in OpenCL C, indented by their brackets.
+//! The lines of an OpenCL C program, indented by brackets.
 
 use crate::random::Random;
 use std::fmt::Write;
 
-/// What writes lines.
+/// A generator of lines.
 pub trait Lines {
-    /// What is drawn from, the text so far, and how deep it is indented.
+    /// The random numbers, the text up to here, and the indentation.
     fn page(&mut self) -> (&mut Random, &mut String, &mut usize);
 
-    /// One line; what ends in an open bracket indents those that follow.
+    /// Appends one line; an open bracket at its end indents the following lines.
     fn line(&mut self, line: &str) {
         let (_, text, indent) = self.page();
         let _ = writeln!(text, "{:1$}{line}", "", *indent * 4);

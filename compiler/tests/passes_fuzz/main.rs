@@ -1,5 +1,6 @@
-//! Random programs do the same before and after the passes: programs made as IR, programs in OpenCL C, and kernels of the shapes that passes look for, each for a
-//! random launch on a device of one of the profiles.
+//! Tests that random programs give the same results before and after the passes: programs in IR, programs in OpenCL
+//! C, and kernels with the patterns that passes look for. Each has a random launch on a device of one of the
+//! profiles.
 
 mod arrays;
 mod case;
@@ -26,16 +27,17 @@ use wgcl_compiler::passes;
 use wgcl_compiler::program::{BuildOptions, CStd, Source};
 use wgcl_compiler::target::Target;
 
-/// What the programs of [`source`] and [`arrays`] want: parts of 128 bytes of each buffer, groups of 16 work-items at most.
+/// The requirements of the programs of [`source`] and [`arrays`]: 128 bytes of each buffer per work-item, groups of
+/// at most 16 work-items.
 const SOURCE_WANTS: Wants =
     Wants { stride: 128, linear: false, may_alias: true, times: 1, local: 0, items: 16, nullable: None, device: None };
 
-/// A program and what it wants of its launch.
+/// A program and the requirements for its launch.
 struct Program {
     module: Module,
     wants: Wants,
     seed: u64,
-    /// Whether it is random IR: it may take too long, and is shown if it fails.
+    /// Whether it is random IR: it may exceed the limit for loop iterations, and is printed if it fails.
     is_ir: bool,
 }
 
@@ -53,7 +55,8 @@ impl Program {
         Err(format!("seed {}, {what}: {message}\n{module}", self.seed))
     }
 
-    /// Runs it as it is, after `build`, and as it is made for a launch. Whether it ran to its end at first. With `explain` a difference is traced to a pass.
+    /// Runs it unchanged, after `build`, and specialised. Returns whether the unchanged program ended. With
+    /// `explain`, a difference is traced to a pass.
     fn check(&self, changes: &mut Changes, explain: bool) -> Result<bool, String> {
         if let Err(errors) = verify(&self.module) {
             return self.fail("the program", errors.iter().map(|error| format!("{error}\n")).collect::<String>());
@@ -77,7 +80,7 @@ impl Program {
         }
         self.check_native(&built, &case, &expected, changes, explain)?;
         let made = match pipeline::parts(&built, &case, changes) {
-            // Kernels that keep pointers cannot be folded.
+            // Kernels that keep pointers cannot use merged bindings.
             Err(LaunchError::Unsupported { what, .. }) if what.contains("more pointer arguments") => return Ok(true),
             Err(error) => return self.fail("launch", format!("{error}\n{}", case.describe())),
             Ok(made) => made,
@@ -89,7 +92,8 @@ impl Program {
         Ok(true)
     }
 
-    /// Runs every third as it is made for machine code, which is made anew for the last groups where these are smaller.
+    /// Also runs every third program prepared for machine code. The last groups have a module of their own if they
+    /// are smaller.
     fn check_native(&self, built: &Module, case: &Case, expected: &[Vec<u8>], changes: &mut Changes, explain: bool) -> Result<(), String> {
         let are_full = case.range.global_size.iter().zip(case.range.local_size).all(|(global, local)| global.is_multiple_of(local));
         if !are_full || !self.seed.is_multiple_of(3) {
@@ -106,14 +110,14 @@ impl Program {
         Ok(())
     }
 
-    /// Why an outcome is not the expected one, if it is not.
+    /// The difference between a result and the expected one, if there is one.
     fn compare(&self, case: &Case, expected: &[Vec<u8>], run: impl Fn(u8) -> Result<Vec<Vec<u8>>, Fault>) -> Result<(), String> {
         let result = outcome(case, run)?;
         if result == expected { Ok(()) } else { Err(difference(case, expected, &result)) }
     }
 }
 
-/// A source as the front end lowers it.
+/// A source after lowering.
 fn lowered(text: &str) -> Result<Module, String> {
     let (target, options) = (Target::full(), BuildOptions { std: CStd::Cl30, no_warnings: true, ..BuildOptions::default() });
     let source = Source { text: text.to_owned(), ..Source::default() };
@@ -127,7 +131,7 @@ fn check_text(text: &str, wants: Wants, seed: u64, changes: &mut Changes, explai
     program.check(changes, explain).map_err(|error| format!("{error}\n{text}"))
 }
 
-/// Takes lines out of a source as long as it fails in the same stage.
+/// Removes lines of a source as long as it fails in the same stage.
 fn smaller(text: &str, wants: Wants, seed: u64) -> String {
     let stage = |text: &str| {
         let error = check_text(text, wants, seed, &mut Changes::new(), false).err()?;
@@ -152,8 +156,8 @@ fn from_env(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// Checks programs of many seeds; `WGCL_FUZZ_SEED` and `WGCL_FUZZ_COUNT` say which. All must be right, `finished` of a hundred must run to their end, and each of the
-/// passes must have changed some of them.
+/// Checks programs with many seeds (`WGCL_FUZZ_SEED` and `WGCL_FUZZ_COUNT`). All must be correct, `finished` of a
+/// hundred must end, and each of the passes must have changed some of them.
 fn check_many(count: u64, finished: u64, passes: &[&'static str], check: impl Fn(u64, &mut Changes, bool) -> Result<bool, String>) {
     let first = from_env("WGCL_FUZZ_SEED").unwrap_or(1);
     let (count, is_short) = from_env("WGCL_FUZZ_COUNT").map_or((count, false), |asked| (asked, asked < count));
@@ -164,8 +168,8 @@ fn check_many(count: u64, finished: u64, passes: &[&'static str], check: impl Fn
             Err(message) => failures.push((message.len(), seed)),
         }
     }
-    println!("{ran} of {count} programs ran to their end; of so many made for a launch each pass changed something: {changes:?}");
-    // The shortest is the easiest to understand.
+    println!("{ran} of {count} programs ran to their end; modules changed by each pass in specialisations: {changes:?}");
+    // The shortest one is the easiest to understand.
     let explained = failures.iter().min().and_then(|&(_, seed)| check(seed, &mut Changes::new(), true).err()).unwrap_or_default();
     let first = failures.first().map(|(_, seed)| *seed);
     assert!(failures.is_empty(), "{} of {count} programs fail, the first is {first:?}; {explained}", failures.len());
@@ -180,7 +184,7 @@ fn check_many(count: u64, finished: u64, passes: &[&'static str], check: impl Fn
 const PASSES_OF_ALL: [&str; 7] =
     ["infer_alignment", "renumber", "extra_buffers", "legalize", "shrink_int64", "split_bindings", "resolve_pointers"];
 
-/// How many programs a pass must have changed for a run to say anything of it.
+/// Number of programs that a pass must have changed for a meaningful run.
 const LEAST: u64 = 10;
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the compiler makes of a program for a launch: which passes change anything, and which one goes wrong.
+//! Specialises a program for a launch: counts the passes that change it, and finds the pass that breaks it.
 
 use crate::launches::{Case, Made, outcome, run_parts, run_whole};
 use std::collections::BTreeMap;
@@ -10,17 +10,17 @@ use wgcl_compiler::passes::{self, AfterPass, Watch};
 use wgcl_compiler::specialise::{self, launched};
 use wgcl_compiler::target::{Inlining, Target};
 
-/// How many modules each pass has changed.
+/// Number of modules that each pass has changed.
 pub type Changes = BTreeMap<&'static str, u64>;
 
-/// What of a module a pass may change.
+/// The parts of a module that a pass may change.
 type Look = Vec<(usize, usize, Region)>;
 
 fn look(module: &Module) -> Look {
     module.functions.iter().map(|function| (function.params.len(), function.vars.len(), function.body.clone())).collect()
 }
 
-/// Makes a built module for a launch, and counts the passes that have changed it.
+/// Specialises a built module, and counts the passes that have changed it.
 fn counted<T>(module: &Module, changes: &mut Changes, make: impl FnOnce(&Watch<'_>) -> Result<T, LaunchError>) -> Result<T, LaunchError> {
     let seen = Mutex::new((look(module), Changes::new()));
     let watch = |left: &AfterPass<'_>| {
@@ -38,18 +38,18 @@ fn counted<T>(module: &Module, changes: &mut Changes, make: impl FnOnce(&Watch<'
     Ok(made)
 }
 
-/// The form of a kernel that machine code is made of.
+/// A kernel in the form that machine code is generated from.
 fn prepared(module: &Module, case: &Case, watch: &Watch<'_>) -> Result<Module, LaunchError> {
     let key = neutral(&case.key).changed(|key| key.binding.coarsen = 1);
     specialise::prepared(module, &case.kernel, &key, &case.target, false, Some(watch))
 }
 
-/// What machine code would be made of for a launch.
+/// The modules that machine code would be generated from for a launch.
 pub fn native(module: &Module, case: &Case, changes: &mut Changes) -> Result<Module, LaunchError> {
     counted(module, changes, |watch| prepared(module, case, watch))
 }
 
-/// The key of a launch for whom kernels are as they are.
+/// The key of a launch without merged or split bindings.
 fn neutral(key: &LaunchKey) -> LaunchKey {
     key.clone().changed(|key| {
         key.binding.merged.clear();
@@ -77,12 +77,13 @@ pub fn parts(module: &Module, case: &Case, changes: &mut Changes) -> Result<Vec<
         if found == count {
             return Ok(made);
         }
-        // As a driver does: the key says how many it may be, and how the groups are laid out for as many as it was.
+        // Like a driver: the key has the limit for the number of work-items per invocation, and the groups are laid
+        // out for the actual number.
         count = found;
     }
 }
 
-/// What each pass has left of a module, until one fails.
+/// The module after each pass, until one fails.
 fn snapshots(module: &Module, run: impl FnOnce(&(dyn Fn(&AfterPass<'_>) + Sync)) -> Result<(), String>) -> Vec<(&'static str, Module)> {
     let list = Mutex::new(vec![("nothing", module.clone())]);
     let failed = run(&|left: &AfterPass<'_>| list.lock().expect("no other thread").push((left.pass, left.module())));
@@ -93,26 +94,26 @@ fn snapshots(module: &Module, run: impl FnOnce(&(dyn Fn(&AfterPass<'_>) + Sync))
     list
 }
 
-/// Names the first pass after which something is wrong, with the module before and after it.
+/// Names the first pass after which `is_wrong` holds, with the module before and after it.
 fn first(list: &[(&'static str, Module)], is_wrong: impl Fn(usize, &Module) -> bool) -> Option<String> {
     let wrong = list.iter().enumerate().position(|(index, (_, module))| is_wrong(index, module))?;
     let (pass, after) = &list[wrong];
     let before = wrong.checked_sub(1).map(|index| &list[index].1);
     let before = before.map(|module| format!("{module}=>\n")).unwrap_or_default();
-    Some(format!("after {pass} the outcome is wrong:\n{before}{after}"))
+    Some(format!("the result is wrong after {pass}:\n{before}{after}"))
 }
 
-/// Whether a module has another outcome than it should.
+/// Whether a module has an unexpected result.
 fn differs(case: &Case, module: &Module, stage: Stage, expected: &[Vec<u8>]) -> bool {
     outcome(case, |undefined| run_whole(case, module, stage, undefined)).as_deref() != Ok(expected)
 }
 
-/// What a program is built for: in half of them all functions stay that can.
+/// The target for building a program: in half of them every function stays that can.
 pub fn build_target(seed: u64) -> Target {
     Target::full().changed(|target| target.inlining = if seed.is_multiple_of(2) { Inlining::NONE } else { Inlining::default() })
 }
 
-/// The pass of a build that goes wrong.
+/// The pass of a build that breaks the program.
 pub fn first_of_build(module: &Module, seed: u64, case: &Case, expected: &[Vec<u8>]) -> String {
     let list = snapshots(module, |watch| {
         passes::build_watched(&mut module.clone(), &build_target(seed), Some(watch)).map_err(|error| error.to_string())
@@ -120,14 +121,14 @@ pub fn first_of_build(module: &Module, seed: u64, case: &Case, expected: &[Vec<u
     first(&list, |_, module| differs(case, module, Stage::Built, expected)).unwrap_or_else(|| "no pass of the build goes wrong".to_owned())
 }
 
-/// The pass that goes wrong on the way to machine code.
+/// The pass for machine code that breaks the program.
 pub fn first_of_native(module: &Module, case: &Case, expected: &[Vec<u8>]) -> String {
     let list = snapshots(module, |watch| prepared(module, case, watch).map(drop).map_err(|error| error.to_string()));
     first(&list, |_, module| differs(case, module, Stage::Prepared, expected))
         .unwrap_or_else(|| "no pass of the CPU's list goes wrong".to_owned())
 }
 
-/// The pass of a specialisation that goes wrong, in whichever part of the launch.
+/// The pass of a specialisation that breaks the program, in any part of the launch.
 pub fn first_of_launch(module: &Module, case: &Case, made: &[Made], expected: &[Vec<u8>]) -> String {
     for (number, part) in made.iter().enumerate() {
         let list = snapshots(module, |watch| {
@@ -135,7 +136,7 @@ pub fn first_of_launch(module: &Module, case: &Case, made: &[Made], expected: &[
         });
         let is_wrong = |index: usize, module_now: &Module| {
             let has_run = |pass: &str| list[..=index].iter().any(|(name, _)| *name == pass);
-            // What a pass has not done yet must not be done by who launches.
+            // The launch must not rely on passes that have not run yet.
             let mut key = part.key.clone();
             if !has_run("merge_bindings") {
                 key.binding.merged.clear();
@@ -149,10 +150,10 @@ pub fn first_of_launch(module: &Module, case: &Case, made: &[Made], expected: &[
             let is_coarse = |module: &Module| module.functions[0].kernel.as_ref().is_some_and(|kernel| kernel.coarse > 0);
             let now = |made: &Made| Made { module: module_now.clone(), key: key.clone(), part: made.part };
             let parts: Vec<Made> = match (is_coarse(&part.module), is_coarse(module_now)) {
-                // All parts are of one module; until it is coarse its groups are others.
+                // All parts use one module; its groups differ until it is coarsened.
                 (true, true) => made.iter().map(now).collect(),
                 (true, false) => vec![Made { part: None, ..now(part) }],
-                // All other parts are as they were built.
+                // All other parts are as built.
                 (false, _) => {
                     let built = |made: &Made| Made { module: module.clone(), key: neutral(&made.key), part: made.part };
                     made.iter().enumerate().map(|(other, made)| if other == number { now(made) } else { built(made) }).collect()

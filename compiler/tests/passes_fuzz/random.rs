@@ -1,15 +1,15 @@
-//! Random numbers.
+//! Pseudo-random numbers.
+//!
+//! Example: `Random::new(7).below(10)` is the same on every machine.
 
-/// Random numbers that are the same everywhere.
+/// A generator that gives the same numbers everywhere.
 pub struct Random(u64);
 
 impl Random {
-    /// From a seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// Any number.
     pub const fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -17,7 +17,6 @@ impl Random {
         self.0
     }
 
-    /// Below `limit`.
     pub fn below(&mut self, limit: usize) -> usize {
         usize::try_from(self.next() >> 16).unwrap_or(0) % limit
     }

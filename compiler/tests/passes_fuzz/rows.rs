@@ -1,5 +1,6 @@
-//! Makes kernels in IR as front ends other than ours might write them: accesses of all widths and alignments in rows, beside each other or apart, behind guards, in
-//! loops, in loops that step by the global size. As for the kernels in OpenCL C, what they leave does not depend on the order of work-items.
+//! Generates kernels in IR as other front ends might write them: contiguous accesses of all widths and alignments,
+//! with and without gaps, after guards, in loops, and in loops that step by the global size. The results do not
+//! depend on the order of work-items.
 
 use crate::case::Wants;
 use crate::random::Random;
@@ -7,21 +8,21 @@ use std::fmt::Write;
 use wgcl_compiler::ir::Module;
 use wgcl_compiler::ir::read::read_module;
 
-/// Bytes of a row for each work-item: that of the widest access.
+/// Bytes of contiguous memory per work-item: the size of the widest access.
 const ROW: u32 = 128;
 
 struct Writer {
     random: Random,
     body: String,
     next: u32,
-    /// The number of the work-item.
+    /// The index of the work-item.
     item: String,
     rows: u32,
     /// The elements that it accesses.
     kinds: Kinds,
 }
 
-/// Of which width elements are.
+/// The width of elements.
 #[derive(Clone, Copy, PartialEq)]
 enum Kinds {
     Narrow,
@@ -29,7 +30,7 @@ enum Kinds {
     All,
 }
 
-/// A kernel `k(in, out, counts, i32 x, i32 y)`, where `y` is the number of elements of a row.
+/// A kernel `k(in, out, counts, i32 x, i32 y)`, where `y` is the number of elements per dimension.
 pub fn module(seed: u64) -> Result<(Module, Wants), String> {
     let mut random = Random::new(seed ^ 0x0f0f_7777);
     let kinds = [Kinds::Narrow, Kinds::Wide, Kinds::All][random.below(3)];
@@ -86,7 +87,7 @@ impl Writer {
         self.op("i32", &format!("const {value}"))
     }
 
-    /// `a * factor`, by a shift where that is as good.
+    /// `a * factor`, with a shift where possible.
     fn times(&mut self, a: &str, factor: u32) -> String {
         if factor.is_power_of_two() && self.random.below(2) == 0 {
             let amount = self.word(factor.trailing_zeros());
@@ -107,13 +108,13 @@ impl Writer {
         index
     }
 
-    /// A few accesses, perhaps not of all work-items.
+    /// A few accesses, possibly only for some work-items.
     fn guarded(&mut self) {
         match self.random.below(8) {
             0 | 1 => self.when("ult"),
             2 => self.when("slt"),
             3 => {
-                // The same for all.
+                // A uniform condition.
                 let cond = self.op("bool", "ult %3, %4");
                 self.branches(&cond);
             }
@@ -156,7 +157,7 @@ impl Writer {
         }
     }
 
-    /// The byte offset of this work-item's element in a row of its own.
+    /// The byte offset of this work-item's element in its own contiguous memory.
     fn own(&mut self, size: u32) -> String {
         let row = self.rows;
         self.rows += 1;
@@ -168,7 +169,7 @@ impl Writer {
         self.op("i32", &format!("add {before}, {offset}"))
     }
 
-    /// A value with other bits.
+    /// A value with changed bits.
     fn changed(&mut self, value: &str, ty: &str) -> String {
         if self.random.below(4) == 0 {
             return value.to_owned();
@@ -180,12 +181,12 @@ impl Writer {
         if bits == *ty { value } else { self.op(ty, &format!("bitcast {value}")) }
     }
 
-    /// One element, as it is or changed.
+    /// Copies one element, optionally changed.
     fn element(&mut self, types: &[&str]) {
         let ty = types[self.random.below(types.len())];
         let size = size_of(ty);
         let offset = self.own(size);
-        // The widest promise that is true, or a narrower one.
+        // The largest correct alignment, or a smaller one.
         let align = (size >> self.random.below(3).saturating_sub(1)).clamp(1, 64);
         let from = self.op("ptr.global", &format!("ptr_add %0, {offset}"));
         let value = self.op(ty, &format!("load {from} align {align}"));
@@ -194,7 +195,7 @@ impl Writer {
         self.line(&format!("store {to}, {value} align {align}"));
     }
 
-    /// Words or pairs of words beside each other.
+    /// Contiguous words or pairs of words.
     fn beside(&mut self) {
         let (ty, size) = [("i32", 4), ("f32", 4), ("i64", 8), ("i32x2", 8), ("i32x4", 16)][self.random.below(5)];
         let count = [2, 3, 4, 8][self.random.below(4)].min(ROW / size);
@@ -216,33 +217,33 @@ impl Writer {
         }
     }
 
-    /// A sum over some elements of one row, in a loop.
+    /// A sum of some elements, in a loop.
     fn sum(&mut self) {
         let ty = ["i32", "i32x8", "i64x4", "i8", "i16", "i32x16"][self.random.below(6)];
         let size = size_of(ty);
-        let turns = 1 + self.random.below(6) as u32;
+        let iterations = 1 + self.random.below(6) as u32;
         let start = self.own(size);
-        // The rows behind the first are for this sum alone.
-        self.rows += turns - 1;
+        // The rows after the first one are only for this sum.
+        self.rows += iterations - 1;
         let zero = self.op(
             ty,
             &if ty.contains('x') { format!("const [{}]", vec!["0"; usize::from(lanes(ty))].join(", ")) } else { "const 0".to_owned() },
         );
         let (none, one) = (self.word(0), self.word(1));
-        let most = self.word(turns);
+        let most = self.word(iterations);
         let bound = if self.random.below(2) == 0 { most } else { self.op("i32", &format!("umin %3, {most}")) };
-        let [sum, turn, partial] = [self.fresh(), self.fresh(), self.fresh()];
-        self.line(&format!("{sum}: {ty} = loop ({turn}: i32 = {none}, {partial}: {ty} = {zero}) {{"));
-        let go = self.op("bool", &format!("ult {turn}, {bound}"));
+        let [sum, iteration, partial] = [self.fresh(), self.fresh(), self.fresh()];
+        self.line(&format!("{sum}: {ty} = loop ({iteration}: i32 = {none}, {partial}: {ty} = {zero}) {{"));
+        let go = self.op("bool", &format!("ult {iteration}, {bound}"));
         self.line(&format!("if {go} {{\nyield\n}} else {{\nbreak {partial}\n}}"));
         let row = self.times("%4", ROW);
-        let rows = self.op("i32", &format!("mul {turn}, {row}"));
+        let rows = self.op("i32", &format!("mul {iteration}, {row}"));
         let offset = self.op("i32", &format!("add {start}, {rows}"));
         let from = self.op("ptr.global", &format!("ptr_add %0, {offset}"));
         let value = self.op(ty, &format!("load {from} align {}", size.min(64)));
         let value = self.changed(&value, ty);
         let more = self.op(ty, &format!("add {partial}, {value}"));
-        let next = self.op("i32", &format!("add {turn}, {one}"));
+        let next = self.op("i32", &format!("add {iteration}, {one}"));
         self.line(&format!("continue {next}, {more}\n}}"));
         let to = self.op("ptr.global", &format!("ptr_add %1, {start}"));
         self.line(&format!("store {to}, {sum} align {}", size.min(64)));
@@ -276,12 +277,12 @@ impl Writer {
     }
 }
 
-/// Lanes of a type.
+/// Number of lanes of a type.
 fn lanes(ty: &str) -> u8 {
     ty.split_once('x').and_then(|(_, lanes)| lanes.parse().ok()).unwrap_or(1)
 }
 
-/// Bytes of a type.
+/// Size of a type in bytes.
 fn size_of(ty: &str) -> u32 {
     let bits: u32 = ty.split_once('x').map_or(ty, |(scalar, _)| scalar)[1..].parse().unwrap_or(32);
     bits / 8 * u32::from(lanes(ty))

@@ -1,5 +1,6 @@
-//! Makes kernels in OpenCL C of the shapes that passes look for: accesses side by side, loops that can be dealt out, guards, many buffers. What they
-//! leave does not depend on the order of work-items: each writes its own elements, and what all change is changed by atomics that commute.
+//! Generates OpenCL C kernels with the patterns that passes look for: contiguous accesses, loops over the global
+//! size, guards, many buffers. The results do not depend on the order of work-items: each writes its own elements,
+//! and shared data is only changed by commutative atomics.
 
 use crate::case::Wants;
 use crate::random::Random;
@@ -39,7 +40,7 @@ const NARROW: [(&str, &str, u32); 12] = [
     ("long", "ulong", 8),
 ];
 
-/// A kernel, and how it is to be launched.
+/// A kernel, and the requirements for its launch.
 pub struct Shape {
     pub text: String,
     pub wants: Wants,
@@ -52,7 +53,7 @@ struct Writer {
     wants: Wants,
 }
 
-/// A kernel `k` of some shape.
+/// A kernel `k` with some pattern.
 pub fn program(seed: u64) -> Shape {
     let random = Random::new(seed ^ 0x5a5a_1234);
     let mut w = Writer { random, params: Vec::new(), body: String::new(), wants: Wants { stride: 4, ..Wants::default() } };
@@ -62,7 +63,7 @@ pub fn program(seed: u64) -> Shape {
         2 => w.counts(),
         3 => w.tile(),
         4 => w.fields(),
-        5 => w.turns(),
+        5 => w.iterations(),
         6 => w.many(),
         7 => w.subgroups(),
         8 => w.choices(),
@@ -98,7 +99,7 @@ impl Writer {
         self.random.below(of) == 0
     }
 
-    /// A pointer to global memory, by its name.
+    /// Adds a pointer to global memory with this name.
     fn buffer(&mut self, name: &str, ty: &str, constant: bool) {
         let qualifier = if constant { "const " } else { "" };
         let restrict = if self.chance(4) { " restrict" } else { "" };
@@ -106,7 +107,7 @@ impl Writer {
         self.params.push(format!("{space} {qualifier}{ty} *{restrict} {name}"));
     }
 
-    /// What a work-item does if it is in some range, or in any case.
+    /// Adds code that some or all work-items execute.
     fn guarded(&mut self, text: &str) {
         match self.random.below(6) {
             0 | 1 => self.line(&format!("if (i < x) {{ {text} }}")),
@@ -116,7 +117,7 @@ impl Writer {
         }
     }
 
-    /// Something made of an element's bits: `expression` is of type `ty`, which has the bits of `bits`.
+    /// A computation on an element's bits: `expression` has type `ty`, with the same size as `bits`.
     fn changed(&mut self, expression: &str, (ty, bits): (&str, &str)) -> String {
         let by = self.pick(&["+ x", "^ 0x55", "* 3", "| 1", "- y", ">> 1"]);
         let scalar = bits.trim_end_matches(char::is_numeric);
@@ -138,7 +139,7 @@ impl Writer {
             self.guarded(&format!("a[i] = {value}; b[i] = a[i];"));
             return;
         }
-        // Rows are as far apart as work-items are many.
+        // Rows are as far apart as there are work-items.
         let steps = self.pick(&["i + k * y", "i + y * k"]);
         match self.random.below(5) {
             0 | 1 => {
@@ -196,7 +197,7 @@ impl Writer {
         self.guarded(&text);
     }
 
-    /// Loops that step by the global size and count what they find.
+    /// Loops that step by the global size and count values.
     fn counts(&mut self) {
         let ty = self.pick(&["uchar", "uchar", "ushort", "uchar2", "char", "uint"]);
         let counter = self.pick(&["uint", "uint", "size_t", "int"]);
@@ -235,7 +236,7 @@ impl Writer {
         self.line(&format!("for (uint k = get_local_id(0); k < 16; k += get_local_size(0)) {op}(&b[k], {bins}[k]);"));
     }
 
-    /// Loops over local memory in which all work-items load the same.
+    /// Loops over local memory in which all work-items load the same element.
     fn tile(&mut self) {
         let (ty, bits, size) = self.pick(&[
             ("int", "uint", 4),
@@ -245,7 +246,7 @@ impl Writer {
             ("float2", "uint2", 8),
             ("ushort", "ushort", 2),
         ]);
-        let turns = self.pick(&[32, 64, 64, 24, 16]);
+        let iterations = self.pick(&[32, 64, 64, 24, 16]);
         self.wants = Wants { stride: size * 2, local: 64 * size, linear: !self.chance(3), device: Some("lavapipe"), ..self.wants };
         self.buffer("a", ty, true);
         self.buffer("b", ty, false);
@@ -263,7 +264,7 @@ impl Writer {
             self.line(&format!("for (uint k = l; k < 64; k += n) tile[k] = a[(k + {round} * l) % y];"));
             self.line("barrier(CLK_LOCAL_MEM_FENCE);");
             let counter = self.pick(&["int", "uint", "size_t"]);
-            let index = match turns {
+            let index = match iterations {
                 16 | 24 => self.pick(&["j", "j * 2 + 1", "63 - j", "j + 1"]),
                 32 => self.pick(&["j", "j + 31", "63 - j"]),
                 _ => "j",
@@ -273,13 +274,13 @@ impl Writer {
                 1 => format!("s = s * ({scalar})3 + as_{bits}(tile[{index}]) * ({scalar})(j + x);"),
                 _ => format!("s ^= as_{bits}(tile[{index}]) + ({scalar})l; if (j == 5) s += ({scalar})1;"),
             };
-            self.line(&format!("for ({counter} j = 0; j < {turns}; j++) {{ {text} }}"));
+            self.line(&format!("for ({counter} j = 0; j < {iterations}; j++) {{ {text} }}"));
             self.line("barrier(CLK_LOCAL_MEM_FENCE);");
         }
         self.line(&format!("b[i] = as_{ty}(s);"));
     }
 
-    /// The fields of structures, one by one.
+    /// Accesses the fields of structures one by one.
     fn fields(&mut self) {
         self.wants = Wants { stride: 64, may_alias: true, ..self.wants };
         let (ty, names) = self.pick(&[
@@ -308,8 +309,8 @@ impl Writer {
         self.guarded(&text);
     }
 
-    /// Loops that load, turn by turn.
-    fn turns(&mut self) {
+    /// Loops with loads in each iteration.
+    fn iterations(&mut self) {
         let ty = self.pick(&["uint", "int", "uchar", "ushort", "ulong", "uint4", "float"]);
         let bits = if ty == "float" { "uint" } else { ty };
         let scalar = bits.trim_end_matches(char::is_numeric);
@@ -350,7 +351,7 @@ impl Writer {
         self.guarded(&text);
     }
 
-    /// Functions of subgroups, also of those work-items that are active.
+    /// Subgroup functions, also of only some work-items.
     fn subgroups(&mut self) {
         let (ty, size) = self.pick(&[("int", 4), ("uint", 4), ("uint", 4), ("long", 8), ("ulong", 8), ("short", 2), ("uchar", 1)]);
         self.wants = Wants { stride: 2 * size, ..self.wants };
@@ -392,7 +393,7 @@ impl Writer {
         self.line("b[i] = s;");
     }
 
-    /// Values that are fetched on one side of a condition, or on both.
+    /// Values that are loaded on one or both sides of a condition.
     fn choices(&mut self) {
         let (ty, size) =
             self.pick(&[("uint", 4), ("uint", 4), ("int", 4), ("uint2", 8), ("uint4", 16), ("ushort", 2), ("uchar", 1), ("ulong", 8)]);
@@ -415,7 +416,7 @@ impl Writer {
         self.line("b[i] = v;");
     }
 
-    /// Bytes and shorts beside each other.
+    /// Contiguous bytes and shorts.
     fn bytes(&mut self) {
         self.wants = Wants { stride: 32, may_alias: true, ..self.wants };
         self.buffer("a", "uchar", true);

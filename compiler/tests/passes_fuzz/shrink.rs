@@ -1,9 +1,11 @@
-//! Makes a failing program small: instructions are replaced by constants as long as it still fails.
+//! Shrinks a failing program: replaces instructions by constants as long as it fails.
+//!
+//! Example: `shrink(&module, &|module| run(module).is_err())`.
 
 use wgcl_compiler::ir::verify::verify;
 use wgcl_compiler::ir::{Const, Inst, Module, Op, Region, Type};
 
-/// The smallest program found that is valid and for which `fails` holds.
+/// The smallest valid program that was found and for which `fails` holds.
 pub fn shrink(module: &Module, fails: &dyn Fn(&Module) -> bool) -> Module {
     let mut best = module.clone();
     for _ in 0..4 {
@@ -30,7 +32,7 @@ pub fn shrink(module: &Module, fails: &dyn Fn(&Module) -> bool) -> Module {
     best
 }
 
-/// The region with constants in the place of the instruction of number `at`.
+/// The region with constants instead of the instruction with number `at`.
 fn without(region: Region, at: &mut usize, types: &[Type]) -> Region {
     let mut out = Vec::new();
     for mut inst in region.insts {

@@ -1,13 +1,14 @@
-//! Makes random programs in OpenCL C that do nothing undefined: indices are masked, divisors are not zero, loops are counted, work-items keep to
-//! their own parts of buffers and meet at barriers before they read what others wrote.
+//! Generates random OpenCL C programs without undefined behaviour: indices are masked, divisors are not zero, and
+//! loops are counted. Work-items access their own parts of buffers, and synchronise with barriers before they read
+//! the results of others.
 
 use crate::lines::Lines;
 use crate::random::Random;
 
-/// Types of integers, by which expressions are made.
+/// Integer types of expressions.
 const INTEGERS: [&str; 8] = ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"];
 
-/// Vectors, with their components' type and number.
+/// Vectors, with their element type and number of elements.
 const VECTORS: [(&str, &str, usize); 5] =
     [("int4", "int", 4), ("uchar4", "uchar", 4), ("short8", "short", 8), ("long2", "long", 2), ("float4", "float", 4)];
 
@@ -15,12 +16,12 @@ struct Writer {
     random: Random,
     text: String,
     indent: usize,
-    /// Statements left.
+    /// Number of remaining statements.
     budget: usize,
-    /// Counters of open loops.
+    /// Number of open loops.
     loops: usize,
     counters: usize,
-    /// In the kernel, rather than in a helper.
+    /// Whether this is the kernel, not a helper.
     kernel: bool,
 }
 
@@ -38,7 +39,7 @@ pub fn program(seed: u64) -> String {
     let result = w.integer("int", 2);
     w.line(&format!("return {result};"));
     w.close();
-    // Nothing but private memory: these may stay functions.
+    // These functions only access private memory, so they need not be inlined.
     w.line("int touch(private S *s, private int *r, int i0) {");
     w.locals(&["s", "i0"]);
     w.line("S t = *s; private int *p = r;");
@@ -67,14 +68,14 @@ pub fn program(seed: u64) -> String {
     w.line(&format!("*s = t; return {result};"));
     w.close();
     w.line("kernel void k(global int *a, global int *b, int x, int y) {");
-    w.line("local int room[16]; local S shared;");
+    w.line("local int cells[16]; local S shared;");
     w.line("uint id = get_local_linear_id(), items = get_local_size(0) * get_local_size(1) * get_local_size(2);");
     w.line("size_t own = get_global_id(0) + get_global_size(0) * (get_global_id(1) + get_global_size(1) * get_global_id(2));");
     w.line("a += 32 * own; b += 32 * own;");
     w.locals(&[]);
     w.line("S s = { 1, { 2, 3, 4, x }, 5, 6, (uchar4)(7, 8, 9, 10) }, t = s; int *p = arr; global int *g = a;");
     w.line("int *pp[2] = { arr, t.v }; int **way = &p; global int *gg[2] = { a, b }; struct { global int *g; int *p; } held = { b, arr };");
-    w.line("local int other[16]; local int *lp = room; room[id] = x; other[id] = y; barrier(CLK_LOCAL_MEM_FENCE);");
+    w.line("local int other[16]; local int *lp = cells; cells[id] = x; other[id] = y; barrier(CLK_LOCAL_MEM_FENCE);");
     w.line("i0 = x; i1 = y; u0 = get_global_id(0);");
     w.kernel = true;
     for _ in 0..3 {
@@ -82,13 +83,13 @@ pub fn program(seed: u64) -> String {
         w.statements_with_pointers();
         if w.random.below(2) == 0 {
             let value = w.integer("int", 2);
-            w.line(&format!("room[id] = {value}; barrier(CLK_LOCAL_MEM_FENCE);"));
-            w.line("i1 += room[(id + 1) % items]; barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
+            w.line(&format!("cells[id] = {value}; barrier(CLK_LOCAL_MEM_FENCE);"));
+            w.line("i1 += cells[(id + 1) % items]; barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
         }
         if w.random.below(2) == 0 {
             let (value, index) = (w.integer("int", 2), w.index(4));
             let record = w.pick(&["&s", "&t"]);
-            // The second one goes three elements further.
+            // The second helper accesses three more elements.
             let (helper, array) = match w.random.below(2) {
                 0 => ("touch", w.pick(&["arr", "arr + 2", "s.v", "t.v"])),
                 _ => ("twice", w.pick(&["arr", "arr + 1"])),
@@ -105,9 +106,9 @@ pub fn program(seed: u64) -> String {
         }
         if w.random.below(4) == 0 {
             let value = w.integer("int", 2);
-            w.line("for (int turn = 1; turn < 4; turn++) {");
-            w.line(&format!("room[id] = {value} + turn; barrier(CLK_LOCAL_MEM_FENCE);"));
-            w.line("i0 ^= room[(id + turn) % items]; barrier(CLK_LOCAL_MEM_FENCE);");
+            w.line("for (int iteration = 1; iteration < 4; iteration++) {");
+            w.line(&format!("cells[id] = {value} + iteration; barrier(CLK_LOCAL_MEM_FENCE);"));
+            w.line("i0 ^= cells[(id + iteration) % items]; barrier(CLK_LOCAL_MEM_FENCE);");
             w.close();
         }
         if w.random.below(3) == 0 {
@@ -130,7 +131,7 @@ impl Lines for Writer {
 }
 
 impl Writer {
-    /// The variables that every function has, but for parameters of those names.
+    /// The variables of every function, except parameters with the same names.
     fn locals(&mut self, except: &[&str]) {
         let all = [
             ("i0", "int i0 = 1;"),
@@ -171,7 +172,7 @@ impl Writer {
         }
     }
 
-    /// A few statements in braces, which are open already.
+    /// A few statements in braces that are already open.
     fn nested(&mut self, pointers: bool) {
         for _ in 0..1 + self.random.below(3) {
             if self.budget > 0 {
@@ -192,7 +193,7 @@ impl Writer {
         }
     }
 
-    /// A place that an integer can be assigned to, and its type.
+    /// An assignable integer expression, and its type.
     fn place(&mut self, pointers: bool) -> (String, &'static str) {
         match self.random.below(self.places(pointers)) {
             0 => ("i0".to_owned(), "int"),
@@ -259,7 +260,7 @@ impl Writer {
         }
     }
 
-    /// Which places there are: those of every function, those behind parameters, those of the kernel.
+    /// Number of assignable expressions: those of every function, those through parameters, those of the kernel.
     fn places(&self, pointers: bool) -> usize {
         match (pointers, self.kernel) {
             (false, _) => 11,
@@ -298,7 +299,7 @@ impl Writer {
         }
     }
 
-    /// A statement that moves pointers about.
+    /// A statement that changes pointers.
     fn move_pointer(&mut self) {
         let cond = self.condition();
         let text = match self.random.below(8) {
@@ -308,12 +309,12 @@ impl Writer {
             4 => format!("way = {cond} ? &p : &pp[{}];", self.index(2)),
             5 => format!("if ({cond}) *way = {}; else held.p = {};", self.pointer(), self.pointer()),
             6 => format!("if ({cond}) held.g = {}; else gg[{}] = g;", self.buffer(), self.index(2)),
-            _ => format!("lp = {cond} ? room : other;"),
+            _ => format!("lp = {cond} ? cells : other;"),
         };
         self.line(&text);
     }
 
-    /// A float, and the same in double precision.
+    /// A float expression, also in double precision.
     fn float(&mut self, ty: &str, depth: usize) -> String {
         let own = if ty == "float" { "x0" } else { "y0" };
         if depth > 2 {
@@ -331,7 +332,7 @@ impl Writer {
                 format!("({} {op} {})", self.float(ty, d), self.float(ty, d))
             }
             2 => format!("fma({}, {}, {})", self.float(ty, d), self.float(ty, d), self.float(ty, d)),
-            // A NaN has whatever sign.
+            // The sign of a NaN is unspecified.
             3 => match self.pick(&["fdim", "copysign"]) {
                 "fdim" => format!("fdim({}, {own})", self.float(ty, d)),
                 other => format!("{other}({}, isnan({own}) ? ({ty})1 : {own})", self.float(ty, d)),
@@ -386,9 +387,9 @@ impl Writer {
             10 if self.loops < 2 => {
                 let counter = self.counters;
                 self.counters += 1;
-                let turns = 1 + self.random.below(5);
+                let iterations = 1 + self.random.below(5);
                 self.loops += 1;
-                self.line(&format!("for (int n{counter} = 0; n{counter} < {turns}; n{counter}++) {{"));
+                self.line(&format!("for (int n{counter} = 0; n{counter} < {iterations}; n{counter}++) {{"));
                 self.nested(pointers);
                 if self.random.below(3) == 0 {
                     let (cond, jump) = (self.condition(), self.pick(&["break", "continue"]));
@@ -546,7 +547,7 @@ impl Writer {
         }
         let d = depth + 1;
         if scalar == "float" {
-            // Whole numbers that stay small, so that everything is exact.
+            // Small integers, so that all results are exact.
             return match self.random.below(4) {
                 0 => format!("(float4)({}.0f, f0.zyx)", self.random.below(50)),
                 1 => format!("fmin(fmax({} + f0.wzyx, -1000.0f), 1000.0f)", self.vector(ty, d)),

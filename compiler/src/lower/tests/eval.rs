@@ -1,6 +1,6 @@
 //! Runs what lowering makes on the interpreter, strictly: what is out of bounds or unspecified does not go unnoticed.
 
-use crate::interpret::{Argument, Fault, Memory, NdRange, ObjectId, Place, Program, Settings, Stage};
+use crate::interpret::{Argument, Fault, Memory, MemoryLocation, NdRange, ObjectId, Program, Settings, Stage};
 use crate::ir::{Module, Scalar};
 use crate::target::Target;
 
@@ -34,7 +34,7 @@ pub(super) fn run(module: &Module, buffers: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>
     for bytes in buffers {
         let object = names().expect("a name");
         memory.insert(object, bytes, false);
-        places.push(Place { object, offset: 0 });
+        places.push(MemoryLocation { object, offset: 0 });
     }
     let arguments: Vec<_> = places.iter().map(|&place| Argument::Buffer(Some(place))).collect();
     let range = NdRange { work_dim: 2, global_offset: [5, 6, 7], global_size: [1; 3], local_size: [1; 3] };
