@@ -1,8 +1,7 @@
-//! The stages of a build in order: source text in, IR and build log out.
+//! Runs the stages of a build: source text to IR and build log.
 //!
-//! A build runs on its own thread. The front end recurses as deep as the source nests, which is limited but may need
-//! more stack than the caller has. A panic in a build is a defect of the compiler; it is caught and becomes an error
-//! in the log.
+//! A build runs on its own thread with a large stack, because recursion in the front end follows the nesting of the
+//! source. A panic there is a bug in the compiler. It becomes an error in the build log.
 
 use std::sync::Arc;
 
@@ -27,8 +26,8 @@ pub fn build_watched(source: &Source, options: &BuildOptions, target: &Target, w
     on_thread(|| run(source, options, target, watch)).unwrap_or_else(|error| BuildResult::refused(vec![error]))
 }
 
-/// Compiles one translation unit (clCompileProgram); functions that it declares but does not define are left to
-/// [`crate::link::link`]. Returns the unit, unless the source is rejected, and the build log.
+/// Compiles a translation unit (clCompileProgram). [`crate::link::link`] resolves functions that it declares but does
+/// not define. Returns the unit, unless the source is rejected, and the build log.
 pub fn compile(source: &Source, options: &BuildOptions, target: &Target) -> (Option<CompiledUnit>, String) {
     let options = BuildOptions { open_references: true, ..options.clone() };
     let compiled = on_thread(|| {
@@ -42,7 +41,7 @@ pub fn compile(source: &Source, options: &BuildOptions, target: &Target) -> (Opt
     compiled.unwrap_or_else(|error| (None, error.into_log()))
 }
 
-/// Compiles one function of a source for use in a kernel, with everything that it calls inlined. The error is a log.
+/// Compiles one function of a source for use in a kernel. All its calls are inlined. The error is the build log.
 pub(crate) fn function(source: &Source, options: &BuildOptions, target: &Target, name: &str) -> Result<ir::Function, String> {
     let options = BuildOptions { open_references: true, ..options.clone() };
     on_thread(|| {
@@ -71,7 +70,7 @@ fn run(source: &Source, options: &BuildOptions, target: &Target, watch: Option<&
     BuildResult { program, log, messages, files }
 }
 
-/// The stages after the front end.
+/// Runs the stages after the front end.
 fn finish(front: &mut FrontEnd<'_>, checked: thir::Program, target: &Target, watch: Option<&Watch<'_>>) -> Option<Program> {
     let mut module = front.lower_checked(&checked)?;
     if let Err(error) = stage("build passes", || passes::build_watched(&mut module, target, watch)) {
@@ -86,7 +85,7 @@ fn finish(front: &mut FrontEnd<'_>, checked: thir::Program, target: &Target, wat
     Some(program)
 }
 
-/// The definition of the function that the pass error names.
+/// The definition of the function that a pass reports.
 fn place_of(error: &PassError, program: &thir::Program) -> Span {
     let (PassError::TooLarge { function, .. }
     | PassError::TooDeep { function, .. }

@@ -1,5 +1,4 @@
-//! The front end: runs a source stage by stage, up to the IR before any pass. Builds, the command line and tests use
-//! it; the last two show the result of one stage.
+//! The front end: runs the stages on one source, up to the IR before any pass. Builds, `wgclc` and tests use it.
 
 use crate::diag::message::{Message, messages};
 use crate::diag::render::{RenderOptions, render};
@@ -11,20 +10,18 @@ pub use crate::thir::Program as TypedProgram;
 use crate::timing::stage;
 use crate::{ast, ir, lower, parse, preprocess, sema};
 
-/// The compilation of one source. Each stage runs the stages that it needs, so callers request only one.
+/// The compilation of one source. Each method also runs the stages that precede it.
 #[derive(Debug)]
 pub struct FrontEnd<'a> {
     source: &'a Source,
     options: &'a BuildOptions,
     target: &'a Target,
-    /// The files that were read up to now.
+    /// The files that were read.
     pub map: SourceMap,
-    /// The diagnostics up to now.
     pub diags: Diagnostics,
 }
 
 impl<'a> FrontEnd<'a> {
-    /// A compilation that has not started.
     pub fn new(source: &'a Source, options: &'a BuildOptions, target: &'a Target) -> Self {
         Self { source, options, target, map: SourceMap::new(), diags: Diagnostics::default() }
     }
@@ -48,20 +45,20 @@ impl<'a> FrontEnd<'a> {
         ast::dump::dump(&self.parse())
     }
 
-    /// The typed tree; `None` if the source has errors.
+    /// The typed tree. `None` if the source has errors.
     pub fn check(&mut self) -> Option<TypedProgram> {
         // "-cl-std=CL3.1 will fail to compile the program for any devices when CL_DEVICE_OPENCL_C_ALL_VERSIONS does
         // not include OpenCL C 3.1."
         if self.options.std >= CStd::Cl31 && !self.target.language.opencl_c_31() {
-            self.diags.error(Span::NONE, "this device does not have OpenCL C 3.1: it has no subgroups");
+            self.diags.error(Span::NONE, "OpenCL C 3.1 is not supported by this device, which has no subgroups");
         }
         let unit = self.parse();
-        // The parsed part is checked even after a syntax error, to report its errors together.
+        // Check the parts that were parsed even after a syntax error, to report their errors too.
         let checked = stage("sema", || sema::check(&unit, self.options, self.target, &mut self.diags));
         checked.filter(|_| !self.diags.has_errors())
     }
 
-    /// The IR before any pass; `None` if the source has errors or exceeds a limit.
+    /// The IR before any pass. `None` if the source has errors or exceeds a limit of the lowering.
     pub fn lower(&mut self) -> Option<ir::Module> {
         let checked = self.check()?;
         self.lower_checked(&checked)
@@ -88,7 +85,7 @@ impl<'a> FrontEnd<'a> {
         RenderOptions { no_warnings, warnings_are_errors }
     }
 
-    /// Whether the source is rejected: it has errors, or warnings with `-Werror`.
+    /// Whether the source is rejected: it has errors, or warnings that count as errors.
     pub fn is_refused(&self) -> bool {
         self.diags.fails(self.options.warnings_are_errors && !self.options.no_warnings)
     }

@@ -1,4 +1,4 @@
-//! The input of a build: sources, and build options as a string (OpenCL API 5.8.6 "Compiler Options", 5.8.7 "Linker
+//! Inputs of a build: sources, and build options as a string (OpenCL API 5.8.6 "Compiler Options", 5.8.7 "Linker
 //! Options").
 
 use std::collections::BTreeMap;
@@ -7,25 +7,25 @@ use std::path::PathBuf;
 /// A source and its embedded headers (clCompileProgram).
 #[derive(Clone, Debug, Default)]
 pub struct Source {
-    /// The text of clCreateProgramWithSource, all strings joined.
+    /// The concatenated strings of clCreateProgramWithSource.
     pub text: String,
-    /// Name in diagnostics; `<source>` if absent.
+    /// Name in diagnostics; `<source>` if `None`.
     pub name: Option<String>,
-    /// Headers by the names that `#include` uses.
+    /// Headers by their names in `#include`.
     pub headers: BTreeMap<String, String>,
 }
 
-/// The version of OpenCL C of a source.
+/// The OpenCL C version of a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CStd {
-    /// OpenCL C 1.0 (only through `__OPENCL_C_VERSION__`; compiled as 1.1).
+    /// OpenCL C 1.0. Selected by `__OPENCL_C_VERSION__` only; compiled as 1.1.
     Cl10,
     Cl11,
     /// `-cl-std=CL1.2`, the default.
     Cl12,
     Cl20,
     Cl30,
-    /// `-cl-std=CL3.1`, for devices that meet it ([`crate::target::Language::opencl_c_31`]).
+    /// `-cl-std=CL3.1`, for devices that support it ([`crate::target::Language::opencl_c_31`]).
     Cl31,
 }
 
@@ -58,7 +58,7 @@ impl CStd {
 /// Parsed build options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildOptions {
-    /// `-D name[=value]` and `-U name`, in order: `None` undefines.
+    /// `-D name[=value]` and `-U name`, in order. `None` undefines.
     pub macros: Vec<(String, Option<String>)>,
     /// `-I dir`, in order.
     pub include_dirs: Vec<std::path::PathBuf>,
@@ -66,9 +66,9 @@ pub struct BuildOptions {
     pub no_warnings: bool,
     pub warnings_are_errors: bool,
     pub opt_disable: bool,
-    /// `-cl-mad-enable`, also set by the two below.
+    /// `-cl-mad-enable`, also set by the two options below.
     pub mad_enable: bool,
-    /// `-cl-no-signed-zeros`, also set by unsafe-math-optimizations.
+    /// `-cl-no-signed-zeros`, also set by `-cl-unsafe-math-optimizations`.
     pub no_signed_zeros: bool,
     pub unsafe_math: bool,
     pub finite_math_only: bool,
@@ -80,12 +80,12 @@ pub struct BuildOptions {
     pub uniform_work_group_size: bool,
     pub kernel_arg_info: bool,
     pub debug_info: bool,
-    /// Functions may be declared without a definition, to be linked later: set by [`crate::build::compile`].
+    /// Called functions may be defined in another translation unit. Set by [`crate::build::compile`].
     pub open_references: bool,
 }
 
 impl BuildOptions {
-    /// Whether kernels may run in work-groups of different sizes.
+    /// Whether work-groups may have different sizes.
     pub(crate) fn non_uniform_groups(&self) -> bool {
         self.std >= CStd::Cl20 && !self.uniform_work_group_size
     }
@@ -94,17 +94,17 @@ impl BuildOptions {
 /// An invalid option string: CL_INVALID_BUILD_OPTIONS, or exit status 2 of `wgclc`.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum OptionError {
-    /// The option is not an OpenCL option.
     #[error("unknown build option `{0}`")]
     Unknown(String),
-    /// The option lacks its argument.
-    #[error("build option `{0}` needs an argument")]
+    #[error("build option `{0}` requires an argument")]
     MissingArgument(String),
-    #[error("build option `{option}` has the invalid argument `{value}`")]
+    /// A quote without its end. The text is what follows the opening quote.
+    #[error("unterminated quote in build options: `{0}`")]
+    UnterminatedQuote(String),
+    #[error("build option `{option}`: invalid argument `{value}`")]
     InvalidArgument {
         /// The option as written, such as `-D`.
         option: String,
-        /// The rejected argument.
         value: String,
     },
 }
@@ -134,7 +134,7 @@ impl Default for BuildOptions {
     }
 }
 
-/// Reads the `options` argument of clBuildProgram, clCompileProgram and clLinkProgram.
+/// Parses the `options` argument of clBuildProgram, clCompileProgram and clLinkProgram.
 pub fn parse_options(text: &str) -> Result<BuildOptions, OptionError> {
     parse_words(split_words(text)?)
 }
@@ -161,12 +161,12 @@ pub fn parse_words(words: impl IntoIterator<Item = String>) -> Result<BuildOptio
     Ok(options)
 }
 
-/// Whether the argument of an option is the next word: for tools that forward options.
+/// Whether the next word is the argument of this option. For tools that pass options on.
 pub fn takes_next_word(word: &str) -> bool {
     matches!(word, "-D" | "-U" | "-I")
 }
 
-/// Splits at white space. Quotes keep white space together; a backslash escapes a quote, white space or a backslash.
+/// Splits a string at blanks. Quotes keep blanks together. A backslash escapes a quote, a blank or a backslash.
 fn split_words(text: &str) -> Result<Vec<String>, OptionError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -188,13 +188,13 @@ fn split_words(text: &str) -> Result<Vec<String>, OptionError> {
     }
     if quote.is_some() {
         let value = word.unwrap_or_default();
-        return Err(OptionError::InvalidArgument { option: "unterminated quote".to_owned(), value });
+        return Err(OptionError::UnterminatedQuote(value));
     }
     words.extend(word);
     Ok(words)
 }
 
-/// `-D`, `-U` and `-I` with the argument in the same word.
+/// `-D`, `-U` and `-I` with their argument in the same word.
 fn with_argument(word: &str) -> Option<(&'static str, &str)> {
     ["-D", "-U", "-I"].into_iter().find_map(|option| word.strip_prefix(option).map(|value| (option, value)))
 }
@@ -216,7 +216,7 @@ fn argument_option(options: &mut BuildOptions, option: &str, value: String) -> R
     Ok(())
 }
 
-/// Whether this is an identifier, optionally with parameters.
+/// Whether a string is an identifier, optionally followed by macro parameters.
 fn is_macro_name(name: &str) -> bool {
     let name = match name.split_once('(') {
         Some((name, params)) if params.ends_with(')') => name,
@@ -259,7 +259,7 @@ fn flag(options: &mut BuildOptions, word: &str) -> Result<(), OptionError> {
         "-w" => options.no_warnings = true,
         "-Werror" => options.warnings_are_errors = true,
         "-g" => options.debug_info = true,
-        // Accepted, without effect on compilation; the last two are for the linker.
+        // Valid options without effect on compilation. The last two are linker options.
         "-cl-strict-aliasing" | "-cl-no-subgroup-ifp" | "-create-library" | "-enable-link-options" => {}
         _ => return Err(OptionError::Unknown(word.to_owned())),
     }
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(parse_options("-I"), Err(OptionError::MissingArgument("-I".to_owned())));
         assert!(matches!(parse_options("-cl-std=CL4.0"), Err(OptionError::InvalidArgument { .. })));
         assert!(matches!(parse_options("-D 1x"), Err(OptionError::InvalidArgument { .. })));
-        assert!(matches!(parse_options("-D \"open"), Err(OptionError::InvalidArgument { .. })));
+        assert_eq!(parse_options("-D \"open"), Err(OptionError::UnterminatedQuote("open".to_owned())));
         assert!(parse_options("").is_ok());
     }
 }

@@ -211,7 +211,7 @@ fn the_log_names_places_and_names() {
 fn a_block_that_captures_an_image_is_refused() {
     let result = build(&module("enqueue_image"), &Specialisation::new());
     assert!(result.program.is_none());
-    assert!(result.log.contains("an image in memory that is not private, or captured by a block, is not supported"), "{}", result.log);
+    assert!(result.log.contains("an image outside of private memory, or captured by a block, is not supported"), "{}", result.log);
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! The syntax tree as text, for people: `wgclc --emit ast`.
+//! The syntax tree as text: `wgclc --emit ast`.
 //!
-//! One construct a line, indented by nesting; types and expressions in one line, expressions fully parenthesised in prefix form:
-//! `(+ a (* b c))`.
+//! One construct per line, indented by nesting. Types and expressions are on one line. Expressions are fully
+//! parenthesised in prefix form: `(+ a (* b c))`.
 
 use std::fmt::Write;
 
@@ -11,10 +11,9 @@ use super::{
     ScalarKind, StaticAssert, Stmt, StmtKind, StorageClass, TranslationUnit, TypeName, TypeSpec, UnaryOp,
 };
 
-/// Expressions deeper than that are cut off: the dump is for reading.
+/// Maximum depth of a dumped expression. Deeper parts are cut off.
 const MAX_DEPTH: usize = 1000;
 
-/// The whole tree.
 pub(crate) fn dump(unit: &TranslationUnit) -> String {
     let mut dump = Dump { out: String::new(), indent: 0, depth: 0 };
     for item in &unit.items {

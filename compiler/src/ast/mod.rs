@@ -1,7 +1,8 @@
-//! Syntax of OpenCL C as the parser finds it: names are not resolved, types are not computed, nothing is checked beyond the grammar.
+//! The syntax tree of OpenCL C. Names are not resolved, types are not computed, and nothing beyond the grammar is
+//! checked.
 //!
-//! A declaration keeps C's shape: specifiers shared by several declarators. A [`Declarator`] lists its parts from the name outward, so
-//! `int *(*f)[3]` is `f`: pointer, array of 3, pointer, to `int`.
+//! A declaration keeps C's form: several declarators share specifiers. A [`Declarator`] lists its parts from the name
+//! outward, so `int *(*f)[3]` is `f`: pointer, array of 3, pointer, to `int`.
 
 pub(crate) mod dump;
 
@@ -12,14 +13,13 @@ use crate::diag::Span;
 /// An identifier's text.
 pub(crate) type Name = Arc<str>;
 
-/// An identifier with its place.
+/// An identifier with its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ident {
     pub name: Name,
     pub span: Span,
 }
 
-/// A whole source.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TranslationUnit {
     pub items: Vec<Item>,
@@ -42,7 +42,7 @@ pub(crate) struct StaticAssert {
     pub span: Span,
 }
 
-/// `#pragma` lines that reach the compiler.
+/// A `#pragma` that the parser or sema handles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pragma {
     pub kind: PragmaKind,
@@ -57,18 +57,18 @@ pub(crate) enum PragmaKind {
     FpContract(bool),
     /// `unroll [N]` and `nounroll` (as `Some(1)`); full unrolling is `Some(0)`.
     Unroll(Option<u32>),
-    /// `pack(...)`: dealt with by the parser.
+    /// `pack(...)`, handled by the parser.
     Pack(Pack),
 }
 
-/// What a `#pragma pack` does; 0 is the layout without it.
+/// A `#pragma pack`. The value 0 is the default layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Pack {
     /// `pack(n)`, `pack()`
     Set(u32),
-    /// `pack(push)`, `pack(push, n)`, with a label perhaps.
+    /// `pack(push)`, `pack(push, n)`, with an optional label.
     Push { label: Option<Name>, value: Option<u32> },
-    /// `pack(pop)`, to a label perhaps, and a value after it.
+    /// `pack(pop)`, with an optional label to pop to and an optional new value.
     Pop { label: Option<Name>, value: Option<u32> },
 }
 
@@ -137,17 +137,17 @@ pub(crate) struct DeclSpecs {
     pub is_kernel: bool,
     pub quals: Qualifiers,
     pub access: Option<(Access, Span)>,
-    /// `pipe`: the type is that of its packets.
+    /// `pipe`. The type is the packet type.
     pub pipe: Option<Span>,
     pub ty: TypeSpec,
     pub attributes: Vec<Attribute>,
     pub span: Span,
-    /// The type alone.
+    /// Span of the type specifier.
     pub ty_span: Span,
 }
 
 impl DeclSpecs {
-    /// No specifier yet, and no type.
+    /// A specifier list without specifiers.
     pub(crate) fn missing(span: Span) -> Self {
         Self {
             storage: None,
@@ -168,7 +168,7 @@ impl DeclSpecs {
 #[derive(Clone, Debug)]
 pub(crate) struct Attribute {
     pub name: Ident,
-    /// Expressions, in which a bare identifier or a type (`vec_type_hint(float4)`) may stand.
+    /// Expressions (a bare identifier is allowed) or types (`vec_type_hint(float4)`).
     pub args: Vec<AttributeArg>,
     pub span: Span,
 }
@@ -179,7 +179,7 @@ pub(crate) enum AttributeArg {
     Type(TypeName),
 }
 
-/// Scalar types of OpenCL C. `size_t` and relatives stay names of their own because their size depends on the target.
+/// Scalar types of OpenCL C. `size_t` and similar types are typedefs, since their size depends on the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ScalarKind {
     Bool,
@@ -212,10 +212,10 @@ pub enum ImageKind {
     Image2dArrayMsaaDepth,
 }
 
-/// A type specifier, multi-word ones (`unsigned long int`) already combined.
+/// A type specifier. Multi-word specifiers (`unsigned long int`) are combined.
 #[derive(Clone, Debug)]
 pub(crate) enum TypeSpec {
-    /// No specifier was written: an error that the parser reported.
+    /// No specifier. The parser has reported the error.
     Missing,
     Void,
     Scalar(ScalarKind),
@@ -246,17 +246,17 @@ pub(crate) enum TypeSpec {
 pub(crate) struct RecordSpec {
     pub is_union: bool,
     pub tag: Option<Ident>,
-    /// `None` where only the tag is mentioned.
+    /// `None` if only the tag is mentioned.
     pub fields: Option<Vec<FieldDecl>>,
     pub attributes: Vec<Attribute>,
-    /// Largest alignment of a member by `#pragma pack`.
+    /// Maximum alignment of a member, from `#pragma pack`.
     pub pack: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct FieldDecl {
     pub specs: DeclSpecs,
-    /// Empty for an anonymous struct or union. The expression is a bit-field's width (refused by sema).
+    /// Empty for an anonymous struct or union. The expression is the width of a bit-field, which sema rejects.
     pub declarators: Vec<(Declarator, Option<Expr>)>,
     pub span: Span,
 }
@@ -268,7 +268,7 @@ pub(crate) struct EnumSpec {
     pub attributes: Vec<Attribute>,
 }
 
-/// A name and what is around it, from the name outward.
+/// A name and its declarator parts, from the name outward.
 #[derive(Clone, Debug)]
 pub(crate) struct Declarator {
     /// `None` in an abstract declarator.
@@ -280,7 +280,8 @@ pub(crate) struct Declarator {
 
 #[derive(Clone, Debug)]
 pub(crate) enum DeclaratorPart {
-    /// The qualifiers are the pointer's own (`int * const p`); its `space` is where the pointer lives.
+    /// The qualifiers belong to the pointer (`int * const p`). Its `space` is the address space that contains the
+    /// pointer.
     Pointer {
         quals: Qualifiers,
         span: Span,
@@ -295,7 +296,7 @@ pub(crate) enum DeclaratorPart {
         variadic: bool,
         span: Span,
     },
-    /// `^`: a block of the function type behind it.
+    /// `^`: a block. The next part is its function type.
     Block {
         span: Span,
     },
@@ -308,7 +309,7 @@ pub(crate) struct ParamDecl {
     pub span: Span,
 }
 
-/// A type in a cast, `sizeof` and the like.
+/// A type in a cast, `sizeof` and similar operators.
 #[derive(Clone, Debug)]
 pub(crate) struct TypeName {
     pub specs: DeclSpecs,
@@ -380,7 +381,7 @@ pub(crate) enum StmtKind {
         cond: Expr,
         body: Box<Stmt>,
     },
-    /// `case value:` or, as GNU has it, `case value ... end:`.
+    /// `case value:` or GNU's `case value ... end:`.
     Case {
         value: Expr,
         end: Option<Expr>,
@@ -457,7 +458,7 @@ pub(crate) struct IntSuffix {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FloatSuffix {
-    /// Double, or float where doubles do not exist or `-cl-single-precision-constant` says so.
+    /// Double; float without support for doubles or with `-cl-single-precision-constant`.
     None,
     Float,
     Half,
@@ -471,19 +472,19 @@ pub(crate) const fn int_value([low, high]: [u64; 2]) -> u128 {
 /// A block literal (OpenCL C 6.14).
 #[derive(Clone, Debug)]
 pub(crate) struct BlockLiteral {
-    /// The type of the result; `None` where the `return` statements tell it.
+    /// The result type; `None` if it is inferred from the `return` statements.
     pub specs: Option<DeclSpecs>,
-    /// The parameters and what stands around the type, without a name.
+    /// The parameters and declarator of the type. It has no name.
     pub declarator: Declarator,
     pub body: Compound,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum ExprKind {
-    /// Stands for an expression that could not be parsed; an error was reported.
+    /// A placeholder for an invalid expression. The error was reported.
     Error,
     Ident(Name),
-    /// `decimal` decides which types are tried; `value` is read by [`int_value`].
+    /// `decimal` selects the candidate types. [`int_value`] reads `value`.
     Int {
         value: [u64; 2],
         decimal: bool,
@@ -500,7 +501,7 @@ pub(crate) enum ExprKind {
     Str(Arc<[u8]>),
     Paren(Box<Expr>),
     Unary(UnaryOp, Box<Expr>),
-    /// With the place of the operator.
+    /// The span is the operator's.
     Binary(BinaryOp, Span, Box<Expr>, Box<Expr>),
     /// `op` is `None` for `=`.
     Assign(Option<BinaryOp>, Span, Box<Expr>, Box<Expr>),

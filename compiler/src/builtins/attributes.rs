@@ -1,6 +1,6 @@
-//! Names of attributes (OpenCL C 6.13, GNU C): which are known.
+//! Known attributes (OpenCL C 6.13, GNU C).
 
-/// Attributes that are obeyed, or that may be ignored without changing what a program does.
+/// Attributes that are implemented, or that can be ignored without changing the meaning of a program.
 pub(crate) const KNOWN: &[&str] = &[
     "aligned",
     "always_inline",
@@ -10,7 +10,7 @@ pub(crate) const KNOWN: &[&str] = &[
     "const",
     "convergent",
     "deprecated",
-    // Devices are little-endian, and so are the hosts that this runs on.
+    // All supported devices and hosts are little-endian.
     "endian",
     "ext_vector_type",
     "fallthrough",
@@ -44,11 +44,11 @@ pub(crate) const KNOWN: &[&str] = &[
     "work_group_size_hint",
 ];
 
-/// Attributes of GNU C that change what a program means, and that nothing here obeys.
+/// Attributes of GNU C that change the meaning of a program and are not implemented.
 pub(crate) const REFUSED: &[&str] =
     &["address_space", "alias", "cleanup", "mode", "scalar_storage_order", "transparent_union", "vector_size"];
 
-/// Whether an attribute of that name is obeyed or may be ignored (`__has_attribute`).
+/// Whether an attribute is implemented or can be ignored (`__has_attribute`).
 pub(crate) fn is_known(name: &str) -> bool {
     KNOWN.contains(&name)
 }

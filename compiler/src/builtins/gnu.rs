@@ -1,24 +1,24 @@
-//! Functions of GNU C and clang that OpenCL sources call by the names `__builtin_...`: which there are.
+//! `__builtin_...` functions of GNU C and clang.
 
 use super::table;
 use crate::ast::ScalarKind;
 
-/// What such a name means.
+/// The meaning of a `__builtin_...` name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Gnu {
     /// `expect(x, likely)`: x.
     Expect,
-    /// A function of the bits of an unsigned integer, of 32 bits or of 64.
+    /// A bit function of an unsigned integer of 32 or 64 bits.
     Bits(Bits, ScalarKind),
-    /// Exchanges the bytes of an integer.
+    /// Reverses the bytes of an integer.
     ByteSwap(ScalarKind),
     Abs(ScalarKind),
-    /// Says something that is not used: nothing is evaluated.
+    /// A hint. Its operands are not evaluated.
     Nothing,
     ConstantP,
     AssumeAligned,
     Constant(ScalarKind, f64),
-    /// A function of OpenCL C, its arguments being of that type.
+    /// A function of OpenCL C with arguments of this type.
     Function(&'static str, Option<ScalarKind>),
 }
 
@@ -31,7 +31,7 @@ pub(crate) enum Bits {
     Ffs,
 }
 
-/// What a name means, if it is one of these.
+/// The meaning of a name, if it is one of these functions.
 pub(crate) fn parse(name: &str) -> Option<Gnu> {
     let name = name.strip_prefix("__builtin_")?;
     let sized = |name: &str| {
@@ -68,7 +68,7 @@ pub(crate) fn parse(name: &str) -> Option<Gnu> {
     })
 }
 
-/// Functions of the C library: `sqrtf` is of float, `sqrt` of double.
+/// Functions of the C library: `sqrtf` has float arguments, `sqrt` double.
 fn math(name: &str) -> Option<Gnu> {
     const MATH: &[&str] = &[
         "acos",

@@ -1,4 +1,4 @@
-//! The files of the built-in library (`compiler/library`). How to write a function there is told in its README.
+//! The files of the built-in library (`compiler/library`). Its README describes how to write a function.
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => {

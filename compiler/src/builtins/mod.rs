@@ -1,8 +1,8 @@
-//! The built-in functions of OpenCL C (6.15): names, signatures, and how each is implemented.
+//! The built-in functions of OpenCL C (6.15): names, signatures, implementation.
 //!
-//! A built-in is either [`Intrinsic`] (a few IR operations that `lower` writes, for scalars and vectors alike) or a function of the library
-//! (`compiler/library/*.cl`), written in OpenCL C for scalars and called for each lane. The signatures are in the table of this module; `sema`
-//! resolves overloads with it, by the specification's generic types.
+//! A built-in function is either an [`Intrinsic`] (a few IR operations from `lower`, for scalars and vectors) or a
+//! library function (`compiler/library/*.cl`), written in OpenCL C for scalars and called per lane. The table of this
+//! module has the signatures. `sema` resolves overloads with it, by the generic types of the specification.
 
 #![allow(missing_docs, reason = "variants named after the functions of the specification")]
 
@@ -13,7 +13,7 @@ pub mod table;
 
 use crate::ir::AtomicOp;
 
-/// How a conversion rounds (6.4.3.2).
+/// Rounding mode of a conversion (6.4.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounding {
     Rte,
@@ -22,12 +22,12 @@ pub enum Rounding {
     Rtn,
 }
 
-/// Whether a function of that name is built in (`__has_builtin`).
+/// Whether the name is a built-in function (`__has_builtin`).
 pub(crate) fn is_known(name: &str) -> bool {
     gnu::is_known(name) || table::find(name).is_some() || matches!(name, "__builtin_astype" | "__builtin_offsetof")
 }
 
-/// What is asked of an image (6.15.15.6).
+/// An image query (6.15.15.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ImageQuery {
     Width,
@@ -39,11 +39,11 @@ pub enum ImageQuery {
     ArraySize,
     /// cl_khr_mipmap_image
     NumMipLevels,
-    /// Which of the kernel's parameters it is: nothing that programs can ask.
+    /// The index of the kernel parameter that is this image. Programs cannot query it.
     Parameter,
 }
 
-/// What a collective function combines values by.
+/// The operation of a reduction or scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Combine {
     Add,
@@ -53,7 +53,7 @@ pub enum Combine {
     And,
     Or,
     Xor,
-    /// Of truth values.
+    /// A logical operation on truth values.
     LogicalAnd,
     LogicalOr,
     LogicalXor,
@@ -64,15 +64,15 @@ pub enum Combine {
 pub enum GroupFn {
     All,
     Any,
-    /// Whether all values are the same.
+    /// Whether all values are equal.
     AllEqual,
-    /// Of work-groups (value, x\[, y\[, z\]\]), of subgroups (value, index).
+    /// Work-groups: (value, x\[, y\[, z\]\]). Subgroups: (value, index).
     Broadcast,
     BroadcastFirst,
     Reduce(Combine),
     ScanInclusive(Combine),
     ScanExclusive(Combine),
-    /// Of subgroups, whichever of their work-items get there.
+    /// Subgroup operation on the active work-items.
     ActiveReduce(Combine),
     ActiveInclusive(Combine),
     ActiveExclusive(Combine),
@@ -86,18 +86,18 @@ pub enum GroupFn {
     ShuffleXor,
     ShuffleUp,
     ShuffleDown,
-    /// (value, value behind it, delta): what is further on than the subgroup has work-items comes of the second.
+    /// (value, next value, delta): indices beyond the subgroup select from the second value.
     ShuffleDownInto,
-    /// (value before it, value, delta): what is before the first work-item comes of the first.
+    /// (previous value, value, delta): indices before the subgroup select from the first value.
     ShuffleUpFrom,
     /// (pointer) or (image, coordinates)
     BlockRead,
     /// (pointer, data) or (image, coordinates, data)
     BlockWrite,
-    /// Whether this is the first active work-item.
+    /// Whether this work-item is the first active one.
     Elect,
     Ballot,
-    /// (ballot): this work-item's bit.
+    /// (ballot): the bit of this work-item.
     InverseBallot,
     /// (ballot, index)
     BallotBitExtract,
@@ -106,13 +106,13 @@ pub enum GroupFn {
     BallotExclusiveScan,
     BallotFindLsb,
     BallotFindMsb,
-    /// `get_sub_group_eq_mask` and its fellows.
+    /// `get_sub_group_eq_mask` and similar functions.
     Mask(MaskKind),
-    /// Flags and scope were dropped.
+    /// Without flags and scope.
     Barrier,
 }
 
-/// Which work-items a mask has, seen from this one.
+/// The work-items in a mask, relative to this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MaskKind {
     Eq,
@@ -122,10 +122,12 @@ pub enum MaskKind {
     Lt,
 }
 
-/// Built-ins that `lower` turns into IR. Types of arguments and result select the variant (signed, unsigned, float; scalar, vector).
+/// Built-in functions that `lower` implements as IR. The types of arguments and result select the variant (signed,
+/// unsigned, float; scalar, vector).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Intrinsic {
-    // 6.15.1 work-item functions: the dimension is an argument and may be computed at run time (out of range: the specification's default).
+    // 6.15.1 work-item functions. The dimension may be computed at run time. Out of range, it gives the default of the
+    // specification.
     GetWorkDim,
     GetGlobalSize,
     GetGlobalId,
@@ -138,7 +140,7 @@ pub enum Intrinsic {
     GetGlobalLinearId,
     GetLocalLinearId,
 
-    // 6.15.2 math that is one operation of the device, or a few.
+    // 6.15.2 math functions of one or a few device operations.
     Fabs,
     Floor,
     Ceil,
@@ -184,9 +186,9 @@ pub enum Intrinsic {
     ReverseBits,
     /// (base, insert, offset, count)
     BitfieldInsert,
-    /// (base, offset, count): the result's sign says what is above the field.
+    /// (base, offset, count): the result's sign selects sign or zero extension of the field.
     BitfieldExtract,
-    /// The sum of products of four 8-bit lanes; with an accumulator, saturated.
+    /// The sum of the products of four 8-bit lanes. With an accumulator, the sum saturates.
     IntegerDot,
 
     // 6.15.3 and 6.15.4: integers and floats.
@@ -257,7 +259,8 @@ pub enum Intrinsic {
     AtomicDec,
     /// (pointer, compare, value)
     AtomicCmpXchg,
-    // C11 atomics: the arguments end with the memory order (two of them for AtomicCompareExchange); scopes are dropped by sema after checking.
+    // C11 atomics. The last arguments are the memory order (two orders for AtomicCompareExchange). sema checks and
+    // drops scopes.
     AtomicInit,
     /// (object, expected pointer, desired): `bool`.
     AtomicCompareExchange,
@@ -267,9 +270,9 @@ pub enum Intrinsic {
 
     // 6.15.11 async copies: (dst, src, count, event), (dst, src, count, stride, event).
     AsyncCopy,
-    /// The stride is the source's where it is global, else the destination's.
+    /// The stride applies to the operand in global memory.
     AsyncStridedCopy,
-    /// cl_khr_extended_async_copies: the functions' own arguments, without planes or with them.
+    /// cl_khr_extended_async_copies: the arguments of the function.
     AsyncCopy2D,
     AsyncCopy3D,
     WaitGroupEvents,
@@ -277,7 +280,7 @@ pub enum Intrinsic {
 
     // 6.15.24 kernel clocks: two words.
     Clock {
-        /// Of the subgroup, not of the device.
+        /// The subgroup clock, not the device clock.
         sub: bool,
     },
 
@@ -288,7 +291,8 @@ pub enum Intrinsic {
     GetFence,
 
     // 6.15.15 images.
-    /// (image[, sampler], coordinates[, level]) or (image, sampler, coordinates, gradient, gradient); the result's type says what the colours are.
+    /// (image[, sampler], coordinates[, level]) or (image, sampler, coordinates, gradient, gradient). The result type
+    /// selects the colour type.
     ReadImage,
     /// (image, coordinates, level)
     ReadImageLevel,

@@ -1,7 +1,7 @@
 //! The table of built-in functions with generic types (OpenCL C 6.15.1 to 6.15.6).
 //!
 //! # Signatures
-//! `result(parameter, ...)`, optionally followed by `|` and the lane counts allowed (of 1, 2, 3, 4, 8, 16; `8` and `g` for 16).
+//! `result(parameter, ...)`, optionally followed by `|` and the allowed lane counts (1, 2, 3, 4, 8, and `g` for 16).
 //!
 //! | spelling | type |
 //! |---|---|
@@ -25,32 +25,31 @@ use rustc_hash::FxHashMap;
 use super::Intrinsic;
 use crate::target::Target;
 
-/// How a built-in is implemented.
+/// The implementation of a built-in function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Implementation {
-    /// By the IR that [`lower`](crate::lower) writes for it.
+    /// IR from [`lower`](crate::lower).
     Intrinsic(Intrinsic),
-    /// By the scalar function of the same name in the library, called for each lane.
+    /// The scalar function with the same name in the library, called per lane.
     Library,
 }
 
-/// Functions that share their signatures.
+/// Functions with the same signatures.
 #[derive(Debug)]
 pub struct Row {
     /// Names, separated by blanks.
     pub names: &'static str,
-    /// Signatures, the preferred ones first.
+    /// Signatures in order of preference.
     pub signatures: &'static [&'static str],
-    /// Who implements them.
     pub implementation: Implementation,
-    /// Least version of OpenCL C, as in `__OPENCL_C_VERSION__`.
+    /// Minimum version of OpenCL C, as in `__OPENCL_C_VERSION__`.
     pub since: u32,
-    /// The extension that they are functions of, if it takes one.
+    /// The extension that provides the functions.
     pub extension: Option<&'static str>,
 }
 
 impl Row {
-    /// Whether a program of that version may call them on that device.
+    /// Whether a program of this version may call the functions on this device.
     pub fn is_offered(&self, version: u32, target: &Target) -> bool {
         version >= self.since && self.extension.is_none_or(|wanted| target.has_extension(wanted))
     }
@@ -214,57 +213,54 @@ pub fn find(name: &str) -> Option<&'static Row> {
 pub enum Atom {
     /// The generic type.
     Generic,
-    /// One lane of it.
+    /// One lane of the generic type.
     Element,
-    /// Signed integers of its shape.
+    /// Signed integers with the lane size and count of the generic type.
     Signed,
-    /// Unsigned integers of its shape.
+    /// Unsigned integers with the lane size and count of the generic type.
     Unsigned,
-    /// Result of a comparison of it.
+    /// The result type of a comparison of the generic type.
     Relational,
-    /// `int` of as many lanes.
+    /// `int` with the lane count of the generic type.
     Ints,
-    /// `uint` of as many lanes.
+    /// `uint` with the lane count of the generic type.
     UInts,
     /// Integers of twice the size.
     Wide,
-    /// A scalar `int`, however many lanes the generic type has; so are those below.
+    /// A scalar `int`. The types below are scalars too.
     Int,
     UInt,
     Float,
-    /// `size_t`: as wide as a pointer of the device.
+    /// `size_t`: the width of a pointer of the device.
     Size,
-    /// No value; for results only.
+    /// No value. For results only.
     Void,
 }
 
-/// What the generic type of a signature may be.
+/// The allowed generic types of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// There is none.
     None,
     /// Any floating type: `F` in the table.
     Floats,
-    /// `float` alone, whatever the device has besides: `P` in the table.
+    /// `float` only: `P` in the table.
     FloatOnly,
-    /// Any integer type but `bool`: `I` in the table.
+    /// Any integer type except `bool`: `I` in the table.
     Integers,
     /// `int` and `uint`: `Q` in the table.
     Integers32,
-    /// Any type but `bool`: `G` in the table.
+    /// Any type except `bool`: `G` in the table.
     All,
 }
 
-/// A signature, parsed.
+/// A parsed signature.
 #[derive(Debug)]
 pub struct Signature {
-    /// What the generic type may be.
     pub class: Class,
-    /// The type of the result.
     pub ret: Atom,
-    /// Parameters: a type, and whether it is a pointer to that type.
+    /// Parameters: the type, and whether the parameter is a pointer to it.
     pub params: Vec<(Atom, bool)>,
-    /// Lane counts allowed; all if empty.
+    /// Allowed lane counts. Empty if all are allowed.
     pub lanes: Vec<u8>,
 }
 
@@ -316,12 +312,12 @@ fn atom(text: &str, class: &mut Class) -> Atom {
     }
 }
 
-/// A name as the table spells it.
+/// The name as a static string.
 pub fn name(name: &str) -> Option<&'static str> {
     INDEX.get_key_value(name).map(|(name, _)| *name)
 }
 
-/// The names of all functions of the table.
+/// The names of all functions in the table.
 pub fn names() -> impl Iterator<Item = &'static str> {
     INDEX.keys().copied()
 }

@@ -1,74 +1,69 @@
-//! Diagnostics for programs that read them, such as editors: the objects that rustc writes with `--error-format=json`, of which there are readers
-//! everywhere.
+//! Diagnostics as data, for editors and other tools: the JSON objects of rustc's `--error-format=json`.
 
 use serde::Serialize;
 
 use super::{Diagnostic, Diagnostics, RenderOptions, Severity, SourceMap, Span, render_one};
 
-/// A diagnostic that says all of itself: no map of the sources is needed to read it.
+/// A self-contained diagnostic: readers need no source map.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Message {
-    /// `diagnostic`, by which readers know it among other objects.
+    /// Always `diagnostic`: the tag that distinguishes it from other JSON objects.
     #[serde(rename = "$message_type")]
     pub kind: &'static str,
-    /// The text in one line, without place and severity.
+    /// The text on one line, without location and severity.
     pub message: String,
-    /// Always null: diagnostics have no numbers here.
+    /// Always null: diagnostics have no codes.
     pub code: Option<()>,
     /// `error`, `warning` or `note`.
     pub level: &'static str,
-    /// The place, and the expression around it; empty where no source stands for it.
+    /// The location and the enclosing expression. Empty without a source location.
     pub spans: Vec<MessageSpan>,
-    /// Notes, which explain it.
     pub children: Vec<Message>,
-    /// The diagnostic as it stands in the build log, with its notes; null for children.
+    /// The diagnostic as it appears in the build log, with its notes. Null for children.
     pub rendered: Option<String>,
 }
 
-/// A range of a source.
+/// A range in a source file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MessageSpan {
-    /// The file; `#line` is honoured here and in the lines.
+    /// The file name. `#line` applies to it and to the line numbers.
     pub file_name: String,
-    /// Offset of its first byte in the file as it was read.
+    /// Offset of the first byte in the file.
     pub byte_start: u32,
-    /// Offset behind its last byte.
+    /// Offset after the last byte.
     pub byte_end: u32,
-    /// Line of its begin, from 1.
+    /// First line, from 1.
     pub line_start: u32,
-    /// Line of its end.
+    /// Last line.
     pub line_end: u32,
-    /// Column of its first character, in characters, from 1.
+    /// Column of the first character, in characters, from 1.
     pub column_start: usize,
-    /// Column behind its last character.
+    /// Column after the last character.
     pub column_end: usize,
-    /// Whether the message is about this place, rather than about one beside it.
+    /// Whether the message is about this range. Other ranges give context.
     pub is_primary: bool,
-    /// The lines that it touches.
+    /// The lines that the range covers.
     pub text: Vec<MessageLine>,
-    /// Always null, as the members below: nothing more is said of a place.
+    /// Always null, as are the fields below. rustc's format requires them.
     pub label: Option<()>,
-    /// Always null.
     pub suggested_replacement: Option<()>,
-    /// Always null.
     pub suggestion_applicability: Option<()>,
-    /// Always null: a macro's definition is told of by a note.
+    /// Always null. Macro expansions are notes.
     pub expansion: Option<()>,
 }
 
 /// A line of a span.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MessageLine {
-    /// The whole line.
     pub text: String,
-    /// Column of the first character of it that belongs to the span, from 1.
+    /// Column of the first character in the span, from 1.
     pub highlight_start: usize,
-    /// Column behind the last one.
+    /// Column after the last character in the span.
     pub highlight_end: usize,
 }
 
 impl Message {
-    /// An error that no place in a source stands for.
+    /// An error without a source location.
     pub fn error(message: impl Into<String>) -> Self {
         let message = message.into();
         Self { rendered: Some(format!("error: {message}\n")), ..Self::new("error", message, Vec::new()) }
@@ -106,7 +101,7 @@ impl Message {
     }
 }
 
-/// All diagnostics of a compilation, as `options` have them: without warnings, or with warnings as errors.
+/// All diagnostics of a compilation. `options` may drop warnings or make them errors.
 pub fn messages(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions) -> Vec<Message> {
     let is_shown = |diagnostic: &&Diagnostic| !(options.no_warnings && diagnostic.severity == Severity::Warning);
     diagnostics.list().iter().filter(is_shown).map(|diagnostic| message(map, diagnostic, options)).collect()

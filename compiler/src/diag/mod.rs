@@ -1,4 +1,4 @@
-//! Diagnostics as data: what is wrong and where. Wording stands with the check that finds it, rendering in `render`.
+//! Diagnostics as data. Each check words its own diagnostics; `render` formats them.
 
 pub mod message;
 pub(crate) mod render;
@@ -11,30 +11,30 @@ pub use source_map::{Extent, Location, SourceMap, SourceText};
 
 use std::fmt;
 
-/// A range of bytes in the concatenation of all files of a compilation ([`SourceMap`] knows the files).
+/// A range of bytes in the concatenation of all files of a compilation. [`SourceMap`] maps it to files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
-    /// Position of its first byte.
+    /// Position of the first byte.
     pub lo: u32,
-    /// Position behind its last byte.
+    /// Position after the last byte.
     pub hi: u32,
 }
 
 impl Span {
-    /// A span that points nowhere: things that no source stands for.
+    /// A span without a source location.
     pub const NONE: Self = Self { lo: 0, hi: 0 };
 
-    /// The empty span just behind this one: where something is missing.
+    /// The empty span after this one, where text is missing.
     pub const fn end(self) -> Self {
         Self { lo: self.hi, hi: self.hi }
     }
 
-    /// Whether it is in a file of the library.
+    /// Whether the span is in a file of the built-in library.
     pub(crate) const fn is_of_library(self) -> bool {
         self.lo >= source_map::LIBRARY_BASE
     }
 
-    /// A span of both.
+    /// The smallest span that contains both.
     pub fn to(self, other: Self) -> Self {
         if self == Self::NONE {
             return other;
@@ -46,12 +46,12 @@ impl Span {
     }
 }
 
-/// How bad it is.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// Explains another one.
+    /// Explains another diagnostic.
     Note,
-    /// The build goes on, unless `-Werror`.
+    /// The build continues, unless `-Werror` is given.
     Warning,
     /// The build fails.
     Error,
@@ -67,18 +67,17 @@ impl fmt::Display for Severity {
     }
 }
 
-/// Something that the user should know of the source: an error, a warning, with explanations.
+/// An error or warning with its notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What it means for the build.
     pub severity: Severity,
-    /// The source that it is about; [`Span::NONE`] if it is about none.
+    /// Its source location, or [`Span::NONE`].
     pub span: Span,
-    /// The expression whose operator `span` is: its operands are underlined too.
+    /// If `span` is an operator: the whole expression, whose operands are underlined.
     pub around: Option<Span>,
-    /// The text, without trailing full stop, in lower case as clang has it.
+    /// The text, in lower case and without a full stop, as in clang.
     pub message: String,
-    /// Explanations, each with a place of its own.
+    /// Explanations with their own locations.
     pub notes: Vec<(Span, String)>,
 }
 
@@ -93,7 +92,6 @@ impl Diagnostic {
         Self { severity: Severity::Warning, span, around: None, message: message.into(), notes: Vec::new() }
     }
 
-    /// Adds an explanation.
     #[must_use]
     pub fn with_note(mut self, span: Span, message: impl Into<String>) -> Self {
         self.notes.push((span, message.into()));
@@ -101,7 +99,7 @@ impl Diagnostic {
     }
 }
 
-/// Collects diagnostics during a compilation.
+/// The diagnostics of a compilation.
 #[derive(Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
@@ -109,10 +107,9 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// After that many errors a compilation gives up (as clang's `-ferror-limit`).
+    /// Number of errors after which a compilation stops, as clang's `-ferror-limit`.
     pub const ERROR_LIMIT: usize = 20;
 
-    /// Adds a diagnostic behind those found before.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if diagnostic.severity == Severity::Error {
             self.errors += 1;
@@ -120,32 +117,29 @@ impl Diagnostics {
         self.list.push(diagnostic);
     }
 
-    /// Adds an error.
     pub fn error(&mut self, span: Span, message: impl Into<String>) {
         self.push(Diagnostic::error(span, message));
     }
 
-    /// Adds a warning.
     pub fn warning(&mut self, span: Span, message: impl Into<String>) {
         self.push(Diagnostic::warning(span, message));
     }
 
-    /// Whether any error is among them.
     pub const fn has_errors(&self) -> bool {
         self.errors > 0
     }
 
-    /// Whether the build fails: there is an error, or a warning that counts as one.
+    /// Whether the build fails: there are errors, or warnings that count as errors.
     pub fn fails(&self, warnings_are_errors: bool) -> bool {
         self.has_errors() || warnings_are_errors && self.list.iter().any(|diagnostic| diagnostic.severity == Severity::Warning)
     }
 
-    /// Whether so many errors were found that it is time to stop.
+    /// Whether [`Self::ERROR_LIMIT`] is reached.
     pub const fn too_many(&self) -> bool {
         self.errors >= Self::ERROR_LIMIT
     }
 
-    /// All of them, in order of finding.
+    /// All diagnostics, in the order of their creation.
     pub fn list(&self) -> &[Diagnostic] {
         &self.list
     }

@@ -1,26 +1,26 @@
-//! Diagnostics as text, in the form that clang has made familiar: `file:line:column: error: message`, the line, a caret.
+//! Diagnostics as text in clang's format: `file:line:column: error: message`, the source line, a caret.
 
 use std::fmt::Write;
 
 use super::{Diagnostic, Diagnostics, Severity, SourceMap, Span};
 
-/// Columns of a source line that are shown.
+/// Maximum number of columns of a source line that are shown.
 const MAX_COLUMNS: usize = 160;
 /// Columns before the caret that are kept when a line is shortened.
 const LEAD: usize = 60;
-/// Distance of tabulator stops.
+/// Distance of tab stops.
 const TAB: usize = 8;
 
-/// How to render.
+/// Options of the text format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RenderOptions {
-    /// `-w`: leave out warnings.
+    /// `-w`: omit warnings.
     pub no_warnings: bool,
     /// `-Werror`: show warnings as errors.
     pub warnings_are_errors: bool,
 }
 
-/// All diagnostics and the line that counts them; empty if there are none.
+/// All diagnostics and the summary line. Empty without diagnostics.
 pub fn render(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions) -> String {
     let mut out = Renderer { map, text: String::new(), last_file_start: None };
     let (mut warnings, mut errors) = (0_usize, 0_usize);
@@ -48,7 +48,7 @@ pub fn render(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions
     out.text
 }
 
-/// One diagnostic, a warning as an error where it is `promoted`.
+/// One diagnostic. If `promoted`, a warning is shown as an error.
 pub fn render_one(map: &SourceMap, diagnostic: &Diagnostic, promoted: bool) -> String {
     let mut out = Renderer { map, text: String::new(), last_file_start: None };
     out.diagnostic(diagnostic, promoted);
@@ -81,7 +81,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// "In file included from", once for neighbouring diagnostics of one file.
+    /// Writes "In file included from" once for consecutive diagnostics in the same file.
     fn include_chain(&mut self, span: Span) {
         let mut text = String::new();
         for location in self.map.include_chain(span.lo) {
@@ -108,7 +108,7 @@ impl Renderer<'_> {
         let indent = source_indent(&location.text, at, &source);
         let mut marks = format!("{}{caret}", " ".repeat(indent));
         if let Some(around) = around.filter(|around| around.lo <= span.lo && span.hi <= around.hi) {
-            // In bytes of the line, of which there may be less.
+            // In bytes of the line. The expression may start on an earlier line.
             let (before, behind) = ((span.lo - around.lo) as usize, (around.hi - span.lo) as usize);
             underline(&mut marks, &source, indent, display_columns(&location.text, at, before, behind));
         }
@@ -116,7 +116,7 @@ impl Renderer<'_> {
     }
 }
 
-/// A rendered log with escape sequences for colours, for terminals.
+/// Adds terminal colours to a rendered log.
 pub fn colourise(log: &str) -> String {
     let mut out = String::with_capacity(log.len() + log.len() / 4);
     for line in log.lines() {
@@ -158,7 +158,7 @@ fn display_column(line: &str, byte: usize) -> usize {
     column
 }
 
-/// First display column that is shown of a line whose caret stands at `column`.
+/// The first display column shown, for a line with the caret at `column`.
 fn window_start(columns: usize, column: usize) -> usize {
     if columns <= MAX_COLUMNS { 0 } else { column.saturating_sub(LEAD) }
 }
@@ -175,7 +175,7 @@ fn expand(line: &str) -> Vec<char> {
     out
 }
 
-/// The line as shown and the caret with its tail.
+/// The source line as shown, and the caret with its tildes.
 fn source_lines(line: &str, byte: usize, length: usize) -> (String, String) {
     let expanded = expand(line);
     let column = display_column(line, byte);
@@ -191,13 +191,13 @@ fn source_lines(line: &str, byte: usize, length: usize) -> (String, String) {
     (shown, format!("^{}", "~".repeat(tail)))
 }
 
-/// Columns that are shown of an expression before its operator at a byte of a line, and from there on.
+/// The display columns of an expression before and after its operator, which is at a byte of the line.
 fn display_columns(line: &str, at: usize, before: usize, behind: usize) -> (usize, usize) {
     let column = display_column(line, at);
     (column - display_column(line, at.saturating_sub(before)), display_column(line, at.saturating_add(behind)) - column)
 }
 
-/// Underlines the operands on both sides of a caret: what is no blank, from the first to the last character.
+/// Underlines the operands on both sides of a caret, from the first to the last character that is not blank.
 fn underline(marks: &mut String, source: &str, caret: usize, (before, behind): (usize, usize)) {
     let shown: Vec<char> = source.chars().collect();
     let mut line: Vec<char> = marks.chars().collect();
@@ -216,7 +216,7 @@ fn underline(marks: &mut String, source: &str, caret: usize, (before, behind): (
     *marks = line.into_iter().collect();
 }
 
-/// Blanks before the caret.
+/// Number of blanks before the caret.
 fn source_indent(line: &str, byte: usize, shown: &str) -> usize {
     let column = display_column(line, byte);
     let start = window_start(expand(line).len(), column);

@@ -1,7 +1,8 @@
-//! Where a span is: all files of a compilation lie one behind the other in one space of positions.
+//! Maps spans to files. The files of a compilation share one space of positions.
 //!
-//! Position 0 belongs to nobody, so that [`Span::NONE`] is never inside a file. The built-in library lives in the upper half of the space:
-//! its files are registered once a process and keep their positions in every compilation, so that what was parsed of them can be kept.
+//! Position 0 is not in any file, so [`Span::NONE`] has no location. The built-in library has the upper half of the
+//! space. Its files are registered once per process and keep their positions in every compilation, so parsed library
+//! functions can be cached.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -14,17 +15,16 @@ pub(crate) const LIBRARY_BASE: u32 = 1 << 31;
 
 static LIBRARY: Mutex<Vec<&'static SourceFile>> = Mutex::new(Vec::new());
 
-/// The text of a file: owned, or part of this program.
+/// The text of a file.
 #[derive(Clone, Debug)]
 pub enum SourceText {
-    /// A file of the library, which is part of this program.
+    /// A file of the built-in library.
     Static(&'static str),
     /// A file of the user.
     Shared(Arc<str>),
 }
 
 impl SourceText {
-    /// The text, wherever it is kept.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Static(text) => text,
@@ -45,7 +45,7 @@ impl From<String> for SourceText {
     }
 }
 
-/// What a `#line` says: from `position` on, the line `physical` is called `presumed` of `file`.
+/// A `#line` directive: from `position` on, the line `physical` has the number `presumed` in `file`.
 #[derive(Clone, Debug)]
 struct LineDirective {
     position: u32,
@@ -54,7 +54,7 @@ struct LineDirective {
     file: Option<Arc<str>>,
 }
 
-/// A file, and which positions of the compilation are its own.
+/// A file and its positions.
 #[derive(Debug)]
 pub struct SourceFile {
     name: Arc<str>,
@@ -70,17 +70,17 @@ impl SourceFile {
         Self { name, text, start, included_at, lines: OnceLock::new(), line_directives: Vec::new() }
     }
 
-    /// Its name, as the user knows it.
+    /// The name in diagnostics.
     pub fn name(&self) -> &Arc<str> {
         &self.name
     }
 
-    /// The text as it was read, before any translation phase.
+    /// The text before any translation phase.
     pub fn text(&self) -> &SourceText {
         &self.text
     }
 
-    /// The position of its first byte.
+    /// The position of the first byte.
     pub const fn start(&self) -> u32 {
         self.start
     }
@@ -93,7 +93,7 @@ impl SourceFile {
         position >= self.start && position <= self.start.saturating_add(self.len())
     }
 
-    /// Offsets of the first bytes of all lines.
+    /// Offset of the first byte of each line.
     fn lines(&self) -> &[u32] {
         self.lines.get_or_init(|| {
             let newlines = self.text.as_str().bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
@@ -101,7 +101,7 @@ impl SourceFile {
         })
     }
 
-    /// Index of the line that the offset is on.
+    /// Index of the line that contains the offset.
     fn line_index(&self, offset: u32) -> usize {
         self.lines().partition_point(|start| *start <= offset).saturating_sub(1)
     }
@@ -137,33 +137,30 @@ impl SourceFile {
     }
 }
 
-/// A position as people speak of it; `#line` is honoured.
+/// A location for users. `#line` is applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// Name of the file.
     pub file: Arc<str>,
     /// Line, from 1.
     pub line: u32,
     /// Column in bytes, from 1.
     pub column: u32,
-    /// The line's text.
     pub text: String,
 }
 
-/// A span as people speak of it.
+/// A span for users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Where it begins.
     pub begin: Location,
-    /// Where it ends, in the same file.
+    /// The end, in the same file.
     pub end: Location,
-    /// Which bytes of the file it is.
+    /// The range of bytes in the file.
     pub bytes: Range<u32>,
-    /// The lines that it touches, from that of its begin to that of its end.
+    /// The lines from `begin` to `end`.
     pub lines: Vec<String>,
 }
 
-/// The use of a macro in the source.
+/// A macro invocation in the source.
 #[derive(Clone, Debug)]
 struct Expansion {
     at: Span,
@@ -171,13 +168,13 @@ struct Expansion {
     definition: Span,
 }
 
-/// All files of a compilation.
+/// The files of a compilation.
 #[derive(Debug)]
 pub struct SourceMap {
     files: Vec<SourceFile>,
     next: u32,
     expansions: Vec<Expansion>,
-    /// Files of the file system that were looked for, with their contents.
+    /// Every file that was searched for, with its contents if it exists.
     sought: Vec<(PathBuf, Option<Vec<u8>>)>,
 }
 
@@ -188,24 +185,23 @@ impl Default for SourceMap {
 }
 
 impl SourceMap {
-    /// An empty one.
     pub const fn new() -> Self {
         Self { files: Vec::new(), next: 1, expansions: Vec::new(), sought: Vec::new() }
     }
 
-    /// Notes that a file was looked for in the file system, and what was in it.
+    /// Records that a file was searched for, and its contents if it exists.
     pub fn note_sought(&mut self, path: PathBuf, contents: Option<Vec<u8>>) {
         if !self.sought.iter().any(|(known, _)| *known == path) {
             self.sought.push((path, contents));
         }
     }
 
-    /// Everything that was looked for in the file system. It is forgotten here.
+    /// Takes the list of files that were searched for.
     pub fn take_searched_files(&mut self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
         std::mem::take(&mut self.sought)
     }
 
-    /// Adds a file; `included_at` is the directive that asked for it. `None` when the space of positions is used up (2 GiB).
+    /// Adds a file. `included_at` is the directive that includes it. `None` if the positions (2 GiB) are used up.
     pub fn add_file(&mut self, name: impl Into<Arc<str>>, text: impl Into<SourceText>, included_at: Span) -> Option<&SourceFile> {
         let text = text.into();
         let end = u32::try_from(text.as_str().len()).ok()?.checked_add(self.next)?;
@@ -217,7 +213,7 @@ impl SourceMap {
         self.files.last()
     }
 
-    /// The library file of that name, registered when first asked for. `None` when there is no room for it.
+    /// The library file with this name. It is registered on first use. `None` if the positions are used up.
     pub fn library_file(name: &str, text: &'static str) -> Option<&'static SourceFile> {
         let mut files = LIBRARY.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |file: &&&SourceFile| &*file.name == name && std::ptr::eq(file.text.as_str(), text);
@@ -243,22 +239,22 @@ impl SourceMap {
         self.files.get(index).filter(|file| file.contains(position)).map(take)
     }
 
-    /// Where a span begins.
+    /// The location of the first byte of a span.
     pub fn locate(&self, span: Span) -> Option<Location> {
         if span == Span::NONE { None } else { self.with_file(span.lo, |file| file.locate(span.lo)) }
     }
 
-    /// All that a span covers; `None` where it is in no file.
+    /// The lines and columns of a span. `None` if it is not in a file.
     pub fn extent(&self, span: Span) -> Option<Extent> {
         if span == Span::NONE { None } else { self.with_file(span.lo, |file| file.extent(span)) }
     }
 
-    /// The name of the file that a span is in, whatever `#line` says.
+    /// The name of the file that contains a span, without regard to `#line`.
     pub fn file_name(&self, span: Span) -> Option<Arc<str>> {
         if span == Span::NONE { None } else { self.with_file(span.lo, |file| file.name.clone()) }
     }
 
-    /// The text that a span covers; empty where it is in no file.
+    /// The text of a span. Empty if it is not in a file.
     pub fn snippet(&self, span: Span) -> String {
         let take = |file: &SourceFile| {
             let (lo, hi) = (span.lo - file.start, span.hi.saturating_sub(file.start));
@@ -267,7 +263,7 @@ impl SourceMap {
         if span == Span::NONE { String::new() } else { self.with_file(span.lo, take).unwrap_or_default() }
     }
 
-    /// The chain of `#include` directives that led to the file of a position, innermost first.
+    /// The `#include` directives that led to the file of a position, innermost first.
     pub fn include_chain(&self, position: u32) -> Vec<Location> {
         let mut chain = Vec::new();
         let mut at = self.with_file(position, |file| file.included_at).unwrap_or(Span::NONE);
@@ -278,7 +274,7 @@ impl SourceMap {
         chain
     }
 
-    /// Honours `#line presumed "file"`, which stands at `directive`: it speaks of the line behind it.
+    /// Applies `#line presumed "file"` at `directive` to the lines after it.
     pub fn add_line_directive(&mut self, directive: Span, presumed: u32, file: Option<Arc<str>>) {
         let Some(index) = self.files.partition_point(|known| known.start <= directive.lo).checked_sub(1) else { return };
         let Some(source) = self.files.get_mut(index) else { return };
@@ -289,12 +285,12 @@ impl SourceMap {
         source.line_directives.push(LineDirective { position: source.start + next, physical, presumed, file });
     }
 
-    /// Remembers that the macro defined at `definition` was used at `at`.
+    /// Records the use at `at` of the macro defined at `definition`.
     pub fn add_expansion(&mut self, at: Span, name: &Arc<str>, definition: Span) {
         self.expansions.push(Expansion { at, name: name.clone(), definition });
     }
 
-    /// The macro whose use the span begins with, and where it is defined.
+    /// The macro invocation at the start of the span, and the macro's definition.
     pub fn expansion(&self, span: Span) -> Option<(&str, Span)> {
         self.expansions
             .iter()

@@ -1,7 +1,7 @@
-//! Names that are spelled almost like another.
+//! Finds names with a similar spelling.
 
-/// The nearest of some names, if one is near enough to be what was meant: a third of its letters may be wrong, left out, doubled or swapped. Upper
-/// and lower case and underscores count for little (`getGlobalID` is near `get_global_id`).
+/// The nearest of some names, if at most a third of its letters are wrong, omitted, doubled or swapped. Case and
+/// underscores count less (`getGlobalID` is near `get_global_id`).
 pub(crate) fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let folded = fold(name);
     let limit = match name.chars().count() {
@@ -16,7 +16,7 @@ pub(crate) fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n s
             continue;
         }
         let distance = if fold(candidate) == folded { 1 } else { distance(name.as_bytes(), candidate.as_bytes(), limit) };
-        // Among equals the first of the alphabet: the order of the candidates does not matter.
+        // The first in alphabetical order wins a tie, so the order of the candidates does not matter.
         if distance <= limit && best.is_none_or(|(least, other)| (distance, candidate) < (least, other)) {
             best = Some((distance, candidate));
         }
@@ -28,8 +28,8 @@ fn fold(name: &str) -> String {
     name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// Insertions, deletions, changes and swaps of neighbours that lead from one text to the other (optimal string alignment); more than `limit` is not
-/// counted exactly.
+/// The optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours. Not exact above
+/// `limit`.
 fn distance(a: &[u8], b: &[u8], limit: usize) -> usize {
     if a.len().abs_diff(b.len()) > limit {
         return limit + 1;

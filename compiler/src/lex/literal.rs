@@ -5,7 +5,7 @@ use crate::ast::{FloatSuffix, IntSuffix};
 /// The value of a number.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Number {
-    /// At most 127 bits: the greatest signed integer type that a constant may have.
+    /// At most 127 bits: the widest signed integer type of a constant.
     Int {
         value: u128,
         decimal: bool,
@@ -18,7 +18,7 @@ pub(crate) enum Number {
     },
 }
 
-/// Reads a pp-number; the error is what is wrong with it, in clang's words.
+/// Parses a pp-number. The error has clang's wording.
 pub(crate) fn number(text: &str) -> Result<Number, String> {
     let lower = text.to_ascii_lowercase();
     let hex = lower.starts_with("0x");
@@ -62,7 +62,7 @@ fn integer(text: &str, hex: bool) -> Result<Number, String> {
 }
 
 fn integer_suffix(suffix: &str) -> Result<IntSuffix, String> {
-    // `long long` has the 64 bits of `long`; sources written for other compilers use it.
+    // `long long` has 64 bits, as `long`. Portable sources use its suffix.
     match suffix {
         "" => Ok(IntSuffix::default()),
         "u" => Ok(IntSuffix { unsigned: true, long: false }),
@@ -73,7 +73,7 @@ fn integer_suffix(suffix: &str) -> Result<IntSuffix, String> {
 }
 
 fn float(text: &str, hex: bool) -> Result<Number, String> {
-    // The suffix is what follows the last character that can belong to the value.
+    // The suffix starts after the last character that can belong to the value.
     let (mantissa, exponent_letter) = if hex { (&text[2..], 'p') } else { (text, 'e') };
     let is_digit = |c: char| if hex { c.is_ascii_hexdigit() } else { c.is_ascii_digit() };
     let mantissa_end = mantissa.find(|c: char| !is_digit(c) && c != '.').unwrap_or(mantissa.len());
@@ -89,7 +89,7 @@ fn float(text: &str, hex: bool) -> Result<Number, String> {
             if end == sign {
                 return Err("exponent has no digits".to_owned());
             }
-            // Beyond that the value is zero or infinite anyway.
+            // Beyond this range the value is zero or infinity.
             (Some(rest[..end].parse::<i64>().unwrap_or(if rest.starts_with('-') { -1_000_000 } else { 1_000_000 })), &rest[end..])
         }
         None if hex => return Err("hexadecimal floating constant requires an exponent".to_owned()),
@@ -99,7 +99,7 @@ fn float(text: &str, hex: bool) -> Result<Number, String> {
         "" => FloatSuffix::None,
         "f" => FloatSuffix::Float,
         "h" => FloatSuffix::Half,
-        // `1.0l` is a long double, which OpenCL reserves; `1.0d` is nobody's.
+        // `1.0l` is a long double, which OpenCL C reserves. `1.0d` is not valid in any language.
         "l" => return Err("invalid suffix 'l' on floating constant: OpenCL C has no 'long double'".to_owned()),
         _ => return Err(format!("invalid suffix '{suffix}' on floating constant")),
     };
@@ -111,13 +111,13 @@ fn float(text: &str, hex: bool) -> Result<Number, String> {
     Ok(Number::Float { value, suffix: float_suffix, text: spelling.to_owned() })
 }
 
-/// `digits` (with a dot) times two to the power of `exponent`, correctly rounded to double.
+/// `digits` (which contain a dot) times two to the power of `exponent`, correctly rounded to double.
 pub(crate) fn hex_float(digits: &str, exponent: i64) -> f64 {
     let (significand, scale) = hex_significand(digits);
     scale_to_double(significand, scale.saturating_add(exponent.clamp(-10_000_000, 10_000_000)))
 }
 
-/// The first 64 significant bits (the last one sticky) and the power of two that they are to be multiplied by.
+/// The first 64 significant bits (the last one is sticky) and their binary exponent.
 fn hex_significand(digits: &str) -> (u64, i64) {
     let (mut significand, mut scale, mut behind_dot) = (0_u64, 0_i64, false);
     for c in digits.chars() {
@@ -147,7 +147,7 @@ fn scale_to_double(significand: u64, scale: i64) -> f64 {
     if exponent > 1023 {
         return f64::INFINITY;
     }
-    // Bits that do not fit: 11, more for denormals.
+    // Excess bits: 11, or more for denormals.
     let drop = if exponent < -1022 { (11 - 1022 - exponent).min(64) } else { 11 };
     let (kept, rest, half) = if drop >= 64 {
         (0_u64, u128::from(normal), 1_u128 << 63)
@@ -159,12 +159,12 @@ fn scale_to_double(significand: u64, scale: i64) -> f64 {
     }
     let up = rest > half || rest == half && kept & 1 == 1;
     let kept = kept + u64::from(up);
-    // A carry out of the significand moves into the exponent by itself.
+    // A carry out of the significand increments the exponent.
     let biased = if exponent < -1022 { 0 } else { (exponent + 1022).unsigned_abs() };
     f64::from_bits((biased << 52) + kept)
 }
 
-/// Bytes of a string or character constant with its quotes; the errors and warnings are appended to `problems`.
+/// The bytes of a string or character constant with its quotes. Errors and warnings are appended to `problems`.
 pub(crate) fn unescape(text: &str, problems: &mut Vec<String>) -> Vec<u8> {
     let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or("").as_bytes();
     let mut out = Vec::with_capacity(inner.len());
@@ -222,7 +222,7 @@ pub(crate) fn unescape(text: &str, problems: &mut Vec<String>) -> Vec<u8> {
     out
 }
 
-/// The value of a character constant: `char` is signed, several characters are put together from the left.
+/// The value of a character constant. `char` is signed; several characters are combined from left to right.
 pub(crate) fn character(bytes: &[u8]) -> i32 {
     match bytes {
         [byte] => i32::from(*byte as i8),

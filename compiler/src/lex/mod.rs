@@ -1,5 +1,5 @@
-//! From characters to tokens: raw preprocessing tokens ([`raw`]), spellings ([`interner`]), the values of literals ([`literal`]), and the
-//! tokens that the parser sees ([`token`]).
+//! The lexer: preprocessing tokens ([`raw`]), spellings ([`interner`]), values of literals ([`literal`]), and parser
+//! tokens ([`token`]).
 
 pub(crate) mod interner;
 pub(crate) mod literal;

@@ -1,29 +1,29 @@
-//! Preprocessing tokens (C99 6.4) from the text of a file: translation phases 2 and 3. Trigraphs are not replaced; digraphs are.
+//! Lexes preprocessing tokens (C99 6.4): translation phases 2 and 3. Trigraphs are not replaced; digraphs are.
 
 use super::interner::{Interner, Symbol};
 use super::token::Punct;
 use crate::diag::{SourceText, Span};
 
-/// What a preprocessing token is.
+/// The kind of a preprocessing token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RawKind {
-    /// The end of the text, or of what is being read.
+    /// The end of the input.
     Eof,
     /// The end of a directive.
     EndOfLine,
     Ident,
-    /// What may become a number (pp-number, C99 6.4.8).
+    /// A pp-number (C99 6.4.8).
     Number,
     Char,
     Str,
     Punct(Punct),
-    /// A quote without its partner on the line.
+    /// A quote without a closing quote on the line.
     Unterminated,
-    /// A comment that does not end.
+    /// A comment without an end.
     UnterminatedComment,
-    /// A character that C does not have.
+    /// A character that is not part of C.
     Unknown,
-    /// Stands for what could not be read: an error was reported.
+    /// A token that could not be read. The error was reported.
     Invalid,
     /// The empty operand of `##`.
     Placemarker,
@@ -42,13 +42,13 @@ pub(crate) struct RawToken {
 }
 
 impl RawToken {
-    /// White space stands before it.
+    /// White space precedes it.
     pub(crate) const SPACE: u8 = 1;
-    /// It is the first on its line.
+    /// It is the first token on its line.
     pub(crate) const LINE_START: u8 = 2;
-    /// It names a macro but must never be expanded ("painted blue").
+    /// It names a macro but must not be expanded ("painted blue").
     pub(crate) const NO_EXPAND: u8 = 4;
-    /// It comes from the body of a macro.
+    /// It comes from the replacement list of a macro.
     pub(crate) const FROM_MACRO: u8 = 8;
 
     pub(crate) const fn has(self, flag: u8) -> bool {
@@ -64,7 +64,7 @@ impl RawToken {
     }
 }
 
-/// Reads the tokens of one text.
+/// A lexer for one text.
 #[derive(Clone, Debug)]
 pub(crate) struct RawLexer {
     text: SourceText,
@@ -82,7 +82,7 @@ const fn is_ident(byte: u8) -> bool {
 }
 
 impl RawLexer {
-    /// Reads a text whose first byte has the position `start`.
+    /// Starts to read a text whose first byte has the position `start`.
     pub(crate) fn new(text: SourceText, start: u32) -> Self {
         let pos = if text.as_str().starts_with('\u{feff}') { 3 } else { 0 };
         Self { text, pos, start, line_start: true }
@@ -100,7 +100,7 @@ impl RawLexer {
         self.pos >= self.bytes().len()
     }
 
-    /// The position behind any line splices at `at` (GNU: blanks may stand between the backslash and the end of the line).
+    /// The position after line splices at `at`. As in GNU C, blanks may separate the backslash and the end of the line.
     fn skip_splices(&self, mut at: usize) -> usize {
         while self.byte(at) == b'\\' {
             let mut next = at + 1;
@@ -115,12 +115,12 @@ impl RawLexer {
         at
     }
 
-    /// The next byte, splices removed.
+    /// The next byte, after line splices.
     fn peek(&self) -> u8 {
         self.byte(self.skip_splices(self.pos))
     }
 
-    /// Takes the byte if it is next.
+    /// Takes the next byte if it is `byte`.
     fn accept(&mut self, byte: u8) -> bool {
         let at = self.skip_splices(self.pos);
         let found = self.byte(at) == byte;
@@ -130,7 +130,7 @@ impl RawLexer {
         found
     }
 
-    /// Takes all that follow.
+    /// Takes bytes while they match.
     fn accept_while(&mut self, wanted: impl Fn(u8) -> bool) {
         loop {
             let bytes = self.text.as_str().as_bytes();
@@ -150,7 +150,7 @@ impl RawLexer {
         Span { lo: position(lo), hi: position(self.pos) }
     }
 
-    /// The text from `lo` on without splices.
+    /// The text from `lo` to here, without line splices.
     fn spelling(&self, lo: usize, interner: &mut Interner) -> Symbol {
         let text = self.text.as_str().get(lo..self.pos).unwrap_or("");
         if !text.contains("\\") {
@@ -170,7 +170,8 @@ impl RawLexer {
         interner.intern(&String::from_utf8_lossy(&clean))
     }
 
-    /// Skips white space and comments. True if there was any; an error is the start of a comment without end.
+    /// Skips white space and comments. Returns whether there was any. The error is the start of an unterminated
+    /// comment.
     fn skip_space(&mut self, line_mode: bool) -> Result<bool, usize> {
         let mut any = false;
         loop {
@@ -202,7 +203,7 @@ impl RawLexer {
                         return Ok(any);
                     }
                 }
-                // A zero byte inside the text is white space, as clang has it.
+                // A zero byte in the text is white space, as in clang.
                 0 if !self.at_end() => self.pos += 1,
                 _ => return Ok(any),
             }
@@ -238,7 +239,8 @@ impl RawLexer {
         false
     }
 
-    /// The next token. With `line_mode` the end of the line is a token (and stays unread); a comment over several lines does not end it.
+    /// The next token. With `line_mode`, the end of the line is a token and stays unread. A multi-line comment does not
+    /// end the line.
     pub(crate) fn next(&mut self, interner: &mut Interner, line_mode: bool) -> RawToken {
         let (space, unterminated) = match self.skip_space(line_mode) {
             Ok(space) => (space, None),
@@ -266,7 +268,7 @@ impl RawLexer {
         RawToken { kind, symbol, span: self.span(lo), flags }
     }
 
-    /// Takes one token's characters.
+    /// Takes the characters of one token.
     fn scan(&mut self) -> RawKind {
         let byte = self.byte(self.pos);
         if is_ident_start(byte) || self.letter_beyond_ascii() > 0 {
@@ -286,7 +288,7 @@ impl RawLexer {
             _ => match self.punct(byte) {
                 Some(punct) => RawKind::Punct(punct),
                 None => {
-                    // One whole character, so that the position stays on a boundary.
+                    // Take a whole UTF-8 character, so that the position stays on a boundary.
                     while self.byte(self.pos) & 0xc0 == 0x80 {
                         self.pos += 1;
                     }
@@ -306,7 +308,8 @@ impl RawLexer {
         }
     }
 
-    /// Bytes of the next character, if it is a letter or digit that ASCII does not have: names may have such (C99 6.4.2.1, annex D).
+    /// The length in bytes of the next character if it is a non-ASCII letter or digit. Identifiers may contain these
+    /// (C99 6.4.2.1, annex D).
     fn letter_beyond_ascii(&self) -> usize {
         if self.byte(self.pos).is_ascii() {
             return 0;
@@ -315,7 +318,7 @@ impl RawLexer {
         next.filter(|c| c.is_alphanumeric()).map_or(0, char::len_utf8)
     }
 
-    /// pp-number: digits, letters, dots, and signs behind an exponent's letter.
+    /// A pp-number: digits, letters, dots, and signs after an exponent letter.
     fn number(&mut self) -> RawKind {
         loop {
             let before = self.pos;
@@ -358,7 +361,7 @@ impl RawLexer {
         }
     }
 
-    /// The longest punctuator that starts with `first`, which is taken already.
+    /// The longest punctuator that starts with `first`, which has been taken.
     fn punct(&mut self, first: u8) -> Option<Punct> {
         Some(match first {
             b'(' => Punct::LParen,
@@ -444,7 +447,7 @@ impl RawLexer {
         })
     }
 
-    /// The name behind `#include` if it is written `<...>` or `"..."`: name, whether in angle brackets, place.
+    /// The header name after `#include`, written `<...>` or `"..."`: name, whether in angle brackets, location.
     pub(crate) fn header_name(&mut self) -> Option<(String, bool, Span)> {
         let _ = self.skip_space(true);
         let lo = self.pos;
@@ -463,7 +466,7 @@ impl RawLexer {
         Some((name, close == b'>', self.span(lo)))
     }
 
-    /// The rest of the line as it stands, for `#error`.
+    /// The rest of the line, for `#error`.
     pub(crate) fn rest_of_line(&mut self) -> String {
         let lo = self.pos;
         self.line_comment();

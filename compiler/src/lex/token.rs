@@ -1,4 +1,4 @@
-//! Tokens of OpenCL C: what the preprocessor hands to the parser.
+//! Tokens of OpenCL C, the input of the parser.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -8,19 +8,19 @@ use rustc_hash::FxHashMap;
 use crate::ast::{FloatSuffix, IntSuffix, Name, PragmaKind};
 use crate::diag::Span;
 
-/// A token with its place. One that comes from the body of a macro has the place of the macro's use.
+/// A token with its location. A token from a macro body has the location of the macro invocation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Token {
     pub kind: TokenKind,
     pub span: Span,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TokenKind {
-    /// The end; the last token, and no other.
+    /// The end of the input. It is always the last token.
     Eof,
-    /// A name that is no keyword.
+    /// An identifier that is not a keyword.
     Ident(Name),
     Keyword(Keyword),
     Punct(Punct),
@@ -28,16 +28,16 @@ pub(crate) enum TokenKind {
     Int {
         /// The lower and the upper 64 bits of the value.
         value: [u64; 2],
-        /// Written in base ten.
+        /// Whether the literal is decimal.
         decimal: bool,
         suffix: IntSuffix,
     },
     /// A floating literal.
     Float {
-        /// Its value as a double.
+        /// The value as a double.
         value: f64,
         suffix: FloatSuffix,
-        /// Its spelling without the suffix.
+        /// The spelling without the suffix.
         text: Name,
     },
     /// A character constant.
@@ -46,7 +46,7 @@ pub(crate) enum TokenKind {
     Str(Arc<[u8]>),
     /// A `#pragma` line.
     Pragma(PragmaKind),
-    /// A literal that is wrong, or a character that C does not have: an error was reported.
+    /// An invalid literal, or a character that is not part of C. The error was reported.
     Invalid,
 }
 
@@ -122,7 +122,7 @@ pub(crate) enum Punct {
 }
 
 impl Punct {
-    /// As it is written.
+    /// The spelling in sources.
     pub(crate) const fn spelling(self) -> &'static str {
         match self {
             Self::LParen => "(",
@@ -178,7 +178,7 @@ impl Punct {
     }
 }
 
-/// Keywords, the variants with underscores folded into one.
+/// Keywords. Variants with underscores are the same keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Keyword {
     Auto,
@@ -343,12 +343,12 @@ const KEYWORDS: &[(&str, Keyword)] = &[
 static KEYWORD_TABLE: LazyLock<FxHashMap<&'static str, Keyword>> = LazyLock::new(|| KEYWORDS.iter().copied().collect());
 
 impl Keyword {
-    /// The keyword of that spelling.
+    /// The keyword with this spelling.
     pub(crate) fn of(name: &str) -> Option<Self> {
         KEYWORD_TABLE.get(name).copied()
     }
 
-    /// Its plainest spelling.
+    /// The spelling without underscores.
     pub(crate) fn spelling(self) -> &'static str {
         KEYWORDS.iter().find(|(_, keyword)| *keyword == self).map_or("", |(name, _)| name)
     }

@@ -1,4 +1,4 @@
-//! Operators on numbers.
+//! Arithmetic operators.
 
 use super::function::Lowering;
 use super::types::ArithType;
@@ -6,7 +6,7 @@ use crate::diag::Span;
 use crate::ir::{BinOp, CmpOp, Scalar, UnOp, Value};
 use crate::thir::{BinaryOp, Expr, ExprKind, Lvalue, Ty, TyKind, UnaryOp};
 
-/// An operand: a value, or a product that may still be fused with an addition.
+/// An operand: a value, or a product that may be fused with an addition.
 #[derive(Clone, Copy)]
 enum Operand {
     Value(Value),
@@ -39,7 +39,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// A binary operator and all that hang below its left operand, without recursion.
+    /// A binary operator and the chain of its left operands, without recursion.
     pub(super) fn binary(&mut self, expr: &'p Expr) -> Value {
         let operand = self.binary_operand(expr);
         self.finish(operand)
@@ -85,7 +85,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// `arith` is that of the left operand; the right one's differs only for shifts.
+    /// `arith` is the type of the left operand. The right one differs for shifts only.
     fn combine(&mut self, op: BinaryOp, lhs: Operand, rhs: Operand, arith: ArithType, contract: bool, ty: Ty) -> Operand {
         if arith.is_float() && contract {
             match (op, lhs, rhs) {
@@ -116,7 +116,7 @@ impl<'p> Lowering<'p, '_> {
         Operand::Value(self.operate(op, lhs, rhs, arith, ty))
     }
 
-    /// A product and a sum in one, of operands that stand so in the source.
+    /// A fused multiply-add of a product and a sum that the source writes as one expression.
     fn contracted(&mut self, [a, b, c]: [Value; 3], operands: [Value; 3]) -> Value {
         let sum = self.b.mul_add(a, b, c);
         self.b.nan_check(sum, &operands, None);
@@ -160,7 +160,7 @@ impl<'p> Lowering<'p, '_> {
         result
     }
 
-    /// The amount counts modulo the width, so that its own width does not matter.
+    /// The amount counts modulo the width, so its own width does not matter.
     fn shift(&mut self, op: BinOp, lhs: Value, amount: Value) -> Value {
         let ty = self.b.ty(lhs);
         let amount = self.b.splat(amount, ty.lanes());
@@ -191,7 +191,7 @@ impl<'p> Lowering<'p, '_> {
         } else {
             let ty = self.b.ty(old);
             match ty.scalar() {
-                // `true` stays `true`; `false--` is `true` as well (C99 6.5.2.4 by way of 6.3.1.2).
+                // `true` stays `true`; `false--` is `true` too (C99 6.5.2.4, 6.3.1.2).
                 Some(Scalar::Bool) if increment => self.b.bool(true),
                 Some(Scalar::Bool) => self.b.not(old),
                 Some(scalar) if scalar.is_float() => {
@@ -210,7 +210,7 @@ fn is_product(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Binary { op: BinaryOp::Mul, contract: true, .. })
 }
 
-/// The comparison of an operator; `!=` is true of NaNs.
+/// The comparison of an operator. `!=` is true for NaNs.
 const fn comparison(op: BinaryOp, float: bool, signed: bool) -> CmpOp {
     match (op, float, signed) {
         (BinaryOp::Eq, true, _) => CmpOp::FEq,

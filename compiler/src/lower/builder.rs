@@ -1,8 +1,9 @@
-//! Writes the instructions of one function into nested regions.
+//! Builds the instructions of one function in nested regions.
 //!
-//! Regions are opened and closed like brackets; what is written goes to the innermost open one. After a terminator the rest of a region is
-//! dead: writing goes on (so that callers need not care) but nothing is kept. Integer constants are folded and shared on the way, because
-//! addresses are full of them; everything else is left to the passes.
+//! Regions are opened and closed like brackets. Instructions go to the innermost open region. After a terminator the
+//! rest of a region is dead: instructions can be added, so that callers need no checks, but they are dropped. Integer
+//! constants are folded and shared immediately, because addresses contain many of them. The passes do all other
+//! simplifications.
 
 use rustc_hash::FxHashMap;
 
@@ -10,7 +11,7 @@ use super::LowerError;
 use crate::diag::Span;
 use crate::ir::{self, BinOp, CastOp, CmpOp, Const, MAX_NESTING, MathOp, Op, Region, Scalar, Space, Type, UnOp, Value, Var};
 
-/// What a region can share: equal constants and addresses.
+/// Values that a region shares: equal constants and addresses.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Shared {
     Const(Type, Const),
@@ -22,24 +23,23 @@ enum Shared {
 struct Open {
     region: Region,
     shared: FxHashMap<Shared, Value>,
-    /// A terminator was written.
+    /// Whether there is a terminator.
     ended: bool,
 }
 
-/// See the module.
 pub(crate) struct Builder {
     pub(crate) function: ir::Function,
-    /// Where the instructions written now come from.
+    /// The source location of new instructions.
     pub(crate) span: Span,
-    /// The first thing that could not be lowered.
+    /// The first error.
     pub(crate) error: Option<LowerError>,
-    /// Whether it is asked where a NaN is made of numbers; see `nan`.
+    /// Whether to add NaN checks, see `nan`.
     pub(super) nan_checks: bool,
     open: Vec<Open>,
     constants: FxHashMap<Value, Const>,
-    /// Integers that are a widened `bool`.
+    /// Integers that are widened `bool`s.
     flags: FxHashMap<Value, Value>,
-    /// Addresses that are another one plus a constant.
+    /// Addresses that are another address plus a constant.
     offsets: FxHashMap<Value, (Value, i64)>,
 }
 
@@ -57,12 +57,12 @@ impl Builder {
         }
     }
 
-    /// The same, where it may be asked where a NaN is made of numbers.
+    /// Like `new`, with or without NaN checks.
     pub(crate) fn with_nan_checks(self, nan_checks: bool) -> Self {
         Self { nan_checks, ..self }
     }
 
-    /// The function, or what went wrong first. The body's region must be the only open one and ended.
+    /// The function, or the first error. The body must be the only open region, and be terminated.
     pub(crate) fn finish(mut self) -> Result<ir::Function, LowerError> {
         if let Some(error) = self.error {
             return Err(error);
@@ -71,7 +71,7 @@ impl Builder {
         Ok(self.function)
     }
 
-    /// Notes an error; the first one counts.
+    /// Records an error, unless there is one.
     pub(crate) fn fail(&mut self, message: impl Into<String>) {
         if self.error.is_none() {
             self.error = Some(LowerError { span: self.span, message: message.into() });
@@ -82,7 +82,7 @@ impl Builder {
         self.function.values.get(value.index()).map_or(Type::Void, |data| data.ty)
     }
 
-    /// Whether what is written now can never run.
+    /// Whether new instructions are unreachable.
     pub(crate) fn is_dead(&self) -> bool {
         self.open.last().is_none_or(|open| open.ended)
     }
@@ -99,12 +99,10 @@ impl Builder {
         }
     }
 
-    /// An instruction without result.
     pub(crate) fn effect(&mut self, op: Op) {
         self.push(op, Vec::new());
     }
 
-    /// An instruction with a result.
     pub(crate) fn emit(&mut self, op: Op, ty: Type) -> Value {
         let value = self.function.new_value(ty);
         self.push(op, vec![value]);
@@ -134,7 +132,7 @@ impl Builder {
         self.constant(ty, Const::Undef)
     }
 
-    /// The same bits in every lane, cut to the lane's width.
+    /// The same bits in every lane, truncated to the lane width.
     pub(crate) fn bits(&mut self, ty: Type, bits: u64) -> Value {
         let Some(scalar) = ty.scalar() else {
             return self.constant(ty, Const::Null);
@@ -159,13 +157,13 @@ impl Builder {
         self.bits(Type::BOOL, u64::from(value))
     }
 
-    /// A float rounded to the lane's type.
+    /// A float, rounded to the lane type.
     pub(crate) fn float(&mut self, ty: Type, value: f64) -> Value {
         let bits = ty.scalar().map_or(0, |scalar| float_bits(scalar, value));
         self.bits(ty, bits)
     }
 
-    /// The bits of a scalar integer or bool whose value is known.
+    /// The bits of a constant integer or bool.
     pub(crate) fn known(&self, value: Value) -> Option<u64> {
         match self.constants.get(&value)? {
             Const::Bits(bits) => Some(*bits),
@@ -173,7 +171,7 @@ impl Builder {
         }
     }
 
-    /// The lanes of a vector whose value is known.
+    /// The lanes of a constant vector.
     pub(crate) fn known_lanes(&self, value: Value) -> Option<Vec<u64>> {
         match self.constants.get(&value)? {
             Const::Lanes(lanes) => Some(lanes.clone()),
@@ -220,7 +218,7 @@ impl Builder {
         self.emit(Op::Bin(op, a, b), ty)
     }
 
-    /// With a constant in every lane on the right.
+    /// An operation with a constant in every lane on the right.
     pub(crate) fn bin_int(&mut self, op: BinOp, a: Value, b: i64) -> Value {
         let b = self.int(self.ty(a), b);
         self.bin(op, a, b)
@@ -260,7 +258,7 @@ impl Builder {
         self.bin(BinOp::Or, a, b)
     }
 
-    /// A comparison. An integer that is a widened `bool` compares with zero as that `bool`.
+    /// A comparison. A widened `bool` compares with zero as a `bool`.
     pub(crate) fn cmp(&mut self, op: CmpOp, a: Value, b: Value) -> Value {
         if let (Some(&flag), Some(0), CmpOp::Ne | CmpOp::Eq) = (self.flags.get(&a), self.known(b), op) {
             return if op == CmpOp::Ne { flag } else { self.not(flag) };
@@ -274,7 +272,7 @@ impl Builder {
         self.emit(Op::Cmp(op, a, b), ty.with_scalar(Scalar::Bool))
     }
 
-    /// With a constant in every lane on the right.
+    /// A comparison with a constant in every lane on the right.
     pub(crate) fn cmp_int(&mut self, op: CmpOp, a: Value, b: i64) -> Value {
         let b = self.int(self.ty(a), b);
         self.cmp(op, a, b)
@@ -285,7 +283,7 @@ impl Builder {
         self.cmp_int(CmpOp::Ne, a, 0)
     }
 
-    /// A conversion; none where the types agree already.
+    /// A conversion. Omitted if the types are equal.
     pub(crate) fn cast(&mut self, op: CastOp, a: Value, to: Type) -> Value {
         let from = self.ty(a);
         if from == to {
@@ -327,7 +325,7 @@ impl Builder {
         self.cast(CastOp::Bitcast, a, to)
     }
 
-    /// To an integer type of any width.
+    /// Conversion to an integer type of any width.
     pub(crate) fn resize(&mut self, a: Value, signed: bool, to: Type) -> Value {
         let (from, width) = (self.ty(a).scalar().map_or(0, Scalar::bits), to.scalar().map_or(0, Scalar::bits));
         let op = if from > width {
@@ -354,7 +352,7 @@ impl Builder {
         self.emit(Op::Math(op, args.to_vec()), ty)
     }
 
-    /// `a * b + c`, fused where that is quick.
+    /// `a * b + c`, fused if the device has a fast fma.
     pub(crate) fn mul_add(&mut self, a: Value, b: Value, c: Value) -> Value {
         self.math(MathOp::FMulAdd, &[a, b, c])
     }
@@ -386,7 +384,7 @@ impl Builder {
         }
     }
 
-    /// A lane of a vector; a scalar is its own only lane.
+    /// A lane of a vector. A scalar is its own only lane.
     pub(crate) fn extract(&mut self, a: Value, lane: u8) -> Value {
         let Type::Vector(scalar, _) = self.ty(a) else { return a };
         let ty = Type::Scalar(scalar);
@@ -400,14 +398,13 @@ impl Builder {
         self.emit(Op::Insert(a, lane, x), self.ty(a))
     }
 
-    /// Lanes of `a` followed by `b`.
+    /// Lanes of the concatenation of `a` and `b`.
     pub(crate) fn shuffle(&mut self, a: Value, b: Value, lanes: &[u8]) -> Value {
         let Some(scalar) = self.ty(a).scalar() else { return a };
         let ty = Type::of(scalar, u8::try_from(lanes.len()).unwrap_or(16));
         self.emit(Op::Shuffle(a, b, lanes.iter().map(|&lane| Some(lane)).collect()), ty)
     }
 
-    /// Some lanes of one vector.
     pub(crate) fn lanes(&mut self, a: Value, lanes: &[u8]) -> Value {
         match lanes {
             [lane] => self.extract(a, *lane),
@@ -416,7 +413,7 @@ impl Builder {
         }
     }
 
-    /// More lanes, those beyond `a`'s unspecified.
+    /// More lanes. Those beyond `a`'s are undefined.
     pub(crate) fn widen(&mut self, a: Value, lanes: u8) -> Value {
         let Some(scalar) = self.ty(a).scalar() else { return a };
         let have = self.ty(a).lanes();
@@ -464,14 +461,13 @@ impl Builder {
         self.effect(Op::Store { ptr, value, align, volatile });
     }
 
-    /// A variable that no source names.
+    /// A variable without a name.
     pub(crate) fn temporary(&mut self, size: u32, align: u32) -> Var {
         self.function.new_var("", size, align.max(1))
     }
 
     // ---- regions ----
 
-    /// How many regions are open.
     pub(crate) fn nesting(&self) -> usize {
         self.open.len()
     }
@@ -483,7 +479,7 @@ impl Builder {
         self.open.push(Open::default());
     }
 
-    /// Closes the innermost region, which ends in `end` unless it ended before.
+    /// Closes the innermost region with the terminator `end`, unless it has one.
     pub(crate) fn close(&mut self, end: Op) -> Region {
         self.effect(end);
         self.open.pop().map(|open| open.region).unwrap_or_default()
@@ -494,7 +490,7 @@ impl Builder {
         self.close(Op::Yield(Vec::new()))
     }
 
-    /// An `if` without results. What follows is dead where neither region comes to its end.
+    /// An `if` without results. The code after it is dead if neither region completes.
     pub(crate) fn if_else(&mut self, cond: Value, then: Region, els: Region) {
         let dead = jumps(&then) && jumps(&els);
         self.effect(Op::If { cond, then, els });
@@ -516,12 +512,12 @@ impl Builder {
     }
 }
 
-/// Whether a region of an `if` or `switch` never comes to its end.
+/// Whether a region of an `if` or `switch` ends with a jump.
 pub(crate) fn jumps(region: &Region) -> bool {
     region.insts.last().is_some_and(|inst| inst.op.is_terminator() && !matches!(inst.op, Op::Yield(_)))
 }
 
-/// Whether a double has an integer exactly, so that it is rounded once only.
+/// Whether a double represents an integer exactly, so that it is rounded only once.
 const fn fits_exactly(value: i64) -> bool {
     value.unsigned_abs() <= 1 << 53
 }
@@ -536,7 +532,8 @@ pub(crate) fn float_bits(scalar: Scalar, value: f64) -> u64 {
     }
 }
 
-/// The number closest to another one that is exact as a half. (`half`'s own conversion of a `double` ignores its lower bits.)
+/// The number nearest to `value` that a half represents exactly. The conversion of the crate `half` ignores the lower
+/// bits of a `double`.
 fn round_to_half(value: f64) -> f64 {
     let exponent = i32::try_from((value.to_bits() >> 52) & 0x7ff).unwrap_or(0) - 1023;
     if exponent > 16 {

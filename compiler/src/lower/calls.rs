@@ -7,7 +7,7 @@ use crate::ir::{Global, Op, Type, Value};
 use crate::thir::{Expr, FuncId, GlobalId, Stmt, Ty, TyKind};
 
 impl<'p> Lowering<'p, '_> {
-    /// An argument: a record is copied to memory that the callee owns.
+    /// An argument. A record is copied to memory that the callee owns.
     fn argument(&mut self, arg: &'p Expr) -> Value {
         let value = self.expr(arg);
         if self.is_record(arg.ty) { self.spill(arg.ty, value) } else { value }
@@ -39,7 +39,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// A scalar function for each lane. A pointer to a vector points to the lane's scalar in its turn.
+    /// A scalar function for each lane. A pointer to a vector becomes a pointer to each lane.
     pub(super) fn call_lanes(&mut self, func: FuncId, args: &'p [Expr], ty: Ty) -> Option<Value> {
         let program = self.shared.program;
         let Some(callee) = program.functions.get(func.index()) else {
@@ -71,7 +71,7 @@ impl<'p> Lowering<'p, '_> {
         result
     }
 
-    /// Bytes between the lanes that a pointer to a vector points to.
+    /// Distance in bytes between the lanes of a vector behind a pointer argument.
     fn pointed_lane(&self, ty: Ty) -> Option<u32> {
         match self.kind(ty) {
             TyKind::Pointer { pointee, .. } => Some(self.arith_type(pointee.ty).map_or(0, lane_size)),
@@ -90,7 +90,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.emit(Op::Printf { format: Global(format.0), args }, Type::I32)
     }
 
-    /// The statements of `({ ... })`. What jumps out of it ends the region that is being written.
+    /// The statements of `({ ... })`. A jump out of it terminates the current region.
     pub(super) fn statement_expression(&mut self, stmts: &'p [Stmt]) {
         let outer = self.outer;
         match self.irregular.clone().filter(|irregular| irregular.needs_machine_within(stmts)) {

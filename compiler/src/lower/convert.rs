@@ -1,4 +1,4 @@
-//! Conversions of numbers (OpenCL C 6.4).
+//! Conversions of arithmetic values (OpenCL C 6.4).
 
 use super::builder::Builder;
 use super::types::{ArithType, scalar};
@@ -6,7 +6,7 @@ use crate::ast::ScalarKind;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, Type, UnOp, Value};
 use crate::thir::Rounding;
 
-/// Explicit mantissa bits, and the largest finite number's bits, of a float type.
+/// Number of explicit mantissa bits of a float type, and the bits of its largest finite number.
 const fn float_format(scalar: Scalar) -> (u32, u64) {
     match scalar {
         Scalar::F16 => (10, 0x7bff),
@@ -15,12 +15,12 @@ const fn float_format(scalar: Scalar) -> (u32, u64) {
     }
 }
 
-/// 2 to some power, as the float closest to it.
+/// 2 to the power of `exponent`, as the nearest float.
 fn power(exponent: u32) -> f64 {
     f64::from(exponent).exp2()
 }
 
-/// The integer of a float's width.
+/// The integer type with a float's width.
 pub(super) fn bits_type(ty: Type) -> Type {
     let int = ty.scalar().and_then(|s| Scalar::int_of_size(s.size())).unwrap_or(Scalar::I32);
     ty.with_scalar(int)
@@ -88,7 +88,7 @@ impl Builder {
         }
     }
 
-    /// Brings an integer into the range of another integer type; it keeps its own.
+    /// Clamps an integer to the range of another integer type. The type of the value does not change.
     fn clamp_int(&mut self, value: Value, from: ArithType, to: ArithType) -> Value {
         if from.kind == ScalarKind::Bool || to.kind == ScalarKind::Bool {
             return value;
@@ -120,7 +120,7 @@ impl Builder {
         if !saturate {
             return cast;
         }
-        // The limits are powers of two, which a float type holds exactly or sees as infinity: right in both cases.
+        // The limits are powers of two. A float type represents them exactly or as infinity; both are correct.
         let (min, max) = range(to);
         let width = scalar(to.kind).bits();
         let above = self.float(float, power(if to.is_signed() { width - 1 } else { width }));
@@ -134,8 +134,8 @@ impl Builder {
         self.select(nan, zero, result)
     }
 
-    /// Integer to float toward zero, up or down: the magnitude is cut to the bits that fit, which converts exactly, and the float
-    /// above it taken where the direction and the bits lost ask for it.
+    /// Integer to float toward zero, up or down. The magnitude is truncated to the bits that fit, which converts
+    /// exactly. The next float is used if the direction and the lost bits require it.
     fn int_to_float_directed(&mut self, value: Value, from: ArithType, to: ArithType, mode: Rounding) -> Value {
         let (mantissa, _) = float_format(scalar(to.kind));
         let int = self.ty(value);
@@ -164,7 +164,7 @@ impl Builder {
         let mask = self.not(mask);
         let mut cut = self.and(magnitude, mask);
         if to.kind == ScalarKind::Half && (width > 16 || !from.is_signed()) {
-            // Everything above the largest half is cut to it.
+            // Values above the largest half are clamped to it.
             cut = self.bin_int(BinOp::UMin, cut, 65504);
         }
         let inexact = self.cmp(CmpOp::Ne, magnitude, cut);
@@ -192,7 +192,8 @@ impl Builder {
         self.bitcast(result, ty)
     }
 
-    /// Float to a narrower float toward zero, up or down: the nearest, corrected by one step where it lies on the wrong side.
+    /// Float to a narrower float toward zero, up or down: the nearest float, corrected by one step if it is on the
+    /// wrong side.
     pub(super) fn narrow_float(&mut self, value: Value, to: ArithType, mode: Rounding) -> Value {
         let wide = self.ty(value);
         let ty = wide.with_scalar(scalar(to.kind));
@@ -200,7 +201,7 @@ impl Builder {
             return self.cast(CastOp::FToF, value, ty);
         }
         if (wide.scalar(), to.kind) == (Some(Scalar::F32), ScalarKind::Half) {
-            // By integers: NVIDIA's driver takes a float that became a half and a float again for the first one.
+            // With integers: NVIDIA's driver replaces a float that is converted to half and back by the original float.
             let bits = self.float_to_half_bits(value, mode);
             return self.bitcast(bits, ty);
         }
@@ -239,7 +240,7 @@ impl Builder {
         self.bitcast(result, ty)
     }
 
-    /// `as_T`: the bits of a value as another type of the same size; three lanes take the room of four.
+    /// `as_T`: the bits of a value as another type of the same size. Three lanes have the size of four.
     pub(super) fn reinterpret(&mut self, value: Value, to: Type) -> Value {
         let from = self.ty(value);
         if from == to {
@@ -296,7 +297,7 @@ impl Builder {
         self.bits(bits_type(float), largest + 1)
     }
 
-    /// NaNs by their bits, which no driver folds away.
+    /// Tests for NaN on the bits, which drivers do not optimise away.
     pub(super) fn is_nan(&mut self, value: Value) -> Value {
         let bits = self.magnitude_bits(value);
         let infinity = self.infinity_bits(self.ty(value));

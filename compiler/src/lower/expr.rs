@@ -9,12 +9,12 @@ use crate::ast::ScalarKind;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Scalar, Space, Type, Value};
 use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Ty, TyKind, UnaryOp};
 
-/// How deep expressions may nest. Left-deep chains of operators, which generated sources have, do not count.
+/// Maximum nesting of expressions. Chains of operators to the left, which generated sources contain, do not count.
 const MAX_DEPTH: u32 = 4096;
 
 impl<'p> Lowering<'p, '_> {
-    /// The value of an expression that has one. A record is given by the address of memory that holds it and that nothing changes
-    /// before the value is used.
+    /// The value of a non-void expression. A record is the address of memory that does not change before the value is
+    /// used.
     pub(super) fn expr(&mut self, expr: &'p Expr) -> Value {
         match self.expr_opt(expr) {
             Some(value) => value,
@@ -28,7 +28,8 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// Whether an expression may be evaluated although its value is not needed, and is cheap enough to be. What is asked of floats may not be asked of those.
+    /// Whether an expression is cheap and may be evaluated even if its value is not needed. False for operations with
+    /// NaN checks.
     pub(super) fn is_cheap(&self, expr: &Expr) -> bool {
         !self.b.nan_checks && scan::is_cheap(expr)
     }
@@ -74,7 +75,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// An `if`, or one side of it where the condition is known.
+    /// An `if`, or one side of it if the condition is constant.
     pub(super) fn branch(&mut self, cond: Value, then: impl FnOnce(&mut Self), els: impl FnOnce(&mut Self)) {
         match self.b.known(cond) {
             Some(0) => els(self),
@@ -198,7 +199,7 @@ impl<'p> Lowering<'p, '_> {
 
     // ---- conditions ----
 
-    /// Whether an expression is non-zero, without making an `int` of a comparison on the way.
+    /// Whether an expression is non-zero, without converting comparisons to `int`.
     pub(super) fn condition(&mut self, expr: &'p Expr) -> Value {
         let outer = std::mem::replace(&mut self.b.span, expr.span);
         self.depth += 1;
@@ -221,7 +222,7 @@ impl<'p> Lowering<'p, '_> {
             }
             ExprKind::LogAnd(..) => self.short_circuit(expr, true),
             ExprKind::LogOr(..) => self.short_circuit(expr, false),
-            // Widening keeps zero zero.
+            // Widening does not change whether a value is zero.
             ExprKind::Cast(CastKind::Arith, inner) if self.keeps_zero(inner.ty, expr.ty) => self.condition(inner),
             ExprKind::Comma(lhs, rhs) => {
                 self.effect(lhs);
@@ -263,7 +264,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// `a && b && c`: the operands of a chain to the left are taken one after the other.
+    /// `a && b && c`: a loop over the operands of a chain to the left.
     fn short_circuit(&mut self, expr: &'p Expr, and: bool) -> Value {
         let mut operands = Vec::new();
         let mut first = expr;
@@ -311,7 +312,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.cmp_int(CmpOp::Ne, result, 0)
     }
 
-    /// A comparison's result as the type that the tree gives it: `int` 0 or 1, or a vector of 0 or -1.
+    /// The result of a comparison in its type in the tree: `int` 0 or 1, or a vector of 0 or -1.
     pub(super) fn flag_value(&mut self, flag: Value, ty: Ty) -> Value {
         let ir = self.value_type(ty);
         if ir.scalar() == Some(Scalar::Bool) {
@@ -343,13 +344,13 @@ impl<'p> Lowering<'p, '_> {
         Some(self.load_value(result, ty))
     }
 
-    /// Stores one of two values of a conditional.
+    /// Stores one of two values of a conditional expression.
     fn choose(&mut self, expr: &'p Expr, result: ObjectAddress, ty: Ty) {
         let value = self.expr(expr);
         self.store_value(result.address, ty, value, result.align, false);
     }
 
-    /// The rest of `a ? x : b ? y : ...`, as a long chain of `else if` is written.
+    /// The rest of `a ? x : b ? y : ...`, lowered like a chain of `else if`.
     fn choices(&mut self, mut expr: &'p Expr, result: ObjectAddress, ty: Ty) {
         let mut links = Vec::new();
         while let ExprKind::Cond { cond, then, els } = &expr.kind
@@ -383,7 +384,7 @@ impl<'p> Lowering<'p, '_> {
         match links {
             [(cond, then), rest @ ..] => {
                 let flag = self.condition(cond);
-                // A function of its own for each level would be a type of its own.
+                // Boxed, since a closure type per nesting level would be infinite.
                 let last: Box<dyn FnOnce(&mut Self) + '_> = Box::new(last);
                 self.branch(flag, |this| this.choose(then, result, ty), |this| this.nested_choices(rest, result, ty, last));
             }
@@ -432,7 +433,8 @@ impl<'p> Lowering<'p, '_> {
 
     /// See [`Self::index_address`].
     ///
-    /// Private and local memory are small, and where memory objects are no larger than 2 GiB so is what a signed index of 32 bits can reach: their offsets are 32 bits wide.
+    /// Offsets in private and local memory are 32 bits wide, since that memory is small. So are offsets with a signed
+    /// 32-bit index if memory objects are at most 2 GiB.
     pub(super) fn element_address(&mut self, pointer: Value, index: Value, signed: bool, stride: u32, negate: bool) -> Value {
         let width = self.b.ty(index).scalar().map_or(32, Scalar::bits);
         let near = matches!(self.b.ty(pointer), Type::Ptr(Space::Private | Space::Local));

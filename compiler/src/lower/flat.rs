@@ -1,12 +1,12 @@
-//! Statements, or whole functions, with irregular control flow: `goto`s into other statements, `case` labels inside of them (Duff's device).
+//! Irregular control flow: `goto`s into other statements, and nested `case` labels (Duff's device).
 //!
-//! Such a statement is cut into basic blocks, and these run in a loop over a number that says which one comes next. Statements that nothing
-//! jumps into or out of stay whole, and a block with one predecessor is written where that one ends, so that only merge points and targets of
-//! `goto` get a number:
+//! Such a statement or function is split into basic blocks, which run in a loop with a switch over the number of the
+//! next block. Statements without jumps into or out of them stay whole. A block with one predecessor is inlined at its
+//! end, so only merge points and targets of `goto` get numbers:
 //! ```text
 //! again: A; if (c) goto again; B   becomes   loop { switch (state) { case 0: A; if (c) { state = 0 } else { B; return } } }
 //! ```
-//! Correct for everything, but a barrier in it is met in a loop.
+//! This is correct for all control flow, but a barrier in such a statement is executed in a loop.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -17,7 +17,7 @@ use super::stmt::{Jump, Jumps};
 use crate::ir::{Op, Region, Type, Value, Var};
 use crate::thir::{Expr, LabelId, Stmt, StmtKind};
 
-/// How deep blocks are written into each other.
+/// Maximum nesting of inlined blocks.
 const MAX_INLINE: u32 = 48;
 
 type BlockId = usize;
@@ -40,29 +40,29 @@ enum End<'p> {
         cases: Vec<((u64, u64), BlockId)>,
         default: BlockId,
     },
-    /// The end of the whole.
+    /// The end of the statement or function.
     Leave,
 }
 
 struct Block<'p> {
     items: Vec<Item<'p>>,
     end: End<'p>,
-    /// Where jumps out of a statement expression in it go.
+    /// Targets of jumps out of a contained statement expression.
     on_break: Option<BlockId>,
     on_continue: Option<BlockId>,
 }
 
-/// Cuts statements into blocks.
+/// Splits statements into blocks.
 struct BlockSplitter<'p, 'i> {
     irregular: &'i Irregular,
-    /// The labels in what is cut: `goto`s to others leave it.
+    /// The labels in the statements. `goto`s to other labels leave them.
     inside: FxHashSet<LabelId>,
     blocks: Vec<Block<'p>>,
     current: BlockId,
     labels: FxHashMap<LabelId, BlockId>,
     on_break: Option<BlockId>,
     on_continue: Option<BlockId>,
-    /// Labels of the switches around, innermost last.
+    /// Labels of the enclosing switches, innermost last.
     switches: Vec<Cases>,
 }
 
@@ -94,7 +94,7 @@ impl<'p> BlockSplitter<'p, '_> {
         }
     }
 
-    /// Ends the current block; `next` becomes the current one.
+    /// Ends the current block. `next` becomes the current block.
     fn end(&mut self, end: End<'p>, next: BlockId) {
         if let Some(block) = self.blocks.get_mut(self.current) {
             block.end = end;
@@ -105,7 +105,7 @@ impl<'p> BlockSplitter<'p, '_> {
         self.current = next;
     }
 
-    /// Ends the current block by a jump; what follows starts a block that only labels lead to.
+    /// Ends the current block with a jump. Only labels lead to the code after it.
     fn goto(&mut self, target: BlockId) {
         let next = self.new_block();
         self.end(End::Goto(target), next);
@@ -228,10 +228,10 @@ impl End<'_> {
     }
 }
 
-/// How many jumps lead to each block from blocks that can be reached.
+/// Number of jumps to each block from reachable blocks.
 fn predecessors(blocks: &[Block<'_>]) -> Vec<u32> {
     let mut counts = vec![0_u32; blocks.len()];
-    // The entry counts as a jump, so that a loop back to it gives it a number.
+    // The entry counts as a jump, so a loop back to it gives it a number.
     let mut stack = vec![0];
     while let Some(id) = stack.pop() {
         let Some(count) = counts.get_mut(id) else { continue };
@@ -245,32 +245,32 @@ fn predecessors(blocks: &[Block<'_>]) -> Vec<u32> {
     counts
 }
 
-/// Writes the blocks.
+/// Lowers the blocks.
 struct StateMachine<'p> {
-    /// Whether the end of the whole is the function's.
+    /// Whether the end is the end of the function.
     whole_function: bool,
-    /// Where jumps out of the whole go.
+    /// Targets of jumps out of the statement.
     outside: Jumps<'p>,
     blocks: Vec<Block<'p>>,
     predecessors: Vec<u32>,
     state: Var,
     numbers: FxHashMap<BlockId, u64>,
-    /// Blocks with a number, in order of it.
+    /// Numbered blocks, in order.
     queue: Vec<BlockId>,
 }
 
-/// Lowers a function's body as a machine. Every path ends in a return.
+/// Lowers a function body as a state machine. Every path ends in a return.
 pub(super) fn lower_body<'p>(lowering: &mut Lowering<'p, '_>, body: &'p [Stmt], irregular: &Irregular) {
     lower(lowering, irregular, body, true, Jumps::NONE, |cutter| cutter.stmts(body));
 }
 
-/// Lowers a statement, which nothing jumps into or out of, as a machine.
+/// Lowers a statement without jumps into or out of it as a state machine.
 pub(super) fn lower_statement<'p>(lowering: &mut Lowering<'p, '_>, stmt: &'p Stmt) {
     let Some(irregular) = lowering.irregular.clone() else { return };
     lower(lowering, &irregular, std::slice::from_ref(stmt), false, Jumps::NONE, |cutter| cutter.cut(stmt));
 }
 
-/// Lowers the statements of a statement expression as a machine. What jumps out of them goes where `jumps` says.
+/// Lowers the statements of a statement expression as a state machine. `jumps` has the targets of jumps out of them.
 pub(super) fn lower_expression<'p>(lowering: &mut Lowering<'p, '_>, stmts: &'p [Stmt], irregular: &Irregular, jumps: Jumps<'p>) {
     let mut leaves = Leaves::default();
     stmts.iter().for_each(|stmt| leaves.add(scan::leaves(stmt, true)));
@@ -321,7 +321,7 @@ impl<'p> StateMachine<'p> {
         })
     }
 
-    /// Writes the whole; `targets` are the labels that expressions in it jump to.
+    /// Lowers all blocks. `targets` are the labels that expressions jump to.
     fn run(&mut self, lowering: &mut Lowering<'p, '_>, targets: &[(LabelId, BlockId)]) {
         self.number(0);
         let address = lowering.b.var_addr(self.state);
@@ -350,7 +350,7 @@ impl<'p> StateMachine<'p> {
         }
     }
 
-    /// Goes to a block: writes it here if nothing else leads to it, else sets the state.
+    /// Continues at a block: inlines it if nothing else leads to it, else sets the state.
     fn go(&mut self, lowering: &mut Lowering<'p, '_>, block: BlockId, depth: u32) {
         let only = self.predecessors.get(block).is_some_and(|&count| count == 1) && !self.numbers.contains_key(&block);
         if only && depth < MAX_INLINE {

@@ -1,4 +1,4 @@
-//! Sets up a function: parameters, variables, return.
+//! Lowers a function: parameters, variables, return.
 
 use std::rc::Rc;
 
@@ -11,35 +11,35 @@ use crate::diag::Span;
 use crate::ir::{self, Kernel, KernelParam, Op, Space, Type, Value, Var};
 use crate::thir::{self, Expr, LocalId, Stmt, Ty, TyKind};
 
-/// Where a parameter or variable of the source is.
+/// The location of a parameter or variable.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Slot {
-    /// Not mentioned yet.
+    /// Not used yet.
     New,
     Var(Var),
-    /// A parameter that is never written nor addressed.
+    /// A parameter that is neither written nor addressed.
     Value(Value),
-    /// A record in memory that the caller provides.
+    /// A record in memory of the caller.
     Memory(Value),
 }
 
-/// A function while it is lowered.
+/// The state while a function is lowered.
 pub(super) struct Lowering<'p, 's> {
     pub(super) shared: &'s mut Shared<'p>,
     pub(super) b: Builder,
     pub(super) function: &'p thir::Function,
     slots: Vec<Slot>,
-    /// Where a returned record goes.
+    /// The address for a returned record.
     result: Option<Value>,
-    /// How many expressions enclose the current one.
+    /// Number of enclosing expressions.
     pub(super) depth: u32,
-    /// Enclosing statements that `goto`s go to, innermost last.
+    /// Enclosing targets of `goto`s, innermost last.
     pub(super) goto_targets: Vec<GotoTarget>,
-    /// Where jumps out of a statement expression go.
+    /// Targets of jumps out of a statement expression.
     pub(super) outer: Jumps<'p>,
-    /// Whether jumps may be anywhere: the function has labels, or statement expressions that are jumped out of.
+    /// Whether there may be jumps anywhere: the function has labels, or jumps out of statement expressions.
     pub(super) deep: bool,
-    /// Control flow that `if`s and loops do not give, where there is any.
+    /// Irregular control flow, if any.
     pub(super) irregular: Option<Rc<Irregular>>,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn lower_function(shared: &mut Shared<'_>, instance: Instance) -> Res
     let function = program.functions.get(instance.id.index()).ok_or_else(missing)?;
     let body = match &function.body {
         Some(body) => body.as_slice(),
-        // Linking puts the definition of another translation unit in its place.
+        // Linking replaces it by the definition in another translation unit.
         None if shared.options.open_references => &[],
         None => {
             return Err(LowerError { span: function.span, message: format!("function `{}` is called but not defined", function.name) });
@@ -132,7 +132,7 @@ impl<'p> Lowering<'p, '_> {
             let slot = if !usage.is_written(id) {
                 if record { Slot::Memory(value) } else { Slot::Value(value) }
             } else if record && !kernel {
-                // The caller's copy is this function's own.
+                // The caller has made a copy for this function.
                 Slot::Memory(value)
             } else {
                 let var = self.new_variable(id);
@@ -153,17 +153,17 @@ impl<'p> Lowering<'p, '_> {
         if !self.b.is_dead() {
             let value = match self.b.function.returned() {
                 Type::Void => None,
-                // Flowing off the end leaves the value undefined (C99 6.9.1).
+                // Reaching the end without `return` leaves the value undefined (C99 6.9.1).
                 ty => Some(self.b.undef(ty)),
             };
             self.b.effect(Op::Return(Vec::from_iter(value)));
         }
     }
 
-    /// `return`, of a value already converted to the function's type.
+    /// `return` of a value that has the function's type.
     pub(super) fn return_(&mut self, value: Option<&'p Expr>) {
         let Some(expr) = value else {
-            // `return;` in a function with a result gives an undefined one.
+            // `return;` in a function with a result gives an undefined value.
             let value = match self.b.function.returned() {
                 Type::Void => None,
                 ty => Some(self.b.undef(ty)),
@@ -183,7 +183,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.effect(Op::Return(Vec::from_iter(result)));
     }
 
-    /// Alignment that every object of a type has.
+    /// The alignment of every object of a type.
     pub(super) fn record_align(&self, ty: Ty) -> u32 {
         self.shared.program.types.layout(ty).map_or(1, |(_, align)| align)
     }
@@ -203,7 +203,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.function.new_var(&*local.name, size, align.max(local.align).max(1))
     }
 
-    /// Where a local is; its variable is made at its first mention.
+    /// The location of a local. Its variable is created on first use.
     pub(super) fn slot(&mut self, id: LocalId) -> Slot {
         match self.slots.get(id.index()).copied() {
             None | Some(Slot::New) => {

@@ -1,4 +1,5 @@
-//! Halves as bits: conversions for devices without 16-bit floats, exact and with every rounding (OpenCL C 6.3.1.1, 6.15.8).
+//! Conversions of halves as bits, for devices without 16-bit floats: exact, with every rounding mode (OpenCL C 6.3.1.1,
+//! 6.15.8).
 
 use super::builder::Builder;
 use super::convert::bits_type;
@@ -11,7 +12,7 @@ const fn format(scalar: Scalar) -> (u32, u32) {
 }
 
 impl Builder {
-    /// The bits of halves (`i16`) as `float`. Exact; NaNs stay NaNs.
+    /// The bits of halves (`i16`) to `float`. Exact; NaNs stay NaNs.
     pub(super) fn half_bits_to_float(&mut self, half: Value) -> Value {
         let int = self.ty(half).with_scalar(Scalar::I32);
         let float = self.ty(half).with_scalar(Scalar::F32);
@@ -20,7 +21,7 @@ impl Builder {
         let sign = self.bin_int(BinOp::Shl, sign, 16);
         let magnitude = self.bin_int(BinOp::And, wide, 0x7fff);
         let moved = self.bin_int(BinOp::Shl, magnitude, 13);
-        // Normal numbers: the exponent's bias grows by 112. Infinities and NaNs: by as much again, to all ones.
+        // Normal numbers: the bias grows by 112. Infinities and NaNs: by 112 again, to all ones.
         let normal = self.bin_int(BinOp::Add, moved, 112 << 23);
         let special = self.bin_int(BinOp::Add, moved, 224 << 23);
         // Denormals are integer multiples of 2^-24.
@@ -55,7 +56,7 @@ impl Builder {
         let is_tiny = self.cmp_int(CmpOp::Eq, exponent, 0);
         let significand = self.select(is_tiny, fraction, with_one);
 
-        // Below the least normal half the unit stays 2^-24: more bits go.
+        // Below the smallest normal half the unit stays 2^-24, so more bits are dropped.
         let least = bias - 14;
         let clamped = self.bin_int(BinOp::UMax, exponent, least);
         let extra = self.sub(clamped, exponent);
@@ -94,7 +95,7 @@ impl Builder {
             None => cut,
         };
 
-        // Too large for any half: infinity or the largest, as the direction says.
+        // Too large for a half: infinity or the largest half, by direction.
         let (infinity, largest) = (self.bits(int, 0x7c00), self.bits(int, 0x7bff));
         let overflow = match mode {
             Rounding::Rte => infinity,

@@ -1,7 +1,7 @@
-//! Which statements have control flow that is not a matter of nesting: `goto`s into other statements, and `case` labels inside of them.
+//! Finds irregular control flow: `goto`s into other statements, and nested `case` labels.
 //!
-//! The smallest statement around such a jump that nothing else jumps into or out of becomes a machine of states (`flat`); all that is around it
-//! keeps its form.
+//! The smallest statement around such a jump, without jumps into or out of it, becomes a state machine (`flat`). The
+//! surrounding statements keep their structure.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -9,19 +9,19 @@ use super::scan;
 use crate::thir::visit::{gotos, in_expressions, nested};
 use crate::thir::{LabelId, Stmt, StmtKind};
 
-/// What makes the control flow of a function irregular.
+/// The irregular control flow of a function.
 #[derive(Clone, Debug)]
 pub(super) struct Irregular {
-    /// How many `goto`s each label has.
+    /// Number of `goto`s of each label.
     gotos: FxHashMap<LabelId, usize>,
-    /// Labels of `goto`s that are in no `Forward` or `Backward` of theirs.
+    /// Labels of `goto`s without an enclosing `Forward` or `Backward`.
     loose: FxHashSet<LabelId>,
-    /// Whether some of these are in statement expressions.
+    /// Whether some of the `goto`s are in statement expressions.
     in_expressions: bool,
 }
 
 impl Irregular {
-    /// `None` for a function without irregular control flow. `deep`: it may have labels.
+    /// `None` for a function without irregular control flow. `deep` is set if it may have labels.
     pub(super) fn find(body: &[Stmt], deep: bool) -> Option<Self> {
         let mut bound = FxHashSet::default();
         let mut gotos: FxHashMap<LabelId, usize> = FxHashMap::default();
@@ -39,14 +39,14 @@ impl Irregular {
                 nested(stmt, &mut stack);
             }
         }
-        // A label has all of its `goto`s in such statements or none.
+        // Either all `goto`s of a label are in such statements or none.
         let loose: FxHashSet<LabelId> = gotos.keys().copied().filter(|label| !bound.contains(label)).collect();
         let in_expressions = !loose.is_empty() && expression_gotos(body).iter().any(|label| loose.contains(label));
         let found = Self { gotos, loose, in_expressions };
         body.iter().any(|stmt| found.is_in(stmt)).then_some(found)
     }
 
-    /// Whether some irregular jump starts in a statement.
+    /// Whether an irregular jump starts in a statement.
     pub(super) fn is_in(&self, stmt: &Stmt) -> bool {
         let mut stack = vec![stmt];
         while let Some(stmt) = stack.pop() {
@@ -67,23 +67,23 @@ impl Irregular {
         false
     }
 
-    /// Whether machines inside of the body's statements will do, so that it need not be one as a whole.
+    /// Whether state machines within the statements of the body suffice.
     pub(super) fn is_local(&self, body: &[Stmt]) -> bool {
         body.iter().all(|stmt| self.is_contained(stmt))
     }
 
-    /// Whether a statement that is lowered now has to become a machine.
+    /// Whether a statement must become a state machine.
     pub(super) fn needs_machine(&self, stmt: &Stmt) -> bool {
-        // In a statement expression, what only jumps out of it is no machine.
+        // A jump out of a statement expression does not need a state machine.
         self.is_in(stmt) && !self.is_local_inside(stmt) && self.is_sealed(stmt)
     }
 
-    /// Whether the statements of a statement expression have to become a machine of their own.
+    /// Whether the statements of a statement expression must become a state machine.
     pub(super) fn needs_machine_within(&self, stmts: &[Stmt]) -> bool {
         self.in_expressions && self.has_targets(stmts) && !self.is_local(stmts)
     }
 
-    /// Whether something jumps to places within some statements, out of statement expressions: labels, or those of a switch.
+    /// Whether statement expressions jump into these statements: to labels, or to the cases of a switch.
     fn has_targets(&self, stmts: &[Stmt]) -> bool {
         let mut stack: Vec<&Stmt> = stmts.iter().collect();
         while let Some(stmt) = stack.pop() {
@@ -100,16 +100,16 @@ impl Irregular {
         !self.is_in(stmt) || self.is_local_inside(stmt) || self.is_sealed(stmt)
     }
 
-    /// Whether all irregular control flow in a statement is within the statements inside of it.
+    /// Whether all irregular control flow of a statement is within its nested statements.
     fn is_local_inside(&self, stmt: &Stmt) -> bool {
-        // What its statement expressions have within them is a matter of theirs.
+        // Statement expressions handle their own control flow.
         if self.in_expressions && scan::expression_leaves(stmt).labels.iter().any(|label| self.loose.contains(label)) {
             return false;
         }
         match &stmt.kind {
             StmtKind::Goto(label) => !self.loose.contains(label),
             StmtKind::Switch { body, .. } => !has_deep_labels(body) && self.is_local(scan::statements(body)),
-            // Their bodies are lowered as lists, never as one statement.
+            // These bodies are lowered as lists, never as one statement.
             StmtKind::If { then, els, .. } => {
                 self.is_local(scan::statements(then)) && els.as_deref().is_none_or(|els| self.is_local(scan::statements(els)))
             }
@@ -124,12 +124,12 @@ impl Irregular {
         }
     }
 
-    /// Whether nothing jumps into a statement nor, but for `return`, out of it.
+    /// Whether there are no jumps into a statement, and none out of it except `return`.
     fn is_sealed(&self, stmt: &Stmt) -> bool {
         !scan::leaves(stmt, true).any() && !scan::has_labels(stmt) && self.has_all_gotos(stmt)
     }
 
-    /// Whether all `goto`s to the labels in a statement are in it too.
+    /// Whether a statement contains all `goto`s to its labels.
     fn has_all_gotos(&self, stmt: &Stmt) -> bool {
         let mut labels = Vec::new();
         let mut stack = vec![stmt];
@@ -148,13 +148,13 @@ impl Irregular {
         labels.iter().all(|label| Some(&gotos.iter().filter(|to| *to == label).count()) == self.gotos.get(label))
     }
 
-    /// Whether a statement can be lowered as one piece of a machine.
+    /// Whether a statement can be lowered as one block of a state machine.
     pub(super) fn is_piece(&self, stmt: &Stmt) -> bool {
         self.is_sealed(stmt) && !self.is_in(stmt)
     }
 }
 
-/// The labels of the `goto`s that are in statement expressions of some statements.
+/// The labels of the `goto`s in statement expressions of some statements.
 pub(super) fn expression_gotos(stmts: &[Stmt]) -> Vec<LabelId> {
     let mut found = Vec::new();
     let mut stack: Vec<&Stmt> = stmts.iter().collect();
@@ -167,7 +167,7 @@ pub(super) fn expression_gotos(stmts: &[Stmt]) -> Vec<LabelId> {
     found
 }
 
-/// The labels that stand in some statements, or at their ends, those in statement expressions excepted.
+/// The labels in some statements or at their ends, without those in statement expressions.
 pub(super) fn labels(stmts: &[Stmt]) -> FxHashSet<LabelId> {
     let mut found = FxHashSet::default();
     let mut stack: Vec<&Stmt> = stmts.iter().collect();
@@ -180,7 +180,7 @@ pub(super) fn labels(stmts: &[Stmt]) -> FxHashSet<LabelId> {
     found
 }
 
-/// Whether the body of a switch has labels that are not at its top.
+/// Whether the body of a switch has labels below its top level.
 fn has_deep_labels(body: &Stmt) -> bool {
     scan::statements(body).iter().any(|stmt| !matches!(stmt.kind, StmtKind::Case { .. } | StmtKind::Default) && scan::has_labels(stmt))
 }

@@ -1,7 +1,7 @@
-//! BlockAddresses: where objects are, and reading and writing them.
+//! Lvalues: addresses of objects, loads and stores.
 //!
-//! A vector in private memory is read and written whole, so that it can become an SSA value; elsewhere only the lanes named are touched,
-//! because other work-items may write the others at the same time.
+//! A vector in private memory is loaded and stored whole, so that it can become an SSA value. In other memory only the
+//! named lanes are accessed, because other work-items may write the other lanes at the same time.
 
 use super::builder::Builder;
 use super::function::{Lowering, Slot};
@@ -10,7 +10,7 @@ use crate::ast::ScalarKind;
 use crate::ir::{CastOp, CmpOp, Global, Op, Space, Type, Value};
 use crate::thir::{Expr, ExprKind, Init, LocalId, Lvalue, LvalueKind, Ty};
 
-/// Where in memory an object is, and how it may be read and written there.
+/// The address of an object, and how it may be accessed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ObjectAddress {
     pub(super) address: Value,
@@ -18,13 +18,13 @@ pub(super) struct ObjectAddress {
     pub(super) volatile: bool,
 }
 
-/// A place whose address was evaluated, once.
+/// An lvalue whose address has been evaluated.
 #[derive(Clone, Debug)]
 pub(super) enum Located {
     Memory(ObjectAddress),
-    /// A value that has no address: a parameter that is only read.
+    /// A value without an address: a parameter that is never written.
     Value(Value),
-    /// Lanes of a vector of that type.
+    /// Lanes of a vector of this type.
     Lanes {
         base: Box<Located>,
         arith: ArithType,
@@ -37,7 +37,7 @@ pub(super) enum Located {
     },
 }
 
-/// Alignment known of an address some bytes from one of a known alignment.
+/// The alignment of an address at an offset from an aligned address.
 pub(super) const fn align_at(align: u32, offset: u32) -> u32 {
     if offset == 0 {
         return align;
@@ -47,7 +47,7 @@ pub(super) const fn align_at(align: u32, offset: u32) -> u32 {
 }
 
 impl<'p> Lowering<'p, '_> {
-    /// Evaluates what a place needs to be found.
+    /// Evaluates the operands of an lvalue.
     pub(super) fn locate(&mut self, lvalue: &'p Lvalue) -> Located {
         let volatile = lvalue.ty.is_volatile;
         let memory = |address: Value| Located::Memory(ObjectAddress { address, align: lvalue.align.max(1), volatile });
@@ -115,7 +115,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// The address of an object, whatever it takes: a value without one is put into memory.
+    /// The address of an lvalue. A value without an address is stored in memory.
     pub(super) fn address(&mut self, lvalue: &'p Lvalue) -> Value {
         match self.locate(lvalue) {
             Located::Memory(memory) => memory.address,
@@ -153,7 +153,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// Puts a value into a temporary and gives its address.
+    /// Stores a value in a temporary and returns its address.
     pub(super) fn spill(&mut self, ty: Ty, value: Value) -> Value {
         let (size, align) = self.layout(ty);
         let var = self.b.temporary(size, align);
@@ -181,7 +181,7 @@ impl<'p> Lowering<'p, '_> {
             Located::Value(value) => *value,
             Located::Memory(memory) => self.load_value(*memory, ty),
             Located::Lanes { base, arith, lanes } if lanes.iter().any(|lane| *lane >= arith.lanes) => {
-                // The fourth lane of three has no value: any will do.
+                // The fourth lane of three is undefined.
                 let lanes = lanes.iter().map(|lane| (*lane).min(arith.lanes - 1)).collect();
                 self.read(&Located::Lanes { base: base.clone(), arith: *arith, lanes }, ty)
             }
@@ -234,7 +234,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.ptr_add(memory.address, bytes)
     }
 
-    /// Reads an object; a record is given by its address.
+    /// Loads an object. A record is its address.
     pub(super) fn load_value(&mut self, memory: ObjectAddress, ty: Ty) -> Value {
         if self.is_record(ty) {
             return memory.address;
@@ -280,7 +280,7 @@ impl<'p> Lowering<'p, '_> {
 
     fn write_lanes(&mut self, base: &Located, arith: ArithType, lanes: &[u8], value: Value) {
         if lanes.iter().any(|lane| *lane >= arith.lanes) {
-            // What goes to the fourth lane of three goes nowhere.
+            // A store to the fourth lane of three is dropped.
             for (i, &lane) in lanes.iter().enumerate().filter(|(_, lane)| **lane < arith.lanes) {
                 let scalar = self.b.extract(value, i as u8);
                 self.write_lanes(base, arith, &[lane], scalar);
@@ -314,7 +314,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// Writes an object; a record's value is the address to copy it from.
+    /// Stores an object. The value of a record is the address to copy from.
     pub(super) fn store_value(&mut self, address: Value, ty: Ty, value: Value, align: u32, volatile: bool) {
         if self.is_record(ty) {
             let (size, natural) = self.layout(ty);
@@ -349,7 +349,7 @@ impl<'p> Lowering<'p, '_> {
                 if *zero_rest && size > 0 {
                     self.b.effect(Op::Zero { dst: address, size, align });
                 }
-                // Zeros need no store of their own, unless they override an earlier part.
+                // Zeros need no store, unless they override an earlier part.
                 let mut end = 0;
                 for (offset, expr) in parts {
                     if *zero_rest && *offset >= end && is_zero(expr) {
@@ -366,14 +366,15 @@ impl<'p> Lowering<'p, '_> {
 }
 
 impl<'p> Lowering<'p, '_> {
-    /// Copies what is constant from a table, and stores the rest. Thousands of stores take drivers seconds to compile, and a variable that never
-    /// changes need not be one (`passes::constant_arrays`); short copies become stores again (`passes::constant_loads`).
+    /// Copies the constant parts from a table and stores the others. Drivers take seconds to compile thousands of
+    /// stores, and a variable that never changes becomes a constant (`passes::constant_arrays`). Short copies become
+    /// stores again (`passes::constant_loads`).
     fn initialise_by_copy(&mut self, address: Value, (size, align): (u32, u32), zero_rest: bool, parts: &'p [(u32, Expr)]) {
         let mut bytes = vec![0; size as usize];
         let mut others = Vec::new();
-        // Elements go as they are accessed elsewhere, if they are all of one size.
+        // If all elements have the same size, copy in that unit, as other accesses do.
         let (mut smallest, mut largest) = (u32::MAX, 1);
-        // The end of what is stored behind the copy: a constant that overrides it comes later still.
+        // The end of the stores after the copy: a constant that overrides one must be stored later.
         let mut stored = 0;
         let values: Vec<Value> = parts
             .iter()
@@ -383,7 +384,7 @@ impl<'p> Lowering<'p, '_> {
             })
             .collect();
         let known = values.iter().filter(|&&value| self.b.known(value).is_some() || self.b.known_lanes(value).is_some()).count();
-        // Much that is zero is better zeroed than copied.
+        // A mostly zero object is zeroed instead of copied.
         let sparse = zero_rest && known < 16 * LONG_INITIALISER && size / 64 > known as u32;
         let few = known < LONG_INITIALISER || sparse;
         for ((offset, expr), value) in parts.iter().zip(values) {
@@ -424,10 +425,10 @@ impl<'p> Lowering<'p, '_> {
     }
 }
 
-/// Parts of an initialiser from which on its constants are copied.
+/// Number of parts from which on an initialiser's constants are copied.
 const LONG_INITIALISER: usize = 8;
 
-/// Whether an initialiser only repeats the zeroing before it.
+/// Whether an initialiser repeats the zeroing before it.
 fn is_zero(expr: &Expr) -> bool {
     use crate::thir::Constant;
     match &expr.kind {
@@ -437,12 +438,12 @@ fn is_zero(expr: &Expr) -> bool {
     }
 }
 
-/// Bytes of a lane in memory.
+/// Size in bytes of a lane in memory.
 pub(super) const fn lane_size(arith: ArithType) -> u32 {
     crate::thir::types::scalar_size(arith.kind)
 }
 
-/// The first of some lanes that follow each other and can be accessed as one.
+/// The first of contiguous lanes that can be accessed as one.
 fn contiguous(lanes: &[u8]) -> Option<u8> {
     let &first = lanes.first()?;
     let runs = lanes.iter().zip(first..).all(|(&lane, expected)| lane == expected);
@@ -450,7 +451,7 @@ fn contiguous(lanes: &[u8]) -> Option<u8> {
 }
 
 impl Builder {
-    /// A value as it is in memory: `bool` is a byte, 0 or 1.
+    /// A value as stored in memory: `bool` is a byte, 0 or 1.
     pub(super) fn storable(&mut self, value: Value) -> Value {
         if self.ty(value) == Type::BOOL { self.cast(CastOp::ZExt, value, Type::Scalar(crate::ir::Scalar::I8)) } else { value }
     }

@@ -1,18 +1,19 @@
-//! The typed tree to IR in memory form.
+//! Lowers the typed tree to IR in memory form.
 //!
-//! Every variable of the source becomes a private variable with loads and stores (parameters that are never written stay values), every
-//! record lives in memory and is copied by its bytes, and all control flow becomes `if`, `loop` and `switch`, `goto` and
-//! fallthrough included. The passes make SSA form of it. Only functions that a kernel reaches are lowered.
+//! Every variable becomes a private variable with loads and stores (parameters that are never written stay values).
+//! Every record is in memory and is copied as bytes. All control flow, including `goto` and fallthrough, becomes `if`,
+//! `loop` and `switch`. Passes convert this to SSA form. Only functions that a kernel reaches are lowered.
 //!
 //! # Conventions between functions
-//! * A record passed by value is a pointer to a copy that the caller made in private memory.
+//! * A record passed by value is a pointer to a copy in private memory of the caller.
 //! * A record returned by value is written through a hidden first parameter, a private pointer.
 //! * A record parameter of a kernel is a `ptr.constant` to its bytes, copied only if the kernel writes it or takes its address.
-//! * A kernel that is called like a function is lowered a second time, as a helper.
+//! * A kernel that is called as a function is also lowered as a helper.
 //!
 //! # Files
-//! `builder` writes instructions; `function` sets up a function; `expr`, `place`, `arith` and `calls` do expressions; `convert` and `half` the
-//! conversions; `stmt`, `switch`, `irregular` and `flat` control flow; `nan` what is asked of floats where kernels are checked for that; `native` the built-in functions that are a few operations.
+//! `builder` builds instructions; `function` sets up a function; `expr`, `lvalue`, `arith` and `calls` lower
+//! expressions; `convert` and `half` conversions; `stmt`, `switch`, `irregular` and `flat` control flow; `nan` NaN
+//! checks for the sanitizer; `intrinsics` the built-in functions of a few operations.
 
 mod arith;
 pub(crate) mod builder;
@@ -43,30 +44,29 @@ use crate::options::BuildOptions;
 use crate::target::Target;
 use crate::thir::{self, FuncId};
 
-/// Something that the language allows and this compiler does not lower.
+/// A valid construct that this compiler does not support.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct LowerError {
-    /// What in the source is not lowered.
     pub span: Span,
-    /// Worded as a diagnostic.
+    /// The text of the diagnostic.
     pub message: String,
 }
 
 /// Lowers the kernels of a program and every function that they reach.
 ///
 /// # Errors
-/// What is not supported, or nests too deeply: the first that was met.
+/// The first unsupported construct or exceeded limit.
 pub(crate) fn lower(program: &thir::Program, options: &BuildOptions, target: &Target) -> Result<ir::Module, LowerError> {
     let roots = program.kernels.iter().map(|(id, _)| Instance { id: *id, kernel: true });
     lower_roots(program, options, target, roots).map(|(module, _)| module)
 }
 
-/// Lowers a translation unit that others are linked with later: kernels, and everything else that has a body and is not `static`. What the unit only
-/// declares becomes a function whose body is `unreachable`. The second part says what each function of the module is.
+/// Lowers a translation unit for linking: kernels, and all other functions with a body that are not `static`. A
+/// function that is only declared has the body `unreachable`. Also returns the source function of each IR function.
 ///
 /// # Errors
-/// As [`lower`].
+/// See [`lower`].
 pub(crate) fn lower_unit(
     program: &thir::Program,
     options: &BuildOptions,
@@ -98,28 +98,28 @@ fn lower_roots(
     Ok((ir::Module { functions, globals }, shared.queue))
 }
 
-/// A function of the source as a function of the IR.
+/// A source function as an IR function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Instance {
     pub(crate) id: FuncId,
-    /// As an entry point, not as a helper.
+    /// Whether it is an entry point, not a helper.
     pub(crate) kernel: bool,
 }
 
-/// What the functions of a module share.
+/// State that the functions of a module share.
 struct Shared<'p> {
     program: &'p thir::Program,
     options: &'p BuildOptions,
     target: &'p Target,
     numbers: FxHashMap<Instance, ir::Func>,
-    /// In order of their numbers.
+    /// In the order of their numbers.
     queue: Vec<Instance>,
-    /// Constants that the program has no names for; their numbers follow those of its variables.
+    /// Constants without a name in the program. Their numbers follow those of the variables.
     tables: Vec<ir::GlobalVar>,
 }
 
 impl Shared<'_> {
-    /// A constant of those bytes: the same one where there is one.
+    /// A constant with these bytes. Equal constants are shared.
     fn table(&mut self, bytes: Vec<u8>, align: u32) -> ir::Global {
         let known = self.tables.iter().position(|table| table.align == align && table.init.as_ref() == Some(&bytes));
         let index = known.unwrap_or_else(|| {
@@ -136,7 +136,7 @@ impl Shared<'_> {
         ir::Global(u32::try_from(self.program.globals.len() + index).unwrap_or(u32::MAX))
     }
 
-    /// The number of a function, which is lowered later if this is the first mention of it.
+    /// The number of a function. On first use the function is queued for lowering.
     fn function_number(&mut self, instance: Instance) -> ir::Func {
         let next = ir::Func(u32::try_from(self.queue.len()).unwrap_or(u32::MAX));
         *self.numbers.entry(instance).or_insert_with(|| {

@@ -1,11 +1,11 @@
-//! Where a NaN may be made of numbers, for those who want to be told (`WGCL_CHECK=nan`): `0 / 0`, `sqrt(-1)`, `pow(-1, 0.5)`.
+//! NaN checks (`WGCL_CHECK=nan`): operations that make a NaN of numbers, such as `0 / 0`, `sqrt(-1)`, `pow(-1, 0.5)`.
 //!
 //! ```text
 //! a / b              %r = fdiv %a, %b         nan_check whole, %r, %a, %b
 //! hypot(v, w)        the library's function, lane by lane, then the same of the vectors
 //! ```
-//! What is asked about is what the source says: its operators, and its calls of built-in functions. The functions of the library make NaNs within, on purpose or in what they then do not
-//! choose; of them only the result counts.
+//! The operators and built-in calls of the source are checked. For library functions only the result is checked, since
+//! they use NaNs internally.
 
 use super::builder::Builder;
 use super::function::Lowering;
@@ -14,7 +14,7 @@ use crate::ir::{Op, Scalar, Value};
 use crate::thir::FuncId;
 
 impl Builder {
-    /// Asks whether a result is a NaN of operands that are numbers, each component of its own. Operands that are no floats do not matter.
+    /// Checks a result per component. Operands that are not floats do not matter.
     pub(crate) fn nan_check(&mut self, result: Value, operands: &[Value], part: Option<u8>) {
         let is_float = |value: &Value| self.ty(*value).scalar().is_some_and(Scalar::is_float);
         if !self.nan_checks || !is_float(&result) {
@@ -27,7 +27,7 @@ impl Builder {
         }
     }
 
-    /// The same where each component of the result comes of all components of the operands.
+    /// Checks a result whose components depend on all components of the operands.
     pub(crate) fn nan_check_across(&mut self, result: Value, operands: &[Value]) {
         if self.nan_checks {
             let lanes: Vec<Value> = operands.iter().flat_map(|&operand| self.components(operand)).collect();
@@ -41,7 +41,7 @@ impl Builder {
 }
 
 impl Lowering<'_, '_> {
-    /// Asks of a call of a function, if that is one of the library's.
+    /// Checks a call of a library function.
     pub(super) fn call_nan_check(&mut self, func: FuncId, result: Option<Value>, args: &[Value], part: Option<u8>) {
         let is_library = self.shared.program.functions.get(func.index()).is_some_and(|function| function.is_library);
         if let Some(result) = result.filter(|_| is_library) {
@@ -49,10 +49,10 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Asks of a call of a built-in function that is lowered here: those of mathematics (6.15.2), the common (6.15.4) and the geometric ones (6.15.5).
+    /// Checks an intrinsic: mathematical (6.15.2), common (6.15.4) and geometric functions (6.15.5).
     pub(super) fn intrinsic_nan_check(&mut self, op: Intrinsic, result: Value, args: &[Value]) {
         match op {
-            // Its argument is the NaN's bits; the others give what they are given.
+            // The argument of `nan` is the payload. The other functions return their operands.
             Intrinsic::Nan
             | Intrinsic::Fabs
             | Intrinsic::Copysign

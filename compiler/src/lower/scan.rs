@@ -1,11 +1,11 @@
-//! Questions about the typed tree that are asked before it is lowered.
+//! Analyses of the typed tree before lowering.
 
 use crate::thir::visit::{self, children, expressions, nested};
 use crate::thir::{Expr, ExprKind, Function, LabelId, LocalId, Lvalue, LvalueKind, Stmt, StmtKind};
 
 // ---- what happens to parameters ----
 
-/// Which locals are assigned or have their address taken.
+/// The locals that are assigned or have their address taken.
 pub(super) struct Usage {
     written: Vec<bool>,
 }
@@ -31,7 +31,7 @@ impl Usage {
     }
 }
 
-/// Finds what [`Usage`] holds.
+/// Computes [`Usage`].
 pub(super) fn usage(function: &Function, body: &[Stmt]) -> Usage {
     let mut usage = Usage { written: vec![false; function.locals.len()] };
     // An explicit stack: expressions may be very deep.
@@ -61,7 +61,7 @@ pub(super) fn usage(function: &Function, body: &[Stmt]) -> Usage {
 
 // ---- sizes ----
 
-/// Roughly how many instructions an expression takes, counted up to a limit; calls count much because they may be expanded.
+/// Estimated number of instructions of an expression, up to a limit. Calls count more, because they may be inlined.
 pub(super) fn cost(expr: &Expr, limit: u32) -> u32 {
     let mut total = 0;
     let mut stack = vec![expr];
@@ -78,8 +78,8 @@ pub(super) fn cost(expr: &Expr, limit: u32) -> u32 {
     total
 }
 
-/// Whether an expression may be evaluated although its value is not needed, and is cheap enough to be: no side effects, no memory but
-/// variables.
+/// Whether an expression is cheap and may be evaluated even if its value is not needed: it has no side effects and
+/// reads no memory except variables.
 pub(super) fn is_cheap(expr: &Expr) -> bool {
     let mut budget = 8_u32;
     let mut stack = vec![expr];
@@ -113,7 +113,7 @@ fn is_variable(lvalue: &Lvalue) -> bool {
 
 // ---- control flow ----
 
-/// Whether what follows a statement can be reached from its end. Errs towards yes.
+/// Whether the end of a statement is reachable. True if unknown.
 pub(super) fn completes(mut stmt: &Stmt) -> bool {
     loop {
         match &stmt.kind {
@@ -130,12 +130,12 @@ pub(super) fn completes(mut stmt: &Stmt) -> bool {
     }
 }
 
-/// Jumps in a statement that leave it.
+/// Jumps that leave a statement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Leaves {
     pub(super) by_break: bool,
     pub(super) by_continue: bool,
-    /// Labels of `goto`s, each once.
+    /// Labels of `goto`s, without duplicates.
     pub(super) labels: Vec<LabelId>,
 }
 
@@ -153,17 +153,17 @@ impl Leaves {
     }
 }
 
-/// Finds what [`Leaves`] holds; `deep` where there may be `goto`s and jumps out of statement expressions.
+/// Computes [`Leaves`]. `deep` is set if there may be `goto`s and jumps out of statement expressions.
 pub(super) fn leaves(stmt: &Stmt, deep: bool) -> Leaves {
     leaves_of(vec![(stmt, Inside::default())], deep)
 }
 
-/// The jumps that leave a statement from within its own expressions.
+/// The jumps that leave a statement from its own expressions.
 pub(super) fn expression_leaves(stmt: &Stmt) -> Leaves {
     leaves_of(visit::in_expressions(stmt).into_iter().map(|stmt| (stmt, Inside::default())).collect(), true)
 }
 
-/// What is between a statement and the one asked about.
+/// The constructs between a statement and the analysed one.
 #[derive(Clone, Copy, Default)]
 struct Inside {
     a_loop: bool,
@@ -206,7 +206,7 @@ fn leaves_of(mut stack: Vec<(&Stmt, Inside)>, deep: bool) -> Leaves {
     found
 }
 
-/// How many `continue`s of a loop its body has.
+/// Number of `continue`s of a loop in its body.
 pub(super) fn continues(body: &Stmt) -> u32 {
     let mut count = 0;
     let mut stack = vec![body];
@@ -220,7 +220,7 @@ pub(super) fn continues(body: &Stmt) -> u32 {
     count
 }
 
-/// The statements of a block, or the one statement.
+/// The statements of a block, or the single statement.
 pub(super) fn statements(stmt: &Stmt) -> &[Stmt] {
     match &stmt.kind {
         StmtKind::Block(stmts) => stmts,
@@ -228,7 +228,7 @@ pub(super) fn statements(stmt: &Stmt) -> &[Stmt] {
     }
 }
 
-/// Whether a statement has a `case` or `default` of an enclosing switch inside.
+/// Whether a statement contains a `case` or `default` of an enclosing switch.
 pub(super) fn has_labels(stmt: &Stmt) -> bool {
     let mut stack = vec![stmt];
     while let Some(stmt) = stack.pop() {

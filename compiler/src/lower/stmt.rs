@@ -1,27 +1,28 @@
 //! Statements.
 //!
 //! # Jumps
-//! `break` out of a loop is the IR's own, and so is `continue` where nothing has to happen between it and the next turn; a short step is written
-//! again before each. What is left (`break` out of a `switch`, `continue` in a loop with a long step, both in `do ... while (0)`) goes to the *end*
-//! of the statement that it leaves. Such a jump needs no instruction where it is the last thing done before that end. So a list of
-//! statements is rewritten as it is lowered:
+//! `break` out of a loop is the IR's `break`. `continue` is the IR's `continue` if the loop has no step; a short step
+//! is duplicated before each `continue`. The other jumps (`break` out of a `switch`, `continue` in a loop with a long
+//! step, both in `do ... while (0)`) go to the *end* of a statement. Such a jump needs no instruction if nothing
+//! follows it up to that end. So a list of statements is rewritten while it is lowered:
 //! ```text
 //! if (c) { A; break; } B   becomes   if (c) { A } else { B }
 //! ```
-//! Where that does not do, because an `if` may or may not jump, a flag is set by the jump and what follows runs only while it is not set.
+//! If that is not possible, because an `if` may or may not jump, the jump sets a flag, and the code after it runs only
+//! if the flag is clear.
 
 use super::function::Lowering;
 use super::scan::{self, Leaves};
 use crate::ir::{CmpOp, Op, PREFERRED_NESTING, Scalar, Type, Value, Var};
 use crate::thir::{CastKind, Constant, Expr, ExprKind, LabelId, Stmt, StmtKind};
 
-/// How many expression nodes a loop's step may have, written once for each `continue`.
+/// Maximum number of expression nodes of a loop step that is duplicated for each `continue`.
 const REPEATED_STEP: u32 = 48;
 
-/// How many `else if`s nest before the rest of them asks a flag.
+/// Maximum nesting of `else if`s. Further ones are guarded by a flag.
 pub(super) const CHAIN: usize = 16;
 
-/// What a turn of a loop ends with.
+/// The end of a loop iteration.
 #[derive(Clone, Copy)]
 pub(super) struct IterationEnd<'p> {
     step: Option<&'p Expr>,
@@ -29,24 +30,24 @@ pub(super) struct IterationEnd<'p> {
     cond: Option<&'p Expr>,
 }
 
-/// Where a jump goes.
+/// The target of a jump.
 #[derive(Clone, Copy)]
 pub(super) enum Jump<'p> {
-    /// There is nothing to jump to.
+    /// There is no target.
     Nowhere,
-    /// Out of the innermost loop of the IR.
+    /// Out of the innermost IR loop.
     Out,
-    /// To its next turn.
+    /// To the next iteration of the innermost IR loop.
     Next(IterationEnd<'p>),
-    /// Out of the innermost loop of the IR and further: what follows that loop asks the flag.
+    /// Out of the innermost IR loop and further. The code after that loop tests the flag.
     Further(Var),
-    /// To a block of the machine that the innermost loop of the IR is.
+    /// To a block of the state machine that is the innermost IR loop.
     State(Var, u64),
-    /// To the end of an enclosing statement that is no loop of the IR.
+    /// To the end of an enclosing statement that is not an IR loop.
     End {
-        /// Set by a jump that has something between it and that end; `None` where no jump has.
+        /// Set by a jump that has code between it and that end. `None` if there is no such jump.
         flag: Option<Var>,
-        /// Whether nothing is, here.
+        /// Whether there is no code in between at this point.
         tail: bool,
     },
 }
@@ -55,29 +56,29 @@ pub(super) enum Jump<'p> {
 #[derive(Clone, Copy)]
 pub(super) struct GotoTarget {
     label: LabelId,
-    /// Set by jumps that have to go further than one instruction gets.
+    /// Set by jumps that leave more than one IR loop.
     flag: Var,
     to: TargetKind,
 }
 
-/// What a `goto` gets to.
+/// The target of a `goto`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TargetKind {
     End,
-    /// The next turn of a loop of the IR.
+    /// The next iteration of an IR loop.
     Beginning,
-    /// A block of a machine.
+    /// A block of a state machine.
     State(Var, u64),
 }
 
-/// Where `break`, `continue` and `goto` go.
+/// The targets of `break`, `continue` and `goto`.
 #[derive(Clone, Copy)]
 pub(super) struct Jumps<'p> {
     pub(super) on_break: Jump<'p>,
     pub(super) on_continue: Jump<'p>,
-    /// Targets of `goto` of a lower number are beyond the innermost loop of the IR.
+    /// `goto` targets with a lower number are outside of the innermost IR loop.
     pub(super) crossed: usize,
-    /// Targets from that number on end here too: there is nothing between a jump and its target's end.
+    /// Targets from this number on end here too: there is no code between a jump and its target.
     pub(super) tail_from: usize,
 }
 
@@ -97,13 +98,13 @@ impl<'p> Jump<'p> {
 impl Jumps<'_> {
     pub(super) const NONE: Self = Self { on_break: Jump::Nowhere, on_continue: Jump::Nowhere, crossed: 0, tail_from: 0 };
 
-    /// For a statement that others follow.
+    /// The targets within a statement that is followed by others.
     pub(super) const fn before_more(self) -> Self {
         Self { on_break: self.on_break.before_more(), on_continue: self.on_continue.before_more(), tail_from: usize::MAX, ..self }
     }
 }
 
-/// Statements that are still to be lowered: a list, and what comes after it.
+/// The statements that remain: a list, and the statements after it.
 #[derive(Clone, Copy)]
 struct Rest<'a, 'p> {
     stmts: &'p [Stmt],
@@ -115,7 +116,7 @@ impl<'a, 'p> Rest<'a, 'p> {
         Self { stmts, next: None }
     }
 
-    /// The first statement that does anything, and the rest.
+    /// The first statement with an effect, and the rest.
     fn split(mut self) -> Option<(&'p Stmt, Self)> {
         loop {
             match self.stmts {
@@ -181,7 +182,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// A statement that may jump to an end, and what follows unless it did.
+    /// A statement that may jump to an end, and the code that runs if it did not.
     fn guarded(&mut self, stmt: &'p Stmt, after: Rest<'_, 'p>, leaves: &Leaves, jumps: Jumps<'p>) {
         self.statement(stmt, jumps.before_more());
         let Some(stays) = self.no_jump(leaves, jumps) else {
@@ -194,7 +195,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.if_then(stays, then);
     }
 
-    /// As [`Self::guarded`], but each statement of what follows asks for itself, so that nothing nests.
+    /// Like [`Self::guarded`], but each following statement has its own guard, to avoid nesting.
     fn guarded_one_by_one(&mut self, stmt: &'p Stmt, mut after: Rest<'_, 'p>, mut leaves: Leaves, jumps: Jumps<'p>) {
         self.statement(stmt, jumps.before_more());
         while let Some((stmt, rest)) = after.split() {
@@ -224,7 +225,7 @@ impl<'p> Lowering<'p, '_> {
         self.only_ends(scan::leaves(stmt, self.deep), jumps)
     }
 
-    /// Those of some jumps that go to an end.
+    /// Keeps only the jumps that go to an end.
     pub(super) fn only_ends(&self, mut leaves: Leaves, jumps: Jumps<'p>) -> Leaves {
         leaves.by_break &= jumps.on_break.is_end();
         leaves.by_continue &= jumps.on_continue.is_end();
@@ -232,19 +233,19 @@ impl<'p> Lowering<'p, '_> {
         leaves
     }
 
-    /// The number of a target, and what is known of it.
+    /// The number and state of a target.
     fn goto_target(&self, label: LabelId) -> Option<(usize, GotoTarget)> {
         self.goto_targets.iter().copied().enumerate().rev().find(|(_, target)| target.label == label)
     }
 
-    /// The flag of a target to whose end a `goto` goes from here.
+    /// The flag of the target to whose end a `goto` goes.
     fn end_of(&self, label: LabelId, jumps: Jumps<'p>) -> Option<Var> {
         self.goto_target(label)
             .filter(|(number, target)| *number >= jumps.crossed && target.to == TargetKind::End)
             .map(|(_, target)| target.flag)
     }
 
-    /// Whether no jump of some set its flag; `None` where there is no flag to ask.
+    /// Whether none of the jumps set its flag. `None` if there is no flag to test.
     pub(super) fn no_jump(&mut self, leaves: &Leaves, jumps: Jumps<'p>) -> Option<Value> {
         let asked = [(leaves.by_break, jumps.on_break), (leaves.by_continue, jumps.on_continue)];
         let mut flags: Vec<Var> = Vec::new();
@@ -290,21 +291,21 @@ impl<'p> Lowering<'p, '_> {
         self.b.store(address, value, 1, false);
     }
 
-    /// A flag that is clear at this place.
+    /// A new flag, cleared here.
     fn new_flag(&mut self) -> Var {
         let flag = self.b.function.new_var("", 1, 1);
         self.set_flag(flag, 0);
         flag
     }
 
-    /// A target for jumps to the end of what is lowered next.
+    /// A target for jumps to the end of the next statement.
     pub(super) fn end_target(&mut self, nested: bool) -> Jump<'p> {
         Jump::End { flag: nested.then(|| self.new_flag()), tail: true }
     }
 
     fn jump(&mut self, jump: Jump<'p>, what: &str) {
         match jump {
-            Jump::Nowhere => self.b.fail(format!("'{what}' has nowhere to go from here")),
+            Jump::Nowhere => self.b.fail(format!("'{what}' has no target here")),
             Jump::Out => self.b.effect(Op::Break(Vec::new())),
             Jump::Next(end) => self.end_turn(end),
             Jump::Further(flag) => {
@@ -323,7 +324,7 @@ impl<'p> Lowering<'p, '_> {
 
     fn goto(&mut self, label: LabelId, jumps: Jumps<'p>) {
         match self.goto_target(label) {
-            None => self.b.fail("internal error: 'goto' has nowhere to go from here"),
+            None => self.b.fail("internal error: 'goto' has no target here"),
             Some((number, target)) if number < jumps.crossed => {
                 self.set_flag(target.flag, 1);
                 self.b.effect(Op::Break(Vec::new()));
@@ -399,8 +400,8 @@ impl<'p> Lowering<'p, '_> {
 
     // ---- jumps out of loops of the IR ----
 
-    /// Whether a statement has to become a loop of one turn, because its expressions jump to an end: only the IR's own jumps get out of the
-    /// middle of an expression.
+    /// Whether a statement must become a loop with one iteration, because its expressions jump to an end: only IR jumps
+    /// can leave an expression.
     fn needs_turn(&self, stmt: &Stmt, jumps: Jumps<'p>) -> bool {
         self.function.expression_jumps
             && matches!(
@@ -422,7 +423,7 @@ impl<'p> Lowering<'p, '_> {
         self.go_on(&leaves, jumps, inner);
     }
 
-    /// Statements that a `goto` starts again.
+    /// Statements that a `goto` repeats.
     fn backward(&mut self, stmt: &'p Stmt, label: LabelId, body: &'p [Stmt], jumps: Jumps<'p>) {
         let leaves = scan::leaves(stmt, true);
         let inner = self.beyond(&leaves, jumps);
@@ -430,7 +431,7 @@ impl<'p> Lowering<'p, '_> {
         let flag = self.new_flag();
         self.goto_targets.push(GotoTarget { label, flag, to: TargetKind::Beginning });
         match body.split_last().and_then(|(last, before)| Some((repeat_condition(last, label)?, before))) {
-            // The form of `do ... while`.
+            // Has the form of `do ... while`.
             Some((cond, before)) => {
                 self.block(before, inner.before_more());
                 if !self.b.is_dead() {
@@ -447,13 +448,13 @@ impl<'p> Lowering<'p, '_> {
         self.go_on(&leaves, jumps, inner);
     }
 
-    /// Lets `goto`s from within expressions go to a block of a machine.
+    /// Makes a block of a state machine the target of `goto`s in expressions.
     pub(super) fn open_state(&mut self, label: LabelId, state: Var, number: u64) {
         let flag = self.new_flag();
         self.goto_targets.push(GotoTarget { label, flag, to: TargetKind::State(state, number) });
     }
 
-    /// Where jumps go from inside a loop of the IR that is none of the source.
+    /// The jump targets inside an IR loop that is not a loop of the source.
     pub(super) fn beyond(&mut self, leaves: &Leaves, jumps: Jumps<'p>) -> Jumps<'p> {
         let mut further = |leaves: bool, jump: Jump<'p>| match jump {
             Jump::Nowhere => Jump::Nowhere,
@@ -465,7 +466,7 @@ impl<'p> Lowering<'p, '_> {
         Jumps { on_break, on_continue, crossed: self.goto_targets.len(), tail_from: usize::MAX }
     }
 
-    /// Behind a loop of the IR, goes on with the jumps that left it.
+    /// After an IR loop, continues the jumps that left it.
     pub(super) fn go_on(&mut self, leaves: &Leaves, jumps: Jumps<'p>, inner: Jumps<'p>) {
         let pairs = [(inner.on_break, jumps.on_break, "break"), (inner.on_continue, jumps.on_continue, "continue")];
         for (inner, outer, what) in pairs {
@@ -477,7 +478,7 @@ impl<'p> Lowering<'p, '_> {
         self.go_on_to(leaves, jumps);
     }
 
-    /// Goes on from behind a loop of the source to where the `goto`s out of it lead.
+    /// After a loop of the source, continues the `goto`s that left it.
     fn go_further(&mut self, stmt: &Stmt, jumps: Jumps<'p>) {
         if !self.goto_targets.is_empty() {
             self.go_on_to(&scan::leaves(stmt, true), jumps);
@@ -501,7 +502,7 @@ impl<'p> Lowering<'p, '_> {
             self.else_ifs(&links, jumps);
             return;
         }
-        // Without `else` there is no need to know which operand of `&&` was false.
+        // Without `else`, it does not matter which operand of `&&` was false.
         if let ExprKind::LogAnd(lhs, rhs) = &cond.kind
             && els.is_empty()
             && !self.is_cheap(rhs)
@@ -516,7 +517,7 @@ impl<'p> Lowering<'p, '_> {
         self.branch(flag, |this| this.sequence(then, jumps), |this| this.sequence(els, jumps));
     }
 
-    /// A long chain of `else if`, in pieces that follow each other instead of nesting:
+    /// A long chain of `else if`, split into consecutive pieces to avoid nesting:
     /// ```text
     /// rest = 0; if (a) A else if (b) B else rest = 1;   if (rest) { rest = 0; if (c) C else ... }
     /// ```
@@ -595,7 +596,7 @@ impl<'p> Lowering<'p, '_> {
         self.block(stmts, Jumps { on_break: end, on_continue: end, ..jumps });
     }
 
-    /// The jumps out of a list that are inside other statements than blocks.
+    /// The jumps out of a list that are nested in statements other than blocks.
     pub(super) fn nested_jumps(&self, stmts: &[Stmt]) -> Leaves {
         let mut found = Leaves::default();
         for stmt in stmts {

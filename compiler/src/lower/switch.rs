@@ -1,7 +1,8 @@
 //! `switch` statements whose labels are at the top of their body.
 //!
-//! The body is cut at its labels into segments, and segments of which one falls through into the next make a group. A group becomes a
-//! case of the IR's `switch`, and inside of it each segment but the last runs if it was entered at that segment or before:
+//! The body is split at its labels into segments. Segments connected by fallthrough form a group. A group becomes a
+//! case of the IR's `switch`. In it, each segment except the last runs if the switch entered at that segment or an
+//! earlier one:
 //! ```text
 //! case 1: A; case 2: B; break;   becomes   case 1, 2: entry = 0 or 1; if (entry <= 0) { A } B
 //! ```
@@ -12,16 +13,17 @@ use super::stmt::Jumps;
 use crate::ir::{BinOp, CmpOp, Op, Region, Type, Value, Var};
 use crate::thir::{Expr, Stmt, StmtKind};
 
-/// Ranges of more values than that are compared instead of being listed.
+/// Maximum size of a range whose values are listed. Larger ranges are compared.
 const LISTED_RANGE: u64 = 256;
 
-/// More values than that in all are found by comparing.
+/// Maximum total number of listed values.
 const LISTED_VALUES: u64 = 1 << 16;
 
-/// Of more groups than that one is found by halves. Drivers that test all labels of a switch one after the other take minutes for thousands.
+/// Maximum number of groups in one IR `switch`. With more, a binary search selects the group: drivers that test the
+/// labels in sequence take minutes for thousands.
 const MANY_GROUPS: usize = 64;
 
-/// So many ranges are compared one after the other.
+/// Maximum number of ranges that are compared in sequence.
 const FEW: usize = 4;
 
 /// Statements after labels.
@@ -35,7 +37,7 @@ fn segments(body: &Stmt) -> Vec<Segment<'_>> {
     let mut result: Vec<Segment<'_>> = Vec::new();
     let mut rest = scan::statements(body);
     let is_label = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Case { .. } | StmtKind::Default);
-    // Nothing reaches what precedes the first label.
+    // Code before the first label is unreachable.
     let first = rest.iter().position(is_label).unwrap_or(rest.len());
     rest = &rest[first..];
     while !rest.is_empty() {
@@ -62,7 +64,7 @@ struct Numbered {
     number: usize,
 }
 
-/// The number by which a segment is selected, and its labels.
+/// The number of a segment, and its labels.
 type Selected<'a> = (usize, &'a [(u64, u64)]);
 
 impl<'p> Lowering<'p, '_> {
@@ -117,14 +119,14 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// An `i32` selector, and the values of it for each segment: the source's own, or the segments' numbers where the labels are too
+    /// An `i32` selector, and its values for each segment: the source's own, or segment numbers if the labels are too
     /// wide or too many.
     fn selection(&mut self, selector: Value, segments: &[Segment<'p>]) -> (Value, Vec<Vec<u64>>) {
         let selected: Vec<Selected<'_>> = segments.iter().map(|segment| segment.labels.as_slice()).enumerate().collect();
         self.select_number(selector, &selected)
     }
 
-    /// The number of the segment that runs first, -1 for none, and that number for each segment.
+    /// The number of the segment that runs first (-1 for none), and the number of each segment.
     fn numbered(&mut self, selector: Value, segments: &[Segment<'p>]) -> (Value, Vec<Vec<u64>>) {
         let selected: Vec<Selected<'_>> = segments.iter().map(|segment| segment.labels.as_slice()).enumerate().collect();
         let default = segments.iter().position(|segment| segment.is_default).map_or(u64::MAX, |number| number as u64);
@@ -132,7 +134,7 @@ impl<'p> Lowering<'p, '_> {
         (number, (0..segments.len() as u64).map(|number| vec![number]).collect())
     }
 
-    /// Runs the group that a number is in.
+    /// Runs the group of a number.
     fn halves(&mut self, number: Value, values: &[Vec<u64>], groups: &[Vec<(usize, &Segment<'p>)>], jumps: Jumps<'p>) {
         match groups {
             [] => {}
@@ -161,14 +163,14 @@ impl<'p> Lowering<'p, '_> {
         (number, values)
     }
 
-    /// The number whose labels a selector is among, else `none`.
+    /// The number whose labels include the selector, else `none`.
     fn find_number(&mut self, selector: Value, selected: &[Selected<'_>], none: u64) -> Value {
         let ty = self.b.ty(selector);
         let mask = ty.scalar().map_or(u64::MAX, crate::ir::Scalar::mask);
         let mut ranges: Vec<Numbered> = Vec::new();
         for &(number, labels) in selected {
             for &(lo, hi) in labels {
-                // Ranges of signed numbers may go through zero.
+                // Ranges of signed numbers may include zero.
                 if lo <= hi {
                     ranges.push(Numbered { lo, hi, number });
                 } else {
@@ -185,7 +187,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.load(address, Type::I32, 4, false)
     }
 
-    /// Stores the number of the range that a selector is in, by halves.
+    /// Stores the number of the range that contains the selector, by binary search.
     fn search(&mut self, selector: Value, ranges: &[Numbered], var: Var) {
         let ty = self.b.ty(selector);
         if ranges.len() > FEW {
@@ -251,7 +253,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// A variable with the place in the group at which the switch enters it.
+    /// A variable with the position in the group at which the switch enters it.
     fn entry(&mut self, selector: Value, values: &[Vec<u64>], group: &[(usize, &Segment<'p>)]) -> Var {
         let var = self.b.function.new_var("", 4, 4);
         let address = self.b.var_addr(var);

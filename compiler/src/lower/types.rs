@@ -5,7 +5,7 @@ use crate::ast::ScalarKind;
 use crate::ir::{Scalar, Type};
 use crate::thir::{Ty, TyKind};
 
-/// The IR's scalar: signs are lost, `bool` is one bit.
+/// The IR's scalar. Signedness is dropped; `bool` has one bit.
 pub(crate) const fn scalar(kind: ScalarKind) -> Scalar {
     match kind {
         ScalarKind::Bool => Scalar::Bool,
@@ -29,7 +29,7 @@ pub(super) const fn is_float(kind: ScalarKind) -> bool {
     matches!(kind, ScalarKind::Half | ScalarKind::Float | ScalarKind::Double)
 }
 
-/// An arithmetic type of the source: a scalar, which has one lane, or a vector.
+/// An arithmetic type: a scalar (one lane) or a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ArithType {
     pub(super) kind: ScalarKind,
@@ -65,7 +65,7 @@ impl<'p> Lowering<'p, '_> {
             TyKind::Scalar(kind) | TyKind::Enum { repr: kind, .. } | TyKind::Atomic(kind) => Some(ArithType::new(kind, 1)),
             TyKind::Vector(kind, lanes) => Some(ArithType::new(kind, lanes)),
             TyKind::AtomicFlag => Some(ArithType::new(ScalarKind::Int, 1)),
-            // Numbers of the device's, see `compiler/library/enqueue.cl`.
+            // The device uses numbers for these, see `compiler/library/enqueue.cl`.
             TyKind::Queue | TyKind::ClkEvent if self.shared.program.types.pointer_size() == 8 => Some(ArithType::new(ScalarKind::ULong, 1)),
             TyKind::Event | TyKind::ReserveId | TyKind::Sampler | TyKind::Queue | TyKind::ClkEvent => {
                 Some(ArithType::new(ScalarKind::UInt, 1))
@@ -74,7 +74,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// [`Self::arith_type`] where the tree guarantees it.
+    /// [`Self::arith_type`] of a type that the tree guarantees to be arithmetic.
     pub(super) fn arithmetic(&mut self, ty: Ty) -> ArithType {
         self.arith_type(ty).unwrap_or_else(|| {
             let name = self.shared.program.types.display(ty);
@@ -87,12 +87,13 @@ impl<'p> Lowering<'p, '_> {
         matches!(self.kind(ty), TyKind::Record(_) | TyKind::Array { .. })
     }
 
-    /// The type of a value; records are addresses of private memory.
+    /// The type of a value. Records are addresses of private memory.
     pub(super) fn value_type(&mut self, ty: Ty) -> Type {
         match *self.kind(ty) {
             TyKind::Void => Type::Void,
             TyKind::Pointer { space, .. } => Type::Ptr(space),
-            // Its elements; the rest is asked of the launch. A pipe's memory has all that there is to know.
+            // The address of the elements. The launch provides the other properties. A pipe's memory includes its
+            // state.
             TyKind::Image(..) | TyKind::Pipe(..) => Type::Ptr(crate::ir::Space::Global),
             TyKind::Record(_) | TyKind::Array { .. } => Type::Ptr(crate::ir::Space::Private),
             _ => match self.arith_type(ty) {
@@ -110,7 +111,7 @@ impl<'p> Lowering<'p, '_> {
     pub(super) fn layout(&mut self, ty: Ty) -> (u32, u32) {
         let (size, align) = self.shared.program.types.layout(ty).unwrap_or((0, 1));
         let size = u32::try_from(size).unwrap_or_else(|_| {
-            self.b.fail("object is too large");
+            self.b.fail(format!("object of {size} bytes is too large; the limit is {} bytes", u32::MAX));
             0
         });
         (size, align)

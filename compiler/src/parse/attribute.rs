@@ -6,7 +6,7 @@ use crate::lex::{Keyword, Punct, TokenKind};
 use super::Parser;
 
 impl Parser<'_> {
-    /// All attributes that stand here.
+    /// Parses all attributes at this point.
     pub(super) fn attributes(&mut self, into: &mut Vec<Attribute>) {
         while self.at_keyword(Keyword::Attribute) {
             self.advance();
@@ -23,7 +23,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `[[...]]` of C23 and C++, which OpenCL C does not have.
+    /// `[[...]]` of C23 and C++, which OpenCL C does not support.
     pub(super) fn double_brackets(&mut self) -> bool {
         let bracket = TokenKind::Punct(Punct::LBracket);
         if *self.peek() != bracket || *self.peek_at(1) != bracket {

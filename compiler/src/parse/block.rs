@@ -1,4 +1,4 @@
-//! Block literals (OpenCL C 6.14.3): `^ type (parameters) { ... }`, of which the type and the parameters may be left out.
+//! Block literals (OpenCL C 6.14.3): `^ type (parameters) { ... }`. Type and parameters are optional.
 
 use crate::ast::{BlockLiteral, Declarator, DeclaratorPart, Expr, ExprKind};
 use crate::lex::Punct;
@@ -8,7 +8,7 @@ use super::scope::Meaning;
 use super::specifiers::SpecContext;
 
 impl Parser<'_> {
-    /// What begins with `^` where a value should be.
+    /// Parses an expression that starts with `^`.
     pub(super) fn block_literal(&mut self) -> Expr {
         let start = self.span();
         self.advance();
@@ -31,7 +31,7 @@ impl Parser<'_> {
                 self.scopes.declare(&name.name, Meaning::Value);
             }
         }
-        // A part of a `for` ends with the block around it, and not in the midst of its statements.
+        // The first part of a `for` may contain a block with statements.
         let in_for = std::mem::take(&mut self.in_for);
         let body = self.compound();
         self.in_for = in_for;

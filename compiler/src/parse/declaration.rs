@@ -11,7 +11,7 @@ use super::Parser;
 use super::scope::Meaning;
 use super::specifiers::SpecContext;
 
-/// A declaration, or a function where one may be defined.
+/// A declaration, or a function definition where one is allowed.
 pub(super) enum DeclarationOrFunction {
     Declaration(Declaration),
     Function(Box<FunctionDef>),
@@ -71,7 +71,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Skips to what may be the next construct of the file.
+    /// Skips to the start of the next top-level construct, if it can be recognised.
     fn skip_to_item(&mut self) {
         loop {
             if self.at(Punct::LBrace) {
@@ -120,7 +120,7 @@ impl Parser<'_> {
         assertion
     }
 
-    /// A declaration with its semicolon, or a function with its body. `attributes` stood before it.
+    /// Parses a declaration with its semicolon, or a function with its body. `attributes` precede it.
     pub(super) fn declaration(&mut self, context: SpecContext, attributes: Vec<crate::ast::Attribute>) -> DeclarationOrFunction {
         let start = attributes.first().map_or_else(|| self.span(), |first| first.span);
         let mut specs = self.specifiers(context);
@@ -154,7 +154,7 @@ impl Parser<'_> {
                 return DeclarationOrFunction::Function(self.function_body(declaration.specs, declarator, start));
             }
             if declarator.name.is_none() {
-                // An error was reported; what follows is not worth another.
+                // An error was reported. Avoid further errors about the address space.
                 declaration.specs.quals.space = None;
                 self.skip_to(&[Punct::Semi]);
                 break;
@@ -206,7 +206,7 @@ impl Parser<'_> {
         self.accept(Punct::RBrace);
     }
 
-    /// Skips the declarations between the parameters of K&R and the body.
+    /// Skips the parameter declarations of a K&R function definition.
     fn skip_old_parameters(&mut self) {
         while !self.at(Punct::LBrace) && !self.at(Punct::RBrace) && !self.at_end() {
             self.advance();
@@ -217,7 +217,7 @@ impl Parser<'_> {
         self.at(Punct::LBrace)
     }
 
-    /// Makes the name known as a type or as something else.
+    /// Declares the name as a type or as an ordinary identifier.
     fn declare(&mut self, specs: &DeclSpecs, declarator: &Declarator) {
         let Some(name) = &declarator.name else { return };
         let is_typedef = matches!(specs.storage, Some((StorageClass::Typedef, _)));
@@ -244,7 +244,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a statement starts with the keyword.
+/// Whether the keyword starts a statement.
 pub(super) const fn starts_statement(keyword: Keyword) -> bool {
     matches!(
         keyword,

@@ -1,4 +1,4 @@
-//! Declarators (C99 6.7.5, 6.7.6): what stands around a name, from the name outward.
+//! Declarators (C99 6.7.5, 6.7.6), from the name outward.
 
 use crate::ast::{Attribute, DeclSpecs, Declarator, DeclaratorPart, Expr, Ident, InitDeclarator, ParamDecl, Qualifiers, TypeSpec};
 use crate::diag::Span;
@@ -7,10 +7,10 @@ use crate::lex::{Keyword, Punct, TokenKind};
 use super::Parser;
 use super::specifiers::SpecContext;
 
-/// Parts of one declarator: more than anybody writes, few enough to recurse over.
+/// Maximum number of parts of a declarator. Small enough for recursion.
 const MAX_PARTS: usize = 256;
 
-/// Whether a name stands in a declarator.
+/// Whether a declarator has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NameRule {
     Required,
@@ -24,12 +24,12 @@ impl Parser<'_> {
         self.declarator_with(NameRule::Required)
     }
 
-    /// A declarator without.
+    /// A declarator without a name.
     pub(super) fn abstract_declarator(&mut self) -> Declarator {
         self.declarator_with(NameRule::Forbidden)
     }
 
-    /// Nothing at all: a bit-field without name.
+    /// An empty declarator, for unnamed bit-fields.
     pub(super) fn unnamed_declarator(&mut self) -> Declarator {
         Declarator { name: None, parts: Vec::new(), attributes: Vec::new(), span: self.span() }
     }
@@ -68,7 +68,7 @@ impl Parser<'_> {
         (name, parts)
     }
 
-    /// The question after a type's name that nobody declared.
+    /// The suggestion after an undeclared type name.
     pub(super) fn suggest_type(&self, name: &str) -> String {
         super::suggest::type_hint(name, self.scopes.declared_types())
     }
@@ -117,7 +117,8 @@ impl Parser<'_> {
         *self.peek_at(ahead) == TokenKind::Keyword(Keyword::Attribute)
     }
 
-    /// Whether the word before is the name of an address space where a name should stand, as in `int local;`; says so.
+    /// Reports the name of an address space in place of an identifier, as in `int local;`. Returns whether the previous
+    /// token is one.
     pub(super) fn space_as_name(&mut self) -> bool {
         let Some(token) = self.pos.checked_sub(1).and_then(|at| self.tokens.get(at)) else { return false };
         let TokenKind::Keyword(keyword) = token.kind else { return false };
@@ -125,7 +126,7 @@ impl Parser<'_> {
             return false;
         }
         let span = token.span;
-        // Keywords forget their underscores, places do not.
+        // The keyword has lost its underscores, but its span has not.
         let plain = keyword.spelling();
         let underscores = if (span.hi - span.lo) as usize > plain.len() { "__" } else { "" };
         let word = format!("{underscores}{plain}");
@@ -133,7 +134,7 @@ impl Parser<'_> {
         true
     }
 
-    /// Says what stands where a name should.
+    /// Reports a missing name.
     fn missing_name(&mut self) {
         if self.space_as_name() {
             return;
@@ -145,7 +146,7 @@ impl Parser<'_> {
         self.error(message);
     }
 
-    /// `[...]` and `(...)` behind a name.
+    /// `[...]` and `(...)` after a name.
     fn declarator_suffixes(&mut self, parts: &mut Vec<DeclaratorPart>) {
         loop {
             let start = self.span();
@@ -218,7 +219,7 @@ impl Parser<'_> {
         DeclaratorPart::Function { params, variadic, span: self.since(start) }
     }
 
-    /// `(a, b)` of a definition in the style of K&R, or types that nobody declared.
+    /// The `(a, b)` of a K&R definition, or undeclared types.
     fn identifier_list(&mut self) -> Vec<ParamDecl> {
         let name = self.peek_name().cloned().unwrap_or_else(|| "".into());
         let mut ahead = 0;
@@ -234,7 +235,7 @@ impl Parser<'_> {
             let hint = self.suggest_type(&name);
             self.error(format!("unknown type name '{name}'{hint}"));
         }
-        // The names are kept, without types, so that their uses are not wrong as well.
+        // Keep the names without types, to avoid errors about their uses.
         let mut params = Vec::new();
         while let Some(name) = self.accept_ident() {
             let span = name.span;
@@ -268,13 +269,13 @@ impl Parser<'_> {
         ParamDecl { specs, declarator, span: self.since(start) }
     }
 
-    /// A name's declarator and, behind `=`, its value.
+    /// A declarator and its initialiser.
     pub(super) fn init_declarator(&mut self, declarator: Declarator) -> InitDeclarator {
         let init = if self.accept(Punct::Eq) { Some(self.initializer()) } else { None };
         InitDeclarator { declarator, init }
     }
 
-    /// A vector type without anything around it.
+    /// Whether a declaration has a vector type, without pointers, arrays or functions.
     pub(super) fn is_vector(&self, specs: &DeclSpecs, declarator: &Declarator) -> bool {
         declarator.parts.is_empty()
             && match &specs.ty {
@@ -284,7 +285,7 @@ impl Parser<'_> {
             }
     }
 
-    /// An expression that stands for one that is not there.
+    /// A placeholder for a missing expression.
     pub(super) fn error_expr(&mut self) -> Expr {
         self.height = 1;
         Expr { kind: crate::ast::ExprKind::Error, span: self.span() }

@@ -8,13 +8,13 @@ use crate::lex::{Keyword, Punct, TokenKind};
 
 use super::{Parser, types};
 
-/// What stands before an operand.
+/// A prefix operator.
 enum Prefix {
     Operator(UnaryOp, Span),
     Cast(Box<TypeName>, Span),
 }
 
-/// A binary operator and its precedence; higher binds tighter.
+/// A binary operator and its precedence. Higher binds tighter.
 const fn binary_operator(punct: Punct) -> Option<(BinaryOp, u8)> {
     Some(match punct {
         Punct::Star => (BinaryOp::Mul, 10),
@@ -39,7 +39,7 @@ const fn binary_operator(punct: Punct) -> Option<(BinaryOp, u8)> {
     })
 }
 
-/// An assignment operator: `None` inside is `=`.
+/// An assignment operator. The inner `None` is `=`.
 const fn assignment_operator(punct: Punct) -> Option<Option<BinaryOp>> {
     Some(match punct {
         Punct::Eq => None,
@@ -78,7 +78,7 @@ impl Parser<'_> {
         left
     }
 
-    /// `a = b` and everything that binds tighter.
+    /// `a = b` and operators that bind tighter.
     pub(super) fn assignment(&mut self) -> Expr {
         let mut targets: Vec<(Expr, Option<BinaryOp>, Span, u32)> = Vec::new();
         let mut value = loop {
@@ -96,7 +96,7 @@ impl Parser<'_> {
         value
     }
 
-    /// `c ? a : b` and everything that binds tighter.
+    /// `c ? a : b` and operators that bind tighter.
     pub(super) fn conditional(&mut self) -> Expr {
         let mut choices: Vec<(Expr, Option<Box<Expr>>, u32)> = Vec::new();
         let mut value = loop {
@@ -128,7 +128,7 @@ impl Parser<'_> {
         value
     }
 
-    /// Binary operators of at least that precedence. Recurses once a level of precedence, not once an operator.
+    /// Binary operators of at least this precedence. Recursion is per precedence level, not per operator.
     fn binary(&mut self, min: u8) -> Expr {
         let mut left = self.unary();
         while let Some((operator, precedence)) = self.punct().and_then(binary_operator) {
@@ -206,7 +206,7 @@ impl Parser<'_> {
         Some(operator)
     }
 
-    /// `( type )`, its parenthesis being next.
+    /// `( type )`, if the next token is its parenthesis.
     fn parenthesized_type(&mut self) -> Option<Box<TypeName>> {
         let open = self.span();
         self.advance();
@@ -219,7 +219,7 @@ impl Parser<'_> {
         Some(Box::new(ty))
     }
 
-    /// `(float4)(a, b, c, d)`, its type read (OpenCL C 6.4.1); with one expression it is a cast.
+    /// `(float4)(a, b, c, d)` after its type (OpenCL C 6.4.1). With one expression it is a cast.
     fn vector_literal(&mut self, ty: Box<TypeName>, start: Span) -> Expr {
         let open = self.span();
         self.advance();
@@ -244,7 +244,7 @@ impl Parser<'_> {
         Expr { kind: ExprKind::VectorLit(ty, items), span }
     }
 
-    /// A primary expression with what follows it.
+    /// A primary expression and its postfix operators.
     fn operand(&mut self) -> Expr {
         let primary = self.primary();
         self.postfix(primary)
@@ -293,7 +293,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `(a, b)` of a call; `height` becomes that of the highest argument.
+    /// The arguments `(a, b)` of a call. `height` becomes the maximum of their heights.
     fn call_arguments(&mut self) -> Vec<Expr> {
         let open = self.span();
         self.advance();
@@ -349,7 +349,7 @@ impl Parser<'_> {
                 return self.block_literal();
             }
             TokenKind::Invalid => {
-                // The preprocessor said what is wrong.
+                // The preprocessor has reported the error.
                 self.advance();
                 return self.error_expr();
             }
@@ -362,7 +362,7 @@ impl Parser<'_> {
         Expr { kind, span }
     }
 
-    /// A type where a value should be: `float4(1, 2, 3, 4)` of other languages.
+    /// A type name in place of an expression, such as GLSL's `float4(1, 2, 3, 4)`.
     fn bad_type_name(&mut self, message: &str) -> Expr {
         self.error(message);
         self.advance();
@@ -427,7 +427,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `sizeof(type)` or `sizeof expression`, and its relatives.
+    /// `sizeof(type)`, `sizeof expression`, and similar operators.
     fn type_or_operand(&mut self, of_type: fn(Box<TypeName>) -> ExprKind, of_expr: fn(Box<Expr>) -> ExprKind) -> Expr {
         let start = self.span();
         self.advance();

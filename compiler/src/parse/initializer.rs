@@ -33,7 +33,7 @@ impl Parser<'_> {
     }
 
     fn designators(&mut self) -> Vec<Designator> {
-        // GNU's old form: `field: value`.
+        // GNU's old designator syntax: `field: value`.
         if *self.peek_at(1) == TokenKind::Punct(Punct::Colon)
             && let Some(name) = self.accept_ident()
         {
@@ -47,7 +47,7 @@ impl Parser<'_> {
         designators
     }
 
-    /// `.field`, `[index]` in a row; with `bare_first` the first field has no dot, as in `offsetof`.
+    /// A sequence of `.field` and `[index]`. With `bare_first` the first field has no dot, as in `offsetof`.
     pub(super) fn designator_path(&mut self, bare_first: bool) -> Vec<Designator> {
         let mut path = Vec::new();
         if bare_first {

@@ -1,8 +1,9 @@
-//! The parser of OpenCL C: recursive descent over tokens to [`crate::ast`], a function a production.
+//! The parser of OpenCL C: recursive descent from tokens to [`crate::ast`], one function per production.
 //!
-//! It never fails: it gives a tree and errors, at most one at a place, and always advances. What nests in the source nests in the calls, up to
-//! [`MAX_BRACKETS`] brackets and [`MAX_STATEMENTS`] statements; chains of operators, of `else if`s and of labels are read in loops, and
-//! expressions may become [`MAX_HEIGHT`] nodes high. The only names that matter here are those of types: [`scope`] tells them from others.
+//! The parser does not fail: it returns a tree and errors, at most one per token, and it always advances. Nesting in
+//! the source is recursion in the parser, up to [`MAX_BRACKETS`] brackets and [`MAX_STATEMENTS`] statements. Chains of
+//! operators, `else if`s and labels are loops, and an expression has at most the height [`MAX_HEIGHT`]. The parser
+//! distinguishes names of types from other names ([`scope`]).
 
 mod attribute;
 mod block;
@@ -27,11 +28,12 @@ use crate::lex::{Keyword, Punct, Token, TokenKind};
 use packing::Packing;
 use scope::Scopes;
 
-/// Nested brackets, as in clang.
+/// Maximum nesting of brackets, as in clang.
 pub(crate) const MAX_BRACKETS: u32 = 256;
-/// Statements inside one another without brackets of their own.
+/// Maximum nesting of statements without brackets.
 pub(crate) const MAX_STATEMENTS: u32 = 512;
-/// Height of the tree of one expression, and length of chains of statements (`else if`, `case`): those who walk the tree recurse.
+/// Maximum height of an expression tree, and maximum length of chains of `else if` and `case`: code that visits the
+/// tree is recursive.
 pub(crate) const MAX_HEIGHT: u32 = 20_000;
 
 /// Parses a program.
@@ -47,19 +49,19 @@ struct Parser<'d> {
     packing: Packing,
     brackets: u32,
     statements: u32,
-    /// The first part of a `for` is read.
+    /// Set while the first part of a `for` is parsed.
     in_for: bool,
-    /// The `;` behind a structure is missing: the declaration ends there.
+    /// The `;` after a structure is missing. The declaration ends there.
     ends_early: bool,
-    /// Tags of structures, unions and enumerations with the word that they need.
+    /// Tags, with the keyword (`struct`, `union`, `enum`) that each requires.
     tags: FxHashMap<Name, &'static str>,
-    /// Parameters in the style of K&R were seen: their declarations follow.
+    /// K&R parameters were parsed. Their declarations follow.
     old_style: bool,
-    /// Height of the expression that was parsed last.
+    /// Height of the last expression.
     height: u32,
-    /// Where the last error was, to have one a place only.
+    /// Token of the last error, to report one error per token.
     error_at: Option<usize>,
-    /// A limit was hit: the rest is not read.
+    /// A limit was exceeded. The rest is not parsed.
     stopped: bool,
 }
 
@@ -101,12 +103,12 @@ impl<'d> Parser<'d> {
         self.tokens.get(self.pos).map_or(Span::NONE, |token| token.span)
     }
 
-    /// The span of the token before.
+    /// The span of the previous token.
     fn prev_span(&self) -> Span {
         self.pos.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(Span::NONE, |token| token.span)
     }
 
-    /// From there to the last token taken.
+    /// The span from `start` to the last token taken.
     fn since(&self, start: Span) -> Span {
         let prev = self.prev_span();
         if prev.hi < start.lo { start } else { start.to(prev) }
@@ -166,13 +168,13 @@ impl<'d> Parser<'d> {
 
     // ----- errors -----
 
-    /// An error at the next token.
+    /// Reports an error at the next token.
     fn error(&mut self, message: impl Into<String>) {
         let span = self.span();
         self.report(Diagnostic::error(span, message));
     }
 
-    /// An error just behind the last token: something is missing there.
+    /// Reports an error after the last token, where text is missing.
     fn error_behind(&mut self, message: impl Into<String>) {
         let prev = self.prev_span();
         let span = if prev == Span::NONE { self.span() } else { prev.end() };
@@ -188,7 +190,7 @@ impl<'d> Parser<'d> {
             return;
         }
         self.error_at = Some(self.pos);
-        // What could not be read was reported by the preprocessor; what it leaves behind is not worth another error.
+        // The preprocessor has reported tokens that it could not read. Avoid a second error.
         let unread = |token: Option<&Token>| token.is_some_and(|token| token.kind == TokenKind::Invalid);
         if !unread(self.tokens.get(self.pos)) && !unread(self.pos.checked_sub(1).and_then(|at| self.tokens.get(at))) {
             self.diags.push(diagnostic);
@@ -198,7 +200,7 @@ impl<'d> Parser<'d> {
         }
     }
 
-    /// Goes to the end: everything that is being parsed comes back.
+    /// Moves to the end of the input, so that all productions return.
     fn stop(&mut self) {
         self.stopped = true;
         self.pos = self.tokens.len() - 1;
@@ -211,7 +213,7 @@ impl<'d> Parser<'d> {
         self.stop();
     }
 
-    /// Takes the punctuator, or reports that it is missing.
+    /// Takes a punctuator, or reports that it is missing.
     fn expect(&mut self, punct: Punct, message: &str) -> bool {
         let found = self.accept(punct);
         if !found {
@@ -220,7 +222,7 @@ impl<'d> Parser<'d> {
         found
     }
 
-    /// Takes the closing bracket; if something else is there, skips to it as long as the statement lasts.
+    /// Takes a closing bracket. If another token follows, skips to the bracket within the statement.
     fn close(&mut self, punct: Punct, open: Span) -> bool {
         if self.accept(punct) {
             return true;
@@ -233,14 +235,14 @@ impl<'d> Parser<'d> {
         };
         let span = self.span();
         self.report(Diagnostic::error(span, format!("expected '{spelling}'")).with_note(open, format!("to match this '{opening}'")));
-        // What is in braces behind a forgotten parenthesis is a body of its own.
+        // Braces after a missing parenthesis are a body of their own.
         let brace = if punct == Punct::RParen { Punct::LBrace } else { punct };
         self.skip_to(&[punct, Punct::Semi, brace]);
         self.accept(punct);
         false
     }
 
-    /// Skips to one of the punctuators (and stops before it), over balanced brackets. A `}` that closes more than was opened ends it too.
+    /// Skips balanced brackets up to one of the punctuators. Stops before it, or before an unmatched `}`.
     fn skip_to(&mut self, stops: &[Punct]) {
         let mut open: Vec<Punct> = Vec::new();
         loop {
@@ -262,17 +264,17 @@ impl<'d> Parser<'d> {
                     open.pop();
                 }
                 Punct::RBrace if open.contains(&Punct::RBrace) => {
-                    // Brackets left open inside the braces are forgotten.
+                    // Drop brackets that were left open within the braces.
                     while open.pop().is_some_and(|inner| inner != Punct::RBrace) {}
                     if open.is_empty() && stops.contains(&Punct::Semi) {
-                        // A whole block was skipped: what follows is another statement.
+                        // The skipped braces are a whole block. Another statement follows.
                         self.advance();
                         return;
                     }
                 }
-                // Closes what the caller is in.
+                // Closes the construct of the caller.
                 Punct::RBrace => return,
-                // An unclosed parenthesis does not swallow the rest of the file.
+                // An unclosed parenthesis must not swallow the rest of the file.
                 Punct::Semi if stops.contains(&Punct::Semi) && !open.contains(&Punct::RBrace) => return,
                 _ => {}
             }
@@ -282,7 +284,7 @@ impl<'d> Parser<'d> {
 
     // ----- limits -----
 
-    /// Enters brackets; false (and the end of everything) if they are too deep.
+    /// Enters brackets. Returns false and stops the parser if the limit is exceeded.
     fn enter(&mut self) -> bool {
         self.brackets += 1;
         if self.brackets > MAX_BRACKETS {
@@ -297,12 +299,12 @@ impl<'d> Parser<'d> {
         self.brackets -= 1;
     }
 
-    /// Notes the height of an expression made of parts that are `parts` high at most.
+    /// Sets the height of an expression whose parts have at most the height `parts`.
     fn grow(&mut self, parts: u32) {
         self.height = parts + 1;
         if self.height > MAX_HEIGHT {
             let span = self.span();
-            self.stop_with(span, "expression is too long: its operators nest more than 20000 deep");
+            self.stop_with(span, "expression has more than 20000 nested operators");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! `#pragma pack`: a stack of largest alignments for the members of structs and unions, as GNU C and MSVC have it.
+//! `#pragma pack`: a stack of maximum alignments of struct and union members, as in GNU C and MSVC.
 
 use crate::ast::{Name, Pack};
 
-/// The packing in force and those that were pushed.
+/// The current packing and the stack.
 #[derive(Debug, Default)]
 pub(super) struct Packing {
     current: Option<u32>,
@@ -10,12 +10,12 @@ pub(super) struct Packing {
 }
 
 impl Packing {
-    /// The largest alignment of members now.
+    /// The current maximum alignment of members.
     pub(super) const fn current(&self) -> Option<u32> {
         self.current
     }
 
-    /// Obeys a pragma. The error is a warning's text.
+    /// Applies a pragma. The error is the text of a warning.
     pub(super) fn apply(&mut self, pack: &Pack) -> Result<(), &'static str> {
         let set = |value: u32| (value > 0).then_some(value);
         match pack {

@@ -15,7 +15,7 @@ impl Parser<'_> {
         let mut attributes = Vec::new();
         self.attributes(&mut attributes);
         let tag = self.accept_ident();
-        // Between tag and body attributes may stand as well.
+        // Attributes are also allowed between the tag and the body.
         self.attributes(&mut attributes);
         let open = self.span();
         let pack = self.packing.current();

@@ -1,4 +1,4 @@
-//! Which names are types where: C cannot be parsed without.
+//! Scopes of names. The grammar of C depends on whether a name is a type.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -7,12 +7,12 @@ use crate::ast::Name;
 
 use super::types;
 
-/// What a name stands for.
+/// The kind of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// A typedef; `vector` if it is one of a vector type.
+    /// A typedef. `vector` if it names a vector type.
     Type { vector: bool },
-    /// A variable, function or enumerator: no type.
+    /// A variable, function or enumerator.
     Value,
 }
 
@@ -20,9 +20,9 @@ pub(super) enum Meaning {
 #[derive(Debug)]
 pub(super) struct Scopes {
     names: FxHashMap<Name, SmallVec<[(u32, Meaning); 1]>>,
-    /// Names declared in each scope, to forget them when it ends.
+    /// Names declared in each scope, to remove them at its end.
     declared: Vec<Name>,
-    /// Where in `declared` each scope starts.
+    /// Start of each scope in `declared`.
     starts: Vec<usize>,
 }
 
@@ -63,7 +63,7 @@ impl Scopes {
         }
     }
 
-    /// What the source (or the language) says that a name is.
+    /// The kind of a name.
     pub(super) fn meaning(&self, name: &str) -> Option<Meaning> {
         if let Some((_, meaning)) = self.names.get(name).and_then(|stack| stack.last()) {
             return Some(*meaning);
@@ -71,7 +71,6 @@ impl Scopes {
         types::predeclared(name).map(|ty| Meaning::Type { vector: matches!(ty, types::Predeclared::Vector(..)) })
     }
 
-    /// Whether the name is a type at this point.
     pub(super) fn is_type(&self, name: &str) -> bool {
         matches!(self.meaning(name), Some(Meaning::Type { .. }))
     }
@@ -82,7 +81,7 @@ impl Scopes {
         self.names.iter().filter(move |(_, stack)| is_type(stack)).map(|(name, _)| &**name)
     }
 
-    /// Whether the source declares the name itself, so that a predeclared type of that name is hidden.
+    /// Whether the source declares the name, which hides a predeclared type.
     pub(super) fn is_declared(&self, name: &str) -> bool {
         self.names.get(name).is_some_and(|stack| !stack.is_empty())
     }

@@ -7,14 +7,14 @@ use crate::lex::{Keyword, Punct, TokenKind};
 use super::Parser;
 use super::types::{self, Words};
 
-/// What a specifier list is for.
+/// The context of a specifier list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SpecContext {
     /// A declaration outside of functions.
     File,
     /// A declaration or parameter.
     Declaration,
-    /// A field or the type of a cast: no storage class.
+    /// A field or a type name: no storage class.
     Type,
 }
 
@@ -50,7 +50,7 @@ const fn storage_name(storage: StorageClass) -> &'static str {
     }
 }
 
-/// Whether a type is a structure, union or enumeration with its members.
+/// Whether a type specifier defines the members of a structure, union or enumeration.
 const fn defines_record(ty: &TypeSpec) -> bool {
     match ty {
         TypeSpec::Record(spec) => spec.fields.is_some(),
@@ -59,7 +59,7 @@ const fn defines_record(ty: &TypeSpec) -> bool {
     }
 }
 
-/// Whether a keyword begins a declaration and cannot stand behind a type.
+/// Whether a keyword starts a declaration and cannot follow a type.
 const fn starts_declaration(keyword: Keyword) -> bool {
     use Keyword as K;
     matches!(
@@ -69,7 +69,7 @@ const fn starts_declaration(keyword: Keyword) -> bool {
 }
 
 impl Parser<'_> {
-    /// Whether a keyword can stand in a list of specifiers.
+    /// Whether a keyword is a declaration specifier.
     const fn is_specifier(keyword: Keyword) -> bool {
         use Keyword as K;
         matches!(
@@ -118,7 +118,7 @@ impl Parser<'_> {
         )
     }
 
-    /// Whether a type (of a cast, of `sizeof`) starts here.
+    /// Whether a type name starts here.
     pub(super) fn at_type(&self) -> bool {
         self.type_at(0)
     }
@@ -136,14 +136,14 @@ impl Parser<'_> {
         match self.peek() {
             TokenKind::Keyword(keyword) => Self::is_specifier(*keyword),
             TokenKind::Ident(name) => {
-                // `name:` is a label, whatever the name is.
+                // `name:` is a label even if the name is a type.
                 self.scopes.is_type(name) && *self.peek_at(1) != TokenKind::Punct(Punct::Colon)
             }
             _ => false,
         }
     }
 
-    /// A type without storage class and with an abstract declarator.
+    /// A type name: no storage class, and an abstract declarator.
     pub(super) fn type_name(&mut self) -> TypeName {
         let start = self.span();
         let specs = self.specifiers(SpecContext::Type);
@@ -151,7 +151,7 @@ impl Parser<'_> {
         TypeName { specs, declarator, span: self.since(start) }
     }
 
-    /// Specifiers; an error if there is no type among them.
+    /// Parses specifiers. Reports an error if there is no type among them.
     pub(super) fn specifiers(&mut self, context: SpecContext) -> DeclSpecs {
         let start = self.span();
         let mut specs = DeclSpecs::missing(start);
@@ -175,7 +175,7 @@ impl Parser<'_> {
             }
             let TokenKind::Keyword(keyword) = *self.peek() else { break };
             if context == SpecContext::File && has_type && defines_record(&specs.ty) && starts_declaration(keyword) {
-                self.error_behind("expected ';' after the definition of a structure, union or enumeration");
+                self.error_behind("expected ';' after struct, union or enum definition");
                 self.ends_early = true;
                 break;
             }
@@ -222,7 +222,7 @@ impl Parser<'_> {
         specs
     }
 
-    /// The keyword at that place, for a message.
+    /// The keyword at a span, for a diagnostic.
     fn word_at(&self, span: Span) -> &'static str {
         match self.tokens.iter().take(self.pos + 1).rev().find(|token| token.span == span).map(|token| &token.kind) {
             Some(TokenKind::Keyword(keyword)) => keyword.spelling(),
@@ -230,7 +230,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Counts one of C's words for arithmetic types; false if the keyword is none.
+    /// Counts a keyword of C's arithmetic types. Returns false for other keywords.
     fn word(&mut self, keyword: Keyword, words: &mut Words) -> bool {
         let twice = |set: &mut bool| std::mem::replace(set, true);
         let repeated = match keyword {
@@ -256,7 +256,7 @@ impl Parser<'_> {
         true
     }
 
-    /// Storage, qualifiers and the rest; false if the keyword does not belong here.
+    /// Parses storage classes, qualifiers and other specifiers. Returns false if the keyword is not one of these.
     fn other_specifier(&mut self, keyword: Keyword, context: SpecContext, specs: &mut DeclSpecs) -> bool {
         let span = self.span();
         let storage = match keyword {
@@ -317,7 +317,7 @@ impl Parser<'_> {
         true
     }
 
-    /// Skips `( ... )` if it stands here.
+    /// Skips `( ... )`, if it is next.
     pub(super) fn skip_parens(&mut self) {
         let open = self.span();
         if self.accept(Punct::LParen) {
@@ -326,7 +326,7 @@ impl Parser<'_> {
         }
     }
 
-    /// One type qualifier; false if none stands here.
+    /// Parses one type qualifier. Returns false if the next token is not one.
     pub(super) fn qualifier(&mut self, quals: &mut Qualifiers) -> bool {
         let TokenKind::Keyword(keyword) = *self.peek() else { return false };
         match keyword {
@@ -355,7 +355,7 @@ impl Parser<'_> {
         true
     }
 
-    /// Says what is wrong where a type should stand.
+    /// Reports a missing type.
     fn missing_type(&mut self, context: SpecContext) {
         let Some(name) = self.peek_name().cloned() else {
             if context == SpecContext::Type {
@@ -365,7 +365,7 @@ impl Parser<'_> {
             }
             return;
         };
-        // `foo x`, `foo *x`: a type was meant. `f(int x) {`: it was left out.
+        // In `foo x` and `foo *x`, foo is probably a type. In `f(int x) {`, the type is missing.
         let is_declarator = match self.peek_at(1) {
             TokenKind::Ident(_) => true,
             TokenKind::Keyword(keyword) => Self::is_specifier(*keyword) && *keyword != Keyword::Attribute,
@@ -382,7 +382,7 @@ impl Parser<'_> {
                 }
             }
             self.advance();
-            // The rest of the specifiers belongs to it.
+            // The remaining specifiers belong to it.
             let mut ignored = Qualifiers::default();
             while self.qualifier(&mut ignored) {}
         } else {

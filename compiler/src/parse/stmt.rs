@@ -8,7 +8,7 @@ use super::declaration::DeclarationOrFunction;
 use super::specifiers::SpecContext;
 use super::{MAX_HEIGHT, MAX_STATEMENTS, Parser};
 
-/// A label that waits for its statement.
+/// A label that precedes a statement.
 enum Label {
     Case(Expr, Option<Expr>),
     Default,
@@ -16,7 +16,7 @@ enum Label {
 }
 
 impl Parser<'_> {
-    /// `{ ... }` with a scope of its own.
+    /// `{ ... }` with its own scope.
     pub(super) fn compound(&mut self) -> Compound {
         let start = self.span();
         let mut items = Vec::new();
@@ -42,14 +42,14 @@ impl Parser<'_> {
         self.statements += 1;
         if self.statements > MAX_STATEMENTS {
             let span = self.span();
-            self.stop_with(span, "statements are nested too deeply");
+            self.stop_with(span, &format!("statements are nested too deeply (the limit is {MAX_STATEMENTS})"));
         }
         let statement = self.labelled();
         self.statements -= 1;
         statement
     }
 
-    /// Labels in a row, then the statement that they mark.
+    /// Labels, then their statement.
     fn labelled(&mut self) -> Stmt {
         let mut labels: Vec<(Label, Span)> = Vec::new();
         while let Some(label) = self.label() {
@@ -59,7 +59,7 @@ impl Parser<'_> {
                 self.stop_with(span, "more than 20000 labels on one statement");
             }
         }
-        // C99 wants a statement behind a label, clang takes its absence at the end of a block.
+        // C99 requires a statement after a label. clang accepts a label at the end of a block.
         let mut statement = if !labels.is_empty() && self.at(Punct::RBrace) {
             Stmt { kind: StmtKind::Empty, span: self.prev_span() }
         } else {
@@ -190,13 +190,13 @@ impl Parser<'_> {
         }
     }
 
-    /// `name name`: nobody declared the first one, but a type was meant.
+    /// `name name`: the first one is probably an undeclared type.
     fn at_unknown_type(&self) -> bool {
         let TokenKind::Ident(name) = self.peek() else { return false };
         matches!(self.peek_at(1), TokenKind::Ident(_)) && self.scopes.meaning(name).is_none()
     }
 
-    /// Attributes, then what they belong to: a declaration or a statement.
+    /// Attributes, then their declaration or statement.
     fn attributed(&mut self) -> StmtKind {
         let mut attributes = Vec::new();
         self.attributes(&mut attributes);
@@ -246,7 +246,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `( expression )` of a control statement.
+    /// The `( expression )` of a control statement.
     fn condition(&mut self, keyword: &str) -> Expr {
         let open = self.span();
         if !self.expect(Punct::LParen, &format!("expected '(' after '{keyword}'")) {
@@ -261,7 +261,7 @@ impl Parser<'_> {
         cond
     }
 
-    /// A statement that belongs to another. Pragmas before it stay with it.
+    /// The body of a control statement. Pragmas before it are part of it.
     fn body(&mut self) -> Box<Stmt> {
         let start = self.span();
         if !matches!(self.peek(), TokenKind::Pragma(_)) {
@@ -279,7 +279,7 @@ impl Parser<'_> {
         Box::new(Stmt { kind: StmtKind::Compound(Compound { items, span }), span })
     }
 
-    /// `if` with all its `else if`s, which may be thousands.
+    /// `if` with all its `else if`s. There may be thousands.
     fn if_statement(&mut self) -> StmtKind {
         let mut branches: Vec<(Expr, Box<Stmt>, Span)> = Vec::new();
         let mut last = None;
@@ -290,7 +290,7 @@ impl Parser<'_> {
             let then = self.body();
             branches.push((cond, then, start));
             if branches.len() > MAX_HEIGHT as usize {
-                self.stop_with(start, "more than 20000 'else if' in a row");
+                self.stop_with(start, "chain of more than 20000 'else if'");
             }
             if !self.accept_keyword(Keyword::Else) {
                 break;
@@ -338,7 +338,7 @@ impl Parser<'_> {
             init = Box::new(self.for_init());
             self.in_for = false;
             if self.diags.list().len() > errors && !self.at(Punct::Semi) && self.prev_is_no_semicolon() {
-                // Commas for semicolons and the like: only what the first declarator says is kept.
+                // Recovery from commas in place of semicolons: keep only the first declarator.
                 if let StmtKind::Declaration(declaration) = &mut init.kind {
                     declaration.declarators.truncate(1);
                 }

@@ -1,9 +1,9 @@
-//! "Did you mean ...?": words of other languages, and names near one that nobody declared.
+//! Suggestions ("did you mean ...?"): words of other languages, and declared names with a similar spelling.
 
 use super::types::predeclared_names;
 use crate::diag::suggest::nearest;
 
-/// Words of CUDA, GLSL, HLSL and C, and what OpenCL C has instead.
+/// Words of CUDA, GLSL, HLSL and C, and their equivalents in OpenCL C.
 const FOREIGN: &[(&str, &str)] = &[
     ("__syncthreads", "barrier(CLK_LOCAL_MEM_FENCE)"),
     ("__syncwarp", "barrier(CLK_LOCAL_MEM_FENCE)"),
@@ -80,7 +80,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("cl_float4", "float4"),
 ];
 
-/// `; did you mean 'x'?`, or nothing.
+/// `; did you mean 'x'?`, or the empty string.
 pub(crate) fn question(found: Option<&str>) -> String {
     found.map_or_else(String::new, |name| format!("; did you mean '{name}'?"))
 }
@@ -89,12 +89,12 @@ pub(crate) fn foreign(name: &str) -> Option<&'static str> {
     FOREIGN.iter().find(|(own, _)| *own == name).map(|(_, ours)| *ours)
 }
 
-/// The question for the nearest of some names.
+/// The suggestion for the nearest of some names.
 pub(crate) fn hint<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     question(nearest(name, names))
 }
 
-/// The question for a type that nobody declared: the names of types that the source declares are `declared`.
+/// The suggestion for an undeclared type. `declared` are the types that the source declares.
 pub(crate) fn type_hint<'n>(name: &str, declared: impl IntoIterator<Item = &'n str>) -> String {
     const WORDS: &[&str] =
         &["void", "bool", "char", "short", "int", "long", "half", "float", "double", "unsigned", "signed", "struct", "const", "kernel"];

@@ -1,4 +1,4 @@
-//! The parser: trees of what is right, messages for what is wrong, and no panic on anything.
+//! Tests of the parser: trees of valid sources, messages for invalid ones, and no panic on any input.
 
 use super::parse;
 use crate::ast::dump::dump;
@@ -7,7 +7,7 @@ use crate::options::{BuildOptions, Source};
 use crate::preprocess::preprocess;
 use crate::target::Target;
 
-/// Dump and log of a source.
+/// The dumped tree and the log of a source.
 fn run(text: &str) -> (String, String) {
     let source = Source { text: text.to_owned(), ..Source::default() };
     let (mut map, mut diags) = (SourceMap::new(), Diagnostics::default());
@@ -16,7 +16,7 @@ fn run(text: &str) -> (String, String) {
     (dump(&unit), render(&map, &diags, RenderOptions::default()))
 }
 
-/// The tree of one expression statement.
+/// Checks the tree of one expression statement.
 #[track_caller]
 fn expr(text: &str, expected: &str) {
     let (tree, log) = run(&format!("void f() {{ {text}; }}"));
@@ -32,7 +32,7 @@ fn declares(text: &str, expected: &str) {
     assert_eq!(tree.trim_end(), expected, "{text}");
 }
 
-/// All headlines of the log, without the file's name.
+/// Checks the headlines of the log, without the file name.
 #[track_caller]
 fn errors(text: &str, expected: &[&str]) {
     let log = run(text).1;
@@ -205,7 +205,7 @@ fn keywords_are_no_names() {
     }
 }
 
-/// Runs on a stack as large as the one of a build.
+/// Runs a test with the stack size of a build.
 #[track_caller]
 fn deep(test: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(256 << 20).spawn(test);

@@ -1,4 +1,5 @@
-//! The type names that OpenCL C declares (6.3 "Supported Data Types", 6.15.12 for the atomic ones) and the meaning of C's words in a row.
+//! The type names that OpenCL C declares (6.3 "Supported Data Types", 6.15.12 for atomic types), and C's combinations
+//! of type keywords.
 
 use std::sync::LazyLock;
 
@@ -6,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ast::{ImageKind, ScalarKind, TypeSpec};
 
-/// A type name that needs no declaration.
+/// A predeclared type name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Predeclared {
     Scalar(ScalarKind),
@@ -22,12 +23,12 @@ pub(crate) enum Predeclared {
     ClkEvent,
     NdRange,
     ReserveId,
-    /// Kept as a name.
+    /// A type that keeps its name.
     Typedef(&'static str),
 }
 
 impl Predeclared {
-    /// The type that the name stands for.
+    /// The type that the name denotes.
     pub(crate) fn spec(self) -> TypeSpec {
         match self {
             Self::Scalar(scalar) => TypeSpec::Scalar(scalar),
@@ -87,7 +88,7 @@ const OTHERS: &[(&str, Predeclared)] = &[
     ("reserve_id_t", Predeclared::ReserveId),
 ];
 
-/// Names that keep their name in the tree.
+/// Types that keep their name in the tree.
 const TYPEDEFS: &[&str] = &[
     "atomic_int",
     "atomic_uint",
@@ -111,7 +112,7 @@ const TYPEDEFS: &[&str] = &[
 static TABLE: LazyLock<FxHashMap<String, Predeclared>> = LazyLock::new(|| {
     let mut table = FxHashMap::default();
     for (name, scalar) in SCALARS {
-        // The plain names of C are keywords; their unsigned abbreviations are names.
+        // The names of C's types are keywords; their unsigned abbreviations are identifiers.
         if name.starts_with('u') {
             table.insert((*name).to_owned(), Predeclared::Scalar(*scalar));
         }
@@ -129,12 +130,12 @@ pub(crate) fn predeclared_names() -> impl Iterator<Item = &'static str> {
     TABLE.keys().map(String::as_str)
 }
 
-/// The predeclared type of that name.
+/// The predeclared type with this name.
 pub(crate) fn predeclared(name: &str) -> Option<Predeclared> {
     TABLE.get(name).copied()
 }
 
-/// Which of C's words for arithmetic types were seen.
+/// C's keywords of arithmetic types that were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Words {
     pub void: bool,
@@ -151,12 +152,11 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Whether any was.
     pub(super) fn any(self) -> bool {
         self != Self::default()
     }
 
-    /// The type that they name together, in any order; `None` if they do not go together (C99 6.7.2p2).
+    /// The type that the keywords denote together, in any order. `None` if the combination is invalid (C99 6.7.2p2).
     pub(super) fn combine(self) -> Option<TypeSpec> {
         let bases = [self.void, self.bool, self.char, self.half, self.float, self.double];
         let base_count = bases.iter().filter(|set| **set).count();

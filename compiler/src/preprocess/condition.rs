@@ -8,7 +8,7 @@ use crate::lex::raw::{RawKind, RawToken};
 use super::Preprocessor;
 use super::has::Query;
 
-/// Nesting of parentheses and operators that are applied to one another.
+/// Maximum nesting of parentheses and unary operators.
 const MAX_DEPTH: u32 = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Value {
     }
 }
 
-/// An error was reported.
+/// Evaluation failed. The error was reported.
 struct Failed;
 
 struct Evaluator<'p, 'a> {
@@ -43,12 +43,12 @@ struct Evaluator<'p, 'a> {
 }
 
 impl Preprocessor<'_> {
-    /// Whether a condition holds; one that is wrong does not.
+    /// Evaluates a condition. An invalid condition is false.
     pub(super) fn evaluate_condition(&mut self, line: &[RawToken], at: Span) -> bool {
         self.evaluate(line, at, true).is_some_and(|value| value != 0)
     }
 
-    /// The value of a constant expression.
+    /// Evaluates a constant expression.
     pub(super) fn evaluate(&mut self, line: &[RawToken], at: Span, condition: bool) -> Option<u64> {
         if line.is_empty() {
             self.diags.error(at, "expected value in expression");
@@ -70,7 +70,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// Precedence of a binary operator, higher binds tighter.
+/// Precedence of a binary operator. Higher binds tighter.
 const fn precedence(punct: Punct) -> Option<u8> {
     Some(match punct {
         Punct::Star | Punct::Slash | Punct::Percent => 10,
@@ -111,7 +111,8 @@ impl Evaluator<'_, '_> {
         Err(Failed)
     }
 
-    /// `a ? b : c` and everything below; `live` is false where the value does not matter and errors of arithmetic are none.
+    /// Parses `a ? b : c` and operators of higher precedence. `live` is false if the value is unused: then arithmetic
+    /// errors are not reported.
     fn conditional(&mut self, live: bool) -> Result<Value, Failed> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -195,7 +196,7 @@ impl Evaluator<'_, '_> {
     }
 
     fn unary(&mut self, live: bool) -> Result<Value, Failed> {
-        // The operators are kept instead of recursing: there may be any number of them.
+        // An explicit stack in place of recursion: the number of operators is not limited.
         let mut operators = Vec::new();
         while let Some(token) = self.peek() {
             match token.kind {
@@ -216,7 +217,7 @@ impl Evaluator<'_, '_> {
         Ok(value)
     }
 
-    /// `( ... )` behind `__has_include` and its like.
+    /// The parenthesized operand of `__has_include` and similar operators.
     fn query(&mut self, query: Query, name: &str) -> Result<Value, Failed> {
         if !self.accept(Punct::LParen) {
             return self.fail(format!("missing '(' after '{name}'"));
@@ -234,7 +235,7 @@ impl Evaluator<'_, '_> {
         });
         let Some(end) = end else { return self.fail(format!("missing ')' after '{name}'")) };
         let Some(answer) = rest.get(..end).and_then(|inner| self.preprocessor.answer(query, inner)) else {
-            return self.fail(format!("expected a name after '{name}('"));
+            return self.fail("builtin feature check macro requires a parenthesized identifier");
         };
         self.next += end + 1;
         Ok(Value::truth(answer))
@@ -252,7 +253,7 @@ impl Evaluator<'_, '_> {
         }
         let text = self.preprocessor.spelling(token).to_owned();
         let value = match token.kind {
-            // A name that is no macro is zero.
+            // An identifier that is not a macro evaluates to zero.
             RawKind::Ident => {
                 self.next += 1;
                 if let Some(query) = Query::of(&text) {
@@ -288,7 +289,7 @@ impl Evaluator<'_, '_> {
     }
 }
 
-/// A shift; a negative amount shifts the other way, an excessive one leaves nothing.
+/// A shift. A negative amount shifts in the other direction; an excessive amount gives zero.
 fn shift(left: bool, value: Value, amount: Value) -> Value {
     let backwards = !amount.unsigned && amount.bits.cast_signed() < 0;
     let distance = if backwards { amount.bits.wrapping_neg() } else { amount.bits };

@@ -1,4 +1,4 @@
-//! From preprocessing tokens to tokens (translation phases 5 and 7).
+//! Converts preprocessing tokens to parser tokens (translation phases 5 and 7).
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::options::CStd;
 use super::Preprocessor;
 
 impl Preprocessor<'_> {
-    /// What the parser sees of a token.
+    /// The parser's token for a preprocessing token.
     pub(super) fn convert(&mut self, token: RawToken) -> Option<TokenKind> {
         Some(match token.kind {
             RawKind::Ident => self.name_token(token),
@@ -39,7 +39,7 @@ impl Preprocessor<'_> {
         })
     }
 
-    /// A keyword or an identifier; looked up once a name.
+    /// A keyword or an identifier. The result is cached per name.
     fn name_token(&mut self, token: RawToken) -> TokenKind {
         let index = token.symbol.index();
         if let Some(Some(kind)) = self.kinds.get(index) {
@@ -47,7 +47,7 @@ impl Preprocessor<'_> {
         }
         let name = self.interner.name(token.symbol);
         let kind = match Keyword::of(name) {
-            // Pipes came with OpenCL C 2.0; before that the word is free.
+            // `pipe` is a keyword from OpenCL C 2.0 on.
             Some(Keyword::Pipe) if self.options.std < CStd::Cl20 => TokenKind::Ident(name.clone()),
             Some(keyword) => TokenKind::Keyword(keyword),
             None => TokenKind::Ident(name.clone()),

@@ -10,29 +10,28 @@ use crate::lex::raw::{RawKind, RawToken};
 
 use super::Preprocessor;
 
-/// The directives of C.
+/// Names of the directives, for suggestions.
 const DIRECTIVES: &[&str] =
     &["define", "undef", "include", "if", "ifdef", "ifndef", "elif", "else", "endif", "error", "warning", "line", "pragma"];
 
-/// An `#if` whose `#endif` is still to come.
+/// An `#if` whose `#endif` has not been read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Conditional {
-    /// Place of the `#if`.
+    /// Location of the `#if`.
     pub span: Span,
-    /// One of its groups was taken (or none may be, inside a group that is skipped).
+    /// Whether one of the groups was taken. Also set if the whole conditional is skipped.
     pub taken: bool,
-    /// `#else` was seen.
     pub has_else: bool,
 }
 
 impl Preprocessor<'_> {
-    /// Obeys the directive whose `#` was read.
+    /// Executes a directive whose `#` was read.
     pub(super) fn directive(&mut self, hash: Span) {
         let name = self.lex_line_token();
         let text = match name.kind {
             RawKind::EndOfLine => return,
             RawKind::Number => {
-                // `# 12 "file"`, as preprocessors write it.
+                // `# 12 "file"`, a line marker in preprocessed sources.
                 let line = self.rest_of_directive();
                 self.line_marker(name, &line);
                 return;
@@ -82,7 +81,6 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The tokens up to the end of the line.
     pub(super) fn rest_of_directive(&mut self) -> Vec<RawToken> {
         let mut line = Vec::new();
         loop {
@@ -122,14 +120,14 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Warns of tokens behind the end of a directive.
+    /// Warns about tokens after the end of a directive.
     pub(super) fn check_end(&mut self, rest: &[RawToken], directive: &str) {
         if let Some(extra) = rest.first() {
             self.warn(extra.span, format!("extra tokens at end of #{directive} directive"));
         }
     }
 
-    /// The value of the condition of `#if`, `#ifdef` or `#ifndef`.
+    /// Evaluates the condition of `#if`, `#ifdef` or `#ifndef`.
     fn condition(&mut self, directive: &str, at: Span) -> bool {
         let line = self.rest_of_directive();
         if matches!(directive, "if" | "elif") {
@@ -157,7 +155,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// `#elif`, `#else` and `#endif` behind a group that was read.
+    /// Handles `#elif`, `#else` and `#endif` at the end of a group that was read.
     fn next_group(&mut self, directive: &str, at: Span) {
         let Some(file) = self.files.last_mut() else { return };
         let Some(open) = file.conditionals.last_mut() else {
@@ -177,21 +175,21 @@ impl Preprocessor<'_> {
                 if after_else {
                     self.diags.error(at, format!("#{directive} after #else"));
                 }
-                // The condition of `#elif` is not even looked at when a group was taken.
+                // The condition of `#elif` is not evaluated after a group was taken.
                 self.skip_line();
                 self.skip_group();
             }
         }
     }
 
-    /// Skips to the group that is to be read, or to the `#endif`; reads that directive.
+    /// Skips to the next group to read, or to the `#endif`, and reads that directive.
     fn skip_group(&mut self) {
         let mut nested = 0_usize;
         loop {
             let Some(file) = self.files.last_mut() else { return };
             let token = file.lexer.next(&mut self.interner, false);
             match token.kind {
-                // The error for the missing `#endif` comes with the end of the file.
+                // The end of the file reports the missing `#endif`.
                 RawKind::Eof => return,
                 RawKind::UnterminatedComment => {
                     self.diags.error(token.span, "unterminated /* comment");
@@ -218,7 +216,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Whether the group behind an `#else` or `#elif` is to be read, all before it having been skipped.
+    /// Whether to read the group after an `#else` or `#elif`. All earlier groups were skipped.
     fn enters_group(&mut self, directive: &str, at: Span) -> bool {
         let Some(open) = self.files.last_mut().and_then(|file| file.conditionals.last_mut()) else { return true };
         let (taken, after_else) = (open.taken, open.has_else);

@@ -1,4 +1,4 @@
-//! Macro calls in the stream of tokens (C99 6.10.3, 6.10.3.4).
+//! Expands macro invocations in the token stream (C99 6.10.3, 6.10.3.4).
 
 use std::rc::Rc;
 
@@ -10,13 +10,13 @@ use crate::lex::raw::{RawKind, RawToken};
 use super::macros::{Arguments, Dynamic, Macro, Params};
 use super::{Context, MAX_ARGUMENT_DEPTH, Preprocessor};
 
-/// What came of a macro's name.
+/// The result of looking for a macro invocation.
 enum Call {
-    /// Its expansion is read next.
+    /// The expansion was pushed and is read next.
     Made,
-    /// A function-like macro without arguments: a plain name.
+    /// A function-like macro without arguments: an ordinary identifier.
     None,
-    /// An error was reported.
+    /// Expansion failed. The error was reported.
     Wrong,
 }
 
@@ -53,7 +53,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Expands a macro whose name was read.
+    /// Expands a macro after its name was read.
     fn call(&mut self, called: &Rc<Macro>, name: RawToken) -> Call {
         let arguments = match &called.params {
             None => Arguments::new(),
@@ -77,7 +77,7 @@ impl Preprocessor<'_> {
         Call::Made
     }
 
-    /// Whether the next token is `(`, which is taken then.
+    /// Takes the next token if it is `(`. Returns whether it was.
     fn next_is_paren(&mut self) -> bool {
         let token = self.next_raw();
         if token.is(Punct::LParen) {
@@ -93,7 +93,7 @@ impl Preprocessor<'_> {
         self.contexts.push(Context::Expansion { tokens: Rc::new([token]), next: 0, owner: None });
     }
 
-    /// The arguments of a call; its `(` is taken.
+    /// Reads the arguments of an invocation after its `(`.
     fn collect_arguments(&mut self, called: &Macro, params: &Params, name: RawToken) -> Option<Arguments> {
         let mut arguments: Arguments = vec![Vec::new()];
         let mut depth = 0_usize;
@@ -119,7 +119,7 @@ impl Preprocessor<'_> {
                         continue;
                     }
                 }
-                // A name that may not be expanded now may never be.
+                // An identifier that may not be expanded now is never expanded (C99 6.10.3.4).
                 RawKind::Ident if self.macro_of(token.symbol).is_some_and(|found| found.disabled.get()) => {
                     token.flags |= RawToken::NO_EXPAND;
                 }
@@ -140,7 +140,7 @@ impl Preprocessor<'_> {
         if expected == 0 && arguments.len() == 1 && arguments.first().is_some_and(Vec::is_empty) {
             arguments.clear();
         }
-        // The variadic argument may be left out altogether.
+        // The variadic argument may be omitted.
         if params.variadic && arguments.len() + 1 == expected {
             arguments.push(Vec::new());
         }
@@ -157,14 +157,14 @@ impl Preprocessor<'_> {
         false
     }
 
-    /// An argument, macro-expanded on its own (C99 6.10.3.1).
+    /// Macro-expands an argument on its own (C99 6.10.3.1).
     pub(super) fn expand_argument(&mut self, tokens: &[RawToken]) -> Vec<RawToken> {
         if !tokens.iter().any(|token| token.kind == RawKind::Ident) {
             return tokens.to_vec();
         }
         if self.argument_depth >= MAX_ARGUMENT_DEPTH {
             let span = tokens.first().map_or(crate::diag::Span::NONE, |token| token.span);
-            self.stop(span, "macro calls are nested too deeply in the arguments of one another");
+            self.stop(span, &format!("macro invocations are nested too deeply in arguments (the limit is {MAX_ARGUMENT_DEPTH})"));
             return Vec::new();
         }
         self.argument_depth += 1;
@@ -173,7 +173,7 @@ impl Preprocessor<'_> {
         expanded
     }
 
-    /// Expands tokens as if nothing stood behind them.
+    /// Expands tokens as if they were the rest of the source.
     pub(super) fn expand_list(&mut self, tokens: &[RawToken]) -> Vec<RawToken> {
         self.contexts.push(Context::Stop);
         self.contexts.push(Context::Expansion { tokens: tokens.into(), next: 0, owner: None });

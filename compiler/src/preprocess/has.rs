@@ -1,4 +1,4 @@
-//! `__has_include`, `__has_builtin` and their like, which sources ask of clang and gcc: operators of `#if`.
+//! `__has_include`, `__has_builtin` and similar operators of `#if`, as in clang and gcc.
 
 use crate::lex::Punct;
 use crate::lex::interner::Symbol;
@@ -6,18 +6,18 @@ use crate::lex::raw::{RawKind, RawToken};
 
 use super::Preprocessor;
 
-/// A question to the compiler.
+/// A feature check operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Query {
     Include,
     Attribute,
     Builtin,
-    /// Features and extensions of clang: there are none.
+    /// clang's features and extensions. None is supported.
     Feature,
 }
 
 impl Query {
-    /// The question of that name.
+    /// The operator with this name.
     pub(super) fn of(name: &str) -> Option<Self> {
         Some(match name {
             "__has_include" | "__has_include_next" => Self::Include,
@@ -30,12 +30,12 @@ impl Query {
 }
 
 impl Preprocessor<'_> {
-    /// Whether `defined` and `#ifdef` know a name: a macro, or one of these questions.
+    /// Whether `defined` and `#ifdef` accept a name: a macro or a feature check operator.
     pub(super) fn is_defined(&mut self, name: Symbol) -> bool {
         self.macro_of(name).is_some() || Query::of(self.interner.name(name)).is_some()
     }
 
-    /// The answer to a question about the tokens between its parentheses; `None` if they are no question.
+    /// Evaluates an operator on the tokens between its parentheses. `None` if they are not a valid operand.
     pub(super) fn answer(&mut self, query: Query, inner: &[RawToken]) -> Option<bool> {
         let first = inner.first()?;
         if query == Query::Include {

@@ -1,4 +1,4 @@
-//! `#include`: the headers given with the source first, then the directories of `-I`.
+//! `#include`: searches the headers given with the source, then the directories of `-I`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use super::{File, MAX_INCLUDE_DEPTH, Preprocessor};
 
 /// A header that was found.
 struct ResolvedInclude {
-    /// For people and for `#pragma once`.
+    /// Name in diagnostics, and key of `#pragma once`.
     name: String,
     text: SourceText,
     path: Option<PathBuf>,
@@ -44,14 +44,14 @@ impl Preprocessor<'_> {
             return;
         }
         let Some(file) = self.map.add_file(found.name, found.text, span) else {
-            self.stop(span, "the sources are larger than 2 GiB together");
+            self.stop(span, "sources are larger than 2 GiB in total");
             return;
         };
         let lexer = RawLexer::new(file.text().clone(), file.start());
         self.enter(File::new(lexer, found.path));
     }
 
-    /// `#include NAME`, where a macro makes the name.
+    /// `#include NAME`, where NAME is a macro that expands to the header name.
     fn computed_header_name(&mut self, at: Span) -> Option<(String, bool, Span)> {
         let line = self.rest_of_directive();
         let tokens = self.expand_list(&line);
@@ -80,7 +80,7 @@ impl Preprocessor<'_> {
         }
         let beside = self.files.last().and_then(|file| file.path.as_deref()).and_then(Path::parent).filter(|_| !angled);
         let directories = beside.into_iter().chain(self.options.include_dirs.iter().map(PathBuf::as_path));
-        // Programs that give no directory at all mean the one that they run in.
+        // Without any directory, search the current one.
         let here = (!angled).then_some(Path::new(""));
         let paths: Vec<PathBuf> = directories.chain(here).map(|directory| directory.join(name)).collect();
         paths.into_iter().find_map(|path| {
@@ -91,7 +91,7 @@ impl Preprocessor<'_> {
         })
     }
 
-    /// `#pragma once` in the file that is being read.
+    /// Handles `#pragma once` in the current file.
     pub(super) fn pragma_once(&mut self, at: Span) {
         if self.files.len() < 2 {
             self.warn(at, "#pragma once in main file");
@@ -100,7 +100,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The text of a string literal's token.
+    /// The text of a string literal token.
     pub(super) fn string_value(&self, symbol: Symbol) -> String {
         String::from_utf8_lossy(&literal::unescape(self.interner.name(symbol), &mut Vec::new())).into_owned()
     }

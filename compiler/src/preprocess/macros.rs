@@ -1,4 +1,4 @@
-//! Definitions of macros, and what a call makes of them: `#`, `##` and the arguments (C99 6.10.3.1 to 6.10.3.3).
+//! Macro definitions, and their substitution with `#`, `##` and arguments (C99 6.10.3.1 to 6.10.3.3).
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use crate::lex::raw::{RawKind, RawLexer, RawToken};
 
 use super::Preprocessor;
 
-/// A macro whose value depends on where it stands.
+/// A macro whose value depends on the location of its use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dynamic {
     Line,
@@ -19,11 +19,11 @@ pub(super) enum Dynamic {
     IncludeLevel,
 }
 
-/// A token of a macro's body.
+/// A token in the replacement list of a macro.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BodyToken {
     pub token: RawToken,
-    /// Index of the parameter that it names.
+    /// Index of the parameter, if the token names one.
     pub param: Option<u16>,
 }
 
@@ -31,37 +31,36 @@ pub(super) struct BodyToken {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Params {
     pub names: Vec<Symbol>,
-    /// The last one takes all that is left.
+    /// The last parameter takes all remaining arguments.
     pub variadic: bool,
 }
 
-/// A macro as it was defined.
 #[derive(Debug)]
 pub(super) struct Macro {
     pub name: Symbol,
     pub params: Option<Params>,
     pub body: Vec<BodyToken>,
-    /// [`Span::NONE`] if it is predefined.
+    /// [`Span::NONE`] for predefined macros.
     pub definition: Span,
     pub dynamic: Option<Dynamic>,
-    /// Its expansion is being read.
+    /// Set while the expansion is being read.
     pub disabled: Cell<bool>,
 }
 
-/// What is known of a name.
+/// The state of a name.
 #[derive(Clone, Debug, Default)]
 pub(super) enum MacroSlot {
-    /// Nobody asked yet: it may be predefined.
+    /// Not looked up yet. It may be a predefined macro.
     #[default]
     Unknown,
     Undefined,
     Defined(Rc<Macro>),
 }
 
-/// Arguments of a call, one list of tokens a parameter.
+/// Arguments of an invocation: one token list per parameter.
 pub(super) type Arguments = Vec<Vec<RawToken>>;
 
-/// Tokens that stand where one stood before: with a space before them if it had one.
+/// Tokens that replace one token. They get its leading space.
 fn spaced_as(mut tokens: Vec<RawToken>, replaced: RawToken) -> Vec<RawToken> {
     if let Some(first) = tokens.first_mut() {
         first.flags = first.flags & !RawToken::SPACE | replaced.flags & RawToken::SPACE;
@@ -70,7 +69,7 @@ fn spaced_as(mut tokens: Vec<RawToken>, replaced: RawToken) -> Vec<RawToken> {
 }
 
 impl Preprocessor<'_> {
-    /// The macro of that name, predefined ones included.
+    /// The macro with this name, predefined or not.
     pub(super) fn macro_of(&mut self, name: Symbol) -> Option<Rc<Macro>> {
         let slot = self.macros.get(name.index());
         match slot {
@@ -92,7 +91,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Reads what follows `#define` from a line.
+    /// Parses the line after `#define`.
     pub(super) fn parse_definition(&mut self, line: &[RawToken], at: Span) -> Option<Macro> {
         let Some((name, rest)) = line.split_first() else {
             self.diags.error(at, "macro name missing");
@@ -118,13 +117,13 @@ impl Preprocessor<'_> {
             return false;
         }
         if name.symbol == self.names.defined {
-            self.diags.error(name.span, "cannot define 'defined' as a macro");
+            self.diags.error(name.span, "'defined' cannot be used as a macro name");
             return false;
         }
         true
     }
 
-    /// Parameters from `(` to `)`, and how many tokens that took.
+    /// Parses parameters from `(` to `)`. Also returns the number of tokens read.
     fn parse_params(&mut self, line: &[RawToken], at: Span) -> Option<(Params, usize)> {
         let mut params = Params { names: Vec::new(), variadic: false };
         let mut next = 1;
@@ -177,7 +176,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Finds the parameters in the body and checks the places of `#` and `##`.
+    /// Resolves parameters in the replacement list and checks the operands of `#` and `##`.
     fn resolve_body(&mut self, params: Option<&Params>, body: &[RawToken]) -> Option<Vec<BodyToken>> {
         let param_of = |token: &RawToken| {
             let at = params?.names.iter().position(|name| token.kind == RawKind::Ident && *name == token.symbol)?;
@@ -216,7 +215,7 @@ impl Preprocessor<'_> {
             })
     }
 
-    /// The body with the arguments put in, as tokens at `at`. `None` if it grew beyond all bounds.
+    /// Substitutes the arguments. The tokens have the location `at`. `None` if the result exceeds the limit.
     pub(super) fn substitute(&mut self, called: &Macro, arguments: &Arguments, at: RawToken) -> Option<Vec<RawToken>> {
         let mut expanded: Vec<Option<Vec<RawToken>>> = vec![None; arguments.len()];
         let mut out: Vec<RawToken> = Vec::with_capacity(called.body.len());
@@ -247,7 +246,7 @@ impl Preprocessor<'_> {
                     let param = usize::from(param);
                     let raw = arguments.get(param).map_or(&[][..], Vec::as_slice);
                     if paste_next && self.is_gnu_comma(called, param, out.last()) {
-                        // `, ## __VA_ARGS__`: the comma goes if nothing is left for it, else nothing is pasted.
+                        // `, ## __VA_ARGS__`: without variadic arguments the comma is removed, else nothing is pasted.
                         paste_next = false;
                         if raw.is_empty() {
                             out.pop();
@@ -279,7 +278,7 @@ impl Preprocessor<'_> {
             out.extend(operand);
             self.expanded += out.len().saturating_sub(before).max(1);
             if self.expanded > super::MAX_EXPANDED {
-                self.stop(at.span, "macro expansion yields too many tokens");
+                self.stop(at.span, &format!("macro expansion yields more than {} tokens", super::MAX_EXPANDED));
             }
             if self.stopped {
                 return None;
@@ -294,7 +293,7 @@ impl Preprocessor<'_> {
         variadic && left.is_some_and(|left| left.is(Punct::Comma))
     }
 
-    /// `#`: the spelling of an argument as a string literal.
+    /// The `#` operator: the spelling of an argument as a string literal.
     fn stringify(&mut self, argument: &[RawToken], hash: RawToken, at: Span) -> RawToken {
         let mut text = String::from("\"");
         for (index, token) in argument.iter().enumerate() {
@@ -320,12 +319,13 @@ impl Preprocessor<'_> {
         token
     }
 
-    /// Counts text that `#` and `##` make as if it were tokens: applied to each other's results they double it.
+    /// Counts the text that `#` and `##` create against the token limit. Applied repeatedly, they double the text each
+    /// time.
     fn spend_text(&mut self, bytes: usize) {
         self.expanded += bytes / 16;
     }
 
-    /// `##`: two tokens as one, or an error and both.
+    /// The `##` operator: pastes two tokens. If that fails, reports an error and keeps both.
     fn paste(&mut self, left: RawToken, right: RawToken, out: &mut Vec<RawToken>) {
         if right.kind == RawKind::Placemarker {
             out.push(left);

@@ -1,9 +1,9 @@
 //! Translation phases 1 to 6 (C99 5.1.1.2): directives, macro expansion, and the values of literals.
 //!
-//! Tokens are read through a stack of [`Context`]s (expansions of macros) on top of a stack of files. A macro is disabled while the
-//! expansion that it made is on the stack, and an identifier met meanwhile is painted ([`RawToken::NO_EXPAND`]): that is C99's 6.10.3.4.
-//! Work is bounded: [`MAX_EXPANDED`] tokens out of expansions, [`MAX_ARGUMENT_DEPTH`] macro calls inside arguments of one another, and
-//! [`MAX_INCLUDE_DEPTH`] nested files.
+//! Tokens are read through a stack of [`Context`]s (macro expansions) on top of a stack of files. A macro is disabled
+//! while its expansion is on the stack. An identifier that names it then is marked with [`RawToken::NO_EXPAND`], as C99
+//! 6.10.3.4 requires. Work is bounded by [`MAX_EXPANDED`] tokens from expansions, [`MAX_ARGUMENT_DEPTH`] nested macro
+//! invocations in arguments, and [`MAX_INCLUDE_DEPTH`] nested files.
 
 mod condition;
 mod convert;
@@ -32,17 +32,17 @@ use directives::Conditional;
 use macros::{Macro, MacroSlot};
 use predefined::KnownNames;
 
-/// Tokens that expansions may yield in one compilation.
+/// Maximum number of tokens from macro expansions in one compilation.
 pub(crate) const MAX_EXPANDED: usize = 8_000_000;
-/// Macro calls in arguments of macro calls.
+/// Maximum nesting of macro invocations in arguments.
 pub(crate) const MAX_ARGUMENT_DEPTH: u32 = 200;
-/// Nested `#include`s, as in clang.
+/// Maximum nesting of `#include`, as in clang.
 pub(crate) const MAX_INCLUDE_DEPTH: usize = 200;
 
-/// The name of a source that has none.
+/// The name of a source without a name.
 pub(crate) const UNNAMED: &str = "<source>";
 
-/// Preprocesses a program. Never fails: what is wrong is in `diags`, and the tokens are what is left.
+/// Preprocesses a program. Errors are in `diags`; the returned tokens are what could be read.
 pub(crate) fn preprocess(
     source: &Source,
     options: &BuildOptions,
@@ -62,8 +62,8 @@ pub(crate) fn preprocess(
     preprocessor.run()
 }
 
-/// Preprocesses a file of the built-in library under the options and predefined macros of a program. The spans of its tokens are the same in
-/// every compilation of this process.
+/// Preprocesses a file of the built-in library with the options and predefined macros of a program. The spans of its
+/// tokens are the same in every compilation of this process.
 pub(crate) fn preprocess_library(
     name: &str,
     text: &'static str,
@@ -86,7 +86,7 @@ pub(crate) fn preprocess_library(
 struct File {
     lexer: RawLexer,
     conditionals: Vec<Conditional>,
-    /// Where it lies on disk, for `#include "..."` beside it.
+    /// Path on disk, to find headers of `#include "..."` in the same folder.
     path: Option<std::path::PathBuf>,
 }
 
@@ -96,11 +96,11 @@ impl File {
     }
 }
 
-/// Tokens that stand in for others.
+/// Tokens that are read before the rest of the file.
 enum Context {
-    /// What a macro made; it is enabled again when all is read.
+    /// A macro expansion. The macro is enabled again at its end.
     Expansion { tokens: Rc<[RawToken]>, next: usize, owner: Option<Rc<Macro>> },
-    /// The end of what may be read at the moment.
+    /// Ends the input, for example at the end of an argument.
     Stop,
 }
 
@@ -113,21 +113,21 @@ struct Preprocessor<'a> {
     interner: Interner,
     /// Indexed by symbol.
     macros: Vec<MacroSlot>,
-    /// The parser's kind of a symbol's token, once it was looked up.
+    /// The parser's token kind of each symbol, after its first use.
     kinds: Vec<Option<TokenKind>>,
     contexts: Vec<Context>,
     files: Vec<File>,
     /// Files with `#pragma once`.
     once: Vec<String>,
-    /// What `RawKind::Pragma` tokens stand for.
+    /// The pragmas of `RawKind::Pragma` tokens.
     pragmas: Vec<PragmaKind>,
     names: KnownNames,
     counter: u32,
     expanded: usize,
     argument_depth: u32,
-    /// `defined` is an operator while a condition is read.
+    /// Whether `defined` is an operator: in conditions.
     in_condition: bool,
-    /// A limit was hit: everything reads as ended.
+    /// A limit was exceeded. All further reads return the end of the input.
     stopped: bool,
 }
 
@@ -161,7 +161,7 @@ impl<'a> Preprocessor<'a> {
         self.files.push(file);
     }
 
-    /// All tokens to the end.
+    /// Reads all tokens.
     fn run(&mut self) -> Vec<Token> {
         let mut out = Vec::new();
         let end = loop {
@@ -180,7 +180,7 @@ impl<'a> Preprocessor<'a> {
         out
     }
 
-    /// Ends the compilation with an error that a limit caused.
+    /// Ends the compilation with an error about an exceeded limit.
     fn stop(&mut self, span: Span, message: &str) {
         if !self.stopped {
             self.diags.error(span, message);
@@ -200,7 +200,7 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    /// The next token before macro expansion; directives are obeyed on the way.
+    /// The next token before macro expansion. Directives are executed.
     fn next_raw(&mut self) -> RawToken {
         loop {
             if self.stopped {
@@ -230,7 +230,7 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    /// The next token of the innermost file; `None` after a directive or where a file ended.
+    /// The next token of the innermost file. `None` after a directive and at the end of a file.
     fn next_from_file(&mut self) -> Option<RawToken> {
         let Some(file) = self.files.last_mut() else {
             return Some(RawToken::new(RawKind::Eof, Symbol::EMPTY, Span::NONE));

@@ -1,4 +1,4 @@
-//! `#pragma` and `_Pragma`: what they say, for the parser (OpenCL C 6.11.2 and the list of supported pragmas).
+//! `#pragma` and `_Pragma` (OpenCL C 6.11.2 and its list of supported pragmas).
 
 use crate::ast::{Pack, PragmaKind};
 use crate::diag::Span;
@@ -9,7 +9,7 @@ use crate::lex::raw::{RawKind, RawLexer, RawToken};
 use super::{Context, Preprocessor};
 
 impl Preprocessor<'_> {
-    /// Obeys a `#pragma` line; what concerns the parser is put in front of what follows.
+    /// Handles a `#pragma` line. Pragmas for the parser become a token.
     pub(super) fn pragma_directive(&mut self, at: Span) {
         let line = self.rest_of_directive();
         if let Some(token) = self.pragma(&line, at) {
@@ -17,7 +17,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// `_Pragma("...")`, its name read.
+    /// Handles `_Pragma("...")` after its name was read.
     pub(super) fn pragma_operator(&mut self, name: RawToken) -> Option<RawToken> {
         let open = self.next_raw();
         let text = self.next_raw();
@@ -44,7 +44,7 @@ impl Preprocessor<'_> {
         line.iter().map(|token| self.spelling(*token).to_owned()).collect()
     }
 
-    /// The token for a pragma; `None` if it is dealt with.
+    /// The parser token of a pragma. `None` if the preprocessor has handled the pragma.
     fn pragma(&mut self, line: &[RawToken], at: Span) -> Option<RawToken> {
         let words = self.words(line);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -75,7 +75,7 @@ impl Preprocessor<'_> {
             ["pack", rest @ ..] => match pack(rest) {
                 Some(pack) => PragmaKind::Pack(pack),
                 None => {
-                    // Ignoring it would change the layout of structures.
+                    // An error, since ignoring the pragma would change structure layouts.
                     self.diags.error(span, "malformed '#pragma pack'; expected pack(n), pack(push, n), pack(pop) or pack()");
                     return None;
                 }
@@ -85,7 +85,7 @@ impl Preprocessor<'_> {
                 self.warn(span, text);
                 return None;
             }
-            // Said to other compilers, and without meaning here.
+            // Pragmas of other compilers, without effect here.
             [] | ["region" | "endregion" | "ivdep" | "STDC", ..] | ["GCC" | "clang", "diagnostic" | "system_header", ..] => return None,
             _ => {
                 self.warn(span, "unknown pragma ignored");
@@ -102,7 +102,7 @@ impl Preprocessor<'_> {
             "enable" | "require" | "warn" | "begin" => true,
             "disable" | "end" => false,
             _ => {
-                self.warn(span, format!("expected 'enable' or 'disable' instead of '{behaviour}' - ignoring"));
+                self.warn(span, format!("expected 'enable', 'disable', 'begin' or 'end' instead of '{behaviour}' - ignoring"));
                 return None;
             }
         };
@@ -130,7 +130,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// What stands behind `pack`.
+/// Parses the operand of `pack`.
 fn pack(words: &[&str]) -> Option<Pack> {
     let ["(", inner @ .., ")"] = words else { return None };
     let value = |word: &str| word.parse::<u32>().ok().filter(|n| *n <= 16 && (*n == 0 || n.is_power_of_two()));

@@ -1,7 +1,6 @@
-//! Macros that exist before the first line (OpenCL C 6.12 "Preprocessor Directives and Macros", 6.15.2.1, 6.15.3).
+//! Predefined macros (OpenCL C 6.12 "Preprocessor Directives and Macros", 6.15.2.1, 6.15.3).
 //!
-//! They cost a build nothing until they are used: a name that the source mentions is looked up here the first time that it is asked
-//! whether it is a macro.
+//! A predefined macro is defined on demand, when the preprocessor first looks up its name.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -18,14 +17,14 @@ use crate::target::Target;
 use super::Preprocessor;
 use super::macros::{Dynamic, Macro};
 
-/// When a macro is there.
+/// The condition for defining a macro.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
     Always,
     Fp64,
     Fp16,
     Cl20,
-    /// OpenCL C 2.0, or 3.0 with a feature.
+    /// OpenCL C 2.0, or OpenCL C 3.0 with this feature.
     Feature(&'static str),
     Images,
     Embedded,
@@ -51,7 +50,7 @@ impl When {
     }
 }
 
-/// Names that the preprocessor itself knows.
+/// Names with a special meaning in the preprocessor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownNames {
     pub defined: Symbol,
@@ -76,7 +75,7 @@ impl KnownNames {
 static TABLE: LazyLock<FxHashMap<&'static str, (&'static str, When)>> =
     LazyLock::new(|| PREDEFINED.iter().map(|(name, text, when)| (*name, (*text, *when))).collect());
 
-/// The feature without which OpenCL C 3.0 has no macro of that name.
+/// The feature that OpenCL C 3.0 requires for the macro with this name.
 pub(crate) fn needed_feature(name: &str) -> Option<&'static str> {
     match TABLE.get(name) {
         Some((_, When::Feature(feature))) => Some(feature),
@@ -84,13 +83,13 @@ pub(crate) fn needed_feature(name: &str) -> Option<&'static str> {
     }
 }
 
-/// The names of predefined macros that stand for values.
+/// The names of predefined macros that are values.
 pub(crate) fn predefined_names() -> impl Iterator<Item = &'static str> {
     PREDEFINED.iter().map(|(name, ..)| *name)
 }
 
 impl Preprocessor<'_> {
-    /// The predefined macro of that name.
+    /// The predefined macro with this name.
     pub(super) fn predefined(&mut self, name: Symbol) -> Option<Rc<Macro>> {
         let text = self.interner.name(name).clone();
         let dynamic = match &*text {
@@ -123,7 +122,7 @@ impl Preprocessor<'_> {
         self.define_text(&format!("{text} {body}"))
     }
 
-    /// A macro from what could follow `#define`, without a place.
+    /// Defines a macro from the text after `#define`. It has no location.
     fn define_text(&mut self, text: &str) -> Option<Rc<Macro>> {
         let mut lexer = RawLexer::new(text.into(), 0);
         let mut line: Vec<RawToken> = Vec::new();
@@ -138,12 +137,12 @@ impl Preprocessor<'_> {
         self.parse_definition(&line, Span::NONE).map(Rc::new)
     }
 
-    /// `-D` and `-U`, in order.
+    /// Handles `-D` and `-U` in order.
     pub(super) fn command_line_macros(&mut self) {
         let options = self.options;
         for (name, value) in &options.macros {
             match value {
-                // `-D'f(x)=x'` defines a function-like macro, as everywhere.
+                // `-D'f(x)=x'` defines a function-like macro, as in clang and gcc.
                 Some(value) => {
                     let line = value.lines().next().unwrap_or("");
                     if let Some(new) = self.define_text(&format!("{name} {line}")) {
@@ -159,12 +158,12 @@ impl Preprocessor<'_> {
     }
 }
 
-/// Between name and body: nothing where the body starts with parameters.
+/// The separator between name and body: empty if the body starts with parameters.
 fn separator(body: &str) -> &'static str {
     if body.starts_with("(X,") || body.starts_with("(type,") || body.starts_with("(value)") { "" } else { " " }
 }
 
-/// Name, body (with parameters in front of it) and condition.
+/// Name, parameters and body, condition.
 const PREDEFINED: &[(&str, &str, When)] = &[
     ("CHAR_BIT", "8", When::Always),
     ("CHAR_MAX", "127", When::Always),

@@ -1,21 +1,21 @@
-//! Format strings (OpenCL C 6.15.14.2): from bytes to pieces.
+//! Parses format strings (OpenCL C 6.15.14.2).
 
-/// The sign before, the padding, the alternative form: what flags ask for.
+/// Flags of a conversion specification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags {
-    /// `-`: padded on the right.
+    /// `-`: left-justify.
     pub left: bool,
-    /// `+`: a sign before numbers that are not negative, too.
+    /// `+`: write a sign before non-negative numbers too.
     pub plus: bool,
-    /// A space: a blank where `+` would put a sign.
+    /// Space: write a blank in place of a plus sign.
     pub space: bool,
-    /// `#`: `0x` before hexadecimal numbers, a period in every floating one.
+    /// `#`: write `0x` before hexadecimal numbers, and a period in every floating-point number.
     pub alternative: bool,
-    /// `0`: padded with zeros.
+    /// `0`: pad with zeros.
     pub zero: bool,
 }
 
-/// The size of an argument.
+/// The length modifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
     /// No modifier: `int`, or a floating-point number as it is passed.
@@ -24,76 +24,71 @@ pub(crate) enum Length {
     Char,
     /// `h`: 16 bits.
     Short,
-    /// `hl`: lanes of 32 bits.
+    /// `hl`: 32-bit vector elements.
     Word,
     /// `l`: 64 bits.
     Long,
-    /// `z` or `t`: as wide as a pointer.
+    /// `z` or `t`: the width of a pointer.
     Size,
 }
 
 /// A conversion specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spec {
-    /// What stands before the width.
     pub flags: Flags,
-    /// The least number of characters.
+    /// Minimum field width, in characters.
     pub width: u32,
-    /// The number behind the period.
     pub precision: Option<u32>,
-    /// Lanes of a vector argument.
+    /// Number of elements of a vector argument.
     pub vector: Option<u8>,
-    /// The length modifier.
     pub length: Length,
     /// The conversion: one of `diouxXfFeEgGaAcsp`.
     pub conversion: u8,
-    /// Where the specification begins and ends in the format.
+    /// The range of the specification in the format.
     pub place: (usize, usize),
 }
 
 impl Spec {
-    /// Whether it takes an integer (and no character).
+    /// Whether the conversion takes an integer other than a character.
     pub(crate) const fn is_integer(&self) -> bool {
         matches!(self.conversion, b'd' | b'i' | b'o' | b'u' | b'x' | b'X')
     }
 
-    /// Whether it takes a floating-point number.
+    /// Whether the conversion takes a floating-point number.
     pub(crate) const fn is_float(&self) -> bool {
         matches!(self.conversion, b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A')
     }
 }
 
-/// What is wrong with a specification.
+/// An invalid specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FormatError {
     /// The format ends within it.
     #[error("incomplete format specifier")]
     Incomplete,
-    /// There is no such conversion.
     #[error("invalid conversion specifier '{}'", char::from(*.0))]
     Conversion(u8),
-    /// Not in OpenCL C.
-    #[error("'*' is no field width or precision in OpenCL C")]
+    /// `*` is not part of OpenCL C.
+    #[error("'*' is not supported as a field width or precision in OpenCL C")]
     Star,
-    /// Not with this conversion.
+    /// The modifier is not valid for this conversion.
     #[error("length modifier '{0}' results in undefined behavior or no effect with '{conversion}' conversion specifier", conversion = char::from(*.1))]
     Length(&'static str, u8),
-    /// Vectors have 2, 3, 4, 8 or 16 lanes.
-    #[error("invalid vector specifier: vectors have 2, 3, 4, 8 or 16 elements")]
+    /// Vectors have 2, 3, 4, 8 or 16 elements.
+    #[error("invalid vector specifier: expected 2, 3, 4, 8 or 16 elements")]
     Lanes,
-    /// A vector's elements have no default size.
-    #[error("a vector specifier needs a length modifier")]
+    /// Vector elements have no default size.
+    #[error("vector specifier requires a length modifier")]
     NoLength,
 }
 
 /// A piece of a format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// Bytes as they are.
+    /// Literal text.
     Text(Vec<u8>),
-    /// What takes an argument.
     Spec(Spec),
-    /// What is no conversion, and the place where it stands; printed as it is.
+    /// An invalid specification and its range. It is printed as text.
     Bad(FormatError, (usize, usize)),
 }
 
@@ -123,7 +118,7 @@ impl Reader<'_> {
         (self.at > start).then_some(number)
     }
 
-    /// What follows a `%` that stands at `start`; `None` for `%%`.
+    /// Parses the specification after a `%` at `start`. `None` for `%%`.
     fn spec(&mut self, start: usize) -> Result<Option<Spec>, FormatError> {
         let mut flags = Flags::default();
         loop {
@@ -192,7 +187,7 @@ impl Reader<'_> {
                 (Length::Short, "h")
             }
         } else if self.eat(b'l') {
-            // `ll` is reserved, and means what it means in C.
+            // `ll` is reserved. It has the same meaning as in C.
             if self.eat(b'l') { (Length::Long, "ll") } else { (Length::Long, "l") }
         } else if self.eat(b'z') {
             (Length::Size, "z")
@@ -263,7 +258,7 @@ mod tests {
 
     #[test]
     fn what_opencl_c_does_not_have_is_refused() {
-        // What follows is text.
+        // The rest of the format is text.
         let bad = |format: &str| match parse(format.as_bytes()).into_iter().next() {
             Some(Piece::Bad(error, _)) => Some(error),
             _ => None,

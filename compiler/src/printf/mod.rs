@@ -1,12 +1,12 @@
-//! `printf` (OpenCL C 6.15.14): what kernels leave in the printf buffer, and the text that it becomes.
+//! `printf` (OpenCL C 6.15.14): the contents of the printf buffer, and their conversion to text.
 //!
 //! # The buffer
-//! An array of 32-bit words. Word 0 counts the words of records that were asked for, and is zero before a launch. A record begins behind the
-//! words counted before it: the number of its [`Site`], counted from 1, and then every argument, each lane in its own size, lowest byte first,
-//! each argument at a new word. A record that does not fit is dropped, as are all after it: whoever runs out of the buffer leaves the site number 0
-//! where its record would have begun.
+//! An array of 32-bit words. Word 0 counts the words that records requested. It is zero before a launch. A record
+//! consists of the number of its [`Site`], from 1, and the arguments. Each element has its own size, lowest byte first,
+//! and each argument starts at a new word. A record that does not fit is dropped, as are all records after it: the site
+//! number 0 marks where it would have begun.
 //!
-//! The formatter follows C99 to the letter and depends on nothing of the host ([`number`] says how floats are exact).
+//! The formatter follows C99 exactly and does not depend on the host ([`number`] describes the conversion of floats).
 
 pub(crate) mod format;
 mod number;
@@ -20,26 +20,26 @@ use format::{Length, Piece, Spec};
 
 /// Bytes of the printf buffer: CL_DEVICE_PRINTF_BUFFER_SIZE.
 pub const BUFFER_SIZE: u32 = 1 << 20;
-/// Words of it that records can take.
+/// Number of words available to records.
 pub const CAPACITY: u32 = BUFFER_SIZE / 4 - 1;
 
-/// A format with the types of its arguments: a call of `printf`, or several that agree.
+/// A format and the types of its arguments: one or more calls of `printf`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
     format: Global,
-    /// Scalars and vectors; pointers are integers.
+    /// Scalars and vectors. Pointers are integers.
     args: Vec<Type>,
     pieces: Vec<Piece>,
 }
 
 impl Site {
-    /// Words of a record, its head included.
+    /// Size of a record in words, with its header.
     pub fn words(&self) -> u32 {
         1 + self.args.iter().map(|&ty| words(ty)).sum::<u32>()
     }
 }
 
-/// The type of an argument once pointers are integers.
+/// The type of an argument after pointers have become integers.
 pub fn resolved(ty: Type, pointer_size: u32) -> Type {
     match ty {
         Type::Ptr(_) if pointer_size == 8 => Type::I64,
@@ -48,24 +48,24 @@ pub fn resolved(ty: Type, pointer_size: u32) -> Type {
     }
 }
 
-/// Words that an argument takes in a record.
+/// Size of an argument in a record, in words.
 pub fn words(ty: Type) -> u32 {
     (ty.scalar().map_or(4, Scalar::size) * u32::from(ty.lanes())).div_ceil(4)
 }
 
-/// Everything that the host needs to make text of a kernel's records.
+/// The information that the host needs to convert a kernel's records to text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     sites: Vec<Site>,
-    /// Contents of constants, by number, where some format has `%s`.
+    /// Contents of constants, by number. Empty unless a format contains `%s`.
     strings: Vec<(u32, Vec<u8>)>,
     pointer_size: u32,
-    /// The address of all constants, where pointers are addresses and not what [`crate::pointer`] makes of them.
+    /// The address of the program's constants, if pointers are addresses and not the tags of [`crate::pointer`].
     constants: Option<u64>,
 }
 
 impl Table {
-    /// The sites of a module; empty where it does not print. Pointers that are not resolved count as the integers that they become.
+    /// The sites of a module. Empty if it does not print. Unresolved pointers count as the integers that replace them.
     pub fn new(module: &ir::Module, pointer_size: u32) -> Self {
         let mut table = Self { sites: Vec::new(), strings: Vec::new(), pointer_size, constants: None };
         for function in &module.functions {
@@ -89,19 +89,19 @@ impl Table {
         table
     }
 
-    /// The same for kernels whose pointers are addresses, with the constants of the program at this one.
+    /// For kernels whose pointers are addresses: sets the address of the program's constants.
     #[must_use]
     pub fn with_constants_at(mut self, address: u64) -> Self {
         self.constants = Some(address);
         self
     }
 
-    /// Whether nothing prints.
+    /// Whether the module does not print.
     pub fn is_empty(&self) -> bool {
         self.sites.is_empty()
     }
 
-    /// The number of a site, and the site.
+    /// The site of a format and argument types, with its number.
     pub fn find(&self, format: Global, args: &[Type]) -> Option<(u32, &Site)> {
         (1..).zip(&self.sites).find(|(_, site)| site.format == format && site.args == args)
     }
@@ -135,7 +135,7 @@ impl Table {
         for piece in &site.pieces {
             match piece {
                 Piece::Text(text) => out.extend_from_slice(text),
-                // Undefined, and harmless.
+                // Undefined behaviour; prints nothing.
                 Piece::Bad(..) => {}
                 Piece::Spec(spec) => {
                     let Some(argument) = args.next() else { continue };
@@ -168,7 +168,7 @@ impl Table {
         }
     }
 
-    /// The string that a pointer to a constant points to.
+    /// The string at a pointer to a constant.
     fn string(&self, pointer: u64) -> &[u8] {
         let offset = match self.constants {
             Some(_) if pointer == 0 => return b"(null)",
@@ -195,15 +195,15 @@ fn until_zero(bytes: &[u8]) -> &[u8] {
     &bytes[..end]
 }
 
-/// An argument out of a record: the bits of each lane, zero-extended.
+/// An argument from a record: the bits of each element, zero-extended.
 struct Argument {
     scalar: Scalar,
     lanes: Vec<u64>,
 }
 
 impl Argument {
-    /// The argument as a conversion takes it: a `long` or a pointer comes as its two words where the device has no 64-bit integers, a `double` where it has none, and a vector of
-    /// doubles as one of integers.
+    /// The argument in the form that the conversion expects. Without 64-bit integers, a `long` or a pointer is two
+    /// words; without doubles, a `double` is two words and a vector of doubles is a vector of integers.
     fn shown_by(self, spec: &Spec) -> Self {
         let lanes = usize::from(spec.vector.unwrap_or(1));
         let wide = match spec.conversion {
@@ -234,7 +234,7 @@ impl Argument {
     }
 }
 
-/// One lane. Arguments of the wrong kind, which are undefined behaviour, are converted by value.
+/// Writes one element. Arguments of the wrong type, which are undefined behaviour, are converted by value.
 fn scalar(out: &mut Vec<u8>, spec: &Spec, scalar: Scalar, bits: u64, pointer_size: u32) {
     let float = match scalar {
         Scalar::F16 => Some(half::f16::from_bits(bits as u16).to_f64()),

@@ -1,16 +1,16 @@
-//! Numbers as text, exactly as C99's `printf` writes them (7.19.6.1).
+//! Formats numbers exactly as C99's `printf` (7.19.6.1).
 //!
-//! A double is a sum of powers of two, so its decimal expansion ends: all of its digits are computed, and rounded once, to nearest even,
-//! where the precision says. Nothing here depends on the host's C library or locale.
+//! A double is a sum of powers of two, so its decimal expansion is finite. All digits are computed and then rounded
+//! once, to nearest even, at the precision. Nothing depends on the host's C library or locale.
 
 use super::format::Spec;
 
-/// Digits behind the point that are computed at most; more of a finite double are zeros.
+/// Maximum number of computed digits after the point. Further digits of a finite double are zero.
 const MOST_DIGITS: u32 = 1100;
-/// Characters that a field may have: a format asks for no more in earnest.
+/// Maximum field width, in characters.
 const MOST_WIDTH: u32 = 1 << 16;
 
-/// An unsigned integer of any size: 32 bits an element, lowest first.
+/// An unsigned integer of any size: 32 bits per element, lowest first.
 struct Big(Vec<u32>);
 
 impl Big {
@@ -35,7 +35,7 @@ impl Big {
         }
     }
 
-    /// Divides and gives the remainder.
+    /// Divides in place and returns the remainder.
     fn divide(&mut self, divisor: u32) -> u32 {
         let mut rest = 0_u64;
         for word in self.0.iter_mut().rev() {
@@ -49,7 +49,7 @@ impl Big {
         rest as u32
     }
 
-    /// Its decimal digits (0 to 9), highest first; none for zero.
+    /// The decimal digits (0 to 9), highest first. Empty for zero.
     fn digits(mut self) -> Vec<u8> {
         let mut digits = Vec::new();
         while !self.0.is_empty() {
@@ -67,14 +67,14 @@ impl Big {
     }
 }
 
-/// A finite number in decimal: `0.d1d2d3... * 10^point`, `d1` not zero; no digits for zero.
+/// A finite number in decimal: `0.d1d2d3... * 10^point`, where `d1` is not zero. Zero has no digits.
 struct Decimal {
     digits: Vec<u8>,
     point: i32,
 }
 
 impl Decimal {
-    /// All digits of a finite number's magnitude.
+    /// All digits of the magnitude of a finite number.
     fn exact(value: f64) -> Self {
         let (mantissa, exponent) = parts(value);
         let mut big = Big::new(mantissa);
@@ -97,7 +97,7 @@ impl Decimal {
         Self { digits, point }
     }
 
-    /// Keeps that many digits (which may be negative: then even the first is beyond), rounding to nearest even.
+    /// Rounds to `keep` digits, to nearest even. `keep` may be negative; then even the first digit is dropped.
     fn round(&mut self, keep: i64) {
         if keep >= self.digits.len() as i64 {
             return;
@@ -133,7 +133,7 @@ impl Decimal {
     }
 }
 
-/// Mantissa and exponent of a finite number's magnitude: `mantissa * 2^exponent`.
+/// The magnitude of a finite number as `mantissa * 2^exponent`.
 fn parts(value: f64) -> (u64, i32) {
     let bits = value.to_bits();
     let fraction = bits & ((1 << 52) - 1);
@@ -143,11 +143,11 @@ fn parts(value: f64) -> (u64, i32) {
     }
 }
 
-/// A number's text before it is padded: a sign or prefix that zeros go behind, and the rest.
+/// A number's text before padding: a sign or prefix, after which zeros are inserted, and the rest.
 struct Text {
     prefix: String,
     body: String,
-    /// Whether zeros may pad it.
+    /// Whether padding with zeros is allowed.
     zeros: bool,
 }
 
@@ -179,7 +179,7 @@ fn sign(spec: &Spec, negative: bool) -> String {
     .to_owned()
 }
 
-/// Writes bytes in a field.
+/// Writes bytes padded to the field width.
 pub(super) fn field(out: &mut Vec<u8>, spec: &Spec, bytes: &[u8]) {
     let missing = (spec.width.min(MOST_WIDTH) as usize).saturating_sub(bytes.len());
     if !spec.flags.left {
@@ -191,7 +191,7 @@ pub(super) fn field(out: &mut Vec<u8>, spec: &Spec, bytes: &[u8]) {
     }
 }
 
-/// Writes an integer; `bits` are as wide as the conversion says, zero-extended, `width` of them.
+/// Writes an integer of `width` bits, zero-extended in `bits`.
 pub(super) fn integer(out: &mut Vec<u8>, spec: &Spec, bits: u64, width: u32) {
     let signed = matches!(spec.conversion, b'd' | b'i');
     let shift = 64 - width.clamp(1, 64);
@@ -253,7 +253,7 @@ fn digit(digit: u8) -> char {
     char::from(b'0' + digit)
 }
 
-/// Zeros behind the digits that exist, where a precision asks for more than any number has.
+/// Appends zeros if the precision exceeds [`MOST_DIGITS`].
 fn more_zeros(text: &mut String, precision: u32) {
     let more = precision.min(MOST_WIDTH).saturating_sub(MOST_DIGITS);
     text.push_str(&"0".repeat(more as usize));
@@ -276,7 +276,7 @@ fn fixed(mut decimal: Decimal, precision: u32, point: bool) -> String {
     text
 }
 
-/// The digits of `%e`, rounded, and the exponent.
+/// The rounded digits of `%e`, and the exponent.
 fn scientific(value: f64, precision: u32) -> (Decimal, i32) {
     let mut decimal = Decimal::exact(value);
     decimal.round(i64::from(precision.min(MOST_DIGITS)) + 1);
@@ -321,7 +321,7 @@ fn hexadecimal(spec: &Spec, value: f64) -> String {
     if mantissa == 0 {
         exponent = 0;
     } else {
-        // The leading one at bit 52, also of denormals.
+        // Moves the leading one to bit 52, for denormals too.
         let shift = mantissa.leading_zeros() as i32 - 11;
         mantissa <<= shift;
         exponent += 52 - shift;

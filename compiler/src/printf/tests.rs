@@ -1,4 +1,4 @@
-//! Text as C's `printf` writes it: the expected strings come from glibc.
+//! Tests of the formatter. The expected strings come from glibc's `printf`.
 
 use super::{Argument, Table};
 use crate::ir::{Function, Global, GlobalVar, Inst, Module, Op, Region, Scalar, Space, Type};
@@ -180,7 +180,7 @@ fn vectors_are_separated_by_commas() {
 #[test]
 fn strings_are_found_by_their_pointers() {
     let table = table("[%s|%5s|%-4s|%.2s|%s]", &[Type::I64; 5], &["abc", "de"]);
-    // Constants lie at multiples of 16 bytes; the format is longer.
+    // Constants are placed at multiples of 16 bytes. The format is longer.
     let place = [0, 32, 48];
     let at = |number: usize, offset: i64| global_pointer(Space::Constant, place[number] + offset, 8).to_le_bytes();
     let pointers = [at(1, 0), at(2, 0), at(2, 1), at(1, 0), 0_u64.to_le_bytes()];
@@ -194,7 +194,7 @@ fn a_buffer_that_ran_full_ends_at_the_last_whole_record() {
     let words: Vec<u32> = vec![7, 1, 5, 1, 6, 0, 9, 9];
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     assert_eq!(table.text(&bytes), b"5;6;");
-    // A count beyond the buffer, and one that cuts a record.
+    // A count beyond the buffer, and a count that cuts a record.
     assert_eq!(table.text(&[0xff; 4]), b"");
     assert_eq!(table.text(&[3, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 1, 0, 0, 0]), b"5;");
     assert_eq!(table.text(&[]), b"");

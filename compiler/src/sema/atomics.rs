@@ -1,7 +1,8 @@
-//! Atomic functions: those of 1.x (`atomic_add`, `atom_add`) and those of C11 (OpenCL C 6.15.12).
+//! Atomic functions of OpenCL 1.x (`atomic_add`, `atom_add`) and C11 (OpenCL C 6.15.12).
 //!
-//! In OpenCL C 3.0 orders and scopes are optional features. What asks for one that the device does not report is refused: it would run with a weaker one. OpenCL C 2.0
-//! has all of them without being asked, so that they are taken there, and are the strongest that the device has.
+//! In OpenCL C 3.0 memory orders and scopes are optional features. A program that uses one the device lacks is
+//! rejected: it would run with a weaker one. OpenCL C 2.0 requires all of them, so there they are accepted and mapped
+//! to the strongest that the device has.
 
 use super::{Sema, is_float};
 use crate::ast::{Name, ScalarKind};
@@ -12,7 +13,7 @@ use crate::preprocess::needed_feature;
 use crate::program::CStd;
 use crate::thir::{Constant, Expr, ExprKind, TyKind};
 
-/// A read-modify-write of 1.x's atomics.
+/// A read-modify-write operation of OpenCL 1.x.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AtomicKind {
     Add,
@@ -28,14 +29,14 @@ pub(super) enum AtomicKind {
     Xor,
 }
 
-/// `memory_order_seq_cst`, which functions without `_explicit` have.
+/// `memory_order_seq_cst`, the order of functions without `_explicit`.
 const ORDER_SEQ_CST: u64 = 5;
 
 const FEATURE_ACQ_REL: &str = "__opencl_c_atomic_order_acq_rel";
 const FEATURE_SEQ_CST: &str = "__opencl_c_atomic_order_seq_cst";
 const FEATURE_DEVICE: &str = "__opencl_c_atomic_scope_device";
 
-/// A function of C11's atomics.
+/// A C11 atomic function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum C11 {
     Init,
@@ -87,21 +88,21 @@ pub(super) fn parse_c11(rest: &str) -> Option<(C11, bool)> {
 }
 
 impl Sema<'_> {
-    /// Whether the program may not use what this feature of OpenCL C 3.0 is about.
+    /// Whether the program may not use this feature of OpenCL C 3.0.
     fn lacks(&self, feature: &str) -> bool {
         self.options.std >= CStd::Cl30 && !self.in_library && !self.target.has_feature(feature)
     }
 
-    /// Refuses the name of an order or a scope that the device does not have: it is no macro then. Gives whether it has it.
+    /// Rejects the name of a memory order or scope that the device lacks. Returns whether the device has it.
     pub(super) fn check_enumerator(&mut self, name: &str, span: Span) -> bool {
         let lacking = needed_feature(name).filter(|feature| self.lacks(feature));
         if let Some(feature) = lacking {
-            self.err(span, format!("'{name}' needs the feature {feature}, which this device does not have"));
+            self.err(span, format!("'{name}' requires the feature {feature}, which this device lacks"));
         }
         lacking.is_none()
     }
 
-    /// Refuses the value of an order that the device does not have, however it is written.
+    /// Rejects the value of a memory order that the device lacks, however it is written.
     pub(super) fn check_order_value(&mut self, order: &Expr) -> bool {
         let name = match self.integer_constant(order) {
             Some(5) => "memory_order_seq_cst",
@@ -110,7 +111,7 @@ impl Sema<'_> {
         self.check_enumerator(name, order.span)
     }
 
-    /// Refuses the value of a scope that the device does not have, however it is written.
+    /// Rejects the value of a scope that the device lacks, however it is written.
     pub(super) fn check_scope_value(&mut self, scope: &Expr) -> bool {
         let name = match self.integer_constant(scope) {
             Some(2) => "memory_scope_device",
@@ -121,26 +122,29 @@ impl Sema<'_> {
         self.check_enumerator(name, scope.span)
     }
 
-    /// Refuses a call whose order or scope the device does not have, where the call does not name them ([`Self::check_enumerator`] does the others) or may
-    /// name them for fences only. `orders` are those that it names.
+    /// Rejects a call whose order or scope the device lacks, if the call does not name it (otherwise see
+    /// [`Self::check_enumerator`]) or if the name is valid for fences only. `orders` are the orders that the call
+    /// names.
     fn check_order_and_scope(&mut self, name: &Name, explicit: bool, scoped: bool, orders: &[Expr], span: Span) {
         if !explicit && self.lacks(FEATURE_SEQ_CST) {
-            let explicit = format!("'{name}_explicit' takes a weaker order");
-            self.err(span, format!("'{name}' is sequentially consistent and needs the feature {FEATURE_SEQ_CST}, which this device does not have; {explicit}"));
-        } else if !scoped && self.lacks(FEATURE_DEVICE) {
+            let explicit = format!("'{name}_explicit' accepts a weaker order");
             self.err(
                 span,
-                format!("'{name}' has the scope of the device and needs the feature {FEATURE_DEVICE}, which this device does not have"),
+                format!(
+                    "'{name}' is sequentially consistent and requires the feature {FEATURE_SEQ_CST}, which this device lacks; {explicit}"
+                ),
             );
+        } else if !scoped && self.lacks(FEATURE_DEVICE) {
+            self.err(span, format!("'{name}' has device scope and requires the feature {FEATURE_DEVICE}, which this device lacks"));
         } else if self.lacks(FEATURE_ACQ_REL) && orders.iter().any(|order| self.may_order(order)) {
             self.err(
                 span,
-                format!("an order other than memory_order_relaxed needs the feature {FEATURE_ACQ_REL}, which this device does not have"),
+                format!("a memory order other than memory_order_relaxed requires the feature {FEATURE_ACQ_REL}, which this device lacks"),
             );
         }
     }
 
-    /// Whether an order may be acquire, release or both: it is neither known to be relaxed nor refused for its name.
+    /// Whether an order may be acquire, release or both: it is not known to be relaxed and was not rejected.
     fn may_order(&self, order: &Expr) -> bool {
         !matches!(self.integer_constant(order), Some(0 | 5))
     }
@@ -165,7 +169,7 @@ impl Sema<'_> {
             return self.error_expr(span);
         }
         if pointee.is_const || matches!(space, Space::Private | Space::Constant) {
-            self.bad_arg(name, &pointer, "expecting a pointer to global or local memory that can be written");
+            self.bad_arg(name, &pointer, "expecting a pointer to writable global or local memory");
             return self.error_expr(span);
         }
         let ty = self.scalar(object);
@@ -196,7 +200,7 @@ impl Sema<'_> {
             return self.error_expr(span);
         };
         if parts.is_some_and(|(pointee, space)| space == Space::Constant || (pointee.is_const && kind != C11::Load)) {
-            self.bad_arg(name, &pointer, "expecting a pointer to memory that can be written");
+            self.bad_arg(name, &pointer, "expecting a pointer to writable memory");
             return self.error_expr(span);
         }
         let ty = self.scalar(object);
@@ -206,7 +210,7 @@ impl Sema<'_> {
         let (op, ret) = match kind {
             C11::Init | C11::Store | C11::Exchange | C11::Fetch(_) => {
                 let Some(value) = values.next() else { return self.error_expr(span) };
-                // Sums of pointers' integers take a difference, which converts.
+                // `atomic_fetch_add` of a pointer-sized integer takes a ptrdiff_t, which converts.
                 args.push(self.scalar_arg(value, object));
                 match kind {
                     C11::Init => (Intrinsic::AtomicInit, void),
@@ -228,7 +232,7 @@ impl Sema<'_> {
                 let (Some(expected), Some(desired)) = (values.next(), values.next()) else { return self.error_expr(span) };
                 let matches = self.pointer_parts(expected.ty).is_some_and(|(pointee, _)| self.scalar_kind(pointee.ty) == Some(object));
                 if !matches {
-                    self.bad_arg(name, &expected, "expecting a pointer to the value expected");
+                    self.bad_arg(name, &expected, "expecting a pointer to the expected value");
                     return self.error_expr(span);
                 }
                 args.push(expected);
@@ -243,7 +247,7 @@ impl Sema<'_> {
         if kind != C11::Init {
             self.check_order_and_scope(name, explicit, explicit && values.len() > orders, &values[..orders.min(values.len())], span);
         }
-        // Orders go on to `lower`; scopes are checked and dropped, for every atomic is one within the device.
+        // Orders are passed to `lower`. Scopes are checked and dropped: every atomic has device scope.
         for (index, value) in values.into_iter().enumerate() {
             if !self.is_integer_scalar(value.ty) {
                 self.bad_arg(name, &value, "expecting a memory order or scope");

@@ -1,22 +1,22 @@
-//! Attributes (OpenCL C 6.13): which ones are known, and what those of kernels and types say.
+//! Attributes (OpenCL C 6.13): known names, and the attributes of kernels and types.
 
 use super::{DeclTy, Sema};
 use crate::ast::{Attribute, AttributeArg, TypeSpec};
 use crate::builtins::attributes::{KNOWN, REFUSED};
 use crate::thir::types::scalar_name;
 
-/// What the attributes of a kernel say.
+/// The attributes of a kernel.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KernelAttributes {
     pub(super) reqd_work_group_size: Option<[u32; 3]>,
     pub(super) work_group_size_hint: Option<[u32; 3]>,
     pub(super) reqd_subgroup_size: Option<u32>,
-    /// What clGetKernelInfo answers to CL_KERNEL_ATTRIBUTES.
+    /// CL_KERNEL_ATTRIBUTES.
     pub(super) text: String,
 }
 
 impl Sema<'_> {
-    /// Warns of attributes that nobody knows, and refuses those that cannot be ignored.
+    /// Warns about unknown attributes and rejects those that cannot be ignored.
     pub(super) fn check_attributes<'b>(&mut self, attributes: impl IntoIterator<Item = &'b Attribute>) {
         for attribute in attributes {
             let name = &*attribute.name.name;
@@ -29,7 +29,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Makes a vector of a scalar type that has the attribute `ext_vector_type(n)`.
+    /// Applies `ext_vector_type(n)` to a scalar type.
     pub(super) fn vector_attribute(&mut self, ty: DeclTy, attributes: &[&Attribute]) -> DeclTy {
         let Some(attribute) = attributes.iter().find(|a| &*a.name.name == "ext_vector_type") else { return ty };
         let lanes = match attribute.args.first() {
@@ -46,7 +46,7 @@ impl Sema<'_> {
                 ty
             }
             _ => {
-                self.err(attribute.span, "'ext_vector_type' needs a scalar type and 2, 3, 4, 8 or 16 elements");
+                self.err(attribute.span, "'ext_vector_type' requires a scalar type and 2, 3, 4, 8 or 16 elements");
                 DeclTy::of(self.error_ty())
             }
         }
@@ -71,7 +71,7 @@ impl Sema<'_> {
                 name @ "intel_reqd_sub_group_size" => {
                     let Some([size]) = self.sizes(attribute) else { continue };
                     if !self.target.language.has_subgroups_of(size) {
-                        self.err(attribute.span, format!("this device has no subgroups of {size} work-items"));
+                        self.err(attribute.span, format!("subgroups of {size} work-items are not supported by this device"));
                         continue;
                     }
                     texts.push(format!("{name}({size})"));
@@ -104,7 +104,7 @@ impl Sema<'_> {
         result
     }
 
-    /// The arguments of an attribute that takes so many sizes.
+    /// The arguments of an attribute with N sizes.
     fn sizes<const N: usize>(&mut self, attribute: &Attribute) -> Option<[u32; N]> {
         let name = attribute.name.name.clone();
         if attribute.args.len() != N {
@@ -113,9 +113,9 @@ impl Sema<'_> {
             return None;
         }
         let mut size = [1u32; N];
-        for (slot, arg) in size.iter_mut().zip(&attribute.args) {
+        for (number, (slot, arg)) in (1..).zip(size.iter_mut().zip(&attribute.args)) {
             let AttributeArg::Expr(expr) = arg else {
-                self.err(attribute.span, format!("'{name}' attribute requires parameters to be integer constants"));
+                self.err(attribute.span, format!("'{name}' attribute requires parameter {number} to be an integer constant"));
                 return None;
             };
             let value = self.rvalue_expr(expr);
@@ -129,7 +129,7 @@ impl Sema<'_> {
                 }
                 Some(value) => *slot = value,
                 None => {
-                    self.err(expr.span, format!("'{name}' attribute requires an integer constant"));
+                    self.err(expr.span, format!("'{name}' attribute requires parameter {number} to be an integer constant"));
                     return None;
                 }
             }

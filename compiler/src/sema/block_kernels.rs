@@ -1,8 +1,9 @@
-//! Kernels made of blocks that are enqueued (OpenCL C 6.15.18.1).
+//! Kernels for enqueued blocks (OpenCL C 6.15.18.1).
 //!
-//! A block is a function whose last parameters are what it captures ([`super::blocks`]). Its kernel has a parameter that says where in memory those values are, and one for
-//! each pointer to local memory; it loads the values and calls the function. Images and samplers, which memory cannot hold, are parameters behind those. Kernels are called by
-//! numbers ([`kernel_name`]), which records of the queue can hold.
+//! A block is a function whose last parameters are its captures ([`super::blocks`]). Its kernel has one parameter for
+//! the address of the captures, and one for each pointer to local memory. It loads the captures and calls the function.
+//! Images and samplers cannot be in memory, so they are further parameters. Kernels have numbers ([`kernel_name`]),
+//! which fit in the records of the queue.
 
 use std::hash::{Hash, Hasher};
 
@@ -18,20 +19,20 @@ use crate::enqueue::{MAX_CAPTURED, kernel_name};
 use crate::ir::Space;
 use crate::thir::{CastKind, Expr, ExprKind, FuncId, Function, Linkage, LocalId, Lvalue, LvalueKind, QualTy, Stmt, StmtKind, Ty, TyKind};
 
-/// Alignment of what a block captured, in bytes: records begin at even words.
+/// Alignment in bytes of captured values. Records start at even words.
 const CAPTURE_ALIGN: u32 = 8;
 
-/// Where a block's kernel finds something that the block captured.
+/// The location of a captured value in a block's kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum CaptureSlot {
-    /// At this byte of its captures.
+    /// At this byte of the captures.
     Memory(u32),
-    /// In the next one of the parameters behind the pointers to local memory.
+    /// In a parameter after the pointers to local memory.
     Parameter,
 }
 
 impl Sema<'_> {
-    /// The types of what a block captures and where its kernel finds it, and how many words of memory that takes.
+    /// The types and locations of a block's captures, and their size in words.
     pub(super) fn capture_slots(&self, block: FuncId) -> (Vec<(Ty, CaptureSlot)>, u32) {
         let function = &self.functions[block.index()];
         let own = self.decls[block.index()].params.len();
@@ -51,7 +52,7 @@ impl Sema<'_> {
         (slots, end.div_ceil(8) * 2)
     }
 
-    /// Where something captured is in memory.
+    /// The lvalue of a capture in memory.
     pub(super) fn captured_lvalue(&mut self, base: Expr, ty: Ty, offset: u32, span: Span) -> Lvalue {
         let align = self.align_of(ty).clamp(1, CAPTURE_ALIGN);
         let base_ty = base.ty;
@@ -63,24 +64,24 @@ impl Sema<'_> {
         Lvalue { kind: LvalueKind::Deref(Box::new(pointer)), ty: QualTy::plain(ty), space: Space::Global, align, span: self.span(span) }
     }
 
-    /// The number of the kernel that a block becomes.
+    /// The number of the kernel of a block.
     pub(super) fn block_kernel(&mut self, block: &BlockRef, span: Span) -> Option<u64> {
         if let Some(number) = self.block_kernels.get(&block.func) {
             return Some(*number);
         }
         let (slots, words) = self.capture_slots(block.func);
         if words > MAX_CAPTURED / 4 {
-            self.err(span, format!("the block captures {} bytes, {MAX_CAPTURED} are allowed for blocks that are enqueued", words * 4));
+            self.err(span, format!("enqueued block captures {} bytes; the limit is {MAX_CAPTURED}", words * 4));
             return None;
         }
         for (ty, _) in &slots {
             if matches!(self.kind(*ty), TyKind::Event) {
                 let shown = self.show(*ty);
-                self.err(span, format!("a block that is enqueued cannot capture a variable of type '{shown}'"));
+                self.err(span, format!("enqueued block cannot capture a variable of type '{shown}'"));
                 return None;
             }
         }
-        // Equal in every build of the source, and different from other blocks' of the units that it may be linked with.
+        // Equal in every build of the source, and different from other blocks in units that may be linked with it.
         let mut hasher = FxHasher::default();
         let around = self.f.as_ref().map(|f| self.decls[f.id.index()].name.clone());
         format!("{around:?} {} {span:?} {:?}", block.func.0, self.functions[block.func.index()]).hash(&mut hasher);
@@ -118,7 +119,8 @@ impl Sema<'_> {
         Some(number)
     }
 
-    /// Makes a kernel of that number. Its parameters are where its captures are, and those of these types.
+    /// Creates the kernel with this number. Its parameters are the address of its captures, and parameters of these
+    /// types.
     pub(super) fn kernel_of<F>(&mut self, number: u64, types: &[Ty], span: Span, body: F) -> Option<FuncId>
     where
         F: FnOnce(&mut Self, LocalId, &[LocalId]) -> Option<Vec<Stmt>>,

@@ -1,8 +1,9 @@
-//! Blocks (OpenCL C 6.14): literals, variables that hold them, and what they capture.
+//! Blocks (OpenCL C 6.14): literals, variables that hold them, captures.
 //!
-//! The language lets every block be known when a program is built: block variables are initialised where they are declared and never again, and no block is a
-//! parameter, a result, a member or an element. So a block is no value here. A literal becomes a function of its own, whose parameters are those of the block and then
-//! what it captures; a [`BlockRef`] says which function that is and which variables hold what was captured. Calling it is calling the function.
+//! Every block is known when a program is built: block variables are initialised at their declaration and never
+//! assigned, and blocks are not parameters, results, members or elements. So a block is not a value here. A literal
+//! becomes a function with the parameters of the block, followed by its captures. A [`BlockRef`] names the function and
+//! the variables with the captured values. A call of the block is a call of the function.
 
 use std::sync::Arc;
 
@@ -15,19 +16,19 @@ use crate::ir::Space;
 use crate::options::CStd;
 use crate::thir::{Expr, ExprKind, FuncId, Function, Init, Linkage, Local, LocalId, QualTy, Stmt, StmtKind, Ty, TyKind};
 
-/// A block that is known.
+/// A known block.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockRef {
-    /// Its function: the block's parameters, then what it captures.
+    /// Its function: the parameters of the block, then its captures.
     pub(super) func: FuncId,
     /// A [`TyKind::Block`].
     pub(super) ty: Ty,
-    /// The variables of the function where the block is used that hold what it captures, in order.
+    /// The variables with the captured values at the point of use, in order.
     pub(super) captures: Vec<LocalId>,
 }
 
 impl Sema<'_> {
-    /// Whether kernels may enqueue kernels in this version and on this device.
+    /// Whether kernels may enqueue kernels in this version on this device.
     pub(super) fn has_enqueue(&self) -> bool {
         self.in_library
             || match self.options.std {
@@ -37,21 +38,21 @@ impl Sema<'_> {
             }
     }
 
-    /// Whether programs have blocks; says once that there are none.
+    /// Whether blocks are supported. Reports the first use if they are not.
     pub(super) fn has_blocks(&mut self, span: Span) -> bool {
         let has = self.has_enqueue();
         if !has && !std::mem::replace(&mut self.blocks_refused, true) {
             let why = if self.target.language.device_enqueue {
-                "they are of OpenCL C 2.0 and newer"
+                "OpenCL C 2.0 or newer is required"
             } else {
-                "this device cannot enqueue kernels"
+                "this device does not support device-side enqueue"
             };
             self.err(span, format!("blocks are not supported: {why}"));
         }
         has
     }
 
-    /// The type of a block, of what `^` stands before.
+    /// The block type of a declarator `^`.
     pub(super) fn block_part(&mut self, function: DeclTy, span: Span) -> DeclTy {
         if !self.has_blocks(span) {
             return self.error_decl();
@@ -70,7 +71,7 @@ impl Sema<'_> {
         }
     }
 
-    /// A block literal: its function is checked now.
+    /// Checks a block literal and its function.
     pub(super) fn block_literal(&mut self, literal: &BlockLiteral, span: Span) -> Operand {
         if !self.has_blocks(span) {
             return self.error_operand(span);
@@ -116,7 +117,7 @@ impl Sema<'_> {
         Operand::Block(Arc::new(BlockRef { func, ty, captures }), span)
     }
 
-    /// What a literal says of its function.
+    /// The declaration of a literal's function.
     fn block_declaration(&mut self, literal: &BlockLiteral, span: Span) -> Option<FuncDecl> {
         let parts = literal.declarator.parts.as_slice();
         let (own, rest): (&[ast::ParamDecl], _) = match parts.split_first() {
@@ -155,7 +156,7 @@ impl Sema<'_> {
         })
     }
 
-    /// The value of a `return` in a block whose literal does not say what it returns: the first one decides.
+    /// The value of a `return` in a block without a result type. The first `return` determines it.
     pub(super) fn inferred_return(&mut self, value: Option<&ast::Expr>, span: Span) -> Option<Expr> {
         let value = value.map(|value| self.rvalue_expr(value));
         let ty = match &value {
@@ -177,7 +178,8 @@ impl Sema<'_> {
         value
     }
 
-    /// A variable of a function, which may be one around the block that is being checked: then the block captures it. `scope` is the number of the scope that declares it.
+    /// A variable of a function. If the function encloses the current block, the block captures the variable. `scope`
+    /// is the number of the scope that declares it.
     pub(super) fn captured(&mut self, local: LocalId, scope: usize) -> Option<LocalId> {
         let owns = |f: &FnContext| f.outermost <= scope + 1;
         if self.f.as_ref().is_none_or(owns) {
@@ -191,7 +193,7 @@ impl Sema<'_> {
         Some(id)
     }
 
-    /// The copy that a function has of a variable of the one around it.
+    /// The copy of an outer function's variable in a nested function.
     fn capture(&mut self, level: usize, outer: LocalId) -> Option<LocalId> {
         let inner = self.enclosing.get(level).or(self.f.as_ref())?;
         if let Some((_, own)) = inner.captures.iter().find(|(known, _)| *known == outer) {
@@ -214,7 +216,7 @@ impl Sema<'_> {
         Some(own)
     }
 
-    /// A block variable: nothing in memory but what the block captured, which is copied now.
+    /// Declares a block variable. Only its captures are in memory. They are copied here.
     pub(super) fn declare_block(
         &mut self,
         name: &Ident,
@@ -241,7 +243,7 @@ impl Sema<'_> {
         (!statements.is_empty()).then(|| Stmt { kind: StmtKind::Block(statements), span: self.span(name.span) })
     }
 
-    /// The block that a block variable is initialised with.
+    /// The block in the initialiser of a block variable.
     fn block_initializer(
         &mut self,
         name: &Ident,
@@ -250,15 +252,15 @@ impl Sema<'_> {
         init: Option<&ast::Initializer>,
     ) -> Option<Arc<BlockRef>> {
         if let Some((StorageClass::Extern, span)) = storage {
-            self.err(span, "invalid block variable declaration: block variables cannot be 'extern'");
+            self.err(span, "invalid block variable declaration - using 'extern' storage class is disallowed");
             return None;
         }
         if let Some((Space::Local | Space::Generic, span)) = ty.space {
-            self.err(span, "block variables cannot be in this address space");
+            self.err(span, "block variable cannot be declared in local or generic address space");
             return None;
         }
         let Some(ast::Initializer::Expr(init)) = init else {
-            self.err(name.span, "invalid block variable declaration: it must be initialized with a block");
+            self.err(name.span, "invalid block variable declaration - must be initialized");
             return None;
         };
         match self.operand(init) {
@@ -284,7 +286,6 @@ impl Sema<'_> {
         }
     }
 
-    /// Calls a block.
     pub(super) fn call_block(&mut self, block: &BlockRef, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
         let values: Vec<Expr> = args.iter().map(|arg| self.any_rvalue(arg)).collect();
         if values.iter().any(|value| self.is_error(value.ty)) {
@@ -300,7 +301,7 @@ impl Sema<'_> {
         call
     }
 
-    /// Says that a block is no value.
+    /// Reports the use of a block as a value.
     pub(super) fn no_block_value(&mut self, block: &BlockRef, span: Span) {
         let shown = self.show(block.ty);
         self.err(span, format!("a block of type '{shown}' can only be called, enqueued, or initialize a block variable"));

@@ -10,7 +10,7 @@ use crate::ir::Space;
 use crate::thir::types::scalar_size;
 use crate::thir::{Expr, ExprKind, FuncId, QualTy, Ty, TyKind};
 
-/// How far a call is from the parameters of a candidate: the less, the better.
+/// The distance of a call from the parameters of a candidate. Lower is better.
 type Cost = u32;
 
 /// The candidate that is at least as good as every other for each argument, and better for one.
@@ -68,7 +68,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Whether a name that is called stands for anything.
+    /// Whether the name of a callee is declared.
     fn is_declared(&mut self, name: &Name) -> bool {
         self.lookup(name).is_some()
             || self.is_builtin(name)
@@ -101,7 +101,7 @@ impl Sema<'_> {
             return self.call_function(id, values, args, name_span, span);
         }
         let best = best_candidate(&viable);
-        // User overloads of a built-in's name add to it.
+        // User overloads of a built-in's name are added to its candidates.
         if !self.in_library && self.is_builtin(&name) && (best.is_none() || self.fits_builtin(&name, &values)) {
             return self.builtin_call_values(&name, values, args, name_span, span);
         }
@@ -114,8 +114,8 @@ impl Sema<'_> {
             None => {
                 let candidates: Vec<Span> = viable.iter().map(|(_, id)| self.decls[id.index()].span).collect();
                 let mut error = Diagnostic::error(name_span, format!("call to '{name}' is ambiguous"));
-                for lvalue in candidates.into_iter().filter(|lvalue| *lvalue != Span::NONE) {
-                    error = error.with_note(lvalue, "candidate function");
+                for at in candidates.into_iter().filter(|at| *at != Span::NONE) {
+                    error = error.with_note(at, "candidate function");
                 }
                 self.report(error);
                 self.error_expr(span)
@@ -123,7 +123,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Whether a built-in of the table takes the values as they are.
+    /// Whether a built-in of the table accepts the values without conversion.
     fn fits_builtin(&self, name: &str, values: &[Expr]) -> bool {
         table::find(name).is_some_and(|row| {
             row.signatures.iter().any(|text| self.match_signature(&Signature::parse(text), values).is_some_and(|(cost, ..)| cost == 0))
@@ -140,8 +140,9 @@ impl Sema<'_> {
         self.err(span, text);
     }
 
-    /// How good an implicit conversion is, by the rules of overloads in C++ (which `overloadable` borrows): 0 is none at all, 1 only adds qualifiers
-    /// or goes to the generic address space, 2 is a promotion, 3 another conversion, more is what C alone allows. `None` if there is none.
+    /// The rank of an implicit conversion, by C++'s overload rules (which `overloadable` uses): 0 is exact, 1 only adds
+    /// qualifiers or converts to the generic address space, 2 is a promotion, 3 another conversion, higher ranks are
+    /// allowed in C only. `None` if there is no conversion.
     fn conversion_rank(&self, value: &Expr, ty: Ty) -> Option<Cost> {
         if value.ty == ty {
             return Some(0);
@@ -180,9 +181,9 @@ impl Sema<'_> {
         let (expected, given) = (decl.params.len(), values.len());
         if expected != given {
             let word = if given < expected { "few" } else { "many" };
-            let lvalue = if given > expected { args.get(expected).map_or(span, |a| a.span) } else { name_span };
+            let at = if given > expected { args.get(expected).map_or(span, |a| a.span) } else { name_span };
             self.err_note(
-                lvalue,
+                at,
                 format!("too {word} arguments to function call, expected {expected}, have {given}"),
                 decl.span,
                 format!("'{}' declared here", decl.name),
@@ -201,13 +202,13 @@ impl Sema<'_> {
         self.expr(ExprKind::Call { func: id, args: converted, part: None }, decl.ret, span)
     }
 
-    /// Remembers an edge of the call graph, and that a library function is needed.
+    /// Records an edge of the call graph. A library function is scheduled for checking.
     pub(super) fn note_call(&mut self, callee: FuncId, span: Span) {
         if let Some(f) = &self.f {
             let caller = f.id;
             self.calls.push((caller, callee, span));
         }
-        // Outside of functions the initialiser is found not to be constant.
+        // Outside of functions, the initialiser is rejected as not constant.
         self.require_library(callee);
     }
 
@@ -237,8 +238,8 @@ impl Sema<'_> {
 
     pub(super) fn builtin_call_values(&mut self, name: &Name, values: Vec<Expr>, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
         if let Some(value) = values.iter().find(|v| matches!(self.kind(v.ty), TyKind::Void)) {
-            let lvalue = value.span;
-            self.err(lvalue, format!("passing 'void' to a parameter of '{name}'"));
+            let at = value.span;
+            self.err(at, format!("passing 'void' to parameter of '{name}'"));
             return self.error_expr(span);
         }
         let mut result = match table::find(name).filter(|_| !self.is_integer_dot(name, &values)) {
@@ -282,13 +283,13 @@ impl Sema<'_> {
             if *pointer {
                 if let TyKind::Pointer { pointee: QualTy { is_const: true, .. }, .. } = self.kind(value.ty) {
                     let shown = self.show(value.ty);
-                    self.warn(value.span, format!("passing '{shown}' to a parameter of '{name}' that is written discards qualifiers"));
+                    self.warn(value.span, format!("passing '{shown}' to parameter of '{name}' discards qualifiers"));
                 }
                 converted.push(value);
                 continue;
             }
             let ty = match atom {
-                // Scalars for vectors are widened here: `lower` and the library see one shape.
+                // Scalars for vector parameters are splatted here, so that `lower` and the library see one shape.
                 Atom::Element => self.lanes(kind, lanes),
                 _ => self.atom_type(*atom, kind, lanes),
             };
@@ -303,7 +304,7 @@ impl Sema<'_> {
         }
     }
 
-    /// The type that a parameter or result of a signature has when its generic type is known.
+    /// The type of a signature's parameter or result for a given generic type.
     pub(super) fn atom_type(&mut self, atom: Atom, kind: ScalarKind, lanes: u8) -> Ty {
         match atom {
             Atom::Generic => self.lanes(kind, lanes),
@@ -333,7 +334,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Finds the generic type for which a signature takes the arguments.
+    /// Finds the generic type for which a signature accepts the arguments.
     fn match_signature(&self, signature: &Signature, values: &[Expr]) -> Option<(Cost, ScalarKind, u8)> {
         if signature.params.len() != values.len() {
             return None;
@@ -390,7 +391,7 @@ impl Sema<'_> {
         Some((cost, kind, lanes))
     }
 
-    /// The generic type: that of the vectors among the arguments, or the common one of the scalars.
+    /// The generic type: that of the vector arguments, or the common type of the scalars.
     fn bind_generic(&self, signature: &Signature, values: &[Expr]) -> Option<(ScalarKind, u8)> {
         let allowed = |kind| match signature.class {
             Class::None => true,
@@ -415,7 +416,7 @@ impl Sema<'_> {
                     scalar = Some(match scalar {
                         None => kind,
                         Some(old) if old == kind => kind,
-                        // Several integers among floats count for nothing.
+                        // Integers among floats do not affect the generic type.
                         Some(old) if is_float(old) && !is_float(kind) => old,
                         Some(old) if !is_float(old) && is_float(kind) => kind,
                         Some(old) => usual_kind(old, kind),
@@ -426,7 +427,7 @@ impl Sema<'_> {
         let kind = scalar?;
         let kind =
             match signature.class {
-                // An integer where only floats will do becomes a float.
+                // An integer argument converts to float if only floats are allowed.
                 Class::Floats | Class::FloatOnly if !is_float(kind) => ScalarKind::Float,
                 Class::FloatOnly => ScalarKind::Float,
                 Class::Integers | Class::All if kind == ScalarKind::Bool => ScalarKind::Int,

@@ -53,7 +53,7 @@ impl Sema<'_> {
                 }
             }
             (TyKind::Scalar(ScalarKind::Bool), TyKind::Vector(kind, _)) if !super::is_float(*kind) => {
-                // True is all ones in a vector (6.4.3).
+                // True has all bits set in a vector (6.4.3).
                 let lane = self.scalar(*kind);
                 let value = self.cast(CastKind::Arith, value, lane);
                 let value = Expr { kind: ExprKind::Unary(crate::thir::UnaryOp::Neg, Box::new(value)), ty: lane, span };
@@ -96,7 +96,7 @@ impl Sema<'_> {
             (TyKind::Scalar(_), TyKind::ClkEvent) if self.integer_constant(&value) == Some(0) => {
                 self.expr(ExprKind::Constant(Constant::Int(0)), to, span)
             }
-            // The library knows what they are.
+            // The library uses integers for these types.
             (TyKind::Queue | TyKind::ClkEvent, TyKind::Scalar(_)) | (TyKind::Scalar(_), TyKind::Queue | TyKind::ClkEvent)
                 if self.in_library =>
             {
@@ -121,7 +121,7 @@ impl Sema<'_> {
         self.error_expr(span)
     }
 
-    /// `(float4)(a, b, ...)`: parts that have as many lanes together, or one scalar for all lanes.
+    /// `(float4)(a, b, ...)`: parts with as many lanes in total, or one scalar for all lanes.
     pub(super) fn vector_literal(&mut self, name: &ast::TypeName, parts: &[ast::Expr], span: Span) -> Expr {
         let to = self.type_name(name).ty;
         let values: Vec<Expr> = parts.iter().map(|part| self.any_rvalue(part)).collect();
@@ -141,7 +141,7 @@ impl Sema<'_> {
         self.vector_of(values, to, span)
     }
 
-    /// A vector from parts.
+    /// Builds a vector from parts.
     pub(super) fn vector_of(&mut self, values: Vec<Expr>, to: Ty, span: Span) -> Expr {
         let Some((kind, lanes)) = self.arith(to) else { return self.error_expr(span) };
         let mut total = 0u32;
@@ -191,7 +191,7 @@ impl Sema<'_> {
         self.fold(ExprKind::VectorLit(parts), to, span)
     }
 
-    /// A node whose operands may all be constants: its value if they are.
+    /// Creates an expression, or its value if all operands are constants.
     pub(super) fn fold(&mut self, kind: ExprKind, ty: Ty, span: Span) -> Expr {
         let expr = self.expr(kind, ty, span);
         match self.evaluate(&expr) {
@@ -200,7 +200,7 @@ impl Sema<'_> {
         }
     }
 
-    /// `as_T(expr)` and `__builtin_astype`: same size, or three lanes as four (6.4.4.2).
+    /// `as_T(expr)` and `__builtin_astype`: equal sizes, or three lanes as four (6.4.4.2).
     pub(super) fn as_type(&mut self, value: Expr, to: Ty, span: Span) -> Expr {
         if self.is_error(value.ty) || self.is_error(to) {
             return self.error_expr(span);

@@ -1,4 +1,4 @@
-//! Clocks that kernels read (OpenCL C 6.15.24).
+//! Kernel clocks (OpenCL C 6.15.24).
 
 use super::Sema;
 use crate::ast::ScalarKind;
@@ -9,13 +9,13 @@ use crate::thir::Expr;
 /// A function of cl_khr_kernel_clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Clock {
-    /// The clock is the subgroup's.
+    /// Whether this is the subgroup clock.
     sub: bool,
-    /// The result is two words.
+    /// Whether the result is two words.
     words: bool,
 }
 
-/// What stands behind `clock_read_`, and the feature that it needs.
+/// Parses the name after `clock_read_`. Also returns the required feature.
 pub(super) fn parse(rest: &str) -> Option<(Clock, &'static str)> {
     let (scope, words) = match rest.strip_prefix("hilo_") {
         Some(scope) => (scope, true),
@@ -31,7 +31,7 @@ pub(super) fn parse(rest: &str) -> Option<(Clock, &'static str)> {
 }
 
 impl Sema<'_> {
-    /// A call: `ulong`, or `uint2` with the low word first.
+    /// Creates a call. The result is `ulong`, or `uint2` with the low word first.
     pub(super) fn clock(&mut self, clock: Clock, span: Span) -> Expr {
         let two = self.lanes(ScalarKind::UInt, 2);
         let words = self.intrinsic(Intrinsic::Clock { sub: clock.sub }, Vec::new(), two, span);

@@ -1,7 +1,8 @@
 //! Evaluation of constant expressions (C99 6.6; OpenCL C 6.7.3) on the typed tree.
 //!
-//! Integers are kept as bits zero-extended from their type's width, floats as doubles that are exactly representable in their type
-//! (rounding a double-precision sum, difference, product or quotient to single or half gives the correctly rounded result).
+//! Integers are bits, zero-extended from the width of their type. Floats are doubles that are exactly representable in
+//! their type: rounding a double-precision sum, difference, product or quotient to single or half precision gives the
+//! correctly rounded result.
 
 use half::f16;
 
@@ -15,7 +16,7 @@ use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, GlobalId, Lvalue
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Const(Constant),
-    /// An address: a global and bytes into it.
+    /// An address: a global variable and an offset in bytes.
     Address(GlobalId, i64),
 }
 
@@ -31,7 +32,7 @@ pub(super) fn wrap(kind: ScalarKind, value: i128) -> u64 {
     low & mask
 }
 
-/// The mathematical value of the bits of an integer type.
+/// The mathematical value of integer bits.
 pub(super) fn unwrap(kind: ScalarKind, bits: u64) -> i128 {
     let width = scalar_size(kind) * 8;
     if is_signed(kind) && width < 128 {
@@ -54,7 +55,7 @@ pub(super) fn round_to(kind: ScalarKind, value: f64) -> f64 {
     }
 }
 
-/// The bits of a scalar constant as they stand in memory.
+/// The bits of a scalar constant in memory.
 fn scalar_bits(kind: ScalarKind, value: &Constant) -> u64 {
     match *value {
         Constant::Int(bits) => bits,
@@ -68,7 +69,7 @@ fn scalar_bits(kind: ScalarKind, value: &Constant) -> u64 {
     }
 }
 
-/// The constant that the bits of a scalar mean.
+/// The constant with these bits.
 fn from_bits(kind: ScalarKind, bits: u64) -> Constant {
     #[expect(clippy::cast_possible_truncation, reason = "the low bits are wanted")]
     match kind {
@@ -148,7 +149,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Whether an expression is a null pointer constant: an integer constant 0, or that cast to `void *`.
+    /// Whether an expression is a null pointer constant: an integer constant 0, or 0 cast to `void *`.
     pub(super) fn is_null_constant(&self, expr: &Expr) -> bool {
         match &expr.kind {
             ExprKind::Constant(Constant::Null) => match self.kind(expr.ty) {
@@ -159,7 +160,7 @@ impl Sema<'_> {
         }
     }
 
-    /// The value of a constant expression, `None` if it is not constant.
+    /// The value of a constant expression. `None` if it is not constant.
     pub(super) fn evaluate(&self, expr: &Expr) -> Option<Value> {
         match &expr.kind {
             ExprKind::Constant(constant) => Some(Value::Const(constant.clone())),
@@ -237,7 +238,7 @@ impl Sema<'_> {
         })
     }
 
-    /// The address of a place with static storage.
+    /// The address of an lvalue with static storage.
     pub(super) fn address(&self, lvalue: &Lvalue) -> Option<(GlobalId, i64)> {
         match &lvalue.kind {
             LvalueKind::Global(global) => Some((*global, 0)),
@@ -264,7 +265,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Reads a variable in constant space whose contents are known: more than C99 asks for, as other compilers do.
+    /// Reads a variable in constant address space with known contents. C99 does not require this; other compilers
+    /// support it.
     fn load_constant(&self, lvalue: &Lvalue, ty: Ty) -> Option<Value> {
         if let LvalueKind::Local(local) = lvalue.kind {
             let constant = self.f.as_ref().and_then(|f| f.constants.get(&local));
@@ -329,7 +331,7 @@ impl Sema<'_> {
             (CastKind::Pointer, value) => return Some(value),
             (CastKind::IntToPointer, Value::Const(Constant::Int(0))) => return Some(Value::Const(Constant::Null)),
             (CastKind::PointerToInt, Value::Const(Constant::Null)) => return Some(Value::Const(Constant::Int(0))),
-            // Addresses keep their place in a word of their size (`uintptr_t` in an initialiser).
+            // Addresses are kept in integers of pointer size (`uintptr_t` in an initialiser).
             (CastKind::PointerToInt, address @ Value::Address(..)) if self.size_of(ty) == Some(u64::from(self.types.pointer_size())) => {
                 return Some(address);
             }
@@ -372,7 +374,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Appends the bytes of an arithmetic constant as it stands in memory (without the padding of three lanes).
+    /// Appends the bytes of an arithmetic constant in memory, without the padding of three lanes.
     pub(super) fn constant_bytes(&self, value: &Constant, ty: Ty, out: &mut Vec<u8>) -> Option<()> {
         if self.is_pointer(ty) {
             out.resize(out.len() + self.types.pointer_size() as usize, 0);
@@ -389,7 +391,7 @@ impl Sema<'_> {
     }
 }
 
-/// A comparison's result: 1 for scalars, -1 for lanes of vectors.
+/// The result of a comparison: 1 for scalars, -1 for vector lanes.
 fn truth_value(truth: bool, kind: ScalarKind, lanes: u8) -> Constant {
     Constant::Int(match (truth, lanes) {
         (false, _) => 0,
@@ -398,7 +400,7 @@ fn truth_value(truth: bool, kind: ScalarKind, lanes: u8) -> Constant {
     })
 }
 
-/// Applies a function to a scalar, or to each lane.
+/// Applies a function to a scalar or to each lane.
 fn each(value: &Constant, f: impl Fn(&Constant) -> Option<Constant>) -> Option<Constant> {
     match value {
         Constant::Vector(values) => values.iter().map(f).collect::<Option<Vec<_>>>().map(Constant::Vector),

@@ -8,7 +8,7 @@ use crate::ir::Space;
 use crate::thir::types::{scalar_name, scalar_size};
 use crate::thir::{CastKind, Constant, Expr, ExprKind, Ty, TyKind};
 
-/// What a value is converted for: decides the wording of errors.
+/// The purpose of a conversion. It selects the wording of errors.
 #[derive(Clone, Debug)]
 pub(super) enum Purpose {
     Initialize,
@@ -17,20 +17,20 @@ pub(super) enum Purpose {
     Return,
 }
 
-/// How one pointer type relates to another that a value of it is given to.
+/// The result of assigning one pointer type to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PointerFit {
     Same,
-    /// Only `const` or `volatile` of the pointee are lost.
+    /// Only `const` or `volatile` of the pointee is lost.
     DropsQualifiers,
-    /// Pointees of other types.
+    /// The pointee types differ.
     OtherPointee,
-    /// Spaces that do not convert.
+    /// The address spaces do not convert.
     OtherSpace,
 }
 
 impl Sema<'_> {
-    /// A cast, folded where the operand is a constant; none where the type is the same.
+    /// Creates a cast. Folds constants, and omits a cast to the same type.
     pub(super) fn cast(&mut self, kind: CastKind, operand: Expr, ty: Ty) -> Expr {
         if operand.ty == ty && matches!(kind, CastKind::Arith | CastKind::Pointer) {
             return operand;
@@ -47,7 +47,8 @@ impl Sema<'_> {
         Expr { kind: ExprKind::Cast(kind, Box::new(operand)), ty, span }
     }
 
-    /// Converts an arithmetic value to an arithmetic type: scalars to scalars, scalars to vectors, vectors to vectors of as many lanes.
+    /// Converts an arithmetic value to an arithmetic type: scalar to scalar, scalar to vector, or between vectors with
+    /// equal lane counts.
     pub(super) fn arith_cast(&mut self, operand: Expr, ty: Ty) -> Expr {
         let operand = match self.arith(ty) {
             Some((kind, _)) if self.is_wide(operand.ty) => {
@@ -65,7 +66,7 @@ impl Sema<'_> {
         self.cast(CastKind::Splat, scalar, ty)
     }
 
-    /// The integer promotions (C99 6.3.1.1), of scalars only.
+    /// The integer promotions of scalars (C99 6.3.1.1).
     pub(super) fn promote(&mut self, operand: Expr) -> Expr {
         let Some(kind) = self.scalar_kind(operand.ty) else { return operand };
         let promoted = promoted(kind);
@@ -73,7 +74,7 @@ impl Sema<'_> {
         if operand.ty == ty { operand } else { self.cast(CastKind::Arith, operand, ty) }
     }
 
-    /// The usual arithmetic conversions. The error names both types and is reported at `span`.
+    /// The usual arithmetic conversions. An error names both types and is reported at `span`.
     pub(super) fn usual_conversions(&mut self, lhs: Expr, rhs: Expr, span: Span) -> Option<(Expr, Expr)> {
         if self.meet_wide(lhs.ty, rhs.ty) {
             return Some((self.widened(lhs), self.widened(rhs)));
@@ -123,7 +124,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Widens a scalar to a vector type (6.4.1): its rank may not be greater than the lane's, unless it is a constant.
+    /// Widens a scalar to a vector type (6.4.1). Its rank must not exceed that of the lanes, unless it is a constant.
     pub(super) fn widen(&mut self, scalar: Expr, kind: ScalarKind, vector: Ty, lane: ScalarKind, span: Span) -> Option<Expr> {
         let fits = match (is_float(kind), is_float(lane)) {
             (false, true) => true,
@@ -131,7 +132,7 @@ impl Sema<'_> {
             _ => scalar_size(kind) <= scalar_size(lane),
         };
         let constant_fits = is_float(kind) == is_float(lane) && self.evaluate(&scalar).is_some();
-        // Smaller integers than `int` in expressions are promoted: that alone is no reason to refuse them.
+        // Integers below `int` are promoted in expressions. That alone is not an error.
         if !fits && !constant_fits {
             let (a, b) = (self.show(scalar.ty), self.show(vector));
             self.err(span, format!("scalar operand type has greater rank than the type of the vector element. ('{b}' and '{a}')"));
@@ -143,7 +144,7 @@ impl Sema<'_> {
         Some(self.arith_cast(scalar, vector))
     }
 
-    /// Warns where an integer constant is none that elements of a vector can have, whether or not they have a sign.
+    /// Warns about an integer constant outside of the range of the vector's lanes, signed or unsigned.
     fn warn_of_lost_bits(&mut self, scalar: &Expr, kind: ScalarKind, lane: ScalarKind, span: Span) {
         let Some(Value::Const(Constant::Int(bits))) = self.evaluate(scalar) else { return };
         let ((low, _), (_, high)) = (range(signed_of(lane)), range(unsigned_of(lane)));
@@ -162,7 +163,7 @@ impl Sema<'_> {
         self.err(span, format!("invalid operands to binary expression ('{a}' and '{b}')"));
     }
 
-    /// How a pointer may be given to an object of another pointer type.
+    /// How a pointer converts to another pointer type.
     pub(super) fn pointer_fit(&self, from: Ty, to: Ty) -> PointerFit {
         let (TyKind::Pointer { pointee: a, space: from_space, .. }, TyKind::Pointer { pointee: b, space: to_space, .. }) =
             (self.kind(from), self.kind(to))
@@ -182,7 +183,7 @@ impl Sema<'_> {
         PointerFit::Same
     }
 
-    /// Compatible types (C99 6.2.7): the same, but for `restrict` and arrays of unknown length.
+    /// Compatible types (C99 6.2.7): equal except for `restrict` and arrays of unknown length.
     pub(super) fn same_unqualified(&self, a: Ty, b: Ty) -> bool {
         if a == b {
             return true;
@@ -200,7 +201,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Converts a value as if by assignment to an object of a type; reports what does not convert.
+    /// Converts a value as if by assignment to an object of a type. Reports invalid conversions.
     pub(super) fn assign_convert(&mut self, value: Expr, ty: Ty, purpose: &Purpose) -> Expr {
         if value.ty == ty {
             return value;
@@ -239,7 +240,7 @@ impl Sema<'_> {
                 self.err(span, text);
                 self.error_expr(span)
             }
-            // Events and the like start from 0.
+            // Events and similar types can be initialised with 0.
             (TyKind::Scalar(_), TyKind::Event | TyKind::Queue | TyKind::Sampler | TyKind::AtomicFlag | TyKind::Atomic(_))
                 if self.is_integer_scalar(value.ty) =>
             {
@@ -321,7 +322,7 @@ impl Sema<'_> {
                 return self.error_expr(span);
             }
             PointerFit::OtherPointee => {
-                // Spaces of pointees that are pointers themselves may not change either.
+                // Address spaces of nested pointers must not change either.
                 if self.nested_spaces_differ(value.ty, ty) {
                     let text = match purpose {
                         Purpose::Initialize => {
@@ -372,7 +373,7 @@ impl Sema<'_> {
     }
 }
 
-/// What the integer promotions make of a scalar type.
+/// The integer promotion of a scalar type.
 pub(super) const fn promoted(kind: ScalarKind) -> ScalarKind {
     match kind {
         ScalarKind::Bool | ScalarKind::Char | ScalarKind::UChar | ScalarKind::Short | ScalarKind::UShort => ScalarKind::Int,

@@ -1,5 +1,5 @@
-//! Declarations and their declarators, at program scope and in functions, and typedefs (C99 6.7). What a variable is, is in
-//! [`super::variables`]; functions are in [`super::functions`].
+//! Declarations and declarators at program scope and in functions, and typedefs (C99 6.7). See [`super::variables`] for
+//! variables and [`super::functions`] for functions.
 
 use super::scope::Symbol;
 use super::{DeclTy, Sema};
@@ -11,7 +11,7 @@ impl Sema<'_> {
         self.declaration(declaration);
     }
 
-    /// A declaration; the statements initialise the private variables in it.
+    /// Checks a declaration. Returns the statements that initialise its private variables.
     pub(super) fn declaration(&mut self, declaration: &Declaration) -> Vec<Stmt> {
         let mut statements = Vec::new();
         let specs = &declaration.specs;
@@ -20,7 +20,7 @@ impl Sema<'_> {
             self.check_attributes(&specs.attributes);
             return statements;
         }
-        // Struct and enum definitions among the specifiers are made once, however many declarators follow.
+        // Struct and enum definitions in the specifiers are processed once, for all declarators.
         let is_function = |d: &InitDeclarator| matches!(d.declarator.parts.first(), Some(DeclaratorPart::Function { .. }));
         let is_typedef = matches!(specs.storage, Some((StorageClass::Typedef, _)));
         if let [only] = declaration.declarators.as_slice()
@@ -31,7 +31,7 @@ impl Sema<'_> {
             return statements;
         }
         let base = self.specifiers(specs);
-        // What a typedef says of a function is as good as parentheses.
+        // A typedef of a function type declares a function, without parentheses.
         if matches!(self.kind(base.qt.ty), TyKind::Function { .. }) && !is_typedef {
             for item in &declaration.declarators {
                 self.typed_function(specs, base, item);
@@ -39,7 +39,7 @@ impl Sema<'_> {
             return statements;
         }
         if specs.is_kernel && !is_typedef {
-            self.err(specs.span, "'__kernel' applies to functions only");
+            self.err(specs.span, "'__kernel' attribute only applies to functions");
             for name in declaration.declarators.iter().filter_map(|item| item.declarator.name.as_ref()) {
                 self.declare(&name.name, Symbol::Error, name.span);
             }
@@ -72,7 +72,7 @@ impl Sema<'_> {
         statements
     }
 
-    /// A declarator behind the name of a function type.
+    /// A declarator after a function type name.
     fn typed_function(&mut self, specs: &ast::DeclSpecs, base: DeclTy, item: &InitDeclarator) {
         let attributes: Vec<&Attribute> = specs.attributes.iter().chain(&item.declarator.attributes).collect();
         self.check_attributes(attributes.iter().copied());
@@ -95,7 +95,7 @@ impl Sema<'_> {
             if &*attribute.name.name == "aligned"
                 && let Some(align) = self.alignment(attribute)
             {
-                // As GNU has it, a typedef may also ask for less.
+                // As in GNU C, a typedef may also reduce the alignment.
                 ty.align = Some(align);
             }
         }

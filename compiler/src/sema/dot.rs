@@ -1,4 +1,5 @@
-//! Dot products of 8-bit integers (cl_khr_integer_dot_product; OpenCL C 6.15.3): vectors of four, or the same packed into a `uint`.
+//! Dot products of 8-bit integers (cl_khr_integer_dot_product; OpenCL C 6.15.3): vectors of four, or four bytes packed
+//! into a `uint`.
 
 use super::Sema;
 use crate::ast::{Name, ScalarKind};
@@ -6,26 +7,26 @@ use crate::builtins::Intrinsic;
 use crate::diag::Span;
 use crate::thir::Expr;
 
-/// The extension that has these functions.
+/// The extension with these functions.
 pub(super) const EXTENSION: &str = "cl_khr_integer_dot_product";
 
 /// A function of the extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dot {
-    /// Signs of the first and the second operand's bytes; `None` where their types say it.
+    /// Signedness of the bytes of both operands. `None` if the operand types determine it.
     packed: Option<(bool, bool)>,
-    /// A third operand is added with saturation.
+    /// Whether a third operand is added with saturation.
     accumulates: bool,
 }
 
 impl Dot {
-    /// Least and largest number of arguments.
+    /// Minimum and maximum number of arguments.
     pub(super) const fn arity(self) -> (usize, usize) {
         if self.accumulates { (3, 3) } else { (2, 2) }
     }
 }
 
-/// The function of that name; `dot` is one too, besides being a function of floats.
+/// The function with this name. `dot` is also a function of floats.
 pub(super) fn parse_dot(name: &str) -> Option<Dot> {
     let rest = name.strip_prefix("dot")?;
     let (rest, accumulates) = match rest.strip_prefix("_acc_sat") {
@@ -48,7 +49,7 @@ const fn byte(signed: bool) -> ScalarKind {
 }
 
 impl Sema<'_> {
-    /// Whether a call of `dot` is one of bytes.
+    /// Whether a call of `dot` has byte operands.
     pub(super) fn is_integer_dot(&self, name: &str, values: &[Expr]) -> bool {
         name == "dot"
             && self.target.has_extension(EXTENSION)

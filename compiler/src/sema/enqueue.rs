@@ -1,7 +1,8 @@
 //! Built-in functions that enqueue kernels, and those of device-side events and NDRanges (OpenCL C 6.15.18).
 //!
-//! All of them are functions of the library (`compiler/library/enqueue.cl`); what is done here is what OpenCL C cannot write: arguments that are blocks, and whose number
-//! varies. A block that is enqueued becomes a kernel ([`super::block_kernels`]), which reads what the block captured from memory; what enqueues it stores that there.
+//! The library (`compiler/library/enqueue.cl`) implements these functions. This module adds what OpenCL C cannot
+//! express: block arguments and variable argument counts. An enqueued block becomes a kernel ([`super::block_kernels`])
+//! that reads its captures from memory, where the enqueuing kernel stores them.
 
 use std::sync::Arc;
 
@@ -17,10 +18,10 @@ use crate::enqueue::kernel_name;
 use crate::ir::Space;
 use crate::thir::{BinaryOp, CastKind, Expr, ExprKind, Field, Init, LocalId, QualTy, Record, Stmt, StmtKind, Ty, TyKind};
 
-/// The number of the kernel that gives the times of an event once it has ended.
+/// The number of the kernel that records the times of a completed event.
 const CAPTURE_TIMES: u64 = 1;
 
-/// The functions whose arguments are plain values, and the library's for each.
+/// Functions with ordinary arguments, and the library function of each.
 const PLAIN: &[(&str, &str)] = &[
     ("get_default_queue", "__wgcl_default_queue"),
     ("create_user_event", "__wgcl_create_user_event"),
@@ -30,7 +31,7 @@ const PLAIN: &[(&str, &str)] = &[
     ("set_user_event_status", "__wgcl_set_user_event_status"),
 ];
 
-/// Those that ask about a block, with a range before it or not.
+/// Functions that query a block, with or without a range argument.
 const QUERIES: &[(&str, bool, &str)] = &[
     ("get_kernel_work_group_size", false, "__wgcl_group_items"),
     ("get_kernel_preferred_work_group_size_multiple", false, "__wgcl_subgroup_items"),
@@ -45,7 +46,7 @@ pub(super) fn is_known(name: &str) -> bool {
         || QUERIES.iter().any(|(known, ..)| *known == name)
 }
 
-/// What waits for what: the events that a command waits for, and the one that it ends.
+/// The events that a command waits for, and the event that it returns.
 struct WaitList {
     count: Expr,
     list: Expr,
@@ -53,7 +54,7 @@ struct WaitList {
 }
 
 impl Sema<'_> {
-    /// `ndrange_t`: a structure whose members only the library names.
+    /// `ndrange_t`: a structure whose members only the library accesses.
     pub(super) fn ndrange_type(&mut self, span: Span) -> DeclTy {
         if !self.has_enqueue() {
             self.err(span, "device-side enqueue is not supported by this device");
@@ -69,7 +70,7 @@ impl Sema<'_> {
         let field = |name: &str, ty, offset| Field { name: Some(name.into()), ty: QualTy::plain(ty), offset };
         let fields = vec![
             field("__dimensions", uint, 0),
-            // A member, so that it is written: copies of a range read all of it, which checked kernels are told of otherwise.
+            // A member, so that it is written. The sanitizer would report a read of padding when a range is copied.
             field("__padding", uint, 4),
             field("__offset", three, 8),
             field("__global_size", three, 8 + 3 * bytes),
@@ -90,7 +91,7 @@ impl Sema<'_> {
         DeclTy::of(ty)
     }
 
-    /// A call of one of these functions.
+    /// Checks a call of one of these functions.
     pub(super) fn enqueue_call(&mut self, name: &Name, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
         let call = match &**name {
             "enqueue_kernel" => self.enqueue_kernel(args, name_span, span),
@@ -111,7 +112,7 @@ impl Sema<'_> {
         call.unwrap_or_else(|| self.error_expr(span))
     }
 
-    /// A call of a function of the library.
+    /// A call of a library function.
     fn library_function_call(&mut self, own: &str, values: Vec<Expr>, (args, name_span): (&[ast::Expr], Span), span: Span) -> Option<Expr> {
         if values.iter().any(|value| self.is_error(value.ty)) {
             return None;
@@ -125,7 +126,7 @@ impl Sema<'_> {
         (!self.is_error(call.ty)).then_some(call)
     }
 
-    /// A call that cannot be wrong.
+    /// A call with arguments of known types.
     pub(super) fn own_call(&mut self, own: &str, values: Vec<Expr>, span: Span) -> Option<Expr> {
         self.library_function_call(own, values, (&[], span), span)
     }
@@ -139,14 +140,14 @@ impl Sema<'_> {
         None
     }
 
-    /// A value that is converted as an argument is.
+    /// Converts a value to a parameter type.
     fn argument(&mut self, arg: &ast::Expr, ty: Ty) -> Option<Expr> {
         let value = self.rvalue_expr(arg);
         let value = self.assign_convert(value, ty, &Purpose::Pass);
         (!self.is_error(value.ty)).then_some(value)
     }
 
-    /// A block that can become a kernel.
+    /// A block that can be enqueued.
     fn block_argument(&mut self, arg: &ast::Expr) -> Option<Arc<BlockRef>> {
         let block = match self.operand(arg) {
             Operand::Block(block, _) => block,
@@ -154,7 +155,7 @@ impl Sema<'_> {
                 let ty = self.operand_type(&other).ty;
                 if !self.is_error(ty) {
                     let shown = self.show(ty);
-                    self.err(arg.span, format!("illegal call, expected block argument instead of '{shown}'"));
+                    self.err(arg.span, format!("illegal call, expected block argument type, have '{shown}'"));
                 }
                 return None;
             }
@@ -165,7 +166,7 @@ impl Sema<'_> {
             _ => false,
         };
         if !matches!(self.kind(decl.ret), TyKind::Void) {
-            self.err(arg.span, "a block that is enqueued must return 'void'");
+            self.err(arg.span, "enqueued block must return 'void'");
             return None;
         }
         if !decl.params.iter().all(|param| of_local(self, param.ty.ty)) {
@@ -175,7 +176,7 @@ impl Sema<'_> {
         Some(block)
     }
 
-    /// `enqueue_kernel`, in both its forms.
+    /// `enqueue_kernel`, in both forms.
     fn enqueue_kernel(&mut self, args: &[ast::Expr], name_span: Span, span: Span) -> Option<Expr> {
         let [queue, flags, range, rest @ ..] = args else { return self.too_few(4, args, name_span) };
         let queue = self.queue_argument(queue)?;
@@ -215,7 +216,7 @@ impl Sema<'_> {
         self.enqueue_statements((stmts, locals), (&block, kernel), [queue, flags, range], waits, span)
     }
 
-    /// Whatever an operand is, without anything of it.
+    /// The type of an operand, without evaluating it.
     fn unevaluated_kind(&mut self, expr: &ast::Expr) -> Option<TyKind> {
         let mut inner = expr;
         while let ast::ExprKind::Paren(next) = &inner.kind {
@@ -245,14 +246,14 @@ impl Sema<'_> {
         if value.ty != ty {
             if !self.is_error(value.ty) {
                 let shown = self.show(value.ty);
-                self.err(arg.span, format!("illegal call, expected 'queue_t' argument type, not '{shown}'"));
+                self.err(arg.span, format!("illegal call, expected 'queue_t' argument type, have '{shown}'"));
             }
             return None;
         }
         Some(value)
     }
 
-    /// A pointer to events in whatever memory.
+    /// A pointer to events in any address space.
     fn events_pointer(&mut self, is_const: bool) -> Ty {
         let event = self.types.intern(TyKind::ClkEvent);
         self.pointer(QualTy { is_const, ..QualTy::plain(event) }, Space::Generic)
@@ -277,7 +278,7 @@ impl Sema<'_> {
         })
     }
 
-    /// A variable without a name that begins with a value.
+    /// A local variable without a name, initialised with a value.
     pub(super) fn hidden_local(&mut self, stmts: &mut Vec<Stmt>, value: Expr, span: Span) -> Option<LocalId> {
         let local = self.new_local("", QualTy::plain(value.ty), span)?;
         stmts.push(Stmt { kind: StmtKind::Local { local, init: Some(Init::Expr(value)) }, span: self.span(span) });
@@ -289,7 +290,7 @@ impl Sema<'_> {
         self.rvalue(Operand::Lvalue(lvalue))
     }
 
-    /// Makes the record, and stores what the block captures and what local memory it takes where there is one.
+    /// Creates the record. If that succeeds, stores the captures and the sizes of local memory.
     fn enqueue_statements(
         &mut self,
         (mut stmts, locals): (Vec<Stmt>, Vec<LocalId>),
@@ -300,7 +301,7 @@ impl Sema<'_> {
     ) -> Option<Expr> {
         let (slots, words) = self.capture_slots(block.func);
         let int = self.int();
-        // Local memory of no bytes is an error of its own.
+        // A local memory size of 0 has its own error code.
         let mut has_empty = self.int_const(0, ScalarKind::Int, span);
         for &size in &locals {
             let size = self.local_read(size, span);
@@ -348,7 +349,8 @@ impl Sema<'_> {
         Some(self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, int, span))
     }
 
-    /// What a record says of a parameter of the kernel, of the variable that has it: the bytes of local memory, a sampler's value, or which parameter of the enqueuing kernel an image is.
+    /// The word of a record for a kernel parameter: the size of local memory, the value of a sampler, or the index of
+    /// the image parameter of the enqueuing kernel.
     fn parameter_word(&mut self, local: LocalId, span: Span) -> Expr {
         let (value, uint) = (self.local_read(local, span), self.scalar(ScalarKind::UInt));
         match self.kind(value.ty) {
@@ -358,7 +360,7 @@ impl Sema<'_> {
         }
     }
 
-    /// What the functions return for a record or an error.
+    /// The result of the function for a record or an error.
     fn enqueued(&mut self, record: Expr, span: Span) -> Option<Expr> {
         // "If the -g compile option is specified ... the following errors may be returned instead of CLK_ENQUEUE_FAILURE".
         let detailed = self.int_const(i64::from(self.options.debug_info), ScalarKind::Int, span);
@@ -397,7 +399,8 @@ impl Sema<'_> {
         Some(self.expr(ExprKind::Comma(Box::new(what), Box::new(capture)), ty, span))
     }
 
-    /// `ndrange_1D` and the others: the global size, with the local one behind it or between the offset and that.
+    /// `ndrange_1D` and similar functions: the global size, optionally followed by the local size or preceded by the
+    /// offset.
     fn ndrange(&mut self, dimensions: usize, args: &[ast::Expr], name_span: Span, span: Span) -> Option<Expr> {
         let args = self.counted(args, 1, 3, name_span)?;
         let zero = |sema: &mut Self| {
@@ -432,7 +435,7 @@ impl Sema<'_> {
         Some(self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(range)) }, ty, span))
     }
 
-    /// The sizes that an argument of `ndrange_...` gives: itself, or what it points to.
+    /// The sizes in an argument of `ndrange_...`: the value, or the array that it points to.
     fn range_sizes(&mut self, dimensions: usize, arg: &ast::Expr, stmts: &mut Vec<Stmt>, span: Span) -> Option<Vec<Expr>> {
         let size = self.size_ty();
         if dimensions == 1 {
@@ -464,7 +467,7 @@ impl Sema<'_> {
         Some(list)
     }
 
-    /// The functions that ask how a block would be run.
+    /// Functions that query how a block would be run.
     fn block_query(&mut self, own: &str, has_range: bool, args: &[ast::Expr], name_span: Span, span: Span) -> Option<Expr> {
         let count = usize::from(has_range) + 1;
         let args = self.counted(args, count, count, name_span)?;

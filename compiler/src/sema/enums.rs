@@ -5,7 +5,7 @@ use super::{DeclTy, Sema};
 use crate::ast::{EnumSpec, Expr, Ident, Name, ScalarKind};
 use crate::thir::{Ty, TyKind};
 
-/// The narrowest type that holds all values, of those from `int` on unless it is packed. Without negative values it is unsigned.
+/// The narrowest type that holds all values: at least `int`, unless packed. Unsigned without negative values.
 fn representation(values: &[i64], packed: bool) -> ScalarKind {
     let fits = |low: i64, high: i64| values.iter().all(|value| (low..=high).contains(value));
     match () {
@@ -60,7 +60,7 @@ impl Sema<'_> {
         DeclTy::of(ty)
     }
 
-    /// An enumeration that is named before its values are (an extension of GNU C).
+    /// An enumeration that is named before its definition (an extension of GNU C).
     fn forward_enum(&mut self, name: &Name) -> Ty {
         self.enum_count += 1;
         let ty = self.types.intern(TyKind::Forward { name: name.clone(), id: self.enum_count });
@@ -68,7 +68,7 @@ impl Sema<'_> {
         ty
     }
 
-    /// Declares the constants and gives their values.
+    /// Declares the constants and returns their values.
     fn enumerators(&mut self, enumerators: &[(Ident, Option<Expr>)]) -> Vec<i64> {
         let mut values = Vec::with_capacity(enumerators.len());
         let mut next = 0i64;

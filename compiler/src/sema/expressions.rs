@@ -1,4 +1,4 @@
-//! Expressions: the walk over the syntax, literals, names, `sizeof` and relatives (OpenCL C 6.4; C99 6.5).
+//! Expressions: traversal, literals, names, `sizeof` and similar operators (OpenCL C 6.4; C99 6.5).
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ impl Sema<'_> {
     /// Checks an expression.
     pub(super) fn operand(&mut self, expr: &ast::Expr) -> Operand {
         if self.depth >= MAX_DEPTH {
-            self.err(expr.span, "expression is nested too deeply");
+            self.err(expr.span, format!("expression is nested too deeply (the limit is {MAX_DEPTH})"));
             return self.error_operand(expr.span);
         }
         self.depth += 1;
@@ -101,7 +101,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Checks an operand of `sizeof` and the like: nothing that it creates stays.
+    /// Checks an operand of `sizeof` or a similar operator. Its side effects on the tree are dropped.
     pub(super) fn unevaluated(&mut self, expr: &ast::Expr) -> Operand {
         let calls = self.calls.len();
         let operand = self.operand(expr);
@@ -125,7 +125,7 @@ impl Sema<'_> {
         value
     }
 
-    /// An expression whose value is not wanted: a place is not read unless it is volatile.
+    /// An expression whose value is unused. An lvalue is read only if it is volatile.
     pub(super) fn discarded(&mut self, expr: &ast::Expr) -> Expr {
         self.rvalue_expr(expr)
     }
@@ -197,7 +197,7 @@ impl Sema<'_> {
         let [low, high] = value;
         let kind = candidates.iter().copied().find(|kind| high == 0 && fits(*kind, low));
         if !self.target.language.int64 && !matches!(kind, Some(Int | UInt)) {
-            self.err(span, "64-bit integer literal: this device lacks 64-bit integers");
+            self.err(span, "64-bit integer literals are not supported by this device");
             return self.error_expr(span);
         }
         let Some(kind) = kind else { return self.wide_literal(whole, suffix, span) };
@@ -221,7 +221,7 @@ impl Sema<'_> {
             FloatSuffix::None => ScalarKind::Double,
         };
         let value = match kind {
-            // Rounded once, from the spelling (hexadecimal ones have few enough digits to go through double).
+            // Rounded once, from the spelling. Hexadecimal literals have few enough digits to go through double.
             ScalarKind::Float => {
                 let digits = text.trim_end_matches(['f', 'F']);
                 if text.starts_with("0x") || text.starts_with("0X") {
@@ -239,7 +239,7 @@ impl Sema<'_> {
         self.expr(ExprKind::Constant(Constant::Float(value)), ty, span)
     }
 
-    /// The constant array that holds a string literal; equal literals share it.
+    /// The constant array of a string literal. Equal literals share it.
     pub(super) fn string_global(&mut self, bytes: &[u8]) -> GlobalId {
         if let Some(id) = self.strings.get(bytes) {
             return *id;
@@ -275,7 +275,7 @@ impl Sema<'_> {
         }
         let word = if align { "alignof" } else { "sizeof" };
         let value = match (self.types.layout(ty.ty), self.kind(ty.ty)) {
-            // What programs see of them is a handle.
+            // Programs see a handle.
             (_, TyKind::Image(..) | TyKind::Sampler) => Some(u64::from(self.target.pointer_size())),
             (Some((_, own)), _) if align => Some(u64::from(match operand {
                 Operand::Lvalue(lvalue) => lvalue.align.max(1),
@@ -343,11 +343,13 @@ impl Sema<'_> {
                     ty = element.ty;
                 }
                 (Designator::Field(_), _) => {
-                    self.err(span, "offsetof requires struct, union, or class type");
+                    let shown = self.show(ty);
+                    self.err(span, format!("offsetof requires struct, union, or class type, '{shown}' invalid"));
                     return self.error_expr(span);
                 }
                 (Designator::Index(_) | Designator::Range(..), _) => {
-                    self.err(span, "offsetof requires array type");
+                    let shown = self.show(ty);
+                    self.err(span, format!("offsetof requires array type, '{shown}' invalid"));
                     return self.error_expr(span);
                 }
             }

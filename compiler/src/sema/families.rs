@@ -1,5 +1,5 @@
-//! Built-ins whose types the table cannot say: conversions, vector data, shuffles, atomics, async copies, fences, `printf`
-//! (OpenCL C 6.4.3, 6.4.4, 6.15.7 to 6.15.15).
+//! Built-in functions whose types the table cannot express: conversions, vector data, shuffles, atomics, async copies,
+//! fences, `printf` (OpenCL C 6.4.3, 6.4.4, 6.15.7 to 6.15.15).
 
 use super::atomics::{AtomicKind, C11, parse_atomic, parse_c11};
 use super::clock::{self, Clock};
@@ -17,10 +17,10 @@ use crate::ir::Space;
 use crate::thir::types::scalar_size;
 use crate::thir::{CastKind, Expr, ExprKind, QualTy, Rounding, Ty, TyKind};
 
-/// The extension of barriers in two halves.
+/// The extension with split barriers.
 const SPLIT_BARRIER: &str = "cl_intel_split_work_group_barrier";
 
-/// What a name outside of the table means.
+/// The meaning of a name outside of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Family {
     Convert { kind: ScalarKind, lanes: u8, saturate: bool, rounding: Option<Rounding> },
@@ -111,7 +111,7 @@ fn parse_convert(rest: &str) -> Option<Family> {
     Some(Family::Convert { kind, lanes, saturate, rounding })
 }
 
-/// The rest of `vload_half4`, `vstorea_half8_rtz` after `_half`.
+/// Parses the rest of `vload_half4` or `vstorea_half8_rtz` after `_half`.
 fn parse_half(rest: &str) -> Option<(u8, Option<Rounding>)> {
     let (lanes, rounding) = match rest.split_once('_') {
         Some((lanes, rounding)) => (lanes, Some(parse_rounding(rounding)?)),
@@ -195,7 +195,7 @@ impl Sema<'_> {
             "nan" => Family::Nan,
             "barrier" => Family::Barrier,
             "work_group_barrier" if modern => Family::Barrier,
-            // Whoever waits has arrived: a barrier there does all, and orders what comes before the arrival, too.
+            // A full barrier in the wait implements both halves and orders accesses before the arrival too.
             "intel_work_group_barrier_arrive" if self.target.has_extension(SPLIT_BARRIER) => Family::MemFence,
             "intel_work_group_barrier_wait" if self.target.has_extension(SPLIT_BARRIER) => Family::Barrier,
             "mem_fence" | "read_mem_fence" | "write_mem_fence" => Family::MemFence,
@@ -204,7 +204,7 @@ impl Sema<'_> {
             "async_work_group_copy_2D2D" => Family::AsyncCopyLines { planes: false },
             "async_work_group_copy_3D3D" => Family::AsyncCopyLines { planes: true },
             "wait_group_events" => Family::WaitGroupEvents,
-            // Copies are made by the work-items themselves, each a part: a barrier orders them.
+            // The work-items make the copies themselves, so a barrier orders them.
             "async_work_group_copy_fence" if self.target.has_extension("cl_khr_async_work_group_copy_fence") => Family::Barrier,
             "prefetch" => Family::Prefetch,
             "to_global" if self.has_generic() => Family::ToSpace(Space::Global),
@@ -222,7 +222,7 @@ impl Sema<'_> {
         })
     }
 
-    /// Numbers of arguments of barriers and fences: the second, if there is one, is a scope.
+    /// Numbers of arguments of barriers and fences. The optional second argument is a scope.
     fn fence_arity(&self, name: &str) -> (usize, usize) {
         let scoped = match name {
             "work_group_barrier" => true,
@@ -245,7 +245,7 @@ impl Sema<'_> {
         false
     }
 
-    /// The value for a parameter of an arithmetic scalar type.
+    /// Converts a value to a parameter of arithmetic scalar type.
     pub(super) fn scalar_arg(&mut self, value: Expr, kind: ScalarKind) -> Expr {
         let ty = self.scalar(kind);
         self.assign_convert(value, ty, &Purpose::Pass)
@@ -368,7 +368,7 @@ impl Sema<'_> {
                         return self.error_expr(span);
                     }
                     let value = self.scalar_arg(value, ScalarKind::UInt);
-                    // The order of a fence matters, scopes do not.
+                    // The memory order of a fence matters. Scopes are ignored.
                     if index == 0 || (index == 1 && family == Family::WorkItemFence) {
                         args.push(value);
                     }
@@ -508,7 +508,7 @@ impl Sema<'_> {
             && data_lanes == lanes
             && kind != element
         {
-            // The data decides; the pointer is converted as for any other function.
+            // The data determines the type. The pointer converts as for any other function.
             let ty = self.scalar(kind);
             let ty = self.pointer(QualTy { ty, ..pointee }, space);
             pointer = self.assign_convert(pointer, ty, &Purpose::Pass);
@@ -520,13 +520,13 @@ impl Sema<'_> {
         self.intrinsic(Intrinsic::VStore, vec![data, offset, pointer], void, span)
     }
 
-    /// The scalar that a pointer through which is written points to.
+    /// The pointee of a scalar pointer that the function writes through.
     fn writable_scalar(&mut self, name: &str, pointer: &Expr) -> Option<ScalarKind> {
         let parts = self.pointer_parts(pointer.ty);
         let element = parts.and_then(|(pointee, _)| self.scalar_kind(pointee.ty)).filter(|k| *k != ScalarKind::Bool);
         match (parts, element) {
             (Some((pointee, space)), Some(_)) if pointee.is_const || space == Space::Constant => {
-                self.bad_arg(name, pointer, "expecting a pointer to memory that can be written");
+                self.bad_arg(name, pointer, "expecting a pointer to writable memory");
                 None
             }
             (_, Some(element)) => Some(element),
@@ -621,7 +621,7 @@ impl Sema<'_> {
         };
         let spaces = matches!((to_space, from_space), (Space::Local, Space::Global) | (Space::Global, Space::Local));
         if !spaces || to.is_const || to.ty != from.ty || self.arith(to.ty).is_none() {
-            self.bad_arg(name, &dst, "expecting pointers to one scalar or vector type, one to local and the other to global memory");
+            self.bad_arg(name, &dst, "expecting pointers to the same scalar or vector type, one to local and the other to global memory");
             return self.error_expr(span);
         }
         let kind = self.size_kind();

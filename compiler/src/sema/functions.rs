@@ -17,17 +17,17 @@ pub(super) struct Param {
     pub(super) name: Option<Name>,
     pub(super) ty: QualTy,
     pub(super) span: Span,
-    /// The spelling of its type for clGetKernelArgInfo.
+    /// The spelling of its type in clGetKernelArgInfo.
     pub(super) type_name: String,
 }
 
-/// What is known of a function besides its body.
+/// A function, without its body.
 #[derive(Clone, Debug)]
 pub(super) struct FuncDecl {
     pub(super) name: Name,
     pub(super) params: Vec<Param>,
     pub(super) ret: Ty,
-    /// Of a block: the `return` statements tell what it returns.
+    /// For a block: whether `return` statements determine the result type.
     pub(super) infers_result: bool,
     pub(super) overloadable: bool,
     pub(super) is_kernel: bool,
@@ -35,12 +35,12 @@ pub(super) struct FuncDecl {
     pub(super) defined: bool,
     pub(super) linkage: Linkage,
     pub(super) span: Span,
-    /// Those that only kernels may have, from all declarations.
+    /// Kernel-only attributes of all declarations.
     pub(super) attributes: Vec<Attribute>,
 }
 
 impl Sema<'_> {
-    /// Declares a function and gives its id; the same id as an earlier declaration of it.
+    /// Declares a function. Returns the id of an earlier declaration, if there is one.
     pub(super) fn declare_function(&mut self, specs: &DeclSpecs, declarator: &Declarator, defined: bool) -> Option<FuncId> {
         let ident = declarator.name.as_ref()?;
         let (Some(DeclaratorPart::Function { params, variadic, span: parens }), rest) =
@@ -50,14 +50,15 @@ impl Sema<'_> {
         };
         let base = self.specifiers(specs);
         let returned = self.declarator_type(base, rest);
-        if let Some((_, lvalue)) = returned.space {
-            self.err(lvalue, "return type cannot be qualified with address space");
+        if let Some((_, at)) = returned.space {
+            self.err(at, "return type cannot be qualified with address space");
         }
         let ret = returned.qt.ty;
         match self.kind(ret).clone() {
             TyKind::Array { .. } | TyKind::Function { .. } => {
                 let shown = self.show(ret);
-                self.err(specs.span, format!("function cannot return array or function type '{shown}'"));
+                let what = if matches!(self.kind(ret), TyKind::Array { .. }) { "array" } else { "function" };
+                self.err(specs.span, format!("function cannot return {what} type '{shown}'"));
                 return None;
             }
             TyKind::Image(..) | TyKind::Pipe(..) | TyKind::Sampler | TyKind::Queue | TyKind::Block { .. } if !self.in_library => {
@@ -70,7 +71,7 @@ impl Sema<'_> {
             }
             _ if self.is_incomplete(ret) => {
                 let shown = self.show(ret);
-                self.err(specs.span, format!("incomplete result type '{shown}' in a declaration of a function"));
+                self.err(specs.span, format!("incomplete result type '{shown}' in function declaration"));
                 return None;
             }
             _ => {}
@@ -108,7 +109,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Declares a function whose whole type is a name, as in `binary_operator add;` (C99 6.7.5.3): such a declaration never defines it.
+    /// Declares a function with a named function type, as in `binary_operator add;` (C99 6.7.5.3). Such a declaration
+    /// is never a definition.
     pub(super) fn declare_typed_function(&mut self, specs: &DeclSpecs, name: &Ident, ty: Ty, attributes: &[&Attribute]) {
         let TyKind::Function { ret, params, .. } = self.kind(ty).clone() else { return };
         let params =
@@ -185,7 +187,7 @@ impl Sema<'_> {
         known.len() == decl.params.len() && known.iter().zip(&decl.params).all(|(a, b)| self.same_unqualified(a.ty.ty, b.ty.ty))
     }
 
-    /// Adds what another declaration of a function says; `None` if it contradicts those before it.
+    /// Merges another declaration of a function. `None` if they conflict.
     fn redeclare_function(&mut self, id: FuncId, decl: FuncDecl, attributes: &[&Attribute]) -> Option<FuncId> {
         let (name, span) = (&decl.name, decl.span);
         let old = &self.decls[id.index()];
@@ -201,7 +203,7 @@ impl Sema<'_> {
         let entry = &mut self.decls[id.index()];
         entry.is_kernel |= decl.is_kernel;
         entry.overloadable |= decl.overloadable;
-        // What one declaration says holds for all: `static` before `inline` before nothing.
+        // Linkage applies to all declarations: `static` takes precedence over `inline`, `inline` over none.
         entry.linkage = match (entry.linkage, decl.linkage) {
             (Linkage::Internal, _) | (_, Linkage::Internal) => Linkage::Internal,
             (Linkage::Inline, _) | (_, Linkage::Inline) => Linkage::Inline,
@@ -236,15 +238,15 @@ impl Sema<'_> {
                 continue;
             }
             let mut ty = decl.qt;
-            if let Some((space, lvalue)) = decl.space
+            if let Some((space, at)) = decl.space
                 && space != Space::Private
                 && !self.is_error(ty.ty)
             {
                 let hint = match self.kind(ty.ty) {
-                    TyKind::Image(..) => ": images are in global memory by themselves",
+                    TyKind::Image(..) => ": images are always in global memory",
                     _ => "",
                 };
-                self.err(lvalue, format!("parameter may not be qualified with an address space{hint}"));
+                self.err(at, format!("parameter may not be qualified with an address space{hint}"));
                 ty = QualTy::plain(self.error_ty());
             }
             match self.kind(ty.ty) {
@@ -263,10 +265,10 @@ impl Sema<'_> {
                 }
                 _ => {}
             }
-            if let Some((class, lvalue)) = param.specs.storage
+            if let Some((class, at)) = param.specs.storage
                 && class != StorageClass::Register
             {
-                self.err(lvalue, "invalid storage class specifier in function declarator");
+                self.err(at, "invalid storage class specifier in function declarator");
             }
             list.push(Param {
                 name: param.declarator.name.as_ref().map(|n| n.name.clone()),
@@ -278,7 +280,7 @@ impl Sema<'_> {
         list
     }
 
-    /// The spelling of a parameter's type as clGetKernelArgInfo gives it: no qualifiers, short names, `*` for each pointer.
+    /// The spelling of a parameter type in clGetKernelArgInfo: no qualifiers, short names, `*` for each pointer.
     fn written_type(&self, specs: &DeclSpecs, declarator: &Declarator, ty: Ty) -> String {
         let mut text = match &specs.ty {
             TypeSpec::Typedef(name) => name.to_string(),
@@ -313,11 +315,11 @@ impl Sema<'_> {
         let Some(id) = self.declare_function(&def.specs, &def.declarator, true) else {
             return;
         };
-        if let Some((class, lvalue)) = def.specs.storage {
+        if let Some((class, at)) = def.specs.storage {
             match class {
-                StorageClass::Static if def.specs.is_kernel => self.err(lvalue, "kernel functions cannot be declared static"),
+                StorageClass::Static if def.specs.is_kernel => self.err(at, "kernel functions cannot be declared static"),
                 StorageClass::Static | StorageClass::Extern => {}
-                _ => self.err(lvalue, "illegal storage class on function"),
+                _ => self.err(at, "illegal storage class on function"),
             }
         }
         let is_kernel = self.decls[id.index()].is_kernel;
@@ -328,7 +330,7 @@ impl Sema<'_> {
         let kernel = if is_kernel { Some(self.kernel_attributes(&attributes)) } else { None };
         if let (false, Some(attribute)) = (is_kernel, attributes.first()) {
             let name = &attribute.name.name;
-            self.err(attribute.span, format!("attribute '{name}' can only be applied to a kernel function"));
+            self.err(attribute.span, format!("attribute '{name}' can only be applied to an OpenCL kernel function"));
         }
         self.function_body(id, &def.body);
         let local_memory = self.finish_function(id, is_kernel);
@@ -341,7 +343,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Checks a body; the context stays for [`Self::finish_function`].
+    /// Checks a body. The context remains for [`Self::finish_function`].
     pub(super) fn function_body(&mut self, id: FuncId, body: &ast::Compound) {
         let decl = self.decls[id.index()].clone();
         self.f = Some(FnContext::new(id, decl.ret, decl.is_kernel, (self.scopes.len() + 1, self.contract)));
@@ -349,7 +351,7 @@ impl Sema<'_> {
         for param in &decl.params {
             let name: Name = param.name.clone().unwrap_or_else(|| "".into());
             if param.name.is_none() && !self.is_error(param.ty.ty) {
-                self.warn(param.span, "omitting the parameter name in a function definition is an extension");
+                self.warn(param.span, "omitting the parameter name in a function definition is a C23 extension");
             }
             let Some(local) = self.new_local(&name, param.ty, param.span) else { continue };
             if param.name.is_some() {
@@ -368,7 +370,7 @@ impl Sema<'_> {
         self.functions[id.index()].body = Some(statements);
     }
 
-    /// Takes what the context of a function collected into the function. Gives the bytes of its `__local` variables.
+    /// Moves the function's context into the function. Returns the size of its `__local` variables in bytes.
     pub(super) fn finish_function(&mut self, id: FuncId, _is_kernel: bool) -> u32 {
         let Some(f) = self.f.take() else { return 0 };
         for label in &f.labels {
@@ -378,7 +380,10 @@ impl Sema<'_> {
         }
         for (label, inside, span) in &f.gotos {
             if let Some(label) = f.labels.get(label.index()).filter(|label| label.defined && !inside.starts_with(&label.inside)) {
-                self.err(*span, format!("cannot jump into the statement expression that label '{}' is in", label.name));
+                self.err(
+                    *span,
+                    format!("cannot jump from this goto statement to its label: label '{}' is in a statement expression", label.name),
+                );
             }
         }
         let params = self.decls[id.index()].params.len();
@@ -475,7 +480,7 @@ impl Sema<'_> {
         }
     }
 
-    /// The name of a member that is a pointer (or something else that the host cannot give), at any depth.
+    /// The name of a pointer member (or another member that the host cannot provide), at any depth.
     fn pointer_member(&self, ty: Ty) -> Option<String> {
         match self.kind(ty) {
             TyKind::Record(id) => self.types.record(*id).fields.iter().find_map(|field| match self.kind(field.ty.ty) {
@@ -525,12 +530,12 @@ impl Sema<'_> {
     }
 }
 
-/// Attributes of kernels only (6.13.2).
+/// Kernel-only attributes (6.13.2).
 fn of_kernels(name: &str) -> bool {
     matches!(name, "reqd_work_group_size" | "work_group_size_hint" | "vec_type_hint" | "intel_reqd_sub_group_size")
 }
 
-/// Whether control may reach the end of a list of statements; unsure means no.
+/// Whether control may reach the end of a list of statements. False if unknown.
 fn falls_through(statements: &[Stmt]) -> bool {
     match statements.iter().rev().find(|s| !matches!(s.kind, StmtKind::Empty)) {
         None => true,

@@ -1,4 +1,4 @@
-//! Functions of GNU C and clang that OpenCL sources call by the names `__builtin_...`.
+//! Calls of `__builtin_...` functions of GNU C and clang.
 
 use super::Sema;
 use crate::ast::{self, Name, ScalarKind};
@@ -62,7 +62,7 @@ impl Sema<'_> {
         }
     }
 
-    /// An expression of type `void` that does nothing.
+    /// A void expression without effect.
     fn no_value(&mut self, span: Span) -> Expr {
         let zero = self.int_const(0, ScalarKind::Int, span);
         let void = self.void_ty();
@@ -119,7 +119,7 @@ impl Sema<'_> {
                         let one = constant(self, 1);
                         binary(self, BinaryOp::BitAnd, Box::new(result), one)
                     }
-                    // `ctz` of 0 is the width: one more, and modulo one more than the width, that is 0.
+                    // `ctz(0)` is the width. Adding one modulo the width plus one gives 0.
                     Bits::Ffs => {
                         let one = constant(self, 1);
                         let next = binary(self, BinaryOp::Add, Box::new(result), one);

@@ -1,22 +1,23 @@
-//! Finds the structure in `goto`s (C99 6.8.6.1).
+//! Structures `goto`s where possible (C99 6.8.6.1).
 //!
-//! A label belongs to the list of statements that it stands in. If every `goto` to it is in that list too, at any depth, those before the label
-//! jump forward, to the end of a part of the list, and those behind it jump backward, to the beginning of one:
+//! A label belongs to a list of statements. If every `goto` to it is in that list too, at any depth, then a `goto`
+//! before the label jumps forward to the end of a range of the list, and a `goto` after it jumps backward to the start
+//! of a range:
 //! ```text
 //! again: A; if (c) goto out; B; goto again; out: C   becomes   forward out { backward again { A; if (c) goto out; B; goto again } } C
 //! ```
-//! Parts that overlap are made longer until one contains the other. What is left over jumps into a loop or into a nested statement; those `goto`s
-//! stay as they are, and lowering runs them as a machine of states.
+//! Overlapping ranges are extended until one contains the other. The remaining `goto`s jump into a loop or a nested
+//! statement. They stay unchanged, and lowering implements them with a state machine.
 
 use rustc_hash::FxHashMap;
 
 use crate::thir::visit::gotos;
 use crate::thir::{LabelId, Stmt, StmtKind};
 
-/// More parts in one list are not looked into: comparing them takes the square of their number.
+/// Maximum number of ranges in one list. Comparing them takes quadratic time.
 const MAX_PARTS: usize = 100;
 
-/// Structures a function's body; `deep` where `goto`s may be in statement expressions.
+/// Structures the body of a function. If `deep`, statement expressions may contain `goto`s.
 pub(super) fn structure(body: &mut Vec<Stmt>, deep: bool) {
     let mut totals = FxHashMap::default();
     for label in body.iter().flat_map(|stmt| gotos(stmt, deep)) {
@@ -28,22 +29,22 @@ pub(super) fn structure(body: &mut Vec<Stmt>, deep: bool) {
 }
 
 struct Structurer {
-    /// How many `goto`s each label has.
+    /// Number of `goto`s of each label.
     totals: FxHashMap<LabelId, usize>,
     deep: bool,
 }
 
-/// A part of a list that `goto`s to a label are in.
+/// The range of a list that contains the `goto`s of a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {
     start: usize,
-    /// The first statement behind it.
+    /// The first statement after the range.
     end: usize,
     label: LabelId,
     forward: bool,
 }
 
-/// Where the `goto`s to a label are in its list.
+/// The positions of the `goto`s of a label in its list.
 struct Users {
     count: usize,
     first: usize,
@@ -60,7 +61,7 @@ impl Structurer {
         let is_case = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Case { .. } | StmtKind::Default);
         let cases: Vec<usize> = stmts.iter().enumerate().filter(|(_, stmt)| is_case(stmt)).map(|(at, _)| at).collect();
         settle(&mut parts, &cases);
-        // Outer parts before inner ones. Of two equal ones the loop is inside, so that leaving it is going forward.
+        // Outer ranges before inner ones. Of two equal ranges the loop is inner, so that leaving it is a forward jump.
         parts.sort_by_key(|part| (part.start, usize::MAX - part.end, !part.forward));
         *stmts = nest(std::mem::take(stmts), &parts);
     }
@@ -72,7 +73,7 @@ impl Structurer {
                 StmtKind::Block(stmts) => self.list(stmts),
                 StmtKind::If { then, els, .. } => {
                     self.inside(then);
-                    // Chains of `else if` are long.
+                    // A loop, since chains of `else if` are long.
                     next = els.as_deref_mut();
                 }
                 StmtKind::While { body, .. }
@@ -84,7 +85,7 @@ impl Structurer {
         }
     }
 
-    /// The parts that the labels of a list need.
+    /// The ranges of the labels of a list.
     fn parts(&self, stmts: &[Stmt]) -> Vec<Part> {
         let labels: FxHashMap<LabelId, usize> = stmts
             .iter()
@@ -119,14 +120,14 @@ impl Structurer {
     }
 }
 
-/// Makes overlapping parts contain each other, and drops those that cannot.
+/// Extends overlapping ranges so that one contains the other, and drops those that cannot be.
 fn settle(parts: &mut Vec<Part>, cases: &[usize]) {
     while let Some(dropped) = extend(parts, cases) {
         parts.retain(|part| part.label != dropped);
     }
 }
 
-/// Extends parts until none overlap, or gives a label that has to go.
+/// Extends ranges until none overlap. Returns a label that has to be dropped.
 fn extend(parts: &mut [Part], cases: &[usize]) -> Option<LabelId> {
     loop {
         let mut changed = false;
@@ -142,7 +143,7 @@ fn extend(parts: &mut [Part], cases: &[usize]) -> Option<LabelId> {
                     continue;
                 }
                 match (a.forward, b.forward) {
-                    // Into a loop.
+                    // A jump into a loop.
                     (true, false) => return Some(a.label),
                     (_, true) => parts[second].start = a.start,
                     (false, false) => parts[first].end = b.end,
@@ -156,7 +157,7 @@ fn extend(parts: &mut [Part], cases: &[usize]) -> Option<LabelId> {
     }
 }
 
-/// Puts the statements of the parts into statements of their own. `parts` are in order of their starts, outer ones first.
+/// Wraps the statements of the ranges. `parts` is sorted by start, outer ranges first.
 fn nest(stmts: Vec<Stmt>, parts: &[Part]) -> Vec<Stmt> {
     let mut parts = parts.iter().copied().peekable();
     let mut out: Vec<Stmt> = Vec::new();
@@ -176,7 +177,7 @@ fn nest(stmts: Vec<Stmt>, parts: &[Part]) -> Vec<Stmt> {
     out
 }
 
-/// Puts the statements of a part in the place of themselves, behind those before it.
+/// Replaces the statements of a range by one statement.
 fn close(part: Part, before: Vec<Stmt>, out: &mut Vec<Stmt>) {
     let body = std::mem::replace(out, before);
     let span = body.first().map_or(crate::diag::Span::NONE, |stmt| stmt.span);

@@ -1,11 +1,11 @@
-//! References between functions and variables: recursion is refused (OpenCL C 6.11), and so is what nobody defines.
+//! References between functions and variables. Rejects recursion (OpenCL C 6.11) and undefined functions and variables.
 
 use super::Sema;
 use crate::diag::Span;
 use crate::thir::{FuncId, GlobalId, Local, LocalId};
 
 impl Sema<'_> {
-    /// Variables that are used and that nobody defines.
+    /// Rejects undefined variables that are used.
     pub(super) fn check_variables(&mut self) {
         if self.options.open_references {
             return;
@@ -20,7 +20,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Gives the functions that are only declared their linkage and parameters: linking compares them with the definitions.
+    /// Sets linkage and parameters of functions that are only declared. Linking compares them with the definitions.
     pub(super) fn describe_declared(&mut self) {
         for (function, decl) in self.functions.iter_mut().zip(&self.decls) {
             function.linkage = decl.linkage;
@@ -47,7 +47,7 @@ impl Sema<'_> {
         for (caller, callee, span) in &self.calls {
             edges[caller.index()].push((*callee, *span));
         }
-        // Depth first without recursion: 1 is on the path, 2 is done.
+        // Depth-first search without recursion: 1 is on the path, 2 is done.
         let mut state = vec![0u8; self.decls.len()];
         for start in 0..self.decls.len() {
             if state[start] != 0 {
@@ -78,7 +78,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Says which functions call each other in a circle; the call at `span` closes it.
+    /// Reports a cycle of calls. The call at `span` closes it.
     fn recursion(&mut self, cycle: &[usize], span: Span) {
         const SHOWN: usize = 5;
         let name = |index: &usize| self.decls[*index].name.clone();

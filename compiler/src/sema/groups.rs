@@ -31,7 +31,7 @@ fn combined(name: &str, prefix: &str, make: fn(Combine) -> GroupFn) -> Option<Gr
     }))
 }
 
-/// As `combined`, with the operations that only subgroups have.
+/// Like `combined`, with the operations that only subgroups support.
 fn combined_by_any(name: &str, prefix: &str, make: fn(Combine) -> GroupFn) -> Option<GroupFn> {
     Some(make(match name.strip_prefix(prefix)? {
         "mul" => Combine::Mul,
@@ -45,7 +45,7 @@ fn combined_by_any(name: &str, prefix: &str, make: fn(Combine) -> GroupFn) -> Op
     }))
 }
 
-/// Functions that work-groups and subgroups have.
+/// Functions of both work-groups and subgroups.
 pub(super) fn collective(name: &str) -> Option<GroupFn> {
     match name {
         "all" => Some(GroupFn::All),
@@ -57,7 +57,7 @@ pub(super) fn collective(name: &str) -> Option<GroupFn> {
     }
 }
 
-/// What `cl_khr_work_group_uniform_arithmetic` adds.
+/// Functions of `cl_khr_work_group_uniform_arithmetic`.
 fn uniform_arithmetic(name: &str) -> Option<GroupFn> {
     combined_by_any(name, "reduce_", GroupFn::Reduce)
         .or_else(|| combined_by_any(name, "scan_inclusive_", GroupFn::ScanInclusive))
@@ -133,7 +133,7 @@ const fn is_bitwise(function: GroupFn) -> bool {
 }
 
 impl Sema<'_> {
-    /// The collective function of that name, where the device has it.
+    /// The collective function with this name, if the device supports it.
     pub(super) fn group(&self, name: &str) -> Option<Group> {
         if let Some(rest) = name.strip_prefix("work_group_") {
             let version = self.options.std.version();
@@ -158,7 +158,7 @@ impl Sema<'_> {
             || (self.options.std.version() >= 200 && self.target.has_feature("__opencl_c_subgroups"))
     }
 
-    /// Least and largest number of arguments.
+    /// Minimum and maximum number of arguments.
     pub(super) const fn group_arity(group: Group) -> (usize, usize) {
         match group.function {
             GroupFn::Elect | GroupFn::Mask(_) => (0, 0),
@@ -231,10 +231,10 @@ impl Sema<'_> {
         }
     }
 
-    /// A function of a group that takes a value of any scalar type that the device has, and gives one of that type.
+    /// A function that takes a value of any scalar type of the device and returns the same type.
     fn group_value_call(&mut self, name: &Name, group: Group, first: Expr, indices: impl Iterator<Item = Expr>, span: Span) -> Expr {
         let function = group.function;
-        // Those of OpenCL C 3.0 itself have no smaller types than `int`; extensions have.
+        // Functions of OpenCL C 3.0 take no type smaller than `int`; those of extensions do.
         let core = matches!(function, GroupFn::Broadcast | GroupFn::Reduce(_) | GroupFn::ScanInclusive(_) | GroupFn::ScanExclusive(_))
             && !name.starts_with("sub_group_non_uniform_");
         let extended = group.sub && self.target.has_extension("cl_khr_subgroup_extended_types");

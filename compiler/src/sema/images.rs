@@ -1,7 +1,7 @@
 //! Built-in functions of images (OpenCL C 6.15.15).
 //!
-//! The kind of the image decides the shape of the coordinates and of the colour, so none of them is an overload that has to be searched
-//! for: what is written is converted to what the image wants.
+//! The image type determines the types of coordinates and colour, so there is no overload resolution. The arguments
+//! convert to these types.
 
 use super::convert::Purpose;
 use super::{Sema, is_float};
@@ -10,21 +10,22 @@ use crate::builtins::{ImageQuery, Intrinsic};
 use crate::diag::Span;
 use crate::thir::{Expr, Ty, TyKind};
 
-/// A function of images; the scalar is that of the colour.
+/// An image function. The scalar is the colour type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ImageCall {
     Read(ScalarKind),
-    /// A read of a level of a mipmapped image without a sampler, which only other languages than OpenCL C have: `__wgcl_read_imagef(image, coordinates, level)`.
+    /// A read of a mipmap level without a sampler, for other source languages: `__wgcl_read_imagef(image, coordinates,
+    /// level)`.
     ReadLevel(ScalarKind),
     Write(ScalarKind),
     Query(ImageQuery),
 }
 
-/// What the name of a read of a level begins with.
+/// The prefix of `ReadLevel` functions.
 const OWN_READ: &str = "__wgcl_read_image";
 
 impl ImageCall {
-    /// Least and greatest number of arguments.
+    /// Minimum and maximum number of arguments.
     pub(super) const fn arguments(self) -> (usize, usize) {
         match self {
             Self::Read(_) => (2, 5),
@@ -35,7 +36,7 @@ impl ImageCall {
     }
 }
 
-/// The function of that name.
+/// The function with this name.
 pub(super) fn parse_image(name: &str) -> Option<ImageCall> {
     if let Some(letters) = name.strip_prefix("read_image") {
         return Some(ImageCall::Read(colour(letters)?));
@@ -69,7 +70,8 @@ fn colour(letters: &str) -> Option<ScalarKind> {
     })
 }
 
-/// Lanes of the coordinates of a kind of image (6.15.15.2 to 6.15.15.5); `None` for images of many samples, which need an extension.
+/// Number of coordinates of an image type (6.15.15.2 to 6.15.15.5). `None` for multisample images, which require an
+/// extension.
 const fn coordinate_lanes(kind: ImageKind) -> Option<u8> {
     Some(match kind {
         ImageKind::Image1d | ImageKind::Image1dBuffer => 1,
@@ -81,7 +83,7 @@ const fn coordinate_lanes(kind: ImageKind) -> Option<u8> {
     })
 }
 
-/// Lanes of the gradients that choose a level.
+/// Number of lanes of the gradients that select a level.
 const fn gradient_lanes(kind: ImageKind) -> u8 {
     match kind {
         ImageKind::Image1d | ImageKind::Image1dArray => 1,
@@ -116,7 +118,7 @@ impl Sema<'_> {
         self.error_expr(span)
     }
 
-    /// Whether the device has colours of that scalar; says so if not.
+    /// Whether the device supports colours of this scalar type. Reports an error if not.
     fn colour_available(&mut self, name: &str, scalar: ScalarKind, span: Span) -> bool {
         let available = scalar != ScalarKind::Half || self.target.language.fp16;
         if !available {
@@ -125,17 +127,17 @@ impl Sema<'_> {
         available
     }
 
-    /// (image[, sampler], coordinates), and with a sampler a level of detail or two gradients (6.15.15.2, 6.15.15.3).
+    /// (image[, sampler], coordinates), or with a sampler (..., level) or two gradients (6.15.15.2, 6.15.15.3).
     fn read_image(&mut self, name: &Name, image: (ImageKind, Access), scalar: ScalarKind, values: Vec<Expr>, span: Span) -> Expr {
         let (kind, access) = image;
         let sampled = values.len() >= 3;
         let readable = match access {
             Access::ReadOnly => true,
             Access::WriteOnly => false,
-            // A sampler may do more than an image that is also written can (6.15.15.3).
+            // Sampling a read_write image is not allowed (6.15.15.3).
             Access::ReadWrite => !sampled,
         };
-        // Reading without a sampler came with 1.2.
+        // Reads without a sampler require OpenCL C 1.2.
         let known = sampled || self.options.std.version() >= 120;
         let fits = readable && known && !(sampled && kind == ImageKind::Image1dBuffer) && !(is_depth(kind) && scalar != ScalarKind::Float);
         let Some(lanes) = coordinate_lanes(kind).filter(|_| fits) else { return self.no_image_match(name, &values, span) };
@@ -170,7 +172,7 @@ impl Sema<'_> {
         self.image_access(name, Intrinsic::ReadImageLevel, (values, &types), ret, span)
     }
 
-    /// The call, with what follows the image converted to these types; vectors must have them.
+    /// Creates the call. The arguments after the image convert to these types; vectors must match.
     fn image_access(&mut self, name: &Name, intrinsic: Intrinsic, (values, types): (Vec<Expr>, &[Ty]), ret: Ty, span: Span) -> Expr {
         let wrong = |sema: &Self, value: &Expr, ty: Ty| matches!(sema.kind(value.ty), TyKind::Vector(..)) && value.ty != ty;
         if values.iter().skip(1).zip(types).any(|(value, &ty)| wrong(self, value, ty)) {
@@ -193,7 +195,7 @@ impl Sema<'_> {
         }
         let mut types = vec![self.lanes(ScalarKind::Int, lanes)];
         if values.len() == 4 {
-            // The level, which an image of a buffer has not.
+            // An image from a buffer has no levels.
             if kind == ImageKind::Image1dBuffer {
                 return self.no_image_match(name, &values, span);
             }

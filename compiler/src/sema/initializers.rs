@@ -8,16 +8,16 @@ use crate::diag::Span;
 use crate::ir::{self, Reloc, Space};
 use crate::thir::{Constant, Expr, ExprKind, GlobalVar, Init, Linkage, QualTy, Ty, TyKind};
 
-/// A position in a list; an expression that was checked but not used yet is kept.
+/// A position in an initialiser list. Keeps an expression that was checked but not used yet.
 struct Cursor<'b> {
     items: &'b [(Vec<Designator>, Initializer)],
     at: usize,
     pending: Option<Operand>,
-    /// The item whose designators have been followed: what is left of it is its value.
+    /// The item whose designators were followed. The rest of it is its value.
     followed: Option<usize>,
 }
 
-/// What is collected.
+/// The collected parts of an initialiser.
 #[derive(Default)]
 struct Parts {
     list: Vec<(u32, Expr)>,
@@ -26,13 +26,13 @@ struct Parts {
 }
 
 impl<'b> Cursor<'b> {
-    /// The next item, with the designators that are still to be followed.
+    /// The next item and its remaining designators.
     fn peek(&self) -> Option<(&'b [Designator], &'b Initializer)> {
         let (designators, item) = self.items.get(self.at)?;
         Some((if self.followed == Some(self.at) { &[] } else { designators }, item))
     }
 
-    /// Says that the next item's designators have led to where its value goes.
+    /// Marks the designators of the next item as followed.
     fn follow(&mut self) {
         self.followed = Some(self.at);
     }
@@ -43,14 +43,14 @@ impl<'b> Cursor<'b> {
     }
 }
 
-/// Elements that one designator may name.
+/// Maximum number of elements of a range designator.
 const MAX_RANGE: u64 = 1 << 20;
 
-/// An array that grows with its initialiser may have this many elements.
+/// Maximum number of elements of an array whose size its initialiser determines.
 const MAX_ELEMENTS: u64 = 1 << 26;
 
 impl Sema<'_> {
-    /// Checks the initialiser of an object. Gives the type, completed by the initialiser where it is an array of unknown length.
+    /// Checks the initialiser of an object. Returns the type, completed for an array of unknown length.
     pub(super) fn initializer(&mut self, qt: QualTy, init: &Initializer) -> Option<(Ty, Init)> {
         match init {
             Initializer::List(list) => self.list_initializer(qt, list),
@@ -130,7 +130,7 @@ impl Sema<'_> {
         Some((ty, Init::Parts { zero_rest, parts: parts.list }))
     }
 
-    /// Initialises an object from a list in braces of its own. Gives the number of elements of an array.
+    /// Initialises an object from a list in braces. Returns the number of elements of an array.
     fn braced(&mut self, ty: Ty, offset: u64, list: &InitList, parts: &mut Parts) -> u64 {
         let mut cursor = Cursor { items: &list.items, at: 0, pending: None, followed: None };
         let count = match self.kind(ty).clone() {
@@ -266,7 +266,7 @@ impl Sema<'_> {
             index += 1;
             count = count.max(index);
             if cursor.at == before {
-                // An element without members takes nothing, however many there are.
+                // An element without members takes no items. Stop here.
                 return count;
             }
         }
@@ -279,7 +279,7 @@ impl Sema<'_> {
             Designator::Index(index) => (index, index),
             Designator::Range(first, last) => (first, last),
             Designator::Field(ident) => {
-                self.err(ident.span, "field designator cannot initialize an array type");
+                self.err(ident.span, "field designator cannot initialize a non-struct, non-union type");
                 return None;
             }
         };
@@ -290,7 +290,8 @@ impl Sema<'_> {
                 Some(value) => match u64::try_from(value) {
                     Ok(index) if len.is_none_or(|len| index < len) && index < MAX_ELEMENTS => *slot = index,
                     _ => {
-                        self.err(expr.span, format!("array designator index ({value}) exceeds array bounds"));
+                        let bounds = len.map(|len| format!(" ({len})")).unwrap_or_default();
+                        self.err(expr.span, format!("array designator index ({value}) exceeds array bounds{bounds}"));
                         return None;
                     }
                 },
@@ -308,13 +309,13 @@ impl Sema<'_> {
             return None;
         }
         if last_index - first_index > MAX_RANGE {
-            self.err(first.span.to(last.span), "array designator range is too long");
+            self.err(first.span.to(last.span), format!("array designator range is longer than {MAX_RANGE}"));
             return None;
         }
         Some((first_index, last_index))
     }
 
-    /// Initialises several elements from the same item of the list.
+    /// Initialises several elements with the same item.
     fn each_index<'b>(
         &mut self,
         first: u64,
@@ -373,7 +374,7 @@ impl Sema<'_> {
                 let at = offset + u64::from(found.offset);
                 cursor.follow();
                 self.designated(found.ty.ty, at, &designators[1..], cursor, parts);
-                // What follows goes to the member after this one.
+                // The next items initialise the members after this one.
                 index = fields
                     .iter()
                     .position(|(name, field, at)| {
@@ -390,7 +391,7 @@ impl Sema<'_> {
             }
             let Some((_, field, at)) = fields.get(index) else { return };
             if matches!(self.kind(field.ty), TyKind::Array { len: None, .. }) {
-                self.err(ast_span(cursor), "initialization of a flexible array member is not supported");
+                self.err(ast_span(cursor), "initialization of flexible array member is not allowed");
                 parts.failed = true;
                 return;
             }
@@ -431,7 +432,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Initialises one object from the list's next item (and more, where an aggregate has no braces of its own).
+    /// Initialises one object from the next items. An aggregate without braces takes several.
     fn element(&mut self, ty: Ty, offset: u64, cursor: &mut Cursor<'_>, parts: &mut Parts) {
         let Some((_, item)) = cursor.peek() else { return };
         let expr = match item {
@@ -485,7 +486,7 @@ impl Sema<'_> {
 
     // Constant initialisers.
 
-    /// The bytes of a constant initialiser and the addresses in it.
+    /// The bytes of a constant initialiser, and its addresses.
     pub(super) fn constant_initializer(&mut self, ty: Ty, init: &Init, span: Span) -> Option<(Vec<u8>, Vec<Reloc>)> {
         let size = usize::try_from(self.size_of(ty)?).ok()?;
         let mut bytes = vec![0u8; size];
@@ -505,7 +506,7 @@ impl Sema<'_> {
     }
 
     fn constant_part(&mut self, offset: u32, value: &Expr, span: Span, bytes: &mut [u8], relocs: &mut Vec<Reloc>) -> Option<()> {
-        let lvalue = if value.span == Span::NONE { span } else { value.span };
+        let value_span = if value.span == Span::NONE { span } else { value.span };
         let at = offset as usize;
         match self.evaluate(value) {
             Some(Value::Const(constant)) => {
@@ -549,13 +550,13 @@ impl Sema<'_> {
                     target.copy_from_slice(source);
                     return Some(());
                 }
-                self.err(lvalue, "initializer element is not a compile-time constant");
+                self.err(value_span, "initializer element is not a compile-time constant");
                 None
             }
         }
     }
 
-    /// A compound literal at program scope: a constant of its own.
+    /// A compound literal at program scope: an unnamed constant.
     pub(super) fn static_compound(&mut self, decl: DeclTy, list: &InitList, span: Span) -> Operand {
         let Some((ty, init)) = self.list_initializer(decl.qt, list) else { return self.error_operand(span) };
         let Some((bytes, relocs)) = self.constant_initializer(ty, &init, span) else { return self.error_operand(span) };
@@ -576,7 +577,7 @@ impl Sema<'_> {
     }
 }
 
-/// Where the next item of a list stands.
+/// The span of the next item.
 fn ast_span(cursor: &Cursor<'_>) -> Span {
     match cursor.peek() {
         Some((_, Initializer::Expr(expr))) => expr.span,
@@ -585,7 +586,7 @@ fn ast_span(cursor: &Cursor<'_>) -> Span {
     }
 }
 
-/// The bytes of a string literal, perhaps in parentheses.
+/// The bytes of a string literal, possibly in parentheses.
 fn string_of(expr: &ast::Expr) -> Option<&[u8]> {
     match &expr.kind {
         ast::ExprKind::Str(bytes) => Some(bytes),

@@ -1,5 +1,5 @@
-//! Functions of `cl_intel_subgroups`, `cl_intel_subgroups_char`, `_short` and `_long`: shuffles of vectors and between two values, and blocks of buffers and images that
-//! a subgroup reads or writes as a whole.
+//! `cl_intel_subgroups`, `cl_intel_subgroups_char`, `_short` and `_long`: shuffles of vectors and of two values, and
+//! block reads and writes of buffers and images.
 
 use super::Sema;
 use super::convert::Purpose;
@@ -11,18 +11,18 @@ use crate::ir::Space;
 use crate::thir::types::scalar_size;
 use crate::thir::{CastKind, Expr, QualTy, Ty, TyKind};
 
-/// What a name after `intel_sub_group_` means.
+/// The meaning of a name after `intel_sub_group_`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SubgroupCall {
-    /// Of one value or of two, and an index or a distance.
+    /// One or two values, and an index or a distance.
     Shuffle(GroupFn),
-    /// As the function of the same name without the prefix.
+    /// The function without the prefix.
     Collective(GroupFn),
-    /// A block whose work-items get so many elements each.
+    /// A block access with `lanes` elements per work-item.
     Block { write: bool, kind: ScalarKind, lanes: u8 },
 }
 
-/// The function, its prefix taken away, and the extension that it belongs to.
+/// Parses the name without its prefix. Also returns the required extension.
 pub(super) fn parse(rest: &str) -> Option<(SubgroupCall, &'static str)> {
     const FIRST: &str = "cl_intel_subgroups";
     let shuffle = match rest {
@@ -63,7 +63,7 @@ pub(super) fn parse(rest: &str) -> Option<(SubgroupCall, &'static str)> {
 }
 
 impl SubgroupCall {
-    /// Least and greatest number of arguments.
+    /// Minimum and maximum number of arguments.
     pub(super) const fn arity(self) -> (usize, usize) {
         match self {
             Self::Shuffle(GroupFn::ShuffleDownInto | GroupFn::ShuffleUpFrom) => (3, 3),
@@ -101,7 +101,7 @@ impl Sema<'_> {
             }
             match (self.arith(value.ty), args.first().map(|first| first.ty)) {
                 (Some((ScalarKind::Bool, _)) | None, _) => {
-                    self.bad_arg(name, &value, "expecting a number or a vector");
+                    self.bad_arg(name, &value, "expecting a scalar or a vector");
                     return self.error_expr(span);
                 }
                 (Some((kind, _)), None) if !self.kind_available(kind, span) => return self.error_expr(span),
@@ -141,7 +141,7 @@ impl Sema<'_> {
         self.intrinsic(Intrinsic::SubGroup(function), args, result, span)
     }
 
-    /// (image, coordinates) or (image, coordinates, data): the first coordinate counts bytes.
+    /// (image, coordinates) or (image, coordinates, data). The first coordinate is in bytes.
     fn image_block(&mut self, name: &Name, write: bool, ty: Ty, values: Vec<Expr>, span: Span) -> Expr {
         let kind = values.first().map(|value| self.kind(value.ty).clone());
         let fits = match kind {

@@ -1,7 +1,8 @@
-//! Functions of the built-in library: found by name, parsed when they are first called, checked after the user's functions.
+//! Functions of the built-in library. They are found by name, parsed on their first call, and checked after the user's
+//! functions.
 //!
-//! The library's files are preprocessed once for each kind of target and split at top level; after that a name leads to the tokens of its
-//! overloads. A program pays for the functions that it calls, and for those that they call, only.
+//! The library's files are preprocessed once per target and options, and split into top-level items. An index maps
+//! names to the tokens of their overloads. A program pays only for the functions that it calls, directly or indirectly.
 
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -18,41 +19,41 @@ use crate::options::BuildOptions;
 use crate::target::Target;
 use crate::thir::{FuncId, Ty, TyKind};
 
-/// The library for one kind of target and options.
+/// The library for one target and set of options.
 #[derive(Debug, Default)]
 struct Library {
     items: Vec<Vec<Token>>,
     index: FxHashMap<Name, Vec<u32>>,
 }
 
-/// What the library is preprocessed for.
+/// The inputs of the library's preprocessing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Key {
     target: Target,
     options: BuildOptions,
 }
 
-/// Those that were read, oldest first.
+/// Preprocessed libraries, oldest first.
 type Cache = Vec<(Key, Arc<Library>)>;
 
 static LIBRARIES: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
 
-/// Libraries kept: one a device and set of options in practice.
+/// Maximum number of cached libraries. Usually there is one per device and set of options.
 const MAX_LIBRARIES: usize = 16;
 
-/// What a program has of the library.
+/// The library functions of a program.
 #[derive(Debug, Default)]
 pub(super) struct State {
     library: Option<Arc<Library>>,
     scope: Scope,
-    /// Names that were looked for.
+    /// Names that were looked up.
     declared: FxHashMap<Name, ()>,
     bodies: FxHashMap<FuncId, FunctionDef>,
     pending: Vec<FuncId>,
 }
 
 fn library(target: &Target, options: &BuildOptions) -> Arc<Library> {
-    // Only what decides the predefined macros counts, not the user's own.
+    // Only options that affect predefined macros matter, not the user's macros.
     let options = BuildOptions {
         macros: Vec::new(),
         include_dirs: Vec::new(),
@@ -88,7 +89,7 @@ impl Library {
         library
     }
 
-    /// Splits tokens into definitions: up to a `;` outside of brackets, or the `}` that ends a function's body.
+    /// Splits tokens into items: up to a `;` outside of brackets, or the `}` that ends a function body.
     fn split(&mut self, tokens: Vec<Token>) {
         let mut item: Vec<Token> = Vec::new();
         let mut depth = 0usize;
@@ -139,7 +140,7 @@ impl Library {
     }
 }
 
-/// The identifier right before a bracket.
+/// The identifier before a bracket.
 fn last_name(item: &[Token]) -> Option<Name> {
     match &item.last()?.kind {
         TokenKind::Ident(name) => Some(name.clone()),
@@ -148,7 +149,7 @@ fn last_name(item: &[Token]) -> Option<Name> {
 }
 
 impl Sema<'_> {
-    /// A name in the library's scope, declared now if it was not yet.
+    /// A name in the library's scope. Declares it on first use.
     pub(super) fn library_symbol(&mut self, name: &Name) -> Option<Symbol> {
         if !self.library.declared.contains_key(name) {
             self.library.declared.insert(name.clone(), ());
@@ -191,13 +192,13 @@ impl Sema<'_> {
         }
     }
 
-    /// Runs something as if it stood at the library's program scope.
+    /// Runs a closure in the library's program scope.
     fn in_library_scope<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         let own = self.in_library;
         let f = self.f.take();
         let contract = std::mem::replace(&mut self.contract, false);
         let depth = std::mem::take(&mut self.depth);
-        // Within the library, the scope in use is the library's already, below those of the function that is being checked.
+        // In a library function, the library's scope is already in use, below the scopes of that function.
         let library_scope = if own {
             if self.scopes.is_empty() { Scope::default() } else { std::mem::take(&mut self.scopes[0]) }
         } else {
@@ -223,7 +224,7 @@ impl Sema<'_> {
     }
 
     fn declare_library_function(&mut self, def: FunctionDef) {
-        // Overloads for types that the device lacks are left out.
+        // Overloads with types that the device lacks are omitted.
         self.quiet += 1;
         let id = self.declare_function(&def.specs, &def.declarator, true);
         self.quiet -= 1;
@@ -232,13 +233,13 @@ impl Sema<'_> {
         }
     }
 
-    /// Whether every type in a function's signature exists here.
+    /// Whether all types in a function's signature are valid.
     fn signature_is_sound(&self, id: FuncId) -> bool {
         let decl = &self.decls[id.index()];
         !self.is_error(decl.ret) && decl.params.iter().all(|p| !self.is_error(p.ty.ty))
     }
 
-    /// The library's function for a built-in of the table: that of the lane's type, or for half the one of float.
+    /// The library's function for a built-in of the table: for the lane type, or the float function for half.
     pub(super) fn library_variant(&mut self, name: &Name, kind: ScalarKind, signature: &Signature) -> Option<(FuncId, ScalarKind)> {
         let Some(Symbol::Functions(list)) = self.library_symbol(name) else { return None };
         let candidates: &[ScalarKind] = if kind == ScalarKind::Half { &[ScalarKind::Half, ScalarKind::Float] } else { &[kind] };

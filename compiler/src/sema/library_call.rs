@@ -1,7 +1,7 @@
-//! Calls of built-ins that are written in OpenCL C, in the library that comes with the compiler.
+//! Calls of built-in functions that the library implements in OpenCL C.
 //!
-//! The library has most functions for scalars only, and some for `half` not at all: a call is made once a lane, and its arguments and its result are
-//! converted.
+//! Most library functions exist for scalars only, and some not for `half`. Calls are made per lane, and arguments and
+//! results are converted.
 
 use super::{Operand, Sema};
 use crate::ast::{Name, ScalarKind};
@@ -11,34 +11,34 @@ use crate::ir::Space;
 use crate::thir::types::scalar_size;
 use crate::thir::{CastKind, Expr, ExprKind, FuncId, Init, LocalId, Lvalue, LvalueKind, QualTy, Stmt, StmtKind, Ty, TyKind};
 
-/// A call of a built-in that the library implements.
+/// A call of a library function.
 pub(super) struct LibraryCall<'a> {
     pub(super) signature: &'a Signature,
-    /// What the signature's generic type is in this call.
+    /// The scalar of the signature's generic type in this call.
     pub(super) kind: ScalarKind,
-    /// How many lanes that type has; 1 for scalars.
+    /// Its number of lanes; 1 for scalars.
     pub(super) lanes: u8,
-    /// Converted to the types of the signature.
+    /// The arguments, converted to the parameter types.
     pub(super) args: Vec<Expr>,
     pub(super) ret: Ty,
     pub(super) span: Span,
 }
 
-/// The function of the library that is called.
+/// The called library function.
 #[derive(Clone, Copy)]
 struct Callee {
     func: FuncId,
-    /// The type for which it is written: that of the call, or `float` where the library has nothing for `half`.
+    /// The scalar type of the function: that of the call, or `float` in place of `half`.
     kind: ScalarKind,
 }
 
 impl Sema<'_> {
-    /// A call of a library function: one call, or one a lane.
+    /// A call of a library function: one call, or one per lane.
     pub(super) fn library_call(&mut self, name: &Name, call: LibraryCall<'_>) -> Expr {
         let span = call.span;
         let Some((func, kind)) = self.library_variant(name, call.kind, call.signature) else {
             let shown = crate::thir::types::scalar_name(call.kind);
-            self.err(span, format!("function '{name}' is not available for '{shown}' on this device"));
+            self.err(span, format!("function '{name}' is not supported for '{shown}' by this device"));
             return self.error_expr(span);
         };
         self.note_call(func, span);
@@ -63,8 +63,8 @@ impl Sema<'_> {
         if own_ret == call.ret { called } else { self.cast(CastKind::Arith, called, call.ret) }
     }
 
-    /// A library function that gives results through pointers to private memory: called with temporaries, which are stored where the caller
-    /// wants them, in whatever space, lane by lane.
+    /// A library function with results through pointers to private memory. Temporaries receive the results, which are
+    /// then stored lane by lane to the caller's pointers in any address space.
     fn library_call_with_results(&mut self, callee: Callee, call: LibraryCall<'_>) -> Expr {
         let is_private = |arg: &Expr| match self.kind(arg.ty) {
             TyKind::Pointer { space, .. } => *space == Space::Private,
@@ -96,8 +96,7 @@ impl Sema<'_> {
         Some(self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, call.ret, span))
     }
 
-    /// Calls the function with one lane of the variables that hold the arguments, and stores that lane of its result and of what it gives through
-    /// pointers.
+    /// Calls the function for one lane of the argument variables, and stores that lane of its results.
     fn call_for_lane(
         &mut self,
         stmts: &mut Vec<Stmt>,
@@ -142,7 +141,7 @@ impl Sema<'_> {
         Some(())
     }
 
-    /// A new variable without a name, declared by the last of the statements.
+    /// A new unnamed variable. Its declaration is appended to the statements.
     fn unnamed_local(&mut self, stmts: &mut Vec<Stmt>, ty: Ty, init: Option<Expr>, span: Span) -> Option<LocalId> {
         let local = self.new_local("", QualTy::plain(ty), span)?;
         stmts.push(Stmt { kind: StmtKind::Local { local, init: init.map(Init::Expr) }, span: self.span(span) });
@@ -160,7 +159,7 @@ impl Sema<'_> {
         Stmt { kind: StmtKind::Expr(assign), span: self.span(span) }
     }
 
-    /// A lane of a vector place; the place itself where there is only one.
+    /// A lane of a vector lvalue, or the lvalue itself if it is a scalar.
     fn lane_of(&mut self, lvalue: Lvalue, lane: u8, lanes: u8) -> Lvalue {
         if lanes == 1 {
             return lvalue;

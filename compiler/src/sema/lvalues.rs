@@ -1,4 +1,4 @@
-//! BlockAddresses (lvalues), reading them, and what may be written or addressed.
+//! Lvalues: creation, reads, and checks of writes and addresses.
 
 use super::{Operand, Sema};
 use crate::ast::ScalarKind;
@@ -25,7 +25,7 @@ impl Sema<'_> {
         Lvalue { kind: LvalueKind::Global(global), ty: variable.ty, space: variable.space, align: variable.align, span }
     }
 
-    /// The place that a pointer value points to. The caller has checked that it is a pointer to an object.
+    /// The object that a pointer points to. The caller has checked that it points to an object type.
     pub(super) fn deref_lvalue(&mut self, pointer: Expr, span: Span) -> Lvalue {
         let (pointee, space) = match *self.kind(pointer.ty) {
             TyKind::Pointer { pointee, space, .. } => (pointee, space),
@@ -33,7 +33,7 @@ impl Sema<'_> {
         };
         let align = pointee.align.unwrap_or_else(|| self.align_of(pointee.ty));
         let span = self.span(span);
-        // `*&x` is `x`: keeps parts of vectors and address computations simple.
+        // `*&x` is `x`. This keeps vector lanes and address computations simple.
         match pointer.kind {
             ExprKind::AddrOf(lvalue) if lvalue.ty == pointee => *lvalue,
             kind => {
@@ -52,14 +52,14 @@ impl Sema<'_> {
         Lvalue { kind: LvalueKind::Field { base: Box::new(base), offset }, ty, space, align, span }
     }
 
-    /// A value put into memory so that it can be taken apart.
+    /// A value stored in memory so that its parts can be accessed.
     pub(super) fn temporary(&mut self, value: Expr) -> Lvalue {
         let (ty, span) = (value.ty, value.span);
         let align = self.align_of(ty);
         Lvalue { kind: LvalueKind::Temporary(Box::new(value)), ty: QualTy::plain(ty), space: Space::Private, align, span }
     }
 
-    /// The value of an operand: places are read, arrays decay to pointers.
+    /// The value of an operand. Lvalues are read, arrays decay to pointers.
     pub(super) fn rvalue(&mut self, operand: Operand) -> Expr {
         match operand {
             Operand::Value(value) => value,
@@ -79,7 +79,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Checks an expression and takes its value, of no more than 64 bits ([`Self::any_rvalue`] is for who can do with more).
+    /// Checks an expression and takes its value, of at most 64 bits ([`Self::any_rvalue`] also returns wider
+    /// constants).
     pub(super) fn rvalue_expr(&mut self, expr: &crate::ast::Expr) -> Expr {
         let value = self.any_rvalue(expr);
         self.settled(value)
@@ -110,13 +111,13 @@ impl Sema<'_> {
             }
             _ => {
                 let ty = lvalue.ty.ty;
-                // A part of a value that is not in memory: no memory is needed.
+                // A part of a value that is not in memory.
                 self.expr(ExprKind::Load(Box::new(lvalue)), ty, span)
             }
         }
     }
 
-    /// Whether the members of a structure, or the values of an enumeration, are not known yet.
+    /// Whether a structure or enumeration is declared but not defined.
     pub(super) fn is_incomplete(&self, ty: crate::thir::Ty) -> bool {
         match *self.kind(ty) {
             TyKind::Record(id) => !self.types.record(id).complete,
@@ -144,7 +145,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Checks that an operand may be written, and gives its place.
+    /// Checks that an operand is modifiable, and returns its lvalue.
     pub(super) fn modifiable(&mut self, operand: Operand, span: Span) -> Option<Lvalue> {
         let lvalue = match operand {
             Operand::Lvalue(lvalue) => lvalue,
@@ -201,7 +202,7 @@ impl Sema<'_> {
                 }
                 Some(name) => self.err(span, format!("cannot assign to variable '{name}' with const-qualified type '{shown}'")),
                 None if lvalue.space == Space::Constant => {
-                    self.err(span, "read-only variable is not assignable: it is in constant memory");
+                    self.err(span, "read-only variable is not assignable: it is in constant address space");
                 }
                 None if lvalue.ty.is_const => self.err(span, format!("read-only variable is not assignable: its type is '{shown}'")),
                 None => self.err(span, format!("read-only variable is not assignable: '{shown}' has a member of a const-qualified type")),
@@ -211,7 +212,12 @@ impl Sema<'_> {
         if matches!(self.kind(lvalue.ty.ty), TyKind::Scalar(ScalarKind::Half) | TyKind::Vector(ScalarKind::Half, _))
             && !self.target.language.fp16
         {
-            self.err(span, format!("storing to '{shown}' requires cl_khr_fp16; use vstore_half instead"));
+            self.err(
+                span,
+                format!(
+                    "assigning directly to pointer to type '{shown}' requires cl_khr_fp16. Use vector data store builtin functions instead"
+                ),
+            );
             return None;
         }
         if let LvalueKind::Lanes { lanes, .. } = &lvalue.kind {
@@ -229,7 +235,7 @@ impl Sema<'_> {
     }
 }
 
-/// Whether a place is a part of a value that is in no variable.
+/// Whether an lvalue is a part of a temporary value.
 fn root_is_temporary(lvalue: &Lvalue) -> bool {
     let mut lvalue = lvalue;
     loop {

@@ -7,7 +7,7 @@ use crate::options::CStd;
 use crate::thir::types::scalar_size;
 use crate::thir::{Expr, ExprKind, Lvalue, LvalueKind, QualTy, RecordId, TyKind};
 
-/// Where a member lies: bytes from the beginning and its type.
+/// The offset of a member in bytes, and its type.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FoundField {
     pub(super) offset: u32,
@@ -98,7 +98,7 @@ impl Sema<'_> {
     }
 
     fn swizzle(&mut self, operand: Operand, kind: ScalarKind, lanes: u8, field: &Ident, span: Span) -> Operand {
-        // The names r, g, b, a came with OpenCL C 3.0 (6.3.7).
+        // r, g, b and a require OpenCL C 3.0 (6.3.7).
         if self.options.std < CStd::Cl30 && !self.in_library && is_rgba(&field.name) {
             self.warn(field.span, format!("vector component name '{}' is a feature from OpenCL version 3.0 onwards", field.name));
         }
@@ -114,8 +114,8 @@ impl Sema<'_> {
                 self.err(field.span, format!("vector component access exceeds type '{shown}'"));
                 return self.error_operand(span);
             }
-            Err(SwizzleError::Count) => {
-                self.err(field.span, "vector component access has invalid length; supported: 1, 2, 3, 4, 8, 16");
+            Err(SwizzleError::Count(count)) => {
+                self.err(field.span, format!("vector component access has invalid length {count}; supported: 1,2,3,4,8,16"));
                 return self.error_operand(span);
             }
         };
@@ -142,10 +142,10 @@ impl Sema<'_> {
         let qt = QualTy { ty, ..lvalue.ty };
         let align = scalar_size(kind).min(lvalue.align);
         let space = lvalue.space;
-        // Lanes of lanes are lanes of the vector below.
+        // Lanes of lanes are lanes of the underlying vector.
         let kind = match lvalue.kind {
             LvalueKind::Lanes { base, lanes } => {
-                // The fourth lane of three is none of the vector below either.
+                // The fourth lane of three does not exist in the underlying vector either.
                 let lanes = picked.iter().map(|lane| lanes.get(usize::from(*lane)).copied().unwrap_or(u8::MAX)).collect();
                 LvalueKind::Lanes { base, lanes }
             }
@@ -250,17 +250,17 @@ impl Sema<'_> {
 enum SwizzleError {
     Name,
     Range,
-    Count,
+    Count(usize),
 }
 
-/// Whether a component name is made of `r`, `g`, `b` and `a`.
+/// Whether a component name consists of `r`, `g`, `b` and `a`.
 fn is_rgba(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b"rgba".contains(&b))
 }
 
 /// The lanes that a component name selects (6.3.7).
 fn swizzle_lanes(name: &str, lanes: u8) -> Result<Vec<u8>, SwizzleError> {
-    // Three lanes count as four here; the fourth is unspecified, and `hi` and `odd` of them reach it.
+    // Three lanes count as four here. The fourth is undefined; `hi` and `odd` include it.
     let width = if lanes == 3 { 4 } else { lanes };
     match name {
         "lo" => return Ok((0..width / 2).collect()),
@@ -289,7 +289,7 @@ fn swizzle_lanes(name: &str, lanes: u8) -> Result<Vec<u8>, SwizzleError> {
         return Err(SwizzleError::Range);
     }
     if !matches!(picked.len(), 1 | 2 | 3 | 4 | 8 | 16) {
-        return Err(SwizzleError::Count);
+        return Err(SwizzleError::Count(picked.len()));
     }
     Ok(picked)
 }

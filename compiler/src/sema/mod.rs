@@ -1,10 +1,12 @@
-//! Checks a syntax tree and makes the typed tree of it: names, types, conversions, overloads, constants (OpenCL C 6.3 to 6.13).
+//! Semantic analysis: checks the syntax tree and creates the typed tree. Resolves names, types, conversions, overloads
+//! and constants (OpenCL C 6.3 to 6.13).
 //!
-//! One [`Sema`] checks one program. Expressions are checked bottom-up into [`Operand`]s: a value, a place, or a function's name. An error
-//! is reported once, where it is found, and leaves the type [`TyKind::Error`] behind, which everything accepts silently.
+//! One [`Sema`] checks one program. Expressions are checked bottom-up into [`Operand`]s: a value, an lvalue, or a
+//! function name. An error is reported once, where it is found. The result then has the type [`TyKind::Error`], which
+//! is compatible with every type.
 //!
-//! Functions of the built-in library are found by [`crate::builtins`], parsed when they are first called and checked after the user's
-//! functions, in a scope of their own ([`library`]).
+//! [`crate::builtins`] finds functions of the built-in library. They are parsed on their first call and checked after
+//! the user's functions, in their own scope ([`library`]).
 
 mod atomics;
 mod attributes;
@@ -66,19 +68,19 @@ use scope::Scope;
 
 /// Checks a program.
 ///
-/// Returns the typed tree unless there are errors (in `diags`), in which case nothing is to be lowered.
+/// Returns the typed tree, or `None` if there are errors in `diags`.
 pub(crate) fn check(unit: &ast::TranslationUnit, options: &BuildOptions, target: &Target, diags: &mut Diagnostics) -> Option<Program> {
     let mut sema = Sema::new(options, target, diags);
     sema.unit(unit);
     sema.finish()
 }
 
-/// What an expression turned out to be.
+/// A checked expression.
 #[derive(Debug)]
 pub(crate) enum Operand {
     Value(Expr),
     Lvalue(Lvalue),
-    /// The name of user functions (several if overloadable).
+    /// The name of user functions; several if overloadable.
     Functions(Vec<FuncId>, Span),
     /// The name of a built-in function.
     Builtin(ast::Name, Span),
@@ -86,33 +88,34 @@ pub(crate) enum Operand {
     Block(Arc<BlockRef>, Span),
 }
 
-/// A declared type: address spaces belong to objects, so they stand beside the type until a pointer or a variable takes them.
+/// A declared type. Address spaces belong to objects, so they are kept beside the type until a pointer or a variable
+/// takes them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeclTy {
     pub(crate) qt: QualTy,
     pub(crate) space: Option<(Space, Span)>,
-    /// Alignment that a typedef gives with `__attribute__((aligned(n)))`.
+    /// The alignment of a typedef with `__attribute__((aligned(n)))`.
     pub(crate) align: Option<u32>,
 }
 
 impl DeclTy {
-    /// A type alone.
+    /// A type without address space and alignment.
     const fn of(ty: Ty) -> Self {
         Self { qt: QualTy::plain(ty), space: None, align: None }
     }
 }
 
-/// A `goto` label of the function that is being checked.
+/// A label of the current function.
 #[derive(Debug)]
 struct Label {
     name: ast::Name,
     defined: bool,
     used: Option<Span>,
-    /// The statement expressions around it, outermost first.
+    /// The enclosing statement expressions, outermost first.
     inside: Vec<u32>,
 }
 
-/// A `switch` around the statement that is being checked.
+/// An enclosing `switch`.
 #[derive(Debug)]
 struct Switch {
     /// Promoted type of the condition; `None` after an error.
@@ -132,30 +135,30 @@ struct FnContext {
     label_ids: FxHashMap<ast::Name, LabelId>,
     loops: u32,
     switches: Vec<Switch>,
-    /// What `break` may leave: loops and switches, in order of nesting.
+    /// Number of enclosing loops and switches, which `break` can leave.
     breakable: u32,
     /// `loops` and `breakable` at the innermost statement expression.
     in_expression: Option<(u32, u32)>,
     /// See [`Function::expression_jumps`].
     expression_jumps: bool,
-    /// The statement expressions that are open, by number, and how many there were.
+    /// Numbers of the open statement expressions, and the total number.
     expressions: (Vec<u32>, u32),
-    /// Each `goto`, with the statement expressions around it.
+    /// Each `goto`, with its enclosing statement expressions.
     gotos: Vec<(LabelId, Vec<u32>, Span)>,
-    /// Number of scopes that are open in the body's outermost block.
+    /// Number of open scopes in the outermost block of the body.
     outermost: usize,
     contract: bool,
     unroll: Option<u32>,
     local_memory: u32,
-    /// Values of `const` integers that were initialised with constants: array sizes may use them.
+    /// Values of `const` integers with constant initialisers. Array sizes may use them.
     constants: FxHashMap<LocalId, thir::Constant>,
-    /// Of a block: variables of the function around it, and its own copies of them.
+    /// For a block: variables of the enclosing function, and the block's copies.
     captures: Vec<(LocalId, LocalId)>,
-    /// Of a block that does not say what it returns: a `return` has said it.
+    /// For a block without a result type: whether a `return` has determined it.
     has_returned: bool,
 }
 
-/// What is known while a unit is checked: types, symbols, and what was made of them so far.
+/// The state of the analysis: types, symbols, and the output.
 #[derive(Debug)]
 pub(crate) struct Sema<'a> {
     options: &'a BuildOptions,
@@ -170,37 +173,37 @@ pub(crate) struct Sema<'a> {
     scopes: Vec<Scope>,
     strings: FxHashMap<Vec<u8>, GlobalId>,
     f: Option<FnContext>,
-    /// The functions around the block that is being checked, outermost first.
+    /// The functions that enclose the current block, outermost first.
     enclosing: Vec<FnContext>,
-    /// The kernels that were made of blocks: the block's function, and the kernel's number.
+    /// The kernels of enqueued blocks: the block's function, and the kernel's number.
     block_kernels: FxHashMap<FuncId, u64>,
-    /// `ndrange_t`, once it was named.
+    /// `ndrange_t`, after its first use.
     ndrange: Option<Ty>,
-    /// It was said that there are no blocks.
+    /// Whether the lack of blocks was reported.
     blocks_refused: bool,
     /// FP_CONTRACT outside of functions.
     contract: bool,
-    /// Calls: caller, callee, place.
+    /// Calls: caller, callee, location.
     calls: Vec<(FuncId, FuncId, Span)>,
-    /// Where variables that are only declared (`extern`) are first mentioned.
+    /// The first use of each variable that is only declared (`extern`).
     mentions: FxHashMap<GlobalId, Span>,
     library: library::State,
-    /// Whether a function of the library is being checked.
+    /// Whether a library function is being checked.
     in_library: bool,
-    /// Diagnostics are swallowed while this is not zero (operands that are never evaluated may be checked twice).
+    /// Diagnostics are dropped while this is not zero. Operands that are not evaluated may be checked twice.
     quiet: u32,
     enum_count: u32,
     depth: u32,
-    /// The binary expression whose operands are being put together, and its operator.
+    /// The span of the binary expression that is being checked, and of its operator.
     operator: Option<(Span, Span)>,
-    /// Constant expressions may read `const` variables for now.
+    /// Whether constant expressions may read `const` variables.
     fold_const: bool,
-    /// Structs with a member that kernels may not take by value, and the member's type.
+    /// Structs with a member that kernels cannot take by value, and the member's type.
     device_sized: FxHashMap<thir::RecordId, &'static str>,
 }
 
 impl FnContext {
-    /// Of a function whose body begins in the scope of that number.
+    /// The context of a function whose body has the scope number `outermost`.
     fn new(id: FuncId, ret: Ty, is_kernel: bool, (outermost, contract): (usize, bool)) -> Self {
         Self {
             id,
@@ -227,7 +230,7 @@ impl FnContext {
     }
 }
 
-/// Expressions and statements nested deeper than this are refused.
+/// Maximum nesting of expressions and statements.
 const MAX_DEPTH: u32 = 10_000;
 
 impl<'a> Sema<'a> {
@@ -293,7 +296,7 @@ impl<'a> Sema<'a> {
                     self.warn(pragma.span, format!("unsupported OpenCL extension '{name}' - ignoring"));
                 }
             }
-            // The parser has seen to packing.
+            // The parser has handled packing.
             ast::PragmaKind::Pack(_) => {}
         }
     }
@@ -323,7 +326,7 @@ impl<'a> Sema<'a> {
         }
     }
 
-    /// What is said of a binary expression as a whole is said of its operator.
+    /// Moves a diagnostic about a whole binary expression to its operator.
     fn at_operator(&self, diagnostic: Diagnostic) -> Diagnostic {
         match self.operator {
             Some((whole, operator)) if whole == diagnostic.span => Diagnostic { span: operator, around: Some(whole), ..diagnostic },
@@ -400,7 +403,7 @@ impl<'a> Sema<'a> {
         matches!(self.kind(ty), TyKind::Error)
     }
 
-    /// The lane's kind and the number of lanes of an arithmetic type; enumerations count as their representation.
+    /// The lane type and lane count of an arithmetic type. Enumerations count as their representation.
     fn arith(&self, ty: Ty) -> Option<(ScalarKind, u8)> {
         match *self.kind(ty) {
             TyKind::Scalar(kind) | TyKind::Enum { repr: kind, .. } => Some((kind, 1)),
@@ -443,7 +446,7 @@ impl<'a> Sema<'a> {
 
     // The rules of versions.
 
-    /// Whether pointers without a named space are generic (OpenCL C 6.7.5).
+    /// Whether pointers without an address space are generic (OpenCL C 6.7.5).
     fn has_generic(&self) -> bool {
         !self.in_library
             && match self.options.std {
@@ -453,7 +456,7 @@ impl<'a> Sema<'a> {
             }
     }
 
-    /// Whether variables of program scope may be in global space.
+    /// Whether variables at program scope may be in global address space.
     fn has_program_scope_globals(&self) -> bool {
         match self.options.std {
             CStd::Cl20 => true,
@@ -468,7 +471,7 @@ impl<'a> Sema<'a> {
 
     // Building trees.
 
-    /// The span to keep in the tree: library functions have none.
+    /// The span to keep in the tree. Library functions have none.
     fn span(&self, span: Span) -> Span {
         if self.in_library { Span::NONE } else { span }
     }
@@ -492,7 +495,7 @@ impl<'a> Sema<'a> {
         self.expr(ExprKind::Constant(thir::Constant::Int(bits)), ty, span)
     }
 
-    /// A new private variable of the current function. Outside of functions there is none: the caller has checked.
+    /// A new private variable of the current function. The caller has checked that there is one.
     fn new_local(&mut self, name: &str, ty: QualTy, span: Span) -> Option<LocalId> {
         let align = self.align_of(ty.ty);
         let span = self.span(span);

@@ -156,7 +156,7 @@ impl Sema<'_> {
             },
             _ => 0,
         };
-        // Vectors of floats have neither (6.4.4).
+        // Not defined for vectors of floats (6.4.4).
         let wrong = match self.arith(ty) {
             Some((kind, lanes)) => lanes > 1 && is_float(kind),
             None => stride == 0,
@@ -171,10 +171,10 @@ impl Sema<'_> {
         Operand::Value(self.expr(ExprKind::IncDec { lvalue: Box::new(lvalue), increment, prefix, stride }, ty, span))
     }
 
-    /// Bytes from one element to the next.
+    /// The distance between elements in bytes.
     pub(super) fn pointer_stride(&mut self, pointee: QualTy, span: Span) -> Option<u32> {
         if matches!(self.kind(pointee.ty), TyKind::Void) {
-            // GNU's extension, as everyone has it.
+            // GNU's extension for `void` pointers.
             return Some(1);
         }
         match self.size_of(pointee.ty) {
@@ -189,7 +189,7 @@ impl Sema<'_> {
 
     // Binary operators.
 
-    /// Chains of operators nest to the left: they are walked without recursion.
+    /// Chains of operators nest to the left. A loop handles them without recursion.
     pub(super) fn binary_chain(&mut self, expr: &ast::Expr) -> Expr {
         let mut chain = Vec::new();
         let mut node = expr;
@@ -205,7 +205,7 @@ impl Sema<'_> {
         value
     }
 
-    /// Checks an operation on operands that were checked before: what is said of the whole expression points at the operator.
+    /// Checks an operation on checked operands. Diagnostics about the whole expression point at the operator.
     pub(super) fn about_operator<T>(&mut self, whole: Span, operator: Span, check: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.operator.replace((whole, operator));
         let result = check(self);
@@ -218,7 +218,7 @@ impl Sema<'_> {
         if self.is_error(lhs.ty) || self.is_error(rhs.ty) {
             return self.error_expr(span);
         }
-        // Only numbers of 64 bits move pointers.
+        // Pointer arithmetic uses integers of at most 64 bits.
         let (lhs, rhs) = match (self.is_pointer(lhs.ty), self.is_pointer(rhs.ty)) {
             (true, _) => (lhs, self.settled(rhs)),
             (_, true) => (self.settled(lhs), rhs),
@@ -286,7 +286,7 @@ impl Sema<'_> {
         let amount = if lhs_lanes == rhs_lanes {
             rhs
         } else {
-            // Only the low bits of the amount count, so any integer type of the lane's size will do.
+            // Only the low bits of the amount count, so any integer type with the lane size is valid.
             self.arith_cast(rhs, ty)
         };
         self.binary_node(op, lhs, amount, ty, span)
@@ -322,7 +322,7 @@ impl Sema<'_> {
         self.expr(ExprKind::PointerCompare { op, lhs: Box::new(lhs), rhs: Box::new(rhs) }, int, span)
     }
 
-    /// Two pointers (or a pointer and a null constant or integer) brought to one type.
+    /// Converts two pointers (or a pointer and a null constant or integer) to a common type.
     fn common_pointer(&mut self, lhs: Expr, rhs: Expr, span: Span, what: &str) -> Option<(Expr, Expr)> {
         let (lhs_ty, rhs_ty) = (lhs.ty, rhs.ty);
         let kinds = (self.kind(lhs_ty).clone(), self.kind(rhs_ty).clone());
@@ -451,7 +451,7 @@ impl Sema<'_> {
         let mut kept = None;
         let then_value = match then {
             Some(then) => self.any_rvalue(then),
-            // GNU's `a ?: b`: the condition is evaluated once and kept.
+            // GNU's `a ?: b`: the condition is evaluated once.
             None => match self.new_local("", QualTy::plain(cond_value.ty), span) {
                 Some(local) if !self.is_error(cond_value.ty) => {
                     let lvalue = self.local_lvalue(local, span);
@@ -538,7 +538,7 @@ impl Sema<'_> {
         None
     }
 
-    /// `c ? a : b` of a vector condition (6.4.7.1 of OpenCL C: as `select(b, a, c)`).
+    /// `c ? a : b` with a vector condition (OpenCL C 6.4.7.1: like `select(b, a, c)`).
     fn vector_select(&mut self, cond: Expr, kind: ScalarKind, lanes: u8, then: Expr, els: Expr, span: Span) -> Expr {
         let (then, els) = (self.settled(then), self.settled(els));
         if is_float(kind) {
@@ -548,7 +548,7 @@ impl Sema<'_> {
         }
         let scalars = self.scalar_kind(then.ty).zip(self.scalar_kind(els.ty));
         let (then, els) = if let Some((a, b)) = scalars {
-            // Two scalars are widened to the condition's shape.
+            // Two scalars are widened to the shape of the condition.
             let common = usual_kind(a, b);
             let fitting = match (scalar_size(common) == scalar_size(kind), a == b) {
                 (true, _) => common,
@@ -592,10 +592,7 @@ impl Sema<'_> {
         match op {
             None => {
                 if matches!(self.kind(ty), TyKind::Atomic(_) | TyKind::AtomicFlag) {
-                    self.err(
-                        span,
-                        "atomic variable can be assigned to a compile time constant to initialize it only; use an atomic function",
-                    );
+                    self.err(span, "atomic variable cannot be assigned to; use an atomic function such as atomic_store");
                     return self.error_expr(span);
                 }
                 let value = self.assign_convert(value, ty, &Purpose::Assign);
@@ -666,7 +663,7 @@ impl Sema<'_> {
     }
 }
 
-/// The operator of the typed tree. `&&` and `||` have none of their own for scalars: callers treat them apart.
+/// The operator of the typed tree. Callers handle `&&` and `||` of scalars separately.
 pub(super) const fn thir_op(op: ast::BinaryOp) -> BinaryOp {
     use ast::BinaryOp as B;
     match op {
@@ -691,7 +688,7 @@ pub(super) const fn thir_op(op: ast::BinaryOp) -> BinaryOp {
     }
 }
 
-/// Whether an integer type can hold a constant's value without change.
+/// Whether an integer type can represent a constant.
 pub(super) fn fits(kind: ScalarKind, value: u64) -> bool {
     let bits = scalar_size(kind) * 8;
     let usable = if is_signed(kind) { bits - 1 } else { bits };

@@ -1,7 +1,7 @@
 //! Pipes (OpenCL C 6.15.14): their type, and the functions that read and write them.
 //!
-//! A pipe is memory: what reserves, commits and counts is OpenCL C of the library (`compiler/library/pipes.cl`), which knows of packets only where
-//! they lie. What is left for here are the types: packets are moved by an assignment.
+//! A pipe is memory. The library (`compiler/library/pipes.cl`) implements reservation, commit and counting, and finds
+//! the address of a packet. Sema checks the types and moves packets by assignment.
 
 use super::convert::Purpose;
 use super::{DeclTy, Operand, Sema};
@@ -12,7 +12,7 @@ use crate::thir::{BinaryOp, CastKind, Expr, ExprKind, FuncId, Init, QualTy, Stmt
 
 use super::scope::Symbol;
 
-/// What has reservations and commits.
+/// The scope of a reservation or commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
     Item,
@@ -20,7 +20,7 @@ enum Owner {
     SubGroup,
 }
 
-/// A function of pipes.
+/// A pipe function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PipeCall {
     /// `read_pipe` and `write_pipe`.
@@ -34,7 +34,7 @@ pub(super) enum PipeCall {
 }
 
 impl PipeCall {
-    /// Least and greatest number of arguments.
+    /// Minimum and maximum number of arguments.
     pub(super) const fn arguments(self) -> (usize, usize) {
         match self {
             Self::Packet(_) => (2, 4),
@@ -44,7 +44,7 @@ impl PipeCall {
     }
 }
 
-/// The function of that name, and who calls it together.
+/// The function with this name, and its scope.
 fn parse(name: &str) -> Option<(PipeCall, Owner)> {
     let (rest, owner) = match (name.strip_prefix("work_group_"), name.strip_prefix("sub_group_")) {
         (Some(rest), _) => (rest, Owner::WorkGroup),
@@ -71,22 +71,22 @@ impl Sema<'_> {
         self.options.std.version() >= 200 && self.target.has_feature("__opencl_c_pipes")
     }
 
-    /// Whether programs may use pipes; says so if not.
+    /// Whether programs may use pipes. Reports an error if not.
     pub(super) fn pipes_allowed(&mut self, span: Span) -> bool {
         let allowed = self.has_pipes();
         if !allowed {
-            self.err(span, "pipes need OpenCL C 2.0, or 3.0 and the feature __opencl_c_pipes");
+            self.err(span, "pipes require OpenCL C 2.0, or OpenCL C 3.0 with the feature __opencl_c_pipes");
         }
         allowed
     }
 
-    /// The function of that name, where programs may use it.
+    /// The function with this name, if programs may use it.
     pub(super) fn pipe_function(&self, name: &str) -> Option<PipeCall> {
         let (call, owner) = parse(name)?;
         (self.has_pipes() && (owner != Owner::SubGroup || self.has_subgroups())).then_some(call)
     }
 
-    /// The type of pipes whose packets are of a type.
+    /// The type of pipes with this packet type.
     pub(super) fn pipe_of(&mut self, packet: DeclTy, access: Option<(Access, Span)>, span: Span) -> DeclTy {
         if self.is_error(packet.qt.ty) || !self.pipes_allowed(span) {
             return self.error_decl();
@@ -94,13 +94,13 @@ impl Sema<'_> {
         let ty = packet.qt.ty;
         if !self.is_packet(ty) {
             let shown = self.show(ty);
-            self.err(span, format!("pipes cannot have packets of type '{shown}': they are numbers, vectors, and structures of those"));
+            self.err(span, format!("invalid packet type '{shown}' of a pipe; expected a scalar, a vector, or a structure of these"));
             return self.error_decl();
         }
         let access = match access {
-            Some((Access::ReadWrite, lvalue)) => {
+            Some((Access::ReadWrite, at)) => {
                 let shown = self.show(ty);
-                self.err(lvalue, format!("access qualifier 'read_write' cannot be used for 'pipe {shown}'"));
+                self.err(at, format!("access qualifier 'read_write' cannot be used for 'pipe {shown}'"));
                 return self.error_decl();
             }
             Some((access, _)) => access,
@@ -150,7 +150,7 @@ impl Sema<'_> {
             (PipeCall::Packet(access), Some(pointer)) if count == 2 => self.move_reserving(name, (access, packet), pipe, pointer, span),
             (PipeCall::Packet(access), Some(id)) => {
                 let (Some(index), Some(pointer)) = (values.next(), values.next()) else {
-                    self.err(span, format!("wrong number of arguments to function '{name}': it takes 2 or 4, have {count}"));
+                    self.err(span, format!("invalid number of arguments to function: '{name}', expected 2 or 4, have {count}"));
                     return self.error_expr(span);
                 };
                 let id = self.reservation_arg(id);
@@ -164,11 +164,11 @@ impl Sema<'_> {
         }
     }
 
-    /// The type of a pipe's packets, if a function may be given that pipe; says if not.
+    /// The packet type of a pipe, if it is a valid argument of the function. Reports an error if not.
     fn check_pipe(&mut self, name: &str, call: PipeCall, value: &Expr) -> Option<Ty> {
         let &TyKind::Pipe(packet, access) = self.kind(value.ty) else {
             if !self.is_error(value.ty) {
-                self.bad_arg(name, value, "expecting a pipe");
+                self.err(value.span, format!("first argument to '{name}' must be a pipe type"));
             }
             return None;
         };
@@ -176,7 +176,7 @@ impl Sema<'_> {
             && wanted != access
         {
             let wanted = if wanted == Access::ReadOnly { "read_only" } else { "write_only" };
-            self.err(value.span, format!("invalid pipe access modifier in a call of '{name}' (expecting {wanted})"));
+            self.err(value.span, format!("invalid pipe access modifier (expecting {wanted})"));
             return None;
         }
         Some(packet)
@@ -186,13 +186,13 @@ impl Sema<'_> {
         self.types.intern(TyKind::ReserveId)
     }
 
-    /// What the library has for a reservation, as the program sees it.
+    /// Converts the library's reservation to the program's type.
     fn as_reservation(&mut self, id: Expr) -> Expr {
         let ty = self.reservation_type();
         if self.is_error(id.ty) { id } else { self.cast(CastKind::AsType, id, ty) }
     }
 
-    /// A reservation as the library has it.
+    /// Converts a reservation to the library's type.
     fn reservation_arg(&mut self, id: Expr) -> Expr {
         let ty = self.reservation_type();
         let id = self.assign_convert(id, ty, &Purpose::Pass);
@@ -200,7 +200,7 @@ impl Sema<'_> {
         if self.is_error(id.ty) { id } else { self.cast(CastKind::AsType, id, number) }
     }
 
-    /// Whether a reservation, or the number that it is to the library, is one.
+    /// Whether a reservation id is valid.
     fn is_reserved(&mut self, id: Expr, span: Span) -> Expr {
         if self.is_error(id.ty) {
             return id;
@@ -214,14 +214,14 @@ impl Sema<'_> {
         self.cast(CastKind::Arith, valid, truth)
     }
 
-    /// A pipe's memory, for the library.
+    /// The pipe's memory, as a pointer for the library.
     fn pipe_memory(&mut self, pipe: Expr) -> Expr {
         let word = self.scalar(ScalarKind::UInt);
         let ty = self.pointer(QualTy::plain(word), Space::Global);
         self.cast(CastKind::Pointer, pipe, ty)
     }
 
-    /// A call of the library's function for one of the program's.
+    /// Calls the library's function for a function of the program.
     fn pipe_library(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Expr {
         if args.iter().any(|arg| self.is_error(arg.ty)) {
             return self.error_expr(span);
@@ -232,7 +232,7 @@ impl Sema<'_> {
             _ => None,
         };
         let Some(func): Option<FuncId> = found else {
-            self.err(span, format!("function '{name}' is not available on this device"));
+            self.err(span, format!("function '{name}' is not supported by this device"));
             return self.error_expr(span);
         };
         self.note_call(func, span);
@@ -240,7 +240,7 @@ impl Sema<'_> {
         self.expr(ExprKind::Call { func, args, part: None }, ret, span)
     }
 
-    /// The pointer to a packet that a program gives, if it is one.
+    /// Checks the packet pointer of a call.
     fn packet_pointer(&mut self, name: &str, (access, packet): (Access, Ty), pointer: Expr) -> Option<Expr> {
         let fits = match self.pointer_parts(pointer.ty) {
             Some((pointee, space)) => {
@@ -257,23 +257,25 @@ impl Sema<'_> {
         fits.then_some(pointer)
     }
 
-    /// Copies a packet between its place, which the library finds from a pipe, a reservation and an index, and the program's memory.
+    /// Copies a packet between its slot in the pipe, which the library finds from pipe, reservation and index, and the
+    /// program's memory.
     fn move_packet(&mut self, (access, packet): (Access, Ty), mut args: Vec<Expr>, pointer: Expr, span: Span) -> Expr {
         let size = self.size_of(packet).and_then(|size| i64::try_from(size).ok()).unwrap_or(0);
         args.push(self.int_const(size, ScalarKind::UInt, span));
-        let lvalue = self.pipe_library("pipe_packet", args, span);
-        if self.is_error(lvalue.ty) {
-            return lvalue;
+        let memory = self.pipe_library("pipe_packet", args, span);
+        if self.is_error(memory.ty) {
+            return memory;
         }
         let ty = self.pointer(QualTy::plain(packet), Space::Global);
-        let lvalue = self.cast(CastKind::Pointer, lvalue, ty);
-        let (to, from) = if access == Access::WriteOnly { (lvalue, pointer) } else { (pointer, lvalue) };
+        let memory = self.cast(CastKind::Pointer, memory, ty);
+        let (to, from) = if access == Access::WriteOnly { (memory, pointer) } else { (pointer, memory) };
         let (to, from) = (self.deref_lvalue(to, span), self.deref_lvalue(from, span));
         let value = self.rvalue(Operand::Lvalue(from));
         self.expr(ExprKind::Assign { lvalue: Box::new(to), value: Box::new(value) }, packet, span)
     }
 
-    /// `read_pipe` and `write_pipe` without a reservation: one is made and committed around the packet. The value is 0, or -1 where the pipe is empty or full.
+    /// `read_pipe` and `write_pipe` without a reservation: makes and commits one around the packet. The value is 0, or
+    /// -1 if the pipe is empty or full.
     fn move_reserving(&mut self, name: &Name, (access, packet): (Access, Ty), pipe: Expr, pointer: Expr, span: Span) -> Expr {
         let Some(pointer) = self.packet_pointer(name, (access, packet), pointer) else { return self.error_expr(span) };
         let verb = if access == Access::WriteOnly { "write" } else { "read" };
@@ -310,7 +312,7 @@ impl Sema<'_> {
         self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, int, span)
     }
 
-    /// One after the other; the value is the second's.
+    /// Evaluates both in order. The value is that of the second.
     fn in_turn(&mut self, first: Expr, second: Expr, span: Span) -> Expr {
         if self.is_error(first.ty) {
             return first;

@@ -1,6 +1,6 @@
-//! Calls of `printf` (OpenCL C 6.15.14): the format must be known, and is checked against the arguments.
+//! Calls of `printf` (OpenCL C 6.15.14). The format must be a constant; it is checked against the arguments.
 //!
-//! What the language leaves undefined, arguments of other types than the format says above all, is a warning, worded as clang's.
+//! Undefined behaviour, such as arguments of the wrong type, is a warning with clang's wording.
 
 use super::{Operand, Sema, is_float};
 use crate::ast::{self, ScalarKind};
@@ -40,7 +40,7 @@ impl Sema<'_> {
             });
         }
         let Some(format) = format else {
-            self.err(first.span, "the format of 'printf' must be a string literal in constant memory");
+            self.err(first.span, "format of 'printf' must be a string literal in constant memory");
             return self.error_expr(span);
         };
         self.check_format(format, first.span, &types);
@@ -48,7 +48,7 @@ impl Sema<'_> {
         self.expr(ExprKind::Printf { format, args: values }, int, span)
     }
 
-    /// A string in constant memory whose contents are known (`c ? "a" : "b"` is none).
+    /// A string in constant memory with known contents. `c ? "a" : "b"` is not one.
     fn constant_string(&mut self, operand: &Operand) -> Option<GlobalId> {
         let id = match operand {
             Operand::Lvalue(lvalue) => match lvalue.kind {
@@ -81,7 +81,7 @@ impl Sema<'_> {
                 Piece::Text(_) => {}
                 Piece::Bad(error, _) => self.warn(span, error.to_string()),
                 Piece::Spec(spec) => match rest.next() {
-                    Some(&(ty, lvalue)) => self.check_argument(spec, ty, lvalue),
+                    Some(&(ty, at)) => self.check_argument(spec, ty, at),
                     None => {
                         self.warn(span, "more '%' conversions than data arguments");
                         return;
@@ -89,10 +89,10 @@ impl Sema<'_> {
                 },
             }
         }
-        if let Some(&(_, lvalue)) = rest.next()
+        if let Some(&(_, at)) = rest.next()
             && !pieces.iter().any(|piece| matches!(piece, Piece::Bad(..)))
         {
-            self.warn(lvalue, "data argument not used by format string");
+            self.warn(at, "data argument not used by format string");
         }
     }
 
@@ -114,7 +114,7 @@ impl Sema<'_> {
         }
     }
 
-    /// A lane's size must be the specification's: vectors are not promoted.
+    /// Vector elements must have the size in the specification, since vectors are not promoted.
     fn lane_fits(&self, spec: &Spec, kind: ScalarKind) -> bool {
         let size = match spec.length {
             Length::Char => 1,
@@ -127,7 +127,7 @@ impl Sema<'_> {
         is_float(kind) == spec.is_float() && scalar_size(kind) == size
     }
 
-    /// Whether a scalar, promoted, is what the specification takes; the sign does not matter.
+    /// Whether a promoted scalar matches the specification. The sign does not matter.
     fn scalar_fits(&self, spec: &Spec, kind: ScalarKind) -> bool {
         if spec.is_float() {
             return is_float(kind);

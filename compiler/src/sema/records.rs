@@ -12,19 +12,19 @@ struct Member<'b> {
     name: Option<&'b Ident>,
     ty: DeclTy,
     span: Span,
-    /// Alignment by its own attribute; 0 if it has none.
+    /// Alignment by its own attribute; 0 if none.
     align: u32,
     packed: bool,
 }
 
-/// The layout so far.
+/// The layout of the members up to here.
 #[derive(Default)]
 struct Layout {
     fields: Vec<Field>,
     names: Vec<Name>,
     size: u64,
     align: u32,
-    /// A member without size was seen: it must be the last.
+    /// The span of a flexible array member. It must be the last member.
     flexible: Option<Span>,
 }
 
@@ -104,7 +104,7 @@ impl Sema<'_> {
         record.complete = true;
     }
 
-    /// The members that one declaration declares.
+    /// The members of one declaration.
     fn members<'b>(&mut self, decl: &'b ast::FieldDecl) -> Vec<Member<'b>> {
         let base = self.specifiers(&decl.specs);
         if let Some((_, span)) = base.space
@@ -139,7 +139,7 @@ impl Sema<'_> {
         members
     }
 
-    /// Gives a member its place behind those before it.
+    /// Appends a member to the layout.
     fn lay_out_member(&mut self, layout: &mut Layout, spec: &RecordSpec, packed: bool, member: Member<'_>) {
         let Member { name, ty, span, align: own_align, packed: own_packed } = member;
         if let Some(name) = name {
@@ -178,14 +178,15 @@ impl Sema<'_> {
         layout.align = layout.align.max(align);
         layout.size = layout.size.max(offset + field_size);
         if layout.size > MAX_OBJECT_SIZE {
-            self.err(span, "structure is too large");
+            self.err(span, format!("structure has {} bytes; the limit is {MAX_OBJECT_SIZE}", layout.size));
             layout.size = 0;
         }
         let offset = u32::try_from(offset).unwrap_or(u32::MAX);
         layout.fields.push(Field { name: name.map(|n| n.name.clone()), ty: ty.qt, offset });
     }
 
-    /// The type that keeps a struct with such a member from being passed to a kernel by value (6.11.1): its size depends on the device.
+    /// The member type that prevents passing a struct to a kernel by value (6.11.1), because its size depends on the
+    /// device.
     fn device_sized_member(&self, written: &TypeSpec, ty: QualTy) -> Option<&'static str> {
         match self.kind(self.innermost(ty)) {
             TyKind::Scalar(ScalarKind::Bool) => return Some("bool"),
@@ -215,7 +216,7 @@ impl Sema<'_> {
         (align, packed)
     }
 
-    /// The argument of `aligned`: a power of two; the largest alignment where there is none.
+    /// The argument of `aligned`: a power of two; the maximum alignment without an argument.
     pub(super) fn alignment(&mut self, attribute: &Attribute) -> Option<u32> {
         let Some(arg) = attribute.args.first() else { return Some(16) };
         let AttributeArg::Expr(expr) = arg else {

@@ -1,4 +1,4 @@
-//! What the API tells of kernels: clGetKernelInfo, clGetKernelArgInfo.
+//! Kernel information for clGetKernelInfo and clGetKernelArgInfo.
 
 use super::Sema;
 use super::attributes::KernelAttributes;
@@ -30,7 +30,7 @@ impl Sema<'_> {
             local_memory,
             has_arg_info: self.options.kernel_arg_info,
             non_uniform_groups: self.options.non_uniform_groups(),
-            // Known once all calls are: see `Program::new`.
+            // Set in `Program::new`, when all calls are known.
             enqueues: false,
             group_blind: false,
         }

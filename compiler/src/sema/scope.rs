@@ -1,4 +1,4 @@
-//! Scopes of names (C99 6.2.1) and the names that every program begins with.
+//! Scopes (C99 6.2.1) and predeclared names.
 
 use std::sync::Arc;
 
@@ -10,30 +10,30 @@ use crate::ast::{Name, ScalarKind};
 use crate::diag::Span;
 use crate::thir::{FuncId, GlobalId, LocalId, RecordId, Ty, TyKind};
 
-/// What an ordinary identifier stands for.
+/// The meaning of an ordinary identifier.
 #[derive(Clone, Debug)]
 pub(super) enum Symbol {
     Typedef(DeclTy),
     Local(LocalId),
     Global(GlobalId),
-    /// More than one only if they are overloadable.
+    /// Several only if they are overloadable.
     Functions(Vec<FuncId>),
-    /// A block variable: which block is known, so it is in no memory.
+    /// A block variable. Its block is known, so it is not in memory.
     Block(Arc<BlockRef>),
     /// The value of an enumerator, and its type.
     Constant(i64, Ty),
-    /// A declaration with errors: uses of it are silent.
+    /// A declaration with errors. Uses are not reported.
     Error,
 }
 
-/// What a tag stands for.
+/// The meaning of a tag.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Tag {
     Record(RecordId, bool),
     Enum(Ty),
 }
 
-/// A scope: the names and tags that a block, a parameter list or the program declares.
+/// A scope: the names and tags of a block, a parameter list or the program.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     pub(super) names: FxHashMap<Name, (Symbol, Span)>,
@@ -58,7 +58,7 @@ impl Sema<'_> {
         self.scopes.iter().rev().find_map(|scope| scope.names.get(name)).map(|(symbol, _)| symbol)
     }
 
-    /// What a name stands for, and the number of the scope that declares it.
+    /// The meaning of a name, and the number of the scope that declares it.
     pub(super) fn lookup_scoped(&self, name: &str) -> Option<(&Symbol, usize)> {
         self.scopes.iter().enumerate().rev().find_map(|(number, scope)| scope.names.get(name).map(|(symbol, _)| (symbol, number)))
     }
@@ -78,7 +78,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Declares a name that must be new in the innermost scope.
+    /// Declares a name that must not exist in the innermost scope.
     pub(super) fn declare_new(&mut self, name: &Name, symbol: Symbol, span: Span) {
         if let Some((_, previous)) = self.lookup_here(name) {
             let previous = *previous;
@@ -93,7 +93,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Names that exist without a declaration: types of 6.3.2 and constants of 6.15.12, found when nothing hides them.
+    /// Predeclared names: types of 6.3.2 and constants of 6.15.12, unless hidden.
     pub(super) fn predeclared(&mut self, name: &str) -> Option<Symbol> {
         use ScalarKind::{Float, Int, Long, UInt, ULong};
         let scalar = |sema: &mut Self, kind| {

@@ -1,4 +1,5 @@
-//! `_Generic` (C11 6.5.1.1, an extension of clang's in OpenCL C): a choice among expressions by the type of another one, which is not evaluated.
+//! `_Generic` (C11 6.5.1.1, an extension of clang in OpenCL C): selects an expression by the type of a controlling
+//! expression, which is not evaluated.
 
 use super::{Operand, Sema};
 use crate::ast::{self, TypeName};
@@ -36,7 +37,11 @@ impl Sema<'_> {
             }
             if qt.is_const || qt.is_volatile {
                 let shown = self.types.display_qual(qt);
-                let text = format!("the value of an expression has no qualifiers: '{}' is never selected", shown.trim_end());
+                let text = format!(
+                    "due to lvalue conversion of the controlling expression, association of type '{}' will never be selected because it is \
+                     qualified",
+                    shown.trim_end()
+                );
                 self.warn(name.span, text);
                 continue;
             }
@@ -56,7 +61,7 @@ impl Sema<'_> {
             let shown = self.show(wanted);
             self.err(control.span, format!("controlling expression type '{shown}' not compatible with any generic association type"));
         }
-        // All of them have to be right.
+        // All associations must be valid expressions.
         let mut result = self.error_operand(span);
         for (index, (_, value)) in choices.iter().enumerate() {
             if selected == Some(index) {
@@ -68,7 +73,7 @@ impl Sema<'_> {
         if self.is_error(wanted) { self.error_operand(span) } else { result }
     }
 
-    /// The type of an operand's value, without reading it: no qualifiers, pointers for arrays.
+    /// The type of an operand after lvalue conversion: without qualifiers, pointers for arrays.
     fn converted_type(&mut self, operand: &Operand, span: Span) -> Ty {
         if matches!(operand, Operand::Functions(..) | Operand::Builtin(..)) {
             self.err(span, "taking address of function is not allowed");

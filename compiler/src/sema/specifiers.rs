@@ -1,4 +1,5 @@
-//! Types from syntax: specifiers, declarators, structs, unions and enumerations (OpenCL C 6.3, 6.7, 6.9; C99 6.7.2 to 6.7.6).
+//! Resolves types: specifiers, declarators, structs, unions and enumerations (OpenCL C 6.3, 6.7, 6.9; C99 6.7.2 to
+//! 6.7.6).
 
 use super::scope::Symbol;
 use super::{DeclTy, Sema};
@@ -7,7 +8,7 @@ use crate::diag::Span;
 use crate::ir::Space;
 use crate::thir::{QualTy, Ty, TyKind};
 
-/// Bytes of the largest object that may be declared.
+/// Maximum size of an object in bytes.
 pub(super) const MAX_OBJECT_SIZE: u64 = 1 << 31;
 
 pub(super) const fn space_of(space: AddrSpace) -> Space {
@@ -21,7 +22,7 @@ pub(super) const fn space_of(space: AddrSpace) -> Space {
 }
 
 impl Sema<'_> {
-    /// The type that specifiers name, qualifiers included.
+    /// The type of a specifier list, with its qualifiers.
     pub(super) fn specifiers(&mut self, specs: &DeclSpecs) -> DeclTy {
         let mut base = self.type_spec(&specs.ty, specs);
         if let Some(span) = specs.pipe {
@@ -35,7 +36,7 @@ impl Sema<'_> {
         self.qualify(base, specs.quals)
     }
 
-    /// Adds qualifiers to a type. Those of an array go to its elements (C99 6.7.3).
+    /// Adds qualifiers to a type. Qualifiers of an array apply to its elements (C99 6.7.3).
     fn qualify(&mut self, base: DeclTy, quals: Qualifiers) -> DeclTy {
         let mut base = base;
         base.qt = self.with_quals(base.qt, quals.is_const, quals.is_volatile);
@@ -119,7 +120,7 @@ impl Sema<'_> {
                 let operand = self.unevaluated(expr);
                 let qt = self.operand_type(&operand);
                 if self.is_wide(qt.ty) {
-                    self.err(expr.span, "integer constants of 128 bits have a type that no variable may have");
+                    self.err(expr.span, "the type of a 128-bit integer constant cannot be used to declare a variable");
                     return self.error_decl();
                 }
                 return DeclTy::of(qt.ty);
@@ -140,7 +141,7 @@ impl Sema<'_> {
         DeclTy::of(self.error_ty())
     }
 
-    /// Whether the device has a scalar type; says so if not.
+    /// Whether the device supports a scalar type. Reports an error if not.
     fn scalar_allowed(&mut self, kind: ScalarKind, span: Span) -> bool {
         match kind {
             ScalarKind::Double if !self.target.language.fp64 => {
@@ -150,7 +151,10 @@ impl Sema<'_> {
             ScalarKind::Long | ScalarKind::ULong if !self.target.language.int64 => {
                 self.err(
                     span,
-                    format!("use of type '{}' requires 64-bit integers, which this device lacks", crate::thir::types::scalar_name(kind)),
+                    format!(
+                        "use of type '{}' requires 64-bit integer support, which this device lacks",
+                        crate::thir::types::scalar_name(kind)
+                    ),
                 );
                 false
             }
@@ -177,7 +181,7 @@ impl Sema<'_> {
                     return self.error_decl();
                 }
                 if matches!(self.kind(ty.qt.ty), TyKind::Atomic(ScalarKind::Half)) && !self.target.language.fp16 {
-                    self.err(span, format!("use of type '{name}' requires arithmetic of half, which this device lacks"));
+                    self.err(span, format!("use of type '{name}' requires cl_khr_fp16 support, which this device lacks"));
                     return self.error_decl();
                 }
                 ty
@@ -191,7 +195,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Applies a declarator's parts to a base type, from the type towards the name.
+    /// Applies declarator parts to a base type, from the type towards the name.
     pub(super) fn declarator_type(&mut self, base: DeclTy, parts: &[DeclaratorPart]) -> DeclTy {
         let mut ty = base;
         for part in parts.iter().rev() {
@@ -199,12 +203,17 @@ impl Sema<'_> {
                 DeclaratorPart::Pointer { quals, span } => self.pointer_part(ty, *quals, *span),
                 DeclaratorPart::Array { size, quals, span } => self.array_part(ty, size.as_ref(), *quals, *span),
                 DeclaratorPart::Function { params, variadic, span } => {
-                    if let Some((_, lvalue)) = ty.space {
-                        self.err(lvalue, "return type cannot be qualified with address space");
+                    if let Some((_, at)) = ty.space {
+                        self.err(at, "return type cannot be qualified with address space");
                     }
-                    if matches!(self.kind(ty.qt.ty), TyKind::Array { .. } | TyKind::Function { .. }) {
+                    let what = match self.kind(ty.qt.ty) {
+                        TyKind::Array { .. } => Some("array"),
+                        TyKind::Function { .. } => Some("function"),
+                        _ => None,
+                    };
+                    if let Some(what) = what {
                         let shown = self.show(ty.qt.ty);
-                        self.err(*span, format!("function cannot return array or function type '{shown}'"));
+                        self.err(*span, format!("function cannot return {what} type '{shown}'"));
                     }
                     let params = self.param_types(params);
                     let kind = TyKind::Function { ret: ty.qt.ty, params, variadic: *variadic };
@@ -237,7 +246,7 @@ impl Sema<'_> {
         self.qualify(DeclTy::of(ty), plain)
     }
 
-    /// The type of what a pointer points to, or of an array's elements, with an alignment that is less than its own.
+    /// The type of a pointee or array element whose alignment is less than the natural one.
     fn underaligned(&self, decl: DeclTy) -> QualTy {
         QualTy { align: decl.align.filter(|align| *align < self.align_of(decl.qt.ty)), ..decl.qt }
     }
@@ -266,9 +275,10 @@ impl Sema<'_> {
                 None => return self.error_decl(),
             },
         };
-        let total = len.unwrap_or(0).checked_mul(self.size_of(element.qt.ty).unwrap_or(1));
+        let elements = len.unwrap_or(0);
+        let total = elements.checked_mul(self.size_of(element.qt.ty).unwrap_or(1));
         if total.is_none_or(|total| total > MAX_OBJECT_SIZE) {
-            self.err(span, "array is too large");
+            self.err(span, format!("array is too large ({elements} elements)"));
             return self.error_decl();
         }
         let qt = self.underaligned(element);
@@ -288,7 +298,7 @@ impl Sema<'_> {
         }
         let len = match self.integer_constant(&value) {
             Some(len) => len,
-            // `const int n = 4; int a[n];` is none of C's constants, but every compiler takes it.
+            // `const int n = 4; int a[n];` is not a constant expression in C, but all compilers accept it.
             None => match self.folded_constant(&value) {
                 Some(len) => {
                     self.warn(size.span, "variable length array folded to constant array as an extension");
@@ -307,7 +317,7 @@ impl Sema<'_> {
         u64::try_from(len).ok()
     }
 
-    /// The value of an integer expression over constants and `const` variables that were initialised with constants.
+    /// The value of an integer expression of constants and `const` variables with constant initialisers.
     fn folded_constant(&mut self, value: &crate::thir::Expr) -> Option<i64> {
         self.fold_const = true;
         let folded = self.integer_constant(value);
@@ -315,14 +325,14 @@ impl Sema<'_> {
         folded
     }
 
-    /// Types of the parameters in a function type that is no definition of ours.
+    /// The parameter types in a function type that is not a definition.
     fn param_types(&mut self, params: &[ParamDecl]) -> Vec<Ty> {
         let mut types: Vec<Ty> = params.iter().map(|param| self.param_type(param).qt.ty).collect();
         types.retain(|ty| !matches!(self.kind(*ty), TyKind::Void));
         types
     }
 
-    /// The type of a parameter: arrays become pointers, qualifiers of the parameter itself are kept.
+    /// The type of a parameter: arrays become pointers, the parameter's own qualifiers are kept.
     pub(super) fn param_type(&mut self, param: &ParamDecl) -> DeclTy {
         let base = self.specifiers(&param.specs);
         let ty = self.declarator_type(base, &param.declarator.parts);
@@ -340,7 +350,7 @@ impl Sema<'_> {
         }
     }
 
-    /// The type in a cast, `sizeof` and the like.
+    /// The type in a cast, `sizeof` and similar operators.
     pub(super) fn type_name(&mut self, name: &TypeName) -> QualTy {
         self.type_name_decl(name).qt
     }

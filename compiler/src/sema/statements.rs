@@ -8,7 +8,7 @@ use crate::ast::{self, Attribute, Ident, ScalarKind};
 use crate::diag::Span;
 use crate::thir::{Expr, ExprKind, LabelId, Stmt, StmtKind, TyKind};
 
-/// A statement that is an expression behind any number of labels.
+/// If the statement is an expression with labels: the labels and the expression.
 fn labelled_expression(mut stmt: &ast::Stmt) -> Option<(Vec<&Ident>, &ast::Expr)> {
     let mut labels = Vec::new();
     loop {
@@ -24,13 +24,13 @@ fn labelled_expression(mut stmt: &ast::Stmt) -> Option<(Vec<&Ident>, &ast::Expr)
 }
 
 impl Sema<'_> {
-    /// Checks a statement. Most give one statement; labels and declarations may give several, or none.
+    /// Checks a statement. Most give one statement. Labels and declarations may give several, or none.
     pub(super) fn statement(&mut self, stmt: &ast::Stmt) -> Vec<Stmt> {
         if self.diags.too_many() {
             return Vec::new();
         }
         if self.depth >= MAX_DEPTH {
-            self.err(stmt.span, "statements are nested too deeply");
+            self.err(stmt.span, format!("statements are nested too deeply (the limit is {MAX_DEPTH})"));
             return Vec::new();
         }
         self.depth += 1;
@@ -43,7 +43,7 @@ impl Sema<'_> {
         vec![Stmt { kind, span: self.span(span) }]
     }
 
-    /// A statement in the place of exactly one (a body, a branch), in a scope of its own.
+    /// A body or branch: exactly one statement, in its own scope.
     fn single(&mut self, stmt: &ast::Stmt) -> Box<Stmt> {
         self.push_scope();
         let mut statements = self.statement(stmt);
@@ -150,7 +150,7 @@ impl Sema<'_> {
         }
     }
 
-    /// `if` with all its `else if`s, which may be thousands.
+    /// `if` with all its `else if`s. There may be thousands.
     fn if_chain(&mut self, stmt: &ast::Stmt) -> Stmt {
         let mut links = Vec::new();
         let mut els = None;
@@ -174,7 +174,7 @@ impl Sema<'_> {
         result
     }
 
-    /// Labels in a row, which may be thousands, and the statement that they mark.
+    /// A sequence of labels, possibly thousands, and the statement after them.
     fn labelled(&mut self, mut stmt: &ast::Stmt) -> Vec<Stmt> {
         let mut statements = Vec::new();
         loop {
@@ -207,7 +207,7 @@ impl Sema<'_> {
         for stmt in &body.items {
             statements.append(&mut self.statement(stmt));
         }
-        // FP_CONTRACT in a block holds until its end.
+        // FP_CONTRACT in a block applies until its end.
         if let Some(f) = &mut self.f {
             f.contract = contract;
         }
@@ -235,7 +235,7 @@ impl Sema<'_> {
         value
     }
 
-    /// A controlling expression: scalar.
+    /// A controlling expression. It must be scalar.
     fn condition(&mut self, expr: &ast::Expr) -> Expr {
         let value = self.rvalue_expr(expr);
         if self.is_error(value.ty) || self.scalar_kind(value.ty).is_some() || self.is_pointer(value.ty) {
@@ -332,22 +332,22 @@ impl Sema<'_> {
             self.warn(span, "empty case range specified");
             return Vec::new();
         }
-        let lvalue = value.span;
+        let at = value.span;
         let mut duplicate = None;
         if let Some(switch) = self.f.as_mut().and_then(|f| f.switches.last_mut()) {
             if lo == hi {
-                duplicate = switch.cases.insert(lo, lvalue).map(|old| (lo, old));
+                duplicate = switch.cases.insert(lo, at).map(|old| (lo, old));
             } else {
-                // Ranges are checked against the ends of others only, as they may be long.
+                // Ranges may be long, so only their ends are compared.
                 for bits in [lo, hi] {
-                    if let Some(old) = switch.cases.insert(bits, lvalue) {
+                    if let Some(old) = switch.cases.insert(bits, at) {
                         duplicate = Some((bits, old));
                     }
                 }
             }
         }
         if let Some((bits, old)) = duplicate {
-            self.err_note(lvalue, format!("duplicate case value '{}'", show(bits)), old, "previous case defined here");
+            self.err_note(at, format!("duplicate case value '{}'", show(bits)), old, "previous case defined here");
         }
         self.stmt(StmtKind::Case { lo, hi }, span)
     }
@@ -402,7 +402,7 @@ impl Sema<'_> {
         id
     }
 
-    /// `({ ... })`: the value is that of the last expression statement.
+    /// `({ ... })`: its value is that of the last expression statement.
     pub(super) fn statement_expression(&mut self, body: &ast::Compound, span: Span) -> Expr {
         if self.f.is_none() {
             self.err(span, "statement expression not allowed at file scope");
@@ -434,7 +434,7 @@ impl Sema<'_> {
         if let Some(f) = &mut self.f {
             f.in_expression = outer;
             f.expressions.0.pop();
-            // Nothing jumps into it from outside: its labels and those who use them are all here.
+            // No jump enters it from outside, so all its labels and their `goto`s are here.
             if !f.labels.is_empty() {
                 super::gotos::structure(&mut stmts, f.expression_jumps);
             }

@@ -1,4 +1,4 @@
-//! "Did you mean ...?": names near one that nobody declared.
+//! Suggestions ("did you mean ...?"): declared names with a similar spelling.
 
 use super::Sema;
 use super::scope::Symbol;
@@ -9,7 +9,7 @@ use crate::parse::suggest::{foreign, question, type_hint};
 use crate::parse::types::predeclared_names;
 use crate::thir::{RecordId, TyKind};
 
-/// Built-ins that the table does not list.
+/// Built-in functions that are not in the table.
 const FAMILIES: &[&str] = &[
     "async_work_group_copy",
     "async_work_group_strided_copy",
@@ -46,13 +46,13 @@ const FAMILIES: &[&str] = &[
 ];
 
 impl Sema<'_> {
-    /// Names that are visible here.
+    /// Visible names.
     fn names_of(&self, wanted: impl Fn(&Symbol) -> bool) -> Vec<&str> {
         let names = self.scopes.iter().flat_map(|scope| &scope.names);
         names.filter(|(_, (symbol, _))| wanted(symbol)).map(|(name, _)| &**name).collect()
     }
 
-    /// For a name in an expression.
+    /// A suggestion for a name in an expression.
     pub(super) fn suggest_name(&self, name: &str) -> String {
         if let Some(ours) = foreign(name) {
             return question(Some(ours));
@@ -63,7 +63,7 @@ impl Sema<'_> {
         hint(name, names)
     }
 
-    /// For the name of a function that is called.
+    /// A suggestion for the name of a called function.
     pub(super) fn suggest_function(&self, name: &str) -> String {
         if let Some(ours) = foreign(name) {
             return question(Some(ours));
@@ -76,7 +76,7 @@ impl Sema<'_> {
         if let found @ Some(_) = nearest(name, names) {
             return question(found);
         }
-        // `convert_flaot4`: the type is what is wrong.
+        // `convert_flaot4`: suggest the type.
         for prefix in ["convert_", "as_", "vload", "vstore"] {
             if !name.starts_with(prefix) {
                 continue;
@@ -89,12 +89,12 @@ impl Sema<'_> {
         String::new()
     }
 
-    /// For the name of a type.
+    /// A suggestion for a type name.
     pub(super) fn suggest_type(&self, name: &str) -> String {
         type_hint(name, self.names_of(|symbol| matches!(symbol, Symbol::Typedef(_))))
     }
 
-    /// For a member of a struct or union.
+    /// A suggestion for a member of a struct or union.
     pub(super) fn suggest_member(&self, id: RecordId, name: &str) -> String {
         let mut names = Vec::new();
         self.member_names(id, &mut names);

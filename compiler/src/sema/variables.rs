@@ -1,7 +1,6 @@
-//! Declarations of variables: whether a type may be declared, which address space holds the variable, and what it begins with (OpenCL C 6.7, 6.8;
-//! C99 6.7).
+//! Declarations of variables: valid types, address spaces, and initialisers (OpenCL C 6.7, 6.8; C99 6.7).
 //!
-//! What is refused is declared all the same, as an error: so its uses are not reported, too.
+//! A rejected variable is declared as an error, so that its uses are not reported too.
 
 use super::consteval::Value;
 use super::scope::Symbol;
@@ -13,20 +12,20 @@ use crate::options::CStd;
 use crate::target::MAX_GLOBAL_VARIABLE;
 use crate::thir::{Constant, GlobalId, GlobalVar, Init, Linkage, LocalId, QualTy, Stmt, StmtKind, Ty, TyKind};
 
-/// Why a variable is refused: where, and the text of the error.
+/// The location and text of an error.
 type InvalidDeclaration = (Span, String);
 
 fn refuse<T>(span: Span, text: impl Into<String>) -> Result<T, InvalidDeclaration> {
     Err((span, text.into()))
 }
 
-/// A variable as its declaration gives it.
+/// A variable declaration.
 struct Variable<'a> {
     name: &'a Ident,
     ty: DeclTy,
     storage: Option<(StorageClass, Span)>,
     init: Option<&'a ast::Initializer>,
-    /// Alignment of its memory in bytes: of the type, or of the attribute `aligned` where that asks for more.
+    /// Alignment in bytes: that of the type, or a larger `aligned` attribute.
     align: u32,
 }
 
@@ -41,7 +40,7 @@ impl Variable<'_> {
 }
 
 impl Sema<'_> {
-    /// Declares a variable; the statement initialises it, if it is private.
+    /// Declares a variable. The statement initialises it if it is private.
     pub(super) fn variable(
         &mut self,
         name: &Ident,
@@ -72,7 +71,7 @@ impl Sema<'_> {
         })
     }
 
-    /// Whether there can be a variable of the type at all.
+    /// Checks that variables may have this type.
     fn check_type(&self, variable: &Variable<'_>) -> Result<(), InvalidDeclaration> {
         let (ty, name) = (variable.ty, variable.name);
         let incomplete = match self.kind(ty.qt.ty) {
@@ -83,7 +82,7 @@ impl Sema<'_> {
             let shown = self.show(ty.qt.ty);
             return refuse(name.span, format!("type '{shown}' can only be used as a function parameter in OpenCL"));
         }
-        // Another declaration, or another translation unit, completes the type.
+        // Another declaration or translation unit completes the type.
         let may_be_incomplete = variable.is_extern()
             && variable.init.is_none()
             && matches!(self.kind(ty.qt.ty), TyKind::Array { len: None, .. } | TyKind::Record(_));
@@ -106,9 +105,9 @@ impl Sema<'_> {
         Ok(())
     }
 
-    /// The alignment of a variable's memory in bytes.
+    /// The alignment of a variable in bytes.
     fn variable_alignment(&mut self, ty: DeclTy, attributes: &[&Attribute]) -> u32 {
-        // An array's is that of its elements, known before its length is.
+        // The alignment of an array is that of its elements. It is known before the length.
         let natural = match *self.kind(ty.qt.ty) {
             TyKind::Array { element, .. } => self.align_of(element.ty),
             _ => self.align_of(ty.qt.ty),
@@ -117,7 +116,7 @@ impl Sema<'_> {
         asked.fold(ty.align.unwrap_or(natural), |align, attribute| align.max(self.alignment(attribute).unwrap_or(align)))
     }
 
-    /// The kind of an array's elements, or of the type itself.
+    /// The element type of an array, or the type itself.
     pub(super) fn innermost(&self, qt: QualTy) -> Ty {
         let mut ty = qt.ty;
         while let TyKind::Array { element, .. } = self.kind(ty) {
@@ -144,7 +143,7 @@ impl Sema<'_> {
         let sampler = matches!(self.kind(ty.qt.ty), TyKind::Sampler);
         let space = match ty.space {
             Some((space, _)) => space,
-            // A sampler of the program is constant, said or not (6.15.15.1); it has no storage that could be elsewhere.
+            // A sampler at program scope is constant even without the qualifier (6.15.15.1). It has no storage.
             None if sampler && ty.qt.is_const => Space::Constant,
             None if globals => Space::Global,
             None => Space::Private,
@@ -166,7 +165,7 @@ impl Sema<'_> {
         Ok(())
     }
 
-    /// A variable in constant memory never gets a value later.
+    /// A variable in constant memory must have an initialiser.
     fn check_constant_init(variable: &Variable<'_>) -> Result<(), InvalidDeclaration> {
         match variable.init {
             Some(_) => Ok(()),
@@ -174,7 +173,7 @@ impl Sema<'_> {
         }
     }
 
-    /// A variable that is declared within a function.
+    /// A variable in a function.
     fn block_variable(&mut self, variable: &Variable<'_>) -> Result<Option<Stmt>, InvalidDeclaration> {
         let (is_static, is_extern) = (variable.is_static(), variable.is_extern());
         let word = if is_static { "static" } else { "extern" };
@@ -213,12 +212,12 @@ impl Sema<'_> {
         Ok(None)
     }
 
-    /// A `static` or `extern` variable in global memory that is declared within a function.
+    /// A `static` or `extern` variable in global memory in a function.
     fn static_block_variable(&mut self, variable: &Variable<'_>) {
         let name = variable.name;
         let program_scope = self.scopes.first().and_then(|scope| scope.names.get(&name.name)).map(|(symbol, _)| symbol.clone());
         match program_scope {
-            // The declaration of a variable that is known already (C99 6.2.2.4).
+            // Another declaration of a known variable (C99 6.2.2.4).
             Some(symbol @ Symbol::Global(_)) if variable.is_extern() && variable.init.is_none() => {
                 self.declare(&name.name, symbol, name.span);
             }
@@ -226,17 +225,17 @@ impl Sema<'_> {
         }
     }
 
-    /// A variable with static storage whose initialiser is constant.
+    /// A variable with static storage and a constant initialiser.
     fn static_variable(&mut self, variable: &Variable<'_>, space: Space) {
         let name = variable.name;
         let linkage = match self.at_program_scope() {
             true if !variable.is_static() && !self.in_library => Linkage::External,
-            // One for all units of a program.
+            // Shared by all units of a program.
             true if crate::enqueue::is_hidden(&name.name) => Linkage::Inline,
             false if variable.is_extern() => Linkage::External,
             _ => Linkage::Internal,
         };
-        // The variable's name is known in its own initialiser (`&self`).
+        // The name is visible in its own initialiser (`&self`).
         let id = match self.lookup_here(&name.name) {
             Some((Symbol::Global(old), _)) => {
                 let old = *old;
@@ -259,7 +258,7 @@ impl Sema<'_> {
             self.check_global_size(id, name.span);
             return;
         };
-        // A string literal that a char array starts from is not needed besides.
+        // Drop the string literal that initialised a char array.
         let Some((complete, init)) = self.initializer(variable.ty.qt, init) else {
             self.declare(&name.name, Symbol::Error, name.span);
             return;
@@ -280,7 +279,7 @@ impl Sema<'_> {
         self.new_global(GlobalVar { name, ty, space, init: None, relocs: Vec::new(), align, linkage, defined, span })
     }
 
-    /// Another declaration of a variable; `false` if it contradicts those before it.
+    /// Another declaration of a variable. Returns false if it conflicts with earlier ones.
     fn redeclare(&mut self, old: GlobalId, variable: &Variable<'_>, linkage: Linkage) -> bool {
         let (name, qt) = (variable.name, variable.ty.qt);
         let known = &self.globals[old.index()];
@@ -311,16 +310,17 @@ impl Sema<'_> {
         true
     }
 
-    /// Refuses variables in global space that the device cannot hold.
+    /// Rejects variables in global memory that exceed the limit.
     fn check_global_size(&mut self, id: GlobalId, span: Span) {
         let variable = &self.globals[id.index()];
         let size = self.size_of(variable.ty.ty).unwrap_or(0);
         if variable.space == Space::Global && size > MAX_GLOBAL_VARIABLE {
-            self.err(span, format!("variable of {size} bytes is larger than the {MAX_GLOBAL_VARIABLE} that this device allows"));
+            self.err(span, format!("variable has {size} bytes; the limit for a variable in global memory is {MAX_GLOBAL_VARIABLE}"));
         }
     }
 
-    /// Only the outermost block of a kernel declares variables in the address space of that name, whose qualifier stands at the span.
+    /// Checks that a variable in this address space, whose qualifier is at `span`, is in the outermost scope of a
+    /// kernel.
     fn check_kernel_scope(&self, span: Span, space: &str) -> Result<(), InvalidDeclaration> {
         match &self.f {
             Some(f) if f.is_kernel && self.scopes.len() == f.outermost => Ok(()),
@@ -344,8 +344,8 @@ impl Sema<'_> {
             let at = u64::from(f.local_memory).next_multiple_of(u64::from(variable.align.max(1)));
             f.local_memory = u32::try_from(at + size).unwrap_or(u32::MAX);
         }
-        if self.f.as_ref().is_some_and(|f| f.local_memory > limit) {
-            self.err(name.span, format!("the kernel's local variables exceed the {limit} bytes of local memory of this device"));
+        if let Some(size) = self.f.as_ref().map(|f| f.local_memory).filter(|size| *size > limit) {
+            self.err(name.span, format!("local variables of the kernel have {size} bytes; the limit of this device is {limit}"));
         }
         let id = self.new_variable(variable, Space::Local, Linkage::Internal, true);
         self.declare_new(&name.name, Symbol::Global(id), name.span);
@@ -373,7 +373,8 @@ impl Sema<'_> {
         Ok(Some(Stmt { kind: StmtKind::Local { local, init }, span: self.span(name.span) }))
     }
 
-    /// What a private variable begins with; it completes the type of an array, and gives an integer that is `const` a value in constant expressions.
+    /// The initialiser of a private variable. It completes the type of an array. A `const` integer gets its value for
+    /// constant expressions.
     fn private_initializer(&mut self, local: LocalId, variable: &Variable<'_>, init: &ast::Initializer) -> Option<Init> {
         let &Variable { name, ty, .. } = variable;
         let Some((complete, init)) = self.initializer(ty.qt, init) else {

@@ -1,15 +1,17 @@
-//! Integers of 128 bits: what constants beyond `long` are (clang's `long long` of OpenCL C), and what comes of them.
+//! 128-bit integers: constants that exceed `long`, as clang's `long long` in OpenCL C, and operations on them.
 //!
-//! A literal such as `9223372036854775808` has the type [`TyKind::Wide`], which has no name and is nobody's but an expression's. Constants of it are
-//! computed here. Where one meets values that are known at run time only, an expression of 128 bits is a small tree of sums, products and
-//! bits over widened operands, and leaves this type again in one of three ways:
+//! A literal such as `9223372036854775808` has the type [`TyKind::Wide`], which has no name; only expressions have it.
+//! Constants of the type are evaluated here. With operands that are known at run time only, a 128-bit expression is a
+//! tree of sums, products and bit operations on widened operands. It leaves the type in one of these ways:
 //!
-//! * Converted to a type of 64 bits or less it needs no more than its lower 64 bits, and these need no more of its operands ([`Sema::low_bits`]).
+//! * A conversion to 64 bits or less needs only the lower 64 bits of the expression, and these depend only on the lower
+//! bits of its operands ([`Sema::low_bits`]).
 //! * Where all of its value counts (comparisons, quotients, shifts to the right, conversions to floats), its operands' types say how large it can
 //!   become: often 64 bits hold it, or the answer is known ([`Sema::wide_range`]).
-//! * Else it is an error: there is no arithmetic of 128 bits at run time.
+//! * Otherwise it is an error: there is no 128-bit arithmetic at run time.
 //!
-//! Everything else refuses the type, as it is no scalar ([`Sema::scalar_kind`]); [`Sema::rvalue_expr`] gives what asks for a value one of 64 bits.
+//! All other operations reject the type, since it is not a scalar ([`Sema::scalar_kind`]). [`Sema::rvalue_expr`]
+//! converts to 64 bits.
 
 use super::consteval::{Value, range, unwrap, wide_to, wrap};
 use super::operators::thir_op;
@@ -18,14 +20,14 @@ use crate::ast::{self, IntSuffix, ScalarKind};
 use crate::diag::Span;
 use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Init, Lvalue, QualTy, Stmt, StmtKind, Ty, TyKind, UnaryOp};
 
-/// Operations of 128 bits that stand within one another: the functions here go down to their operands.
+/// Maximum nesting of 128-bit operations. The functions here are recursive.
 const MAX_DEPTH: u32 = 200;
 
-/// The least and the greatest value that an expression may have.
+/// Minimum and maximum value of an expression.
 type Range = (i128, i128);
 
 const NEEDS_128: &str =
-    "integer arithmetic of 128 bits is supported for constants only: give the literal a suffix ('ul'), or convert it to 'long' or 'ulong'";
+    "128-bit integer arithmetic is supported in constants only; add a suffix such as 'ul' or convert to 'long' or 'ulong'";
 
 impl Sema<'_> {
     pub(super) fn wide_ty(&mut self) -> Ty {
@@ -36,13 +38,13 @@ impl Sema<'_> {
         matches!(self.kind(ty), TyKind::Wide)
     }
 
-    /// Whether both are integers and one of them has 128 bits.
+    /// Whether both types are integers and one of them has 128 bits.
     pub(super) fn meet_wide(&self, a: Ty, b: Ty) -> bool {
         let integer = |ty| self.is_wide(ty) || self.is_integer_scalar(ty);
         (self.is_wide(a) || self.is_wide(b)) && integer(a) && integer(b)
     }
 
-    /// A literal that no type of 64 bits holds, or none that its suffix allows.
+    /// A literal that does not fit in a 64-bit type, or not in one that its suffix allows.
     pub(super) fn wide_literal(&mut self, value: u128, suffix: IntSuffix, span: Span) -> Expr {
         match i128::try_from(value) {
             Ok(value) if !suffix.unsigned => self.wide_const(value, span),
@@ -63,7 +65,7 @@ impl Sema<'_> {
         self.error_expr(span)
     }
 
-    /// An integer as one of 128 bits.
+    /// Widens an integer to 128 bits.
     pub(super) fn widened(&mut self, value: Expr) -> Expr {
         if self.is_wide(value.ty) || self.is_error(value.ty) {
             return value;
@@ -78,7 +80,7 @@ impl Sema<'_> {
         }
     }
 
-    /// The value of an expression for whoever cannot do with 128 bits: of `long` or `ulong`, which hold it exactly.
+    /// Converts a 128-bit value to `long` or `ulong`, exactly.
     pub(super) fn settled(&mut self, value: Expr) -> Expr {
         if !self.is_wide(value.ty) {
             return value;
@@ -89,13 +91,13 @@ impl Sema<'_> {
         }
     }
 
-    /// The value of an operand, which may have 128 bits.
+    /// The value of an operand, possibly with 128 bits.
     pub(super) fn any_rvalue(&mut self, expr: &ast::Expr) -> Expr {
         let operand: Operand = self.operand(expr);
         self.rvalue(operand)
     }
 
-    /// Whether an integer of 128 bits is (not) zero, as `int`; other values as they are.
+    /// Compares a 128-bit integer with zero. The result is an `int`. Other values are unchanged.
     pub(super) fn wide_truth(&mut self, value: Expr, op: BinaryOp) -> Expr {
         if !self.is_wide(value.ty) {
             return value;
@@ -105,7 +107,7 @@ impl Sema<'_> {
         self.wide_compare(op, value, zero, span)
     }
 
-    /// Converts an integer of 128 bits to a scalar.
+    /// Converts a 128-bit integer to a scalar.
     pub(super) fn cast_wide(&mut self, value: Expr, ty: Ty) -> Expr {
         let span = value.span;
         let Some(kind) = self.scalar_kind(ty) else {
@@ -123,7 +125,7 @@ impl Sema<'_> {
         if self.is_error(narrow.ty) { narrow } else { self.cast(CastKind::Arith, narrow, ty) }
     }
 
-    /// Warns where an implicit conversion changes a constant.
+    /// Warns about an implicit conversion that changes a constant.
     pub(super) fn warn_of_changed_constant(&mut self, value: &Expr, ty: Ty) {
         let (ExprKind::Constant(Constant::Wide(wide)), Some(kind)) = (&value.kind, self.scalar_kind(ty)) else { return };
         if is_float(kind) || kind == ScalarKind::Bool {
@@ -154,22 +156,22 @@ impl Sema<'_> {
         }
     }
 
-    /// Whether operations on some operands would be nested too deeply: an error.
+    /// Whether an operation on these operands exceeds the nesting limit. Reports the error.
     pub(super) fn is_too_deep(&mut self, operands: &[&Expr], span: Span) -> bool {
         let deep = operands.iter().any(|operand| wide_depth(operand, 0) >= MAX_DEPTH);
         if deep {
-            self.err(span, "expression is nested too deeply");
+            self.err(span, format!("expression is nested too deeply (the limit is {MAX_DEPTH})"));
         }
         deep
     }
 
-    /// An operation on two integers of 128 bits, but for shifts and comparisons.
+    /// An operation on two 128-bit integers, except for shifts and comparisons.
     pub(super) fn wide_arithmetic(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, span: Span) -> Expr {
         if let (ExprKind::Constant(Constant::Wide(a)), ExprKind::Constant(Constant::Wide(b))) = (&lhs.kind, &rhs.kind) {
             return match wide_value(op, *a, *b) {
                 Some(value) => self.wide_const(value, span),
                 None => {
-                    self.err(span, "overflow, or a division by zero, in a constant of 128 bits");
+                    self.err(span, "overflow or division by zero in a 128-bit integer constant");
                     self.error_expr(span)
                 }
             };
@@ -200,7 +202,7 @@ impl Sema<'_> {
         }
     }
 
-    /// A shift whose left operand has 128 bits: the lower seven bits of the amount count.
+    /// A shift with a 128-bit left operand. The lower seven bits of the amount count.
     pub(super) fn wide_shift(&mut self, op: BinaryOp, lhs: Expr, amount: Expr, span: Span) -> Expr {
         let known = match self.evaluate(&amount) {
             Some(Value::Const(Constant::Int(bits))) => Some(u32::try_from(bits & 127).unwrap_or(0)),
@@ -223,7 +225,7 @@ impl Sema<'_> {
         self.widened(shifted)
     }
 
-    /// A shift of 64 bits by an amount of up to 127.
+    /// A 64-bit shift by up to 127.
     fn shifted(&mut self, op: BinaryOp, value: Expr, amount: Expr, span: Span) -> Expr {
         let ty = value.ty;
         let ulong = self.scalar(ScalarKind::ULong);
@@ -232,7 +234,7 @@ impl Sema<'_> {
         let (amount, amount_again, kept_amount) = self.twice(amount, span);
         let bit = self.int_const(64, ScalarKind::ULong, span);
         let far = self.binary_node(BinaryOp::BitAnd, amount, bit, ulong, span);
-        // All bits have left; of a negative number shifted to the right the sign's stay.
+        // All bits are shifted out. A right shift of a negative number leaves sign bits.
         let gone = if op == BinaryOp::Shr && self.scalar_kind(ty) == Some(ScalarKind::Long) {
             let all = self.int_const(63, ScalarKind::ULong, span);
             self.binary_node(op, value_again, all, ty, span)
@@ -246,7 +248,7 @@ impl Sema<'_> {
         self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, ty, span)
     }
 
-    /// An expression for two uses, and the statement that keeps its value for them.
+    /// Two uses of an expression, and the statement that stores its value.
     fn twice(&mut self, value: Expr, span: Span) -> (Expr, Expr, Option<Stmt>) {
         let ty = value.ty;
         if let ExprKind::Constant(constant) = &value.kind {
@@ -263,7 +265,7 @@ impl Sema<'_> {
         (first, second, Some(kept))
     }
 
-    /// A comparison of integers of 128 bits.
+    /// A comparison of 128-bit integers.
     pub(super) fn wide_compare(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, span: Span) -> Expr {
         if let (ExprKind::Constant(Constant::Wide(a)), ExprKind::Constant(Constant::Wide(b))) = (&lhs.kind, &rhs.kind) {
             let truth = decided(op, (*a, *a), (*b, *b)) == Some(true);
@@ -276,7 +278,7 @@ impl Sema<'_> {
         let int = self.int();
         if let Some(answer) = answer {
             self.warn_of_decided(&lhs, &rhs, answer, span);
-            // What the operands do is still done.
+            // Keep the side effects of the operands.
             let mut value = self.int_const(i64::from(answer), ScalarKind::Int, span);
             for operand in [rhs, lhs] {
                 if !matches!(operand.kind, ExprKind::Constant(_)) {
@@ -307,7 +309,7 @@ impl Sema<'_> {
         }
     }
 
-    /// An integer of 128 bits that meets a float, or a vector: in the type of its lanes.
+    /// Converts a 128-bit integer that is combined with a float or a vector to the lane type.
     pub(super) fn wide_lane(&mut self, value: Expr, other: Ty, lane: ScalarKind, span: Span) -> Option<Expr> {
         let ty = self.scalar(lane);
         let fits = match value.kind {
@@ -325,7 +327,7 @@ impl Sema<'_> {
         Some(self.cast(CastKind::Arith, value, ty)).filter(|value| !self.is_error(value.ty))
     }
 
-    /// A compound assignment of an integer of 128 bits.
+    /// A compound assignment of a 128-bit integer.
     pub(super) fn wide_assignment(&mut self, op: ast::BinaryOp, lvalue: Lvalue, value: Expr, span: Span) -> Expr {
         let ty = lvalue.ty.ty;
         let is_shift = matches!(op, ast::BinaryOp::Shl | ast::BinaryOp::Shr);
@@ -349,14 +351,14 @@ impl Sema<'_> {
         }
     }
 
-    /// The operand and the type in which a compound assignment to an integer of 64 bits or less is computed.
+    /// The operand and the computation type of a compound assignment to an integer of 64 bits or less.
     fn wide_compound(&mut self, op: ast::BinaryOp, kind: ScalarKind, value: Expr) -> (Ty, Expr) {
         use ast::BinaryOp as B;
         let span = value.span;
         let compute = match op {
             B::Add | B::Sub | B::Mul | B::BitAnd | B::BitOr | B::BitXor if kind != ScalarKind::Bool => Some(ScalarKind::ULong),
             _ => {
-                // Quotients by numbers that only `ulong` holds need operands that are not negative.
+                // Division by a number that requires `ulong` needs non-negative operands.
                 let of_lvalue = range(kind);
                 let of_value = self.wide_range(&value);
                 of_value.and_then(|of_value| common_kind(&[of_lvalue, of_value]))
@@ -376,13 +378,13 @@ impl Sema<'_> {
 
     // Leaving 128 bits.
 
-    /// The type of 64 bits that holds all values of some expressions exactly.
+    /// The 64-bit type that can represent all values of some expressions.
     fn exact_kind(&self, values: &[&Expr]) -> Option<ScalarKind> {
         let ranges: Option<Vec<Range>> = values.iter().map(|value| self.wide_range(value)).collect();
         common_kind(&ranges?)
     }
 
-    /// The values that an expression of 128 bits may have, as far as the types of its operands tell; `None` if they may be too large for 128 bits.
+    /// The range of a 128-bit expression, from the types of its operands. `None` if it may exceed 128 bits.
     fn wide_range(&self, value: &Expr) -> Option<Range> {
         match &value.kind {
             ExprKind::Constant(Constant::Wide(value)) => Some((*value, *value)),
@@ -404,7 +406,8 @@ impl Sema<'_> {
         }
     }
 
-    /// The lower 64 bits of an expression of 128 bits, as `long` or `ulong`: sums, products and bits need no more of their operands.
+    /// The lower 64 bits of a 128-bit expression, as `long` or `ulong`. Sums, products and bit operations need only the
+    /// lower bits of their operands.
     fn low_bits(&mut self, value: Expr, kind: ScalarKind) -> Expr {
         let ty = self.scalar(kind);
         let Expr { kind: node, span, .. } = value;
@@ -432,7 +435,7 @@ impl Sema<'_> {
     }
 }
 
-/// Operations of 128 bits within one another.
+/// Nesting of 128-bit operations.
 fn wide_depth(value: &Expr, depth: u32) -> u32 {
     if depth >= MAX_DEPTH {
         return depth;
@@ -447,7 +450,7 @@ fn wide_depth(value: &Expr, depth: u32) -> u32 {
     }
 }
 
-/// The type of 64 bits that holds all of some ranges.
+/// The 64-bit type that contains all ranges.
 fn common_kind(ranges: &[Range]) -> Option<ScalarKind> {
     let within = |kind| {
         let (low, high) = range(kind);
@@ -456,7 +459,7 @@ fn common_kind(ranges: &[Range]) -> Option<ScalarKind> {
     [ScalarKind::Long, ScalarKind::ULong].into_iter().find(|kind| within(*kind))
 }
 
-/// The value of an operation; `None` where it has none, or overflows.
+/// The result of an operation. `None` if it is undefined or overflows.
 fn wide_value(op: BinaryOp, a: i128, b: i128) -> Option<i128> {
     match op {
         BinaryOp::Add => a.checked_add(b),
@@ -471,7 +474,7 @@ fn wide_value(op: BinaryOp, a: i128, b: i128) -> Option<i128> {
     }
 }
 
-/// The values that an operation on values of two ranges may have.
+/// The range of an operation on values of two ranges.
 fn binary_range(op: BinaryOp, a: Range, b: Range) -> Option<Range> {
     match op {
         BinaryOp::Add => Some((a.0.checked_add(b.0)?, a.1.checked_add(b.1)?)),
@@ -480,7 +483,7 @@ fn binary_range(op: BinaryOp, a: Range, b: Range) -> Option<Range> {
             let corners = [a.0.checked_mul(b.0)?, a.0.checked_mul(b.1)?, a.1.checked_mul(b.0)?, a.1.checked_mul(b.1)?];
             Some((*corners.iter().min()?, *corners.iter().max()?))
         }
-        // A number that is not negative leaves no other bits than its own.
+        // With a non-negative operand, the result has no other bits.
         BinaryOp::BitAnd if a.0 >= 0 && b.0 >= 0 => Some((0, a.1.min(b.1))),
         BinaryOp::BitAnd if a.0 >= 0 => Some((0, a.1)),
         BinaryOp::BitAnd if b.0 >= 0 => Some((0, b.1)),
@@ -493,12 +496,12 @@ fn binary_range(op: BinaryOp, a: Range, b: Range) -> Option<Range> {
     }
 }
 
-/// Bits that a number needs without its sign.
+/// Number of bits of a number without its sign.
 const fn magnitude_bits(value: i128) -> u32 {
     128 - (if value < 0 { !value } else { value }).leading_zeros()
 }
 
-/// What a comparison of values of two ranges gives, if that is the same for all of them.
+/// The result of a comparison of values of two ranges, if it is the same for all values.
 fn decided(op: BinaryOp, a: Range, b: Range) -> Option<bool> {
     let (below, above) = (a.1 < b.0, a.0 > b.1);
     let same = a.0 == a.1 && a == b;

@@ -1,4 +1,4 @@
-//! Operations on numbers: arithmetic, bits, comparisons (SPIR-V 3.52.13 to 3.52.15).
+//! Arithmetic, bit instructions and comparisons (SPIR-V 3.52.13 to 3.52.15).
 
 use rspirv::spirv::{Op as Opcode, Scope};
 
@@ -8,7 +8,7 @@ use super::function::Lowering;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Op, Scalar, Type, UnOp, Value};
 use crate::lower::builder::float_bits;
 
-/// Operations of two operands that the IR has.
+/// Binary instructions with an IR operation.
 const fn binary(op: Opcode) -> Option<BinOp> {
     Some(match op {
         Opcode::IAdd => BinOp::Add,
@@ -29,7 +29,8 @@ const fn binary(op: Opcode) -> Option<BinOp> {
     })
 }
 
-/// Comparisons that the IR has, and whether of floats that may be unordered: then it is the opposite that is asked for.
+/// Comparisons with an IR operation. The flag is set for unordered comparisons of floats: these are the negation of the
+/// opposite comparison.
 const fn comparison(op: Opcode) -> Option<(CmpOp, bool)> {
     Some(match op {
         Opcode::IEqual | Opcode::LogicalEqual => (CmpOp::Eq, false),
@@ -61,7 +62,7 @@ const fn is_float_op(op: BinOp) -> bool {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if it is one of these.
+    /// Lowers the current instruction, if this module handles it.
     pub(super) fn arithmetic(&mut self) -> Checked<bool> {
         let op = self.current.op;
         if let Some(bin) = binary(op) {
@@ -105,7 +106,7 @@ impl Lowering<'_, '_, '_> {
             Opcode::Any | Opcode::All => {
                 let flags = self.number(0)?;
                 if self.b.ty(flags).scalar() != Some(Scalar::Bool) {
-                    return Err(invalid!("the operand is not of bool"));
+                    return Err(invalid!("the operand is not a bool"));
                 }
                 self.b.emit(if op == Opcode::Any { Op::Any(flags) } else { Op::All(flags) }, Type::BOOL)
             }
@@ -134,14 +135,14 @@ impl Lowering<'_, '_, '_> {
         Ok(true)
     }
 
-    /// A clock, as two words or as one number.
+    /// The clock, as two words or as one integer.
     fn clock(&mut self) -> Checked<Value> {
         let sub = Scope::from_u32(self.known(0)?) == Some(Scope::Subgroup);
         let words = self.b.emit(Op::Clock { sub }, Type::of(Scalar::I32, 2));
         Ok(if self.result_type()? == Type::I64 { self.b.cast(CastOp::Bitcast, words, Type::I64) } else { words })
     }
 
-    /// Two operands of one type, floats or not.
+    /// Two operands of the same type, floats or integers.
     fn alike(&mut self, float: bool) -> Checked<(Value, Value)> {
         let (a, b) = (self.number(0)?, self.number(1)?);
         self.same_shape(a, b, Some(float))?;
@@ -151,7 +152,7 @@ impl Lowering<'_, '_, '_> {
     fn same_shape(&self, a: Value, b: Value, float: Option<bool>) -> Checked<()> {
         let (ta, tb) = (self.b.ty(a), self.b.ty(b));
         if ta != tb || float.is_some_and(|float| ta.scalar().is_some_and(Scalar::is_float) != float) {
-            return Err(invalid!("it does not take {ta} and {tb}"));
+            return Err(invalid!("operand types {ta} and {tb} are not valid"));
         }
         Ok(())
     }
@@ -160,7 +161,7 @@ impl Lowering<'_, '_, '_> {
         let a = self.number(0)?;
         self.same_shape(a, a, float)?;
         if op == UnOp::Neg && self.b.ty(a).scalar() == Some(Scalar::Bool) {
-            return Err(invalid!("it does not take bool"));
+            return Err(invalid!("bool operands are not valid"));
         }
         Ok(self.b.un(op, a))
     }
@@ -170,16 +171,16 @@ impl Lowering<'_, '_, '_> {
         let value = self.number(index)?;
         match self.b.ty(value).scalar() {
             Some(scalar) if scalar.is_int() => Ok(value),
-            _ => Err(invalid!("operand {index} is no integer")),
+            _ => Err(invalid!("operand {index} is not an integer")),
         }
     }
 
-    /// The amount counts modulo the width, so that its own width does not matter.
+    /// The amount counts modulo the width, so its own width does not matter.
     fn shift(&mut self, op: BinOp) -> Checked<Value> {
         let (value, amount) = (self.integer(0)?, self.integer(1)?);
         let ty = self.b.ty(value);
         if self.b.ty(amount).lanes() != ty.lanes() {
-            return Err(invalid!("the operands have different numbers of lanes"));
+            return Err(invalid!("the operands have different component counts"));
         }
         let amount = self.b.resize(amount, false, ty);
         Ok(self.b.bin(op, value, amount))
@@ -190,12 +191,12 @@ impl Lowering<'_, '_, '_> {
         let result = self.b.math(op, &[value]);
         let want = self.result_type()?;
         if want.lanes() != self.b.ty(value).lanes() || !want.scalar().is_some_and(Scalar::is_int) {
-            return Err(invalid!("the result is of {want}"));
+            return Err(invalid!("result type {want} is not valid"));
         }
         Ok(self.b.resize(result, false, want))
     }
 
-    /// The sign is the divisor's.
+    /// The sign is that of the divisor.
     fn signed_modulo(&mut self) -> Checked<Value> {
         let (a, b) = (self.integer(0)?, self.integer(1)?);
         self.same_shape(a, b, Some(false))?;
@@ -207,7 +208,7 @@ impl Lowering<'_, '_, '_> {
         Ok(self.add_if(wrong, rest, b))
     }
 
-    /// The sign is the divisor's.
+    /// The sign is that of the divisor.
     fn float_modulo(&mut self) -> Checked<Value> {
         let (a, b) = self.alike(true)?;
         let rest = self.library("fmod", &[a, b], Signedness::Signed)?;
@@ -225,14 +226,14 @@ impl Lowering<'_, '_, '_> {
         let (cond, a, b) = (self.number(0)?, self.arg(1)?, self.arg(2)?);
         let (tc, ta, tb) = (self.b.ty(cond), self.b.ty(a), self.b.ty(b));
         if tc.scalar() != Some(Scalar::Bool) || (tc.lanes() != 1 && tc.lanes() != ta.lanes()) {
-            return Err(invalid!("{tc} is no condition for {ta}"));
+            return Err(invalid!("a condition of type {tc} is not valid for operands of type {ta}"));
         }
         let (a, b) = match (ta, tb) {
             (Type::Ptr(x), Type::Ptr(y)) if x != y => {
                 let want = self.result_type()?;
                 (self.b.cast(crate::ir::CastOp::SpaceCast, a, want), self.b.cast(crate::ir::CastOp::SpaceCast, b, want))
             }
-            _ if ta != tb => return Err(invalid!("it does not take {ta} and {tb}")),
+            _ if ta != tb => return Err(invalid!("operand types {ta} and {tb} are not valid")),
             _ => (a, b),
         };
         Ok(self.b.select(cond, a, b))
@@ -255,7 +256,7 @@ impl Lowering<'_, '_, '_> {
         self.library(name, &args, sign)
     }
 
-    /// What is asked of floats: a `bool` for each.
+    /// Classification of floats. Gives a `bool` per component.
     fn classify(&mut self) -> Checked<Option<Value>> {
         let op = self.current.op;
         let asked = matches!(
@@ -320,7 +321,7 @@ impl Lowering<'_, '_, '_> {
         }))
     }
 
-    /// SPV_KHR_integer_dot_product: vectors, or four bytes in an integer.
+    /// SPV_KHR_integer_dot_product: vectors, or four bytes packed in an integer.
     fn integer_dot(&mut self) -> Checked<Value> {
         let (a_sign, b_sign, accumulates) = match self.current.op {
             Opcode::SDot => (true, true, false),
@@ -335,12 +336,12 @@ impl Lowering<'_, '_, '_> {
         if self.b.ty(a).lanes() == 1 {
             let bytes = Type::Vector(Scalar::I8, 4);
             if self.b.ty(a) != Type::I32 || self.b.ty(b) != Type::I32 {
-                return Err(invalid!("packed operands have 32 bits"));
+                return Err(invalid!("a packed operand is not a 32-bit integer"));
             }
             (a, b) = (self.b.bitcast(a, bytes), self.b.bitcast(b, bytes));
         }
         self.same_shape(a, b, Some(false))?;
-        // The products are summed up in twice the width of the widest that takes part, which no sum of 16 lanes exceeds.
+        // Accumulate in twice the width of the widest operand. A sum of 16 components fits.
         let lanes = self.b.ty(a).lanes();
         let wide = Type::I64;
         let mut sum = self.b.bits(wide, 0);
@@ -359,7 +360,7 @@ impl Lowering<'_, '_, '_> {
         Ok(self.b.bin(if a_sign { BinOp::SAddSat } else { BinOp::UAddSat }, sum, accumulator))
     }
 
-    /// Instructions that give a structure of two numbers.
+    /// Instructions whose result is a structure of two numbers.
     fn two_results(&mut self) -> Checked<()> {
         let (a, b) = (self.integer(0)?, self.integer(1)?);
         self.same_shape(a, b, Some(false))?;
@@ -385,7 +386,8 @@ impl Lowering<'_, '_, '_> {
         self.b.select(flag, one, zero)
     }
 
-    /// A function of OpenCL C of that name, whose integers are all of one sign, with the current instruction's result.
+    /// Calls the OpenCL C function with this name, with integers of one signedness. It gives the result of the current
+    /// instruction.
     pub(super) fn library(&mut self, name: &str, args: &[Value], sign: Signedness) -> Checked<Value> {
         let want = self.result_type()?;
         let names = (0..args.len()).map(|index| format!("a{index}")).collect::<Vec<_>>().join(", ");
@@ -398,7 +400,7 @@ impl Lowering<'_, '_, '_> {
         let params = args.iter().map(|&arg| c_type(self.b.ty(arg), sign)).collect::<Checked<Vec<_>>>()?;
         let value = self.library_text(want, &result, &params, args, &body)?;
         match name {
-            // It gives the bits that it is asked for.
+            // The result has the requested bits already.
             "bitselect" => {}
             "dot" | "cross" | "length" | "distance" | "normalize" | "fast_length" | "fast_distance" | "fast_normalize" => {
                 self.b.nan_check_across(value, args);

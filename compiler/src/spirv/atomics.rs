@@ -8,7 +8,7 @@ use super::function::Lowering;
 use super::words::Id;
 use crate::ir::{CmpOp, Fence, Op, Scalar, Type, Value};
 
-/// `memory_order_...` of semantics.
+/// The `memory_order_...` of memory semantics.
 fn order(semantics: u32) -> &'static str {
     let has = |bits: MemorySemantics| semantics & bits.bits() != 0;
     if has(MemorySemantics::SEQUENTIALLY_CONSISTENT) {
@@ -24,7 +24,7 @@ fn order(semantics: u32) -> &'static str {
     }
 }
 
-/// What a barrier or fence of semantics orders.
+/// The fence of a barrier or fence with these memory semantics.
 fn fence(semantics: u32) -> Fence {
     let has = |bits: MemorySemantics| semantics & bits.bits() != 0;
     Fence {
@@ -34,7 +34,7 @@ fn fence(semantics: u32) -> Fence {
     }
 }
 
-/// `atomic_fetch_...` of an instruction with an operand, and the sign that it takes.
+/// The `atomic_fetch_...` function of an instruction with an operand, and its signedness.
 const fn fetch(op: Opcode) -> Option<(&'static str, Signedness)> {
     Some(match op {
         Opcode::AtomicExchange => ("exchange", Signedness::Signed),
@@ -52,7 +52,7 @@ const fn fetch(op: Opcode) -> Option<(&'static str, Signedness)> {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if it is one of these.
+    /// Lowers the current instruction, if this module handles it.
     pub(super) fn atomic(&mut self) -> Checked<bool> {
         let op = self.current.op;
         match op {
@@ -80,7 +80,7 @@ impl Lowering<'_, '_, '_> {
             Opcode::AtomicCompareExchange | Opcode::AtomicCompareExchangeWeak => self.compare_exchange()?,
             Opcode::AtomicFlagTestAndSet | Opcode::AtomicFlagClear => self.atomic_flag()?,
             Opcode::ControlBarrier | Opcode::ControlBarrierWaitINTEL => self.barrier()?,
-            // Whoever waits has arrived: a barrier there does all.
+            // A full barrier in the wait implements both halves.
             Opcode::ControlBarrierArriveINTEL => self.fence(2)?,
             Opcode::MemoryBarrier => self.fence(1)?,
             _ => {
@@ -96,18 +96,18 @@ impl Lowering<'_, '_, '_> {
         let id: Id = self.current.operand(index)?;
         match self.module.constants.get(id) {
             Some(_) => self.module.constants.word(id),
-            None => Err(unsupported!("a scope, order or operation that is no constant")),
+            None => Err(unsupported!("a scope, memory semantics or operation that is not a constant")),
         }
     }
 
     fn atomic_type(&self, ty: Type) -> Checked<Type> {
         match ty {
             Type::Scalar(Scalar::I32 | Scalar::I64 | Scalar::F16 | Scalar::F32 | Scalar::F64) => Ok(ty),
-            _ => Err(unsupported!("an atomic operation on {ty}")),
+            _ => Err(unsupported!("an atomic operation on type {ty}")),
         }
     }
 
-    /// The pointer's type as OpenCL C spells it.
+    /// The pointer type in OpenCL C.
     fn atomic_pointer(&mut self, ty: Type, sign: Signedness) -> Checked<String> {
         let pointer = self.pointer(0)?;
         Ok(format!("volatile {}atomic_{} *", self.space_text(pointer), c_type(ty, sign)?))
@@ -122,7 +122,7 @@ impl Lowering<'_, '_, '_> {
             _ => self.number(3)?,
         };
         if self.b.ty(operand) != want {
-            return Err(invalid!("the operand is not of {want}"));
+            return Err(invalid!("the operand is not of type {want}"));
         }
         let params = [self.atomic_pointer(want, sign)?, c_type(want, sign)?];
         let body = format!("return atomic_{name}_explicit(a0, a1, {order}, memory_scope_device);");
@@ -134,7 +134,7 @@ impl Lowering<'_, '_, '_> {
         let want = self.atomic_type(self.result_type()?)?;
         let pointer = self.pointer(0)?;
         let success = order(self.known(2)?);
-        // A failure only loads.
+        // On failure the operation is only a load.
         let failure = match order(self.known(3)?) {
             "memory_order_acq_rel" => "memory_order_acquire",
             "memory_order_release" => "memory_order_relaxed",
@@ -142,7 +142,7 @@ impl Lowering<'_, '_, '_> {
         };
         let (desired, expected): (Value, Value) = (self.number(4)?, self.number(5)?);
         if self.b.ty(desired) != want || self.b.ty(expected) != want {
-            return Err(invalid!("the operands are not of {want}"));
+            return Err(invalid!("the operands are not of type {want}"));
         }
         let name = c_type(want, Signedness::Signed)?;
         let params = [self.atomic_pointer(want, Signedness::Signed)?, name.clone(), name.clone()];
@@ -166,7 +166,7 @@ impl Lowering<'_, '_, '_> {
         self.give(value)
     }
 
-    /// A fence with the semantics of that operand.
+    /// A fence with the memory semantics in an operand.
     fn fence(&mut self, operand: usize) -> Checked<()> {
         let semantics = self.known(operand)?;
         if order(semantics) != "memory_order_relaxed" {
@@ -188,9 +188,9 @@ impl Lowering<'_, '_, '_> {
                 self.library_effect(&[], &[], &format!("sub_group_barrier({flags});"));
                 Ok(())
             }
-            // Nobody else takes part.
+            // No other work-item takes part.
             Some(Scope::Invocation) => Ok(()),
-            _ => Err(unsupported!("a barrier of scope {scope}")),
+            _ => Err(unsupported!("a barrier with scope {scope}")),
         }
     }
 }

@@ -1,9 +1,10 @@
-//! Functions of OpenCL C that stand for instructions: what the library has is called as a program would call it.
+//! Calls of OpenCL C functions that implement instructions.
 //!
 //! ```text
 //! %5 = OpExtInst %float %1 fract %3 %4   is a call of   float spirv_0(float a0, __generic float *a1) { return fract(a0, a1); }
 //! ```
-//! The functions of a module are one source, compiled when all of its own functions are lowered. They are inlined as others are.
+//! The functions that a module needs form one OpenCL C source. It is compiled after the module's own functions are
+//! lowered, and inlined as usual.
 
 use std::hash::{Hash, Hasher};
 
@@ -14,66 +15,64 @@ use super::errors::{Checked, unsupported};
 use super::function::Lowering;
 use crate::ir::{self, Op, Scalar, Space, Type, Value};
 
-/// The number of the first function of the bridge until it is known how many come before: more than a module has.
+/// Provisional number of the bridge's first function, larger than the number of functions in any module.
 pub(super) const FIRST: u32 = 1 << 24;
 
-/// How the integers of a function's parameters are declared.
+/// Signedness of the integer parameters of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signedness {
     Signed,
     Unsigned,
 }
 
-/// The functions that are needed so far.
+/// The functions that the module needs.
 #[derive(Debug, Default)]
 pub(super) struct Bridge {
     numbers: FxHashMap<String, u32>,
-    /// Tells the module from others.
+    /// Hash of the module, to make names unique.
     module: u64,
-    /// Functions of the module that these call, by the names that they have in OpenCL C.
+    /// Functions of the module that these functions call, by their OpenCL C names.
     outer: FxHashMap<String, ir::Func>,
-    /// Their source.
+    /// The OpenCL C source.
     pub(super) text: String,
 }
 
 impl Bridge {
-    /// None yet, for that module.
+    /// An empty bridge for a module.
     pub(super) fn of(source: Source<'_>) -> Self {
         let mut hasher = FxHasher::default();
         (source.words, source.specialisation).hash(&mut hasher);
         Self { module: hasher.finish(), ..Self::default() }
     }
 
-    /// The name of a function.
     pub(super) fn name(number: u32) -> String {
         format!("spirv_{number}")
     }
 
-    /// How many there are.
     pub(super) fn len(&self) -> u32 {
         u32::try_from(self.numbers.len()).unwrap_or(u32::MAX)
     }
 
-    /// Declares what functions that come later need, once.
+    /// Adds a declaration for later functions, once.
     pub(super) fn declare(&mut self, declaration: &str) {
         if !self.text.contains(declaration) {
             self.text.push_str(declaration);
         }
     }
 
-    /// The name by which a function of the module can be declared and called; it has that number there.
+    /// The OpenCL C name of a function of the module.
     pub(super) fn outer(&mut self, id: u32, function: ir::Func) -> String {
         let name = format!("module_{:016x}_{id}", self.module);
         self.outer.insert(name.clone(), function);
         name
     }
 
-    /// The function of the module of such a name.
+    /// The function of the module with this name.
     pub(super) fn outer_function(&self, name: &str) -> Option<ir::Func> {
         self.outer.get(name).copied()
     }
 
-    /// The function with such parameters and body: its number in the IR for now.
+    /// The provisional number of a function with these parameters and body.
     fn function(&mut self, result: &str, params: &str, body: &str) -> ir::Func {
         let next = self.len();
         let number = *self.numbers.entry(format!("{result}({params}) {{ {body} }}")).or_insert(next);
@@ -85,7 +84,7 @@ impl Bridge {
     }
 }
 
-/// A type as OpenCL C spells it. Pointers are to `void`.
+/// The OpenCL C name of a type. Pointers are to `void`.
 pub(super) fn c_type(ty: Type, sign: Signedness) -> Checked<String> {
     let scalar = |scalar: Scalar| {
         Ok(match (scalar, sign) {
@@ -111,7 +110,7 @@ pub(super) fn c_type(ty: Type, sign: Signedness) -> Checked<String> {
     })
 }
 
-/// An address space as OpenCL C spells it.
+/// The OpenCL C name of an address space.
 pub(super) const fn c_space(space: Space) -> &'static str {
     match space {
         Space::Private => "__private ",
@@ -123,14 +122,14 @@ pub(super) const fn c_space(space: Space) -> &'static str {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Calls a function whose body is that text, in which the arguments are `a0`, `a1` and so on.
+    /// Calls a function with this body, in which the arguments are `a0`, `a1` and so on.
     pub(super) fn library_text(&mut self, want: Type, result: &str, params: &[String], args: &[Value], body: &str) -> Checked<Value> {
         let listed = params.iter().enumerate().map(|(index, ty)| format!("{ty} a{index}")).collect::<Vec<_>>().join(", ");
         let function = self.shared.bridge.function(result, &listed, body);
         Ok(self.b.emit(Op::Call(function, args.to_vec()), want))
     }
 
-    /// The same without a result.
+    /// Like `library_text`, without a result.
     pub(super) fn library_effect(&mut self, params: &[String], args: &[Value], body: &str) {
         let listed = params.iter().enumerate().map(|(index, ty)| format!("{ty} a{index}")).collect::<Vec<_>>().join(", ");
         let function = self.shared.bridge.function("void", &listed, body);

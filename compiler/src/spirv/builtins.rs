@@ -1,4 +1,4 @@
-//! Built-in variables: questions of a work-item about itself (SPIR-V environment for OpenCL 2.9).
+//! Built-in variables (SPIR-V environment for OpenCL 2.9).
 
 use rspirv::spirv::BuiltIn;
 
@@ -8,7 +8,7 @@ use super::function::Lowering;
 use super::words::Id;
 use crate::ir::{CmpOp, Op, Scalar, Type, Value, WorkItem};
 
-/// A question for each dimension.
+/// A query for each dimension.
 const fn by_dimension(builtin: BuiltIn) -> Option<fn(u8) -> WorkItem> {
     Some(match builtin {
         BuiltIn::NumWorkgroups => WorkItem::NumGroups,
@@ -23,7 +23,7 @@ const fn by_dimension(builtin: BuiltIn) -> Option<fn(u8) -> WorkItem> {
     })
 }
 
-/// The function of OpenCL C that answers.
+/// The OpenCL C function of a built-in variable.
 const fn function(builtin: BuiltIn) -> Option<&'static str> {
     Some(match builtin {
         BuiltIn::WorkDim => "get_work_dim",
@@ -45,11 +45,12 @@ const fn function(builtin: BuiltIn) -> Option<&'static str> {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// The value of a built-in variable of that type.
+    /// The value of a built-in variable, with this type.
     pub(super) fn builtin(&mut self, number: u32, ty: Id) -> Checked<Value> {
         let builtin = BuiltIn::from_u32(number).ok_or_else(|| unsupported!("built-in variable {number}"))?;
         let want = self.module.types.numbers(ty)?;
-        let scalar = want.scalar().filter(|scalar| scalar.is_int()).ok_or_else(|| invalid!("a built-in variable of {want}"))?;
+        let scalar =
+            want.scalar().filter(|scalar| scalar.is_int()).ok_or_else(|| invalid!("a built-in variable of type {want} is not valid"))?;
         if let Some(question) = by_dimension(builtin) {
             let mut lanes = Vec::with_capacity(3);
             for dimension in 0..want.lanes() {
@@ -63,7 +64,7 @@ impl Lowering<'_, '_, '_> {
         let name = function(builtin).ok_or_else(|| unsupported!("built-in variable {builtin:?}"))?;
         let answer = if want.lanes() > 1 { Type::Vector(Scalar::I32, 4) } else { Type::I32 };
         if want.lanes() != answer.lanes() {
-            return Err(invalid!("{builtin:?} is not of {want}"));
+            return Err(invalid!("built-in variable {builtin:?} is not of type {want}"));
         }
         let result = super::bridge::c_type(answer, Signedness::Unsigned)?;
         let wide = builtin == BuiltIn::GlobalLinearId;
@@ -72,7 +73,8 @@ impl Lowering<'_, '_, '_> {
         Ok(self.b.resize(value, false, want))
     }
 
-    /// The answer for a dimension that is not known. Beyond the third it is that of OpenCL C's functions, for which such an instruction stands.
+    /// The component of a query whose dimension is not constant. Beyond the third it is the default of the OpenCL C
+    /// function.
     pub(super) fn asked_of(&mut self, vector: Value, dimension: Value) -> Value {
         let (lanes, builtin) = self.questions.get(&vector).cloned().unwrap_or((Vec::new(), BuiltIn::WorkDim));
         let is_size =

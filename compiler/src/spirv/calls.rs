@@ -8,15 +8,15 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn call(&mut self) -> Checked<()> {
         let id = self.current.operand(0)?;
         let module = self.module;
-        let number = module.function_numbers.get(&id).copied().ok_or_else(|| invalid!("{id} is no function"))?;
+        let number = module.function_numbers.get(&id).copied().ok_or_else(|| invalid!("{id} is not a function"))?;
         let callee = &module.functions[number];
         if self.call_import(callee)? {
             return Ok(());
         }
-        let helper = *self.shared.helpers.get(&id).ok_or_else(|| invalid!("{id} is no function"))?;
+        let helper = *self.shared.helpers.get(&id).ok_or_else(|| invalid!("{id} is not a function"))?;
         let given = self.current.operands.len() - 1;
         if given != callee.params.len() {
-            return Err(invalid!("the function takes {} arguments, not {given}", callee.params.len()));
+            return Err(invalid!("the function has {} parameters, but {given} arguments are passed", callee.params.len()));
         }
         let mut args = Vec::with_capacity(given + 1);
         for (index, param) in callee.params.iter().enumerate() {
@@ -28,16 +28,16 @@ impl Lowering<'_, '_, '_> {
                     (Type::Ptr(_), Type::Ptr(_)) => self.b.cast(CastOp::SpaceCast, value, want),
                     _ => value,
                 },
-                _ => return Err(invalid!("argument {index} is not of the parameter's type")),
+                _ => return Err(invalid!("argument {index} does not have the type of its parameter")),
             };
             if self.b.ty(value) != want {
-                return Err(invalid!("argument {index} is of type {}, not {want}", self.b.ty(value)));
+                return Err(invalid!("argument {index} has type {}, expected {want}", self.b.ty(value)));
             }
             args.push(value);
         }
         let ret = callee.inst.ty()?;
         if ret != self.current.ty()? {
-            return Err(invalid!("the function gives another type"));
+            return Err(invalid!("the result type is not the return type of the function"));
         }
         let info = module.types.get(ret)?;
         if info.is_aggregate() {

@@ -1,4 +1,4 @@
-//! Parts of vectors, structures and arrays (SPIR-V 3.52.12).
+//! Components of vectors, structures and arrays (SPIR-V 3.52.12).
 
 use rspirv::spirv::Op as Opcode;
 
@@ -8,7 +8,7 @@ use super::types::Kind;
 use super::words::Id;
 use crate::ir::{Op, Scalar, Type, Value};
 
-/// A part of an aggregate: its type, the byte at which it is, and the lane where it is one of a vector.
+/// A constituent of an aggregate: its type and byte offset, and its lane if it is a vector component.
 struct Part {
     ty: Id,
     offset: u64,
@@ -16,7 +16,7 @@ struct Part {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if it is one of these.
+    /// Lowers the current instruction, if this module handles it.
     pub(super) fn composite(&mut self) -> Checked<bool> {
         match self.current.op {
             Opcode::CompositeExtract => self.extract()?,
@@ -25,7 +25,7 @@ impl Lowering<'_, '_, '_> {
             Opcode::VectorShuffle => self.shuffle()?,
             Opcode::VectorExtractDynamic => {
                 let (vector, index) = (self.vector(0)?, self.lane_index(1)?);
-                let Type::Vector(scalar, _) = self.b.ty(vector) else { return Err(invalid!("operand 0 is no vector")) };
+                let Type::Vector(scalar, _) = self.b.ty(vector) else { return Err(invalid!("operand 0 is not a vector")) };
                 let value = match self.b.known(index) {
                     None if self.questions.contains_key(&vector) => self.asked_of(vector, index),
                     Some(lane) if lane < u64::from(self.b.ty(vector).lanes()) => self.b.extract(vector, lane as u8),
@@ -37,7 +37,7 @@ impl Lowering<'_, '_, '_> {
                 let (vector, scalar, index) = (self.vector(0)?, self.number(1)?, self.lane_index(2)?);
                 let ty = self.b.ty(vector);
                 if ty.scalar().map(Type::Scalar) != Some(self.b.ty(scalar)) {
-                    return Err(invalid!("operand 1 is no lane of the vector"));
+                    return Err(invalid!("operand 1 is not a component of the vector"));
                 }
                 let value = self.b.emit(Op::InsertDyn(vector, index, scalar), ty);
                 self.give(value)?;
@@ -49,18 +49,18 @@ impl Lowering<'_, '_, '_> {
 
     fn vector(&mut self, index: usize) -> Checked<Value> {
         let value = self.number(index)?;
-        if self.b.ty(value).lanes() > 1 { Ok(value) } else { Err(invalid!("operand {index} is no vector")) }
+        if self.b.ty(value).lanes() > 1 { Ok(value) } else { Err(invalid!("operand {index} is not a vector")) }
     }
 
     fn lane_index(&mut self, index: usize) -> Checked<Value> {
         let value = self.integer(index)?;
         if self.b.ty(value).lanes() > 1 {
-            return Err(invalid!("a vector is no index"));
+            return Err(invalid!("an index is a vector"));
         }
         Ok(self.b.resize(value, false, Type::I32))
     }
 
-    /// Any value of a type.
+    /// An undefined value.
     pub(super) fn undefined(&mut self, ty: Id) -> Checked<Val> {
         let info = self.module.types.get(ty)?;
         if info.is_aggregate() {
@@ -68,12 +68,12 @@ impl Lowering<'_, '_, '_> {
             return Ok(Val::Memory(self.b.var_addr(var)));
         }
         match info.ir()? {
-            Type::Void => Err(invalid!("there is no value of type void")),
+            Type::Void => Err(invalid!("a value has type void")),
             ty => Ok(Val::One(self.b.undef(ty))),
         }
     }
 
-    /// The part of a type that the current instruction's literals from one on lead to.
+    /// The constituent that the literals of the current instruction select, starting at `from`.
     fn part(&self, ty: Id, from: usize) -> Checked<Part> {
         let types = &self.module.types;
         let mut part = Part { ty, offset: 0, lane: None };
@@ -84,19 +84,19 @@ impl Lowering<'_, '_, '_> {
                     part.ty = *element;
                 }
                 Kind::Struct { members } => {
-                    let (inner, offset) = *members.get(index as usize).ok_or_else(|| invalid!("there is no member {index}"))?;
+                    let (inner, offset) = *members.get(index as usize).ok_or_else(|| invalid!("member index {index} is out of range"))?;
                     part.offset += offset;
                     part.ty = inner;
                 }
                 Kind::Numbers(Type::Vector(_, lanes)) if part.lane.is_none() && index < u32::from(*lanes) => part.lane = Some(index as u8),
-                _ => return Err(invalid!("there is no part {index}")),
+                _ => return Err(invalid!("index {index} is out of range")),
             }
         }
         Ok(part)
     }
 
     fn part_address(&mut self, address: Value, part: &Part) -> Checked<Value> {
-        let offset = i64::try_from(part.offset).map_err(|_| invalid!("there is no such part"))?;
+        let offset = i64::try_from(part.offset).map_err(|_| invalid!("the byte offset of the constituent is out of range"))?;
         Ok(self.b.offset(address, offset))
     }
 
@@ -133,7 +133,9 @@ impl Lowering<'_, '_, '_> {
                 let align = self.module.types.align(part.ty)?.min(1 << part.offset.trailing_zeros().min(12));
                 match (part.lane, new) {
                     (Some(lane), Val::One(scalar)) => {
-                        let Val::One(vector) = self.load_val(at, part.ty, align, false)? else { return Err(invalid!("it has no lanes")) };
+                        let Val::One(vector) = self.load_val(at, part.ty, align, false)? else {
+                            return Err(invalid!("the object has no components"));
+                        };
                         let vector = self.insert_lane(vector, lane, scalar)?;
                         self.store_val(at, part.ty, Val::One(vector), align, false)?;
                     }
@@ -142,17 +144,19 @@ impl Lowering<'_, '_, '_> {
                 self.define(Val::Memory(copy))
             }
             Val::One(vector) => {
-                let (Some(lane), Val::One(scalar)) = (part.lane, new) else { return Err(invalid!("it is no part of a vector")) };
+                let (Some(lane), Val::One(scalar)) = (part.lane, new) else {
+                    return Err(invalid!("the object is not a component of a vector"));
+                };
                 let value = self.insert_lane(vector, lane, scalar)?;
                 self.give(value)
             }
-            Val::Sampled(..) => Err(invalid!("an image has no parts")),
+            Val::Sampled(..) => Err(invalid!("an image has no constituents")),
         }
     }
 
     fn insert_lane(&mut self, vector: Value, lane: u8, scalar: Value) -> Checked<Value> {
         if self.b.ty(vector).scalar().map(Type::Scalar) != Some(self.b.ty(scalar)) {
-            return Err(invalid!("a {} is no lane of {}", self.b.ty(scalar), self.b.ty(vector)));
+            return Err(invalid!("an object of type {} is not a component of type {}", self.b.ty(scalar), self.b.ty(vector)));
         }
         Ok(self.b.insert(vector, lane, scalar))
     }
@@ -168,7 +172,7 @@ impl Lowering<'_, '_, '_> {
                 (0..*count).map(|index| (*element, index * size)).collect()
             }
             Kind::Struct { members } if members.len() == parts.len() => members.clone(),
-            _ => return Err(invalid!("{} parts do not make up its type", parts.len())),
+            _ => return Err(invalid!("{} constituents do not match the result type", parts.len())),
         };
         let var = self.b.temporary(types.size(ty)?, types.align(ty)?);
         let address = self.b.var_addr(var);
@@ -187,18 +191,18 @@ impl Lowering<'_, '_, '_> {
             let value = self.value(part)?;
             let ty = self.b.ty(value);
             if ty.scalar() != Some(scalar) {
-                return Err(invalid!("{part} of type {ty} is no part of it"));
+                return Err(invalid!("constituent {part} of type {ty} does not match the result type"));
             }
             values.extend((0..ty.lanes()).map(|lane| self.b.extract(value, lane)));
         }
         if values.len() != usize::from(lanes) {
-            return Err(invalid!("{} lanes do not make up its type", values.len()));
+            return Err(invalid!("{} components do not match the result type", values.len()));
         }
         let value = self.b.construct(&values);
         self.give(value)
     }
 
-    /// `OpSelect` of structures or arrays (from SPIR-V 1.4 on): a copy of either. Nothing where it is of other values.
+    /// `OpSelect` of structures or arrays (SPIR-V 1.4): copies one of them. `None` for other types.
     pub(super) fn aggregate_choice(&mut self) -> Checked<Option<Val>> {
         let ty = self.current.ty()?;
         if !self.module.types.get(ty)?.is_aggregate() {
@@ -206,14 +210,14 @@ impl Lowering<'_, '_, '_> {
         }
         let cond = self.number(0)?;
         let sides = (self.get(self.current.operand(1)?)?, self.get(self.current.operand(2)?)?);
-        let (Val::Memory(first), Val::Memory(second)) = sides else { return Err(invalid!("it takes two values of its type")) };
+        let (Val::Memory(first), Val::Memory(second)) = sides else { return Err(invalid!("the operands do not have the result type")) };
         for index in [1, 2] {
             if self.type_id(self.current.operand(index)?)? != ty {
-                return Err(invalid!("operand {index} is of another type than the result"));
+                return Err(invalid!("operand {index} does not have the result type"));
             }
         }
         if self.b.ty(cond) != Type::BOOL {
-            return Err(invalid!("{} is no condition for a structure or an array", self.b.ty(cond)));
+            return Err(invalid!("a condition of type {} is not valid for a structure or an array", self.b.ty(cond)));
         }
         let chosen = self.copy_of(second, ty)?;
         let align = self.module.types.align(ty)?;
@@ -224,12 +228,12 @@ impl Lowering<'_, '_, '_> {
         Ok(Some(Val::Memory(chosen)))
     }
 
-    /// The members of a structure of numbers that the current instruction gives.
+    /// Sets the members of a structure result.
     pub(super) fn give_members(&mut self, values: &[Value]) -> Checked<()> {
         let ty = self.current.ty()?;
-        let Kind::Struct { members } = &self.module.types.get(ty)?.kind else { return Err(invalid!("the result is no structure")) };
+        let Kind::Struct { members } = &self.module.types.get(ty)?.kind else { return Err(invalid!("the result type is not a structure")) };
         if members.len() != values.len() {
-            return Err(invalid!("the result has not {} members", values.len()));
+            return Err(invalid!("the result type does not have {} members", values.len()));
         }
         let var = self.b.temporary(self.module.types.size(ty)?, self.module.types.align(ty)?);
         let address = self.b.var_addr(var);
@@ -245,7 +249,7 @@ impl Lowering<'_, '_, '_> {
         let (mut a, mut b) = (self.vector(0)?, self.vector(1)?);
         let (ta, tb) = (self.b.ty(a), self.b.ty(b));
         if ta.scalar() != tb.scalar() {
-            return Err(invalid!("it does not take {ta} and {tb}"));
+            return Err(invalid!("operand types {ta} and {tb} are not valid"));
         }
         let most = ta.lanes().max(tb.lanes());
         let shift = most - ta.lanes();
@@ -261,14 +265,14 @@ impl Lowering<'_, '_, '_> {
         for &pick in picks {
             lanes.push(match pick {
                 u32::MAX => None,
-                _ if pick >= all => return Err(invalid!("there is no lane {pick}")),
+                _ if pick >= all => return Err(invalid!("component index {pick} is out of range")),
                 _ if pick < u32::from(ta.lanes()) => Some(pick as u8),
                 _ => Some(pick as u8 + shift),
             });
         }
         let want = self.result_type()?;
         if lanes.len() != usize::from(want.lanes()) || want.scalar() != ta.scalar() {
-            return Err(invalid!("{} lanes do not make up its type", lanes.len()));
+            return Err(invalid!("{} components do not match the result type", lanes.len()));
         }
         let only_last_is_open = want.lanes() == 4 && lanes.iter().position(Option::is_none) == Some(3);
         let value = self.b.emit(Op::Shuffle(a, b, lanes.clone()), want);

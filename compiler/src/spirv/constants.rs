@@ -1,4 +1,4 @@
-//! Constants, and specialisation constants with the values that a program was given for them (SPIR-V 2.12, 3.52.7).
+//! Constants and specialisation constants (SPIR-V 2.12, 3.52.7).
 
 use rspirv::spirv::{Decoration, Op};
 use rustc_hash::FxHashMap;
@@ -11,34 +11,34 @@ use super::types::{Kind, Types};
 use super::words::{Id, Inst};
 use crate::ir::{Global, Reloc, Scalar, Type};
 
-/// Bytes of the largest initial contents that are written out.
+/// Maximum size in bytes of initial contents that are stored explicitly.
 const LARGEST_CONTENTS: u32 = 64 << 20;
 
-/// Values of specialisation constants, by the numbers of their `SpecId`s: bits, zero-extended.
+/// Values of specialisation constants by `SpecId`: bits, zero-extended.
 pub type Specialisation = std::collections::BTreeMap<u32, u64>;
 
-/// What a constant is.
+/// A constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Constant {
     /// A scalar.
     Bits(u64),
     /// A vector.
     Lanes(Vec<u64>),
-    /// An array or structure, by what it is made of.
+    /// The constituents of an array or structure.
     Composite(Vec<Id>),
-    /// A null pointer, or zero in all bytes.
+    /// A null pointer, or all bytes zero.
     Null,
-    /// Anything.
+    /// An undefined value.
     Undef,
-    /// Somewhere in a variable.
+    /// An address in a variable.
     Address { target: Global, offset: i64 },
-    /// A variable of class `Input`.
+    /// A variable in the `Input` storage class.
     BuiltIn(u32),
-    /// A sampler, as the values of OpenCL C's `CLK_...` together.
+    /// A sampler, as the sum of OpenCL C's `CLK_...` values.
     Sampler(u32),
 }
 
-/// The constants of a module, with their types; variables are among them.
+/// The constants and variables of a module, with their types.
 #[derive(Debug, Default)]
 pub(super) struct Constants {
     of: FxHashMap<Id, (Id, Constant)>,
@@ -50,29 +50,29 @@ impl Constants {
         self.of.get(&id).map(|(ty, constant)| (*ty, constant))
     }
 
-    /// A constant and its type, which must be there.
+    /// A constant and its type, or an error.
     pub(super) fn known(&self, id: Id) -> Checked<(Id, &Constant)> {
-        self.get(id).ok_or_else(|| invalid!("{id} is no constant"))
+        self.get(id).ok_or_else(|| invalid!("{id} is not a constant"))
     }
 
     /// The bits of an integer.
     pub(super) fn integer(&self, id: Id) -> Checked<u64> {
         match self.known(id)?.1 {
             Constant::Bits(bits) => Ok(*bits),
-            _ => Err(invalid!("{id} is no constant integer")),
+            _ => Err(invalid!("{id} is not an integer constant")),
         }
     }
 
     /// An integer of at most 32 bits.
     pub(super) fn word(&self, id: Id) -> Checked<u32> {
-        u32::try_from(self.integer(id)?).map_err(|_| invalid!("{id} has more than 32 bits"))
+        u32::try_from(self.integer(id)?).map_err(|_| invalid!("the value of {id} does not fit in 32 bits"))
     }
 
     pub(super) fn insert(&mut self, id: Id, ty: Id, constant: Constant) {
         self.of.insert(id, (ty, constant));
     }
 
-    /// Reads an instruction if it declares a constant; whether it does.
+    /// Reads an instruction. Returns whether it declares a constant.
     pub(super) fn read(
         &mut self,
         inst: &Inst<'_>,
@@ -101,7 +101,7 @@ impl Constants {
             Op::ConstantComposite | Op::SpecConstantComposite => self.composite(inst, types)?,
             Op::ConstantSampler => Constant::Sampler(sampler(inst)?),
             Op::SpecConstantOp => fold::operation(inst, types, self, globals)?,
-            Op::ConstantPipeStorage => return Err(unsupported!("a pipe")),
+            Op::ConstantPipeStorage => return Err(unsupported!("a pipe storage constant")),
             _ => return Ok(false),
         };
         self.insert(inst.result()?, inst.ty()?, constant);
@@ -115,13 +115,13 @@ impl Constants {
                 let lane = |id: &Id| match self.known(*id)?.1 {
                     Constant::Bits(bits) => Ok(*bits),
                     Constant::Undef => Ok(0),
-                    _ => Err(invalid!("{id} is no lane of a vector")),
+                    _ => Err(invalid!("{id} is not a component of a vector")),
                 };
                 Ok(Constant::Lanes(parts.iter().map(lane).collect::<Checked<_>>()?))
             }
             Kind::Array { count, .. } if parts.len() as u64 == *count => self.parts(parts),
             Kind::Struct { members } if parts.len() == members.len() => self.parts(parts),
-            _ => Err(invalid!("{} parts do not make up its type", parts.len())),
+            _ => Err(invalid!("{} constituents do not match the result type", parts.len())),
         }
     }
 
@@ -132,7 +132,7 @@ impl Constants {
         Ok(Constant::Composite(parts))
     }
 
-    /// The bytes of a constant, and what of them are addresses.
+    /// The bytes of a constant, and its addresses.
     pub(super) fn contents(&self, id: Id, ty: Id, types: &Types) -> Checked<(Vec<u8>, Vec<Reloc>)> {
         let size = types.size(ty)?;
         if size > LARGEST_CONTENTS {
@@ -148,7 +148,9 @@ impl Constants {
         let info = types.get(ty)?;
         let mut put = |at: u64, bits: u64, size: usize| {
             let place = usize::try_from(at).ok().and_then(|at| bytes.get_mut(at..at + size));
-            place.map(|place| place.copy_from_slice(&bits.to_le_bytes()[..size])).ok_or_else(|| invalid!("{id} does not fit its type"))
+            place
+                .map(|place| place.copy_from_slice(&bits.to_le_bytes()[..size]))
+                .ok_or_else(|| invalid!("{id} is out of range for its type"))
         };
         match (self.known(id)?.1, &info.kind) {
             (Constant::Null | Constant::Undef, _) => Ok(()),
@@ -159,7 +161,7 @@ impl Constants {
             }
             (Constant::Sampler(bits), Kind::Sampler) => put(at, u64::from(*bits), 4),
             (Constant::Address { target, offset }, Kind::Pointer { .. }) => {
-                let at = u32::try_from(at).map_err(|_| invalid!("{id} does not fit its type"))?;
+                let at = u32::try_from(at).map_err(|_| invalid!("{id} is out of range for its type"))?;
                 relocs.push(Reloc { at, target: *target, addend: *offset });
                 Ok(())
             }
@@ -170,14 +172,14 @@ impl Constants {
             (Constant::Composite(parts), Kind::Struct { members }) => {
                 parts.iter().zip(members).try_for_each(|(part, (ty, offset))| self.write(*part, *ty, types, at + offset, (bytes, relocs)))
             }
-            _ => Err(invalid!("{id} is no constant of its type")),
+            _ => Err(invalid!("{id} is not a constant of its type")),
         }
     }
 }
 
-/// A number that stands in an instruction.
+/// A literal number in an instruction.
 fn literal(inst: &Inst<'_>, types: &Types) -> Checked<u64> {
-    let Type::Scalar(scalar) = types.numbers(inst.ty()?)? else { return Err(invalid!("its type is no scalar")) };
+    let Type::Scalar(scalar) = types.numbers(inst.ty()?)? else { return Err(invalid!("the result type is not a scalar")) };
     let low = u64::from(inst.word(0)?);
     let high = if scalar.bits() == 64 { u64::from(inst.word(1)?) } else { 0 };
     Ok((high << 32 | low) & scalar.mask())
@@ -193,16 +195,16 @@ pub(super) fn null(types: &Types, ty: Id) -> Checked<Constant> {
     })
 }
 
-/// The `CLK_...` values: normalised coordinates 1, addressing modes 2 apart, filters 0x10 and 0x20.
+/// Sampler values: normalised coordinates 1, addressing modes in steps of 2, filters 0x10 and 0x20.
 fn sampler(inst: &Inst<'_>) -> Checked<u32> {
     let (addressing, normalised, filter) = (inst.word(0)?, inst.word(1)?, inst.word(2)?);
     if addressing > 4 || normalised > 1 || filter > 1 {
-        return Err(invalid!("there is no such sampler"));
+        return Err(invalid!("the sampler addressing or filter mode is not valid"));
     }
     Ok(addressing << 1 | normalised | (0x10 << filter))
 }
 
-/// The specialisation constants of a module's words: their numbers and the bytes of their values.
+/// The specialisation constants of a module: `SpecId` and size of each value in bytes.
 pub fn specialisation_constants(words: &[u32]) -> Vec<(u32, usize)> {
     let Ok(list) = super::words::instructions(words) else { return Vec::new() };
     let (mut numbers, mut widths, mut found) = (FxHashMap::default(), FxHashMap::default(), Vec::new());

@@ -1,4 +1,4 @@
-//! The pieces of a function's structure as regions of the IR.
+//! Lowers the structure of a function to regions of the IR.
 
 use rspirv::spirv::Op as Opcode;
 
@@ -13,7 +13,7 @@ use crate::ir::{BinOp, CmpOp, Op, Region, Scalar, Type, Value, Var};
 const FLAG: Type = Type::Scalar(Scalar::I8);
 
 impl Lowering<'_, '_, '_> {
-    /// Writes the whole.
+    /// Lowers a list of pieces.
     pub(super) fn pieces(&mut self, list: &[Piece]) -> Checked<()> {
         self.list(list, &mut Vec::new())?;
         self.b.effect(Op::Unreachable);
@@ -54,7 +54,7 @@ impl Lowering<'_, '_, '_> {
             Piece::Within(list) => self.list(list, frames)?,
             Piece::Arms { node, arms } => self.arms(*node, arms, frames)?,
             Piece::Leave { node, when, arm } => {
-                let End::Branch { cond, .. } = self.graph.ends[*node] else { return Err(invalid!("a branch has no condition")) };
+                let End::Branch { cond, .. } = self.graph.ends[*node] else { return Err(invalid!("the branch has no condition")) };
                 let cond = self.condition(cond)?;
                 let arm = self.region(arm, frames)?;
                 self.b.open();
@@ -117,7 +117,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Behind a loop, goes on to where some of its jumps lead.
+    /// After a loop, continues the jumps that left it.
     fn further(&mut self, target: Node, only: bool, frames: &[Frame]) {
         let taken = route(&self.graph, frames, target, |_| {});
         if only {
@@ -142,7 +142,7 @@ impl Lowering<'_, '_, '_> {
         let end = self.graph.ends[node].clone();
         if let End::Branch { cond, .. } = end {
             let cond = self.condition(cond)?;
-            let [then, els] = arms else { return Err(invalid!("a branch has two arms")) };
+            let [then, els] = arms else { return Err(invalid!("the branch does not have two targets")) };
             let (then, els) = (self.region(then, frames)?, self.region(els, frames)?);
             self.b.if_else(cond, then, els);
             return Ok(());
@@ -155,16 +155,16 @@ impl Lowering<'_, '_, '_> {
             (End::Dispatch(edges), Work::Dispatch(dispatcher)) => {
                 let address = self.b.var_addr(self.states[dispatcher]);
                 let state = self.b.load(address, Type::I32, 4, false);
-                // The last one is the default.
+                // The last case is the default.
                 (state, (1..edges.len() as u64).map(|number| vec![number - 1]).collect())
             }
-            _ => return Err(invalid!("a block has arms and no end")),
+            _ => return Err(invalid!("the block has targets but no terminator")),
         };
         let mut regions = Vec::with_capacity(arms.len());
         for arm in arms {
             regions.push(self.region(arm, frames)?);
         }
-        let Some(default) = regions.pop() else { return Err(invalid!("a switch has no default")) };
+        let Some(default) = regions.pop() else { return Err(invalid!("the switch has no default target")) };
         let cases: Vec<(Vec<u64>, Region)> = values.into_iter().zip(regions).collect();
         let dead = crate::lower::builder::jumps(&default) && cases.iter().all(|(_, region)| crate::lower::builder::jumps(region));
         self.b.effect(Op::Switch { selector, cases, default });
@@ -174,7 +174,7 @@ impl Lowering<'_, '_, '_> {
         Ok(())
     }
 
-    /// A selector of 32 bits and its values: the given ones, or the numbers of the cases for a wider selector.
+    /// A 32-bit selector and its values: the given ones, or case numbers for a wider selector.
     fn select_case(&mut self, selector: Value, cases: Vec<Vec<u64>>) -> (Value, Vec<Vec<u64>>) {
         let scalar = self.b.ty(selector).scalar().unwrap_or(Scalar::I32);
         if scalar.bits() <= 32 {
@@ -194,7 +194,7 @@ impl Lowering<'_, '_, '_> {
 
     fn condition(&mut self, id: Id) -> Checked<Value> {
         let cond = self.value(id)?;
-        if self.b.ty(cond) == Type::BOOL { Ok(cond) } else { Err(invalid!("{id} is no condition")) }
+        if self.b.ty(cond) == Type::BOOL { Ok(cond) } else { Err(invalid!("{id} is not a condition")) }
     }
 
     // ---- nodes ----
@@ -254,11 +254,11 @@ impl Lowering<'_, '_, '_> {
                     _ => value,
                 };
                 if self.b.ty(value) != want {
-                    return Err(invalid!("a value of type {} is returned where {want} is", self.b.ty(value)));
+                    return Err(invalid!("return type mismatch: the value has type {}, expected {want}", self.b.ty(value)));
                 }
                 vec![value]
             }
-            _ => return Err(invalid!("the function's type says otherwise of what it returns")),
+            _ => return Err(invalid!("return type mismatch: the value does not have the return type of the function")),
         };
         self.b.effect(Op::Return(values));
         Ok(())
@@ -285,7 +285,7 @@ impl Lowering<'_, '_, '_> {
         self.define(val)
     }
 
-    /// Gives the phis of a block the values that they have of a jump. All are read before one is written.
+    /// Assigns the values of a jump to the phis of its target. All values are read before any is written.
     fn moves(&mut self, from: Node, edge: Edge) -> Checked<()> {
         let (Some(from), Some(into)) = (self.block_of(from), edge.into.and_then(|node| self.block_of(node))) else { return Ok(()) };
         let label = self.def.blocks[from].label;
@@ -293,7 +293,7 @@ impl Lowering<'_, '_, '_> {
         for inst in self.def.blocks[into].insts.iter().filter(|inst| inst.op == Opcode::Phi) {
             self.current = *inst;
             let pair = inst.operands.chunks(2).find(|pair| pair.get(1) == Some(&label.0));
-            let &value = pair.and_then(|pair| pair.first()).ok_or_else(|| invalid!("it has no value for block {label}"))?;
+            let &value = pair.and_then(|pair| pair.first()).ok_or_else(|| invalid!("no value is given for block {label}"))?;
             let undefined = matches!(self.module.constants.get(Id(value)), Some((_, super::constants::Constant::Undef)));
             if !undefined {
                 pending.push((*inst, self.get(Id(value))?));
@@ -342,7 +342,7 @@ impl Lowering<'_, '_, '_> {
         self.b.cmp_int(CmpOp::Ne, flag, 0)
     }
 
-    /// A remainder by the sign of the divisor, or other sums of few operations, are written with this.
+    /// Adds `value` if the condition is true. For remainders with the sign of the divisor and similar sums.
     pub(super) fn add_if(&mut self, condition: Value, to: Value, what: Value) -> Value {
         let sum = self.b.bin(BinOp::Add, to, what);
         self.b.select(condition, sum, to)

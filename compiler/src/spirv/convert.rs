@@ -9,7 +9,7 @@ use super::function::Lowering;
 use crate::ir::{CastOp, Const, Scalar, Space, Type, Value};
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if it is one of these.
+    /// Lowers the current instruction, if this module handles it.
     pub(super) fn conversion(&mut self) -> Checked<bool> {
         let value = match self.current.op {
             Opcode::ConvertFToU => self.number_conversion(CastOp::FToU)?,
@@ -32,7 +32,7 @@ impl Lowering<'_, '_, '_> {
             Opcode::ConvertUToPtr => {
                 let number = self.integer(0)?;
                 if self.b.ty(number).lanes() != 1 {
-                    return Err(invalid!("a vector is no address"));
+                    return Err(invalid!("an address is a vector"));
                 }
                 let number = self.b.resize(number, false, self.module.types.pointer_int());
                 let want = self.pointer_result()?;
@@ -64,25 +64,27 @@ impl Lowering<'_, '_, '_> {
         let want = self.result_type()?;
         match want.scalar() {
             Some(scalar) if scalar.is_int() && want.lanes() == lanes => Ok(want),
-            _ => Err(invalid!("the result is of {want}")),
+            _ => Err(invalid!("result type {want} is not valid")),
         }
     }
 
     fn pointer_result(&self) -> Checked<Type> {
         match self.result_type()? {
             want @ Type::Ptr(_) => Ok(want),
-            want => Err(invalid!("the result is of {want}")),
+            want => Err(invalid!("result type {want} is not valid")),
         }
     }
 
-    /// A conversion with what its decorations say of rounding and saturation.
+    /// A conversion with the rounding and saturation of its decorations.
     fn number_conversion(&mut self, op: CastOp) -> Checked<Value> {
         let id = self.current.result()?;
         let rounding = self.module.decorations.value(id, Decoration::FPRoundingMode).map_or("", rounding_suffix);
         let saturates = self.module.decorations.has(id, Decoration::SaturatedConversion);
         let (value, want) = (self.number(0)?, self.result_type()?);
         let from = self.b.ty(value);
-        let (Some(source), Some(target)) = (from.scalar(), want.scalar()) else { return Err(invalid!("it converts numbers")) };
+        let (Some(source), Some(target)) = (from.scalar(), want.scalar()) else {
+            return Err(invalid!("the operand or result type is not numeric"));
+        };
         let (float_in, float_out) = match op {
             CastOp::FToU | CastOp::FToS => (true, false),
             CastOp::SToF | CastOp::UToF => (false, true),
@@ -95,7 +97,7 @@ impl Lowering<'_, '_, '_> {
             && source != Scalar::Bool
             && target != Scalar::Bool;
         if !fits {
-            return Err(invalid!("it does not convert {from} to {want}"));
+            return Err(invalid!("conversion from {from} to {want} is not valid"));
         }
         let plain = match op {
             CastOp::FToU | CastOp::FToS => rounding == "_rtz" || rounding.is_empty(),
@@ -113,7 +115,7 @@ impl Lowering<'_, '_, '_> {
         self.converted(&format!("{}{rounding}", if saturates { "_sat" } else { "" }), signs)
     }
 
-    /// To an integer of another width; what an index is made of is remembered.
+    /// Conversion to an integer of another width. Records the operand, for indices.
     fn resized(&mut self, value: Value, signed: bool, want: Type) -> Value {
         let result = self.b.resize(value, signed, want);
         if result != value && self.b.ty(value).scalar().map_or(0, Scalar::bits) < want.scalar().map_or(0, Scalar::bits) {
@@ -122,7 +124,7 @@ impl Lowering<'_, '_, '_> {
         result
     }
 
-    /// `convert_T` of OpenCL C, with what follows the type in its name.
+    /// A `convert_T` function of OpenCL C, with the suffix of its name.
     fn converted(&mut self, suffix: &str, (from, to): (Signedness, Signedness)) -> Checked<Value> {
         let (value, want) = (self.number(0)?, self.result_type()?);
         let (source, target) = (c_type(self.b.ty(value), from)?, c_type(want, to)?);
@@ -137,7 +139,7 @@ impl Lowering<'_, '_, '_> {
             (Type::Ptr(_), Type::Ptr(_)) => Ok(value),
             _ if have == want && have != Type::Void => Ok(value),
             (Type::Void, _) | (_, Type::Void) => Err(unsupported!("a cast of {have} to {want}")),
-            // As many bits as an address has: an integer of that width, or (from SPIR-V 1.5 on) any number or vector of numbers.
+            // A pointer and an integer of its width, or (from SPIR-V 1.5 on) any number or vector of that size.
             (Type::Ptr(_), _) if want.access_size(size) == size => {
                 let address = self.b.cast(CastOp::PtrToInt, value, self.module.types.pointer_int());
                 Ok(self.b.bitcast(address, want))
@@ -147,11 +149,11 @@ impl Lowering<'_, '_, '_> {
                 Ok(self.b.cast(CastOp::IntToPtr, address, want))
             }
             _ if have.access_size(size) == want.access_size(size) && have.access_size(size) > 0 => Ok(self.b.bitcast(value, want)),
-            _ => Err(invalid!("{have} and {want} have not the same size")),
+            _ => Err(invalid!("{have} and {want} have different sizes")),
         }
     }
 
-    /// Null where the pointer's own space says that it points elsewhere.
+    /// Null if the static address space of the pointer differs.
     fn explicit_cast(&mut self) -> Checked<Value> {
         let pointer = self.pointer(0)?;
         let class = self.current.word(1)?;
@@ -159,7 +161,7 @@ impl Lowering<'_, '_, '_> {
             Some(StorageClass::Function) => Space::Private,
             Some(StorageClass::Workgroup) => Space::Local,
             Some(StorageClass::CrossWorkgroup) => Space::Global,
-            _ => return Err(invalid!("a pointer is not cast to storage class {class}")),
+            _ => return Err(invalid!("a pointer cannot be cast to storage class {class}")),
         };
         let want = Type::Ptr(space);
         Ok(match self.b.ty(pointer) {

@@ -1,4 +1,4 @@
-//! What a module says of its ids beside their definitions (SPIR-V 3.20, "Decoration").
+//! Decorations (SPIR-V 3.20, "Decoration").
 
 use rspirv::spirv::{Decoration, FPRoundingMode, FunctionParameterAttribute, LinkageType, Op};
 use rustc_hash::FxHashMap;
@@ -10,7 +10,7 @@ use crate::thir::Linkage;
 /// A decoration of an id.
 #[derive(Clone, Debug)]
 struct Decorated {
-    /// Its number, known or not.
+    /// The decoration's number.
     decoration: u32,
     operands: Vec<u32>,
 }
@@ -18,9 +18,9 @@ struct Decorated {
 /// The linkage of a function or variable (2.17, "Linkage").
 #[derive(Clone, Debug)]
 pub(super) struct Link {
-    /// By which other modules know it.
+    /// The name in other modules.
     pub(super) name: String,
-    /// Of its definition.
+    /// The linkage of its definition.
     pub(super) linkage: Linkage,
     /// Whether another module defines it.
     pub(super) import: bool,
@@ -33,7 +33,7 @@ pub(super) struct Decorations {
     links: FxHashMap<Id, Link>,
 }
 
-/// How a conversion rounds, as the names of OpenCL C's conversions end.
+/// The rounding suffix of OpenCL C's conversion functions.
 pub(super) fn rounding_suffix(mode: u32) -> &'static str {
     match FPRoundingMode::from_u32(mode) {
         Some(FPRoundingMode::RTE) => "_rte",
@@ -45,7 +45,7 @@ pub(super) fn rounding_suffix(mode: u32) -> &'static str {
 }
 
 impl Decorations {
-    /// Reads an instruction if it is one of these.
+    /// Reads an instruction, if it is a decoration.
     pub(super) fn read(&mut self, inst: &Inst<'_>) -> Checked<()> {
         match inst.op {
             Op::Decorate | Op::DecorateId | Op::DecorateString => {
@@ -91,7 +91,7 @@ impl Decorations {
             .is_some_and(|list| list.iter().any(|known| (known.decoration, known.operands.first().copied().unwrap_or(u32::MAX)) == wanted))
     }
 
-    /// Its linkage, if other modules know it.
+    /// The linkage of an id, if it has one.
     pub(super) fn link(&self, id: Id) -> Option<&Link> {
         self.links.get(&id)
     }
@@ -105,7 +105,7 @@ fn link(inst: &Inst<'_>) -> Checked<Link> {
         kind if kind == LinkageType::Export as u32 => (Linkage::External, false),
         kind if kind == LinkageType::Import as u32 => (Linkage::External, true),
         LINK_ONCE_ODR => (Linkage::Inline, false),
-        kind => return Err(invalid!("{kind} is no type of linkage")),
+        kind => return Err(invalid!("{kind} is not a linkage type")),
     };
     Ok(Link { name, linkage, import })
 }

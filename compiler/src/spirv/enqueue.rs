@@ -1,13 +1,15 @@
-//! Device-side enqueue (SPIR-V 3.52.22, "Device-Side Enqueue Instructions"): functions of OpenCL C.
+//! Device-side enqueue (SPIR-V 3.52.22, "Device-Side Enqueue Instructions"), implemented with OpenCL C functions.
 //!
-//! A block is a function and memory that the module has filled with what it captures, of which the function's first parameter is the address. To OpenCL C that memory is a
-//! structure of so many bytes: the block that is enqueued captures it by value, and calls the module's function with the address of its own copy.
+//! A block is a function and memory with its captures, whose address is the function's first parameter. In OpenCL C
+//! that memory is a structure of N bytes: the enqueued block captures it by value, and calls the module's function with
+//! the address of its own copy.
 //!
 //! ```text
 //! %r = OpEnqueueKernel %int %queue %flags %range %n %waits %event %invoke %param %28 %8 %bytes
 //! ```
-//! is `enqueue_kernel(queue, flags, range, n, waits, event, ^(local void *p0) { bytes_28 own = param; invoke(&own, p0); }, bytes)`. So kernels are made of blocks in one place for
-//! both languages. What an image or a sampler is no bytes say: a block that has captured one is refused where it loads it (`memory`).
+//! is `enqueue_kernel(queue, flags, range, n, waits, event, ^(local void *p0) { bytes_28 own = param; invoke(&own, p0);
+//! }, bytes)`. So kernels for blocks are created in one place for both languages. Images and samplers have no bytes, so
+//! a load of a captured one is rejected (`memory`).
 
 use rspirv::spirv::Op as Opcode;
 
@@ -20,13 +22,15 @@ use super::words::{Id, Inst};
 use crate::enqueue::MAX_CAPTURED;
 use crate::ir::{CastOp, CmpOp, Space, Type, Value};
 
-/// Where the function to run is among the operands of `OpEnqueueKernel`; its memory, the size and the alignment of that, and the sizes of local memory come behind it.
+/// Index of the function among the operands of `OpEnqueueKernel`. It is followed by the memory, its size and alignment,
+/// and the sizes of local memory.
 const INVOKE: usize = 6;
 
-/// Alignment of what a block captures, where it runs: that of the largest type. Translators do not always tell how the memory is aligned that they give.
+/// Alignment of captures when the block runs: that of the largest type. Translators do not always specify the alignment
+/// of the memory.
 const ALIGN: u32 = 128;
 
-/// What an operand is.
+/// The kind of an operand.
 #[derive(Clone, Copy)]
 enum Operand {
     Queue,
@@ -40,7 +44,7 @@ enum Operand {
 
 use Operand::{Event, Events, Integer, Memory, Queue};
 
-/// An instruction of plain values: what its function of OpenCL C gives, the name of that, and its arguments.
+/// Instructions with ordinary arguments: the result kind, the OpenCL C function, and the arguments.
 const fn plain(op: Opcode) -> Option<(&'static str, &'static str, &'static [Operand])> {
     Some(match op {
         Opcode::EnqueueMarker => ("int", "enqueue_marker", &[Queue, Integer, Events, Events]),
@@ -54,7 +58,7 @@ const fn plain(op: Opcode) -> Option<(&'static str, &'static str, &'static [Oper
     })
 }
 
-/// What stands before the function among the operands of a question about it.
+/// The operand before the function in a query.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     Nothing,
@@ -62,7 +66,7 @@ enum Before {
     Count,
 }
 
-/// An answer that is made of how many work-items a group may have, `items`, and of the multiple that is preferred, `size`.
+/// A query result computed from the maximum work-group size, `items`, and the preferred multiple, `size`.
 macro_rules! of_sizes {
     ($answer:literal) => {
         concat!(
@@ -73,21 +77,22 @@ macro_rules! of_sizes {
     };
 }
 
-/// A question about a block: what stands before that, and the statements that answer it. No answer depends on the block.
+/// A query about a block: the operand before the block, and the statements that compute the result. It does not depend
+/// on the block.
 const fn question(op: Opcode) -> Option<(Before, &'static str)> {
     Some(match op {
         Opcode::GetKernelWorkGroupSize => (Before::Nothing, "return get_kernel_work_group_size(^{});"),
         Opcode::GetKernelPreferredWorkGroupSizeMultiple => (Before::Nothing, "return get_kernel_preferred_work_group_size_multiple(^{});"),
         Opcode::GetKernelNDrangeSubGroupCount => (Before::Range, "return get_kernel_sub_group_count_for_ndrange(range, ^{});"),
         Opcode::GetKernelNDrangeMaxSubGroupSize => (Before::Range, "return get_kernel_max_sub_group_size_for_ndrange(range, ^{});"),
-        // OpenCL C has no functions for these two: a subgroup is as large as the multiple that is preferred.
+        // OpenCL C has no functions for these two. The subgroup size is the preferred multiple.
         Opcode::GetKernelMaxNumSubgroups => (Before::Nothing, of_sizes!("(items + size - 1) / size")),
         Opcode::GetKernelLocalSizeForSubgroupCount => (Before::Count, of_sizes!("a0 <= items / size ? a0 * size : 0")),
         _ => return None,
     })
 }
 
-/// The function that an instruction needs, called now or enqueued.
+/// The function that an instruction calls or enqueues.
 pub(super) fn needed(inst: &Inst<'_>) -> Option<Id> {
     match inst.op {
         Opcode::FunctionCall => inst.operand(0).ok(),
@@ -96,7 +101,8 @@ pub(super) fn needed(inst: &Inst<'_>) -> Option<Id> {
     }
 }
 
-/// What a function takes if it can be a block's: the space of its memory, and the number of pointers to local memory behind that.
+/// The parameters of a function that can be a block: the address space of its captures, and the number of pointers to
+/// local memory.
 fn signature(module: &Module<'_>, def: &FunctionDef<'_>) -> Option<(Space, usize)> {
     let space = |param: &Inst<'_>| module.types.pointee(param.ty().ok()?).ok().map(|(_, space)| space);
     let returns = module.types.ir(def.inst.ty().ok()?).ok()?;
@@ -105,23 +111,23 @@ fn signature(module: &Module<'_>, def: &FunctionDef<'_>) -> Option<(Space, usize
     fits.then_some((space(memory)?, locals.len()))
 }
 
-/// Whether an entry point is a block's, as translators declare them: no host can give a generic pointer to it.
+/// Whether an entry point belongs to a block, as translators declare them: a host cannot pass a generic pointer.
 pub(super) fn is_block(module: &Module<'_>, entry: &Entry) -> bool {
     let def = module.function_numbers.get(&entry.function).map(|&number| &module.functions[number]);
     def.and_then(|def| signature(module, def)).is_some_and(|(space, _)| space == Space::Generic)
 }
 
-/// A function that is enqueued, or asked about.
+/// A function that is enqueued or queried.
 struct Invoked {
     id: Id,
-    /// The space of its memory.
+    /// The address space of its captures.
     space: Space,
-    /// How many pointers to local memory it takes.
+    /// Number of pointers to local memory.
     locals: usize,
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if it is one of these.
+    /// Lowers the current instruction, if this module handles it.
     pub(super) fn device_enqueue(&mut self) -> Checked<bool> {
         let op = self.current.op;
         let is_known = plain(op).is_some()
@@ -146,7 +152,7 @@ impl Lowering<'_, '_, '_> {
         Ok(true)
     }
 
-    /// What clang makes of CLK_NULL_EVENT and CLK_NULL_QUEUE: the number is its own, and no event's.
+    /// clang's translation of CLK_NULL_EVENT and CLK_NULL_QUEUE. The number is not a valid handle.
     fn null_handle(&mut self) -> Checked<bool> {
         let ty = self.current.ty()?;
         if !matches!(self.module.types.get(ty)?.kind, Kind::DeviceEvent | Kind::Queue) {
@@ -157,12 +163,12 @@ impl Lowering<'_, '_, '_> {
         self.give(none).map(|()| true)
     }
 
-    /// `OpGetDefaultQueue`, by way of memory: functions of OpenCL C give no queues.
+    /// `OpGetDefaultQueue`. The queue is returned through memory, since OpenCL C functions cannot return queues.
     fn default_queue(&mut self) -> Checked<()> {
         let ty = self.current.ty()?;
         let (size, align, want) = (self.module.types.size(ty)?, self.module.types.align(ty)?, self.result_type()?);
         if self.module.types.get(ty)?.kind != Kind::Queue {
-            return Err(invalid!("the result is of another type"));
+            return Err(invalid!("the result type is not valid"));
         }
         let var = self.b.temporary(size, align);
         let address = self.b.var_addr(var);
@@ -192,19 +198,19 @@ impl Lowering<'_, '_, '_> {
             _ => (want == Type::BOOL) == (name == "is_valid_event") && ty == Type::I32,
         };
         if !fits {
-            return Err(invalid!("the result is of another type"));
+            return Err(invalid!("the result type is not valid"));
         }
         let value = self.library_text(ty, result, &params, &args, &format!("return {call}"))?;
         let value = if want == Type::BOOL { self.b.cmp_int(CmpOp::Ne, value, 0) } else { value };
         self.give(value)
     }
 
-    /// An operand and how OpenCL C spells its type.
+    /// An operand and its OpenCL C type.
     fn enqueue_operand(&mut self, index: usize, operand: Operand) -> Checked<(Value, &'static str)> {
         let kind = &self.module.types.get(self.type_id(self.current.operand(index)?)?)?.kind;
         match operand {
-            Queue if *kind != Kind::Queue => Err(invalid!("operand {index} is no queue")),
-            Event if *kind != Kind::DeviceEvent => Err(invalid!("operand {index} is no event of the device")),
+            Queue if *kind != Kind::Queue => Err(invalid!("operand {index} is not a queue")),
+            Event if *kind != Kind::DeviceEvent => Err(invalid!("operand {index} is not a device event")),
             Queue => Ok((self.arg(index)?, "queue_t")),
             Event => Ok((self.arg(index)?, "clk_event_t")),
             Integer => {
@@ -221,14 +227,14 @@ impl Lowering<'_, '_, '_> {
             Memory => {
                 let pointer = self.pointer(index)?;
                 if self.b.ty(pointer) != Type::Ptr(Space::Global) {
-                    return Err(invalid!("operand {index} is no pointer to global memory"));
+                    return Err(invalid!("operand {index} is not a pointer to global memory"));
                 }
                 Ok((pointer, "__global void *"))
             }
         }
     }
 
-    /// `OpBuildNDRange`: a structure of the number of dimensions, offsets, global and local sizes.
+    /// `OpBuildNDRange`: a structure of dimension count, offsets, global and local sizes.
     fn build_range(&mut self) -> Checked<()> {
         let ty = self.current.ty()?;
         self.check_range(ty)?;
@@ -238,7 +244,7 @@ impl Lowering<'_, '_, '_> {
         let first = self.range_sizes(0)?;
         let dimensions = self.b.int(Type::I32, i64::try_from(first.len()).unwrap_or(1));
         self.b.store(address, dimensions, 4, false);
-        // Copies take what lies between the members along.
+        // Copies include the padding between members.
         let (zero, padding) = (self.b.int(Type::I32, 0), self.b.offset(address, 4));
         self.b.store(padding, zero, 4, false);
         let int = self.module.types.pointer_int();
@@ -253,13 +259,13 @@ impl Lowering<'_, '_, '_> {
         self.define(Val::Memory(address))
     }
 
-    /// A range is laid out as OpenCL C's `ndrange_t` is.
+    /// Checks that a type has the layout of OpenCL C's `ndrange_t`.
     fn check_range(&self, ty: Id) -> Checked<()> {
         let types = &self.module.types;
         let bytes = u64::from(types.pointer_size);
         match &types.get(ty)?.kind {
             Kind::Struct { members } if members.iter().map(|(_, at)| *at).eq([0, 8, 8 + 3 * bytes, 8 + 6 * bytes]) => Ok(()),
-            _ => Err(invalid!("{ty} is no type of ranges")),
+            _ => Err(invalid!("{ty} is not an ndrange type")),
         }
     }
 
@@ -280,11 +286,12 @@ impl Lowering<'_, '_, '_> {
                     })
                     .collect())
             }
-            _ => Err(invalid!("operand {index} gives no sizes of a range")),
+            _ => Err(invalid!("operand {index} is not a size or an array of sizes")),
         }
     }
 
-    /// A range that an operand is, or that it points to, as translators write it: its address, how its parameter is declared, and its value in OpenCL C.
+    /// A range operand, by value or by pointer, as translators emit it: its address, its parameter declaration, and its
+    /// value in OpenCL C.
     fn range(&mut self, index: usize, name: &str) -> Checked<(Value, String, String)> {
         let id = self.current.operand(index)?;
         let ty = self.type_id(id)?;
@@ -302,13 +309,13 @@ impl Lowering<'_, '_, '_> {
         Ok((address, format!("const {space}void *"), format!("*(const {space}ndrange_t *){name}")))
     }
 
-    /// The function that an operand names.
+    /// The function in an operand.
     fn invoked(&self, index: usize) -> Checked<Invoked> {
         let id = self.current.operand(index)?;
         let def = self.module.function_numbers.get(&id).map(|&number| &self.module.functions[number]);
-        let def = def.ok_or_else(|| invalid!("{id} is no function"))?;
+        let def = def.ok_or_else(|| invalid!("{id} is not a function"))?;
         let found = signature(self.module, def);
-        let (space, locals) = found.ok_or_else(|| invalid!("{id} is no function that can be enqueued"))?;
+        let (space, locals) = found.ok_or_else(|| invalid!("{id} is not a function that can be enqueued"))?;
         Ok(Invoked { id, space, locals })
     }
 
@@ -355,7 +362,7 @@ impl Lowering<'_, '_, '_> {
         }
         let given = self.current.operands.len().saturating_sub(INVOKE + 4);
         if given != invoked.locals {
-            return Err(invalid!("the function takes {} pointers to local memory, and {given} sizes are given", invoked.locals));
+            return Err(invalid!("the function has {} parameters in local memory, but {given} sizes are passed", invoked.locals));
         }
         for index in INVOKE + 4..self.current.operands.len() {
             call.push_str(&format!(", a{}", args.len()));
@@ -366,19 +373,19 @@ impl Lowering<'_, '_, '_> {
         self.give(value)
     }
 
-    /// How many bytes a block has.
+    /// The size of a block's captures in bytes.
     fn captured_bytes(&self, index: usize) -> Checked<u32> {
         let id = self.current.operand(index)?;
         if self.module.constants.get(id).is_none() {
-            return Err(unsupported!("a block whose size is no constant"));
+            return Err(unsupported!("a block whose size is not a constant"));
         }
         match self.module.constants.word(id)? {
             size if size <= MAX_CAPTURED => Ok(size),
-            size => Err(unsupported!("a block of {size} bytes, more than {MAX_CAPTURED},")),
+            size => Err(unsupported!("a block of {size} bytes (the limit is {MAX_CAPTURED})")),
         }
     }
 
-    /// Bytes of local memory: a number, or one that an operand points to, as translators write it.
+    /// A size of local memory in bytes, by value or by pointer, as translators emit it.
     fn local_bytes(&mut self, index: usize) -> Checked<Value> {
         let ty = self.type_id(self.current.operand(index)?)?;
         let value = match self.module.types.pointee(ty) {
@@ -391,23 +398,25 @@ impl Lowering<'_, '_, '_> {
         };
         match self.b.ty(value) {
             Type::Scalar(scalar) if scalar.is_int() => Ok(self.b.resize(value, false, Type::I32)),
-            _ => Err(invalid!("operand {index} is no size")),
+            _ => Err(invalid!("operand {index} is not a size")),
         }
     }
 
-    /// Declares the function of OpenCL C that enqueues one of the module's with so many bytes; its name, and that of the bytes' type where there are any.
+    /// Declares the OpenCL C function that enqueues a function of the module with captures of this size. Returns its
+    /// name, and the name of the capture type if there are captures.
     fn wrapper(&mut self, invoked: &Invoked, size: u32) -> Checked<(String, Option<String>)> {
         let &Invoked { id, space, locals } = invoked;
         if !matches!(space, Space::Generic | Space::Private) {
-            return Err(unsupported!("a function that is enqueued and takes memory that is neither generic nor private"));
+            return Err(unsupported!("an enqueued function whose block parameter is neither in generic nor in private memory"));
         }
-        let function = *self.shared.helpers.get(&id).ok_or_else(|| invalid!("{id} is no function"))?;
+        let function = *self.shared.helpers.get(&id).ok_or_else(|| invalid!("{id} is not a function"))?;
         let list = |text: fn(usize) -> String| (0..locals).map(text).collect::<String>();
         let space = c_space(space);
         let invoke = self.shared.bridge.outer(id.0, function);
         let bridge = &mut *self.shared.bridge;
         bridge.declare(&format!("void {invoke}({space}uchar *{});\n", list(|_| ", __local void *".to_owned())));
-        // Numbers of kernels that are made of blocks are made of the names of functions around these, and must not be those of another module that it is linked with.
+        // Kernel numbers of blocks derive from function names, which must differ from those of other modules in the
+        // program.
         let wrapper = format!("{invoke}_{size}");
         let fixed = "queue_t queue, int flags, ndrange_t range, uint count, __generic clk_event_t *waits, __generic clk_event_t *event";
         let sizes = list(|index| format!(", uint size{index}"));

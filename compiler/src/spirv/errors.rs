@@ -1,43 +1,42 @@
-//! What is wrong with a module: the instruction, where it is, and why.
+//! Errors in SPIR-V modules: instruction, offset and reason.
 
 use super::lines::Line;
 
-/// A module that is refused: worded for a build log.
+/// An error in a module, worded for a build log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{instruction} at byte {offset}: {problem}")]
 pub(crate) struct InvalidModule {
-    /// The instruction's name, or what else stands there.
+    /// Name of the instruction.
     pub(crate) instruction: String,
-    /// Byte of the module at which it begins.
+    /// Byte offset of the instruction.
     pub(crate) offset: usize,
-    /// What is wrong with it.
     pub(crate) problem: ErrorKind,
-    /// Where it comes from, if the module says so.
+    /// Source location, if the module has one.
     pub(crate) line: Option<Line>,
 }
 
-/// What is wrong with one instruction.
+/// The reason of an error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ErrorKind {
-    /// It breaks a rule of SPIR-V or of its environment for OpenCL.
+    /// The instruction violates a rule of SPIR-V or of its environment for OpenCL.
     #[error("{0}")]
     Invalid(String),
-    /// It is right, and this compiler or this device does not have it.
+    /// The instruction is valid, but not supported by this compiler or device.
     #[error("{0} is not supported")]
     Unsupported(String),
 }
 
-/// The outcome of work on one instruction.
+/// The result of handling one instruction.
 pub(super) type Checked<T> = Result<T, ErrorKind>;
 
-/// [`ErrorKind::Invalid`], worded as `format!` does.
+/// Formats an [`ErrorKind::Invalid`].
 macro_rules! invalid {
     ($($message:tt)+) => {
         $crate::spirv::errors::ErrorKind::Invalid(format!($($message)+))
     };
 }
 
-/// [`ErrorKind::Unsupported`], worded as `format!` does.
+/// Formats an [`ErrorKind::Unsupported`].
 macro_rules! unsupported {
     ($($message:tt)+) => {
         $crate::spirv::errors::ErrorKind::Unsupported(format!($($message)+))

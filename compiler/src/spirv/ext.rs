@@ -1,4 +1,4 @@
-//! `OpExtInst` of OpenCL.std: every instruction is a call of OpenCL C's function.
+//! `OpExtInst` of OpenCL.std. Each instruction is a call of the OpenCL C function.
 
 use rspirv::spirv::OpenclStd100Op as Ext;
 
@@ -11,7 +11,7 @@ use super::types::Kind;
 use super::words::Id;
 use crate::ir::{CastOp, Global, GlobalVar, Op, Scalar, Space, Type, Value};
 
-/// The function of an instruction that takes and gives numbers, and the sign of the integers among them.
+/// The function of an instruction on numbers, and the signedness of its integers.
 fn plain(op: Ext) -> Option<(String, Signedness)> {
     let renamed = match op {
         Ext::fclamp => Some("clamp"),
@@ -40,7 +40,7 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn extended(&mut self) -> Checked<()> {
         let (set, number) = (self.current.operand(0)?, self.current.word(1)?);
         if !self.module.opencl.contains(&set) {
-            // What debuggers need is of no set that is run.
+            // Debug information.
             return Ok(());
         }
         let op = Ext::from_u32(number).ok_or_else(|| invalid!("OpenCL.std has no instruction {number}"))?;
@@ -69,7 +69,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// A number that is an argument, counted from the first behind the instruction's number.
+    /// A numeric argument, counted from the first one after the instruction number.
     fn argument(&mut self, index: usize) -> Checked<Value> {
         self.number(index + 2)
     }
@@ -84,7 +84,7 @@ impl Lowering<'_, '_, '_> {
         self.give(value)
     }
 
-    /// The last argument points to where a second result goes, of the same shape as the first one, or of integers.
+    /// The last argument points to a second result, which has the shape of the first or is an integer.
     fn with_pointer(&mut self, op: Ext, scalar: Option<Scalar>) -> Checked<()> {
         let want = self.result_type()?;
         let last = self.current.operands.len() - 1;
@@ -174,7 +174,7 @@ impl Lowering<'_, '_, '_> {
 
     fn printf(&mut self) -> Checked<()> {
         let id = self.current.operand(2)?;
-        let (global, offset) = self.known_address(id)?.ok_or_else(|| unsupported!("a format of printf that is not known"))?;
+        let (global, offset) = self.known_address(id)?.ok_or_else(|| unsupported!("a printf format that is not a constant"))?;
         let format = self.string_at(global, offset)?;
         let mut args = Vec::new();
         for index in 3..self.current.operands.len() {
@@ -189,7 +189,7 @@ impl Lowering<'_, '_, '_> {
         self.define(Val::One(value))
     }
 
-    /// Where in a variable an address is, if that is known.
+    /// The variable and offset of a constant address.
     fn known_address(&self, mut id: Id) -> Checked<Option<(Global, i64)>> {
         let module = self.module;
         let mut offset = 0_i64;
@@ -231,17 +231,20 @@ impl Lowering<'_, '_, '_> {
         Ok(None)
     }
 
-    /// The string that is so far into a constant: the constant itself, or a new one.
+    /// The string at an offset in a constant: the constant itself, or a new one.
     fn string_at(&mut self, global: Global, offset: i64) -> Checked<Global> {
-        let data = self.shared.globals.get(global).ok_or_else(|| invalid!("the format is nowhere"))?;
+        let data = self.shared.globals.get(global).ok_or_else(|| invalid!("the address of the format is out of range"))?;
         if data.space != Space::Constant {
-            return Err(unsupported!("a format of printf that is not in constant memory"));
+            return Err(unsupported!("a printf format outside of constant memory"));
         }
         if offset == 0 && data.init.is_some() {
             return Ok(global);
         }
         let bytes = data.init.clone().unwrap_or_else(|| vec![0; data.size as usize]);
-        let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).ok_or_else(|| invalid!("the format is nowhere"))?;
+        let rest = usize::try_from(offset)
+            .ok()
+            .and_then(|offset| bytes.get(offset..))
+            .ok_or_else(|| invalid!("the address of the format is out of range"))?;
         let init = if rest.is_empty() { vec![0] } else { rest.to_vec() };
         let size = u32::try_from(init.len()).unwrap_or(u32::MAX);
         let name = "format".to_owned();

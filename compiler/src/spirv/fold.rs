@@ -1,4 +1,4 @@
-//! `OpSpecConstantOp`: operations on constants, done when the module is read (SPIR-V 3.52.7).
+//! Evaluates `OpSpecConstantOp` (SPIR-V 3.52.7).
 
 use rspirv::spirv::Op;
 
@@ -9,10 +9,10 @@ use super::types::{Kind, Types};
 use super::words::{Id, Inst};
 use crate::ir::{Scalar, Type};
 
-/// What an operation gives.
+/// The result of an operation.
 pub(super) fn operation(inst: &Inst<'_>, types: &Types, constants: &Constants, globals: &Globals) -> Checked<Constant> {
     let opcode = inst.word(0)?;
-    let op = Op::from_u32(opcode).ok_or_else(|| invalid!("{opcode} is no operation"))?;
+    let op = Op::from_u32(opcode).ok_or_else(|| invalid!("{opcode} is not an opcode"))?;
     let fold = Fold { types, constants, ty: inst.ty()?, operands: inst.operands.get(1..).unwrap_or_default() };
     let _ = globals;
     match op {
@@ -24,7 +24,7 @@ pub(super) fn operation(inst: &Inst<'_>, types: &Types, constants: &Constants, g
             Constant::Null => super::constants::null(types, fold.ty),
             Constant::Bits(0) => Ok(Constant::Null),
             other @ Constant::Address { .. } if fold.is_pointer()? => Ok(other),
-            _ => Err(unsupported!("an address as a constant number")),
+            _ => Err(unsupported!("an address in a numeric constant")),
         },
         Op::CompositeExtract => fold.extract(),
         Op::CompositeInsert => fold.insert(),
@@ -54,21 +54,21 @@ impl Fold<'_> {
         Ok(matches!(self.types.get(self.ty)?.kind, Kind::Pointer { .. }))
     }
 
-    /// The lanes of an operand, and what they are.
+    /// The components of an operand, and their type.
     fn lanes(&self, index: usize) -> Checked<(Vec<u64>, Scalar)> {
         let id = self.operand(index)?;
         let (ty, constant) = self.constants.known(id)?;
         let ty = self.types.numbers(ty)?;
-        let scalar = ty.scalar().ok_or_else(|| invalid!("{id} is no number"))?;
+        let scalar = ty.scalar().ok_or_else(|| invalid!("{id} is not a number"))?;
         match constant {
             Constant::Bits(bits) => Ok((vec![*bits], scalar)),
             Constant::Lanes(lanes) => Ok((lanes.clone(), scalar)),
             Constant::Undef | Constant::Null => Ok((vec![0; ty.lanes().into()], scalar)),
-            _ => Err(invalid!("{id} is no number")),
+            _ => Err(invalid!("{id} is not a number")),
         }
     }
 
-    /// A constant of the result's type.
+    /// A constant with the result type.
     fn make(&self, lanes: Vec<u64>) -> Checked<Constant> {
         let ty = self.types.numbers(self.ty)?;
         let mask = ty.scalar().map_or(u64::MAX, Scalar::mask);
@@ -77,11 +77,11 @@ impl Fold<'_> {
             (Type::Vector(_, count), lanes) if lanes.len() == usize::from(count) => {
                 Ok(Constant::Lanes(lanes.iter().map(|bits| bits & mask).collect()))
             }
-            _ => Err(invalid!("the operands have another number of lanes than the result")),
+            _ => Err(invalid!("the operands and the result have different component counts")),
         }
     }
 
-    /// An address within a variable.
+    /// An address in a variable.
     fn chain(&self, element: bool) -> Checked<Constant> {
         let base = self.operand(0)?;
         let (pointer, constant) = self.constants.known(base)?;
@@ -102,17 +102,17 @@ impl Fold<'_> {
                 Kind::Array { element, .. } => (Some(*element), scaled(step, self.types.get(*element)?.size)),
                 Kind::Struct { members } => {
                     let member = usize::try_from(step).ok().and_then(|step| members.get(step));
-                    let (inner, at) = member.ok_or_else(|| invalid!("there is no member {step}"))?;
+                    let (inner, at) = member.ok_or_else(|| invalid!("member index {step} is out of range"))?;
                     (Some(*inner), i64::try_from(*at).unwrap_or(i64::MAX))
                 }
                 Kind::Numbers(Type::Vector(scalar, _)) => (None, scaled(step, scalar.size().max(1).into())),
-                _ => return Err(invalid!("there is nothing to index")),
+                _ => return Err(invalid!("the object cannot be indexed")),
             };
             bytes = bytes.wrapping_add(more);
             match inner {
                 Some(inner) => ty = inner,
                 None if index + 1 == self.operands.len() => {}
-                None => return Err(invalid!("there is nothing to index in a scalar")),
+                None => return Err(invalid!("a scalar cannot be indexed")),
             }
         }
         Ok(Constant::Address { target, offset: bytes })
@@ -123,13 +123,15 @@ impl Fold<'_> {
         for &index in self.operands.get(1..).unwrap_or_default() {
             constant = match constant {
                 Constant::Composite(parts) => {
-                    let part = parts.get(index as usize).ok_or_else(|| invalid!("there is no part {index}"))?;
+                    let part = parts.get(index as usize).ok_or_else(|| invalid!("index {index} is out of range"))?;
                     self.constants.known(*part)?.1.clone()
                 }
-                Constant::Lanes(lanes) => Constant::Bits(*lanes.get(index as usize).ok_or_else(|| invalid!("there is no lane {index}"))?),
+                Constant::Lanes(lanes) => {
+                    Constant::Bits(*lanes.get(index as usize).ok_or_else(|| invalid!("component index {index} is out of range"))?)
+                }
                 Constant::Null => return super::constants::null(self.types, self.ty),
                 Constant::Undef => return Ok(Constant::Undef),
-                _ => return Err(invalid!("there is nothing to extract")),
+                _ => return Err(invalid!("the constant has no constituents")),
             };
         }
         Ok(constant)
@@ -139,15 +141,15 @@ impl Fold<'_> {
         match (self.whole(1)?, self.operands) {
             (Constant::Lanes(mut lanes), &[_, _, index]) => {
                 let (value, _) = self.lanes(0)?;
-                *lanes.get_mut(index as usize).ok_or_else(|| invalid!("there is no lane {index}"))? =
+                *lanes.get_mut(index as usize).ok_or_else(|| invalid!("component index {index} is out of range"))? =
                     value.first().copied().unwrap_or_default();
                 self.make(lanes)
             }
             (Constant::Composite(mut parts), &[value, _, index]) => {
-                *parts.get_mut(index as usize).ok_or_else(|| invalid!("there is no part {index}"))? = Id(value);
+                *parts.get_mut(index as usize).ok_or_else(|| invalid!("index {index} is out of range"))? = Id(value);
                 Ok(Constant::Composite(parts))
             }
-            _ => Err(unsupported!("so deep a part of a constant")),
+            _ => Err(unsupported!("insertion into a nested constituent of a constant")),
         }
     }
 
@@ -205,14 +207,14 @@ fn one(op: Op, a: u64, from: Scalar, to: Scalar) -> Checked<u64> {
         Op::ConvertFToS => (float(a, from) as i64).cast_unsigned(),
         Op::ConvertFToU => float(a, from) as u64,
         Op::Bitcast if from.size() == to.size() => a,
-        _ => return Err(unsupported!("Op{op:?} of constants")),
+        _ => return Err(unsupported!("Op{op:?} in a constant expression")),
     })
 }
 
 fn two(op: Op, a: u64, b: u64, scalar: Scalar, b_scalar: Scalar) -> Checked<u64> {
     let (x, y) = (scalar.sign_extend(a), b_scalar.sign_extend(b));
     let amount = (b & u64::from(scalar.bits().max(1) - 1)) as u32;
-    let by_zero = || invalid!("a division by zero");
+    let by_zero = || invalid!("division by zero");
     let flag = |holds: bool| u64::from(holds);
     let floats = |f: fn(f64, f64) -> f64| float_bits(f(float(a, scalar), float(b, scalar)), scalar);
     Ok(match op {
@@ -246,6 +248,6 @@ fn two(op: Op, a: u64, b: u64, scalar: Scalar, b_scalar: Scalar) -> Checked<u64>
         Op::FMul => floats(|a, b| a * b),
         Op::FDiv => floats(|a, b| a / b),
         Op::FRem => floats(|a, b| a % b),
-        _ => return Err(unsupported!("Op{op:?} of constants")),
+        _ => return Err(unsupported!("Op{op:?} in a constant expression")),
     })
 }

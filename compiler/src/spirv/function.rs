@@ -1,7 +1,8 @@
-//! One function: its parameters, and what its values are.
+//! Lowers one function: parameters and values.
 //!
-//! A value that is used where the region of its definition is not open any more (behind a loop, or in another state of a machine) goes through a private
-//! variable, as every `OpPhi` does; the passes make values of these again. A structure or array is the address of memory that nobody writes any more.
+//! A value that is used outside of the region of its definition (after a loop, or in another state of a state machine)
+//! is passed through a private variable, as is every `OpPhi`. The passes convert these to SSA values. A structure or
+//! array is the address of memory that is not written again.
 
 use rspirv::spirv::{Decoration, FunctionControl, FunctionParameterAttribute, Op as Opcode};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,29 +19,29 @@ use super::words::{Id, Inst};
 use crate::ir::{self, CastOp, CmpOp, Const, GlobalVar, Kernel, KernelParam, Op, Scalar, Space, Type, Value, Var};
 use crate::lower::builder::Builder;
 
-/// What an id stands for.
+/// The value of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Val {
-    /// A number, a pointer, an image, a sampler, an event.
+    /// A number, pointer, image, sampler or event.
     One(Value),
-    /// A structure or array: where it is.
+    /// The address of a structure or array.
     Memory(Value),
     /// An image and a sampler.
     Sampled(Value, Value),
 }
 
-/// What the functions of a module share while they are lowered.
+/// State that the functions of a module share.
 pub(super) struct Shared<'m, 'w> {
     pub(super) module: &'m Module<'w>,
     pub(super) globals: &'m mut Globals,
     pub(super) bridge: &'m mut Bridge,
-    /// The functions of the IR, helpers all of them, by what they are in the module.
+    /// IR helper functions by id.
     pub(super) helpers: &'m FxHashMap<Id, ir::Func>,
-    /// Whether nothing is linked with it.
+    /// Whether the module is not linked with others.
     pub(super) is_alone: bool,
 }
 
-/// A function while it is lowered.
+/// The state while a function is lowered.
 pub(super) struct Lowering<'m, 'w, 's> {
     pub(super) shared: &'s mut Shared<'m, 'w>,
     pub(super) module: &'m Module<'w>,
@@ -49,27 +50,28 @@ pub(super) struct Lowering<'m, 'w, 's> {
     pub(super) graph: Graph,
     pub(super) structure: Structure,
     values: FxHashMap<Id, Val>,
-    /// Where values are that are used where they cannot be seen.
+    /// Variables of values that are used outside of the region of their definition.
     spilled: FxHashMap<Id, Option<Var>>,
-    /// `OpVariable`s.
+    /// Variables of `OpVariable`s.
     locals: FxHashMap<Id, Var>,
-    /// Of `OpPhi`s.
+    /// Variables of `OpPhi`s.
     pub(super) phis: FxHashMap<Id, Var>,
     pub(super) flags: FxHashMap<Node, Var>,
     pub(super) states: Vec<Var>,
-    /// Integers that are narrower ones, made longer: these, and whether by their sign.
+    /// Widened integers: the original value, and whether it was sign-extended.
     pub(super) extended: FxHashMap<Value, (Value, bool)>,
-    /// Vectors of four of which the last lane is open, and the others: so clang stores vectors of three.
+    /// Four-lane vectors with an undefined last lane, and the original three-lane vector. clang stores three-lane
+    /// vectors this way.
     pub(super) widened: FxHashMap<Value, Value>,
-    /// Vectors of what built-in variables say of each dimension, and their lanes.
+    /// Vectors of built-in variables with one query per dimension, and their components.
     pub(super) questions: FxHashMap<Value, (Vec<Value>, rspirv::spirv::BuiltIn)>,
-    /// Where a returned aggregate goes.
+    /// The address for a returned aggregate.
     pub(super) result: Option<Value>,
-    /// The instruction that is being lowered.
+    /// The current instruction.
     pub(super) current: Inst<'w>,
 }
 
-/// Lowers a function as a kernel or as a helper. The name is what dumps call it.
+/// Lowers a function as a kernel or helper. The name is for dumps.
 pub(super) fn lower<'m, 'w>(
     shared: &mut Shared<'m, 'w>,
     def: &'m FunctionDef<'w>,
@@ -80,7 +82,7 @@ pub(super) fn lower<'m, 'w>(
     let refuse = |problem| def.inst.refuse(problem);
     let mut data = ir::Function::new(name, Type::Void);
     let dont_inline = def.inst.word(0).map_err(refuse)? & FunctionControl::DONT_INLINE.bits() != 0;
-    // What clang compiles without optimisation says so of all functions.
+    // clang without optimisation sets DontInline on all functions.
     data.no_inline = dont_inline && def.blocks.len() > 1 && kernel.is_none();
     let selector = |id: Id| scalar_of(module, id);
     let graph = if def.blocks.is_empty() { None } else { Some(Graph::new(def, selector).map_err(refuse)?) };
@@ -113,7 +115,7 @@ pub(super) fn lower<'m, 'w>(
     b.finish().map_err(|error| def.inst.refuse(ErrorKind::Invalid(error.message)))
 }
 
-/// The scalar of an integer that selects.
+/// The scalar type of an integer selector.
 fn scalar_of(module: &Module<'_>, id: Id) -> Checked<Scalar> {
     let ty = match module.constants.get(id) {
         Some((ty, _)) => ty,
@@ -121,7 +123,7 @@ fn scalar_of(module: &Module<'_>, id: Id) -> Checked<Scalar> {
     };
     match module.types.numbers(ty)? {
         Type::Scalar(scalar) if scalar.is_int() => Ok(scalar),
-        _ => Err(invalid!("{id} is no integer")),
+        _ => Err(invalid!("{id} is not an integer")),
     }
 }
 
@@ -134,7 +136,7 @@ fn declaration(shared: &mut Shared<'_, '_>, def: &FunctionDef<'_>, data: ir::Fun
     b.finish().map_err(|error| ErrorKind::Invalid(error.message))
 }
 
-/// Gives a helper its parameters and its result; where a returned aggregate goes.
+/// Sets the parameters and result of a helper. Returns the address for a returned aggregate.
 fn signature(b: &mut Builder, def: &FunctionDef<'_>, types: &super::types::Types) -> Checked<Option<Value>> {
     let ret = types.get(def.inst.ty()?)?;
     let mut result = None;
@@ -211,7 +213,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         param.result_id().is_some_and(|id| self.module.decorations.has_attribute(id, FunctionParameterAttribute::ByVal))
     }
 
-    /// Whether what a parameter points to is only loaded from, through addresses within it.
+    /// Whether the memory behind a parameter is only loaded, through addresses within it.
     fn is_only_read(&self, param: Id) -> bool {
         let mut addresses = FxHashSet::from_iter([param]);
         let mut changed = true;
@@ -247,7 +249,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
             let (id, pointer) = (inst.result()?, inst.ty()?);
             let (ty, space) = self.module.types.pointee(pointer)?;
             if space != Space::Private {
-                return Err(unsupported!("a variable of a function that is not private"));
+                return Err(unsupported!("a function variable outside of the Function storage class"));
             }
             let align = self.module.decorations.value(id, Decoration::Alignment).filter(|align| align.is_power_of_two()).unwrap_or(1);
             let (size, natural) = (self.module.types.size(ty)?, self.module.types.align(ty)?);
@@ -271,7 +273,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
 
     // ---- values ----
 
-    /// Finds the values that are used where they cannot be seen.
+    /// Finds the values that are used outside of the region of their definition.
     fn find_spilled(&mut self) {
         let numbers: FxHashMap<Id, usize> = self.def.blocks.iter().enumerate().map(|(number, block)| (block.label, number)).collect();
         let mut definers: FxHashMap<Id, Node> = FxHashMap::default();
@@ -305,7 +307,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         self.spilled = spilled.into_iter().map(|id| (id, None)).collect();
     }
 
-    /// Whether a node is a block, and which.
+    /// The block of a node, if it is one.
     pub(super) fn block_of(&self, node: Node) -> Option<usize> {
         match self.graph.work[node] {
             Work::Block(block) => Some(block),
@@ -313,7 +315,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         }
     }
 
-    /// Gives the current instruction's id its meaning.
+    /// Sets the value of the current instruction's id.
     pub(super) fn define(&mut self, val: Val) -> Checked<()> {
         let id = self.current.result()?;
         self.define_id(id, val)
@@ -350,7 +352,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         }
     }
 
-    /// What an id stands for, here.
+    /// The value of an id at this point.
     pub(super) fn get(&mut self, id: Id) -> Checked<Val> {
         if self.spilled.contains_key(&id) {
             let ty = self.type_id(id)?;
@@ -391,10 +393,10 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
                 let address = self.b.global_addr(*target, space);
                 let address = if (space, want) == (Space::Constant, Type::Ptr(Space::Private)) {
                     if !module.decorations.has(id, Decoration::Constant) && !self.is_only_read(id) {
-                        return Err(unsupported!("a private variable outside of functions that is not only read"));
+                        return Err(unsupported!("a module-scope variable in the Private storage class that is written"));
                     }
                     let variable = self.shared.globals.list.get(target.index()).map(|variable| variable.ty);
-                    self.copy_of(address, variable.ok_or_else(|| invalid!("{id} is nowhere"))?)?
+                    self.copy_of(address, variable.ok_or_else(|| invalid!("{id} has no address"))?)?
                 } else {
                     address
                 };
@@ -410,7 +412,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
                 self.store_val(address, pointee, Val::One(value), align, false)?;
                 address
             }
-            Constant::Composite(_) => return Err(invalid!("{id} is no constant of its type")),
+            Constant::Composite(_) => return Err(invalid!("{id} is not a constant of its type")),
         }))
     }
 
@@ -442,11 +444,11 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         Ok(Val::Memory(self.b.global_addr(table, Space::Constant)))
     }
 
-    /// A number, pointer, image or whatever else is one value.
+    /// A value that is not an aggregate.
     pub(super) fn value(&mut self, id: Id) -> Checked<Value> {
         match self.get(id)? {
             Val::One(value) => Ok(value),
-            _ => Err(invalid!("{id} is a structure or an array, which this takes not")),
+            _ => Err(invalid!("{id} is a structure or an array, which is not valid here")),
         }
     }
 
@@ -455,29 +457,29 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         self.value(self.current.operand(index)?)
     }
 
-    /// Numbers that an operand is.
+    /// A numeric operand.
     pub(super) fn number(&mut self, index: usize) -> Checked<Value> {
         let value = self.arg(index)?;
-        if self.b.ty(value).scalar().is_some() { Ok(value) } else { Err(invalid!("operand {index} is no number")) }
+        if self.b.ty(value).scalar().is_some() { Ok(value) } else { Err(invalid!("operand {index} is not a number")) }
     }
 
-    /// A pointer that an operand is.
+    /// A pointer operand.
     pub(super) fn pointer(&mut self, index: usize) -> Checked<Value> {
         let value = self.arg(index)?;
-        if matches!(self.b.ty(value), Type::Ptr(_)) { Ok(value) } else { Err(invalid!("operand {index} is no pointer")) }
+        if matches!(self.b.ty(value), Type::Ptr(_)) { Ok(value) } else { Err(invalid!("operand {index} is not a pointer")) }
     }
 
-    /// The type of the current instruction's result in the IR.
+    /// The IR type of the current instruction's result.
     pub(super) fn result_type(&self) -> Checked<Type> {
         self.module.types.ir(self.current.ty()?)
     }
 
-    /// Gives the current instruction's id a value, which must be of its type.
+    /// Sets the result of the current instruction, after checking its type.
     pub(super) fn give(&mut self, value: Value) -> Checked<()> {
         let (have, want) = (self.b.ty(value), self.result_type()?);
         let pointers = matches!((have, want), (Type::Ptr(_), Type::Ptr(_)));
         if have != want && !pointers {
-            return Err(invalid!("the result is of type {have}, not {want}"));
+            return Err(invalid!("result type mismatch: have {have}, expected {want}"));
         }
         self.define(Val::One(value))
     }
@@ -513,7 +515,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
             return Ok(Val::One(self.b.cmp_int(CmpOp::Ne, loaded, 0)));
         }
         if want == Type::Void {
-            return Err(invalid!("there is no value of type void"));
+            return Err(invalid!("a value has type void"));
         }
         Ok(Val::One(self.b.load(address, want, align, volatile)))
     }
@@ -531,16 +533,16 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
             Val::One(value) if !info.is_aggregate() => {
                 let (have, want) = (self.b.ty(value), info.ir()?);
                 if have != want {
-                    return Err(invalid!("a value of type {have} is stored where {want} is"));
+                    return Err(invalid!("type mismatch: the stored value has type {have}, expected {want}"));
                 }
                 let bytes = have.with_scalar(Scalar::I8);
-                // What lies behind three lanes stays as it is.
+                // The fourth lane in memory stays unchanged.
                 let value = self.widened.get(&value).copied().unwrap_or(value);
                 let value = if have.scalar() == Some(Scalar::Bool) { self.b.cast(CastOp::ZExt, value, bytes) } else { value };
                 self.b.store(address, value, align, volatile);
                 Ok(())
             }
-            _ => Err(invalid!("the value is not of the type that is stored")),
+            _ => Err(invalid!("type mismatch: the stored value does not have the type that the pointer points to")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Variables of program scope and of work-groups: module-level memory of the IR, with its initial contents.
+//! Module-scope and work-group variables with their initial contents.
 
 use rspirv::spirv::{Decoration, StorageClass};
 use rustc_hash::FxHashMap;
@@ -15,22 +15,22 @@ use crate::target::MAX_GLOBAL_VARIABLE;
 #[derive(Debug)]
 pub(super) struct Variable {
     pub(super) id: Id,
-    /// What it holds.
+    /// The type of its contents.
     pub(super) ty: Id,
     pub(super) data: GlobalVar,
 }
 
-/// The variables of a module, in order of their numbers in the IR.
+/// The variables of a module, in the order of their IR numbers.
 #[derive(Debug, Default)]
 pub(super) struct Globals {
     pub(super) list: Vec<Variable>,
-    /// Constants that have no name in the module: numbered behind the variables.
+    /// Constants without a name, numbered after the variables.
     tables: Vec<GlobalVar>,
     table_numbers: FxHashMap<Vec<u8>, usize>,
 }
 
 impl Globals {
-    /// Reads an `OpVariable` outside of functions.
+    /// Reads a module-scope `OpVariable`.
     pub(super) fn variable(
         &mut self,
         inst: &Inst<'_>,
@@ -40,19 +40,19 @@ impl Globals {
         names: &FxHashMap<Id, String>,
     ) -> Checked<()> {
         let (id, pointer, class) = (inst.result()?, inst.ty()?, inst.word(0)?);
-        // Translators of LLVM's older versions have them in constant memory, imported.
+        // Translators of old LLVM versions import these as variables in constant memory.
         if let Some(builtin) = decorations.value(id, Decoration::BuiltIn) {
             constants.insert(id, pointer, Constant::BuiltIn(builtin));
             return Ok(());
         }
         if class == StorageClass::Input as u32 {
-            return Err(invalid!("an input that is no built-in variable"));
+            return Err(invalid!("an Input variable is not a built-in variable"));
         }
         let (ty, space) = types.pointee(pointer)?;
-        // Every work-item has a copy of its own of what nobody writes; what is written is refused where it is used.
+        // Each work-item has its own copy of variables that are never written. Writes are rejected at their use.
         let is_copied = space == Space::Private && inst.operands.len() > 1;
         if matches!(space, Space::Private | Space::Generic) && !is_copied {
-            return Err(unsupported!("a variable of storage class {class} outside of functions"));
+            return Err(unsupported!("a module-scope variable in storage class {class}"));
         }
         let space = if is_copied { Space::Constant } else { space };
         let size = types.size(ty)?;
@@ -78,7 +78,7 @@ impl Globals {
         Ok(())
     }
 
-    /// The variable of a number.
+    /// The variable with this number.
     pub(super) fn get(&self, global: Global) -> Option<&GlobalVar> {
         self.list
             .get(global.index())
@@ -86,7 +86,7 @@ impl Globals {
             .or_else(|| self.tables.get(global.index().checked_sub(self.list.len())?))
     }
 
-    /// A constant of these contents: the same one where there is one without addresses.
+    /// A constant with these contents. Equal constants without addresses are shared.
     pub(super) fn table(&mut self, mut data: GlobalVar) -> Global {
         let key = data.init.as_ref().filter(|_| data.relocs.is_empty()).cloned();
         let known = key.as_ref().and_then(|key| self.table_numbers.get(key)).copied();
@@ -101,7 +101,7 @@ impl Globals {
         Global(u32::try_from(self.list.len() + index).unwrap_or(u32::MAX))
     }
 
-    /// All of them, in order of their numbers.
+    /// All variables and constants, in order of their numbers.
     pub(super) fn into_data(self) -> Vec<GlobalVar> {
         self.list.into_iter().map(|variable| variable.data).chain(self.tables).collect()
     }

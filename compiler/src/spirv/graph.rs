@@ -1,7 +1,8 @@
-//! The control flow of a function as a graph, in which every cycle has one way in.
+//! The control flow graph of a function, in which every cycle has one entry.
 //!
-//! A cycle with several ways in (an *irreducible* one) gets a node in front of it, through which all of these go: what goes there first notes where it is bound
-//! for, and the new node asks for that. So the cycle becomes a loop with a machine of states in it, and all that is around it keeps its form.
+//! A cycle with several entries (an *irreducible* one) gets a dispatcher node before it. A jump to an entry records its
+//! target, and the dispatcher branches to it. So the cycle becomes a loop with a state machine, and the code around it
+//! keeps its structure.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -17,28 +18,28 @@ pub(super) type Node = usize;
 /// A jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Edge {
-    /// Where it goes.
+    /// The target.
     pub(super) to: Node,
-    /// The block of the source that it enters, whose `OpPhi`s take their values of it.
+    /// The target block in the source, whose `OpPhi`s take values for this jump.
     pub(super) into: Option<Node>,
 }
 
-/// What a node does.
+/// The contents of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     /// A block of the source.
     Block(usize),
-    /// Notes for a dispatcher which of its targets comes next.
+    /// Records the next target for a dispatcher.
     Note {
         /// The dispatcher's number.
         dispatcher: usize,
         target: u32,
     },
-    /// Goes to the target that was noted.
+    /// Branches to the recorded target.
     Dispatch(usize),
 }
 
-/// What follows a node.
+/// The terminator of a node.
 #[derive(Clone, Debug)]
 pub(super) enum End {
     Return(Option<Id>),
@@ -54,7 +55,7 @@ pub(super) enum End {
         cases: Vec<(Vec<u64>, Edge)>,
         default: Edge,
     },
-    /// Of a dispatcher, by the numbers of the targets.
+    /// The branch of a dispatcher, by target number.
     Dispatch(Vec<Edge>),
 }
 
@@ -81,7 +82,7 @@ impl End {
     }
 }
 
-/// The innermost loop that a node is in, and which it begins.
+/// The number of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Loop(pub(super) usize);
 
@@ -97,16 +98,16 @@ pub(super) struct LoopData {
 pub(super) struct Graph {
     pub(super) work: Vec<Work>,
     pub(super) ends: Vec<End>,
-    /// How many targets each dispatcher has.
+    /// Number of targets of each dispatcher.
     pub(super) dispatchers: Vec<u32>,
     pub(super) loops: Vec<LoopData>,
-    /// The innermost loop of each node; a header is in its own.
+    /// The innermost loop of each node. A header belongs to its own loop.
     pub(super) loop_of: Vec<Option<Loop>>,
-    /// Nodes that can be reached, in reverse postorder.
+    /// Reachable nodes, in reverse postorder.
     pub(super) order: Vec<Node>,
 }
 
-/// What follows a block.
+/// The terminator of a block.
 fn end(inst: &Inst<'_>, edge: &impl Fn(Id) -> Checked<Edge>, selector_scalar: &impl Fn(Id) -> Checked<Scalar>) -> Checked<End> {
     Ok(match inst.op {
         Op::Branch => End::Goto(edge(inst.operand(0)?)?),
@@ -121,7 +122,7 @@ fn end(inst: &Inst<'_>, edge: &impl Fn(Id) -> Checked<Edge>, selector_scalar: &i
     })
 }
 
-/// The cases of a switch, those that go to one block together. What goes to the default needs none.
+/// The cases of a switch, grouped by target. Cases of the default target are dropped.
 fn switch(inst: &Inst<'_>, edge: &impl Fn(Id) -> Checked<Edge>, scalar: Scalar) -> Checked<End> {
     let default = edge(inst.operand(1)?)?;
     let wide = scalar.bits() == 64;
@@ -132,11 +133,11 @@ fn switch(inst: &Inst<'_>, edge: &impl Fn(Id) -> Checked<Edge>, scalar: Scalar) 
         let (value, label) = match *parts {
             [low, high, label] if wide => (u64::from(high) << 32 | u64::from(low), label),
             [low, label] if !wide => (u64::from(low) & scalar.mask(), label),
-            _ => return Err(invalid!("a case is cut off")),
+            _ => return Err(invalid!("the last case has no target")),
         };
         let to = edge(Id(label))?;
         if !seen.insert(value) {
-            return Err(invalid!("case {value} stands twice"));
+            return Err(invalid!("case {value} is listed twice"));
         }
         if to == default {
             continue;
@@ -155,7 +156,7 @@ impl Graph {
     pub(super) fn new(function: &FunctionDef<'_>, selector_scalar: impl Fn(Id) -> Checked<Scalar>) -> Checked<Self> {
         let numbers: FxHashMap<Id, Node> = function.blocks.iter().enumerate().map(|(number, block)| (block.label, number)).collect();
         let edge = |id: Id| {
-            let to = *numbers.get(&id).ok_or_else(|| invalid!("{id} is no block of the function"))?;
+            let to = *numbers.get(&id).ok_or_else(|| invalid!("{id} is not a block of the function"))?;
             Ok(Edge { to, into: Some(to) })
         };
         let ends = function.blocks.iter().map(|block| end(&block.end, &edge, &selector_scalar)).collect::<Checked<Vec<_>>>()?;
@@ -173,12 +174,12 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Whether a node begins a loop.
+    /// The loop that a node is the header of.
     pub(super) fn header_of(&self, node: Node) -> Option<Loop> {
         self.loop_of[node].filter(|of| self.loops[of.0].header == node)
     }
 
-    /// The loop that a node is in, its own where it begins one excepted.
+    /// The innermost loop of a node; for a header, the loop around its own.
     pub(super) fn outer_loop(&self, node: Node) -> Option<Loop> {
         match self.header_of(node) {
             Some(own) => self.loops[own.0].parent,
@@ -186,7 +187,7 @@ impl Graph {
         }
     }
 
-    /// Whether a node is in a loop, at any depth.
+    /// Whether a node is in a loop, directly or nested.
     pub(super) fn is_in(&self, node: Node, of: Loop) -> bool {
         std::iter::successors(self.loop_of[node], |inner| self.loops[inner.0].parent).any(|inner| inner == of)
     }
@@ -211,7 +212,7 @@ impl Graph {
         found
     }
 
-    /// Finds the loops, from the outermost inwards, and gives each one way in.
+    /// Finds the loops, outermost first, and gives each a single entry.
     fn find_loops(&mut self) -> Checked<()> {
         let all = self.reachable();
         let mut sources: Vec<Vec<Node>> = vec![Vec::new(); self.ends.len()];
@@ -221,7 +222,7 @@ impl Graph {
         let mut work: Vec<(Vec<Node>, Option<Loop>, usize)> = vec![(all, None, 0)];
         while let Some((nodes, parent, depth)) = work.pop() {
             if depth >= MAX_NESTING {
-                return Err(unsupported!("control flow that nests deeper than {MAX_NESTING}"));
+                return Err(unsupported!("control flow nested more than {MAX_NESTING} levels deep"));
             }
             for component in self.components(&nodes) {
                 let inside: FxHashSet<Node> = component.iter().copied().collect();
@@ -245,7 +246,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Puts a dispatcher in front of nodes of a cycle. What it needs within the cycle becomes part of the body.
+    /// Inserts a dispatcher before nodes of a cycle. New nodes within the cycle become part of it.
     fn dispatch(
         &mut self,
         targets: &[Node],
@@ -281,7 +282,7 @@ impl Graph {
         node
     }
 
-    /// The strongly connected components of some nodes in which there is a cycle.
+    /// The strongly connected components with a cycle among some nodes.
     fn components(&self, nodes: &[Node]) -> Vec<Vec<Node>> {
         #[derive(Clone, Copy, Default)]
         struct Mark {
@@ -339,7 +340,7 @@ impl Graph {
         found
     }
 
-    /// Sorts the nodes so that each comes behind all that lead to it without going back to a loop's header.
+    /// Sorts the nodes in topological order, ignoring jumps back to loop headers.
     fn order_nodes(&mut self) {
         let mut seen = vec![false; self.ends.len()];
         let mut order = Vec::new();
@@ -349,7 +350,7 @@ impl Graph {
             if let Some(node) = enter.take() {
                 seen[node] = true;
                 let mut inner: Vec<Node> = self.ends[node].edges().iter().map(|edge| edge.to).collect();
-                // What leaves a loop comes behind all of it.
+                // Nodes after a loop follow all of its nodes.
                 inner.sort_by_key(|to| self.loop_of[node].is_some_and(|of| !self.is_in(*to, of)));
                 stack.push((node, inner));
             }

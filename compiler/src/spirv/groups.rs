@@ -1,4 +1,4 @@
-//! What work-groups and subgroups do together (SPIR-V 3.52.21, 3.52.24), and async copies: functions of OpenCL C.
+//! Group and subgroup instructions (SPIR-V 3.52.21, 3.52.24) and async copies, implemented with OpenCL C functions.
 
 use rspirv::spirv::{GroupOperation, Op as Opcode, Scope};
 
@@ -7,7 +7,7 @@ use super::errors::{Checked, invalid, unsupported};
 use super::function::{Lowering, Val};
 use crate::ir::{CmpOp, Fence, Op, Scalar, Type, Value};
 
-/// The name of what a reduction combines by, and the sign that it takes.
+/// The operation name of a reduction, and its signedness.
 const fn combines(op: Opcode) -> Option<(&'static str, Signedness)> {
     Some(match op {
         Opcode::GroupIAdd | Opcode::GroupFAdd | Opcode::GroupNonUniformIAdd | Opcode::GroupNonUniformFAdd => ("add", Signedness::Signed),
@@ -43,7 +43,7 @@ const fn is_uniform_khr(op: Opcode) -> bool {
     )
 }
 
-/// The function of a subgroup instruction whose operands are numbers, all but the scope.
+/// The function of a subgroup instruction whose operands, except the scope, are numbers.
 const fn subgroup_function(op: Opcode) -> Option<&'static str> {
     Some(match op {
         Opcode::GroupNonUniformElect => "sub_group_elect",
@@ -66,7 +66,7 @@ const fn subgroup_function(op: Opcode) -> Option<&'static str> {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if it is one of these.
+    /// Lowers the current instruction, if this module handles it.
     pub(super) fn group(&mut self) -> Checked<bool> {
         let op = self.current.op;
         if let Some(name) = subgroup_function(op) {
@@ -89,7 +89,7 @@ impl Lowering<'_, '_, '_> {
                     Some(GroupOperation::Reduce) => "sub_group_ballot_bit_count",
                     Some(GroupOperation::InclusiveScan) => "sub_group_ballot_inclusive_scan",
                     Some(GroupOperation::ExclusiveScan) => "sub_group_ballot_exclusive_scan",
-                    _ => return Err(invalid!("there is no such operation")),
+                    _ => return Err(invalid!("the group operation is not valid")),
                 };
                 self.collective(name, 2, Signedness::Unsigned)?;
             }
@@ -99,7 +99,7 @@ impl Lowering<'_, '_, '_> {
                 self.rotate(clustered)?;
             }
             Opcode::GroupAsyncCopy => self.async_copy()?,
-            // Every copy is made by the whole group, so that waiting for any of them is a barrier.
+            // The whole group makes every copy, so waiting for any of them is a barrier.
             Opcode::GroupWaitEvents => self.b.effect(Op::Barrier(Fence { local: true, global: true, image: false })),
             _ => return Ok(false),
         }
@@ -110,18 +110,18 @@ impl Lowering<'_, '_, '_> {
         match Scope::from_u32(self.known(0)?) {
             Some(Scope::Workgroup) => Ok("work_group"),
             Some(Scope::Subgroup) => Ok("sub_group"),
-            _ => Err(unsupported!("a group of another scope than work-group and subgroup")),
+            _ => Err(unsupported!("a group scope other than work-group and subgroup")),
         }
     }
 
     fn subgroup_scope(&self) -> Checked<()> {
         match Scope::from_u32(self.known(0)?) {
             Some(Scope::Subgroup) => Ok(()),
-            _ => Err(unsupported!("a group of another scope than subgroup")),
+            _ => Err(unsupported!("a group scope other than subgroup")),
         }
     }
 
-    /// An operand and its type as OpenCL C spells it; `bool` is `int`, and an index is `uint`.
+    /// An operand and its OpenCL C type. `bool` becomes `int`, an index `uint`.
     fn group_operand(&mut self, index: usize, sign: Signedness, is_index: bool) -> Checked<(Value, String)> {
         let value = self.number(index)?;
         let ty = self.b.ty(value);
@@ -133,7 +133,7 @@ impl Lowering<'_, '_, '_> {
         Ok((value, c_type(ty, if is_index { Signedness::Unsigned } else { sign })?))
     }
 
-    /// A function of the operands from one on.
+    /// Calls a function with the operands from `from` on.
     fn collective(&mut self, name: &str, from: usize, sign: Signedness) -> Checked<()> {
         let (mut args, mut params) = (Vec::new(), Vec::new());
         for index in from..self.current.operands.len() {
@@ -147,7 +147,7 @@ impl Lowering<'_, '_, '_> {
         self.give_collective(&format!("{name}({names})"), &params, &args, sign)
     }
 
-    /// The value of an expression as the current instruction's result, which may be `bool`.
+    /// Evaluates an expression as the current instruction's result, which may be `bool`.
     fn give_collective(&mut self, expression: &str, params: &[String], args: &[Value], sign: Signedness) -> Checked<()> {
         let want = self.result_type()?;
         let is_bool = want.scalar() == Some(Scalar::Bool);
@@ -181,16 +181,16 @@ impl Lowering<'_, '_, '_> {
             Some(GroupOperation::InclusiveScan) => "scan_inclusive",
             Some(GroupOperation::ExclusiveScan) => "scan_exclusive",
             Some(GroupOperation::ClusteredReduce) => "clustered_reduce",
-            _ => return Err(unsupported!("such a group operation")),
+            _ => return Err(unsupported!("this group operation")),
         };
         let (value, text) = self.group_operand(2, sign, false)?;
         let prefix = self.group_prefix()?;
         if operation == Some(GroupOperation::ClusteredReduce) {
-            // The size is a constant, as the function wants it.
+            // The function requires a constant size.
             let size = self.known(3)?;
             return self.give_collective(&format!("{prefix}_{kind}_{name}(a0, {size}u)"), &[text], &[value], sign);
         }
-        // SPV_KHR_uniform_group_instructions: of subgroups, those that need not be uniform do the same.
+        // SPV_KHR_uniform_group_instructions: for subgroups, the non-uniform functions have the same result.
         let of_group = is_uniform_khr(self.current.op) && prefix == "work_group";
         if !uniform && !of_group {
             self.subgroup_scope()?;
@@ -236,7 +236,7 @@ impl Lowering<'_, '_, '_> {
         let (count, stride) = (self.b.resize(count, false, int), self.b.resize(stride, false, int));
         let event = self.arg(5)?;
         if self.b.ty(event) != Type::I32 {
-            return Err(invalid!("operand 5 is no event"));
+            return Err(invalid!("operand 5 is not an event"));
         }
         let params = [
             self.pointer_text(dst, element, Signedness::Signed)?,

@@ -1,4 +1,4 @@
-//! Images and samplers (SPIR-V 3.52.10): functions of OpenCL C, and words of what a launch knows of an image.
+//! Images and samplers (SPIR-V 3.52.10): OpenCL C functions, and words of the image descriptor.
 
 use rspirv::spirv::{Dim, ImageOperands, Op as Opcode};
 
@@ -11,15 +11,15 @@ use super::words::Id;
 use crate::ir::image::{FORMAT_WORD, LEVELS_WORD};
 use crate::ir::{BinOp, Op, Scalar, Type, Value};
 
-/// What OpenCL C counts data types and orders of channels from, and SPIR-V from 0.
+/// First data type and channel order in OpenCL C. SPIR-V counts from 0.
 const FIRST_DATA_TYPE: i64 = 0x10d0;
 const FIRST_ORDER: i64 = 0x10b0;
 
-/// The word of an image that says how many layers it has.
+/// The word of the descriptor with the number of layers.
 const ARRAY_SIZE: u8 = 3;
 
 impl ImageType {
-    /// Its name in OpenCL C, with the access that a call needs.
+    /// The OpenCL C type with an access qualifier.
     fn c_name(self, write: bool) -> String {
         let access = match (self.access, write) {
             (2, _) => "read_write ",
@@ -29,7 +29,7 @@ impl ImageType {
         format!("{access}{}", self.c_type_name())
     }
 
-    /// Its name in OpenCL C without an access.
+    /// The OpenCL C type without an access qualifier.
     pub(super) fn c_type_name(self) -> String {
         let dim = match self.dim {
             Dim::Dim1D => "1d",
@@ -42,7 +42,7 @@ impl ImageType {
         format!("image{dim}{array}{}{}_t", part(self.multisampled, "_msaa"), part(self.depth, "_depth"))
     }
 
-    /// Lanes of the gradients of its coordinates in OpenCL C.
+    /// Number of lanes of OpenCL C's gradients.
     const fn gradients(self) -> u8 {
         match self.dim {
             Dim::Dim1D | Dim::DimBuffer => 1,
@@ -51,7 +51,7 @@ impl ImageType {
         }
     }
 
-    /// Lanes of its coordinates in OpenCL C.
+    /// Number of lanes of OpenCL C's coordinates.
     const fn coordinates(self) -> u8 {
         match (self.dim, self.arrayed) {
             (Dim::Dim1D | Dim::DimBuffer, false) => 1,
@@ -62,24 +62,24 @@ impl ImageType {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if it is one of these.
+    /// Lowers the current instruction, if this module handles it.
     pub(super) fn image(&mut self) -> Checked<bool> {
         match self.current.op {
             Opcode::SampledImage => {
                 let (image, sampler) = (self.arg(0)?, self.arg(1)?);
                 self.image_type(self.current.operand(0)?)?;
                 if self.b.ty(sampler) != Type::I32 {
-                    return Err(invalid!("operand 1 is no sampler"));
+                    return Err(invalid!("operand 1 is not a sampler"));
                 }
                 self.define(Val::Sampled(image, sampler))?;
             }
             Opcode::Image => match self.get(self.current.operand(0)?)? {
                 Val::Sampled(image, _) => self.define(Val::One(image))?,
-                _ => return Err(invalid!("operand 0 is no sampled image")),
+                _ => return Err(invalid!("operand 0 is not a sampled image")),
             },
             Opcode::ImageSampleExplicitLod => {
                 let id = self.current.operand(0)?;
-                let Val::Sampled(image, sampler) = self.get(id)? else { return Err(invalid!("{id} is no sampled image")) };
+                let Val::Sampled(image, sampler) = self.get(id)? else { return Err(invalid!("{id} is not a sampled image")) };
                 let ty = self.sampled_type(id)?;
                 self.read(image, ty, Some(sampler), 2)?;
             }
@@ -119,41 +119,45 @@ impl Lowering<'_, '_, '_> {
     fn image_type(&self, id: Id) -> Checked<ImageType> {
         match self.module.types.get(self.type_id(id)?)?.kind {
             Kind::Image(image) => Ok(image),
-            _ => Err(invalid!("{id} is no image")),
+            _ => Err(invalid!("{id} is not an image")),
         }
     }
 
-    /// The type of the image that a sampled image has.
+    /// The image type of a sampled image.
     fn sampled_type(&self, id: Id) -> Checked<ImageType> {
         let mut id = id;
         for _ in 0..8 {
-            let inst = self.module.definitions.get(&id).ok_or_else(|| unsupported!("a sampled image from elsewhere"))?;
+            let inst = self
+                .module
+                .definitions
+                .get(&id)
+                .ok_or_else(|| unsupported!("a sampled image that is not the result of OpSampledImage in this function"))?;
             match inst.op {
                 Opcode::SampledImage => return self.image_type(inst.operand(0)?),
                 Opcode::CopyObject => id = inst.operand(0)?,
                 _ => break,
             }
         }
-        Err(unsupported!("a sampled image from elsewhere"))
+        Err(unsupported!("a sampled image that is not the result of OpSampledImage in this function"))
     }
 
-    /// The image that the first operand is, and what OpenCL C calls it.
+    /// The image in the first operand, and its OpenCL C type.
     pub(super) fn image_argument(&mut self, write: bool) -> Checked<(Value, String)> {
         let (image, ty) = (self.arg(0)?, self.image_type(self.current.operand(0)?)?);
         Ok((image, ty.c_name(write)))
     }
 
-    /// Coordinates in as many lanes as OpenCL C has.
+    /// Coordinates with OpenCL C's number of lanes.
     fn coordinates(&mut self, index: usize, image: ImageType) -> Checked<Value> {
         let value = self.number(index)?;
         let have = self.b.ty(value);
         if !matches!(have.scalar(), Some(Scalar::I32 | Scalar::F32)) {
-            return Err(unsupported!("coordinates of {have}"));
+            return Err(unsupported!("coordinates of type {have}"));
         }
         self.fitted(value, image.coordinates())
     }
 
-    /// Coordinates or gradients in so many lanes: the fourth of four may be missing.
+    /// Coordinates or gradients with `want` lanes. The last of four may be missing.
     fn fitted(&mut self, value: Value, want: u8) -> Checked<Value> {
         let have = self.b.ty(value);
         if have.lanes() == want {
@@ -161,14 +165,14 @@ impl Lowering<'_, '_, '_> {
         }
         let least = if want == 4 { 3 } else { want };
         if have.lanes() < least {
-            return Err(invalid!("{} coordinates are too few", have.lanes()));
+            return Err(invalid!("{} coordinates are too few for the image", have.lanes()));
         }
         let lanes: Vec<u8> = (0..want.min(have.lanes())).collect();
         let cut = self.b.lanes(value, &lanes);
         Ok(if self.b.ty(cut).lanes() < want { self.b.widen(cut, want) } else { cut })
     }
 
-    /// What the image operands from one on say of the sign of its integers.
+    /// The signedness of integer texels in the image operands from `index` on.
     fn texel_sign(&self, index: usize) -> Option<Signedness> {
         let operands = self.current.operands.get(index).copied().unwrap_or_default();
         if operands & ImageOperands::SIGN_EXTEND.bits() != 0 {
@@ -177,18 +181,18 @@ impl Lowering<'_, '_, '_> {
         (operands & ImageOperands::ZERO_EXTEND.bits() != 0).then_some(Signedness::Unsigned)
     }
 
-    /// The level that an operand names. That of images which are not mipmapped, the first, is written out in many modules.
+    /// The level in an operand. Many modules write the level 0 of images without mipmaps.
     fn lod(&mut self, index: usize) -> Checked<Option<Value>> {
         let constant = self.module.constants.get(self.current.operand(index)?);
         let first = matches!(constant, Some((_, Constant::Bits(0) | Constant::Null)));
         if first { Ok(None) } else { self.number(index).map(Some) }
     }
 
-    /// Which level of a mipmapped image is meant, by the image operands from one on.
+    /// The level of a mipmapped image, from the image operands from `index` on.
     fn level(&mut self, index: usize, image: ImageType) -> Checked<Vec<Value>> {
         let operands = ImageOperands::from_bits_truncate(self.current.operands.get(index).copied().unwrap_or_default());
         if operands.contains(ImageOperands::BIAS) {
-            return Err(unsupported!("a bias of levels, which kernels do not have"));
+            return Err(unsupported!("the image operand Bias"));
         }
         if operands.contains(ImageOperands::LOD) {
             return Ok(self.lod(index + 1)?.into_iter().collect());
@@ -211,7 +215,7 @@ impl Lowering<'_, '_, '_> {
         }
         let place = self.b.ty(coordinates);
         let number = args.len();
-        // Levels are for coordinates that are floats, in OpenCL C.
+        // OpenCL C accepts levels with float coordinates only.
         names.push_str(&match (sampler, place.scalar()) {
             (Some(_), Some(Scalar::I32)) if !level.is_empty() => {
                 format!(", convert_{}(a{number})", c_type(place.with_scalar(Scalar::F32), Signedness::Signed)?)
@@ -230,13 +234,13 @@ impl Lowering<'_, '_, '_> {
             Some(Scalar::I32) => match self.texel_sign(operands) {
                 Some(Signedness::Signed) => format!("return {read}i({names});"),
                 Some(Signedness::Unsigned) => format!("return as_int4({read}ui({names}));"),
-                // The image knows: its format is known when the kernel is launched.
+                // The format is known when the kernel is launched.
                 None => format!(
                     "int t = get_image_channel_data_type(a0); if (t >= CLK_SIGNED_INT8 && t <= CLK_SIGNED_INT32) return {read}i({names}); \
                      return as_int4({read}ui({names}));"
                 ),
             },
-            _ => return Err(unsupported!("texels of {want}")),
+            _ => return Err(unsupported!("a texel type {want}")),
         };
         let value = self.library_text(want, &c_type(want, Signedness::Signed)?, &params, &args, &body)?;
         self.give(value)
@@ -267,7 +271,7 @@ impl Lowering<'_, '_, '_> {
                      else write_imageui({names}, as_uint4(a1));"
                 ),
             },
-            _ => return Err(unsupported!("texels of {have}")),
+            _ => return Err(unsupported!("a texel type {have}")),
         };
         self.library_effect(&params, &args, &body);
         Ok(())
@@ -279,7 +283,7 @@ impl Lowering<'_, '_, '_> {
         Ok(self.b.emit(Op::ImageWord { image, word }, Type::I32))
     }
 
-    /// Width, height, depth and the number of images, as far as the image has them; all but the last those of a level.
+    /// Width, height, depth and array size, as the image has them. All except the last are those of a level.
     fn size(&mut self) -> Checked<()> {
         let ty = self.image_type(self.current.operand(0)?)?;
         let level = if self.current.op == Opcode::ImageQuerySizeLod {
@@ -296,7 +300,7 @@ impl Lowering<'_, '_, '_> {
             words.push(ARRAY_SIZE);
         }
         let want = self.result_type()?;
-        let scalar = want.scalar().filter(|scalar| scalar.is_int()).ok_or_else(|| invalid!("the result is of {want}"))?;
+        let scalar = want.scalar().filter(|scalar| scalar.is_int()).ok_or_else(|| invalid!("result type {want} is not valid"))?;
         let mut lanes = Vec::new();
         for word in words {
             let mut value = self.image_word(word)?;

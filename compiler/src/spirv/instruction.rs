@@ -1,4 +1,4 @@
-//! Which file lowers an instruction of a function's body.
+//! Dispatches an instruction of a function body to the module that lowers it.
 
 use rspirv::spirv::Op as Opcode;
 
@@ -23,12 +23,12 @@ impl Lowering<'_, '_, '_> {
             Opcode::FunctionCall => self.call(),
             Opcode::ExtInst => self.extended(),
             Opcode::Undef => {
-                // As a constant it is known; here it has a place of its own.
+                // Known as a constant, but it has its own variable here.
                 let ty = self.current.ty()?;
                 let val = self.undefined(ty)?;
                 self.define(val)
             }
-            // What only optimisers and debuggers ask for.
+            // For optimisers and debuggers only.
             Opcode::LifetimeStart | Opcode::LifetimeStop | Opcode::AssumeTrueKHR | Opcode::Variable => Ok(()),
             op => Err(unsupported!("Op{op:?}")),
         }

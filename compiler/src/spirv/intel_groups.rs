@@ -1,4 +1,4 @@
-//! Shuffles and blocks of SPV_INTEL_subgroups: functions of `cl_intel_subgroups`.
+//! SPV_INTEL_subgroups: shuffles and block accesses, implemented with `cl_intel_subgroups` functions.
 
 use rspirv::spirv::Op as Opcode;
 
@@ -7,7 +7,7 @@ use super::errors::{Checked, invalid, unsupported};
 use super::function::Lowering;
 use crate::ir::{Scalar, Space, Type, Value};
 
-/// The function of a shuffle, and how many values it takes.
+/// The function of a shuffle, and its number of values.
 const fn shuffle(op: Opcode) -> Option<(&'static str, usize)> {
     Some(match op {
         Opcode::SubgroupShuffleINTEL => ("shuffle", 1),
@@ -18,21 +18,21 @@ const fn shuffle(op: Opcode) -> Option<(&'static str, usize)> {
     })
 }
 
-/// What stands behind `block_read` and `block_write` for a type, and the type of its elements.
+/// The suffix of `block_read` and `block_write` for a type, and the element type.
 fn block(ty: Type) -> Checked<(String, &'static str)> {
     let (letters, element) = match ty.scalar().map(Scalar::size) {
         Some(1) => ("uc", "uchar"),
         Some(2) => ("us", "ushort"),
         Some(4) => ("ui", "uint"),
         Some(8) => ("ul", "ulong"),
-        _ => return Err(invalid!("a block of {ty}")),
+        _ => return Err(invalid!("block type {ty} is not valid")),
     };
     let lanes = if ty.lanes() == 1 { String::new() } else { ty.lanes().to_string() };
     Ok((format!("{letters}{lanes}"), element))
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if it is one of these.
+    /// Lowers the current instruction, if this module handles it.
     pub(super) fn intel_group(&mut self) -> Checked<bool> {
         if let Some((name, values)) = shuffle(self.current.op) {
             self.intel_shuffle(name, values)?;
@@ -55,7 +55,7 @@ impl Lowering<'_, '_, '_> {
         for index in 0..values {
             let value = self.number(index)?;
             if self.b.ty(value) != want {
-                return Err(invalid!("operand {index} is not of the result's type"));
+                return Err(invalid!("operand {index} does not have the result type"));
             }
             args.push(value);
             params.push(text.clone());
@@ -68,7 +68,7 @@ impl Lowering<'_, '_, '_> {
         self.give(value)
     }
 
-    /// Where a block is: arguments, the types of the parameters, and how a call names them.
+    /// The address of a block: arguments, parameter types, and the expression in the call.
     fn block_place(&mut self, image: bool, write: bool, element: &str) -> Checked<(Vec<Value>, Vec<String>, String)> {
         if image {
             let (image, name) = self.image_argument(write)?;
@@ -78,7 +78,7 @@ impl Lowering<'_, '_, '_> {
         }
         let pointer = self.pointer(0)?;
         if self.b.ty(pointer) != Type::Ptr(Space::Global) {
-            return Err(unsupported!("a block of memory that is not global"));
+            return Err(unsupported!("a block read or write outside of global memory"));
         }
         let constant = if write { "" } else { "const " };
         Ok((vec![pointer], vec!["__global void *".to_owned()], format!("({constant}__global {element} *)a0")))

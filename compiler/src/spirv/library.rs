@@ -1,7 +1,7 @@
-//! The functions of the bridge, compiled as OpenCL C and put behind the module's own.
+//! Compiles the functions of the bridge as OpenCL C and appends them to the module.
 //!
-//! Where the module enqueues kernels the library brings variables that all units of a program share, and kernels that it made of blocks: these are known to the linker as
-//! those of a unit of OpenCL C are.
+//! If the module enqueues kernels, the library adds variables that all units of a program share, and kernels for
+//! blocks. The linker treats them like those of an OpenCL C unit.
 
 use rustc_hash::FxHashMap;
 
@@ -16,18 +16,15 @@ use crate::program::KernelInfo;
 use crate::target::Target;
 use crate::thir::{self, Linkage};
 
-/// What came to a module by its library.
+/// Symbols that the library adds to a module.
 #[derive(Default)]
 pub(super) struct Added {
-    /// Its kernels.
     pub(super) kernels: Vec<KernelInfo>,
-    /// What its functions are.
     pub(super) functions: Vec<Symbol>,
-    /// What its variables are.
     pub(super) variables: Vec<Symbol>,
 }
 
-/// Compiles the functions of the bridge and puts them behind the module's own.
+/// Compiles the functions of the bridge and appends them to the module.
 pub(super) fn add(module: &mut ir::Module, bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<Added, UnitError> {
     if bridge.len() == 0 {
         return Ok(Added::default());
@@ -45,7 +42,8 @@ pub(super) fn add(module: &mut ir::Module, bridge: &Bridge, options: &BuildOptio
 }
 
 fn compile(bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<(thir::Program, ir::Module), UnitError> {
-    // As OpenCL C 2.0 it has every order and scope, as the strongest that the device has: modules are not asked for features.
+    // OpenCL C 2.0 has every memory order and scope, mapped to the strongest of the device. Modules do not declare
+    // features.
     let options = BuildOptions {
         std: CStd::Cl20,
         macros: Vec::new(),
@@ -56,7 +54,7 @@ fn compile(bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<(
         ..options.clone()
     };
     let source = Source { text: bridge.text.clone(), name: Some("OpenCL.std".to_owned()), ..Source::default() };
-    // What is asked of floats is asked where the module calls them.
+    // NaN checks are added to the calls in the module.
     let target = &Target { nan_checks: false, ..target.clone() };
     let mut front = FrontEnd::new(&source, &options, target);
     let made = front.check().and_then(|checked| {
@@ -67,7 +65,7 @@ fn compile(bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<(
     made.ok_or_else(|| UnitError::Library(front.messages()))
 }
 
-/// Gives calls of the bridge's functions the numbers that these have.
+/// Replaces provisional function numbers by the final ones.
 fn resolve(module: &mut ir::Module, names: &FxHashMap<&str, u32>) -> Result<(), UnitError> {
     let mut missing = false;
     for function in &mut module.functions {
@@ -81,10 +79,10 @@ fn resolve(module: &mut ir::Module, names: &FxHashMap<&str, u32>) -> Result<(), 
             }
         });
     }
-    if missing { Err(UnitError::Internal("a function of the library is missing".to_owned())) } else { Ok(()) }
+    if missing { Err(UnitError::Internal("a library function is missing".to_owned())) } else { Ok(()) }
 }
 
-/// Puts the library behind the module; what it calls of the module's functions is these.
+/// Appends the library to the module. Its calls of the module's functions refer to these.
 fn append(module: &mut ir::Module, bridge: &Bridge, library: ir::Module) {
     let (functions, globals) = (count(module.functions.len()), count(module.globals.len()));
     let numbers: Vec<u32> =

@@ -1,5 +1,5 @@
-//! Where instructions come from, and what a module calls things: `OpLine`, `DebugLine` of NonSemantic.Shader.DebugInfo.100, `OpName`. Only messages use them, so that nothing
-//! of it is checked.
+//! Debug information: `OpLine`, `DebugLine` of NonSemantic.Shader.DebugInfo.100, `OpName`. It is used for messages
+//! only, so it is not validated.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -17,33 +17,33 @@ const DEBUG_SOURCE: u32 = 35;
 const DEBUG_LINE: u32 = 103;
 const DEBUG_NO_LINE: u32 = 104;
 
-/// Columns from which on a line is not one that anybody wrote.
+/// Larger columns are ignored as implausible.
 const WIDEST: u32 = 4096;
 
-/// A place in a source.
+/// A source location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Line {
-    /// The `OpString` with the file's name.
+    /// The `OpString` with the file name.
     file: Id,
     line: u32,
-    /// 0 where it is not known.
+    /// 0 if unknown.
     column: u32,
 }
 
-/// Follows the places through a module.
+/// Tracks the current location while a module is read.
 #[derive(Default)]
 pub(super) struct Lines {
     current: Option<Line>,
-    /// Ids of the instruction set.
+    /// Ids of the debug instruction set.
     sets: FxHashSet<u32>,
-    /// Integers of 32 bits, which `DebugLine` names its numbers by.
+    /// 32-bit integer constants, the operands of `DebugLine`.
     numbers: FxHashMap<u32, u32>,
-    /// Names of files by the id of their `DebugSource`.
+    /// File names by the id of their `DebugSource`.
     sources: FxHashMap<u32, Id>,
 }
 
 impl Lines {
-    /// Where an instruction comes from that follows those seen before.
+    /// The location of an instruction that follows those seen before.
     pub(super) fn place(&mut self, inst: &Inst<'_>) -> Option<Line> {
         let place = self.current;
         match (inst.op, inst.operands) {
@@ -56,7 +56,7 @@ impl Lines {
                 self.sets.extend(inst.result_id().map(|id| id.0));
             }
             (Op::ExtInst, &[set, number, ref operands @ ..]) if self.sets.contains(&set) => self.debug(inst, number, operands),
-            // "... applies to ... the end of the block": what ends it is the last.
+            // "... applies to ... the end of the block".
             (Op::Label, _) => self.current = None,
             _ => {}
         }
@@ -76,19 +76,20 @@ impl Lines {
     }
 }
 
-/// The places of a module as those of a text, which checked kernels tell of. The text is empty but for the columns: what stands there nobody has.
+/// Maps the locations of a module to spans in a synthetic source, for the sanitizer. The source has only blanks, as
+/// many as the columns need.
 #[derive(Debug, Default)]
 pub(super) struct SourceLocations {
     spans: FxHashMap<Line, Span>,
 }
 
 impl SourceLocations {
-    /// The places of some instructions, and where they are; nothing where there are none.
+    /// The spans of some locations, and their source map. `None` without locations.
     pub(super) fn of(lines: &FxHashSet<Line>, names: &FxHashMap<Id, String>) -> (Self, Option<Arc<SourceMap>>) {
         let mut text = String::new();
         let mut made = Vec::with_capacity(lines.len());
         for line in lines.iter().filter(|line| line.column < WIDEST) {
-            // A line of its own, and the one before it says which one it is.
+            // Each location has its own line. A `#line` on the line before sets its number.
             let before = text.len();
             text.push('\n');
             text.extend(std::iter::repeat_n(' ', line.column.saturating_sub(1) as usize));
@@ -109,16 +110,17 @@ impl SourceLocations {
         (Self { spans }, Some(Arc::new(map)))
     }
 
-    /// The place of an instruction.
+    /// The span of an instruction.
     pub(super) fn span(&self, inst: &Inst<'_>) -> Span {
         inst.line().and_then(|line| self.spans.get(&line)).copied().unwrap_or(Span::NONE)
     }
 }
 
-/// The error of a refused module, with the source location of the instruction if the module has one. Each id is followed by its `OpName`.
+/// The error of an invalid module, with the source location of the instruction if the module has one. Each id is
+/// followed by its `OpName`.
 pub(super) fn message(refused: &InvalidModule, words: &[u32]) -> Message {
     let (mut names, mut strings) = (FxHashMap::default(), FxHashMap::default());
-    // A module whose instructions cannot be told apart has no names either.
+    // Without valid instructions there are no names.
     for inst in instructions(words).unwrap_or_default() {
         match inst.op {
             Op::Name => {
@@ -141,7 +143,7 @@ pub(super) fn message(refused: &InvalidModule, words: &[u32]) -> Message {
     }
 }
 
-/// A message in which every id that has a name is followed by it.
+/// A message in which each id is followed by its name.
 fn named(message: &str, names: &FxHashMap<u32, String>) -> String {
     let mut pieces = message.split('%');
     let mut text = pieces.next().unwrap_or_default().to_owned();

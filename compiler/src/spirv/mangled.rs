@@ -1,6 +1,8 @@
-//! Functions of OpenCL C that a module imports by the names that compilers give them, because its translator had no instruction for them: `_Z12get_sub_sizev` and the like.
+//! OpenCL C functions that a module imports by their mangled names, because its translator had no instruction for them:
+//! `_Z12get_sub_sizev` and similar names.
 //!
-//! Such a name says its parameters' types, and with them the signs that SPIR-V does not have (Itanium C++ ABI 5.1, "External Names").
+//! A mangled name encodes the parameter types, and thus the signedness that SPIR-V lacks (Itanium C++ ABI 5.1,
+//! "External Names").
 
 use super::bridge::{Signedness, c_type};
 use super::errors::{Checked, invalid};
@@ -8,16 +10,16 @@ use super::function::{Lowering, Val};
 use super::module::FunctionDef;
 use crate::ir::{Scalar, Type};
 
-/// A name in parts.
+/// A demangled name.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Mangled {
-    /// The function as the source has it.
+    /// The function name.
     pub(super) name: String,
-    /// Its parameters' types as OpenCL C spells them.
+    /// The parameter types in OpenCL C.
     pub(super) params: Vec<String>,
 }
 
-/// Reads a name; `None` for what is none of a function of OpenCL C.
+/// Demangles a name. `None` if it is not the name of an OpenCL C function.
 pub(super) fn parse(text: &str) -> Option<Mangled> {
     let mut reader = Reader { rest: text.strip_prefix("_Z")?, known: Vec::new() };
     let name = reader.named()?.to_owned();
@@ -33,7 +35,7 @@ pub(super) fn parse(text: &str) -> Option<Mangled> {
 
 struct Reader<'a> {
     rest: &'a str,
-    /// Types that may be named again.
+    /// Types for substitutions.
     known: Vec<String>,
 }
 
@@ -45,7 +47,7 @@ impl<'a> Reader<'a> {
         digits.parse().ok()
     }
 
-    /// A length and as many characters.
+    /// A length and that number of characters.
     fn named(&mut self) -> Option<&'a str> {
         let length = self.number()?;
         let (name, rest) = self.rest.split_at_checked(length)?;
@@ -115,7 +117,7 @@ impl<'a> Reader<'a> {
         scalars.into_iter().find(|(letter, _)| self.take(letter)).map(|(_, name)| name.to_owned())
     }
 
-    /// What a pointer points to, with its qualifiers.
+    /// A pointee with its qualifiers.
     fn qualified(&mut self, depth: usize) -> Option<String> {
         let mut words = String::new();
         if self.take("U3AS") {
@@ -147,7 +149,7 @@ impl<'a> Reader<'a> {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Calls the library's function that an import stands for, if it stands for one.
+    /// Calls the library function of an import, if there is one.
     pub(super) fn call_import(&mut self, callee: &FunctionDef<'_>) -> Checked<bool> {
         let module = self.module;
         let name = module.decorations.link(callee.id).map_or("", |link| link.name.as_str());
@@ -170,7 +172,7 @@ impl Lowering<'_, '_, '_> {
             return Ok(true);
         }
         if want.scalar().is_none() {
-            return Err(invalid!("{} gives what no function of OpenCL C does", mangled.name));
+            return Err(invalid!("the result type of {} does not match a function of OpenCL C", mangled.name));
         }
         let is_bool = want == Type::BOOL;
         let ty = if is_bool { Type::I32 } else { want };

@@ -10,7 +10,7 @@ use super::types::Kind;
 use super::words::Id;
 use crate::ir::{BinOp, CastOp, CmpOp, Op, Scalar, Space, Type, Value};
 
-/// How memory is accessed.
+/// The memory access operands of an instruction.
 #[derive(Clone, Copy)]
 struct Access {
     align: u32,
@@ -18,7 +18,7 @@ struct Access {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if it is one of these.
+    /// Lowers the current instruction, if this module handles it.
     pub(super) fn memory(&mut self) -> Checked<bool> {
         match self.current.op {
             Opcode::Load => self.load()?,
@@ -39,25 +39,25 @@ impl Lowering<'_, '_, '_> {
         Ok(true)
     }
 
-    /// The operands that say how memory is accessed, from one on; `natural` is the alignment where they do not say it.
+    /// The memory access operands from `index` on. `natural` is the default alignment.
     fn access(&self, index: usize, natural: u32) -> Checked<Access> {
         let Some(&mask) = self.current.operands.get(index) else { return Ok(Access { align: natural, volatile: false }) };
         let mut access = Access { align: natural, volatile: mask & MemoryAccess::VOLATILE.bits() != 0 };
         if mask & MemoryAccess::ALIGNED.bits() != 0 {
             access.align = self.current.word(index + 1)?;
             if !access.align.is_power_of_two() {
-                return Err(invalid!("{} is no alignment", access.align));
+                return Err(invalid!("{} is not a power of two, as an alignment must be", access.align));
             }
         }
         Ok(access)
     }
 
-    /// The type of a pointer that an operand is.
+    /// The pointer type of an operand.
     fn pointer_type(&self, index: usize) -> Checked<Id> {
         self.type_id(self.current.operand(index)?)
     }
 
-    /// What a pointer points to.
+    /// The type that a pointer operand points to.
     fn pointee(&self, index: usize) -> Checked<Id> {
         Ok(self.module.types.pointee(self.pointer_type(index)?)?.0)
     }
@@ -69,7 +69,7 @@ impl Lowering<'_, '_, '_> {
             return self.give(value);
         }
         if self.pointee(0)? != ty {
-            return Err(invalid!("the pointer is to another type than the result's"));
+            return Err(invalid!("the pointer does not point to the result type"));
         }
         let address = self.pointer(0)?;
         self.refuse_captured(address, ty)?;
@@ -78,23 +78,24 @@ impl Lowering<'_, '_, '_> {
         self.define(val)
     }
 
-    /// Images and what else the device has no bytes for is private to the kernel that it was passed to: memory that others read, as that of what a block captures, cannot hold it.
+    /// Rejects images and other objects without bytes in memory that other work-items read, such as the captures of a
+    /// block. They are private to the kernel with the parameter.
     fn refuse_captured(&self, address: Value, ty: Id) -> Checked<()> {
         let is_shared = matches!(self.b.ty(address), Type::Ptr(Space::Generic | Space::Global));
         let what = match self.module.types.get(ty)?.kind {
             Kind::Image(_) | Kind::SampledImage => "an image",
             Kind::Sampler => "a sampler",
             Kind::Pipe { .. } => "a pipe",
-            Kind::Event => "an event of a copy",
+            Kind::Event => "an event",
             _ => return Ok(()),
         };
-        if is_shared { Err(unsupported!("{what} in memory that is not private, or captured by a block,")) } else { Ok(()) }
+        if is_shared { Err(unsupported!("{what} outside of private memory, or captured by a block,")) } else { Ok(()) }
     }
 
     fn store(&mut self) -> Checked<()> {
         let (address, ty) = (self.pointer(0)?, self.pointee(0)?);
         if self.b.ty(address) == Type::Ptr(Space::Constant) {
-            return Err(invalid!("constant memory is not stored to"));
+            return Err(invalid!("the destination is in constant memory"));
         }
         let access = self.access(2, self.module.types.align(ty)?)?;
         let mut val = self.get(self.current.operand(1)?)?;
@@ -118,7 +119,7 @@ impl Lowering<'_, '_, '_> {
 
     fn copy_bytes(&mut self, dst: Value, src: Value, size: u32, access: Access) -> Checked<()> {
         if self.b.ty(dst) == Type::Ptr(Space::Constant) {
-            return Err(invalid!("constant memory is not stored to"));
+            return Err(invalid!("the destination is in constant memory"));
         }
         if size > 0 {
             self.b.effect(Op::Copy { dst, src, size, align: access.align });
@@ -132,7 +133,7 @@ impl Lowering<'_, '_, '_> {
         let count = self.current.operand(2)?;
         if self.module.constants.get(count).is_some() {
             let size = self.module.constants.word(count)?;
-            // What is copied from is a null constant where memory is to be zero.
+            // A copy from a null constant zeroes the memory.
             return self.copy_bytes(dst, src, size, access);
         }
         let size = self.integer(2)?;
@@ -142,7 +143,7 @@ impl Lowering<'_, '_, '_> {
         Ok(())
     }
 
-    /// The address space of a pointer as OpenCL C spells it.
+    /// The address space of a pointer in OpenCL C.
     pub(super) fn space_text(&self, pointer: Value) -> &'static str {
         match self.b.ty(pointer) {
             Type::Ptr(space) => c_space(space),
@@ -162,7 +163,7 @@ impl Lowering<'_, '_, '_> {
         let mut in_vector = false;
         for index in first..self.current.operands.len() {
             if in_vector {
-                return Err(invalid!("there is nothing to index in a scalar"));
+                return Err(invalid!("a scalar cannot be indexed"));
             }
             let types = &self.module.types;
             match &types.get(ty)?.kind {
@@ -173,7 +174,7 @@ impl Lowering<'_, '_, '_> {
                 Kind::Struct { members } => {
                     let number = self.module.constants.integer(self.current.operand(index)?)?;
                     let member = usize::try_from(number).ok().and_then(|number| members.get(number));
-                    let (inner, offset) = *member.ok_or_else(|| invalid!("there is no member {number}"))?;
+                    let (inner, offset) = *member.ok_or_else(|| invalid!("member index {number} is out of range"))?;
                     address = self.b.offset(address, i64::try_from(offset).unwrap_or(i64::MAX));
                     ty = inner;
                 }
@@ -181,20 +182,20 @@ impl Lowering<'_, '_, '_> {
                     address = self.step(address, index, scalar.size().max(1).into())?;
                     in_vector = true;
                 }
-                _ => return Err(invalid!("there is nothing to index")),
+                _ => return Err(invalid!("the object cannot be indexed")),
             }
         }
         self.give(address)
     }
 
-    /// The address so many elements behind another one.
+    /// The address of an element. Offsets in private and local memory are 32 bits wide, since that memory is small. So
+    /// are offsets with a signed 32-bit index.
     ///
-    /// Private and local memory are small, and so is what a signed index of 32 bits can reach: their offsets are 32 bits wide.
     fn step(&mut self, address: Value, index: usize, stride: u64) -> Checked<Value> {
-        let stride = i64::try_from(stride).map_err(|_| unsupported!("so large an element"))?;
+        let stride = i64::try_from(stride).map_err(|_| unsupported!("an element of {stride} bytes"))?;
         let mut index = self.integer(index)?;
         if self.b.ty(index).lanes() != 1 {
-            return Err(invalid!("a vector is no index"));
+            return Err(invalid!("an index is a vector"));
         }
         let mut signed = true;
         if let Some(&(narrow, by_sign)) = self.extended.get(&index) {
@@ -208,7 +209,7 @@ impl Lowering<'_, '_, '_> {
         Ok(self.b.ptr_add(address, bytes))
     }
 
-    /// Two pointers to one space.
+    /// Two pointers to the same address space.
     fn two_pointers(&mut self) -> Checked<(Value, Value)> {
         let (a, b) = (self.pointer(0)?, self.pointer(1)?);
         if self.b.ty(a) == self.b.ty(b) {
@@ -227,13 +228,13 @@ impl Lowering<'_, '_, '_> {
         let elements = self.b.bin_int(BinOp::SDiv, bytes, i64::try_from(size).unwrap_or(i64::MAX));
         let want = self.result_type()?;
         if !want.scalar().is_some_and(Scalar::is_int) {
-            return Err(invalid!("the result is of {want}"));
+            return Err(invalid!("result type {want} is not valid"));
         }
         let value = self.b.resize(elements, true, want);
         self.give(value)
     }
 
-    /// A pointer to numbers as a parameter of OpenCL C.
+    /// A pointer to numbers as an OpenCL C parameter.
     pub(super) fn pointer_text(&self, pointer: Value, to: Type, sign: Signedness) -> Checked<String> {
         Ok(format!("{}{} *", self.space_text(pointer), c_type(to, sign)?))
     }

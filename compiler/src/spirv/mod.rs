@@ -1,14 +1,18 @@
-//! SPIR-V as a source: modules of OpenCL's environment (versions 1.0 to 1.6, capability `Kernel`) to the IR in memory form.
+//! The SPIR-V front end: modules of the OpenCL environment (versions 1.0 to 1.6, capability `Kernel`) to IR in memory
+//! form.
 //!
 //! ```text
 //! words -> module (types, constants, blocks) -> graph -> structure -> ir
 //! ```
-//! What an instruction does that the IR has no operation for, a function of OpenCL C does (`bridge`): all of OpenCL.std, images, atomics, groups, pipes, device-side enqueue. So both languages have
-//! one library. Everything behind the IR is shared with OpenCL C, linking included.
+//! Instructions without an IR operation call OpenCL C functions (`bridge`): OpenCL.std, images, atomics, groups, pipes,
+//! device-side enqueue. So both languages share one library. Everything after the IR is shared with OpenCL C, including
+//! linking.
 //!
 //! # Files
-//! `words` are instructions, `module` sorts them; `decorations`, `types`, `constants`, `fold` and `globals` are what stands outside of functions. `lines` tells where instructions come from. `graph` and
-//! `structure` bring blocks into regions, `control` writes these. `function` holds what a function's ids mean; `instruction` asks the other files in turn.
+//! `words` decodes instructions and `module` sorts them. `decorations`, `types`, `constants`, `fold` and `globals`
+//! handle module-scope instructions. `lines` reads debug information. `graph` and `structure` convert blocks to
+//! regions, and `control` lowers them. `function` maps ids to values. `instruction` dispatches to the modules that
+//! lower instructions.
 
 mod arith;
 mod atomics;
@@ -56,12 +60,12 @@ use unit::Lowered;
 pub use constants::{Specialisation, specialisation_constants};
 pub use words::{InvalidHeader, read_words};
 
-/// A module and what its specialisation constants are given.
+/// A module and the values of its specialisation constants.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// As [`read_words`] gives them.
+    /// The words from [`read_words`].
     pub words: &'a [u32],
-    /// Values for some of its specialisation constants.
+    /// Values of some specialisation constants.
     pub specialisation: &'a Specialisation,
 }
 
@@ -82,7 +86,8 @@ pub fn build_watched(source: Source<'_>, options: &BuildOptions, target: &Target
     built.unwrap_or_else(|error| BuildResult::refused(vec![error]))
 }
 
-/// Compiles a module on its own (clCompileProgram): what it imports is left to [`crate::link::link`]. The unit, unless the module is refused, and the build log.
+/// Compiles a module on its own (clCompileProgram). [`crate::link::link`] resolves its imports. Returns the unit,
+/// unless the module is rejected, and the build log.
 pub fn compile(source: Source<'_>, options: &BuildOptions, target: &Target) -> (Option<CompiledUnit>, String) {
     let made = on_thread(|| match unit::lower(source, options, target, unit::Roots::Exports) {
         Ok(lowered) => (Some(lowered.unit), String::new()),

@@ -1,4 +1,5 @@
-//! A module in the sections of its logical layout (SPIR-V 2.4): what is said of the whole, types and constants, functions as blocks.
+//! Parses a module into the sections of its logical layout (SPIR-V 2.4): module-level instructions, types and
+//! constants, functions.
 
 use std::sync::Arc;
 
@@ -15,15 +16,14 @@ use super::words::{Id, Inst, instructions};
 use crate::diag::SourceMap;
 use crate::target::Target;
 
-/// The version of OpenCL C from which work-groups may be of different sizes, as `OpSource` has it.
+/// The first version of OpenCL C with non-uniform work-groups, as encoded in `OpSource`.
 const FIRST_NON_UNIFORM: u32 = 200_000;
 
-/// A kernel.
+/// A kernel entry point.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    /// The function that it is.
     pub(super) function: Id,
-    /// What the host calls it.
+    /// The name in the API.
     pub(super) name: String,
 }
 
@@ -31,15 +31,15 @@ pub(super) struct Entry {
 #[derive(Clone, Debug)]
 pub(super) struct Block<'w> {
     pub(super) label: Id,
-    /// What it does, the instruction that ends it excepted.
+    /// The instructions without the terminator.
     pub(super) insts: Vec<Inst<'w>>,
-    /// What ends it.
+    /// The terminator.
     pub(super) end: Inst<'w>,
-    /// What its loop control says of unrolling, where it begins a loop: as [`crate::ir::Op::Loop`] has it.
+    /// The unroll factor of its loop control if it is a loop header, as in [`crate::ir::Op::Loop`].
     pub(super) unroll: Option<u32>,
 }
 
-/// A function; one without blocks is defined elsewhere.
+/// A function. Without blocks, another module defines it.
 #[derive(Clone, Debug)]
 pub(super) struct FunctionDef<'w> {
     pub(super) id: Id,
@@ -50,10 +50,10 @@ pub(super) struct FunctionDef<'w> {
     pub(super) blocks: Vec<Block<'w>>,
 }
 
-/// A module, read and checked as far as everything but the bodies of functions goes.
+/// A parsed module. Everything is checked except for function bodies.
 #[derive(Debug, Default)]
 pub(super) struct Module<'w> {
-    /// Ids of the instruction set OpenCL.std.
+    /// Ids of the OpenCL.std instruction set.
     pub(super) opencl: FxHashSet<Id>,
     pub(super) entries: Vec<Entry>,
     /// `OpExecutionMode`s by function.
@@ -61,9 +61,9 @@ pub(super) struct Module<'w> {
     pub(super) names: FxHashMap<Id, String>,
     /// Texts of `OpString`s, in order.
     pub(super) strings: Vec<String>,
-    /// Where its instructions come from.
+    /// Source locations of its instructions.
     pub(super) places: SourceLocations,
-    /// What these are places in.
+    /// The source map of these locations.
     pub(super) sources: Option<Arc<SourceMap>>,
     pub(super) decorations: Decorations,
     pub(super) types: Types,
@@ -72,11 +72,11 @@ pub(super) struct Module<'w> {
     pub(super) functions: Vec<FunctionDef<'w>>,
     /// Indices into `functions`.
     pub(super) function_numbers: FxHashMap<Id, usize>,
-    /// The instructions within functions that have a result.
+    /// Instructions with a result in functions.
     pub(super) definitions: FxHashMap<Id, Inst<'w>>,
-    /// Whether its work-groups may be of different sizes: not if it is of OpenCL C before 2.0.
+    /// Whether work-groups may have different sizes: not for OpenCL C before 2.0.
     pub(super) non_uniform_groups: bool,
-    /// Whether it is asked where a NaN is made of numbers.
+    /// Whether to add NaN checks.
     pub(super) nan_checks: bool,
     /// Whether kernels may enqueue kernels.
     pub(super) device_enqueue: bool,
@@ -86,7 +86,7 @@ pub(super) struct Module<'w> {
 /// Reads the words of a module for a device.
 ///
 /// # Errors
-/// The first instruction that is not right.
+/// Fails at the first invalid instruction.
 pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target: &Target) -> Result<Module<'w>, InvalidModule> {
     let list = instructions(words)?;
     let mut module = Module {
@@ -100,12 +100,12 @@ pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target
         if let Some(id) = inst.result_id()
             && !defined.insert(id)
         {
-            return Err(inst.refuse(invalid!("{id} has been defined before")));
+            return Err(inst.refuse(invalid!("{id} is defined twice")));
         }
     }
     let first = list.iter().position(|inst| inst.op == Op::Function).unwrap_or(list.len());
     let (before, functions) = list.split_at(first);
-    // Decorations are needed by what they decorate, wherever they stand.
+    // Decorations may appear anywhere, and the decorated instructions need them.
     for inst in before {
         module.annotation(inst).map_err(|problem| inst.refuse(problem))?;
     }
@@ -119,13 +119,13 @@ pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target
         (module.places, module.sources) = SourceLocations::of(&lines, &names);
     }
     if !module.has_memory_model {
-        let problem = invalid!("there is no OpMemoryModel");
+        let problem = invalid!("OpMemoryModel is missing");
         return Err(InvalidModule { instruction: "the module".to_owned(), offset: 0, problem, line: None });
     }
     module.function_bodies(functions)?;
     for entry in &module.entries {
         if !module.function_numbers.contains_key(&entry.function) {
-            let problem = invalid!("kernel `{}` is no function of the module", entry.name);
+            let problem = invalid!("the function of kernel `{}` is not defined", entry.name);
             return Err(InvalidModule { instruction: "OpEntryPoint".to_owned(), offset: 0, problem, line: None });
         }
     }
@@ -155,7 +155,7 @@ impl<'w> Module<'w> {
             Op::EntryPoint => {
                 let (name, _) = inst.string(2)?;
                 if inst.word(0)? != rspirv::spirv::ExecutionModel::Kernel as u32 {
-                    return Err(unsupported!("an entry point that is no kernel"));
+                    return Err(unsupported!("an entry point whose execution model is not Kernel"));
                 }
                 self.entries.push(Entry { function: inst.operand(1)?, name });
                 Ok(())
@@ -174,13 +174,13 @@ impl<'w> Module<'w> {
                 globals.variable(inst, types, constants, decorations, names)
             }
             _ if !self.has_memory_model && inst.result_id().is_some() && inst.op != Op::String => {
-                Err(invalid!("it stands before the OpMemoryModel"))
+                Err(invalid!("the instruction is not valid before OpMemoryModel"))
             }
             _ if self.types.read(inst, &self.constants, &self.decorations)? => Ok(()),
             _ => {
                 let Self { types, constants, decorations, globals, .. } = self;
                 let _ = constants.read(inst, types, decorations, globals, specialisation)?;
-                // Sources, names and what debuggers need says nothing of what runs.
+                // Debug information.
                 Ok(())
             }
         }
@@ -203,14 +203,14 @@ impl<'w> Module<'w> {
         let bytes = match addressing {
             _ if addressing == AddressingModel::Physical32 as u32 => 4,
             _ if addressing == AddressingModel::Physical64 as u32 => 8,
-            _ => return Err(unsupported!("addressing model {addressing}, which is neither Physical32 nor Physical64,")),
+            _ => return Err(unsupported!("addressing model {addressing} (expected Physical32 or Physical64)")),
         };
         if memory != rspirv::spirv::MemoryModel::OpenCL as u32 {
-            return Err(unsupported!("memory model {memory}, which is not OpenCL's,"));
+            return Err(unsupported!("memory model {memory} (expected OpenCL)"));
         }
         if bytes != target.pointer_size() {
             let bits = target.pointer_size() * 8;
-            return Err(unsupported!("an addressing model of {} bits on a device whose addresses have {bits}", bytes * 8));
+            return Err(unsupported!("a {}-bit addressing model on a device with {bits}-bit addresses", bytes * 8));
         }
         self.types.pointer_size = bytes;
         self.has_memory_model = true;
@@ -221,7 +221,7 @@ impl<'w> Module<'w> {
         let mut current: Option<FunctionDef<'w>> = None;
         let mut open: Option<(Id, Vec<Inst<'w>>, Option<u32>)> = None;
         for inst in list {
-            let refuse = |what: &str| inst.refuse(invalid!("it is {what}"));
+            let refuse = |what: &str| inst.refuse(invalid!("the instruction is {what}"));
             if let Some(id) = inst.result_id() {
                 self.definitions.insert(id, *inst);
             }
@@ -256,18 +256,18 @@ impl<'w> Module<'w> {
                 }
                 (Op::ExtInst, None, None) => {}
                 (_, _, Some((_, insts, _))) => insts.push(*inst),
-                (_, None, None) => return Err(refuse("outside of every function")),
-                (..) => return Err(refuse("outside of every block, or in one that has not ended")),
+                (_, None, None) => return Err(refuse("outside of a function")),
+                (..) => return Err(refuse("outside of a block, or after a block without a terminator")),
             }
         }
         match (current, open) {
             (None, None) => Ok(()),
-            (Some(function), _) => Err(function.inst.refuse(invalid!("the function does not end"))),
+            (Some(function), _) => Err(function.inst.refuse(invalid!("the function has no OpFunctionEnd"))),
             (None, Some(_)) => Ok(()),
         }
     }
 
-    /// The name of something, for dumps and messages; empty where it has none.
+    /// The name of an id, for dumps and messages. Empty if it has none.
     pub(super) fn name(&self, id: Id) -> &str {
         self.names.get(&id).map_or("", String::as_str)
     }

@@ -1,6 +1,6 @@
-//! Pipes (SPIR-V 3.52.23): functions of OpenCL C.
+//! Pipes (SPIR-V 3.52.23), implemented with OpenCL C functions.
 //!
-//! A module says of packets only how large they are and how they are aligned, and that in each instruction: to OpenCL C they are structures of so many bytes.
+//! Each instruction specifies the size and alignment of packets. In OpenCL C they are structures of that size.
 
 use rspirv::spirv::{Op as Opcode, Scope};
 
@@ -9,10 +9,11 @@ use super::function::{Lowering, Val};
 use super::types::Kind;
 use crate::ir::{CmpOp, Type, Value};
 
-/// The largest packet that there may be, in bytes.
+/// Maximum size of a packet in bytes.
 const LARGEST: u32 = 1 << 16;
 
-/// An instruction: its function in OpenCL C, where its pipe is among the operands, and how many of them come behind it before size and alignment.
+/// An instruction: its OpenCL C function, the index of the pipe operand, and the number of operands between it and size
+/// and alignment.
 const fn function(op: Opcode) -> Option<(&'static str, usize, usize)> {
     Some(match op {
         Opcode::ReadPipe => ("read_pipe", 0, 1),
@@ -34,7 +35,7 @@ const fn function(op: Opcode) -> Option<(&'static str, usize, usize)> {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if it is one of these.
+    /// Lowers the current instruction, if this module handles it.
     pub(super) fn pipe(&mut self) -> Checked<bool> {
         if self.current.op == Opcode::IsValidReserveId {
             let id = self.reservation(0)?;
@@ -44,7 +45,8 @@ impl Lowering<'_, '_, '_> {
         if matches!(self.current.op, Opcode::ConvertUToPtr | Opcode::GenericCastToPtr)
             && self.module.types.get(self.current.ty()?)?.kind == Kind::ReserveId
         {
-            // What clang makes of CLK_NULL_RESERVE_ID, at -O0 by way of a generic pointer: the number is its own, and no reservation's.
+            // clang's translation of CLK_NULL_RESERVE_ID, at -O0 through a generic pointer. The number is not a valid
+            // reservation.
             let none = self.b.bits(Type::I32, 0);
             return self.give(none).map(|()| true);
         }
@@ -54,7 +56,7 @@ impl Lowering<'_, '_, '_> {
             _ => match Scope::from_u32(self.known(0)?) {
                 Some(Scope::Workgroup) => "work_group_",
                 Some(Scope::Subgroup) => "sub_group_",
-                _ => return Err(unsupported!("a group of another scope than work-group and subgroup")),
+                _ => return Err(unsupported!("a group scope other than work-group and subgroup")),
             },
         };
         let (pipe, access) = self.pipe_operand(first)?;
@@ -89,7 +91,7 @@ impl Lowering<'_, '_, '_> {
             _ => "int",
         };
         if self.result_type()? != Type::I32 {
-            return Err(invalid!("the result is of another type"));
+            return Err(invalid!("the result type is not valid"));
         }
         let value = self.library_text(Type::I32, result, &params, &args, &format!("return {call}"))?;
         self.define(Val::One(value))?;
@@ -101,7 +103,7 @@ impl Lowering<'_, '_, '_> {
         let ty = self.type_id(self.current.operand(index)?)?;
         match self.module.types.get(ty)?.kind {
             Kind::Pipe { writes } => Ok((self.arg(index)?, if writes { "write_only" } else { "read_only" })),
-            _ => Err(invalid!("operand {index} is no pipe")),
+            _ => Err(invalid!("operand {index} is not a pipe")),
         }
     }
 
@@ -109,17 +111,17 @@ impl Lowering<'_, '_, '_> {
         let ty = self.type_id(self.current.operand(index)?)?;
         match self.module.types.get(ty)?.kind {
             Kind::ReserveId => self.arg(index),
-            _ => Err(invalid!("operand {index} is no reservation")),
+            _ => Err(invalid!("operand {index} is not a reservation id")),
         }
     }
 
-    /// The name of the type of packets whose size and alignment are operands from one on.
+    /// The type name of packets whose size and alignment are in the operands from `index` on.
     fn packet(&mut self, index: usize) -> Checked<String> {
         let (size, align) = (self.known(index)?, self.known(index + 1)?);
         if !(1..=LARGEST).contains(&size) || !align.is_power_of_two() || align > 128 {
-            return Err(unsupported!("a packet of {size} bytes, aligned to {align}"));
+            return Err(unsupported!("a packet of {size} bytes with alignment {align}"));
         }
-        // A structure is as large as a multiple of its alignment; packets that are not are aligned as far as they are.
+        // The size of a structure is a multiple of its alignment, so reduce the alignment if necessary.
         let align = align.min(1 << size.trailing_zeros());
         let name = format!("packet_{size}_{align}");
         let declared = format!("typedef struct {{ uchar bytes[{size}]; }} __attribute__((aligned({align}))) {name};\n");

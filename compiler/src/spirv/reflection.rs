@@ -1,4 +1,4 @@
-//! What a module says of its kernels: clGetKernelInfo, clGetKernelArgInfo, clSetKernelArg.
+//! Kernel information of a module for clGetKernelInfo, clGetKernelArgInfo and clSetKernelArg.
 
 use rspirv::spirv::{Decoration, ExecutionMode, FunctionParameterAttribute as Attribute, Op as Opcode};
 use rustc_hash::FxHashSet;
@@ -15,7 +15,8 @@ use crate::options::BuildOptions;
 use crate::reflection::{AccessQualifier, ArgInfo, KernelInfo};
 use crate::target::Target;
 
-/// The function whose body a kernel runs: its own, or the one that it only passes its arguments to, as translators write it.
+/// The function with a kernel's code: its own, or the one that it only forwards its arguments to, as translators emit
+/// it.
 pub(super) fn kernel_body<'m, 'w>(module: &'m Module<'w>, entry: &Entry) -> Option<&'m FunctionDef<'w>> {
     let def = &module.functions[*module.function_numbers.get(&entry.function)?];
     let [block] = def.blocks.as_slice() else { return Some(def) };
@@ -33,7 +34,7 @@ pub(super) fn kernel_body<'m, 'w>(module: &'m Module<'w>, entry: &Entry) -> Opti
     Some(callee.filter(same).filter(|_| passes_all).unwrap_or(def))
 }
 
-/// A kernel's body and what is known of it.
+/// A kernel's body and its information.
 pub(super) fn kernel<'m, 'w>(
     module: &'m Module<'w>,
     entry: &Entry,
@@ -43,7 +44,7 @@ pub(super) fn kernel<'m, 'w>(
     let missing = || InvalidModule {
         instruction: "OpEntryPoint".to_owned(),
         offset: 0,
-        problem: ErrorKind::Invalid(format!("kernel `{}` has no function", entry.name)),
+        problem: ErrorKind::Invalid(format!("the function of kernel `{}` is not defined", entry.name)),
         line: None,
     };
     let outer = module.function_numbers.get(&entry.function).map(|&number| &module.functions[number]).ok_or_else(missing)?;
@@ -53,7 +54,7 @@ pub(super) fn kernel<'m, 'w>(
     }
     let ret = outer.inst.ty().and_then(|ty| module.types.ir(ty)).map_err(|problem| outer.inst.refuse(problem))?;
     if ret != Type::Void {
-        return Err(outer.inst.refuse(invalid!("kernel `{}` returns something", entry.name)));
+        return Err(outer.inst.refuse(invalid!("the return type of kernel `{}` is not void", entry.name)));
     }
     let types = listed(module, &entry.name, "kernel_arg_type");
     let qualifiers = listed(module, &entry.name, "kernel_arg_type_qual");
@@ -82,7 +83,7 @@ pub(super) fn kernel<'m, 'w>(
     Ok((def, info))
 }
 
-/// What translators write of a kernel's parameters into an `OpString`: `kernel_arg_type.NAME.int*,float4,`.
+/// Parameter information in an `OpString`, as translators emit it: `kernel_arg_type.NAME.int*,float4,`.
 fn listed<'m>(module: &'m Module<'_>, kernel: &str, what: &str) -> Vec<&'m str> {
     let list = module.strings.iter().find_map(|text| text.strip_prefix(what)?.strip_prefix('.')?.strip_prefix(kernel)?.strip_prefix('.'));
     let mut names: Vec<&str> = list.map(|list| list.split(',').collect()).unwrap_or_default();
@@ -90,7 +91,7 @@ fn listed<'m>(module: &'m Module<'_>, kernel: &str, what: &str) -> Vec<&'m str> 
     names
 }
 
-/// What is said of a parameter beside its type.
+/// Information about a parameter beside its type.
 struct ReflectionOperands<'a> {
     ty: Option<&'a str>,
     qualifiers: &'a str,
@@ -113,7 +114,7 @@ fn argument(module: &Module<'_>, param: &Inst<'_>, inner: &Inst<'_>, said: &Refl
         is_volatile: qualified("volatile") || decorated(Decoration::Volatile),
         passing: KernelParam::Value,
         is_queue: info.kind == Kind::Queue,
-        size: u32::try_from(info.size).map_err(|_| unsupported!("so large an argument"))?,
+        size: u32::try_from(info.size).map_err(|_| unsupported!("an argument of {} bytes", info.size))?,
         packet: None,
     };
     match &info.kind {
@@ -167,12 +168,12 @@ fn argument(module: &Module<'_>, param: &Inst<'_>, inner: &Inst<'_>, said: &Refl
             arg.passing = KernelParam::Sampler;
             arg.size = 0;
         }
-        _ => return Err(unsupported!("a kernel's argument of such a type")),
+        _ => return Err(unsupported!("a kernel argument of this type")),
     }
     Ok(arg)
 }
 
-/// A type as OpenCL C spells it, as far as a module knows that: all integers are unsigned.
+/// The OpenCL C name of a type. All integers are unsigned, since SPIR-V has no signedness.
 fn type_name(module: &Module<'_>, ty: Id) -> String {
     let Ok(TypeInfo { kind, .. }) = module.types.get(ty) else { return String::new() };
     match kind {
@@ -190,7 +191,7 @@ fn type_name(module: &Module<'_>, ty: Id) -> String {
     }
 }
 
-/// Bytes of the work-group's variables that a function and those that it calls mention.
+/// Size in bytes of the work-group variables that a function and its callees use.
 fn local_memory(module: &Module<'_>, def: &FunctionDef<'_>, globals: &Globals) -> u32 {
     let (mut seen, mut queue, mut found) = (FxHashSet::default(), vec![def], FxHashSet::default());
     while let Some(def) = queue.pop() {
@@ -242,7 +243,7 @@ fn execution_mode(module: &Module<'_>, inst: &Inst<'_>, target: &Target, info: &
                 4 => "half",
                 5 => "float",
                 6 => "double",
-                kind => return Err(invalid!("{kind} is no type of vectors")),
+                kind => return Err(invalid!("{kind} is not a vector data type")),
             };
             let lanes = word >> 16;
             format!("vec_type_hint({scalar}{})", if lanes > 1 { lanes.to_string() } else { String::new() })
@@ -250,7 +251,7 @@ fn execution_mode(module: &Module<'_>, inst: &Inst<'_>, target: &Target, info: &
         Some(ExecutionMode::SubgroupSize) => {
             let size = inst.word(2)?;
             if !target.language.has_subgroups_of(size) {
-                return Err(unsupported!("a subgroup size of {size}"));
+                return Err(unsupported!("subgroup size {size}"));
             }
             info.reqd_subgroup_size = Some(size);
             format!("intel_reqd_sub_group_size({size})")
@@ -259,12 +260,12 @@ fn execution_mode(module: &Module<'_>, inst: &Inst<'_>, target: &Target, info: &
             let by_id = kind == ExecutionMode::SubgroupsPerWorkgroupId;
             let count = if by_id { module.constants.word(inst.operand(2)?)? } else { inst.word(2)? };
             if !target.language.subgroups || count == 0 {
-                return Err(unsupported!("a number of {count} subgroups"));
+                return Err(unsupported!("SubgroupsPerWorkgroup {count}"));
             }
             info.reqd_subgroups = Some(count);
             return Ok(());
         }
-        // Nothing is contracted that the module does not contract itself.
+        // ContractionOff: the compiler does not contract on its own.
         _ => return Ok(()),
     };
     if !info.attributes.is_empty() {

@@ -1,4 +1,5 @@
-//! A graph as nested pieces: what is written where, so that every jump is the end of a region, a `break` or a `continue` of the innermost loop.
+//! Converts a graph to nested pieces, in which every jump is the end of a region, a `break` or a `continue` of the
+//! innermost loop.
 //!
 //! After Ramsey ("Beyond Relooper", 2022), a node that several jumps lead to stands behind the part that all of these are in, which is its immediate dominator's, and a node
 //! that one jump leads to stands in the place of that jump. What follows a loop stands behind the loop. The IR has no jump out of a nested region but those of its innermost loop; so
@@ -20,30 +21,31 @@ const SHALLOW: u32 = 8;
 /// A part of a function, in order of execution.
 #[derive(Debug)]
 pub(super) enum Piece {
-    /// What a node does, without what follows it.
+    /// The contents of a node, without its terminator.
     Work(Node),
-    /// The values that a jump gives to the `OpPhi`s of the block that it enters.
+    /// Assigns the values of a jump to the `OpPhi`s of the target block.
     Moves { from: Node, edge: Edge },
-    /// The arms of a branch or switch, in the order of its jumps.
+    /// The arms of a branch or switch, in the order of its edges.
     Arms { node: Node, arms: Vec<Vec<Self>> },
-    /// One arm of a branch, which leaves: the other one goes on behind it. `when` is the condition's value for which it leaves.
+    /// The arm of a branch that leaves. The other arm continues after it. `when` is the condition value of the leaving
+    /// arm.
     Leave { node: Node, when: bool, arm: Vec<Self> },
-    /// What stands before the nodes that come behind it in the list.
+    /// Pieces before the nodes that follow in the list.
     Within(Vec<Self>),
     /// A loop.
     Loop { of: Loop, body: Vec<Self> },
-    /// A node that is jumped to, and all that belongs to it.
+    /// A node that is a jump target, and the pieces that belong to it.
     Follow { node: Node, body: Vec<Self> },
-    /// The same, with all that comes behind it in the list.
+    /// A node that is a jump target. The rest of the list belongs to it.
     Rest(Node),
-    /// A jump to a node that stands elsewhere.
+    /// A jump to a node elsewhere.
     Jump { from: Node, edge: Edge },
-    /// Clears the flags of nodes that stand behind.
+    /// Clears the flags of nodes that follow.
     Clear(Vec<Node>),
 }
 
 impl Piece {
-    /// The node that stands behind what is before it in the list.
+    /// The node that follows in the list.
     pub(super) const fn follow(&self) -> Option<Frame> {
         match self {
             Self::Follow { node, .. } | Self::Rest(node) => Some(Frame::Follow(*node)),
@@ -52,15 +54,15 @@ impl Piece {
     }
 }
 
-/// A list in parts that end where what comes belongs to one node: within a part, what comes later stands nearer to the function's end.
+/// Splits a list at the nodes that follow. A later part is nearer to the end of the function.
 pub(super) fn parts(list: &[Piece]) -> impl Iterator<Item = &[Piece]> {
     list.split_inclusive(|piece| matches!(piece, Piece::Rest(_)))
 }
 
-/// How a jump is made.
+/// The IR form of a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JumpKind {
-    /// The end of the region leads there, if the flag is set where there is one.
+    /// Falls through to the end of the region. The target runs if its flag is set, if it has one.
     Fall,
     /// By `break`.
     Break,
@@ -68,29 +70,29 @@ pub(super) enum JumpKind {
     Continue,
 }
 
-/// What lies between a place and the function's end.
+/// A construct between a point and the end of the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
     Follow(Node),
     Loop(Loop),
 }
 
-/// Where the nodes of a graph stand.
+/// The structure of a graph.
 #[derive(Debug, Default)]
 pub(super) struct Structure {
     pub(super) pieces: Vec<Piece>,
-    /// Nodes that have a flag, and whether they run only if it is set. A header's says that its loop goes on.
+    /// Nodes with a flag, and whether they run only if it is set. The flag of a header means that its loop continues.
     pub(super) flags: FxHashMap<Node, bool>,
-    /// Where the jumps out of each loop lead that have to go on from behind it by `break` or `continue`, and whether all do.
+    /// Targets of jumps out of each loop that continue after it with `break` or `continue`, and whether all do.
     pub(super) further: FxHashMap<Loop, (Vec<Node>, bool)>,
-    /// The node within whose region each stands, itself excepted.
+    /// The node whose region contains each node.
     scope: Vec<Option<Node>>,
-    /// Entry and exit times of a walk over the tree of scopes.
+    /// Entry and exit times of a depth-first traversal of the scope tree.
     times: Vec<(u32, u32)>,
 }
 
 impl Structure {
-    /// Finds the places of a graph's nodes.
+    /// Computes the structure of a graph.
     pub(super) fn new(graph: &Graph) -> Checked<Self> {
         let mut builder = Builder::place(graph);
         let pieces = builder.tree(0, false, 0)?;
@@ -114,7 +116,7 @@ impl Structure {
         Ok(structure)
     }
 
-    /// Whether what a node computes is visible at another one.
+    /// Whether a value of one node is visible in another one.
     pub(super) fn sees(&self, user: Node, definer: Node) -> bool {
         let ((enter, leave), (at, _)) = (self.times[definer], self.times[user]);
         enter <= at && at < leave
@@ -129,7 +131,7 @@ impl Structure {
         }
         self.times = vec![(u32::MAX, 0); self.scope.len()];
         let mut time = 0;
-        // What stands behind a loop at the function's top is in no node's scope.
+        // Nodes after a loop at the top level are in no scope.
         for &root in graph.order.iter().filter(|node| self.scope[**node].is_none()) {
             let mut stack = vec![(root, 0)];
             self.times[root].0 = time;
@@ -153,7 +155,7 @@ impl Structure {
     }
 }
 
-/// Where a jump from a place goes, and the nodes whose parts it has to leave out.
+/// The form of a jump, and the nodes that it skips.
 pub(super) fn route(graph: &Graph, frames: &[Frame], to: Node, mut bypass: impl FnMut(Node)) -> JumpKind {
     let mut passed = Vec::new();
     for frame in frames.iter().rev() {
@@ -170,14 +172,14 @@ pub(super) fn route(graph: &Graph, frames: &[Frame], to: Node, mut bypass: impl 
 
 struct Builder<'g> {
     graph: &'g Graph,
-    /// Whether the node stands in the place of the only jump to it.
+    /// Whether the node replaces the only jump to it.
     inline: Vec<bool>,
-    /// What stands behind a node's own part, or (second) behind the loop that it begins; in order.
+    /// The nodes after a node's own contents, or (second) after the loop that it starts, in order.
     follows: Vec<[Vec<Node>; 2]>,
     scope: Vec<Option<Node>>,
-    /// How many scopes are around each.
+    /// Number of enclosing scopes.
     level: Vec<u32>,
-    /// How deep the regions nest in which each stands, about.
+    /// Approximate nesting of regions.
     depth: Vec<u32>,
 }
 
@@ -207,7 +209,7 @@ impl<'g> Builder<'g> {
         this
     }
 
-    /// SourceLocations a node all of whose `sources`, those that jump to it for the first time, have been placed.
+    /// Places a node after all its `sources`, the nodes that jump to it first, have been placed.
     fn place_node(&mut self, node: Node, sources: &[Node]) {
         let graph = self.graph;
         let home = graph.outer_loop(node);
@@ -218,7 +220,7 @@ impl<'g> Builder<'g> {
         {
             return self.stand(node, *source, true, self.depth[*source] + 1 + opens);
         }
-        // What a source within an inner loop leaves is that loop.
+        // For a source in an inner loop, use the loop's header.
         let outer: Vec<(Node, bool)> = sources
             .iter()
             .map(|&source| if graph.loop_of[source] == home { (source, false) } else { (self.header_below(source, home), true) })
@@ -245,7 +247,8 @@ impl<'g> Builder<'g> {
         self.stand(node, above, inline, self.depth[above] + u32::from(nested) + opens);
     }
 
-    /// Whether what a node jumps to outside of its loop is what comes behind the loop: where the loop begins or goes on is where it ends as well.
+    /// Whether the jumps of a node out of its loop go to the code after the loop. This is the case if it is the header
+    /// or jumps to the header.
     fn ends_loop(&self, source: Node, home: Option<Loop>) -> bool {
         let graph = self.graph;
         let Some(inner) = graph.loop_of[source].filter(|inner| Some(*inner) != home) else { return false };
@@ -253,7 +256,7 @@ impl<'g> Builder<'g> {
         source == header || graph.ends[source].edges().iter().any(|edge| edge.to == header)
     }
 
-    /// Lets a node stand with another one: in the place of its jump, or behind it.
+    /// Places a node under another one: at its only jump, or after it.
     fn stand(&mut self, node: Node, above: Node, inline: bool, depth: u32) {
         self.inline[node] = inline;
         self.scope[node] = Some(above);
@@ -264,7 +267,7 @@ impl<'g> Builder<'g> {
         }
     }
 
-    /// The innermost node within whose region both stand.
+    /// The innermost node whose region contains both.
     fn common(&self, mut a: Node, mut b: Node) -> Node {
         while a != b {
             let up = if self.level[a] >= self.level[b] { &mut a } else { &mut b };
@@ -276,7 +279,7 @@ impl<'g> Builder<'g> {
         a
     }
 
-    /// The header of the loop around a node whose parent is that loop.
+    /// The header of the loop around a node whose parent is `outer`.
     fn header_below(&self, node: Node, outer: Option<Loop>) -> Node {
         let chain = std::iter::successors(self.graph.loop_of[node], |inner| self.graph.loops[inner.0].parent);
         let mut found = node;
@@ -289,10 +292,10 @@ impl<'g> Builder<'g> {
         found
     }
 
-    /// All that stands with a node. `entered`: its own loop has been opened.
+    /// All pieces of a node. `entered`: its own loop has been opened.
     fn tree(&mut self, node: Node, entered: bool, depth: usize) -> Checked<Vec<Piece>> {
         if depth > 4 * MAX_NESTING {
-            return Err(unsupported!("control flow that nests deeper than {MAX_NESTING}"));
+            return Err(unsupported!("control flow nested more than {MAX_NESTING} levels deep"));
         }
         let mut list = Vec::new();
         let (mut current, mut entered) = (node, entered);
@@ -322,7 +325,7 @@ impl<'g> Builder<'g> {
         }
     }
 
-    /// What follows a node's work; the node that goes on in the same list, if one does.
+    /// The terminator of a node. Returns the node that continues in the same list, if any.
     fn ending(&mut self, node: Node, list: &mut Vec<Piece>, free: bool, depth: usize) -> Checked<Option<Node>> {
         let graph = self.graph;
         match &graph.ends[node] {
@@ -361,7 +364,7 @@ impl<'g> Builder<'g> {
         Ok(None)
     }
 
-    /// Whether a node stands in the place of a jump: the only one to it, but for those that start its loop again.
+    /// Whether a node is inlined at a jump: the only one to it, except for jumps that repeat its loop.
     fn is_inline(&self, from: Node, to: Node) -> bool {
         self.inline[to] && !self.graph.header_of(to).is_some_and(|of| self.graph.is_in(from, of))
     }
@@ -385,11 +388,11 @@ impl<'g> Builder<'g> {
     }
 }
 
-/// Finds which nodes have to ask their flags.
+/// Finds the nodes that must test their flags.
 struct JumpAnalysis<'g> {
     graph: &'g Graph,
     bypassed: FxHashSet<Node>,
-    /// Where the jumps out of a loop lead, and whether they go further than behind it.
+    /// Targets of jumps out of a loop, and whether they go further than the code after it.
     exits: FxHashMap<Loop, FxHashMap<Node, bool>>,
 }
 

@@ -1,7 +1,7 @@
 //! Types and their layout in memory.
 //!
-//! Sizes and alignments are those of OpenCL C (6.3.5): a vector of three has the size of four, members stand at multiples of their alignment unless the structure
-//! is packed.
+//! Sizes and alignments are those of OpenCL C (6.3.5): a vector of three has the size of four, and members are aligned
+//! unless the structure is packed.
 
 use rspirv::spirv::{Decoration, Dim, Op, StorageClass};
 use rustc_hash::FxHashMap;
@@ -12,13 +12,13 @@ use super::errors::{Checked, invalid, unsupported};
 use super::words::{Id, Inst};
 use crate::ir::{Scalar, Space, Type};
 
-/// Bytes of the largest object that there may be.
+/// Maximum size of an object in bytes.
 const LARGEST: u64 = 1 << 31;
 
-/// How deep structures and arrays may nest (SPIR-V 2.17, "Universal Limits").
+/// Maximum nesting of structures and arrays (SPIR-V 2.17, "Universal Limits").
 const DEEPEST: u32 = 255;
 
-/// What an image's type says.
+/// The operands of an image type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ImageType {
     pub(super) dim: Dim,
@@ -33,19 +33,19 @@ pub(super) struct ImageType {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Void,
-    /// `bool`s, integers and floats, one or several.
+    /// A `bool`, integer or float, or a vector of these.
     Numbers(Type),
     Array {
         element: Id,
         count: u64,
     },
     Struct {
-        /// The types of the members and the bytes at which they are.
+        /// The types and byte offsets of the members.
         members: Vec<(Id, u64)>,
     },
     Pointer {
         space: Space,
-        /// `Input`: it points to a built-in variable.
+        /// Whether it points to a built-in variable (`Input`).
         builtin: bool,
         pointee: Id,
     },
@@ -57,16 +57,16 @@ pub(super) enum Kind {
     Sampler,
     SampledImage,
     Event,
-    /// An event of what kernels enqueue: a number, see [`crate::enqueue`].
+    /// A device-side event. It is a number, see [`crate::enqueue`].
     DeviceEvent,
-    /// A queue on the device: a number.
+    /// A device-side queue. It is a number.
     Queue,
     /// Read from or written to.
     Pipe {
         writes: bool,
     },
     ReserveId,
-    /// Something that is only named.
+    /// An opaque type.
     Opaque,
 }
 
@@ -74,21 +74,20 @@ pub(super) enum Kind {
 #[derive(Clone, Debug)]
 pub(super) struct TypeInfo {
     pub(super) kind: Kind,
-    /// Bytes.
     pub(super) size: u64,
-    /// Bytes, a power of two.
+    /// Alignment in bytes, a power of two.
     pub(super) align: u32,
-    /// How deep it nests.
+    /// Nesting depth.
     depth: u32,
 }
 
 impl TypeInfo {
-    /// Whether values of the type are in memory, and their addresses stand for them.
+    /// Whether values of the type are in memory and represented by addresses.
     pub(super) const fn is_aggregate(&self) -> bool {
         matches!(self.kind, Kind::Array { .. } | Kind::Struct { .. })
     }
 
-    /// The type of values in the IR, which for aggregates is that of their addresses.
+    /// The IR type of values. For aggregates, that of their addresses.
     pub(super) fn ir(&self) -> Checked<Type> {
         match &self.kind {
             Kind::Void => Ok(Type::Void),
@@ -98,7 +97,7 @@ impl TypeInfo {
             Kind::Image(_) | Kind::Pipe { .. } => Ok(Type::Ptr(Space::Global)),
             Kind::Sampler | Kind::Event | Kind::ReserveId => Ok(Type::I32),
             Kind::DeviceEvent | Kind::Queue => Ok(if self.size == 8 { Type::I64 } else { Type::I32 }),
-            Kind::SampledImage | Kind::Function { .. } | Kind::Opaque => Err(unsupported!("a value of such a type")),
+            Kind::SampledImage | Kind::Function { .. } | Kind::Opaque => Err(unsupported!("a value of this type")),
         }
     }
 }
@@ -106,35 +105,34 @@ impl TypeInfo {
 /// The types of a module.
 #[derive(Debug, Default)]
 pub(super) struct Types {
-    /// Bytes of a pointer.
+    /// Size of a pointer in bytes.
     pub(super) pointer_size: u32,
     infos: FxHashMap<Id, TypeInfo>,
 }
 
 impl Types {
-    /// What an id says of a type.
+    /// The type with this id.
     pub(super) fn get(&self, id: Id) -> Checked<&TypeInfo> {
-        self.infos.get(&id).ok_or_else(|| invalid!("{id} is no type"))
+        self.infos.get(&id).ok_or_else(|| invalid!("{id} is not a type"))
     }
 
-    /// The numbers that a type is of.
+    /// The type with this id, if it is numeric.
     pub(super) fn numbers(&self, id: Id) -> Checked<Type> {
         match self.get(id)?.kind {
             Kind::Numbers(ty) => Ok(ty),
-            _ => Err(invalid!("{id} is no type of numbers")),
+            _ => Err(invalid!("{id} is not a scalar or vector type")),
         }
     }
 
-    /// The type in the IR.
     pub(super) fn ir(&self, id: Id) -> Checked<Type> {
         self.get(id)?.ir()
     }
 
-    /// What a pointer type points to, and where.
+    /// The pointee and address space of a pointer type.
     pub(super) fn pointee(&self, id: Id) -> Checked<(Id, Space)> {
         match self.get(id)?.kind {
             Kind::Pointer { pointee, space, .. } => Ok((pointee, space)),
-            _ => Err(invalid!("{id} is no type of pointers")),
+            _ => Err(invalid!("{id} is not a pointer type")),
         }
     }
 
@@ -143,7 +141,7 @@ impl Types {
         if self.pointer_size == 8 { Type::I64 } else { Type::I32 }
     }
 
-    /// Bytes of a type whose objects are not too large.
+    /// The size of a type in bytes, within the limit.
     pub(super) fn size(&self, id: Id) -> Checked<u32> {
         let size = self.get(id)?.size;
         u32::try_from(size).ok().filter(|_| size <= LARGEST).ok_or_else(|| unsupported!("an object of {size} bytes"))
@@ -154,7 +152,7 @@ impl Types {
         Ok(self.get(id)?.align)
     }
 
-    /// Reads an instruction if it declares a type; whether it does.
+    /// Reads an instruction. Returns whether it declares a type.
     pub(super) fn read(&mut self, inst: &Inst<'_>, constants: &Constants, decorations: &Decorations) -> Checked<bool> {
         let info = match inst.op {
             Op::TypeForwardPointer => return Ok(true),
@@ -180,13 +178,13 @@ impl Types {
                 let writes = match inst.word(0)? {
                     0 => false,
                     1 => true,
-                    _ => return Err(invalid!("a pipe is read or written")),
+                    _ => return Err(invalid!("the access qualifier of the pipe is not valid")),
                 };
                 plain(Kind::Pipe { writes }, self.pointer_size.into(), self.pointer_size)
             }
             Op::TypeReserveId => plain(Kind::ReserveId, 4, 4),
             Op::TypeOpaque | Op::TypePipeStorage => plain(Kind::Opaque, 0, 1),
-            Op::TypeMatrix | Op::TypeRuntimeArray | Op::TypeNamedBarrier => return Err(unsupported!("such a type")),
+            Op::TypeMatrix | Op::TypeRuntimeArray | Op::TypeNamedBarrier => return Err(unsupported!("this type")),
             _ => return Ok(false),
         };
         self.infos.insert(inst.result()?, info);
@@ -197,8 +195,8 @@ impl Types {
         let lanes = inst.word(1)?;
         match (self.numbers(inst.operand(0)?)?, lanes) {
             (Type::Scalar(scalar), 2 | 3 | 4 | 8 | 16) => Ok(numbers(scalar, lanes as u8)),
-            (_, 2 | 3 | 4 | 8 | 16) => Err(invalid!("a vector is of scalars")),
-            _ => Err(invalid!("a vector has 2, 3, 4, 8 or 16 lanes, not {lanes}")),
+            (_, 2 | 3 | 4 | 8 | 16) => Err(invalid!("the component type of the vector is not a scalar")),
+            _ => Err(invalid!("component count {lanes} is not valid; expected 2, 3, 4, 8 or 16")),
         }
     }
 
@@ -215,7 +213,7 @@ impl Types {
         let (mut size, mut align, mut depth) = (0_u64, 1, 0);
         let mut members = Vec::with_capacity(inst.operands.len());
         for id in inst.operands_from(0) {
-            // A pointer to a type that comes later is known by its forward declaration.
+            // A pointer to a later type is known by its forward declaration.
             let (member_size, natural, member_depth) = match self.infos.get(&id) {
                 Some(_) => self.object(id).map(|info| (info.size, info.align, info.depth))?,
                 None => (u64::from(self.pointer_size), self.pointer_size, 0),
@@ -223,18 +221,21 @@ impl Types {
             let member_align = if packed { 1 } else { natural };
             size = size.next_multiple_of(u64::from(member_align));
             members.push((id, size));
-            size = size.checked_add(member_size).filter(|size| *size <= 1 << 40).ok_or_else(|| unsupported!("so large a structure"))?;
+            size = size
+                .checked_add(member_size)
+                .filter(|size| *size <= 1 << 40)
+                .ok_or_else(|| unsupported!("a structure of more than 1 TiB"))?;
             align = align.max(member_align);
             depth = depth.max(member_depth);
         }
         Ok(TypeInfo { kind: Kind::Struct { members }, size: size.next_multiple_of(u64::from(align)), align, depth: deeper(depth)? })
     }
 
-    /// A type that there are objects of.
+    /// A type that objects can have.
     fn object(&self, id: Id) -> Checked<&TypeInfo> {
         let info = self.get(id)?;
         match info.kind {
-            Kind::Void | Kind::Function { .. } => Err(invalid!("{id} is no type of objects")),
+            Kind::Void | Kind::Function { .. } => Err(invalid!("{id} is not an object type")),
             _ => Ok(info),
         }
     }
@@ -265,13 +266,13 @@ fn numbers(scalar: Scalar, lanes: u8) -> TypeInfo {
 }
 
 fn deeper(depth: u32) -> Checked<u32> {
-    if depth < DEEPEST { Ok(depth + 1) } else { Err(invalid!("types nest deeper than {DEEPEST}")) }
+    if depth < DEEPEST { Ok(depth + 1) } else { Err(invalid!("types are nested more than {DEEPEST} levels deep")) }
 }
 
 fn int_scalar(bits: u32) -> Checked<Scalar> {
     match bits {
-        8 | 16 | 32 | 64 => Scalar::int_of_size(bits / 8).ok_or_else(|| unsupported!("an integer of {bits} bits")),
-        _ => Err(unsupported!("an integer of {bits} bits")),
+        8 | 16 | 32 | 64 => Scalar::int_of_size(bits / 8).ok_or_else(|| unsupported!("a {bits}-bit integer")),
+        _ => Err(unsupported!("a {bits}-bit integer")),
     }
 }
 
@@ -280,7 +281,7 @@ fn float_scalar(bits: u32) -> Checked<Scalar> {
         16 => Ok(Scalar::F16),
         32 => Ok(Scalar::F32),
         64 => Ok(Scalar::F64),
-        _ => Err(unsupported!("a floating-point number of {bits} bits")),
+        _ => Err(unsupported!("a {bits}-bit floating-point type")),
     }
 }
 
@@ -288,7 +289,7 @@ fn image(inst: &Inst<'_>) -> Checked<ImageType> {
     let dim = inst.word(1)?;
     let dim = match Dim::from_u32(dim) {
         Some(dim @ (Dim::Dim1D | Dim::Dim2D | Dim::Dim3D | Dim::DimBuffer)) => dim,
-        _ => return Err(unsupported!("an image of dimension {dim}")),
+        _ => return Err(unsupported!("image dimensionality {dim}")),
     };
     Ok(ImageType {
         dim,

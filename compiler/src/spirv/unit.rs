@@ -1,4 +1,4 @@
-//! A module as a unit that is linked: its functions, those of the library that they call, and what other units may know of them.
+//! Lowers a module to a unit for linking: its functions, the library functions that they call, and its symbols.
 
 use std::sync::Arc;
 
@@ -22,16 +22,16 @@ use crate::program::KernelInfo;
 use crate::target::Target;
 use crate::thir::Linkage;
 
-/// Which functions a unit has.
+/// The functions of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Roots {
-    /// What kernels reach: nothing is linked with it.
+    /// Functions that kernels reach. The module is not linked with others.
     Kernels,
-    /// What other units may call besides.
+    /// Also the functions that other units may call.
     Exports,
 }
 
-/// Why a module makes no unit.
+/// The reason why a module cannot be lowered.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UnitError {
     #[error(transparent)]
@@ -39,8 +39,8 @@ pub(super) enum UnitError {
     /// The library's functions do not compile for this device.
     #[error("the module uses features that this device does not support")]
     Library(Vec<Message>),
-    /// A defect of ours, or a module that is wrong in a way that nothing noticed.
-    #[error("the module is not valid, or this compiler is not: {0}")]
+    /// A bug in the compiler, or an invalid module that no check rejected.
+    #[error("internal compiler error, or an invalid module: {0}")]
     Internal(String),
 }
 
@@ -55,10 +55,10 @@ impl UnitError {
     }
 }
 
-/// A module as a unit.
+/// A lowered module.
 pub(super) struct Lowered {
     pub(super) unit: CompiledUnit,
-    /// What the places of its instructions mean, if it has any.
+    /// The source map of its instructions, if it has locations.
     pub(super) sources: Option<Arc<SourceMap>>,
 }
 
@@ -103,7 +103,7 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
     }
     let mut variables = variable_symbols(&module, &globals, roots);
     let mut lowered = ir::Module { functions, globals: globals.into_data() };
-    // Constants that the module has no names for.
+    // Unnamed constants.
     variables.extend(
         lowered
             .globals
@@ -124,7 +124,7 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
     Ok(Lowered { unit: CompiledUnit::lowered(lowered, kernels, non_uniform, symbols, variables), sources })
 }
 
-/// What other units may know of a module's variables.
+/// The symbols of a module's variables.
 fn variable_symbols(module: &Module<'_>, globals: &Globals, roots: Roots) -> Vec<Symbol> {
     let symbol = |variable: &Variable| {
         let link = module.decorations.link(variable.id);
@@ -136,7 +136,7 @@ fn variable_symbols(module: &Module<'_>, globals: &Globals, roots: Roots) -> Vec
     globals.list.iter().map(symbol).collect()
 }
 
-/// The functions that are needed beside the kernels themselves, in order.
+/// The functions that the unit needs beside kernels, in order.
 fn helpers<'m, 'w>(module: &'m Module<'w>, roots: Roots) -> Vec<&'m FunctionDef<'w>> {
     let mut wanted: FxHashSet<Id> = FxHashSet::default();
     let mut queue: Vec<&FunctionDef<'w>> = module.entries.iter().filter_map(|entry| kernel_body(module, entry)).collect();

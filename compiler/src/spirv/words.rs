@@ -1,4 +1,4 @@
-//! The words of a module and the instructions that they are (SPIR-V 2.3, "Physical Layout of a SPIR-V Module and Instruction").
+//! Decodes the words of a module (SPIR-V 2.3, "Physical Layout of a SPIR-V Module and Instruction").
 
 use std::fmt;
 
@@ -11,16 +11,16 @@ use rustc_hash::FxHashMap;
 use super::errors::{Checked, ErrorKind, InvalidModule, invalid};
 use super::lines::{Line, Lines};
 
-/// The first word of a module.
+/// The magic number.
 const MAGIC: u32 = rspirv::spirv::MAGIC_NUMBER;
 
 /// Words before the first instruction: magic number, version, generator, bound, schema.
 const HEADER: usize = 5;
 
-/// The newest minor version of SPIR-V 1 that is read.
+/// The newest supported minor version of SPIR-V 1.
 const NEWEST_MINOR: u32 = 6;
 
-/// The name of something in a module.
+/// An id of a module.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Id(pub(super) u32);
 
@@ -36,24 +36,24 @@ impl fmt::Debug for Id {
     }
 }
 
-/// Bytes that are no SPIR-V, for which clCreateProgramWithIL has CL_INVALID_VALUE.
+/// Bytes that are not SPIR-V. clCreateProgramWithIL returns CL_INVALID_VALUE.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidHeader {
-    /// They are not whole words, or too few.
-    #[error("{0} bytes are no SPIR-V module: it is made of words of four bytes, five of them before the first instruction")]
+    /// Not a whole number of words, or too few.
+    #[error("the size of the module is {0} bytes; expected a multiple of 4, and at least 20")]
     Size(usize),
-    /// They begin with something else.
-    #[error("a module does not begin with {0:#010x}")]
+    /// Wrong magic number.
+    #[error("the magic number is {0:#010x}; expected 0x07230203")]
     Magic(u32),
-    /// A version that this compiler does not know.
-    #[error("SPIR-V {0}.{1} is not known, 1.0 to 1.6 are")]
+    /// Unknown version.
+    #[error("SPIR-V version {0}.{1} is not supported; expected 1.0 to 1.6")]
     Version(u32, u32),
 }
 
-/// The words of bytes in either byte order, if they begin as a module does.
+/// Converts bytes in either byte order to words, and checks the header.
 ///
 /// # Errors
-/// What says that they are none.
+/// Fails if the header is invalid.
 pub fn read_words(bytes: &[u8]) -> Result<Vec<u32>, InvalidHeader> {
     let size = InvalidHeader::Size(bytes.len());
     let (words, rest) = bytes.as_chunks::<4>();
@@ -76,40 +76,40 @@ pub fn read_words(bytes: &[u8]) -> Result<Vec<u32>, InvalidHeader> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Inst<'w> {
     pub(super) op: Op,
-    /// The type of its result.
+    /// The result type.
     ty: Option<Id>,
-    /// Its result.
+    /// The result id.
     id: Option<Id>,
-    /// The words behind these.
+    /// The words after result type and result id.
     pub(super) operands: &'w [u32],
-    /// Byte of the module at which it begins.
+    /// Byte offset in the module.
     pub(super) offset: usize,
-    /// Where it comes from.
+    /// Source location.
     line: Option<Line>,
 }
 
 impl<'w> Inst<'w> {
-    /// Its result, which it has if it is of such a kind.
+    /// The result id, or an error.
     pub(super) fn result(&self) -> Checked<Id> {
-        self.id.ok_or_else(|| invalid!("it has no result"))
+        self.id.ok_or_else(|| invalid!("the instruction has no result id"))
     }
 
-    /// Its result, if it has one.
+    /// The result id, if the instruction has one.
     pub(super) const fn result_id(&self) -> Option<Id> {
         self.id
     }
 
-    /// Where it comes from, if the module says so.
+    /// The source location, if the module has one.
     pub(super) const fn line(&self) -> Option<Line> {
         self.line
     }
 
-    /// The type of its result.
+    /// The result type, or an error.
     pub(super) fn ty(&self) -> Checked<Id> {
-        self.ty.ok_or_else(|| invalid!("it has no type"))
+        self.ty.ok_or_else(|| invalid!("the instruction has no result type"))
     }
 
-    /// An operand, counted from the first behind type and result.
+    /// An operand, counted from the first one after result type and result id.
     pub(super) fn word(&self, index: usize) -> Checked<u32> {
         self.operands.get(index).copied().ok_or_else(|| invalid!("operand {index} is missing"))
     }
@@ -119,12 +119,12 @@ impl<'w> Inst<'w> {
         self.word(index).map(Id)
     }
 
-    /// All operands from one on, which are ids.
+    /// All operands from `index` on, as ids.
     pub(super) fn operands_from(&self, index: usize) -> impl Iterator<Item = Id> + use<'w> {
         self.operands.get(index..).unwrap_or_default().iter().copied().map(Id)
     }
 
-    /// A literal string that starts at an operand, and the number of words that it takes.
+    /// A literal string, and its number of words.
     pub(super) fn string(&self, index: usize) -> Checked<(String, usize)> {
         let words = self.operands.get(index..).unwrap_or_default();
         let mut bytes = Vec::new();
@@ -136,17 +136,17 @@ impl<'w> Inst<'w> {
                 bytes.push(byte);
             }
         }
-        Err(invalid!("a string does not end"))
+        Err(invalid!("the string is not null-terminated"))
     }
 
-    /// What refuses the module for a problem of this instruction.
+    /// The error of this instruction.
     pub(super) fn refuse(&self, problem: ErrorKind) -> InvalidModule {
         let result = self.id.map(|id| format!("{id} = ")).unwrap_or_default();
         InvalidModule { instruction: format!("{result}Op{:?}", self.op), offset: self.offset, problem, line: self.line }
     }
 }
 
-/// Whether instructions have a type and a result, by their numbers.
+/// Whether each opcode has a result type and a result id.
 static RESULTS: LazyLock<FxHashMap<u32, (bool, bool)>> = LazyLock::new(|| {
     let table = INSTRUCTION_TABLE.iter();
     table
@@ -160,7 +160,7 @@ static RESULTS: LazyLock<FxHashMap<u32, (bool, bool)>> = LazyLock::new(|| {
 /// All instructions of a module, in order.
 ///
 /// # Errors
-/// A word that begins no instruction, an instruction that does not fit, an id that is out of bounds.
+/// Fails at an unknown opcode, an instruction that exceeds the module, or an id out of bounds.
 pub(super) fn instructions(words: &[u32]) -> Result<Vec<Inst<'_>>, InvalidModule> {
     let bound = words.get(3).copied().unwrap_or_default();
     let (mut list, mut lines) = (Vec::new(), Lines::default());
@@ -168,19 +168,19 @@ pub(super) fn instructions(words: &[u32]) -> Result<Vec<Inst<'_>>, InvalidModule
     while let Some(&first) = words.get(at) {
         let refuse = |problem| InvalidModule { instruction: format!("word {first:#010x}"), offset: at * 4, problem, line: None };
         let (count, opcode) = ((first >> 16) as usize, first & 0xffff);
-        let op = Op::from_u32(opcode).ok_or_else(|| refuse(invalid!("{opcode} is no instruction that is known")))?;
+        let op = Op::from_u32(opcode).ok_or_else(|| refuse(invalid!("{opcode} is not a known opcode")))?;
         let body = (count > 0).then(|| words.get(at + 1..at + count)).flatten();
-        let body = body.ok_or_else(|| refuse(invalid!("Op{op:?} of {count} words does not end within the module")))?;
+        let body = body.ok_or_else(|| refuse(invalid!("the word count {count} of Op{op:?} exceeds the module")))?;
         let (typed, named) = RESULTS.get(&opcode).copied().unwrap_or_default();
         let mut rest = body;
         let mut take = |wanted: bool| -> Result<Option<Id>, InvalidModule> {
             if !wanted {
                 return Ok(None);
             }
-            let (&word, others) = rest.split_first().ok_or_else(|| refuse(invalid!("Op{op:?} ends before its result")))?;
+            let (&word, others) = rest.split_first().ok_or_else(|| refuse(invalid!("the word count of Op{op:?} is too small")))?;
             rest = others;
             if word == 0 || word >= bound {
-                return Err(refuse(invalid!("%{word} is not below the bound of {bound}")));
+                return Err(refuse(invalid!("id %{word} is not below the bound {bound}")));
             }
             Ok(Some(Id(word)))
         };

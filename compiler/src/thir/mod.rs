@@ -1,12 +1,14 @@
-//! The typed tree: what `sema` makes of the syntax and `lower` turns into IR.
+//! The typed tree: the output of `sema` and the input of `lower`.
 //!
-//! Everything implicit in OpenCL C is explicit here: conversions are [`ExprKind::Cast`], reading a variable is [`ExprKind::Load`] of a
-//! [`Lvalue`], arrays decay by [`ExprKind::Decay`], sizes are constants, initialisers are flat lists of offsets, constant initialisers are
-//! bytes, overloads are resolved, names are ids. Nothing in it is wrong: a program with errors never gets here.
+//! All implicit semantics of OpenCL C are explicit: conversions are [`ExprKind::Cast`], reads of variables are
+//! [`ExprKind::Load`] of an [`Lvalue`], arrays decay by [`ExprKind::Decay`], sizes are constants, initialisers are flat
+//! lists of offsets, constant initialisers are bytes, overloads are resolved, and names are ids. Only programs without
+//! errors become typed trees.
 //!
 //! * A scalar comparison, `!`, `&&`, `||` has type `int` and is 0 or 1; a vector comparison has the signed integer vector of the operand's
 //!   lane size and is 0 or -1 a lane (OpenCL C 6.4.d).
-//! * Struct values ([`TyKind::Record`]) appear as `Load` of a place, calls, conditionals, assignments and compound literals; `lower` keeps them in memory.
+//! * Struct values ([`TyKind::Record`]) are `Load`s of an lvalue, calls, conditionals, assignments and compound
+//! literals. `lower` keeps them in memory.
 
 #![allow(missing_docs, reason = "fields and variants that are the language's own terms")]
 
@@ -55,7 +57,7 @@ id!(
 #[derive(Debug, Default)]
 pub struct Program {
     pub types: Types,
-    /// Indexed by [`FuncId`]. Only functions that are called or are kernels need bodies; library functions are added as they are used.
+    /// Indexed by [`FuncId`]. Only kernels and called functions need bodies. Library functions are added on first use.
     pub functions: Vec<Function>,
     /// Indexed by [`GlobalId`].
     pub globals: Vec<GlobalVar>,
@@ -63,15 +65,15 @@ pub struct Program {
     pub kernels: Vec<(FuncId, KernelInfo)>,
 }
 
-/// Who may refer to a function or variable by its name (C99 6.2.2).
+/// The linkage of a function or variable (C99 6.2.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Linkage {
-    /// Its own translation unit: `static`, and what has no name to link by.
+    /// Visible in its translation unit only: `static`, or without a name to link by.
     #[default]
     Internal,
     /// Every translation unit.
     External,
-    /// A function that is `inline`: its own unit, and others where no definition is external.
+    /// An `inline` function: used in its own unit, and in others if no definition is external.
     Inline,
 }
 
@@ -84,10 +86,10 @@ pub struct GlobalVar {
     /// the IR the same numbers.
     pub init: Option<Vec<u8>>,
     pub relocs: Vec<Reloc>,
-    /// Alignment in bytes (of the type, or more by attribute).
+    /// Alignment in bytes, of the type or by attribute.
     pub align: u32,
     pub linkage: Linkage,
-    /// `false`: only declared (`extern`), and defined by another translation unit.
+    /// Whether it is defined here. Otherwise it is `extern` and another translation unit defines it.
     pub defined: bool,
     pub span: Span,
 }
@@ -98,21 +100,21 @@ pub struct Function {
     pub linkage: Linkage,
     pub overloadable: bool,
     pub ret: Ty,
-    /// The first locals, in order.
+    /// The parameters. They are the first locals.
     pub params: Vec<LocalId>,
     /// Indexed by [`LocalId`].
     pub locals: Vec<Local>,
-    /// Names of labels, indexed by [`LabelId`]; empty in nearly all functions.
+    /// Names of labels, indexed by [`LabelId`]. Usually empty.
     pub labels: Vec<Name>,
-    /// Whether some `break`, `continue` or `goto` leaves a statement expression.
+    /// Whether a `break`, `continue` or `goto` leaves a statement expression.
     pub expression_jumps: bool,
-    /// `None`: declared, never defined (an error if it is called, reported by sema, unless another translation unit may define it).
+    /// `None` if only declared. sema rejects a call, unless another translation unit may define the function.
     pub body: Option<Vec<Stmt>>,
     pub is_kernel: bool,
     pub reqd_work_group_size: Option<[u32; 3]>,
     pub reqd_subgroup_size: Option<u32>,
     pub no_inline: bool,
-    /// Whether it is of the compiler's library of built-in functions.
+    /// Whether the function is part of the built-in library.
     pub is_library: bool,
     pub span: Span,
 }
@@ -135,13 +137,13 @@ pub struct Stmt {
 #[derive(Debug)]
 pub enum StmtKind {
     Expr(Expr),
-    /// A private variable comes into being; `None` leaves it uninitialised.
+    /// The declaration of a private variable. Without an initialiser its value is undefined.
     Local {
         local: LocalId,
         init: Option<Init>,
     },
     Block(Vec<Stmt>),
-    /// Conditions are scalars of any arithmetic or pointer type: non-zero is true.
+    /// Conditions are scalars of arithmetic or pointer type. Non-zero is true.
     If {
         cond: Expr,
         then: Box<Stmt>,
@@ -157,7 +159,7 @@ pub enum StmtKind {
         cond: Expr,
         unroll: Option<u32>,
     },
-    /// `init` was made a statement before it, in a block around both.
+    /// `init` is a preceding statement in a block around both.
     For {
         cond: Option<Expr>,
         step: Option<Expr>,
@@ -176,14 +178,15 @@ pub enum StmtKind {
     },
     Default,
     Label(LabelId),
-    /// To the end of an enclosing `Forward`, to the beginning of an enclosing `Backward`, or else anywhere in the function.
+    /// Jumps to the end of an enclosing `Forward`, to the beginning of an enclosing `Backward`, or to a label anywhere
+    /// in the function.
     Goto(LabelId),
-    /// Statements of which a `goto` to the label goes to the end: the label stands behind them.
+    /// Statements followed by a label. A `goto` to the label jumps to their end.
     Forward {
         label: LabelId,
         body: Vec<Stmt>,
     },
-    /// Statements that a `goto` to the label starts again: the label stands before them. They run once otherwise.
+    /// Statements preceded by a label. A `goto` to the label runs them again. Otherwise they run once.
     Backward {
         label: LabelId,
         body: Vec<Stmt>,
@@ -209,12 +212,12 @@ pub enum Init {
 #[derive(Debug)]
 pub struct Expr {
     pub kind: ExprKind,
-    /// Without qualifiers. Never an array or function type (those decayed).
+    /// Without qualifiers. Never an array or function type, since these decay.
     pub ty: Ty,
     pub span: Span,
 }
 
-/// An lvalue: an object in memory, or lanes of a vector there. The same word names one in [`crate::lower`], which finds its address.
+/// An object in memory, or lanes of a vector in memory. [`crate::lower`] finds its address.
 #[derive(Debug)]
 pub struct Lvalue {
     pub kind: LvalueKind,
@@ -237,25 +240,26 @@ pub enum LvalueKind {
         base: Box<Lvalue>,
         offset: u32,
     },
-    /// An element of an array place; the index has an integer type.
+    /// An element of an array lvalue. The index has an integer type.
     Element {
         base: Box<Lvalue>,
         index: Box<Expr>,
     },
-    /// Lanes of a vector place. One lane: the type is the scalar; more: a vector of as many lanes. Lanes may repeat only when read. A lane that
-    /// the vector does not have is the fourth of three (`v.hi`): it has any value when read, and what is written to it is lost.
+    /// Lanes of a vector lvalue. With one lane, the type is the scalar; with more, a vector. Lanes may repeat only in
+    /// reads. The fourth lane of a three-lane vector (`v.hi`) exists too: reading it gives any value, and writing it
+    /// has no effect.
     Lanes {
         base: Box<Lvalue>,
         lanes: Vec<u8>,
     },
-    /// `v[i]` of a vector place.
+    /// `v[i]` of a vector lvalue.
     LaneDyn {
         base: Box<Lvalue>,
         index: Box<Expr>,
     },
-    /// A value put into memory so that a part of it can be named: `f().x`.
+    /// A value stored in memory so that a part of it can be accessed: `f().x`.
     Temporary(Box<Expr>),
-    /// A compound literal: the local and its initialiser, run when evaluated.
+    /// A compound literal: the local and its initialiser, which runs on evaluation.
     Compound {
         local: LocalId,
         init: Box<Init>,
@@ -266,13 +270,13 @@ pub enum LvalueKind {
 pub enum Constant {
     /// Bits of an integer or bool, zero-extended from the type's width.
     Int(u64),
-    /// Of type [`TyKind::Wide`]: in no checked program.
+    /// A constant of type [`TyKind::Wide`]. Never in a checked program.
     Wide(i128),
     /// Of type half, float or double: exactly representable in it.
     Float(f64),
     /// The null pointer.
     Null,
-    /// One a lane, integers as `Int`, floats as `Float`.
+    /// One constant per lane.
     Vector(Vec<Constant>),
 }
 
@@ -280,11 +284,11 @@ pub enum Constant {
 pub enum UnaryOp {
     Neg,
     BitNot,
-    /// Of a scalar: `int` 0 or 1; of a vector: 0 or -1.
+    /// Scalars give `int` 0 or 1, vectors 0 or -1 per lane.
     LogNot,
 }
 
-/// Both operands have the same type but for shifts (whose right operand has a type of the same lane count).
+/// Both operands have the same type, except for shifts, whose operands have the same lane count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinaryOp {
     Add,
@@ -303,24 +307,24 @@ pub enum BinaryOp {
     Le,
     Gt,
     Ge,
-    /// Of vectors only: no short circuit there. 0 or -1 a lane.
+    /// Vectors only, without short circuit. Gives 0 or -1 per lane.
     VecAnd,
     VecOr,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CastKind {
-    /// Between arithmetic scalars, or vectors of as many lanes, C's rules (floats to integers toward zero, to floats to nearest even).
-    /// To `bool`: `!= 0`.
+    /// Conversion by C's rules between arithmetic scalars, or vectors with equal lane counts. Floats convert to
+    /// integers toward zero, and to floats to nearest even. To `bool`: `!= 0`.
     Arith,
     /// `convert_T[_sat][_rounding]`; `None` is the default rounding (toward zero to integers, nearest even to floats).
     Convert {
         saturate: bool,
         rounding: Option<Rounding>,
     },
-    /// A scalar to all lanes; the operand already has the lane's type.
+    /// A scalar to all lanes. The operand already has the lane type.
     Splat,
-    /// Reinterpretation of the bits (`as_T`), same size, or 4 lanes to 3 and back.
+    /// Reinterpretation of the bits (`as_T`): equal size, or between 3 and 4 lanes.
     AsType,
     /// Between pointer types, also to and from generic space.
     Pointer,
@@ -334,7 +338,7 @@ pub enum ExprKind {
     Constant(Constant),
     Load(Box<Lvalue>),
     AddrOf(Box<Lvalue>),
-    /// An array place to a pointer to its first element.
+    /// An array lvalue to a pointer to its first element.
     Decay(Box<Lvalue>),
     Unary(UnaryOp, Box<Expr>),
     /// `contract`: FP_CONTRACT is on here, so `a * b + c` may be fused.
@@ -347,24 +351,24 @@ pub enum ExprKind {
     /// Short circuit, scalars.
     LogAnd(Box<Expr>, Box<Expr>),
     LogOr(Box<Expr>, Box<Expr>),
-    /// Scalar condition; only one of the two is evaluated. Both have the result's type.
+    /// A scalar condition. Only one operand is evaluated. Both have the result type.
     Cond {
         cond: Box<Expr>,
         then: Box<Expr>,
         els: Box<Expr>,
     },
-    /// Vector condition: by the most significant bit of each lane; all three are evaluated.
+    /// A vector condition: the most significant bit of each lane selects. All operands are evaluated.
     VecSelect {
         cond: Box<Expr>,
         then: Box<Expr>,
         els: Box<Expr>,
     },
-    /// The value is that of the place afterwards.
+    /// The value is that of the lvalue after the assignment.
     Assign {
         lvalue: Box<Lvalue>,
         value: Box<Expr>,
     },
-    /// `place op= value`: the place is loaded, cast to `compute`, combined with `value` (already converted), cast back, stored.
+    /// `lvalue op= value`: loads, casts to `compute`, combines with `value` (already converted), casts back, stores.
     CompoundAssign {
         op: BinaryOp,
         lvalue: Box<Lvalue>,
@@ -372,7 +376,7 @@ pub enum ExprKind {
         compute: Ty,
         contract: bool,
     },
-    /// `place += value` (bytes = elements * `stride`) of pointers; `negate` for `-=`.
+    /// `lvalue += value` for pointers, in elements of `stride` bytes. `negate` for `-=`.
     PointerAssign {
         lvalue: Box<Lvalue>,
         index: Box<Expr>,
@@ -409,28 +413,29 @@ pub enum ExprKind {
     Call {
         func: FuncId,
         args: Vec<Expr>,
-        /// Of a function of the library that is called for one component of the source's vectors: of which.
+        /// For a library function that is called per component of a vector in the source: the component.
         part: Option<u8>,
     },
-    /// A library function of scalars called for each lane of its vector arguments; scalar arguments go to every lane.
+    /// A scalar library function, called for each lane of its vector arguments. Scalar arguments are used for every
+    /// lane.
     CallLanes {
         func: FuncId,
         args: Vec<Expr>,
     },
-    /// A built-in that `lower` knows. The types of the arguments and the result select the variant.
+    /// An intrinsic, which `lower` implements. The types of the arguments and the result select the variant.
     Intrinsic {
         op: Intrinsic,
         args: Vec<Expr>,
     },
-    /// `printf`: the format is a constant global that holds a string.
+    /// `printf`. The format is a constant global with a string.
     Printf {
         format: GlobalId,
         args: Vec<Expr>,
     },
     Comma(Box<Expr>, Box<Expr>),
-    /// Parts that together have as many lanes as the type; scalars and vectors of the lane's type.
+    /// Scalars and vectors of the lane type, with as many lanes in total as the result.
     VectorLit(Vec<Expr>),
-    /// Lanes of a vector value (not in memory).
+    /// Lanes of a vector value that is not in memory.
     Swizzle(Box<Expr>, Vec<u8>),
     /// `({ ... })`: the value of its last expression statement, or void.
     StmtExpr {

@@ -23,12 +23,12 @@ pub struct QualTy {
     pub ty: Ty,
     pub is_const: bool,
     pub is_volatile: bool,
-    /// Bytes that objects behind a pointer are aligned to, where a typedef made that less than their type's own alignment.
+    /// Alignment of the pointee in bytes, if a typedef makes it smaller than the natural alignment.
     pub align: Option<u32>,
 }
 
 impl QualTy {
-    /// A type that has none of the qualifiers.
+    /// A type without qualifiers.
     pub const fn plain(ty: Ty) -> Self {
         Self { ty, is_const: false, is_volatile: false, align: None }
     }
@@ -36,11 +36,11 @@ impl QualTy {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TyKind {
-    /// Of expressions in which an error was already reported: compatible with everything.
+    /// The type of an expression with a reported error. It is compatible with every type.
     Error,
     Void,
     Scalar(ScalarKind),
-    /// Of constants beyond 64 bits: 128 bits and a sign. Nothing in a checked program has it.
+    /// A constant of more than 64 bits: 128 bits and a sign. Never in a checked program.
     Wide,
     /// 2, 3, 4, 8 or 16 lanes.
     Vector(ScalarKind, u8),
@@ -49,18 +49,18 @@ pub enum TyKind {
         space: Space,
         is_restrict: bool,
     },
-    /// `None` while the number of elements is not known: the type is incomplete.
+    /// `None` while the number of elements is unknown: the type is incomplete.
     Array {
         element: QualTy,
         len: Option<u64>,
     },
     Record(RecordId),
-    /// An enumeration whose values are not known yet.
+    /// An enumeration that is declared but not defined.
     Forward {
         name: Name,
         id: u32,
     },
-    /// Behaves as the scalar that holds its values; the name is for messages.
+    /// Behaves as the scalar that holds its values. The name is for diagnostics.
     Enum {
         name: Option<Name>,
         id: u32,
@@ -71,20 +71,20 @@ pub enum TyKind {
         params: Vec<Ty>,
         variadic: bool,
     },
-    /// Of block variables: nothing in a checked program has it.
+    /// The type of block variables. Never in a checked program.
     Block {
         ret: Ty,
         params: Vec<Ty>,
     },
     Image(ImageKind, Access),
-    /// A pipe of packets of that type.
+    /// A pipe with packets of this type.
     Pipe(Ty, Access),
     Sampler,
     Event,
     Queue,
     ClkEvent,
     ReserveId,
-    /// `atomic_int` and so on: an object of that scalar, reachable through atomic functions only.
+    /// `atomic_int` and similar types: an object that only atomic functions access.
     Atomic(ScalarKind),
     /// `atomic_flag`
     AtomicFlag,
@@ -93,10 +93,10 @@ pub enum TyKind {
 /// A member of a structure or union.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// `None`: an anonymous struct or union, whose members are reached as if they were the outer one's.
+    /// `None` for an anonymous struct or union, whose members belong to the enclosing record.
     pub name: Option<Name>,
     pub ty: QualTy,
-    /// Bytes from the beginning.
+    /// Offset in bytes.
     pub offset: u32,
 }
 
@@ -107,13 +107,11 @@ pub struct Record {
     pub fields: Vec<Field>,
     pub size: u32,
     pub align: u32,
-    /// The first typedef of a record without a tag, for messages.
+    /// The first typedef of a record without a tag, for diagnostics.
     pub alias: Option<Name>,
-    /// Whether its members are known.
     pub complete: bool,
 }
 
-/// All types of a program.
 #[derive(Debug)]
 pub struct Types {
     kinds: Vec<TyKind>,
@@ -129,12 +127,11 @@ impl Default for Types {
 }
 
 impl Types {
-    /// A table for pointers of 4 or 8 bytes.
+    /// Creates a table. Pointers have 4 or 8 bytes.
     pub fn new(pointer_size: u32) -> Self {
         Self { kinds: Vec::new(), ids: FxHashMap::default(), records: Vec::new(), pointer_size }
     }
 
-    /// The id of a type.
     pub fn intern(&mut self, kind: TyKind) -> Ty {
         if let Some(&ty) = self.ids.get(&kind) {
             return ty;
@@ -145,12 +142,12 @@ impl Types {
         ty
     }
 
-    /// What an id stands for.
+    /// The type with this id.
     pub fn kind(&self, ty: Ty) -> &TyKind {
         &self.kinds[ty.0 as usize]
     }
 
-    /// Makes a type what it is now known to be; types that are made of it follow.
+    /// Defines an incomplete type. Types that contain it change too.
     pub fn complete(&mut self, ty: Ty, kind: TyKind) {
         if let Some(slot) = self.kinds.get_mut(ty.0 as usize) {
             self.ids.remove(slot);
@@ -166,23 +163,23 @@ impl Types {
         id
     }
 
-    /// The record that [`Self::add_record`] gave that number.
+    /// The record with this number.
     pub fn record(&self, id: RecordId) -> &Record {
         &self.records[id.0 as usize]
     }
 
-    /// A record, to be completed.
+    /// A record to complete.
     pub fn record_mut(&mut self, id: RecordId) -> &mut Record {
         &mut self.records[id.0 as usize]
     }
 
-    /// Bytes of a pointer.
+    /// Size of a pointer in bytes.
     pub const fn pointer_size(&self) -> u32 {
         self.pointer_size
     }
 
-    /// Size and alignment in bytes (OpenCL C 6.3.5: vectors are aligned to their size, three lanes count as four); `None` for
-    /// types that have none (void, functions, incomplete ones).
+    /// Size and alignment in bytes (OpenCL C 6.3.5: vectors are aligned to their size, three lanes count as four).
+    /// `None` for void, functions and incomplete types.
     pub fn layout(&self, ty: Ty) -> Option<(u64, u32)> {
         Some(match self.kind(ty) {
             TyKind::Error => (4, 4),
@@ -230,7 +227,7 @@ impl Types {
                     Space::Constant => "__constant ",
                     Space::Generic => "__generic ",
                 };
-                // `__global int *__private *`: behind a pointer stands the space that it lives in.
+                // `__global int *__private *`: after each pointer comes the address space that contains it.
                 if let TyKind::Pointer { .. } = self.kind(pointee.ty) {
                     let quals = match (pointee.is_const, pointee.is_volatile) {
                         (false, false) => "",
@@ -285,7 +282,7 @@ impl Types {
         }
     }
 
-    /// With `const` and `volatile`.
+    /// The spelling with `const` and `volatile`.
     pub fn display_qual(&self, ty: QualTy) -> String {
         let text = self.display(ty.ty);
         match (ty.is_const, ty.is_volatile) {
@@ -297,7 +294,7 @@ impl Types {
     }
 }
 
-/// Bytes of a scalar in memory.
+/// Size of a scalar in bytes.
 pub(crate) const fn scalar_size(scalar: ScalarKind) -> u32 {
     match scalar {
         ScalarKind::Bool | ScalarKind::Char | ScalarKind::UChar => 1,

@@ -1,8 +1,8 @@
-//! What is directly inside an expression or a statement. Callers keep stacks of their own: trees may be very deep.
+//! Visits the direct children of expressions and statements. Callers use explicit stacks, since trees may be very deep.
 
 use super::{Expr, ExprKind, Init, Lvalue, LvalueKind, Stmt, StmtKind};
 
-/// Appends the expressions that a place is made of.
+/// Appends the operands of an lvalue.
 pub(crate) fn lvalue_children<'a>(lvalue: &'a Lvalue, out: &mut Vec<&'a Expr>) {
     match &lvalue.kind {
         LvalueKind::Local(_) | LvalueKind::Global(_) => {}
@@ -23,7 +23,7 @@ pub(crate) fn init_children<'a>(init: &'a Init, out: &mut Vec<&'a Expr>) {
     }
 }
 
-/// The expressions directly inside one, those of statement expressions' statements excepted.
+/// Appends the direct operands of an expression, without the statements of statement expressions.
 pub(crate) fn children<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
     match &expr.kind {
         ExprKind::Constant(_) => {}
@@ -54,7 +54,7 @@ pub(crate) fn children<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
     }
 }
 
-/// The statements directly inside one.
+/// Appends the direct child statements of a statement.
 pub(crate) fn nested<'a>(stmt: &'a Stmt, out: &mut Vec<&'a Stmt>) {
     match &stmt.kind {
         StmtKind::Block(stmts) => out.extend(stmts),
@@ -70,7 +70,7 @@ pub(crate) fn nested<'a>(stmt: &'a Stmt, out: &mut Vec<&'a Stmt>) {
     }
 }
 
-/// The expressions directly inside a statement.
+/// Appends the direct expressions of a statement.
 pub(crate) fn expressions<'a>(stmt: &'a Stmt, out: &mut Vec<&'a Expr>) {
     match &stmt.kind {
         StmtKind::Expr(expr) => out.push(expr),
@@ -87,7 +87,7 @@ pub(crate) fn expressions<'a>(stmt: &'a Stmt, out: &mut Vec<&'a Expr>) {
     }
 }
 
-/// The statements of all statement expressions in the expressions directly inside a statement.
+/// The statements of all statement expressions in the direct expressions of a statement.
 pub(crate) fn in_expressions(stmt: &Stmt) -> Vec<&Stmt> {
     let mut found = Vec::new();
     let mut stack = Vec::new();
@@ -101,7 +101,7 @@ pub(crate) fn in_expressions(stmt: &Stmt) -> Vec<&Stmt> {
     found
 }
 
-/// The labels of all `goto`s in a statement, as often as they occur. Statement expressions are looked into if `deep`.
+/// The labels of all `goto`s in a statement, with repetitions. If `deep`, includes statement expressions.
 pub(crate) fn gotos(stmt: &Stmt, deep: bool) -> Vec<super::LabelId> {
     let mut found = Vec::new();
     let mut stack = vec![stmt];

@@ -37,7 +37,7 @@ __kernel void t(__global int *out, __constant int *c, __global const int *ci, in
   v + iv; // error: cannot convert between vector type 'float4' and vector type 'int4' as implicit conversion would cause truncation
   v = iv; // error: assigning to 'float4' from incompatible type 'int4'
   v.q; // error: illegal vector component name 'q'
-  v.xyzwx; // error: vector component access has invalid length; supported: 1, 2, 3, 4, 8, 16
+  v.xyzwx; // error: vector component access has invalid length 5; supported: 1,2,3,4,8,16
   v.s4; // error: vector component access exceeds type 'float4'
   v.xx = (float2)1; // error: vector is not assignable (contains duplicate components)
   struct S s;
@@ -78,7 +78,7 @@ __kernel void t(__global int *out, __constant int *c, __global const int *ci, in
   { float4 x; x = 1; }
   return 1; // error: void function 't' should not return a value
   dot(v, iv); // error: no matching function for call to 'dot' with arguments of type 'float4', 'int4'
-  atomic_add(&n, 1); // error: invalid argument type '__private int *' to function 'atomic_add', expecting a pointer to global or local memory that can be written
+  atomic_add(&n, 1); // error: invalid argument type '__private int *' to function 'atomic_add', expecting a pointer to writable global or local memory
   barrier(); // error: too few arguments to function call 'barrier', expected 1, have 0
   vload4(out); // error: too few arguments to function call 'vload4', expected 2, have 1
   n = out; // error: incompatible pointer to integer conversion assigning to 'int' from '__global int *'
@@ -88,7 +88,7 @@ __kernel void t(__global int *out, __constant int *c, __global const int *ci, in
   int ar[2] = { 1, 2, 3 };
   int ar2[2] = 3; // error: array initializer must be an initializer list
   struct S s2 = { .zz = 1 }; // error: field designator 'zz' does not refer to any field in type 'struct S'
-  int ar3[2] = { [5] = 1 }; // error: array designator index (5) exceeds array bounds
+  int ar3[2] = { [5] = 1 }; // error: array designator index (5) exceeds array bounds (2)
 }
 
 // More, one function each.
@@ -108,7 +108,7 @@ enum Unknown forward; // error: variable has incomplete type 'enum Unknown'
 struct Dup { int a; float a; }; // error: duplicate member 'a'
 struct HasVoid { void v; }; // error: field has incomplete type 'void'
 struct Self { struct Self inner; }; // error: field has incomplete type 'struct Self'
-int arrayret()[3]; // error: function cannot return array or function type 'int[3]'
+int arrayret()[3]; // error: function cannot return array type 'int[3]'
 typedef int T1; typedef float T1; // error: redefinition of 'T1'
 constant int arr0[2] = { 1, n }; // error: use of undeclared identifier 'n'
 constant float4 cv = sin(1.0f); // error: initializer element is not a compile-time constant
@@ -119,7 +119,7 @@ _Static_assert(sizeof(int) == 5, "size"); // error: static assertion failed: siz
 int nonvoid(int a) { return; } // error: non-void function 'nonvoid' should return a value
 kernel void images(read_only image1d_t *im) {} // error: pointer to type
 void fnptr(int (*f)(int)) {} // error: pointers to functions are not allowed
-int block(int a) { int (^b)(int); return a; } // error: blocks are not supported: they are of OpenCL C 2.0 and newer
+int block(int a) { int (^b)(int); return a; } // error: blocks are not supported: OpenCL C 2.0 or newer is required
 void casts(global int *g, int i, float f, struct Dup2 { int a; } d) {
   (local int *)g; // error: casting '__global int *' to type '__local int *' changes address space of pointer
   (int *)f; // error: 'float' cannot be cast to type '__private int *'
@@ -139,10 +139,10 @@ void casts(global int *g, int i, float f, struct Dup2 { int a; } d) {
   upsample((short)1, (short)2, 1); // error: too many arguments to function call 'upsample', expected 2, have 3
   nan(1.5f); // error: invalid argument type 'float' to function 'nan', expecting unsigned integers
   shuffle((float4)1, (int4)1); // error: invalid argument type 'float4' to function 'shuffle', expecting vectors and a mask of unsigned integers of the same size
-  printf(g); // error: the format of 'printf' must be a string literal in constant memory
-  async_work_group_copy(g, g, 1, 0); // error: invalid argument type '__global int *' to function 'async_work_group_copy', expecting pointers to one scalar or vector type, one to local and the other to global memory
+  printf(g); // error: format of 'printf' must be a string literal in constant memory
+  async_work_group_copy(g, g, 1, 0); // error: invalid argument type '__global int *' to function 'async_work_group_copy', expecting pointers to the same scalar or vector type, one to local and the other to global memory
   atomic_xchg((local double *)0, 1.0); // error: invalid argument type '__local double *' to function 'atomic_xchg', expecting a pointer to 'int' or 'uint'
-  vstore4((float4)1, 0, (constant float *)0); // error: invalid argument type '__constant float *' to function 'vstore4', expecting a pointer to memory that can be written
+  vstore4((float4)1, 0, (constant float *)0); // error: invalid argument type '__constant float *' to function 'vstore4', expecting a pointer to writable memory
   convert_int_sat_foo(1.0f); // error: implicit declaration of function 'convert_int_sat_foo' is invalid in OpenCL
   as_float3((float2)1); // error: invalid reinterpretation: sizes of 'float3' and 'float2' must match
   __builtin_nothing(1); // error: use of unknown builtin '__builtin_nothing'

@@ -4,8 +4,8 @@ int constant seven = 7;
 int (^program)(int) = ^(int n) { return n * seven; };
 typedef int (^unary)(int);
 struct s { unary member; }; // error: 'int (^)(int)'
-int (^uninitialized)(int); // error: invalid block variable declaration: it must be initialized with a block
-extern unary elsewhere; // error: invalid block variable declaration: block variables cannot be 'extern'
+int (^uninitialized)(int); // error: invalid block variable declaration - must be initialized
+extern unary elsewhere; // error: invalid block variable declaration - using 'extern' storage class is disallowed
 unary returns(void); // error: declaring function return value of type 'int (^)(int)' is not allowed
 int takes(unary block); // error: declaring function parameter of type 'int (^)(int)' is not allowed
 int (^variadic)(int, ...) = 0; // error: invalid block prototype, variadic arguments are not allowed in OpenCL
@@ -30,14 +30,14 @@ kernel void m(global int *out, queue_t queue) {
     void (^nothing)(void) = ^{ out[3] = program(x); };
     ndrange_t range = ndrange_1D(4);
     enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT, range, nothing);
-    enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT, range, own); // error: a block that is enqueued must return 'void'
+    enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT, range, own); // error: enqueued block must return 'void'
     enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT, range, nothing, 4); // error: mismatch in number of block parameters and local size arguments passed
     enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT, range, ^(local void *p) { }, 4u);
     enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT, range, ^(local int *p) { }, 4u); // error: blocks used in enqueue_kernel call are expected to have parameters of type 'local void*'
     enqueue_kernel(out, CLK_ENQUEUE_FLAGS_NO_WAIT, range, nothing); // error: expected 'queue_t' argument type
     enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT); // error: too few arguments to function call
     event_t copied = 0;
-    enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT, range, ^{ event_t own = copied; }); // error: a block that is enqueued cannot capture a variable of type 'event_t'
+    enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT, range, ^{ event_t own = copied; }); // error: enqueued block cannot capture a variable of type 'event_t'
     clk_event_t event = create_user_event();
     enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT, range, 1, &event, &event, nothing);
     enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT, range, 1, &event, &event, out); // error: expected block argument

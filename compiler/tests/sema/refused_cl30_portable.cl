@@ -4,10 +4,10 @@
 kernel void k(global atomic_int *a, global int *out) {
     out[0] = atomic_load_explicit(a, memory_order_relaxed, memory_scope_work_group);
     atomic_work_item_fence(CLK_LOCAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group);
-    out[1] = atomic_load_explicit(a, memory_order_relaxed); // error: 'atomic_load_explicit' has the scope of the device and needs the feature __opencl_c_atomic_scope_device
-    out[2] = atomic_load_explicit(a, memory_order_relaxed, memory_scope_device); // error: 'memory_scope_device' needs the feature __opencl_c_atomic_scope_device
-    out[3] = atomic_load_explicit(a, memory_order_relaxed, memory_scope_all_devices); // error: 'memory_scope_all_devices' needs the feature __opencl_c_atomic_scope_all_devices
-    out[4] = atomic_load_explicit(a, memory_order_acquire, memory_scope_work_group); // error: needs the feature __opencl_c_atomic_order_acq_rel
-    out[5] = atomic_fetch_add(a, 1); // error: 'atomic_fetch_add' is sequentially consistent and needs the feature __opencl_c_atomic_order_seq_cst
-    out[6] = atomic_load_explicit(a, memory_order_seq_cst, memory_scope_work_group); // error: 'memory_order_seq_cst' needs the feature
+    out[1] = atomic_load_explicit(a, memory_order_relaxed); // error: 'atomic_load_explicit' has device scope and requires the feature __opencl_c_atomic_scope_device
+    out[2] = atomic_load_explicit(a, memory_order_relaxed, memory_scope_device); // error: 'memory_scope_device' requires the feature __opencl_c_atomic_scope_device
+    out[3] = atomic_load_explicit(a, memory_order_relaxed, memory_scope_all_devices); // error: 'memory_scope_all_devices' requires the feature __opencl_c_atomic_scope_all_devices
+    out[4] = atomic_load_explicit(a, memory_order_acquire, memory_scope_work_group); // error: requires the feature __opencl_c_atomic_order_acq_rel
+    out[5] = atomic_fetch_add(a, 1); // error: 'atomic_fetch_add' is sequentially consistent and requires the feature __opencl_c_atomic_order_seq_cst
+    out[6] = atomic_load_explicit(a, memory_order_seq_cst, memory_scope_work_group); // error: 'memory_order_seq_cst' requires the feature
 }

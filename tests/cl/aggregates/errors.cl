@@ -11,7 +11,7 @@ void f(void)
 {
     point p = {1, 2, 3};                     // warning: excess elements in struct initializer
     point q = {.z = 1};                      // error: field designator 'z' does not refer to any field in type
-    int a[2] = {[2] = 1};                    // error: array designator index (2) exceeds array bounds
+    int a[2] = {[2] = 1};                    // error: array designator index (2) exceeds array bounds (2)
     int b[4] = {[3 ... 1] = 1};              // error: array designator range [3, 1] is empty
     int c[2] = {1, 2, 3};                    // warning: excess elements in array initializer
     point r = 1;                             // error: initializing

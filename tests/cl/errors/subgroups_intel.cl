@@ -1,7 +1,7 @@
 // What cl_intel_subgroups and cl_intel_required_subgroup_size refuse.
 // requires: cl_intel_subgroups cl_intel_required_subgroup_size images
 
-__attribute__((intel_reqd_sub_group_size(7))) kernel void size(global int *a) { a[0] = 0; } // error: this device has no subgroups of 7 work-items
+__attribute__((intel_reqd_sub_group_size(7))) kernel void size(global int *a) { a[0] = 0; } // error: subgroups of 7 work-items are not supported by this device
 __attribute__((intel_reqd_sub_group_size(8, 1))) kernel void sizes(global int *a) { a[0] = 0; } // error: 'intel_reqd_sub_group_size' attribute requires exactly 1 argument
 
 kernel void blocks(global uint *a, global const uint *b, local uint *c, global float *d, read_only image2d_t image)

@@ -11,7 +11,7 @@ kernel void wide(global long *o, long l, ulong u, int i, float f, long4 v)
     if (u * 9223372036854775808) // error: integer arithmetic of 128 bits
         o[5] = 340282366920938463463374607431768211456; // error: integer literal is too large to be represented in any integer type
     o[6] = 18446744073709551616u; // error: integer literal is too large
-    o[7] = 170141183460469231731687303715884105727 + 1; // error: overflow, or a division by zero, in a constant of 128 bits
+    o[7] = 170141183460469231731687303715884105727 + 1; // error: overflow or division by zero in a 128-bit integer constant
     typeof(9223372036854775808) t; // error: have a type that no variable may have
     v += 18446744073709551616; // error: scalar operand type has greater rank than the type of the vector element. ('long4' and 'long long')
     max(l, 18446744073709551616); // error: integer arithmetic of 128 bits

@@ -19,4 +19,4 @@ void pointers(void)
     i = 2;                                               // error: cannot assign to variable 'i' with const-qualified type
     goto nowhere;                                        // error: use of undeclared label 'nowhere'
 }
-kernel int x;                                            // error: '__kernel' applies to functions only
+kernel int x;                                            // error: '__kernel' attribute only applies to functions

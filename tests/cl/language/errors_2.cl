@@ -2,7 +2,7 @@
 kernel int returns(global int *p) { return 1; }                                  // error: kernel must have void return type
 static kernel void hidden(void) {}                                               // error: kernel functions cannot be declared static
 kernel void main(void) {}                                                        // error: kernel cannot be called 'main'
-__attribute__((reqd_work_group_size(1, 1, 1))) void helper(void) {}              // error: can only be applied to a kernel function
+__attribute__((reqd_work_group_size(1, 1, 1))) void helper(void) {}              // error: can only be applied to an OpenCL kernel function
 kernel __attribute__((reqd_work_group_size(1, 1))) void two(void) {}             // error: requires exactly 3 arguments
 kernel __attribute__((reqd_work_group_size(0, 1, 1))) void none(void) {}         // error: must be greater than 0
 kernel __attribute__((vec_type_hint(struct s))) void hint(void) {}               // error: expecting a vector or vectorizable scalar type

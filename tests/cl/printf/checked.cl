@@ -9,7 +9,7 @@ kernel void k(int i, float f, float4 v, global int *p, constant char *fmt)
     printf("%f\n", i); // warning: format specifies type 'double' but the argument has type 'int'
     printf("%d\n", v); // warning: format specifies type 'int' but the argument has type 'float4'
     printf("%v4hld\n", v); // warning: format specifies type 'int4' but the argument has type 'float4'
-    printf("%v4f\n", v); // warning: a vector specifier needs a length modifier
+    printf("%v4f\n", v); // warning: vector specifier requires a length modifier
     printf("%v2hlf\n", v); // warning: format specifies type 'float2'
     printf("%s\n", i); // warning: format specifies type 'constant char *'
     printf("%d %d\n", i); // warning: more '%' conversions than data arguments

@@ -1,4 +1,4 @@
-//! The command line: its own options, by clap, and those of clBuildProgram, which have one dash.
+//! The command line: options of `wgclc`, parsed by clap, and options of clBuildProgram, which start with one dash.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use wgcl_compiler::target::{self, Target};
 
 use crate::describe::Describe;
 
-/// What is printed.
+/// A compiler stage whose output is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Emit {
     /// The tokens after preprocessing.
@@ -24,13 +24,13 @@ pub enum Emit {
     Thir,
     /// The intermediate representation after the passes of the build.
     Ir,
-    /// The intermediate representation of each kernel as emission reads it, specialised to a launch.
+    /// The intermediate representation of each kernel after specialisation for a launch
     Launched,
     /// The vector IR of each kernel, for a CPU.
     Vector,
     /// Machine code of each kernel, for a CPU.
     Asm,
-    /// naga's structures for each kernel.
+    /// naga's module for each kernel
     Naga,
     /// SPIR-V for each kernel, disassembled.
     Spirv,
@@ -44,22 +44,22 @@ pub enum Emit {
     Glsl,
     /// Kernels, arguments and attributes.
     Reflection,
-    /// What has to be bound for the shader of each kernel, and what lies where in the buffer of its arguments.
+    /// The bindings of each kernel's shader, and the layout of its argument buffer
     Bindings,
 }
 
 impl Emit {
-    /// Whether it is a stage before the IR, which a source with errors may have as well.
+    /// Whether the stage precedes the IR. Sources with errors have these stages too.
     pub const fn is_of_front_end(self) -> bool {
         matches!(self, Self::Tokens | Self::Ast | Self::Thir)
     }
 
-    /// Whether it wants naga without what only SPIR-V can say.
+    /// Whether the stage needs a naga module without features that only SPIR-V supports.
     pub const fn is_portable(self) -> bool {
         matches!(self, Self::Wgsl | Self::Msl | Self::Hlsl | Self::Glsl | Self::Bindings)
     }
 
-    /// What a file of it ends with.
+    /// The extension of the stage's output files.
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Tokens => "tokens",
@@ -84,12 +84,12 @@ impl Emit {
 /// Instruction sets of CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum InstructionSet {
-    /// Scalars only.
+    /// Scalar code
     #[value(name = "sse4.2")]
     Sse42,
-    /// Vectors of 32 bytes.
+    /// 32-byte vectors
     Avx2,
-    /// Vectors of 64 bytes.
+    /// 64-byte vectors
     Avx512,
 }
 
@@ -103,51 +103,51 @@ impl From<InstructionSet> for Isa {
     }
 }
 
-/// Types that a device does by others.
+/// Types to emulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Emulated {
-    /// 64-bit integers, by words.
+    /// 64-bit integers, emulated with 32-bit integers
     Int64,
-    /// Doubles, by 64-bit integers.
+    /// Doubles, emulated with 64-bit integers
     Fp64,
-    /// Atomic operations of 64 bits, by locks.
+    /// 64-bit atomic operations, emulated with locks
     #[value(name = "int64_atomics")]
     Int64Atomics,
 }
 
-/// How far a source is followed.
+/// The last stage of `--check`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Check {
-    /// Through all stages, to a valid shader for each kernel.
+    /// All stages, up to a valid shader for each kernel
     Full,
-    /// The language's rules only.
+    /// The front end only
     Front,
 }
 
-/// What is checked of a kernel that runs.
+/// What the kernel sanitizer reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Checked {
-    /// What it does with memory, and integers that it divides by zero.
+    /// Invalid memory accesses and integer divisions by zero
     Accesses,
-    /// NaNs that it makes of numbers as well.
+    /// These, and NaNs that result from operands that are not NaN
     Nan,
 }
 
-/// How diagnostics are told.
+/// The format of diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum MessageFormat {
-    /// As text on standard error, as clang has it.
+    /// Text on standard error, in clang's format
     Human,
-    /// As JSON on standard output, an object a line, as cargo has it.
+    /// JSON on standard output, one object per line, in cargo's format
     Json,
 }
 
-/// What stands below the options of `--help`.
+/// The text after the options in `--help`.
 const AFTER_HELP: &str = "\
-All options with one dash but -o are those of clBuildProgram, such as -D, -I, -cl-std=CL3.0, -Werror.
+Options with one dash are those of clBuildProgram (-D, -I, -cl-std=CL3.0, -Werror), except -o.
 
-Exit status: 0 where every file is accepted, 1 where one is refused or a kernel of it cannot be compiled, 2 for wrong usage and for files that \
-cannot be read or written, 101 for a defect of the compiler. With --watch it ends by a signal only.";
+Exit status: 0 if every file is accepted, 1 if a file is rejected or one of its kernels cannot be compiled, 2 for wrong usage or a file that cannot be \
+read or written, 101 for a bug in the compiler. With --watch, the command runs until it receives a signal.";
 
 /// Compiles OpenCL C, and SPIR-V modules of its environment.
 #[derive(Debug, Parser)]
@@ -158,57 +158,58 @@ cannot be read or written, 101 for a defect of the compiler. With --watch it end
     after_help = AFTER_HELP
 )]
 pub struct Arguments {
-    /// Print what stages of the compiler make of the source (several, with commas between them, where -o names a folder)
+    /// Print the output of compiler stages (a comma-separated list if -o names a folder)
     #[arg(long, value_enum, value_name = "STAGE", value_delimiter = ',')]
     pub emit: Vec<Emit>,
-    /// Write what --emit makes to that file; or, where it is a folder or ends with a slash, to FILE.STAGE in it
+    /// Write the output of --emit to this file, or to FILE.STAGE in a folder if the name is a folder or ends with a
+    /// slash
     #[arg(short, long, value_name = "PATH", requires = "emit")]
     pub output: Option<PathBuf>,
-    /// Only say whether the source builds and every kernel of it compiles
+    /// Only check that the source builds and that every kernel compiles
     #[arg(long, value_enum, value_name = "DEPTH", conflicts_with = "emit", num_args = 0..=1, require_equals = true, default_missing_value = "full")]
     pub check: Option<Check>,
-    /// Print the intermediate representation after every run of a pass, from the build on to the shader of each kernel
+    /// Print the intermediate representation after every run of this pass, from the build to the shader of each kernel
     #[arg(long, value_name = "PASS", value_parser = pass, conflicts_with_all = ["emit", "check"])]
     pub after: Option<String>,
-    /// Make shaders of all kernels, print only how long each stage and each pass took
+    /// Compile all kernels to shaders and print only the time of each stage and pass
     #[arg(long, conflicts_with = "emit")]
     pub time: bool,
-    /// How diagnostics are told: `json` writes an object a line to standard output, in the form of cargo's and rustc's
+    /// Format of diagnostics: `json` writes one object per line to standard output, in the format of cargo and rustc
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "human", conflicts_with_all = ["after", "time"])]
     pub message_format: MessageFormat,
-    /// Do it anew whenever one of the files, or a header that it includes, has changed
+    /// Compile again whenever one of the files, or a header that it includes, changes
     #[arg(long)]
     pub watch: bool,
-    /// The instruction set of `--emit vector` and `--emit asm`
+    /// Instruction set of `--emit vector` and `--emit asm`
     #[arg(long, value_enum, value_name = "SET", default_value = "avx2")]
     pub isa: InstructionSet,
-    /// Emit that kernel only
+    /// Emit only this kernel
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
-    /// Work-group size to emit shaders for, where the kernel does not require one
+    /// Work-group size of the emitted shaders, for kernels that do not require one
     #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', default_values_t = [64])]
     pub local_size: Vec<u32>,
-    /// Reach buffers by their addresses in the device's memory, where the device has such
+    /// Access buffers by their device addresses, if the device supports them
     #[arg(long)]
     pub addresses: bool,
-    /// The device to compile for
+    /// Device to compile for
     #[arg(long, value_name = "PROFILE", value_parser = device, default_value = "full")]
     pub device: Target,
-    /// Types that the device is to do by others, as WGCL_EMULATE says it to the driver
+    /// Types to emulate, as in WGCL_EMULATE
     #[arg(long, value_enum, value_name = "TYPES", value_delimiter = ',')]
     pub emulate: Vec<Emulated>,
     #[command(flatten)]
     pub describe: Describe,
-    /// The sources or modules, `-` for standard input
+    /// Source files or SPIR-V modules; `-` is standard input
     #[arg(required = true, value_hint = ValueHint::FilePath)]
     pub files: Vec<String>,
 }
 
 impl Arguments {
-    /// Reads a command line, and the build options in it. Where it is wrong, or asks for help, clap ends the process.
+    /// Parses a command line. If it is invalid or asks for help, clap ends the process.
     ///
     /// # Errors
-    /// What is wrong with the build options or with what is asked for together.
+    /// Fails if a build option is invalid or options contradict each other.
     pub fn read(words: impl Iterator<Item = String>) -> Result<(Self, BuildOptions), String> {
         let (own, build) = split(words);
         let mut arguments = Self::parse_from(own);
@@ -219,14 +220,14 @@ impl Arguments {
         }
         let options = options::parse_words(build).map_err(|error| error.to_string())?;
         if arguments.files.iter().filter(|file| *file == "-").count() > usize::from(!arguments.watch) {
-            return Err("standard input can be read once, and cannot be watched".to_owned());
+            return Err("`-` (standard input) can be given only once, and not with --watch".to_owned());
         }
         if arguments.message_format == MessageFormat::Json && !arguments.emit.is_empty() && arguments.output.is_none() {
-            return Err("with `--message-format json` what is emitted goes to a file: -o is missing".to_owned());
+            return Err("--emit with --message-format json requires -o".to_owned());
         }
         let several = arguments.emit.len() > 1 || arguments.files.len() > 1 && arguments.output.is_some();
         if several && arguments.folder().is_none() {
-            return Err("for several files or stages -o names a folder: end it with a slash".to_owned());
+            return Err("-o must name a folder (with a trailing slash) for several files or stages".to_owned());
         }
         Ok((arguments, options))
     }
@@ -238,22 +239,22 @@ impl Arguments {
     }
 }
 
-/// The device of a profile.
+/// The target of a device profile.
 fn device(name: &str) -> Result<Target, String> {
     let names = || PROFILES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    Target::profile(name).ok_or_else(|| format!("no profile is called so; there are {}", names()))
+    Target::profile(name).ok_or_else(|| format!("unknown profile `{name}`; expected one of {}", names()))
 }
 
-/// A pass by its name.
+/// Checks the name of a pass.
 fn pass(name: &str) -> Result<String, String> {
     if has_pass(name) {
         Ok(name.to_owned())
     } else {
-        Err("no pass is called so: they are named after their files in compiler/src/passes".to_owned())
+        Err(format!("unknown pass `{name}`; passes are named after their files in compiler/src/passes"))
     }
 }
 
-/// Separates the options of clBuildProgram, behind, from those of the tool.
+/// Separates the options of `wgclc` from those of clBuildProgram. The latter are the second list.
 pub fn split(mut words: impl Iterator<Item = String>) -> (Vec<String>, Vec<String>) {
     let (mut own, mut build) = (Vec::new(), Vec::new());
     own.extend(words.next());
@@ -277,24 +278,24 @@ pub fn split(mut words: impl Iterator<Item = String>) -> (Vec<String>, Vec<Strin
     (own, build)
 }
 
-/// What stands below the options of `wgclc run --help`.
+/// The text after the options in `wgclc run --help`.
 const AFTER_RUN_HELP: &str = "\
-Sizes are global=X[xY[xZ]], local= and offset=; the device chooses local where it is left out. Arguments are written as in the tests of wgcl, in order or by \
-the names of the kernel's own:
-  'a: float[1024] = i * 0.5'   a buffer of 1024 floats, each computed from its index; zeros without a value
-  'b: int[64] = rand(0, 9)'    the same numbers each time
-  'n: int = 64'                a value; 'v: float4 = {1, 2, 3, 4}' a vector
-  'local 256'                  bytes of local memory
+Sizes are global=X[xY[xZ]], local= and offset=. If local is omitted, the device chooses it. Arguments are given in order, or by the parameter names of the \
+kernel:
+  'a: float[1024] = i * 0.5'   a buffer of 1024 floats, computed from the index i; zeros if there is no value
+  'b: int[64] = rand(0, 9)'    pseudo-random numbers, the same in each run
+  'n: int = 64'                a scalar; 'v: float4 = {1, 2, 3, 4}' a vector
+  'local 256'                  local memory, in bytes
   'null', 'same a', 'struct {int = 1; float = 2}', 'image2d 8x4 RGBA UNORM_INT8 = i', 'sampler unnormalized clamp nearest', 'pipe int[64]'
-Values know earlier arguments by their names. docs/wgclc.md tells all of it.
+A value may refer to earlier arguments by name. docs/wgclc.md describes the syntax.
 
-Devices are those of the library that WGCL_LIBRARY names, or of a libwgcl beside wgclc, and else those that the ICD loader shows. All options with one dash are \
-those of clBuildProgram.
+Devices come from the library that WGCL_LIBRARY names, from a libwgcl in the folder of wgclc, or else from the ICD loader. Options with one dash are those of \
+clBuildProgram.
 
-Exit status: 0 where the kernel ran (and the devices agree), 1 where the program is refused, a call fails, the checker finds something or the devices differ, \
-2 for wrong usage, 3 where there is no such device or no OpenCL at all.";
+Exit status: 0 if the kernel ran (and the devices agree), 1 if the program is rejected, a call fails, the sanitizer reports an error or the devices differ, \
+2 for wrong usage, 3 if there is no matching device or no OpenCL library.";
 
-/// Runs a kernel of an OpenCL C source or a SPIR-V module, and prints its buffers and what it took.
+/// Runs a kernel of an OpenCL C source or a SPIR-V module, and prints its buffers and its time.
 #[derive(Debug, Parser)]
 #[command(
     name = "wgclc run",
@@ -302,27 +303,28 @@ Exit status: 0 where the kernel ran (and the devices agree), 1 where the program
     after_help = AFTER_RUN_HELP
 )]
 pub struct RunArguments {
-    /// The device: a part of its name, or of its platform's (the first there is, without)
+    /// Device: a part of its name or of its platform's name [default: the first device]
     #[arg(long, value_name = "NAME")]
     pub device: Option<String>,
-    /// Run it on that device as well (`interpreter` is wgcl's), and compare the buffers
+    /// Run the kernel on this device too (`interpreter` is wgcl's interpreter) and compare the buffers
     #[arg(long, value_name = "NAME")]
     pub compare: Option<String>,
-    /// By how many units of the last place floats may differ
+    /// Largest accepted difference of floats, in units in the last place
     #[arg(long, value_name = "ULP", default_value_t = 0.0, requires = "compare")]
     pub within: f64,
-    /// Check every access of the kernel, on wgcl's device that is the CPU; with `nan` also tell where it makes a NaN of numbers
+    /// Run the kernel sanitizer on wgcl's CPU device: check every access; `nan` also reports NaNs that result from
+    /// numbers
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "accesses")]
     pub check: Option<Checked>,
-    /// How often to launch it again, for its time; each launch works on what the one before has left
+    /// Number of further launches to time; each works on the output of the previous one
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub repeat: usize,
-    /// How many elements of each buffer to print
+    /// Number of elements of each buffer to print
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub print: usize,
-    /// The source or module
+    /// Source file or SPIR-V module
     pub file: PathBuf,
-    /// The kernel
+    /// Name of the kernel
     pub kernel: String,
     /// Sizes and arguments
     #[arg(required = true, value_name = "SIZES AND ARGUMENTS")]
@@ -330,7 +332,8 @@ pub struct RunArguments {
 }
 
 impl RunArguments {
-    /// Reads the words behind `wgclc run`; the build options come back as they are. Where they are wrong, or ask for help, clap ends the process.
+    /// Parses the words after `wgclc run` and returns the build options unparsed. If they are invalid or ask for help,
+    /// clap ends the process.
     pub fn read(words: impl Iterator<Item = String>) -> (Self, Vec<String>) {
         let (own, build) = split(words);
         (Self::parse_from(own), build)

@@ -1,4 +1,4 @@
-//! `--emit bindings`: what a host that has a shader must bind for it.
+//! `--emit bindings`: the resources that a host must bind for a shader.
 
 use wgcl_compiler::binding::hidden;
 use wgcl_compiler::emit::{BindingKind, BindingSource};
@@ -9,7 +9,7 @@ use wgcl_compiler::target::Target;
 use crate::arguments::Arguments;
 use crate::compile::shaders;
 
-/// What is bound for each kernel, in group 0, a line each.
+/// The bindings of each kernel in bind group 0, one per line.
 pub fn bindings(arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {
     let mut text = String::new();
     shaders(arguments, program, target, &mut |shader| {

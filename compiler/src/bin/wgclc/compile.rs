@@ -1,4 +1,4 @@
-//! One file through the stages that are asked for.
+//! Runs the requested stages on one file.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -19,18 +19,18 @@ use crate::arguments::{Arguments, Check, Emit};
 use crate::bindings::bindings;
 use crate::input::Input;
 
-/// What came of a file.
+/// The result of compiling one file.
 #[derive(Default)]
 pub struct Outcome {
-    /// Whether it has errors.
+    /// Whether the file has errors.
     pub refused: bool,
-    /// What was found, for people.
+    /// The diagnostics as text, with colours.
     pub log: String,
-    /// The same as data.
+    /// The diagnostics as data.
     pub messages: Vec<Message>,
-    /// What the stages made of it.
+    /// The output of the stages.
     pub texts: Vec<(Emit, String)>,
-    /// The files that it looked for, there or not.
+    /// Every file that was searched for, found or not.
     pub files: Vec<PathBuf>,
 }
 
@@ -42,7 +42,7 @@ impl Outcome {
         self.refused = true;
     }
 
-    /// A kernel that cannot be made for the device, with the place in the source where there is one.
+    /// Reports a kernel that cannot be compiled for the device, with its source location if that is known.
     fn refuse(&mut self, error: &LaunchError, program: &Program) {
         let (Some(diagnostic), Some(sources)) = (error.diagnostic(), &program.sources) else { return self.fail(error) };
         self.log.push_str(&colourise(&render_one(sources, &diagnostic, false)));
@@ -53,7 +53,7 @@ impl Outcome {
     }
 }
 
-/// Runs the stages that are asked for.
+/// Runs the requested stages.
 pub fn compile(arguments: &Arguments, input: &Input, options: &BuildOptions) -> Outcome {
     let job = Job { arguments, input, options };
     let mut outcome = Outcome::default();
@@ -70,10 +70,10 @@ pub fn compile(arguments: &Arguments, input: &Input, options: &BuildOptions) -> 
         if back.is_empty() || outcome.refused {
             return outcome;
         }
-        // The build finds it all again.
+        // The build reports the same diagnostics again.
         (outcome.log, outcome.messages) = Default::default();
     }
-    // Two kinds of targets need a build each.
+    // Stages for different targets need separate builds.
     let (portable, rest): (Vec<Emit>, Vec<Emit>) = back.iter().partition(|stage| stage.is_portable());
     if !portable.is_empty() {
         job.stages(&portable, &arguments.device.clone().without_spirv(), &mut outcome);
@@ -86,7 +86,7 @@ pub fn compile(arguments: &Arguments, input: &Input, options: &BuildOptions) -> 
     outcome
 }
 
-/// Writes to standard output; that nobody reads it any more is no error.
+/// Writes to standard output. A closed pipe is not an error.
 pub fn show(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
@@ -98,11 +98,11 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// The stages before the IR; without one to print all of them.
+    /// Runs the stages that precede the IR. Without a list, runs all of them and prints nothing.
     fn front_end(&self, stages: &[Emit], outcome: &mut Outcome) {
         let Input::Text(source) = self.input else {
             if !stages.is_empty() {
-                return outcome.fail(&"a SPIR-V module has no tokens and no tree");
+                return outcome.fail(&"--emit tokens, ast and thir require an OpenCL C source, not a SPIR-V module");
             }
             return self.stages(&[], &self.arguments.device, outcome);
         };
@@ -123,7 +123,7 @@ impl Job<'_> {
         }
     }
 
-    /// A build, and what these stages make of it.
+    /// Builds the program and emits the given stages.
     fn stages(&self, stages: &[Emit], target: &Target, outcome: &mut Outcome) {
         let arguments = self.arguments;
         let show_after = |left: &AfterPass<'_>| {
@@ -152,7 +152,7 @@ impl Job<'_> {
             show(&times());
             made.unwrap_or_else(|error| outcome.refuse(&error, &program));
         } else if arguments.check == Some(Check::Full) {
-            // Every kernel as far as it goes.
+            // Compile the remaining kernels even if one fails.
             for function in kernels(arguments, &program) {
                 let made = specialise(&program.module, &function.name, &key(arguments, function, target), target);
                 made.map_or_else(|error| outcome.refuse(&error, &program), drop);
@@ -167,21 +167,21 @@ impl Job<'_> {
     }
 }
 
-/// The kernels that are asked for.
+/// The selected kernels.
 fn kernels<'p>(arguments: &Arguments, program: &'p Program) -> impl Iterator<Item = &'p Function> {
     let wanted = arguments.kernel.clone();
     let kernels = program.module.functions.iter().filter(|function| function.kernel.is_some());
     kernels.filter(move |function| wanted.as_ref().is_none_or(|name| *name == function.name))
 }
 
-/// A launch as most are: no memory is bound twice.
+/// A typical launch, in which no buffer is bound twice.
 fn key(arguments: &Arguments, function: &Function, target: &Target) -> LaunchKey {
     let local_size = [0, 1, 2].map(|dimension| arguments.local_size.get(dimension).copied().unwrap_or(1));
     LaunchKey::example(function, local_size)
         .changed(|key| (key.binding.distinct, key.binding.addresses) = (true, arguments.addresses && target.shaders.addresses))
 }
 
-/// What a stage makes of a program that built.
+/// The output of one stage for a built program.
 fn emit(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {
     let format = match stage {
         Emit::Naga => Format::Naga,
@@ -204,7 +204,7 @@ fn emit(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) 
     Ok(text)
 }
 
-/// The kernels that are asked for as emission reads them.
+/// The selected kernels, specialised for a launch.
 fn launched_text(arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {
     let text = |function: &Function| {
         let key = key(arguments, function, target);
@@ -213,7 +213,7 @@ fn launched_text(arguments: &Arguments, program: &Program, target: &Target) -> L
     kernels(arguments, program).map(text).collect()
 }
 
-/// The kernels that are asked for as a CPU runs them.
+/// The selected kernels, compiled for a CPU.
 fn native_text(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {
     let style = Style::of(arguments.isa.into());
     let text = |function: &Function| {
@@ -226,7 +226,7 @@ fn native_text(stage: Emit, arguments: &Arguments, program: &Program, target: &T
     kernels(arguments, program).map(text).collect()
 }
 
-/// Makes the shaders of the kernels that are asked for.
+/// Compiles the selected kernels to shaders.
 pub fn shaders(
     arguments: &Arguments,
     program: &Program,
@@ -240,12 +240,12 @@ pub fn shaders(
     Ok(())
 }
 
-/// What the stages took, a line each; nothing where nobody asked.
+/// The time of each stage, one per line. Empty without `--time`.
 fn times() -> String {
     timing::take().iter().map(|(stage, time)| format!("{:9.1} ms  {stage}\n", time.as_secs_f64() * 1e3)).collect()
 }
 
-/// Kernels and arguments, a line each.
+/// Kernels and their arguments, one per line.
 fn reflection(program: &Program) -> String {
     let mut text = String::new();
     for kernel in &program.kernels {

@@ -1,4 +1,4 @@
-//! What the command says of itself for packages: completions for shells and its manual page.
+//! Files for packages: shell completions and the manual page.
 
 use std::io;
 
@@ -7,14 +7,14 @@ use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
-/// The shells whose completions are packaged.
+/// Shells with completion files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Completions {
-    /// A file for bash-completion.
+    /// A file for bash-completion
     Bash,
-    /// A function for a folder of zsh's `fpath`.
+    /// A function for a folder in zsh's `fpath`
     Zsh,
-    /// A file for fish.
+    /// A file for fish
     Fish,
 }
 
@@ -28,10 +28,10 @@ impl Completions {
     }
 }
 
-/// The options that ask for it; each stands alone on the command line.
+/// Options that print such a file. Each is valid only on its own.
 #[derive(Debug, Args)]
 pub struct Describe {
-    /// Print what a shell needs to complete options of this command
+    /// Print the shell completion file of this command
     #[arg(long, value_enum, value_name = "SHELL", exclusive = true)]
     completions: Option<Completions>,
     /// Print the manual page of this command, for man(1)
@@ -40,11 +40,11 @@ pub struct Describe {
 }
 
 impl Describe {
-    /// What is asked for, as bytes to print; nothing where the command has other work. `run` is what `wgclc run` takes.
+    /// The requested file as bytes, or `None` if no such option was given. `run` is the command `wgclc run`.
     ///
     /// # Errors
     ///
-    /// None that are known: what is written goes to memory.
+    /// Writes go to memory and do not fail.
     pub fn text(&self, command: Command, run: Command) -> io::Result<Option<Vec<u8>>> {
         let mut text = Vec::new();
         if let Some(shell) = self.completions {
@@ -58,28 +58,25 @@ impl Describe {
     }
 }
 
-/// The build options that are worth a line here: the others are in OpenCL's specification.
+/// Common build options. The OpenCL specification lists the others.
 const BUILD_OPTIONS: &[(&str, &str, &str)] = &[
     ("-D ", "NAME[=VALUE]", "Define a macro."),
-    ("-I ", "FOLDER", "Look for included files there."),
+    ("-I ", "FOLDER", "Add a folder to the include search path."),
     ("-cl-std=", "CL1.0 ... CL3.1", "The version of OpenCL C."),
-    ("-Werror", "", "Make errors of warnings."),
-    ("-w", "", "Say no warnings."),
-    ("-cl-fast-relaxed-math", "", "Allow whatever changes results of floating point and is quicker."),
+    ("-Werror", "", "Treat warnings as errors."),
+    ("-w", "", "Suppress warnings."),
+    ("-cl-fast-relaxed-math", "", "Allow floating-point optimizations that change results."),
 ];
 
-/// Ways to use it.
+/// Examples in the manual page.
 const EXAMPLES: &[(&str, &str)] = &[
-    ("wgclc --check -I include kernels.cl", "Say whether the file builds and all its kernels compile."),
-    ("wgclc --device cpu --emit asm --isa avx512 kernels.cl", "Show the machine code of its kernels."),
-    ("wgclc --emit spirv --kernel add -DN=16 kernels.cl", "Show the shader of one kernel as a GPU gets it."),
-    (
-        "wgclc run add.cl add global=64 'a: float[64] = i' 'b: float[64]'",
-        "Run a kernel and print its buffers; wgclc run --help tells more.",
-    ),
+    ("wgclc --check -I include kernels.cl", "Check that the file builds and that all its kernels compile."),
+    ("wgclc --device cpu --emit asm --isa avx512 kernels.cl", "Print the machine code of the kernels."),
+    ("wgclc --emit spirv --kernel add -DN=16 kernels.cl", "Print the SPIR-V shader of one kernel."),
+    ("wgclc run add.cl add global=64 'a: float[64] = i' 'b: float[64]'", "Run a kernel and print its buffers; see wgclc run --help."),
 ];
 
-/// Writes the manual page of section 1.
+/// Writes the manual page (section 1).
 fn manual(command: Command, run: Command, out: &mut Vec<u8>) -> io::Result<()> {
     let usage = command.clone().render_usage().to_string();
     let page = Man::new(command.version(env!("CARGO_PKG_VERSION"))).manual("wgcl");
@@ -95,7 +92,7 @@ fn manual(command: Command, run: Command, out: &mut Vec<u8>) -> io::Result<()> {
     rest().to_writer(out)
 }
 
-/// The section of `wgclc run`: its usage, its options, and what its help says below them, line by line.
+/// Writes the section of `wgclc run`: usage, options, and the text after them.
 fn running(mut run: Command, out: &mut Vec<u8>) -> io::Result<()> {
     let mut text = Roff::new();
     text.control("SH", ["WGCLC RUN"]);
@@ -104,7 +101,7 @@ fn running(mut run: Command, out: &mut Vec<u8>) -> io::Result<()> {
     let below = run.get_after_help().map(ToString::to_string).unwrap_or_default();
     let mut options = Vec::new();
     Man::new(run).render_options_section(&mut options)?;
-    // They stand in that section, and not in one of their own; the page has begun already.
+    // The options belong to this section, so drop the heading that clap writes.
     let lines = options.split_inclusive(|&byte| byte == b'\n').filter(|line| !line.starts_with(b".SH"));
     out.extend(lines.flatten());
     for line in std::iter::once("").chain(below.lines()) {
@@ -118,19 +115,19 @@ fn running(mut run: Command, out: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// What clap does not know.
+/// Sections that clap does not generate.
 fn rest() -> Roff {
     let mut text = Roff::new();
     text.control("SH", ["BUILD OPTIONS"]);
-    text.text([roman("Options with one dash are those of clBuildProgram, among them:")]);
+    text.text([roman("Options with one dash are those of clBuildProgram, for example:")]);
     for (option, value, meaning) in BUILD_OPTIONS {
         entry(&mut text, vec![bold(*option), italic(*value)], meaning);
     }
     text.control("SH", ["EXIT STATUS"]);
     entry(&mut text, vec![bold("0")], "The sources build, or the kernel ran.");
-    entry(&mut text, vec![bold("1")], "One is refused, or a launch fails.");
-    entry(&mut text, vec![bold("2")], "The command was used wrongly, or a file cannot be read or written.");
-    entry(&mut text, vec![bold("3")], "There is no device to run a kernel on.");
+    entry(&mut text, vec![bold("1")], "A source is rejected, or a launch fails.");
+    entry(&mut text, vec![bold("2")], "Wrong usage, or a file cannot be read or written.");
+    entry(&mut text, vec![bold("3")], "There is no matching device.");
     text.control("SH", ["EXAMPLES"]);
     for (command, meaning) in EXAMPLES {
         entry(&mut text, vec![bold(*command)], meaning);
@@ -140,7 +137,7 @@ fn rest() -> Roff {
     text
 }
 
-/// A paragraph with a term in front.
+/// A tagged paragraph.
 fn entry(text: &mut Roff, term: Vec<Inline>, meaning: &str) {
     text.control("TP", []);
     text.text(term);

@@ -1,4 +1,4 @@
-//! What is compiled: a file or standard input, OpenCL C or SPIR-V.
+//! Input files: OpenCL C or SPIR-V, from a file or standard input.
 
 use std::io::Read;
 
@@ -8,19 +8,19 @@ use wgcl_compiler::program::{BuildOptions, BuildResult, Source};
 use wgcl_compiler::spirv;
 use wgcl_compiler::target::Target;
 
-/// What is compiled.
+/// A compiler input.
 pub enum Input {
-    /// OpenCL C.
+    /// OpenCL C source
     Text(Source),
-    /// The words of a SPIR-V module.
+    /// A SPIR-V module
     Module(Vec<u32>),
 }
 
 impl Input {
-    /// Reads a file, or standard input where it is called `-`.
+    /// Reads a file, or standard input if the name is `-`.
     ///
     /// # Errors
-    /// Why it cannot be read, with its name.
+    /// Fails with the file name and the reason.
     pub fn read(file: &str) -> Result<Self, String> {
         let bytes = bytes(file).map_err(|error| format!("{file}: {error}"))?;
         match spirv::read_words(&bytes) {
@@ -33,7 +33,7 @@ impl Input {
         }
     }
 
-    /// Builds it. `watch` is called with the IR after each pass.
+    /// Builds the program. `watch` is called with the IR after each pass.
     pub fn build(&self, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
         match self {
             Self::Text(source) => build_watched(source, options, target, watch),

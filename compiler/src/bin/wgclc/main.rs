@@ -1,7 +1,8 @@
-//! `wgclc`: the compiler on the command line, to look into every stage of it, and to have sources checked while they are written; `wgclc run` runs kernels.
+//! `wgclc`: the compiler as a command. It prints the output of any stage and checks sources in an editor. `wgclc run`
+//! runs kernels.
 //!
-//! Exit status: 0 where all sources build or the kernel ran, 1 where one is refused or a launch fails, 2 for wrong usage and for files that cannot be read
-//! or written, 3 where there is no device to run on.
+//! Exit status: 0 if all sources build or the kernel ran, 1 if a source is rejected or a launch fails, 2 for wrong
+//! usage or files that cannot be read or written, 3 if no device is found.
 
 mod arguments;
 mod bindings;
@@ -25,16 +26,16 @@ use input::Input;
 use report::Report;
 use watch::Watched;
 
-/// Stack of the thread that compiles: sources may nest deeply.
+/// Stack size of the compiler thread. Recursion follows the nesting of the source.
 const STACK: usize = 256 << 20;
 
-/// Exit status of sources that are refused, and of launches that fail.
+/// Exit status for rejected sources and failed launches.
 const FAILED: u8 = 1;
 
-/// Exit status of wrong usage, and of files that cannot be read or written.
+/// Exit status for wrong usage and for files that cannot be read or written.
 const USAGE: u8 = 2;
 
-/// Exit status where there is no OpenCL, or no device of the name.
+/// Exit status if there is no OpenCL library or no matching device.
 const NO_DEVICE: u8 = 3;
 
 fn main() -> ExitCode {
@@ -58,7 +59,7 @@ fn main() -> ExitCode {
     match thread.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
         Ok(Err(_)) => ExitCode::from(101),
-        Err(error) => usage(&format!("cannot start the compiler's thread: {error}")),
+        Err(error) => usage(&format!("cannot start the compiler thread: {error}")),
     }
 }
 
@@ -67,11 +68,11 @@ fn usage(message: &str) -> ExitCode {
     ExitCode::from(USAGE)
 }
 
-/// Compiles all files; again and again where they are watched.
+/// Compiles all files; repeatedly with `--watch`.
 fn compile_all(arguments: &Arguments, options: &BuildOptions) -> ExitCode {
     loop {
         let mut watched = Watched::see(arguments.files.iter().map(PathBuf::from));
-        let code = turn(arguments, options, &mut watched);
+        let code = compile_once(arguments, options, &mut watched);
         if !arguments.watch {
             return ExitCode::from(code);
         }
@@ -79,21 +80,21 @@ fn compile_all(arguments: &Arguments, options: &BuildOptions) -> ExitCode {
     }
 }
 
-/// Compiles all files once. The exit status: the greatest of all files.
-fn turn(arguments: &Arguments, options: &BuildOptions, watched: &mut Watched) -> u8 {
+/// Compiles all files once. Returns the largest exit status.
+fn compile_once(arguments: &Arguments, options: &BuildOptions, watched: &mut Watched) -> u8 {
     let mut report = Report::new(arguments);
     let mut code = 0;
     for file in &arguments.files {
         let outcome = match Input::read(file) {
             Ok(input) => compile(arguments, &input, options),
             Err(error) => {
-                report.say(&error);
+                report.error(&error);
                 code = USAGE;
                 continue;
             }
         };
         if let Err(error) = report.outcome(file, &outcome) {
-            report.say(&error);
+            report.error(&error);
             code = USAGE;
         }
         let Outcome { refused, files, .. } = outcome;

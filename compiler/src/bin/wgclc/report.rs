@@ -1,7 +1,7 @@
-//! What is told of a file and where what was made of it goes: text for people, or JSON for editors.
+//! Writes diagnostics and stage outputs: text for terminals, or JSON for editors.
 //!
-//! The objects are cargo's, one a line: `compiler-message` with a diagnostic in rustc's form, `output` for a file that was written, and at the end,
-//! each time where files are watched, `build-finished`.
+//! The JSON objects are cargo's, one per line: `compiler-message` with a diagnostic in rustc's format, `output` for a
+//! written file, and `build-finished` after each compilation.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -22,7 +22,7 @@ enum Line<'a> {
     BuildFinished { success: bool },
 }
 
-/// What cargo calls the target of a message: here the file that was compiled.
+/// Cargo's `target` of a message: the compiled file.
 #[derive(Serialize)]
 struct Target<'a> {
     kind: [&'a str; 1],
@@ -37,20 +37,20 @@ struct Target<'a> {
 
 impl<'a> Target<'a> {
     const fn of(file: &'a str) -> Self {
-        // What a reader of cargo's takes for granted; nothing here has editions.
+        // Required by readers of cargo's format. Editions have no meaning here.
         Self { kind: ["bin"], crate_types: ["bin"], name: file, src_path: file, edition: "2015", doc: false, doctest: false, test: false }
     }
 }
 
-/// Tells of files one after the other.
+/// Reports the result of each file.
 pub struct Report<'a> {
     arguments: &'a Arguments,
-    /// Which file each output was written for: two of them may not have the same.
+    /// The input of each output file, to detect two inputs with the same output.
     written: HashMap<PathBuf, String>,
 }
 
 impl<'a> Report<'a> {
-    /// Before the first file.
+    /// A report without files.
     pub fn new(arguments: &'a Arguments) -> Self {
         Self { arguments, written: HashMap::new() }
     }
@@ -59,17 +59,17 @@ impl<'a> Report<'a> {
         self.arguments.message_format == MessageFormat::Json
     }
 
-    /// Tells of a file, and writes what was made of it.
+    /// Reports a file and writes its outputs.
     ///
     /// # Errors
-    /// What could not be written, and why.
+    /// Fails with the file that cannot be written and the reason.
     pub fn outcome(&mut self, file: &str, outcome: &Outcome) -> Result<(), String> {
         if self.is_json() {
             for message in &outcome.messages {
                 line(&Line::CompilerMessage { package_id: file, target: Target::of(file), message });
             }
         } else {
-            // A terminal that is gone is no error.
+            // A closed terminal is not an error.
             let _ = write!(anstream::stderr(), "{}", outcome.log);
         }
         for (stage, text) in &outcome.texts {
@@ -78,15 +78,15 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// The end of a turn through all files.
+    /// Ends the compilation of all files.
     pub fn finish(&self, success: bool) {
         if self.is_json() {
             line(&Line::BuildFinished { success });
         }
     }
 
-    /// Says something that is about no source.
-    pub fn say(&self, text: &str) {
+    /// Reports a message that has no source location.
+    pub fn error(&self, text: &str) {
         let _ = writeln!(anstream::stderr(), "wgclc: {text}");
     }
 
@@ -107,7 +107,7 @@ impl<'a> Report<'a> {
             None => output.clone(),
         };
         if let Some(other) = self.written.insert(path.clone(), file.to_owned()).filter(|other| other != file) {
-            return Err(format!("{}: both {other} and {file} would be written there", path.display()));
+            return Err(format!("{}: output file of both {other} and {file}", path.display()));
         }
         std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
         if self.is_json() {
@@ -118,8 +118,8 @@ impl<'a> Report<'a> {
 }
 
 fn line(line: &Line<'_>) {
-    // Strings and numbers alone: there is nothing in them that JSON cannot say.
+    // Serialising strings and numbers does not fail.
     show(&serde_json::to_string(line).map(|text| text + "\n").unwrap_or_default());
-    // Who waits for the line has it now.
+    // Editors read line by line.
     let _ = std::io::stdout().flush();
 }

@@ -1,4 +1,4 @@
-//! `wgclc run`: a kernel on a device, with arguments that are written on the command line.
+//! `wgclc run`: runs a kernel on a device, with arguments from the command line.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -41,7 +41,8 @@ pub fn run(arguments: &RunArguments, options: &[String]) -> ExitCode {
     }
 }
 
-/// Drivers read the environment when they are loaded. Where it lacks what is asked for, a process that has it does the work: its exit status.
+/// Starts a child process with the required environment variables if they are not set, since drivers read the
+/// environment when they are loaded. Returns the child's exit status.
 fn in_environment(arguments: &RunArguments) -> Option<ExitCode> {
     let names = [&arguments.device, &arguments.compare];
     let interpreter = names.into_iter().flatten().any(|name| name.to_lowercase().contains("interpreter"));
@@ -56,16 +57,16 @@ fn in_environment(arguments: &RunArguments) -> Option<ExitCode> {
         std::env::current_exe().and_then(|program| Command::new(program).args(std::env::args_os().skip(1)).envs(variables).status());
     Some(match status {
         Ok(status) => ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILED)),
-        Err(error) => usage(&format!("cannot start itself: {error}")),
+        Err(error) => usage(&format!("cannot start a child process: {error}")),
     })
 }
 
-/// What is to be run.
+/// The kernel to run.
 struct Job<'a> {
     arguments: &'a RunArguments,
     launch: Launch,
     given: Vec<Argument>,
-    /// The source with its name in front, or a module.
+    /// The source, preceded by a `#line` with its name, or a module.
     bytes: Vec<u8>,
     options: String,
 }
@@ -79,11 +80,11 @@ impl<'a> Job<'a> {
         let mut bytes = std::fs::read(file).map_err(|error| ClientError::Arguments(format!("{}: {error}", file.display())))?;
         let mut words: Vec<String> = options.iter().map(|option| quoted(option)).collect();
         if !is_module(file) {
-            // Places in messages have the file's name.
+            // Diagnostics show the file's name.
             let name = file.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
             bytes.splice(0..0, format!("#line 1 \"{name}\"\n").into_bytes());
             words.push("-cl-kernel-arg-info".to_owned());
-            // Headers lie beside it.
+            // The folder of the source is searched for headers.
             if bytes.windows(8).any(|word| word == b"#include")
                 && let Some(folder) = file.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
             {
@@ -93,7 +94,7 @@ impl<'a> Job<'a> {
         Ok(Self { arguments, launch, given, bytes, options: words.join(" ") })
     }
 
-    /// Runs it on one device or two. Whether these agree.
+    /// Runs the kernel on one device or two. Returns whether their results agree.
     fn run(&self) -> Result<bool, ClientError> {
         let arguments = self.arguments;
         let libraries = Libraries::find(std::env::var_os("WGCL_LIBRARY").map(PathBuf::from));
@@ -131,7 +132,7 @@ impl<'a> Job<'a> {
         Ok(ran)
     }
 
-    /// A line of a buffer's elements.
+    /// Appends a line with the elements of a buffer.
     fn describe(&self, buffer: &Buffer, text: &mut String) {
         let count = buffer.after.len() / buffer.element.size();
         let _ = write!(text, "{}: {}[{count}]", buffer.name, buffer.element.name());
@@ -150,12 +151,12 @@ fn is_module(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "spv")
 }
 
-/// An option as one word of clBuildProgram's.
+/// Quotes an option as one word of clBuildProgram's options.
 fn quoted(option: &str) -> String {
     if option.contains(char::is_whitespace) { format!("\"{}\"", option.replace('"', "\\\"")) } else { option.to_owned() }
 }
 
-/// A value in as few digits as tell it from its neighbours.
+/// A value with as few digits as distinguish it from its neighbours.
 fn value(element: Element, value: Value) -> String {
     match (element, value) {
         (Element::Float | Element::Half, Value::Float(float)) => format!("{:?}", float as f32),
@@ -163,7 +164,7 @@ fn value(element: Element, value: Value) -> String {
     }
 }
 
-/// A time in the unit that suits it.
+/// A time with a suitable unit.
 fn shown(time: Duration) -> String {
     match time.as_secs_f64() {
         seconds if seconds < 1e-3 => format!("{:.1} us", seconds * 1e6),
@@ -183,7 +184,7 @@ fn complain(log: &str) {
     let _ = write!(anstream::stderr(), "{}", colourise(log));
 }
 
-/// Says how the buffers of two devices differ; whether they agree.
+/// Prints how the buffers of two devices differ. Returns whether they agree.
 fn compare((device, ran): (&Device, &Ran), (other, compared): (&Device, &Ran), within: f64) -> bool {
     let mut agree = true;
     let mut text = String::new();

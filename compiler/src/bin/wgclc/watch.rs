@@ -1,19 +1,19 @@
-//! Waiting for files to change.
+//! Waits for files to change.
 //!
-//! Files are asked for their time and size, a few times a second. That is as quick as someone who writes, works wherever files do (over networks, in
-//! containers, where an editor replaces a file by another one), and asks nothing of the system but what reading them does.
+//! Watches by polling time and size of each file several times per second. This works on every file system (network
+//! mounts, containers, editors that replace files) and costs one `stat` per file.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-/// How often files are looked at.
+/// The polling interval.
 const INTERVAL: Duration = Duration::from_millis(150);
 
-/// What tells a file from what it was before; `None` where there is none.
+/// The time and size of a file. `None` if it does not exist.
 type State = Option<(SystemTime, u64)>;
 
-/// Files, as they were when they were seen last.
+/// Files and their last known states.
 #[derive(Default)]
 pub struct Watched(BTreeMap<PathBuf, State>);
 
@@ -23,12 +23,12 @@ fn state(path: &PathBuf) -> State {
 }
 
 impl Watched {
-    /// These files, as they are now. It is called before they are read, so that no change is missed.
+    /// The current state of these files. Must be called before the files are read, so that no change is missed.
     pub fn see(paths: impl IntoIterator<Item = PathBuf>) -> Self {
         Self(paths.into_iter().map(|path| (path.clone(), state(&path))).collect())
     }
 
-    /// Adds files that the first ones turned out to need.
+    /// Adds files that the first ones include.
     pub fn add(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
         for path in paths {
             let state = state(&path);
@@ -36,7 +36,7 @@ impl Watched {
         }
     }
 
-    /// Returns when one of the files has changed, come or gone.
+    /// Returns when one of the files is changed, created or deleted.
     pub fn wait(&self) {
         while self.0.iter().all(|(path, seen)| state(path) == *seen) {
             std::thread::sleep(INTERVAL);

@@ -1,4 +1,4 @@
-//! Async copies (6.15.11): the group's work-items share the elements between them, and waiting is a barrier.
+//! Async copies (6.15.11). The work-items of the group divide the elements; waiting is a barrier.
 
 use super::super::function::Lowering;
 use super::super::lvalue::lane_size;
@@ -6,29 +6,29 @@ use super::super::types::{ArithType, scalar};
 use super::Call;
 use crate::ir::{BinOp, CastOp, CmpOp, Fence, Op, Scalar, Space, Type, Value};
 
-/// A copy of lines of elements: everything in elements but `bytes`, as `i32`.
+/// A copy of lines of elements. All sizes are in elements (`i32`), except `bytes`.
 struct Lines {
     dst: Value,
     src: Value,
     dst_offset: Value,
     src_offset: Value,
-    /// Of an element.
+    /// Size of an element.
     bytes: Value,
     per_line: Value,
     lines: Value,
     planes: Value,
-    /// From line to line, and from plane to plane.
+    /// Distance between lines and between planes.
     src_steps: [Value; 2],
     dst_steps: [Value; 2],
 }
 
 impl<'p> Lowering<'p, '_> {
-    /// Arguments: destination, source, number of elements, the stride if there is one, event.
+    /// Arguments: destination, source, number of elements, optional stride, event.
     pub(super) fn async_copy(&mut self, call: &Call<'p>, strided: bool) -> Value {
         let (dst, src, count) = (self.value(call, 0), self.value(call, 1), self.value(call, 2));
         let event = self.value(call, if strided { 4 } else { 3 });
         let pointee = self.pointee(call, 0);
-        // Three lanes are copied as the four whose room they take.
+        // Three lanes are copied as four, which is their size in memory.
         let element = ArithType::new(pointee.kind, if pointee.lanes == 3 { 4 } else { pointee.lanes });
         let size = lane_size(element) * u32::from(element.lanes);
         let stride = strided.then(|| {
@@ -38,7 +38,7 @@ impl<'p> Lowering<'p, '_> {
         let count = self.b.resize(count, false, Type::I32);
         let mut first = self.local_linear_id();
         let step = self.group_size();
-        // Shorts have an array of their own in global memory where the device has 16 bits, and need not be parts of words.
+        // On devices with 16-bit storage, shorts in global memory have their own array and need not be parts of words.
         let narrow = lane_size(element) == 1 || !self.shared.target.language.short_elements;
         if stride.is_none() && size < 4 && narrow {
             let words = self.copy_words(dst, src, count, element);
@@ -60,8 +60,8 @@ impl<'p> Lowering<'p, '_> {
         event
     }
 
-    /// Copies elements smaller than a word as far as they fill words, if global memory is aligned to such. Local memory keeps its elements, which may
-    /// lie there in other ways than they seem to. The result says how many elements were copied.
+    /// Copies elements smaller than a word as words, if global memory is aligned to words. Local memory is accessed by
+    /// element, since its layout may differ from its addresses. Returns the number of copied elements.
     fn copy_words(&mut self, dst: Value, src: Value, count: Value, element: ArithType) -> Value {
         let size = lane_size(element) * u32::from(element.lanes);
         let per_word = 4 / size;
@@ -106,8 +106,8 @@ impl<'p> Lowering<'p, '_> {
         self.b.bin_int(BinOp::Mul, words, i64::from(per_word))
     }
 
-    /// `async_work_group_copy_2D2D` and `_3D3D`. Elements are copied by the largest piece that their size is a multiple of and both pointers
-    /// are aligned to, and by bytes where only the program knows that.
+    /// `async_work_group_copy_2D2D` and `_3D3D`. Elements are copied in the largest unit that divides their size and to
+    /// which both pointers are aligned, or in bytes if these are known at run time only.
     pub(super) fn async_copy_lines(&mut self, call: &Call<'p>, planes: bool) -> Value {
         let number = |this: &mut Self, index: usize| {
             let value = this.value(call, index);
@@ -143,7 +143,7 @@ impl<'p> Lowering<'p, '_> {
         event
     }
 
-    /// Shares the elements among the group; each is copied by pieces of `unit` bytes.
+    /// Divides the elements among the work-items. Each is copied in units of `unit` bytes.
     fn copy_lines(&mut self, copy: &Lines, unit: u32) {
         let plane = self.b.mul(copy.per_line, copy.lines);
         let total = self.b.mul(plane, copy.planes);

@@ -1,11 +1,12 @@
 //! Atomic functions (6.15.12).
 //!
-//! Atomic operations of the IR are relaxed. An order stronger than that is a fence before (release) and behind (acquire): what fences
-//! promise together with relaxed atomics is what the orders promise. Where the device's fences are barriers (lavapipe), its read-modify-write
-//! operations order everything: loads and stores become such.
+//! Atomic operations of the IR are relaxed. A stronger order adds a fence before (release) and after (acquire) the
+//! operation: fences with relaxed atomics give the same guarantees. If fences of the device are barriers (lavapipe),
+//! its read-modify-write operations order everything, so loads and stores become these.
 //!
-//! Sequential consistency is lowered as acquire and release. That is all of it where everything happens in one order (the interpreter). Elsewhere it is the
-//! strongest that there is, for programs of OpenCL C 2.0: those of 3.0 that ask for it have been refused (`sema::atomics`).
+//! Sequential consistency is lowered as acquire and release. This is exact if all operations have one total order (the
+//! interpreter). Elsewhere it is the strongest available order, for programs of OpenCL C 2.0. `sema::atomics` rejects
+//! OpenCL C 3.0 programs that require more.
 
 use super::super::function::Lowering;
 use super::super::types::{ArithType, scalar};
@@ -24,7 +25,8 @@ pub(super) struct Order {
 impl Order {
     pub(super) const RELAXED: Self = Self { acquire: false, release: false };
 
-    /// Of the value of a `memory_order`, `memory_order_seq_cst` among them; one that is not constant may be any.
+    /// The order for a value of `memory_order`, including `memory_order_seq_cst`. A value that is not constant may be
+    /// any order.
     pub(super) fn of(known: Option<u64>) -> Self {
         match known {
             Some(0) => Self::RELAXED,
@@ -56,7 +58,7 @@ impl<'p> Lowering<'p, '_> {
         result
     }
 
-    /// The order of a C11 atomic, which is behind the operands; 1.x's have none.
+    /// The order of a C11 atomic, which follows the operands. OpenCL 1.x atomics have none.
     fn order(&mut self, op: Intrinsic, call: &Call<'p>) -> Order {
         let index = match op {
             Intrinsic::Atomic(AtomicOp::Load) | Intrinsic::AtomicFlagTestAndSet | Intrinsic::AtomicFlagClear => 1,
@@ -67,7 +69,7 @@ impl<'p> Lowering<'p, '_> {
         call.values.get(index).map_or(Order::RELAXED, |&order| Order::of(self.b.known(order)))
     }
 
-    /// An operation that reads and writes, whatever its name says.
+    /// The operation as a read-modify-write.
     fn ordered(&mut self, op: Intrinsic, call: &Call<'p>, ptr: Value, arith: ArithType) -> Option<Value> {
         let bits = Scalar::int_of_size(scalar(arith.kind).size()).unwrap_or(Scalar::I32);
         let ty = Type::Scalar(bits);
@@ -147,7 +149,7 @@ impl<'p> Lowering<'p, '_> {
             (AtomicOp::SMax | AtomicOp::UMax, value) => (if arith.is_signed() { AtomicOp::SMax } else { AtomicOp::UMax }, value),
             other => other,
         };
-        // Moving a float is moving its bits.
+        // Exchanging a float exchanges its bits.
         let moves = matches!(op, AtomicOp::Xchg | AtomicOp::Load | AtomicOp::Store);
         let memory = if float && moves { Scalar::int_of_size(ty.size()).unwrap_or(ty) } else { ty };
         let value = value.map(|value| self.b.bitcast(value, Type::Scalar(memory)));
@@ -160,7 +162,7 @@ impl<'p> Lowering<'p, '_> {
         Some(self.b.bitcast(old, Type::Scalar(ty)))
     }
 
-    /// Whether it was exchanged, and the old value.
+    /// Whether the exchange happened, and the old value.
     fn compare_exchange(&mut self, ptr: Value, expected: Value, desired: Value, arith: ArithType) -> (Value, Value) {
         let ty = scalar(arith.kind);
         let memory = Scalar::int_of_size(ty.size()).unwrap_or(ty);

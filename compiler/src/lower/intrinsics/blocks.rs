@@ -1,4 +1,5 @@
-//! Blocks of buffers and images (`cl_intel_subgroups`): element `i` of the work-item in lane `l` is number `i * size + l` of the block, or column `l` of row `i`.
+//! Block reads and writes of buffers and images (`cl_intel_subgroups`). Element `i` of the work-item in lane `l` is
+//! element `i * size + l` of the block, or column `l` of row `i`.
 
 use super::Call;
 use crate::ir::image::{Colour, Coordinates, ImageCall, ImageShape, Level};
@@ -8,11 +9,10 @@ use crate::lower::lvalue::lane_size;
 use crate::lower::types::ArithType;
 use crate::thir::TyKind;
 
-/// Where the elements of a work-item are.
+/// The addresses of a work-item's elements.
 enum BlockAddresses {
-    /// Addresses.
     Buffer(Vec<Value>),
-    /// The image, and the coordinates.
+    /// An image and coordinates.
     Image(Value, Vec<Value>),
 }
 
@@ -79,7 +79,7 @@ impl<'p> Lowering<'p, '_> {
             let addresses = (0..i64::from(block.lanes)).map(|row| {
                 let before = self.b.bin_int(BinOp::Mul, most, row);
                 let index = self.b.add(before, lane);
-                // Both are small: what is added to the pointer has a sign that is never seen.
+                // Both are small, so signedness does not matter.
                 self.element_address(first, index, true, lane_size(block), false)
             });
             return BlockAddresses::Buffer(addresses.collect());
@@ -96,7 +96,7 @@ impl<'p> Lowering<'p, '_> {
     }
 }
 
-/// The access to elements of a block, whatever the image's format.
+/// An access to elements of a block, independent of the image format.
 const fn raw(write: bool, block: ArithType) -> ImageCall {
     ImageCall { write, shape: ImageShape::D2, colour: Colour::raw(lane_size(block)), coordinates: Coordinates::Plain, level: Level::Base }
 }

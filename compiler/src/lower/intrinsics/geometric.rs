@@ -1,7 +1,7 @@
 //! Geometric functions (6.15.5).
 //!
-//! `length`, `distance` and `normalize` must not overflow or lose everything to underflow: very large and very small vectors are scaled by
-//! a power of two first. Halves are computed in `float`, where neither happens.
+//! `length`, `distance` and `normalize` must not overflow or underflow: very large and very small vectors are scaled by
+//! a power of two first. Halves are computed in `float`, where neither occurs.
 
 use super::super::function::Lowering;
 use super::Call;
@@ -16,7 +16,7 @@ struct Scaling {
     up: i32,
 }
 
-/// So that squares neither overflow nor become denormal.
+/// Limits at which squares neither overflow nor become denormal.
 const fn scaling(scalar: Scalar) -> Scaling {
     match scalar {
         Scalar::F64 => Scaling { large: 500, down: -520, small: -400, up: 600 },
@@ -48,7 +48,7 @@ impl<'p> Lowering<'p, '_> {
                 let difference = self.b.bin(BinOp::FSub, x, y);
                 self.length(difference)
             }
-            // Halves too: their infinities are told apart.
+            // For halves too, to distinguish their infinities.
             Intrinsic::Normalize if !self.shared.options.fast_relaxed_math => self.normalize(x),
             Intrinsic::FastLength => self.fast_length(x),
             Intrinsic::FastDistance | Intrinsic::Distance => {
@@ -60,7 +60,7 @@ impl<'p> Lowering<'p, '_> {
         if half { self.b.cast(CastOp::FToF, result, want) } else { result }
     }
 
-    /// The products may be fused with the sums: the bound of the error allows either, whatever FP_CONTRACT says.
+    /// Products may be fused with sums: the error bound allows both, independent of FP_CONTRACT.
     fn dot(&mut self, x: Value, y: Value) -> Value {
         let lanes = self.b.ty(x).lanes();
         let mut sum = None;
@@ -75,7 +75,7 @@ impl<'p> Lowering<'p, '_> {
         sum.unwrap_or(x)
     }
 
-    /// Of three or four lanes; the fourth of the result is 0.
+    /// For three or four lanes. The fourth lane of the result is 0.
     fn cross(&mut self, x: Value, y: Value) -> Value {
         let lanes = self.b.ty(x).lanes();
         let (x3, y3) = (self.b.lanes(x, &[0, 1, 2]), self.b.lanes(y, &[0, 1, 2]));
@@ -133,7 +133,8 @@ impl<'p> Lowering<'p, '_> {
         largest
     }
 
-    /// A factor that brings a vector with that largest lane into the range where squares are harmless, and its inverse.
+    /// A factor that scales a vector with this largest lane so that squares neither overflow nor underflow, and its
+    /// inverse.
     fn scale(&mut self, largest: Value) -> (Value, Value) {
         let ty = self.b.ty(largest);
         let Scaling { large, down, small, up } = scaling(ty.scalar().unwrap_or(Scalar::F32));
@@ -162,8 +163,8 @@ impl<'p> Lowering<'p, '_> {
         self.b.bin(BinOp::FMul, root, inverse)
     }
 
-    /// A zero vector stays itself; infinite lanes count as 1, finite ones beside them as 0. What is scaled down is so after the division only: small
-    /// lanes beside large ones must not be rounded as denormals twice.
+    /// A zero vector is unchanged. With infinite lanes, these count as 1 and finite lanes as 0. Scaling down is applied
+    /// after the division, so that small lanes beside large ones are not rounded as denormals twice.
     fn normalize(&mut self, x: Value) -> Value {
         let ty = self.b.ty(x);
         let lanes = ty.lanes();

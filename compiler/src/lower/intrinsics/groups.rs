@@ -5,7 +5,7 @@ use super::Call;
 use crate::builtins::{Combine, GroupFn, MaskKind};
 use crate::ir::{BinOp, CmpOp, GroupOp, MathOp, Op, Scalar, Type, Value, WorkItem};
 
-/// Lanes of the largest subgroup of any device, and bits of a ballot.
+/// Size of the largest subgroup of any device, and number of bits of a ballot.
 const MOST_LANES: i32 = 128;
 
 /// Type of a ballot.
@@ -110,7 +110,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.construct(&lanes)
     }
 
-    /// A shuffle in two values that follow each other, as if they were one of twice as many work-items.
+    /// A shuffle of two consecutive values, as if they were one value of twice as many work-items.
     fn shuffled_between(&mut self, function: GroupFn, call: &Call<'p>) -> Value {
         let (first, second, delta) = (self.value(call, 0), self.value(call, 1), self.value(call, 2));
         let (lane, size) = (self.lane(), self.b.emit(Op::WorkItem(WorkItem::SubgroupSize), Type::I32));
@@ -124,7 +124,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.select(of_first, a, b)
     }
 
-    /// The value of the lane that is so many further on, within the subgroup or a cluster of it.
+    /// The value of the lane at a distance, within the subgroup or a cluster of it.
     fn rotated(&mut self, sub: bool, function: GroupFn, call: &Call<'p>) -> Value {
         let (x, delta) = (self.value(call, 0), self.value(call, 1));
         let want = self.result(call);
@@ -143,7 +143,7 @@ impl<'p> Lowering<'p, '_> {
         self.group_op(sub, GroupOp::Shuffle, vec![x, index], want)
     }
 
-    /// A reduction or a scan: the values of the lanes, combined.
+    /// A reduction or a scan.
     fn combined(&mut self, sub: bool, function: GroupFn, combine: Combine, call: &Call<'p>) -> Value {
         let logical = matches!(combine, Combine::LogicalAnd | Combine::LogicalOr | Combine::LogicalXor);
         let x = if logical {
@@ -187,7 +187,7 @@ impl<'p> Lowering<'p, '_> {
         }
         let want = self.result(call);
         let result = self.group_op(sub, op, args, want);
-        // What changes nothing is all ones to `and`: true all the same, but true is 1.
+        // The identity of `and` has all bits set; truth values are 1.
         if logical { self.b.bin_int(BinOp::And, result, 1) } else { result }
     }
 
@@ -201,7 +201,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.emit(Op::WorkItem(WorkItem::SubgroupLocalId), Type::I32)
     }
 
-    /// The index in the work-group that the local ids behind the first argument mean.
+    /// The index in the work-group of the local ids after the first argument.
     fn group_index(&mut self, call: &Call<'p>) -> Value {
         let mut index: Option<Value> = None;
         for (dimension, argument) in (0_u8..3).zip(1..call.values.len()).rev() {
@@ -218,7 +218,7 @@ impl<'p> Lowering<'p, '_> {
         index.unwrap_or_else(|| self.b.i32(0))
     }
 
-    /// The 128 bits that a mask has.
+    /// The 128 bits of a mask.
     fn mask(&mut self, kind: MaskKind, lane: Value) -> Value {
         let mut words = Vec::new();
         for word in 0..4_i64 {
@@ -245,7 +245,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.construct(&words)
     }
 
-    /// A word with the lowest bits set, as many as said; all for 32 and more.
+    /// A word with the lowest `count` bits set; all bits for 32 and more.
     fn below(&mut self, count: Value) -> Value {
         let all = self.b.cmp_int(CmpOp::UGe, count, 32);
         let one = self.b.i32(1);
@@ -255,7 +255,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.select(all, ones, some)
     }
 
-    /// The bits that a word of a mask does not have, as far as the subgroup has work-items for them.
+    /// The complement of a word of a mask, limited to the work-items of the subgroup.
     fn existing(&mut self, word: Value, index: i64) -> Value {
         let size = self.b.emit(Op::WorkItem(WorkItem::SubgroupSize), Type::I32);
         let rest = self.b.bin_int(BinOp::Sub, size, index * 32);
@@ -289,7 +289,7 @@ impl<'p> Lowering<'p, '_> {
                 let ballot = self.b.and(ballot, real);
                 let mut found = self.b.int(want, 0);
                 for step in 0..4_u8 {
-                    // The word that decides is looked at last.
+                    // The last word overrides the others.
                     let lane = if lowest { 3 - step } else { step };
                     let word = self.b.extract(ballot, lane);
                     let any = self.b.cmp_int(CmpOp::Ne, word, 0);

@@ -1,4 +1,4 @@
-//! Built-in functions of images (OpenCL C 6.15.15): they stay as they are until a launch knows formats and samplers.
+//! Image functions (OpenCL C 6.15.15). They stay image operations until a launch provides formats and samplers.
 
 use super::Call;
 use crate::ast::{ImageKind, ScalarKind};
@@ -14,7 +14,7 @@ const HEIGHT: u8 = 1;
 const DEPTH: u8 = 2;
 const ARRAY_SIZE: u8 = 3;
 
-/// The shape of a kind of image, and whether its colours are depths; `None` for images of many samples.
+/// The shape of an image type, and whether it is a depth image. `None` for multisample images.
 const fn shape(kind: ImageKind) -> Option<(ImageShape, bool)> {
     Some(match kind {
         ImageKind::Image1d | ImageKind::Image1dBuffer => (ImageShape::D1, false),
@@ -30,7 +30,7 @@ const fn shape(kind: ImageKind) -> Option<(ImageShape, bool)> {
     })
 }
 
-/// What channels a colour of that type has in an image call; half precision goes through single.
+/// The channel type of an image access with this colour type. Half precision uses single precision.
 const fn colour(kind: ScalarKind) -> Colour {
     match kind {
         ScalarKind::Int => Colour::Int,
@@ -40,14 +40,14 @@ const fn colour(kind: ScalarKind) -> Colour {
 }
 
 impl<'p> Lowering<'p, '_> {
-    /// Shape of the first argument's image, and whether it holds depths.
+    /// The shape of the image argument, and whether it is a depth image.
     fn image_shape(&mut self, call: &Call<'p>) -> (ImageShape, bool) {
         let kind = call.exprs.first().and_then(|expr| match *self.kind(expr.ty) {
             TyKind::Image(kind, _) => shape(kind),
             _ => None,
         });
         kind.unwrap_or_else(|| {
-            self.b.fail("images of many samples are not supported");
+            self.b.fail("multisample images are not supported");
             (ImageShape::D2, false)
         })
     }

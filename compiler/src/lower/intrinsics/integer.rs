@@ -71,7 +71,8 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// The sum of products of the first two arguments' lanes; added to the third with saturation, if there is one.
+    /// The sum of products of the lanes of the first two arguments, added with saturation to the third, if there is
+    /// one.
     pub(super) fn integer_dot(&mut self, call: &Call<'p>) -> Value {
         let result = self.result(call);
         let signed = self.arithmetic(call.ty).is_signed();
@@ -94,14 +95,14 @@ impl<'p> Lowering<'p, '_> {
         self.b.resize(sum, signed, result)
     }
 
-    /// Ones in the lowest bits of a number, as many as said.
+    /// A number whose lowest `count` bits are set.
     fn low_ones(&mut self, ty: Type, count: Value) -> Value {
         let width = ty.scalar().map_or(32, Scalar::bits);
         let all = self.b.int(ty, -1);
         let full = self.b.int(ty, i64::from(width));
         let above = self.b.sub(full, count);
         let some = self.b.bin(BinOp::LShr, all, above);
-        // A shift by the whole width is none at all.
+        // A shift by the whole width does not shift.
         let none = self.b.int(ty, 0);
         let empty = self.b.cmp_int(CmpOp::Eq, count, 0);
         self.b.select(empty, none, some)
@@ -134,7 +135,7 @@ impl<'p> Lowering<'p, '_> {
             let field = self.b.bin(BinOp::LShr, base, offset);
             return self.b.and(field, ones);
         }
-        // To the top, and back with the sign; shifts by the whole width are none at all.
+        // Shifts the field to the top and back with sign. A shift by the whole width does not shift.
         let width = i64::from(ty.scalar().map_or(32, Scalar::bits));
         let full = self.b.int(ty, width);
         let unused = self.b.sub(full, count);
@@ -156,7 +157,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.bin(BinOp::Or, high, low)
     }
 
-    /// `a * b + c`, exactly, then brought into range.
+    /// `a * b + c`, computed exactly and then clamped.
     fn mad_sat(&mut self, a: Value, b: Value, c: Value, arith: ArithType) -> Value {
         let ty = self.b.ty(a);
         let width = ty.scalar().map_or(32, Scalar::bits);
@@ -164,7 +165,7 @@ impl<'p> Lowering<'p, '_> {
         if width < 32 {
             return self.mad_sat_wide(a, b, c, ty.with_scalar(Scalar::I32), signed);
         }
-        // The product in two words, and the sum's carry into the upper.
+        // The product in two words, and the carry of the sum.
         let high = self.b.bin(if signed { BinOp::SMulHi } else { BinOp::UMulHi }, a, b);
         let low = self.b.mul(a, b);
         let sum = self.b.add(low, c);
@@ -188,7 +189,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.select(fits, sum, limit)
     }
 
-    /// For 8 and 16 bits: in 32.
+    /// 8 and 16 bits, computed in 32 bits.
     fn mad_sat_wide(&mut self, a: Value, b: Value, c: Value, wide: Type, signed: bool) -> Value {
         let ty = self.b.ty(a);
         let width = ty.scalar().map_or(16, Scalar::bits);

@@ -1,4 +1,4 @@
-//! Vector data loads and stores (6.15.8), halves among them.
+//! Vector data loads and stores (6.15.8), also of halves.
 
 use super::super::function::Lowering;
 use super::super::lvalue::lane_size;
@@ -12,14 +12,14 @@ use crate::thir::Rounding;
 const HALF: u32 = 2;
 
 impl<'p> Lowering<'p, '_> {
-    /// The pointer argument plus the offset argument times some bytes.
+    /// The pointer argument plus the offset argument, scaled.
     fn data_address(&mut self, call: &Call<'p>, offset: usize, stride: u32) -> Value {
         let signed = self.arg_type(call, offset).is_signed();
         let (index, pointer) = (self.value(call, offset), self.value(call, offset + 1));
         self.element_address(pointer, index, signed, stride, false)
     }
 
-    /// `vloadn`: aligned as its scalars, three lanes close together.
+    /// `vloadn`: aligned to the scalar. Three lanes are contiguous.
     pub(super) fn vload(&mut self, call: &Call<'p>) -> Value {
         let arith = self.arithmetic(call.ty);
         let size = lane_size(arith);
@@ -36,7 +36,7 @@ impl<'p> Lowering<'p, '_> {
         None
     }
 
-    /// Bytes from one vector of halves to the next, and their alignment.
+    /// Distance in bytes between vectors of halves, and their alignment.
     fn half_layout(lanes: u8, aligned: bool) -> (u32, u32) {
         let lanes = u32::from(lanes);
         if aligned {
@@ -69,14 +69,14 @@ impl<'p> Lowering<'p, '_> {
         let language = &self.shared.target.language;
         let is_nearest = matches!(rounding, None | Some(Rounding::Rte));
         let is_exact = language.rounds_to_half || (rounding.is_none() && self.shared.options.fast_relaxed_math);
-        // Other devices differ in how they round to half, and in whether they keep denormals: bits do not.
+        // Other devices differ in rounding to half and in denormals, so use bits.
         let half = match rounding {
             _ if language.fp16 && arith.kind == ScalarKind::Float && is_nearest && is_exact => {
                 self.b.cast(CastOp::FToF, data, Type::of(Scalar::F16, arith.lanes))
             }
             _ => {
                 let bits = self.b.float_to_half_bits(data, rounding.unwrap_or(Rounding::Rte));
-                // Of the type that loads have, so that a buffer of halves is seen as one type of element.
+                // The element type of loads, so that a buffer of halves has one element type.
                 if self.shared.target.language.fp16 { self.b.bitcast(bits, Type::of(Scalar::F16, arith.lanes)) } else { bits }
             }
         };

@@ -1,6 +1,6 @@
-//! Built-in functions that are a few operations of the IR, a file for each section of the specification.
+//! Built-in functions of a few IR operations. Each file implements a section of the specification.
 //!
-//! Arguments are evaluated from left to right. Functions of lanes work on whole vectors; a scalar beside vectors goes to every lane.
+//! Arguments are evaluated from left to right. Lane-wise functions use whole vectors; scalar operands are splatted.
 
 mod asynchronous;
 mod atomic;
@@ -23,11 +23,11 @@ use crate::ir::image::{Coordinates, Level};
 use crate::ir::{Op, Scalar, Type, Value};
 use crate::thir::{Expr, Ty, TyKind};
 
-/// A call of a built-in whose arguments were evaluated.
+/// A call of a built-in function with evaluated arguments.
 struct Call<'p> {
     exprs: &'p [Expr],
     values: Vec<Value>,
-    /// Of the result.
+    /// The result type.
     ty: Ty,
 }
 
@@ -173,7 +173,7 @@ impl<'p> Lowering<'p, '_> {
             Intrinsic::AsyncCopy3D => Some(self.async_copy_lines(&call, true)),
             Intrinsic::WaitGroupEvents => self.wait_group_events(),
             Intrinsic::Clock { sub } => Some(self.b.emit(Op::Clock { sub }, Type::of(Scalar::I32, 2))),
-            // A hint, whose arguments were evaluated.
+            // A hint. Only its arguments are evaluated.
             Intrinsic::Prefetch => None,
 
             Intrinsic::ToGlobal | Intrinsic::ToLocal | Intrinsic::ToPrivate => Some(self.narrow_space(&call)),
@@ -188,7 +188,6 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// An argument's value.
     fn value(&mut self, call: &Call<'p>, index: usize) -> Value {
         call.values.get(index).copied().unwrap_or_else(|| {
             self.b.fail("internal error: a built-in function without its argument");
@@ -196,7 +195,7 @@ impl<'p> Lowering<'p, '_> {
         })
     }
 
-    /// An argument's type, where it is a number.
+    /// The type of an arithmetic argument.
     fn arg_type(&mut self, call: &Call<'p>, index: usize) -> ArithType {
         match call.exprs.get(index) {
             Some(expr) => self.arithmetic(expr.ty),
@@ -204,19 +203,19 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// What a pointer argument points to, where that is a number.
+    /// The arithmetic type that a pointer argument points to.
     fn pointee(&mut self, call: &Call<'p>, index: usize) -> ArithType {
         let pointee = call.exprs.get(index).and_then(|expr| match self.kind(expr.ty) {
             TyKind::Pointer { pointee, .. } => self.arith_type(pointee.ty),
             _ => None,
         });
         pointee.unwrap_or_else(|| {
-            self.b.fail("this built-in function needs a pointer to numbers");
+            self.b.fail("built-in function requires a pointer to scalars or vectors");
             ArithType::new(ScalarKind::Int, 1)
         })
     }
 
-    /// All arguments with as many lanes as the widest, and what they have in common with the first.
+    /// All arguments with the lane count of the widest, and the type of the first.
     fn operands(&mut self, call: &Call<'p>) -> (Vec<Value>, ArithType) {
         let lanes = call.values.iter().map(|&value| self.b.ty(value).lanes()).max().unwrap_or(1);
         let values = call.values.iter().map(|&value| self.b.splat(value, lanes)).collect();
@@ -224,7 +223,6 @@ impl<'p> Lowering<'p, '_> {
         (values, ArithType::new(arith.kind, lanes))
     }
 
-    /// The result's type.
     fn result(&mut self, call: &Call<'p>) -> Type {
         self.value_type(call.ty)
     }

@@ -1,4 +1,4 @@
-//! Relational functions (6.15.6). Classification goes by bits, which no driver's algebra touches.
+//! Relational functions (6.15.6). Classification uses the bits, which drivers do not optimise.
 
 use super::super::convert::bits_type;
 use super::super::function::Lowering;
@@ -64,7 +64,7 @@ impl<'p> Lowering<'p, '_> {
                 let bits = self.b.bitcast(x, bits_type(self.b.ty(x)));
                 self.b.cmp_int(CmpOp::SLt, bits, 0)
             }
-            // `any` and `all` look at the most significant bit.
+            // `any` and `all` test the most significant bit.
             _ => {
                 let flags = self.b.cmp_int(CmpOp::SLt, x, 0);
                 if self.b.ty(flags) == Type::BOOL {
@@ -103,7 +103,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.bitcast(result, ty)
     }
 
-    /// A scalar condition counts if it is not zero, a lane's by its most significant bit.
+    /// A scalar condition is true if it is not zero; a lane's if its most significant bit is set.
     fn select_function(&mut self, call: &Call<'p>) -> Value {
         let (a, b, c) = (self.value(call, 0), self.value(call, 1), self.value(call, 2));
         let flags = if self.b.ty(c).lanes() == 1 { self.non_zero(c) } else { self.b.cmp_int(CmpOp::SLt, c, 0) };

@@ -31,7 +31,7 @@ impl<'p> Lowering<'p, '_> {
             Intrinsic::GetGlobalLinearId => return self.global_linear_id(ty),
             Intrinsic::GetLocalLinearId => self.local_linear_id(),
             Intrinsic::GetMaxSubGroupSize => self.query(WorkItem::SubgroupSize),
-            // All subgroups are full but the last, which has what is left.
+            // All subgroups except the last are full.
             Intrinsic::GetSubGroupSize => {
                 let most = self.query(WorkItem::SubgroupSize);
                 let index = self.query(WorkItem::SubgroupId);
@@ -40,7 +40,7 @@ impl<'p> Lowering<'p, '_> {
                 let left = self.b.sub(all, before);
                 self.b.bin(BinOp::UMin, most, left)
             }
-            // Not the device's own count, which may leave out a last one that is not full.
+            // The device's own count may omit a partial last subgroup.
             Intrinsic::GetNumSubGroups | Intrinsic::GetEnqueuedNumSubGroups => {
                 let most = self.query(WorkItem::SubgroupSize);
                 let all = if op == Intrinsic::GetNumSubGroups { self.group_size() } else { self.enqueued_group_size() };
@@ -54,7 +54,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.resize(value, false, ty)
     }
 
-    /// A query of the dimension that the argument says; `beyond` where there is none such.
+    /// A query for the dimension in the argument; `beyond` for an invalid dimension.
     fn in_dimension(&mut self, query: fn(u8) -> WorkItem, beyond: i32, call: &Call<'p>) -> Value {
         let dimension = self.value(call, 0);
         let mut value = self.b.i32(beyond);
@@ -92,7 +92,7 @@ impl<'p> Lowering<'p, '_> {
         result.unwrap_or_else(|| self.b.int(ty, 0))
     }
 
-    /// The number of the work-item in its work-group, counted through all dimensions, as an `i32`.
+    /// The linear local id, as an `i32`.
     pub(super) fn local_linear_id(&mut self) -> Value {
         let mut result = self.query(WorkItem::LocalId(2));
         for dimension in [1, 0] {
@@ -104,17 +104,17 @@ impl<'p> Lowering<'p, '_> {
         result
     }
 
-    /// Work-items of the group, as `i32`.
+    /// Number of work-items of the group, as `i32`.
     pub(super) fn group_size(&mut self) -> Value {
         self.size_product(WorkItem::LocalSize)
     }
 
-    /// Work-items of a group that is not smaller than the others.
+    /// Number of work-items of a full group.
     fn enqueued_group_size(&mut self) -> Value {
         self.size_product(WorkItem::EnqueuedLocalSize)
     }
 
-    /// Of what a question gives for the three dimensions.
+    /// The product of a query over the three dimensions.
     fn size_product(&mut self, query: fn(u8) -> WorkItem) -> Value {
         let mut result = self.query(query(0));
         for dimension in [1, 2] {
@@ -126,7 +126,7 @@ impl<'p> Lowering<'p, '_> {
 
     pub(super) fn fence(&mut self, op: Intrinsic, call: &Call<'p>) -> Option<Value> {
         let flags = call.values.first().and_then(|&flags| self.b.known(flags));
-        // Flags that are not constant may be all of them.
+        // Flags that are not constant count as all flags.
         let flags = flags.unwrap_or(LOCAL_FENCE | GLOBAL_FENCE | IMAGE_FENCE);
         let fence = Fence { local: flags & LOCAL_FENCE != 0, global: flags & GLOBAL_FENCE != 0, image: flags & IMAGE_FENCE != 0 };
         if op == Intrinsic::AtomicWorkItemFence {
@@ -139,7 +139,7 @@ impl<'p> Lowering<'p, '_> {
         None
     }
 
-    /// `to_global` and relatives: null where the pointer's own space says that it points elsewhere.
+    /// `to_global` and similar functions: null if the static address space of the pointer differs.
     pub(super) fn narrow_space(&mut self, call: &Call<'p>) -> Value {
         let pointer = self.value(call, 0);
         let want = self.result(call);
@@ -162,7 +162,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.bits(ty, flags)
     }
 
-    /// A cast to a space gives null where the pointer points elsewhere.
+    /// A cast to a space gives null if the pointer points elsewhere.
     fn get_generic_fence(&mut self, call: &Call<'p>, pointer: Value) -> Value {
         let ty = self.result(call);
         let mut flags = self.b.bits(ty, 0);
