@@ -1,4 +1,5 @@
-//! Names this crate by what it is made of: it writes histories into the cache on disk, which another one would read wrongly.
+//! Computes the identity of this crate, a hash of its sources. It is part of the keys of histories in the disk cache,
+//! whose format may differ between versions.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::path::PathBuf;

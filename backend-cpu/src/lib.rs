@@ -1,5 +1,5 @@
-//! The host's CPU as a device. The compiler generates machine code for kernels (`wgcl_compiler::vectorize`), and threads of the
-//! device run their work-groups.
+//! The host's CPU as a device. The compiler generates machine code for kernels (`wgcl_compiler::vectorize`), and
+//! threads of the device run their work-groups.
 //!
 //! ```text
 //! enqueue ─▶ CommandQueue ─▶ Engine ─ one Dispatch per region ─▶ ThreadPool: ranges of work-groups on several threads
@@ -16,23 +16,24 @@
 //! | [`sanitizer`] | checks of memory accesses (`WGCL_CHECK`) |
 //!
 //! # Memory
-//! Memory is that of the host. A pointer in a kernel is a host address, in every address space, and wherever it is stored. So there
-//! is nothing to bind, and pointers in memory need no translation.
+//! Memory is that of the host. A pointer in a kernel is a host address, in every address space, and wherever it is
+//! stored. So there is nothing to bind, and pointers in memory need no translation.
 //!
 //! # Commands
-//! Commands run in order, one at a time ([`launch::queue`]). The thread that waits for a command runs it and its predecessors; a
-//! thread of the device runs commands that no thread waits for. A launch becomes one dispatch per region ([`ndrange`]). Threads take
-//! ranges of a dispatch's work-groups from an atomic counter ([`threads::thread_pool`]). A dispatch that is shorter than the time to
-//! wake another thread runs on one thread.
+//! Commands run in order, one at a time ([`launch::queue`]). The thread that waits for a command runs it and its
+//! predecessors; a thread of the device runs commands that no thread waits for. A launch becomes one dispatch per
+//! region ([`ndrange`]). Threads take ranges of a dispatch's work-groups from an atomic counter
+//! ([`threads::thread_pool`]). A dispatch that is shorter than the time to wake another thread runs on one thread.
 //!
 //! # Sub-devices
-//! A sub-device ([`device`]) has its own command queue and threads, which are bound to its processors ([`threads::affinity`]). None
-//! of its commands runs on a thread of the application.
+//! A sub-device ([`device`]) has its own command queue and threads, which are bound to its processors
+//! ([`threads::affinity`]). None of its commands runs on a thread of the application.
 //!
 //! # Soundness
-//! Generated code runs in this process. A faulty kernel can corrupt its memory. `unsafe` code is confined to a few files:
-//! [`memory::host_allocation`], [`memory`] (bytes of memory objects), [`program::code`] and [`launch::dispatch`] (calls of generated
-//! code), `program::fp_environment`, [`sanitizer`] (reads of kernel memory) and [`threads::affinity`].
+//! Generated code runs in this process. A faulty kernel can corrupt its memory. `unsafe` code is confined to a few
+//! files: [`memory::host_allocation`], [`memory`] (bytes of memory objects), [`program::code`] and [`launch::dispatch`]
+//! (calls of generated code), `program::fp_environment`, [`sanitizer`] (reads of kernel memory) and
+//! [`threads::affinity`].
 
 #![cfg(all(unix, target_arch = "x86_64"))]
 #![warn(unreachable_pub)]

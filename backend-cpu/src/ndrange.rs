@@ -1,8 +1,8 @@
 //! Splits an NDRange into regions whose work-groups all have the same size.
 //!
-//! Work-groups at the upper edges of an NDRange may be smaller than the others. A kernel that cannot observe its work-groups
-//! is regrouped here: groups get contiguous work-items in dimension 0 that fill vectors, and every thread gets several groups.
-//! Few distinct sizes are used, so that launches of many sizes share few kernel variants.
+//! Work-groups at the upper edges of an NDRange may be smaller than the others. A kernel that cannot observe its
+//! work-groups is regrouped here: groups get contiguous work-items in dimension 0 that fill vectors, and every thread
+//! gets several groups. Few distinct sizes are used, so that launches of many sizes share few kernel variants.
 //!
 //! Example: 65 work-items in groups of 16 are two regions, one of 4 groups of 16 and one of 1 group of 1.
 
@@ -105,8 +105,8 @@ pub(crate) fn to_u32(what: &str, sizes: [u64; 3]) -> BackendResult<[u32; 3]> {
     Ok(narrow)
 }
 
-/// Whether the requested groups have several rows, fill vectors and divide the NDRange. Such a group often covers a tile of
-/// memory that fits a cache, so the launch is not regrouped.
+/// Whether the requested groups have several rows, fill vectors and divide the NDRange. Such a group often covers a
+/// tile of memory that fits a cache, so the launch is not regrouped.
 fn is_tiled(local: [u32; 3], size: [u32; 3]) -> bool {
     const WIDTH: u32 = 8;
     let several_rows = local[1] > 1 || local[2] > 1;

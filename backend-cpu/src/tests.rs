@@ -26,8 +26,8 @@ unsafe fn words(launch: *const LaunchContext) -> *mut u32 {
     unsafe { std::ptr::with_exposed_provenance_mut(*std::ptr::with_exposed_provenance::<usize>((*launch).args as usize)) }
 }
 
-/// Adds 1 and 100 times the number of groups to the word of each work-item, in groups of `LOCAL` work-items. `ENQUEUED` is the
-/// enqueued local size.
+/// Adds 1 and 100 times the number of groups to the word of each work-item, in groups of `LOCAL` work-items. `ENQUEUED`
+/// is the enqueued local size.
 unsafe extern "sysv64" fn count<const LOCAL: u32, const ENQUEUED: u32>(
     launch: *const LaunchContext,
     worker: *mut WorkerContext,

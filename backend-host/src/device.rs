@@ -1,8 +1,7 @@
-//! The device: what it says of itself, and its thread.
+//! The device: its properties and its thread.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
 
 use wgcl_api::backend::{
     BackendError, BackendResult, Command, Device, DeviceKind, DeviceProperties, LoadedProgram, Memory, PreferredGroup, Progress,
@@ -14,15 +13,15 @@ use wgcl_compiler::ir;
 use wgcl_compiler::target::{AtomicOrder, Target};
 use wgcl_runtime::host;
 
-use crate::engine::{self, Task};
+use crate::engine::{self, Task, now};
 use crate::memory::{GLOBAL_MEMORY, InterpreterMemory, Names};
 use crate::program::InterpreterProgram;
 
-/// Bytes of the largest allocation, a quarter of all.
+/// Maximum allocation size in bytes: a quarter of the memory.
 const MAX_ALLOCATION: u64 = 1 << 29;
-/// Bytes of work-group memory.
+/// Local memory size in bytes.
 const LOCAL_MEMORY: u32 = 1 << 16;
-/// Work-items of a group.
+/// Maximum work-items per group.
 const MAX_GROUP: u32 = 1024;
 
 fn properties() -> DeviceProperties {
@@ -47,12 +46,12 @@ fn properties() -> DeviceProperties {
         clock_mhz: 0,
         subgroup_size: 1,
         max_required_subgroups: u32::MAX,
-        // To it a group is worth no more than its work-items, but what it runs is what CPUs run elsewhere.
+        // The CPU device has the same values, so that kernels run with the same local sizes.
         preferred_group: PreferredGroup { least: 64, most: MAX_GROUP, groups_per_unit: 8 },
         cache: host::cache(),
         dedicated_local_memory: false,
         unified_memory: false,
-        // A launch has the memory for itself, wherever that is.
+        // Memory has no host address: a launch owns the bytes while it runs.
         native_kernels: false,
         svm: SvmCapabilities::COARSE_GRAIN_BUFFER,
         timer_resolution: 1,
@@ -62,7 +61,7 @@ fn properties() -> DeviceProperties {
     }
 }
 
-/// All that OpenCL C may have and the interpreter knows.
+/// Every optional feature that the interpreter supports.
 fn target() -> Target {
     Target::portable().changed(|target| {
         target.language.subgroup_size = 1;
@@ -72,13 +71,6 @@ fn target() -> Target {
         (target.language.device_clock, target.language.subgroup_clock) = (true, true);
         target.nan_checks = Options::get().checks_nans();
     })
-}
-
-/// Nanoseconds since the clock was first looked at.
-pub(crate) fn now() -> u64 {
-    static START: OnceLock<Instant> = OnceLock::new();
-    // One, so that zero keeps its meaning of "not yet".
-    1 + u64::try_from(START.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX - 1)
 }
 
 /// The interpreter as a device.
@@ -95,7 +87,8 @@ impl InterpreterDevice {
         Self { properties: properties(), target: target(), names: Arc::default(), thread: OnceLock::new() }
     }
 
-    /// The thread, started by the first command. `None` if the host has none to give.
+    /// The queue of the device's thread, which the first command starts. `None` if the system refuses to create a
+    /// thread.
     fn thread(&self) -> Option<&Sender<Task>> {
         let start = || {
             let (sender, tasks) = channel();
@@ -141,11 +134,11 @@ impl Device for InterpreterDevice {
             },
             None => progress,
         };
-        refused.complete(Err(BackendError::DeviceLost("it has no thread".to_owned())));
+        refused.complete(Err(BackendError::DeviceLost("the interpreter has no thread".to_owned())));
     }
 
     fn flush(&self) {
-        // Commands run as they come.
+        // Commands run without a flush.
     }
 
     fn now(&self) -> u64 {

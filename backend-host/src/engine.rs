@@ -1,48 +1,57 @@
-//! Runs commands, one after the other.
+//! Runs commands: transfers in place, launches by the interpreter.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use wgcl_api::backend::{BackendError, BackendResult, Command, Launch, LaunchArg, Progress, Times};
 use wgcl_api::host_commands::{self, downcast};
 use wgcl_compiler::interpret::{self, Argument, MemoryLocation, NdRange};
 
-use crate::device::now;
 use crate::memory::InterpreterMemory;
 use crate::program::InterpreterProgram;
 
-/// A command and who wants to know of it.
+/// A command, and the receiver of its result.
 pub(crate) struct Task {
     pub(crate) command: Command,
     pub(crate) progress: Arc<dyn Progress>,
 }
 
-/// Runs a command and reports.
+/// Nanoseconds since the first call.
+pub(crate) fn now() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    // The clock starts at 1: zero means "not yet". 64 bits last for 584 years.
+    1 + START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+/// Runs a command, and reports its result.
 pub(crate) fn run(Task { command, progress }: Task) {
     let start = now();
     progress.submitted(start);
     progress.running();
     let execute = || host_commands::run::<InterpreterMemory>(command, |launch| self::launch(launch, &*progress));
     let result = catch_unwind(AssertUnwindSafe(execute));
-    let result = result.unwrap_or_else(|_| Err(BackendError::Other("a defect of the interpreter ended a command".to_owned())));
+    let result = result.unwrap_or_else(|_| Err(BackendError::Other("internal error: the interpreter panicked in a command".to_owned())));
     if let Err(error) = &result {
         tracing::error!("interpreter: {error}");
     }
     progress.complete(result.map(|()| Times { start, end: now() }));
 }
 
-/// Runs a kernel: what it may touch goes into one memory and comes back.
+/// Runs a kernel. The contents of every memory object that it may access move to the interpreter and back.
 fn launch(launch: &Launch, progress: &dyn Progress) -> BackendResult<()> {
     let program: &InterpreterProgram =
-        launch.program.as_any().downcast_ref().ok_or_else(|| BackendError::Other("a program of another backend".to_owned()))?;
+        launch.program.as_any().downcast_ref().ok_or_else(|| BackendError::Other("the program belongs to another backend".to_owned()))?;
     let mut arguments = Vec::with_capacity(launch.args.len());
-    let mut objects: Vec<(&InterpreterMemory, bool)> = program.objects.iter().map(|(memory, read_only)| (memory, *read_only)).collect();
+    let mut objects: Vec<(&InterpreterMemory, bool)> = program.objects.iter().map(|object| (&object.memory, object.read_only)).collect();
     for arg in &launch.args {
         arguments.push(match arg {
             LaunchArg::Value(bytes) => Argument::Value(bytes.to_vec()),
             LaunchArg::Local(size) => Argument::Local(*size),
             LaunchArg::Buffer(None) => Argument::Buffer(None),
-            LaunchArg::Address(_) => return Err(BackendError::Other("an address of the host".to_owned())),
+            LaunchArg::Address(_) => {
+                return Err(BackendError::Other("the interpreter does not support host addresses as arguments".to_owned()));
+            }
             LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _) => {
                 let memory = downcast::<InterpreterMemory>(&range.memory)?;
                 if !objects.iter().any(|(other, _)| other.id == memory.id) {
@@ -62,11 +71,10 @@ fn launch(launch: &Launch, progress: &dyn Progress) -> BackendResult<()> {
             objects.push((memory, false));
         }
     }
-    let narrow = |sizes: [u64; 3]| sizes.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
     let range = NdRange {
         work_dim: launch.work_dim,
-        global_offset: narrow(launch.global_offset),
-        global_size: narrow(launch.global_size),
+        global_offset: to_u32("global offset", launch.global_offset)?,
+        global_size: to_u32("global size", launch.global_size)?,
         local_size: launch.local_size,
     };
     let code = program.for_launch(launch)?;
@@ -85,6 +93,16 @@ fn launch(launch: &Launch, progress: &dyn Progress) -> BackendResult<()> {
     }
     match result {
         Ok(result) => result.map_err(|fault| BackendError::Other(format!("kernel `{}`: {fault}", launch.kernel))),
-        Err(_) => Err(BackendError::Other(format!("kernel `{}`: a defect of the interpreter", launch.kernel))),
+        Err(_) => Err(BackendError::Other(format!("kernel `{}`: internal error: the interpreter panicked", launch.kernel))),
     }
+}
+
+/// Narrows the three components of `what` to 32 bits. The API rejects larger ones before.
+fn to_u32(what: &str, sizes: [u64; 3]) -> BackendResult<[u32; 3]> {
+    let mut narrow = [0; 3];
+    for (narrow, size) in narrow.iter_mut().zip(sizes) {
+        let error = |_| BackendError::Other(format!("launch: {what} {sizes:?} has a component of 2^32 or more"));
+        *narrow = u32::try_from(size).map_err(error)?;
+    }
+    Ok(narrow)
 }

@@ -1,10 +1,19 @@
-//! A device that executes the IR on the host ([`wgcl_compiler::interpret`]): no GPU, no driver, no code of its own in between.
+//! A device that interprets the IR on the host ([`wgcl_compiler::interpret`]), without a GPU, a driver or generated
+//! code.
 //!
-//! It is there to compare with: what a kernel does on it is decided by the IR alone, as programs have it after a build, before anything that
-//! is made for a device. Where a GPU gives something else, one of the two is wrong. It is strict, too: a kernel that accesses
+//! It is a reference for comparison. The IR after a program build alone defines what a kernel does, before any pass for
+//! a device. If a GPU gives another result, one of the two is wrong. The device is strict: a kernel that accesses
 //! memory out of bounds fails.
 //!
-//! Commands are run as they come by one thread a device. Memory is a vector of bytes each, which a launch takes for as long as it runs.
+//! Each device has one thread, which runs commands in order. A memory object is a vector of bytes, which a launch takes
+//! while it runs.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`device`] | properties and entry points of the device |
+//! | [`engine`] | runs commands |
+//! | [`memory`] | memory objects and the ids that pointers have |
+//! | [`program`] | programs, their variables, and kernels with expanded image accesses |
 
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub)]
@@ -18,7 +27,7 @@ use std::sync::Arc;
 
 use wgcl_api::backend::{Backend, Device};
 
-/// The backend whose only device is the interpreter.
+/// The backend with the interpreter as its only device.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InterpreterBackend;
 

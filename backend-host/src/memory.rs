@@ -1,4 +1,4 @@
-//! Memory of the interpreter's device, and the names by which kernels' pointers know it.
+//! Memory objects, and the object ids in kernels' pointers.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use wgcl_api::host_commands::HostBytes;
 use wgcl_compiler::interpret::ObjectId;
 use wgcl_compiler::pointer::identity;
 
-/// Bytes that all objects may take together.
+/// Size of the device's memory in bytes.
 pub(crate) const GLOBAL_MEMORY: u64 = 2 << 30;
 
-/// From here on up to `identity::FIRST_BUFFER` objects are known by the high halves of their addresses in the host.
+/// The first id of shared memory. Ids from here up to `identity::FIRST_BUFFER` are the high halves of host addresses.
 const FIRST_OF_HOST: u32 = 0x1000;
 
-/// What memory holds that was never written.
-const FRESH: u8 = 0xcd;
+/// The value of uninitialized bytes.
+const UNINITIALIZED: u8 = 0xcd;
 
-/// The names of a device's objects, and how much they take. A name is given again once its object is gone.
+/// Allocates object ids, and counts the bytes of the device's objects. The id of a dropped object is used again.
 #[derive(Debug, Default)]
 pub(crate) struct Names(Mutex<Pool>);
 
@@ -26,12 +26,12 @@ pub(crate) struct Names(Mutex<Pool>);
 struct Pool {
     last: u32,
     free: Vec<ObjectId>,
-    /// Bytes of all objects.
+    /// Number of bytes of all objects.
     used: u64,
 }
 
 impl Names {
-    /// A name that nothing has.
+    /// An unused id; `None` if there is none.
     pub(crate) fn take(&self) -> Option<ObjectId> {
         let mut pool = self.0.lock();
         pool.free.pop().or_else(|| {
@@ -45,14 +45,14 @@ impl Names {
 
     fn give_back(&self, id: ObjectId, bytes: u64) {
         let mut pool = self.0.lock();
-        // Those of the host's memory are the host's.
+        // The API allocates the ids of shared memory.
         if !(FIRST_OF_HOST..identity::FIRST_BUFFER).contains(&id.number()) {
             pool.free.push(id);
         }
         pool.used -= bytes;
     }
 
-    /// Counts the bytes of an object; `false` if that would be more than the device has.
+    /// Reserves bytes. Returns whether that many were available.
     fn reserve(&self, bytes: u64, limit: u64) -> bool {
         let mut pool = self.0.lock();
         let sum = pool.used.saturating_add(bytes);
@@ -74,7 +74,7 @@ pub(crate) struct InterpreterMemory {
     pub(crate) id: ObjectId,
     names: Arc<Names>,
     size: u64,
-    /// Empty while a launch has them. Only the device's thread touches them.
+    /// Empty while a launch uses the object. Only the device's thread accesses it.
     bytes: Mutex<Vec<u8>>,
 }
 
@@ -83,7 +83,7 @@ impl InterpreterMemory {
         Self::fresh(names, size, || names.take())
     }
 
-    /// Of a name that the host gives.
+    /// Shared memory with an id that the API has allocated.
     pub(crate) fn of_host(names: &Arc<Names>, size: u64, identity: u32) -> BackendResult<Self> {
         Self::fresh(names, size, || ObjectId::new(identity).filter(|id| id.number() >= FIRST_OF_HOST))
     }
@@ -96,7 +96,7 @@ impl InterpreterMemory {
             let length = usize::try_from(size).ok()?;
             let mut bytes = Vec::new();
             bytes.try_reserve_exact(length).ok()?;
-            bytes.resize(length, FRESH);
+            bytes.resize(length, UNINITIALIZED);
             Some((bytes, name()?))
         };
         let Some((bytes, id)) = made() else {
@@ -106,18 +106,18 @@ impl InterpreterMemory {
         Ok(Self { id, names: names.clone(), size, bytes: Mutex::new(bytes) })
     }
 
-    /// Of a name that was taken already, and its contents.
+    /// An object with an allocated id and its contents.
     pub(crate) fn named(names: &Arc<Names>, id: ObjectId, bytes: Vec<u8>) -> Self {
         names.reserve(bytes.len() as u64, u64::MAX);
         Self { id, names: names.clone(), size: bytes.len() as u64, bytes: Mutex::new(bytes) }
     }
 
-    /// Takes the contents out, for a launch.
+    /// Moves the contents to a launch.
     pub(crate) fn take(&self) -> Vec<u8> {
         std::mem::take(&mut *self.bytes.lock())
     }
 
-    /// Puts the contents back.
+    /// Moves the contents back.
     pub(crate) fn put(&self, bytes: Vec<u8>) {
         *self.bytes.lock() = bytes;
     }

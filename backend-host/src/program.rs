@@ -1,8 +1,9 @@
-//! Programs: the interpreter's code, and the memory of program-scope variables.
+//! Programs: the interpreter's code, and the memory of program-scope constants and variables.
 
 use std::any::Any;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use wgcl_api::backend::{BackendError, BackendResult, KernelUsage, Launch, LaunchArg, LoadedProgram};
 use wgcl_compiler::image::ImageFormat;
 use wgcl_compiler::interpret::{self, Fault, Instance, Settings, Stage};
@@ -14,14 +15,19 @@ use wgcl_runtime::{Artifact, KernelFacts, Machine, Program};
 
 use crate::memory::{InterpreterMemory, Names};
 
-/// The interpreter as what runs the variants of kernels: those with accesses to images are made for one launch's formats and samplers.
+/// The interpreter. Kernels with image accesses have a variant for each combination of formats and samplers.
 #[derive(Debug)]
 struct Interpreter;
 
-/// The formats of a launch's images and the values of its samplers, each in the order of the parameters.
-type ImageKey = (Vec<ImageFormat>, Vec<u32>);
+/// The images and samplers of a launch, each in the order of the parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+struct ImageKey {
+    formats: Vec<ImageFormat>,
+    /// Values of the samplers.
+    samplers: Vec<u32>,
+}
 
-/// A module in which one kernel's accesses to images are written out.
+/// A program with the expanded image accesses of one kernel.
 #[derive(Clone)]
 struct Expanded {
     program: Arc<interpret::Program>,
@@ -33,7 +39,7 @@ impl Artifact for Expanded {
     const KIND: &'static str = "interpreter";
 
     fn encode(&self) -> Option<Vec<u8>> {
-        // It is made in no time.
+        // Expansion takes less time than the disk cache.
         None
     }
 
@@ -50,7 +56,7 @@ impl Artifact for Expanded {
     }
 
     fn adapt(&mut self, _: &ImageKey) {
-        // It is told the size of groups when it is launched.
+        // The launch passes the local size.
     }
 
     fn any_group_size(key: &ImageKey) -> ImageKey {
@@ -67,14 +73,21 @@ impl Machine for Interpreter {
     }
 }
 
+/// Memory of a program-scope constant or variable.
+#[derive(Debug)]
+pub(crate) struct ProgramObject {
+    pub(crate) memory: InterpreterMemory,
+    pub(crate) read_only: bool,
+}
+
 /// A program on the device.
 #[derive(Debug)]
 pub(crate) struct InterpreterProgram {
     program: Arc<interpret::Program>,
     pub(crate) instance: Instance,
-    /// Variables and constants of program scope; the former may be written.
-    pub(crate) objects: Vec<(InterpreterMemory, bool)>,
-    /// Kernels with the accesses to images that some launch needed.
+    /// Constants and variables of program scope.
+    pub(crate) objects: Vec<ProgramObject>,
+    /// The variants of kernels with image accesses.
     expanded: Program<Interpreter>,
 }
 
@@ -85,14 +98,20 @@ impl InterpreterProgram {
         let instance = program.instantiate(&mut memory, || names.take()).ok_or(BackendError::OutOfDeviceMemory)?;
         let objects = instance
             .objects()
-            .map(|(id, read_only)| (InterpreterMemory::named(names, id, memory.remove(id).unwrap_or_default()), read_only))
+            .map(|(id, read_only)| {
+                let bytes = memory.remove(id).unwrap_or_default();
+                ProgramObject { memory: InterpreterMemory::named(names, id, bytes), read_only }
+            })
             .collect();
         let (kernels, target) = (KernelFacts::of_module(&module), target.clone());
         let expand = move |kernel: &str, key: &ImageKey| expand(&module, kernel, key, &target);
         Ok(Self { program, instance, objects, expanded: Program::new(Arc::new(Interpreter), kernels, Box::new(expand), None) })
     }
 
-    /// The code of a launch.
+    /// The interpreter's code of a launch.
+    ///
+    /// # Errors
+    /// Those of the expansion of image accesses.
     pub(crate) fn for_launch(&self, launch: &Launch) -> BackendResult<Arc<interpret::Program>> {
         let mut formats = Vec::new();
         for arg in &launch.args {
@@ -108,15 +127,15 @@ impl InterpreterProgram {
             (KernelParam::Sampler, LaunchArg::Value(bytes)) => bytes.first_chunk().map(|word| u32::from_le_bytes(*word)),
             _ => None,
         });
-        let key = (formats, samplers.collect());
+        let key = ImageKey { formats, samplers: samplers.collect() };
         self.expanded.executable(kernel, &key).map(|program| Arc::clone(&*program))
     }
 }
 
-/// Writes out a kernel's accesses to images of those formats by those samplers.
-fn expand(module: &ir::Module, kernel: &str, (formats, samplers): &ImageKey, target: &Target) -> BackendResult<Expanded> {
+/// Expands a kernel's image accesses for some formats and samplers.
+fn expand(module: &ir::Module, kernel: &str, images: &ImageKey, target: &Target) -> BackendResult<Expanded> {
     let mut key = LaunchKey::default();
-    (key.kernel.images, key.kernel.samplers) = (formats.clone(), samplers.clone().into());
+    (key.kernel.images, key.kernel.samplers) = (images.formats.clone(), images.samplers.clone().into());
     let module = expand_images(module, kernel, &key, target)?;
     let program = Arc::new(interpret::Program::new(&module, Settings::new(Stage::Built, target)));
     let usage = usage(&program, kernel)?;
@@ -131,7 +150,7 @@ fn usage(program: &interpret::Program, kernel: &str) -> BackendResult<KernelUsag
 
 impl LoadedProgram for InterpreterProgram {
     fn precompile(&self, _kernel: &str, _local_size: Option<[u32; 3]>) {
-        // There is nothing to make ahead of time.
+        // The interpreter compiles nothing.
     }
 
     fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage> {

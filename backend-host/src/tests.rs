@@ -112,18 +112,18 @@ fn work_items_meet_at_barriers() {
     let device = &*devices[0];
     let program = load(
         device,
-        "kernel void turn(global uint *data, local uint *room) {
+        "kernel void shift_items(global uint *data, local uint *shared) {
              size_t i = get_local_id(0), n = get_local_size(0);
              for (int round = 0; round < 3; round++) {
-                 room[i] = data[get_global_id(0)];
+                 shared[i] = data[get_global_id(0)];
                  barrier(CLK_LOCAL_MEM_FENCE);
-                 data[get_global_id(0)] = room[(i + 1) % n];
+                 data[get_global_id(0)] = shared[(i + 1) % n];
                  barrier(CLK_LOCAL_MEM_FENCE);
              }
          }",
     );
     let data = buffer(device, &[0, 1, 2, 3, 4, 5, 6, 7]);
-    launch(device, &program, "turn", vec![whole(&data), LaunchArg::Local(16)], 8, 4).expect("it runs");
+    launch(device, &program, "shift_items", vec![whole(&data), LaunchArg::Local(16)], 8, 4).expect("it runs");
     assert_eq!(contents(device, &data), [3, 0, 1, 2, 7, 4, 5, 6]);
 }
 

@@ -1,4 +1,4 @@
-//! What a backend has to say of its code.
+//! The traits that a backend implements for its code.
 
 use std::fmt;
 use std::hash::Hash;
@@ -7,54 +7,55 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wgcl_api::backend::{BackendResult, KernelUsage};
 
-/// What a kernel is specialised to: tells its variants apart. Equal keys have equal serialised forms.
+/// Identifies a variant of a kernel. Equal keys have equal serialised forms.
 pub trait VariantKey: Clone + Eq + Hash + fmt::Debug + Serialize + DeserializeOwned + Send + Sync + 'static {}
 
 impl<T: Clone + Eq + Hash + fmt::Debug + Serialize + DeserializeOwned + Send + Sync + 'static> VariantKey for T {}
 
-/// A kernel as the compiler made it for a key, before a machine has it. Cloning one is cheap, compared with making it.
+/// A kernel that is compiled for a key, and not loaded. Cloning is cheap compared with compiling.
 pub trait Artifact: Clone + Send + Sync + Sized + 'static {
-    /// What it is made for.
+    /// The key of its variant.
     type Key: VariantKey;
 
-    /// Names the kind of artifact in the cache on disk: no two kinds have the same.
+    /// The kind of artifact in the disk cache. It is unique.
     const KIND: &'static str;
 
-    /// The bytes that stand for it in another process; `None` where it cannot be kept.
+    /// Its serialised form for the disk cache; `None` if it cannot be stored.
     fn encode(&self) -> Option<Vec<u8>>;
 
-    /// The artifact of these bytes, if they are one.
+    /// The artifact with this serialised form; `None` if the bytes are invalid.
     fn decode(bytes: &[u8]) -> Option<Self>;
 
-    /// What the kernel takes.
+    /// The memory that the kernel uses.
     fn usage(&self) -> KernelUsage;
 
-    /// Whether it serves work-groups of all sizes, once [`Artifact::adapt`] has told it theirs.
+    /// Whether it runs work-groups of any size, after a call of [`Artifact::adapt`].
     fn serves_any_group_size(&self) -> bool;
 
-    /// Makes it one for the size of groups in `key`, which differs from its own in nothing else. Called only where it serves all sizes.
+    /// Sets the local size to that of `key`, which otherwise equals its own key. Called only if it runs work-groups of
+    /// any size.
     fn adapt(&mut self, key: &Self::Key);
 
-    /// The key that stands for all those which differ from `key` in the size of groups only.
+    /// The common key of all keys that differ from `key` in the local size only.
     fn any_group_size(key: &Self::Key) -> Self::Key;
 
-    /// Writes it where the user wants to see what is made (`WGCL_DUMP`), if he does.
+    /// Writes it to the dump directory (`WGCL_DUMP_DIR`), if there is one.
     fn dump(&self, kernel: &str, key: &Self::Key) {
         let _ = (kernel, key);
     }
 }
 
-/// What runs kernels: a device with its driver, or the host.
+/// Runs kernels: a device with its driver, or the host.
 pub trait Machine: Send + Sync + 'static {
-    /// What the compiler makes for it.
+    /// The compiler's output.
     type Artifact: Artifact;
-    /// What it makes of that: a pipeline, or a function in memory.
+    /// A loaded artifact: a pipeline, or a function in memory.
     type Executable: Send + Sync + 'static;
 
-    /// Makes the artifact of a kernel executable. May take long.
+    /// Loads the artifact of a kernel. May take seconds.
     ///
     /// # Errors
-    /// What the layers below report.
+    /// Those of the driver or the system.
     fn load(&self, kernel: &str, artifact: Self::Artifact, key: &<Self::Artifact as Artifact>::Key) -> BackendResult<Self::Executable>;
 }
 

@@ -1,15 +1,15 @@
-//! Defects of the compiler, which end a launch and not the process.
+//! Panics of the compiler: they fail a launch, and do not end the process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use wgcl_api::backend::{BackendError, BackendResult};
 use wgcl_compiler::launch::{LaunchError, LaunchResult};
 
-/// What the compiler makes of a kernel in a stage, with its panics as errors of that kernel.
+/// Runs a stage of the compiler. A panic becomes an error of the kernel.
 ///
 /// # Errors
-/// Those of `compile`, and a panic.
-pub fn contained<T>(kernel: &str, stage: &'static str, compile: impl FnOnce() -> LaunchResult<T>) -> BackendResult<T> {
+/// Those of `compile`, and `LaunchError::Internal` for a panic.
+pub fn catch_panic<T>(kernel: &str, stage: &'static str, compile: impl FnOnce() -> LaunchResult<T>) -> BackendResult<T> {
     match catch_unwind(AssertUnwindSafe(compile)) {
         Ok(made) => Ok(made?),
         Err(payload) => {
@@ -25,18 +25,18 @@ mod tests {
     use wgcl_api::backend::BackendError;
     use wgcl_compiler::launch::LaunchError;
 
-    use super::contained;
+    use super::catch_panic;
 
     #[test]
-    fn panics_are_errors_of_the_kernel() {
-        assert_eq!(contained("k", "here", || Ok(1)), Ok(1));
+    fn panics_become_errors_of_the_kernel() {
+        assert_eq!(catch_panic("k", "here", || Ok(1)), Ok(1));
         let none = LaunchError::NoKernel("k".to_owned());
-        assert_eq!(contained::<()>("k", "here", || Err(none.clone())), Err(BackendError::Launch(none)));
-        let told: fn() = || std::panic::resume_unwind(Box::new("told".to_owned()));
-        let wordless: fn() = || std::panic::resume_unwind(Box::new(7));
-        for (text, ends) in [("told", told), ("unknown", wordless)] {
+        assert_eq!(catch_panic::<()>("k", "here", || Err(none.clone())), Err(BackendError::Launch(none)));
+        let with_text: fn() = || std::panic::resume_unwind(Box::new("reason".to_owned()));
+        let without_text: fn() = || std::panic::resume_unwind(Box::new(7));
+        for (text, ends) in [("reason", with_text), ("unknown", without_text)] {
             let wanted = LaunchError::Internal { kernel: "k".to_owned(), stage: "here", message: text.to_owned() };
-            let made = contained("k", "here", || {
+            let made = catch_panic("k", "here", || {
                 ends();
                 Ok(())
             });

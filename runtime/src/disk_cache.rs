@@ -1,6 +1,7 @@
-//! What the cache on disk has of a program: the artifacts that were made for its launches, and which launches those were. So the next process begins its
-//! variants when it builds the program, and not when it launches the kernels: as soon as it has found the program in the cache, before the rest of it is
-//! even read ([`Expected`](crate::Expected)).
+//! The disk cache of a program: the artifacts of its variants, and its launch history.
+//!
+//! With the history, the next process loads variants when it builds the program, before the first launch. It starts as
+//! soon as the program is found in the cache, before its module is read ([`Expected`](crate::Expected)).
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,44 +16,44 @@ use wgcl_compiler::target::Target;
 use crate::artifact::Artifact;
 use crate::history::History;
 
-/// What wrote the entries: an artifact is the compiler's, a history this crate's.
+/// The versions of the code that writes the entries: the compiler writes artifacts, this crate writes histories.
 const WRITER: [&str; 2] = [stored::VERSION, env!("WGCL_RUNTIME_ID")];
 
-/// The place of a program in the cache.
-pub struct Shelf<A> {
-    /// What the identity is made of, where it is not known yet.
+/// The entries of a program in the disk cache.
+pub struct ProgramCache<A> {
+    /// The input of the identity, if it is not known yet.
     module: Option<(Arc<ir::Module>, Target)>,
-    /// What stands for the module and the target; `None` where there is no such thing.
+    /// Identifies the module and the target; `None` if the program cannot be cached.
     identity: OnceLock<Option<Key>>,
-    /// Whether that was known from the start: then it cost nothing.
+    /// Whether the identity was given, so that it needs no hash of the module.
     is_named: bool,
     artifacts: PhantomData<fn() -> A>,
 }
 
-impl<A> fmt::Debug for Shelf<A> {
+impl<A> fmt::Debug for ProgramCache<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shelf").field("is_named", &self.is_named).finish_non_exhaustive()
+        f.debug_struct("ProgramCache").field("is_named", &self.is_named).finish_non_exhaustive()
     }
 }
 
-impl<A: Artifact> Shelf<A> {
-    /// Of a program for which a name stands.
+impl<A: Artifact> ProgramCache<A> {
+    /// The entries of a program with a given identity.
     pub fn named(name: Key, target: &Target) -> Self {
         let parts = [b"program".as_slice(), name.bytes(), &stored::identify_target(target)];
         Self { module: None, identity: OnceLock::from(Some(Key::of(&parts))), is_named: true, artifacts: PhantomData }
     }
 
-    /// Of any program: a hash of the whole stands for it, which is made when it is first needed.
+    /// The entries of any program. Its identity is a hash of the module, computed at the first use.
     pub const fn of_module(module: Arc<ir::Module>, target: Target) -> Self {
         Self { module: Some((module, target)), identity: OnceLock::new(), is_named: false, artifacts: PhantomData }
     }
 
-    /// Of a program of which nothing is kept.
+    /// The entries of a program that is not cached.
     pub const fn empty() -> Self {
         Self { module: None, identity: OnceLock::new(), is_named: false, artifacts: PhantomData }
     }
 
-    fn place(&self, what: &str, rest: &[&[u8]]) -> Option<(&'static Cache, Key)> {
+    fn entry(&self, what: &str, rest: &[&[u8]]) -> Option<(&'static Cache, Key)> {
         let cache = Cache::get()?;
         let identity = self.identity.get_or_init(|| {
             let (module, target) = self.module.as_ref()?;
@@ -64,34 +65,34 @@ impl<A: Artifact> Shelf<A> {
         Some((cache, Key::of(&parts)))
     }
 
-    fn place_of_artifact(&self, kernel: &str, key: &A::Key) -> Option<(&'static Cache, Key)> {
-        self.place("artifact", &[kernel.as_bytes(), &encode(key)?])
+    fn artifact_entry(&self, kernel: &str, key: &A::Key) -> Option<(&'static Cache, Key)> {
+        self.entry("artifact", &[kernel.as_bytes(), &encode(key)?])
     }
 
     /// The artifact of a kernel for a key.
     pub(crate) fn find(&self, kernel: &str, key: &A::Key) -> Option<A> {
-        let (cache, key) = self.place_of_artifact(kernel, key)?;
+        let (cache, key) = self.artifact_entry(kernel, key)?;
         A::decode(&cache.find(&key)?)
     }
 
-    /// Keeps one, where it can be kept.
+    /// Stores an artifact, if it can be stored.
     pub(crate) fn keep(&self, kernel: &str, key: &A::Key, artifact: &A) {
-        if let Some((cache, key)) = self.place_of_artifact(kernel, key)
+        if let Some((cache, key)) = self.artifact_entry(kernel, key)
             && let Some(bytes) = artifact.encode()
         {
             cache.keep(&key, &bytes);
         }
     }
 
-    /// The launches of earlier processes. Nothing is kept of programs without a name.
+    /// The launch history of earlier processes. Programs without a given identity have none.
     pub(crate) fn history(&self) -> Option<History<A::Key>> {
-        let (cache, key) = self.place("history", &[]).filter(|_| self.is_named)?;
+        let (cache, key) = self.entry("history", &[]).filter(|_| self.is_named)?;
         postcard::from_bytes(&cache.find(&key)?).ok()
     }
 
-    /// Keeps the launches for later processes.
+    /// Stores the launch history for later processes.
     pub(crate) fn keep_history(&self, history: &History<A::Key>) {
-        if let Some((cache, key)) = self.place("history", &[]).filter(|_| self.is_named)
+        if let Some((cache, key)) = self.entry("history", &[]).filter(|_| self.is_named)
             && let Some(bytes) = encode(history)
         {
             cache.keep(&key, &bytes);

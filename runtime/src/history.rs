@@ -1,29 +1,29 @@
-//! With what a program was launched: what the next process is told of it.
+//! The launch history of a program, stored in the disk cache for the next process.
 
 use serde::{Deserialize, Serialize};
 
-/// Launches of a program that its history holds: the last ones.
-const REMEMBERED: usize = 64;
+/// Maximum number of launches in a history. It has the last ones.
+const MAX_LAUNCHES: usize = 64;
 
-/// A variant of a kernel that a launch has asked for.
+/// A variant that a launch requested.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launched<K> {
-    /// The kernel's name.
+    /// Name of the kernel.
     pub kernel: String,
-    /// What it was specialised to.
+    /// Key of the variant.
     pub key: K,
-    /// Whether its artifact is kept for work-groups of all sizes.
+    /// Whether the disk cache has its artifact for work-groups of any size.
     pub any_group_size: bool,
 }
 
-/// With what a program was launched, and what was found out about its kernels.
+/// The launches of a program, and facts about its kernels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct History<K> {
-    /// In the order in which they were first wanted.
+    /// In the order of their first request.
     pub launches: Vec<Launched<K>>,
-    /// Kernels, and the bytes of local and of private memory that each takes, as far as known.
+    /// Known memory usage: kernel, bytes of local memory, bytes of private memory.
     pub usage: Vec<(String, u32, u32)>,
-    /// Kernels, and the questions and answers of [`Kernel::find_out`](crate::Kernel::find_out).
+    /// Kernel, question and answer of [`Kernel::find_out`](crate::Kernel::find_out).
     pub findings: Vec<(String, u32, u32)>,
 }
 
@@ -34,10 +34,10 @@ impl<K> Default for History<K> {
 }
 
 impl<K> History<K> {
-    /// Appends a launch, and forgets the oldest where there are too many.
+    /// Appends a launch. Removes the oldest one if there are too many.
     pub(crate) fn push(&mut self, launched: Launched<K>) {
         self.launches.push(launched);
-        if self.launches.len() > REMEMBERED {
+        if self.launches.len() > MAX_LAUNCHES {
             self.launches.remove(0);
         }
     }

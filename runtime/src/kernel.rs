@@ -1,4 +1,7 @@
 //! A kernel and its variants.
+//!
+//! A variant is created by the first request for its key. Its `OnceLock` is filled by the thread that compiles it
+//! first.
 
 use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,26 +15,24 @@ use wgcl_compiler::passes::{group_blind, reached_instructions};
 
 use crate::artifact::{Artifact, KeyOf, Machine};
 
-/// Instructions from which on a kernel is long: NVIDIA's Vulkan driver compiles 5,000 to 10,000 in a second.
+/// Minimum number of instructions of a long kernel: NVIDIA's Vulkan driver compiles 5,000 to 10,000 per second.
 const LONG: usize = 10_000;
 
-/// What is known of a kernel before it is compiled.
+/// Facts about a kernel that are known before it is compiled.
 #[derive(Clone, Debug)]
 pub struct KernelFacts {
-    /// Its name.
     pub name: String,
-    /// Its parameters.
     pub params: Vec<KernelParam>,
-    /// The only size of work-groups that it may be launched with, if it says so.
+    /// The attribute `reqd_work_group_size`, if the kernel has it.
     pub required_group_size: Option<[u32; 3]>,
-    /// Whether it cannot tell how its work-items are grouped.
+    /// Whether it cannot observe how its work-items are grouped.
     pub group_blind: bool,
-    /// How many instructions it has, with those of the functions that it calls.
+    /// Number of its instructions, including those of the functions that it calls.
     pub instructions: usize,
 }
 
 impl KernelFacts {
-    /// Those of all kernels of a module.
+    /// The facts of every kernel of a module.
     pub fn of_module(module: &Module) -> Vec<Self> {
         let kernels = (0..).map(Func).zip(&module.functions).filter_map(|(func, function)| {
             let kernel = function.kernel.as_ref()?;
@@ -47,18 +48,18 @@ impl KernelFacts {
     }
 }
 
-/// What became of an artifact on the machine.
+/// A loaded artifact.
 pub(crate) struct Loaded<E> {
     pub(crate) executable: Arc<E>,
     pub(crate) usage: KernelUsage,
     pub(crate) any_group_size: bool,
 }
 
-/// A variant, made or being made.
+/// A variant, compiled or being compiled.
 pub(crate) struct Variant<E> {
-    /// Filled by the first who needs it, once and for all; others wait for him.
+    /// Set once, by the first thread that needs it. Other threads wait.
     pub(crate) loaded: OnceLock<BackendResult<Loaded<E>>>,
-    /// A launch has asked for it, and the program's history has it.
+    /// A launch has requested it, and the program's history has it.
     pub(crate) in_history: AtomicBool,
 }
 
@@ -69,7 +70,7 @@ impl<E> Default for Variant<E> {
 }
 
 impl<E> Variant<E> {
-    /// What a launch runs, once it is made.
+    /// The executable; `None` if it is not loaded yet.
     pub(crate) fn executable(&self) -> Option<BackendResult<Arc<E>>> {
         Some(match self.loaded.get()? {
             Ok(loaded) => Ok(Arc::clone(&loaded.executable)),
@@ -78,7 +79,7 @@ impl<E> Variant<E> {
     }
 }
 
-/// An artifact that nothing was made of yet.
+/// An artifact that has not been loaded.
 struct Spare<A: Artifact> {
     key: A::Key,
     artifact: A,
@@ -92,16 +93,16 @@ pub struct Kernel<M: Machine> {
     facts: KernelFacts,
     variants: Mutex<Variants<M>>,
     pub(crate) usage: OnceLock<BackendResult<KernelUsage>>,
-    /// The artifact that was made last, for the next variant. Filled by who wanted to know something of an artifact without running it, and where one serves
-    /// groups of all sizes; taken by who makes a variant.
+    /// The last compiled artifact, for the next variant. Set by inspections of an artifact that is not run, and by
+    /// artifacts for work-groups of any size. Taken by the compilation of a variant.
     spare: Mutex<Option<Spare<M::Artifact>>>,
-    /// Some variant is made: then others like it take no time.
+    /// A variant has been compiled. Similar variants take little time then.
     is_ready: AtomicBool,
-    /// A launch's variant is being made in the background.
+    /// A launch's variant is being compiled in the background.
     begun: AtomicBool,
-    /// What was found out by making artifacts, by question.
+    /// Results of experiments with artifacts, by question.
     findings: Mutex<FxHashMap<u32, u32>>,
-    /// Held by who is finding something out.
+    /// Held during an experiment.
     finding_out: Mutex<()>,
 }
 
@@ -119,32 +120,30 @@ impl<M: Machine> Kernel<M> {
         }
     }
 
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.facts.name
     }
 
-    /// Its parameters.
     pub fn params(&self) -> &[KernelParam] {
         &self.facts.params
     }
 
-    /// The only size of work-groups that it may be launched with, if it says so.
+    /// The attribute `reqd_work_group_size`, if the kernel has it.
     pub const fn required_group_size(&self) -> Option<[u32; 3]> {
         self.facts.required_group_size
     }
 
-    /// Whether it cannot tell how its work-items are grouped.
+    /// Whether it cannot observe how its work-items are grouped.
     pub const fn group_blind(&self) -> bool {
         self.facts.group_blind
     }
 
-    /// Whether a driver's compiler may take seconds for it.
+    /// Whether a driver's compiler may need seconds for it.
     pub const fn is_long(&self) -> bool {
         self.facts.instructions >= LONG
     }
 
-    /// Whether it has been made for a launch: then others like it take no time.
+    /// Whether a variant has been compiled. Similar variants take little time then.
     pub fn is_ready(&self) -> bool {
         let is_ready = || self.is_ready.load(Ordering::Relaxed);
         if !is_ready() && self.variants.lock().values().any(|variant| variant.loaded.get().is_some()) {
@@ -157,13 +156,14 @@ impl<M: Machine> Kernel<M> {
         self.is_ready.store(true, Ordering::Relaxed);
     }
 
-    /// Notes that somebody makes it in the background for a launch. Whether the caller is the first, and should.
+    /// Claims the background compilation for a launch. Returns whether the caller is the first, and should start it.
     pub fn is_first_to_begin(&self) -> bool {
         !self.begun.swap(true, Ordering::Relaxed)
     }
 
-    /// The answer to a question that only making artifacts answers, as `experiment` finds it if nobody has before. One thread at a time experiments. The program's
-    /// history keeps answers for later processes. What the numbers mean is the backend's matter.
+    /// The answer to a question that needs an experiment with artifacts. `experiment` runs if there is no answer yet,
+    /// on one thread at a time. The program's history has the answers for later processes. The backend defines the
+    /// meaning of the numbers.
     ///
     /// # Errors
     /// Those of `experiment`.
@@ -186,12 +186,12 @@ impl<M: Machine> Kernel<M> {
         self.findings.lock().insert(question, answer);
     }
 
-    /// All questions and answers.
+    /// Every question with its answer.
     pub(crate) fn findings(&self) -> Vec<(u32, u32)> {
         self.findings.lock().iter().map(|(question, answer)| (*question, *answer)).collect()
     }
 
-    /// The variant of a key, if somebody has asked for it before.
+    /// The variant of a key, if it has been requested before.
     pub(crate) fn known_variant(&self, key: &KeyOf<M>) -> Option<Arc<Variant<M::Executable>>> {
         self.variants.lock().get(key).map(Arc::clone)
     }
@@ -201,7 +201,7 @@ impl<M: Machine> Kernel<M> {
         Arc::clone(self.variants.lock().entry(key.clone()).or_default())
     }
 
-    /// The variant of a key, if nobody has asked for it before.
+    /// A new variant of a key; `None` if it has been requested before.
     pub(crate) fn new_variant(&self, key: &KeyOf<M>) -> Option<Arc<Variant<M::Executable>>> {
         match self.variants.lock().entry(key.clone()) {
             Entry::Occupied(_) => None,
@@ -209,27 +209,27 @@ impl<M: Machine> Kernel<M> {
         }
     }
 
-    /// Takes a variant over that was begun before the kernel was there.
+    /// Adds a variant whose loading started before the kernel existed.
     pub(crate) fn adopt(&self, key: KeyOf<M>, variant: Arc<Variant<M::Executable>>) {
         self.variants.lock().insert(key, variant);
     }
 
-    /// How many variants there are.
+    /// Number of variants.
     pub(crate) fn count(&self) -> usize {
         self.variants.lock().len()
     }
 
-    /// What a variant that is made takes.
+    /// The memory usage of a compiled variant.
     pub(crate) fn usage_of_any(&self) -> Option<KernelUsage> {
         self.variants.lock().values().find_map(|variant| variant.loaded.get()?.as_ref().ok().map(|loaded| loaded.usage))
     }
 
-    /// Sets an artifact aside for the next variant.
+    /// Keeps an artifact for the next variant.
     pub(crate) fn set_aside(&self, key: &KeyOf<M>, artifact: M::Artifact) {
         *self.spare.lock() = Some(Spare { key: key.clone(), artifact });
     }
 
-    /// The artifact that was set aside, if it is one for that key, or for groups of all sizes; the latter stays for others.
+    /// The kept artifact, if it has this key. One for work-groups of any size is adapted, and stays.
     pub(crate) fn take_spare(&self, key: &KeyOf<M>) -> Option<M::Artifact> {
         let mut spare = self.spare.lock();
         let Spare { key: its_key, artifact } = spare.as_ref()?;

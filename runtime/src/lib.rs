@@ -1,21 +1,22 @@
-//! What every backend needs that generates code for its kernels: the variants of a kernel by key, the threads that make them ahead of time, and what of
-//! them outlives the process.
+//! Kernel variants, for every backend that generates code: their lookup by key, their compilation in the background,
+//! and their storage in the disk cache.
 //!
-//! # From a launch to what runs
-//! A backend brings a [`Machine`], which runs kernels, and a function that compiles. A launch asks a [`Program`] for a [`Kernel`]'s variant by its
-//! [`VariantKey`]. The first who wants one makes it, and who comes second waits for the first:
+//! # From a launch to an executable
+//! A backend provides a [`Machine`], which runs kernels, and a compile function. A launch requests the variant of a
+//! [`Kernel`] for a [`VariantKey`] from its [`Program`]. The first thread that requests a variant compiles it; other
+//! threads wait for that:
 //!
 //! ```text
-//! key ── spare artifact? ── shelf (cache on disk)? ── compile ──▶ artifact ── Machine::load ──▶ executable
+//! key ── spare artifact? ── disk cache? ── compile ──▶ artifact ── Machine::load ──▶ executable
 //! ```
 //!
-//! # Ahead of time
-//! Variants are made by [`workers`] before a launch asks for them where it is known what it will ask for: what earlier processes have launched
-//! ([`Expected`]), what was enqueued behind something else, what the API thinks likely.
+//! # Background compilation
+//! [`workers`] compile variants before a launch requests them, where the key is known or probable: variants that
+//! earlier processes launched ([`Expected`]), launches that are queued after other commands, and hints from the API.
 //!
-//! What backends that run on the host ask about it is in [`host`].
+//! [`host`] has the memory size, caches and clock of the host, for backends that run there.
 //!
-//! Nothing here knows what an artifact is: SPIR-V for a GPU's driver, or machine code.
+//! This crate does not interpret artifacts: an artifact is SPIR-V for a GPU's driver, or machine code.
 
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub)]
@@ -33,8 +34,8 @@ mod tests;
 pub mod workers;
 
 pub use artifact::{Artifact, Machine, VariantKey};
-pub use compiler_panic::contained;
-pub use disk_cache::Shelf;
+pub use compiler_panic::catch_panic;
+pub use disk_cache::ProgramCache;
 pub use history::{History, Launched};
 pub use kernel::{Kernel, KernelFacts};
 pub use program::{Compile, Expected, Program};

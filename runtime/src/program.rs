@@ -1,4 +1,4 @@
-//! A program on a machine: its kernels, and what is remembered of their launches.
+//! A program on a machine: its kernels, and the history of their launches.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,12 +11,12 @@ use wgcl_api::observe::trace;
 use wgcl_compiler::launch::LaunchError;
 
 use crate::artifact::{Artifact, KeyOf, Machine};
-use crate::disk_cache::Shelf;
+use crate::disk_cache::ProgramCache;
 use crate::history::{History, Launched};
 use crate::kernel::{Kernel, KernelFacts, Loaded, Variant};
 use crate::workers::{self, Urgency};
 
-/// Makes the artifact of a kernel for a key.
+/// Compiles a kernel for a key.
 pub type Compile<A> = dyn Fn(&str, &<A as Artifact>::Key) -> BackendResult<A> + Send + Sync;
 
 /// A program on a machine.
@@ -24,9 +24,10 @@ pub struct Program<M: Machine> {
     machine: Arc<M>,
     compile: Box<Compile<M::Artifact>>,
     kernels: FxHashMap<String, Arc<Kernel<M>>>,
-    /// What outlives the process, where something does.
-    shelf: Option<Arc<Shelf<M::Artifact>>>,
-    /// What this process and earlier ones have launched. Each new variant that a launch asks for is added, and the whole written anew.
+    /// `None` if the program is not cached.
+    cache: Option<Arc<ProgramCache<M::Artifact>>>,
+    /// The launches of this process and of earlier ones. Each new variant that a launch requests is added, and the
+    /// history stored.
     history: Mutex<History<KeyOf<M>>>,
 }
 
@@ -37,18 +38,18 @@ impl<M: Machine> fmt::Debug for Program<M> {
 }
 
 impl<M: Machine> Program<M> {
-    /// Of kernels whose artifacts `compile` makes and the shelf keeps.
+    /// A program of kernels that `compile` compiles and the cache stores.
     pub fn new(
         machine: Arc<M>,
         kernels: Vec<KernelFacts>,
         compile: Box<Compile<M::Artifact>>,
-        shelf: Option<Arc<Shelf<M::Artifact>>>,
+        cache: Option<Arc<ProgramCache<M::Artifact>>>,
     ) -> Self {
         let kernels = kernels.into_iter().map(|facts| (facts.name.clone(), Arc::new(Kernel::new(facts)))).collect();
-        Self { machine, compile, kernels, shelf, history: Mutex::default() }
+        Self { machine, compile, kernels, cache, history: Mutex::default() }
     }
 
-    /// Takes over what was begun before it was there.
+    /// Adds the variants whose loading started before the program existed.
     pub fn adopt(&mut self, expected: Expected<M>) {
         let Expected { history, variants, .. } = expected;
         for (name, local_memory, private_memory) in &history.usage {
@@ -69,7 +70,6 @@ impl<M: Machine> Program<M> {
         *self.history.get_mut() = history;
     }
 
-    /// The machine.
     pub const fn machine(&self) -> &Arc<M> {
         &self.machine
     }
@@ -82,12 +82,12 @@ impl<M: Machine> Program<M> {
         self.kernels.get(name).ok_or_else(|| BackendError::Launch(LaunchError::NoKernel(name.to_owned())))
     }
 
-    /// How many variants there are of all kernels.
+    /// Number of variants of all kernels.
     pub fn variants(&self) -> usize {
         self.kernels.values().map(|kernel| kernel.count()).sum()
     }
 
-    /// What runs a launch of that key, if it has been made.
+    /// The executable for a key; `None` if it is not loaded yet.
     pub fn made(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> Option<BackendResult<Arc<M::Executable>>> {
         let variant = kernel.known_variant(key)?;
         let executable = variant.executable()?;
@@ -95,10 +95,10 @@ impl<M: Machine> Program<M> {
         Some(executable)
     }
 
-    /// What runs a launch of that key. Compiles if it was not wanted before; who comes second waits for the first.
+    /// The executable for a key. The first request compiles it; concurrent requests wait.
     ///
     /// # Errors
-    /// Those of the compiler and of the machine: the same ones for ever.
+    /// Those of the compiler and of the machine. Every request for the key has the same result.
     pub fn executable(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<Arc<M::Executable>> {
         let variant = kernel.variant(key);
         let executable = self.make(&variant, kernel, key);
@@ -106,7 +106,7 @@ impl<M: Machine> Program<M> {
         executable
     }
 
-    /// Makes a variant for a launch that will come, in the calling thread.
+    /// Compiles a variant for a later launch, on the calling thread.
     ///
     /// # Errors
     /// As [`Program::executable`].
@@ -114,19 +114,19 @@ impl<M: Machine> Program<M> {
         self.make(&kernel.variant(key), kernel, key).map(drop)
     }
 
-    /// Begins to make a variant in the background, unless somebody has asked for it before.
+    /// Starts to compile a variant in the background, unless it has been requested before.
     pub fn begin(self: &Arc<Self>, kernel: &Arc<Kernel<M>>, key: KeyOf<M>, urgency: Urgency) {
         let Some(variant) = kernel.new_variant(&key) else { return };
         let (program, kernel) = (Arc::downgrade(self), Arc::clone(kernel));
         workers::spawn(urgency, move || {
-            // The launch reports what goes wrong, should it come.
+            // A launch of the variant reports the error.
             if let Some(Err(error)) = program.upgrade().map(|program| program.make(&variant, &kernel, &key)) {
                 tracing::debug!("{}: {error}", kernel.name());
             }
         });
     }
 
-    /// What is to be known of a variant: from the executable where it is made, else from an artifact, which is set aside for it then.
+    /// Inspects the executable of a variant, or its artifact if it is not loaded. The artifact is kept for the variant.
     ///
     /// # Errors
     /// Those of the compiler.
@@ -146,8 +146,8 @@ impl<M: Machine> Program<M> {
         Ok(answer)
     }
 
-    /// What a kernel takes. A variant that is made tells as well as any; no executable is made for this, for that is what takes long, but an artifact for the
-    /// key of a launch as it probably comes.
+    /// The memory usage of a kernel, from any compiled variant. Without one it compiles an artifact for `probable_key`.
+    /// It does not load the artifact, which takes longer than compiling.
     ///
     /// # Errors
     /// Those of the compiler.
@@ -171,7 +171,7 @@ impl<M: Machine> Program<M> {
         made.as_ref().map(|loaded| Arc::clone(&loaded.executable)).map_err(Clone::clone)
     }
 
-    /// An artifact for a key: the spare one, if it will do. One that serves groups of all sizes becomes the spare one.
+    /// An artifact for a key: the kept one if it fits. An artifact for work-groups of any size is kept.
     fn artifact(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<M::Artifact> {
         if let Some(spare) = kernel.take_spare(key) {
             return Ok(spare);
@@ -183,14 +183,15 @@ impl<M: Machine> Program<M> {
         Ok(artifact)
     }
 
-    /// An artifact from the shelf, or from the compiler and for the shelf. One is kept for all sizes of groups where it can be.
+    /// An artifact from the disk cache, or otherwise from the compiler, which is then stored. An artifact for
+    /// work-groups of any size is stored under the common key.
     fn specialise(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<M::Artifact> {
         let common = kernel.group_blind().then(|| M::Artifact::any_group_size(key));
-        let find = |shelf: &Arc<Shelf<M::Artifact>>| {
-            let for_all = common.as_ref().and_then(|common| shelf.find(kernel.name(), common));
-            for_all.filter(M::Artifact::serves_any_group_size).or_else(|| shelf.find(kernel.name(), key))
+        let find = |cache: &Arc<ProgramCache<M::Artifact>>| {
+            let for_all = common.as_ref().and_then(|common| cache.find(kernel.name(), common));
+            for_all.filter(M::Artifact::serves_any_group_size).or_else(|| cache.find(kernel.name(), key))
         };
-        if let Some(mut artifact) = self.shelf.as_ref().and_then(find) {
+        if let Some(mut artifact) = self.cache.as_ref().and_then(find) {
             if artifact.serves_any_group_size() {
                 artifact.adapt(key);
             }
@@ -201,18 +202,18 @@ impl<M: Machine> Program<M> {
         let artifact = (self.compile)(kernel.name(), key)?;
         drop(span);
         artifact.dump(kernel.name(), key);
-        if let Some(shelf) = &self.shelf {
-            shelf.keep(kernel.name(), common.as_ref().filter(|_| artifact.serves_any_group_size()).unwrap_or(key), &artifact);
+        if let Some(cache) = &self.cache {
+            cache.keep(kernel.name(), common.as_ref().filter(|_| artifact.serves_any_group_size()).unwrap_or(key), &artifact);
         }
         Ok(artifact)
     }
 
-    /// Notes in the history that a launch has asked for a variant.
+    /// Adds a launch to the history, at the first launch of a variant.
     fn remember(&self, variant: &Variant<M::Executable>, kernel: &Kernel<M>, key: &KeyOf<M>) {
         if variant.in_history.load(Ordering::Relaxed) || variant.in_history.swap(true, Ordering::Relaxed) {
             return;
         }
-        let (Some(shelf), Some(Ok(loaded))) = (&self.shelf, variant.loaded.get()) else { return };
+        let (Some(cache), Some(Ok(loaded))) = (&self.cache, variant.loaded.get()) else { return };
         let history = {
             let mut history = self.history.lock();
             history.push(Launched { kernel: kernel.name().to_owned(), key: key.clone(), any_group_size: loaded.any_group_size });
@@ -225,22 +226,23 @@ impl<M: Machine> Program<M> {
             }
             history.clone()
         };
-        shelf.keep_history(&history);
+        cache.keep_history(&history);
     }
 }
 
-/// Makes an artifact executable.
+/// Loads an artifact.
 fn load<M: Machine>(machine: &M, kernel: &str, artifact: M::Artifact, key: &KeyOf<M>) -> BackendResult<Loaded<M::Executable>> {
     let (usage, any_group_size) = (artifact.usage(), artifact.serves_any_group_size());
     let _span = trace::build(|| format!("finish kernel {kernel}"), 0);
     machine.load(kernel, artifact, key).map(|executable| Loaded { executable: Arc::new(executable), usage, any_group_size })
 }
 
-/// A program that is going to be there: what earlier processes have launched of it is being made already, from what the shelf has.
+/// A program that is being loaded. The variants that earlier processes launched are loaded from the disk cache in the
+/// meantime.
 pub struct Expected<M: Machine> {
-    shelf: Arc<Shelf<M::Artifact>>,
+    cache: Arc<ProgramCache<M::Artifact>>,
     history: History<KeyOf<M>>,
-    /// Those of the history's launches, in their order.
+    /// The variants of the history's launches, in order.
     variants: Vec<Arc<Variant<M::Executable>>>,
 }
 
@@ -251,23 +253,24 @@ impl<M: Machine> fmt::Debug for Expected<M> {
 }
 
 impl<M: Machine> Expected<M> {
-    /// Begins with what earlier processes have launched of the shelf's program.
-    pub fn begin(machine: &Arc<M>, shelf: Arc<Shelf<M::Artifact>>) -> Self {
-        let history = shelf.history().unwrap_or_default();
-        tracing::debug!("{} launches of earlier processes", history.launches.len());
-        Self::of_history(machine, shelf, history)
+    /// Starts to load the variants that earlier processes launched.
+    pub fn begin(machine: &Arc<M>, cache: Arc<ProgramCache<M::Artifact>>) -> Self {
+        let history = cache.history().unwrap_or_default();
+        tracing::debug!("{} launches of earlier processes in the history", history.launches.len());
+        Self::of_history(machine, cache, history)
     }
 
-    pub(crate) fn of_history(machine: &Arc<M>, shelf: Arc<Shelf<M::Artifact>>, history: History<KeyOf<M>>) -> Self {
+    pub(crate) fn of_history(machine: &Arc<M>, cache: Arc<ProgramCache<M::Artifact>>, history: History<KeyOf<M>>) -> Self {
         let begin = |launched: &Launched<KeyOf<M>>| {
             let variant = Arc::new(Variant { loaded: OnceLock::new(), in_history: AtomicBool::new(true) });
-            let (machine, shelf, place, launched) = (Arc::clone(machine), Arc::clone(&shelf), Arc::downgrade(&variant), launched.clone());
+            let (machine, cache, place, launched) = (Arc::clone(machine), Arc::clone(&cache), Arc::downgrade(&variant), launched.clone());
             workers::spawn(Urgency::Hint, move || {
-                // Who waits for the program has it; what is not on the shelf is made by the launch.
+                // The handle is gone if the program failed to load. A launch compiles variants that are not in the
+                // cache.
                 let Some(variant) = place.upgrade() else { return };
                 let Launched { kernel, key, any_group_size } = launched;
                 let kept_as = if any_group_size { &M::Artifact::any_group_size(&key) } else { &key };
-                let found = shelf.find(&kernel, kept_as).filter(|artifact| artifact.serves_any_group_size() == any_group_size);
+                let found = cache.find(&kernel, kept_as).filter(|artifact| artifact.serves_any_group_size() == any_group_size);
                 if let Some(mut artifact) = found {
                     if any_group_size {
                         artifact.adapt(&key);
@@ -278,11 +281,10 @@ impl<M: Machine> Expected<M> {
             variant
         };
         let variants = history.launches.iter().map(begin).collect();
-        Self { shelf, history, variants }
+        Self { cache, history, variants }
     }
 
-    /// Its shelf.
-    pub const fn shelf(&self) -> &Arc<Shelf<M::Artifact>> {
-        &self.shelf
+    pub const fn cache(&self) -> &Arc<ProgramCache<M::Artifact>> {
+        &self.cache
     }
 }

@@ -1,6 +1,7 @@
-//! The end of the process, as far as threads have to know: who is still at work, and whether to begin anything more.
+//! Shutdown of the process: counts the activities that must end before, and reports whether new ones may start.
 //!
-//! Threads, and whatever must not be interrupted, hold a [`Running`]. Whoever learns that the process ends ([`begin_end`]) waits for them a bounded time.
+//! A thread holds a [`Running`] during work that must not be interrupted. The exit handler calls [`begin_end`], and
+//! then waits a bounded time for these activities ([`wait_for_all`]).
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Instant;
@@ -9,26 +10,26 @@ use parking_lot::{Condvar, Mutex};
 
 static ENDING: AtomicBool = AtomicBool::new(false);
 static RUNNING: Mutex<usize> = Mutex::new(0);
-/// How many of those are inside a compiler.
+/// Number of activities that are in a compiler.
 static COMPILING: AtomicU32 = AtomicU32::new(0);
 static ENDED: Condvar = Condvar::new();
 
-/// Whether the process is ending: begin nothing, free nothing.
+/// Whether the process is ending. Then start no work, and free no resources.
 pub fn is_ending() -> bool {
     ENDING.load(Ordering::Acquire)
 }
 
-/// Notes that the process ends.
+/// Marks the process as ending.
 pub fn begin_end() {
     ENDING.store(true, Ordering::Release);
 }
 
-/// Whether somebody is inside a compiler.
+/// Whether an activity is in a compiler.
 pub fn is_compiling() -> bool {
     COMPILING.load(Ordering::Acquire) > 0
 }
 
-/// Waits until nobody holds a [`Running`], or until that moment; whether nobody does.
+/// Waits until there is no [`Running`], or until `until`. Returns whether there is none.
 pub fn wait_for_all(until: Instant) -> bool {
     let mut running = RUNNING.lock();
     while *running > 0 {
@@ -39,20 +40,20 @@ pub fn wait_for_all(until: Instant) -> bool {
     true
 }
 
-/// Counts a thread, or something that a thread does, for which the process's end has to wait, as long as it lives.
+/// An activity that the end of the process waits for, until this guard is dropped.
 #[derive(Debug)]
 pub struct Running {
     compiling: bool,
 }
 
 impl Running {
-    /// Of any work.
-    #[expect(clippy::new_without_default, reason = "it is made for its effect")]
+    /// An activity outside of a compiler.
+    #[expect(clippy::new_without_default, reason = "creating one has an effect")]
     pub fn new() -> Self {
         Self::start(false)
     }
 
-    /// Of a thread that is going to be in a compiler, a driver's perhaps, which no exit handler may overtake.
+    /// An activity in a compiler, possibly of a driver. Exit handlers must not run before it ends.
     pub fn compiling() -> Self {
         COMPILING.fetch_add(1, Ordering::AcqRel);
         Self::start(true)

@@ -1,4 +1,4 @@
-//! Programs of a machine that only counts.
+//! Tests with a machine that counts its loads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use wgcl_api::backend::{BackendError, BackendResult, KernelUsage};
 
 use crate::workers::Urgency;
-use crate::{Artifact, Expected, History, KernelFacts, Launched, Machine, Program, Shelf};
+use crate::{Artifact, Expected, History, KernelFacts, Launched, Machine, Program, ProgramCache};
 
-/// What a kernel is specialised to, and the size of its groups.
+/// A specialisation, and the local size.
 type Key = (u32, u32);
 
-/// Code for a key. Even numbers make code that serves groups of all sizes.
+/// Code for a key. Even specialisations run work-groups of any size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Code(Key);
 
@@ -61,14 +61,14 @@ impl Machine for Counter {
     }
 }
 
-/// A program with one kernel, and how often it was compiled. What is specialised to 99 cannot be made.
+/// A program with one kernel, and the number of compilations. Specialisation 99 is an error.
 fn program() -> (Program<Counter>, Arc<AtomicUsize>) {
     let facts = KernelFacts { name: "k".to_owned(), params: Vec::new(), required_group_size: None, group_blind: true, instructions: 0 };
     let compiled = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&compiled);
     let compile = move |_: &str, key: &Key| {
         count.fetch_add(1, Ordering::SeqCst);
-        // Long enough for a second thread to want the same.
+        // Long enough for a second thread to request the same variant.
         std::thread::sleep(Duration::from_millis(5));
         if key.0 == 99 { Err(BackendError::OutOfHostMemory) } else { Ok(Code(*key)) }
     };
@@ -80,7 +80,7 @@ fn loaded(program: &Program<Counter>) -> usize {
 }
 
 #[test]
-fn a_variant_is_made_once_whoever_asks() {
+fn a_variant_is_compiled_once_for_all_threads() {
     let (program, compiled) = program();
     let kernel = program.kernel("k").expect("it has one");
     assert!(program.kernel("none").is_err() && program.made(kernel, &(1, 8)).is_none() && !kernel.is_ready());
@@ -96,7 +96,7 @@ fn a_variant_is_made_once_whoever_asks() {
 }
 
 #[test]
-fn what_cannot_be_made_is_refused_each_time_and_tried_once() {
+fn a_failed_compilation_is_not_repeated() {
     let (program, compiled) = program();
     let kernel = program.kernel("k").expect("it has one");
     for _ in 0..3 {
@@ -106,7 +106,7 @@ fn what_cannot_be_made_is_refused_each_time_and_tried_once() {
 }
 
 #[test]
-fn one_artifact_serves_groups_of_all_sizes_where_it_can() {
+fn an_artifact_for_any_local_size_is_compiled_once() {
     let (program, compiled) = program();
     let kernel = program.kernel("k").expect("it has one");
     for size in [8, 16, 32] {
@@ -116,7 +116,7 @@ fn one_artifact_serves_groups_of_all_sizes_where_it_can() {
 }
 
 #[test]
-fn an_artifact_that_was_looked_at_is_used() {
+fn an_inspected_artifact_is_used() {
     let (program, compiled) = program();
     let kernel = program.kernel("k").expect("it has one");
     assert_eq!(program.usage(kernel, || (3, 8)), Ok(KernelUsage { local_memory: 3, private_memory: 1 }));
@@ -128,19 +128,19 @@ fn an_artifact_that_was_looked_at_is_used() {
 }
 
 #[test]
-fn a_spare_artifact_is_for_nobody_else() {
+fn a_kept_artifact_is_only_used_for_its_key() {
     let (program, compiled) = program();
     let kernel = program.kernel("k").expect("it has one");
     for (looked_at, wanted) in [((3, 8), (5, 8)), ((3, 8), (3, 16)), ((4, 8), (6, 8))] {
         assert_eq!(program.inspect(kernel, &looked_at, |code| code.0, |code| code.0), Ok(looked_at));
         assert_eq!(program.executable(kernel, &wanted).map(|code| code.0), Ok(wanted));
     }
-    // The second time 3 is looked at, its artifact is still there.
+    // At the second inspection of 3, its artifact is still kept.
     assert_eq!(compiled.load(Ordering::SeqCst), 5);
 }
 
 #[test]
-fn what_is_begun_in_the_background_is_there_when_it_is_wanted() {
+fn a_background_compilation_is_used_by_the_launch() {
     let (program, compiled) = program();
     let program = Arc::new(program);
     let kernel = program.kernel("k").expect("it has one");
@@ -157,7 +157,7 @@ fn what_is_begun_in_the_background_is_there_when_it_is_wanted() {
 }
 
 #[test]
-fn questions_are_answered_once_and_answers_corrected() {
+fn experiments_run_once_and_answers_can_be_replaced() {
     let (program, _) = program();
     let kernel = program.kernel("k").expect("it has one");
     assert_eq!(kernel.find_out(16, || Err(BackendError::OutOfHostMemory)), Err(BackendError::OutOfHostMemory));
@@ -168,22 +168,22 @@ fn questions_are_answered_once_and_answers_corrected() {
 }
 
 #[test]
-fn a_program_takes_over_what_earlier_processes_knew() {
+fn a_program_uses_the_history_of_earlier_processes() {
     let (mut program, compiled) = program();
     let launches = vec![Launched { kernel: "k".to_owned(), key: (7, 8), any_group_size: false }];
     let history = History { launches, usage: vec![("k".to_owned(), 64, 8)], findings: vec![("k".to_owned(), 16, 4)] };
-    let expected = Expected::of_history(program.machine(), Arc::new(Shelf::empty()), history);
+    let expected = Expected::of_history(program.machine(), Arc::new(ProgramCache::empty()), history);
     program.adopt(expected);
     let kernel = program.kernel("k").expect("it has one");
     assert_eq!(program.usage(kernel, || (7, 8)), Ok(KernelUsage { local_memory: 64, private_memory: 8 }));
     assert_eq!(kernel.find_out(16, || Ok(1)), Ok(4));
-    // Nothing is on the shelf: the launch makes it.
+    // The disk cache is empty: the launch compiles the variant.
     assert_eq!(program.executable(kernel, &(7, 8)).map(|code| code.0), Ok((7, 8)));
     assert_eq!((program.variants(), compiled.load(Ordering::SeqCst)), (1, 1));
 }
 
 #[test]
-fn a_history_comes_back_and_forgets_the_oldest() {
+fn a_history_is_restored_and_drops_the_oldest_launch() {
     let mut history = History::<Key>::default();
     for number in 0..100 {
         history.push(Launched { kernel: "k".to_owned(), key: (number, 8), any_group_size: true });

@@ -1,8 +1,8 @@
-//! Threads that compile while the application, or the submission thread, does something else.
+//! Background threads that compile while the application or the submission thread continues.
 //!
-//! What they do is never needed: who wants what a job would make and finds it not begun makes it itself, and waits for one that has begun. So it does not matter
-//! when a job runs, nor whether it does. Threads are started when there is something to do, as many as the machine has cores at most, and end when
-//! there is nothing left: who never launches two kernels in a row has none.
+//! Jobs are optional. A thread that needs the result of a job that has not started computes it itself; it waits for a
+//! job that has started. So a job may run late or never. Threads start when there are jobs, at most one per processor,
+//! and end when there are none.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,19 +13,20 @@ use wgcl_compiler::parallel;
 
 use crate::shutdown;
 
-/// How soon a job is wanted.
+/// Priority of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
     /// A command waits for it.
     Awaited,
-    /// Something may want it.
+    /// The result may be needed later.
     Hint,
 }
 
-/// Hints that wait at most: who has so many kernels will not launch them all.
-const MOST_HINTS: usize = 64;
+/// Maximum number of queued hints. A program with more kernels rarely launches all of them.
+const MAX_HINTS: usize = 64;
 
-/// Bytes of a thread's stack: compilers follow the nesting of the source. Only what is touched is ever taken.
+/// Stack size of a thread in bytes: compilers recurse over the nesting of the source. The system provides only pages
+/// that are used.
 pub const STACK: usize = 64 << 20;
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -36,11 +37,11 @@ struct Work {
     threads: usize,
 }
 
-/// One for all devices: they share the cores.
+/// The queue of all devices, which share the processors.
 static WORK: Mutex<Work> = Mutex::new(Work { awaited: VecDeque::new(), hints: VecDeque::new(), threads: 0 });
 
 impl Work {
-    /// The next job for a thread, which has ended if there is none.
+    /// The next job for a thread. The thread ends if there is none.
     fn next(&mut self) -> Option<Job> {
         let job = self.awaited.pop_front().or_else(|| self.hints.pop_front());
         if job.is_none() {
@@ -50,13 +51,13 @@ impl Work {
     }
 }
 
-/// Has a job done in the background.
+/// Queues a job. A hint is dropped if there are too many.
 pub fn spawn(urgency: Urgency, job: impl FnOnce() + Send + 'static) {
     let starts = {
         let mut work = WORK.lock();
         match urgency {
             Urgency::Awaited => work.awaited.push_back(Box::new(job)),
-            Urgency::Hint if work.hints.len() >= MOST_HINTS => return,
+            Urgency::Hint if work.hints.len() >= MAX_HINTS => return,
             Urgency::Hint => work.hints.push_back(Box::new(job)),
         }
         let starts = work.threads < parallel::cores();
@@ -77,7 +78,7 @@ fn run() {
             continue;
         }
         if catch_unwind(AssertUnwindSafe(job)).is_err() {
-            tracing::error!("a panic in the background");
+            tracing::error!("internal error: a background compilation panicked");
         }
     }
 }
@@ -90,13 +91,13 @@ mod tests {
     use super::{Urgency, spawn};
 
     #[test]
-    fn every_job_is_done_whatever_the_others_do() {
+    fn every_job_runs_even_if_others_panic() {
         let (sender, receiver) = channel();
         for number in 0..100 {
             let sender = sender.clone();
             let urgency = if number % 3 == 0 { Urgency::Hint } else { Urgency::Awaited };
             spawn(urgency, move || {
-                assert!(number % 10 != 5, "some of them panic");
+                assert!(number % 10 != 5, "every tenth job panics");
                 sender.send(number).expect("the test waits");
             });
         }

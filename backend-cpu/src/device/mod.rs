@@ -1,6 +1,7 @@
 //! The device and its sub-devices.
 //!
-//! A sub-device shares memory and compiled code with the device. It has its own command queue, and threads bound to its processors.
+//! A sub-device shares memory and compiled code with the device. It has its own command queue, and threads bound to its
+//! processors.
 
 mod processor;
 pub(crate) mod properties;

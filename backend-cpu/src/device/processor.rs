@@ -2,7 +2,6 @@
 
 use std::arch::x86_64::__cpuid;
 
-/// A processor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Processor {
     /// The brand string, without padding.

@@ -14,7 +14,8 @@ use crate::memory::host_allocation;
 const UNKNOWN_MEMORY: u64 = 1 << 30;
 /// Maximum work-items per group.
 const MAX_GROUP: u32 = 4096;
-/// Reported size of `__constant` arguments, in bytes. They are ordinary memory, but a program may allocate the whole reported size.
+/// Reported size of `__constant` arguments, in bytes. They are ordinary memory, but a program may allocate the whole
+/// reported size.
 const MAX_CONSTANT: u32 = 64 << 20;
 /// Number of pointers that fit the maximum parameter size.
 const MAX_CONSTANT_ARGS: u32 = 128;

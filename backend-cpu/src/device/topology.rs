@@ -1,6 +1,8 @@
-//! The processors that share caches or memory, from Linux's sysfs: the divisions of the device into sub-devices by affinity domain.
+//! The processors that share caches or memory, from Linux's sysfs: the divisions of the device into sub-devices by
+//! affinity domain.
 //!
-//! Example: eight processors with two level 3 caches of four processors each have the division `L3_CACHE: [[0, 1, 2, 3], [4, 5, 6, 7]]`.
+//! Example: eight processors with two level 3 caches of four processors each have the division `L3_CACHE: [[0, 1, 2,
+//! 3], [4, 5, 6, 7]]`.
 
 use std::fs;
 use std::path::Path;
@@ -32,8 +34,8 @@ fn divisions_in(system: &Path, units: &ComputeUnits) -> Vec<Division> {
     numa.into_iter().chain(CACHES.into_iter().filter_map(by_cache)).collect()
 }
 
-/// Groups units by the name that `of` returns for their first processors. `None` if a processor has no name, or if there is a single
-/// group.
+/// Groups units by the name that `of` returns for their first processors. `None` if a processor has no name, or if
+/// there is a single group.
 fn groups(units: &ComputeUnits, of: impl Fn(usize) -> Option<String>) -> Option<Vec<Vec<u32>>> {
     let mut groups: Vec<(String, Vec<u32>)> = Vec::new();
     for (unit, processor) in (0..).zip(units.first_processors()) {

@@ -40,9 +40,9 @@ impl Dispatch {
 impl Work for Dispatch {
     fn run(&self, groups: Range<u64>, arena: &mut Arena) -> bool {
         let Some(mut worker) = arena.reserve(self.variant.arena) else { return false };
-        // SAFETY: the context points to arguments in the layout of this variant, which `_arguments` keeps, and to the memory of
-        // its program, which the launch keeps until all groups are done. The arena has the size that the variant needs and
-        // belongs to this thread. The caller provides the stack (`Engine::launch_region`).
+        // SAFETY: the context points to arguments in the layout of this variant, which `_arguments` keeps. It also
+        // points to the memory of its program, which the launch keeps until all groups are done. The arena has the size
+        // that the variant needs and belongs to this thread. The caller provides the stack (`Engine::launch_region`).
         unsafe { self.variant.code.run(&self.context, &mut worker, groups) };
         true
     }

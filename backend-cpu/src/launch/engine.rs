@@ -125,8 +125,8 @@ impl Engine {
         PlanContext { threads: self.pool.threads(), large_objects: self.memory.has_large_objects() }
     }
 
-    /// Plans a launch, and compiles its kernel in the background. A launch that cannot be planned has no plan: its execution
-    /// plans it again and reports the error.
+    /// Plans a launch, and compiles its kernel in the background. A launch that cannot be planned has no plan: its
+    /// execution plans it again and reports the error.
     pub(crate) fn prepare(&self, command: &Command) -> Option<LaunchPlan> {
         let Command::Once(Action::Launch(launch)) = command else { return None };
         let plan = LaunchPlan::new(launch, self.plan_context()).ok()?;

@@ -1,8 +1,9 @@
 //! The device's command queue, and kernel launches.
 //!
 //! ```text
-//! queue::CommandQueue ─ plan::LaunchPlan (at enqueue) ─▶ engine::Engine ─▶ dispatch::Dispatch, one per region ─▶ threads::thread_pool
+//! queue::CommandQueue ─ plan::LaunchPlan ─▶ engine::Engine ─ per region ─▶ dispatch::Dispatch ─▶ threads::thread_pool
 //! ```
+//! The queue creates the plan when it accepts the launch.
 
 pub(crate) mod arguments;
 pub(crate) mod dispatch;

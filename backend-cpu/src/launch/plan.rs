@@ -1,7 +1,7 @@
 //! The launch plan: regions and variant keys, computed once when a launch is enqueued.
 //!
-//! The plan travels with the command. The background compilation at enqueue and the execution later read the same plan, so
-//! they cannot disagree about the code that a launch needs.
+//! The plan travels with the command. The background compilation at enqueue and the execution later read the same plan,
+//! so they cannot disagree about the code that a launch needs.
 
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch};
@@ -26,7 +26,7 @@ pub(crate) struct PlannedRegion {
     pub(crate) key: VariantKey,
 }
 
-/// What is known about a launch before any code runs.
+/// The sizes of a launch, its regions, and the variants that run them.
 #[derive(Clone, Debug)]
 pub(crate) struct LaunchPlan {
     pub(crate) num_groups: [u32; 3],

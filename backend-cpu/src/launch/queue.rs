@@ -1,12 +1,12 @@
 //! The commands of a device in order, and the choice of the thread that runs them.
 //!
-//! Waking a thread takes longer than most commands. So commands do not go through a fixed thread: the thread that needs a
-//! command runs it, if no other thread runs commands at that moment. A thread that waits for an event runs the commands up to
-//! that event. A thread that flushes runs quick commands. The device's own thread runs the rest, including the commands that a
-//! waiting thread leaves in the queue. No lock is held while a command runs.
+//! Waking a thread takes longer than most commands. So commands do not go through a fixed thread: the thread that needs
+//! a command runs it, if no other thread runs commands at that moment. A thread that waits for an event runs the
+//! commands up to that event. A thread that flushes runs quick commands. The device's own thread runs the rest,
+//! including the commands that a waiting thread leaves in the queue. No lock is held while a command runs.
 //!
-//! A sub-device restricts its work to some processors: there the device's own thread, which is bound to them, runs every
-//! command.
+//! A sub-device restricts its work to some processors: there the device's own thread, which is bound to them, runs
+//! every command.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -86,8 +86,8 @@ impl Shared {
         Some(task)
     }
 
-    /// Takes the next command for the thread that runs commands. `None` ends its run, if the queue is empty or the thread has
-    /// `enough`; the device's own thread takes over the remaining commands.
+    /// Takes the next command for the thread that runs commands. `None` ends its run, if the queue is empty or the
+    /// thread has `enough`; the device's own thread takes over the remaining commands.
     fn next(self: &Arc<Self>, enough: bool) -> Option<Task> {
         let mut state = self.state.lock();
         let task = if enough { None } else { state.tasks.pop_front() };
@@ -189,7 +189,8 @@ impl CommandQueue {
         }
     }
 
-    /// Flushes for a thread that waits until `done`. The waiting thread runs commands itself, unless another thread does.
+    /// Flushes for a thread that waits until `done`. The waiting thread runs commands itself, unless another thread
+    /// does.
     pub(crate) fn flush_until(&self, done: &dyn Fn() -> bool) {
         if done() {
             return;

@@ -1,5 +1,5 @@
-//! The scratch memory of a thread that runs work-groups: local and private variables, and values that live across barriers.
-//! It grows to the largest size that a kernel needs, and is never shrunk.
+//! The scratch memory of a thread that runs work-groups: local and private variables, and values that live across
+//! barriers. It grows to the largest size that a kernel needs, and is never shrunk.
 
 use wgcl_compiler::vectorize::abi::WorkerContext;
 

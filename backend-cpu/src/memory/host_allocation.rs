@@ -1,9 +1,10 @@
 //! Memory of the host for buffers, arenas and programs' variables.
 //!
-//! An allocation is aligned for every type of OpenCL C, and is followed by padding that vector loads may read. A large allocation
-//! consists of its own pages: the system provides them at the first access and reclaims them on drop. It uses huge pages, as three
-//! buffers of 4 MiB in small pages exceed a core's TLB. Large allocations start at different offsets of a page: otherwise a kernel
-//! that accesses twenty buffers at one index would use a single set of each cache.
+//! An allocation is aligned for every type of OpenCL C, and is followed by padding that vector loads may read. A large
+//! allocation consists of its own pages: the system provides them at the first access and reclaims them on drop. It
+//! uses huge pages, as three buffers of 4 MiB in small pages exceed a core's TLB. Large allocations start at different
+//! offsets of a page: otherwise a kernel that accesses twenty buffers at one index would use a single set of each
+//! cache.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::arch::asm;
@@ -18,8 +19,8 @@ pub(crate) const PADDING: usize = 128;
 const HUGE_PAGE: usize = 2 << 20;
 /// Minimum size of an allocation with its own pages, in bytes.
 const LARGE: usize = HUGE_PAGE;
-/// Difference between the start offsets of consecutive large allocations, in bytes. It is a multiple of 1 KiB, as a store delays
-/// loads from addresses with equal or slightly higher low 12 bits (4K aliasing).
+/// Difference between the start offsets of consecutive large allocations, in bytes. It is a multiple of 1 KiB, as a
+/// store delays loads from addresses with equal or slightly higher low 12 bits (4K aliasing).
 const OFFSET_STEP: usize = 5 << 10;
 /// Start offsets are below this, in bytes.
 const OFFSET_LIMIT: usize = 64 << 10;
@@ -48,7 +49,7 @@ pub(crate) struct HostAllocation {
 
 // SAFETY: the value is an address. The code that reads and writes there states why that is sound.
 unsafe impl Send for HostAllocation {}
-// SAFETY: as above.
+// SAFETY: the value is an address, for which `Send` gives the reason.
 unsafe impl Sync for HostAllocation {}
 
 impl HostAllocation {
@@ -98,8 +99,8 @@ impl HostAllocation {
 
     /// The bytes, for the exclusive owner.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: the allocation has `size` initialized bytes, and the exclusive reference permits writes: generated code has the
-        // address only while the owner waits for it.
+        // SAFETY: the allocation has `size` initialized bytes, and the exclusive reference permits writes: generated
+        // code has the address only while the owner waits for it.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.size) }
     }
 }
@@ -114,8 +115,8 @@ impl Drop for HostAllocation {
     }
 }
 
-/// Mapped pages, huge ones where the system has them: a kernel that streams through memory would otherwise have a page fault every
-/// 4 KiB.
+/// Mapped pages, huge ones where the system has them: a kernel that streams through memory would otherwise have a page
+/// fault every 4 KiB.
 #[derive(Debug)]
 struct Pages {
     start: NonNull<u8>,
@@ -136,7 +137,8 @@ impl Pages {
             return None;
         }
         let before = mapped.addr().next_multiple_of(HUGE_PAGE) - mapped.addr();
-        // SAFETY: the two ranges are the mapped bytes before and after `start..start + size`, and nothing has accessed them.
+        // SAFETY: the two ranges are the mapped bytes before and after `start..start + size`, and nothing has accessed
+        // them.
         let start = unsafe {
             let start = mapped.byte_add(before);
             for (part, size) in [(mapped, before), (start.byte_add(size), asked - before - size)] {

@@ -1,8 +1,9 @@
-//! Memory objects: bytes that the device allocated, or host memory of the application or the API that the device uses in place.
+//! Memory objects: bytes that the device allocated, or host memory of the application or the API that the device uses
+//! in place.
 //!
-//! Commands run one at a time. So only the application can access the bytes of a memory object while a command does, and that
-//! is a race, which OpenCL leaves undefined. The application may pass host memory that overlaps a memory object (a mapped
-//! region). Therefore transfers use raw pointers, without references to the bytes.
+//! Commands run one at a time. So only the application can access the bytes of a memory object while a command does,
+//! and that is a race, which OpenCL leaves undefined. The application may pass host memory that overlaps a memory
+//! object (a mapped region). Therefore transfers use raw pointers, without references to the bytes.
 
 pub(crate) mod address_range;
 pub(crate) mod arena;
@@ -111,9 +112,10 @@ pub(crate) struct CpuMemory {
     initialized: Option<Arc<InitializedBytes>>,
 }
 
-// SAFETY: the value is an address and the owner of the bytes. The code that reads and writes them states why that is sound.
+// SAFETY: the value is an address and the owner of the bytes. The code that reads and writes them states why that is
+// sound.
 unsafe impl Send for CpuMemory {}
-// SAFETY: as above.
+// SAFETY: the value is an address and its owner, for which `Send` gives the reason.
 unsafe impl Sync for CpuMemory {}
 
 impl CpuMemory {
@@ -154,8 +156,8 @@ impl CpuMemory {
     }
 
     fn bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T {
-        // SAFETY: the object has `length` bytes, and only the running command accesses them (module documentation). No caller in
-        // this crate requests the bytes of one object within `f`.
+        // SAFETY: the object has `length` bytes, and only the running command accesses them (module documentation). No
+        // caller in this crate requests the bytes of one object within `f`.
         f(unsafe { std::slice::from_raw_parts_mut(self.start().as_ptr(), self.length()) })
     }
 
@@ -249,7 +251,7 @@ impl HostBytes for CpuMemory {
         let wanted = range(host.len(), region.host, region.size)?;
         let place = range(self.length(), region.buffer, region.size)?;
         let target = &mut host[wanted];
-        // SAFETY: as in `write`.
+        // SAFETY: both ranges are within their memory. They may overlap if the application has mapped the object.
         unsafe { std::ptr::copy(self.start().as_ptr().add(place.start), target.as_mut_ptr(), target.len()) };
         Ok(())
     }
@@ -306,8 +308,8 @@ impl HostTarget for WriteTarget {
     fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
         let Some(memory) = self.memory.as_any().downcast_ref::<CpuMemory>() else { return };
         memory.mark_initialized(&self.bytes);
-        // SAFETY: `host_visible_target` checked the range. No command of this device accesses it before the other device's command completes
-        // (`Device::host_visible_target`), except in a racy program.
+        // SAFETY: `host_visible_target` checked the range. No command of this device accesses it before the other
+        // device's command completes (`Device::host_visible_target`), except in a racy program.
         f(unsafe { std::slice::from_raw_parts_mut(memory.start().as_ptr().add(self.bytes.start), self.bytes.len()) });
     }
 }

@@ -51,9 +51,9 @@ impl Code {
     /// Runs a range of work-groups.
     ///
     /// # Safety
-    /// The contexts match the kernel: arguments and program memory have the layout it was compiled for, the arena has the size
-    /// it needs and no other thread uses it, and the thread has the stack it needs. The application is responsible for the
-    /// memory that the kernel reaches through its arguments.
+    /// The contexts match the kernel. Arguments and program memory have the layout that it was compiled for. The arena
+    /// has the size that it needs, and no other thread uses it. The thread has the stack that it needs. The application
+    /// is responsible for the memory that the kernel reaches through its arguments.
     pub(crate) unsafe fn run(&self, launch: &LaunchContext, worker: &mut WorkerContext, groups: Range<u64>) {
         let _fp_environment = DefaultFpEnvironment::new();
         // SAFETY: the caller's contract.
@@ -66,7 +66,7 @@ impl Code {
 /// # Errors
 /// If it does not.
 pub(crate) fn check_executable_memory() -> BackendResult<()> {
-    /// `endbr64`, `ret`
+    // endbr64; ret
     const NOTHING: [u8; 5] = [0xf3, 0x0f, 0x1e, 0xfa, 0xc3];
     let nothing = NativeKernel { code: NOTHING.to_vec(), ..NativeKernel::default() };
     let code = Code::map(&nothing)?;

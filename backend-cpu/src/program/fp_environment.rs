@@ -36,8 +36,8 @@ fn read() -> u32 {
 }
 
 fn write(state: u32) {
-    // SAFETY: `state` is `DEFAULT` or a result of `read`, so no reserved bit is set. Rust code runs in a non-default environment
-    // only where the thread's owner set it before.
+    // SAFETY: `state` is `DEFAULT` or a result of `read`, so no reserved bit is set. Rust code runs in a non-default
+    // environment only where the thread's owner set it before.
     unsafe { asm!("ldmxcsr [{0}]", in(reg) &raw const state, options(nostack, preserves_flags, readonly)) };
 }
 

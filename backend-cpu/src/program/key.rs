@@ -12,11 +12,11 @@ use wgcl_compiler::vectorize::Style;
 use crate::isa::isa_name;
 use crate::ndrange::Region;
 
-/// Everything that the machine code of a kernel depends on. It is part of the key in the disk cache, which several machines
-/// may share.
+/// Everything that the machine code of a kernel depends on. It is part of the key in the disk cache, which several
+/// machines may share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct VariantKey {
-    /// What the kernel is specialised to.
+    /// The kernel's specialisation.
     pub(crate) kernel: KernelKey,
     /// The instruction set. Its vector size does not identify it: AVX2 and SVE-256 both have vectors of 32 bytes.
     isa: Cow<'static, str>,
@@ -31,8 +31,8 @@ impl VariantKey {
         Self { kernel, isa: Cow::Borrowed(isa_name(style.isa)), triple: Cow::Borrowed(TARGET_TRIPLE), checked: style.checked }
     }
 
-    /// The key of a launch, without the local size. `large_objects`: whether the device has memory objects that need 64-bit
-    /// offsets. Memory that the application allocated itself may have any size.
+    /// The key of a launch, without the local size. `large_objects`: whether the device has memory objects that need
+    /// 64-bit offsets. Memory that the application allocated itself may have any size.
     ///
     /// # Errors
     /// If the arguments do not match the parameters.

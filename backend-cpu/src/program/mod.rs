@@ -18,7 +18,7 @@ use wgcl_compiler::vectorize::abi::{ArgPlaces, NativeKernel};
 use wgcl_compiler::vectorize::sanitize::AccessSite;
 use wgcl_compiler::vectorize::{Style, assembly, compile, vector_ir};
 use wgcl_runtime::workers::{STACK, Urgency};
-use wgcl_runtime::{Artifact, Compile, Expected, KernelFacts, Machine, Program, Shelf, contained};
+use wgcl_runtime::{Artifact, Compile, Expected, KernelFacts, Machine, Program, ProgramCache, catch_panic};
 
 use crate::isa::isa_name;
 use crate::memory::CpuMemory;
@@ -187,8 +187,8 @@ pub(crate) struct CpuProgram {
     pub(crate) reports: Arc<Reports>,
 }
 
-/// The memory of a program's constants and variables, as far as it has them. After initialization only kernels and commands
-/// access it.
+/// The memory of a program's constants and variables, as far as it has them. After initialization only kernels and
+/// commands access it.
 struct ProgramMemory {
     constants: Option<HostAllocation>,
     variables: Option<Arc<CpuMemory>>,
@@ -223,8 +223,8 @@ impl CpuProgram {
         expected: Option<Expected<Cpu>>,
     ) -> BackendResult<Self> {
         let cache = match &expected {
-            Some(expected) => Arc::clone(expected.shelf()),
-            None => Arc::new(Shelf::of_module(Arc::clone(&module), target.clone())),
+            Some(expected) => Arc::clone(expected.cache()),
+            None => Arc::new(ProgramCache::of_module(Arc::clone(&module), target.clone())),
         };
         let memory = ProgramMemory::of_module(&module)?;
         let facts = KernelFacts::of_module(&module);
@@ -279,7 +279,8 @@ impl CpuProgram {
         self.timings.get(kernel)
     }
 
-    /// The variant for a key. A new variant is compiled on another thread, as the application's thread may have a small stack.
+    /// The variant for a key. A new variant is compiled on another thread, as the application's thread may have a small
+    /// stack.
     ///
     /// # Errors
     /// Those of the compiler.
@@ -323,7 +324,7 @@ fn timings(facts: &[KernelFacts]) -> FxHashMap<String, KernelTiming> {
 
 /// Starts to load the variants that earlier processes launched of a program that is in the disk cache.
 pub(crate) fn expect(cpu: &Arc<Cpu>, name: wgcl_api::cache::Key, target: &Target) -> Expected<Cpu> {
-    Expected::begin(cpu, Arc::new(Shelf::named(name, target)))
+    Expected::begin(cpu, Arc::new(ProgramCache::named(name, target)))
 }
 
 /// The constants and variables of a module with their initial contents.
@@ -370,7 +371,7 @@ impl Compiler {
             let vector_ir = vector_ir(module, kernel, &key, target, *style)?.to_string();
             Ok(Listings { vector_ir, assembly: assembly(module, kernel, &key, target, *style)? })
         };
-        contained(kernel, "machine code", || {
+        catch_panic(kernel, "machine code", || {
             let compiled = CompiledKernel::new(compile(module, kernel, &key, target, *style)?);
             let listings = if dump::enabled() { Some(Arc::new(listings()?)) } else { None };
             Ok(CompiledKernel { listings, ..compiled })

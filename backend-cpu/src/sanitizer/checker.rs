@@ -1,13 +1,13 @@
 //! Checks the accesses of a dispatch.
 //!
-//! The bounds of an access are those of the argument or variable that its pointer was computed from. A pointer of unknown origin
-//! may point to any memory object. An access outside of its bounds is [reported](super::report) and redirected: loads read zeros,
-//! stores write to scratch memory.
+//! The bounds of an access are those of the argument or variable that its pointer was computed from. A pointer of
+//! unknown origin may point to any memory object. An access outside of its bounds is [reported](super::report) and
+//! redirected: loads read zeros, stores write to scratch memory.
 //!
-//! An access within its bounds may be wrong too: misaligned, a load of [uninitialized](crate::memory::initialized) bytes, a store
-//! to read-only memory, or a data race. A race is two accesses by different work-items to the same bytes
-//! ([`shadow_memory`](super::shadow_memory)), at least one of them a store, that no
-//! [happens-before relation](super::happens_before) orders.
+//! An access within its bounds may be wrong too: misaligned, a load of [uninitialized](crate::memory::initialized)
+//! bytes, a store to read-only memory, or a data race. A race is two accesses by different work-items to the same bytes
+//! ([`shadow_memory`](super::shadow_memory)). At least one of them is a store, and no [happens-before
+//! relation](super::happens_before) orders them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -140,7 +140,8 @@ pub(crate) struct Checker {
     memory: RangeSet,
     /// The memory objects whose initialized bytes are known, in ascending order.
     tracked: Vec<(AddressRange, Arc<InitializedBytes>)>,
-    /// The memory shared by groups that the kernel may store to; `None` if unknown. Accesses to other memory cannot race.
+    /// The memory shared by groups that the kernel may store to; `None` if unknown. Accesses to other memory cannot
+    /// race.
     stored: Option<RangeSet>,
     /// Whether the kernel has addresses of the application's memory of unknown size.
     has_unknown_bounds: bool,
@@ -461,8 +462,8 @@ fn stored(sites: &[AccessSite], args: &[Bounds]) -> Option<Vec<AddressRange>> {
 fn bytes_at(range: AddressRange) -> SmallVec<[u8; 16]> {
     let byte = |address: u64| {
         let pointer = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
-        // SAFETY: the kernel is allowed to access these bytes, and accesses them next. Another thread may write them at the same
-        // time, which is the race to find: so each byte is read atomically.
+        // SAFETY: the kernel is allowed to access these bytes, and accesses them next. Another thread may write them at
+        // the same time, which is the race to find: so each byte is read atomically.
         unsafe { AtomicU8::from_ptr(pointer) }.load(Ordering::Relaxed)
     };
     (range.start..range.end).map(byte).collect()
@@ -492,7 +493,8 @@ pub(crate) extern "sysv64" fn check_access(
     group_xy: u64,
     group_z: u64,
 ) -> u64 {
-    // SAFETY: generated code passes the address from the context of its launch, which keeps the checker until the code returns.
+    // SAFETY: generated code passes the address from the context of its launch, which keeps the checker until the code
+    // returns.
     let checker = unsafe { &*checker };
     let halves = |pair: u64| (pair as u32, (pair >> 32) as u32);
     let ((site, local_id), (x, y)) = (halves(site_and_item), halves(group_xy));

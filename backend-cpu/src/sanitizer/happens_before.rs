@@ -1,9 +1,9 @@
-//! The happens-before relation of the accesses of the group that a thread runs: barriers, fences and atomic operations. Also finds
-//! divergent barriers, which some work-items of a group reach and others do not.
+//! The happens-before relation of the accesses of the group that a thread runs: barriers, fences and atomic operations.
+//! Also finds divergent barriers, which some work-items of a group reach and others do not.
 //!
-//! Generated code runs the work-items of a group one after the other from barrier to barrier, in ascending order. So each
-//! work-item has its own count of barriers. A barrier ends when the next arrival at a barrier has a local id that is not higher
-//! than the previous one.
+//! Generated code runs the work-items of a group one after the other from barrier to barrier, in ascending order. So
+//! each work-item has its own count of barriers. A barrier ends when the next arrival at a barrier has a local id that
+//! is not higher than the previous one.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -82,8 +82,8 @@ pub(super) struct GroupState {
     pub(super) operands: SmallVec<[f64; 3]>,
 }
 
-/// A store after a store by another work-item to the same bytes. It is a race only if it changes them: stores of equal values do
-/// no harm. The next call compares the bytes.
+/// A store after a store by another work-item to the same bytes. It is a race only if it changes them: stores of equal
+/// values do no harm. The next call compares the bytes.
 #[derive(Clone, Debug)]
 pub(super) struct PossibleRace {
     pub(super) request: AccessRequest,
@@ -118,7 +118,8 @@ impl GroupState {
         (arrived < self.running.items).then(|| BarrierDivergence { site, arrived, absent: absent.unwrap_or(last + 1) })
     }
 
-    /// A work-item reaches a barrier. Returns the previous barrier if that ends now and some work-items did not reach it.
+    /// A work-item reaches a barrier. Returns the previous barrier if that ends now and some work-items did not reach
+    /// it.
     pub(super) fn arrive(&mut self, site: usize, local_id: u32, access: Access) -> Option<BarrierDivergence> {
         if let (Access::Barrier { local, global }, Some(item)) = (access, self.items.get_mut(local_id as usize)) {
             item.local_barriers += u32::from(local);
@@ -172,8 +173,8 @@ impl SyncCounts for SyncCounters<'_> {
         self.items.get(item as usize).map_or(u32::MAX, |item| item.syncs)
     }
 
-    /// The maximum if groups are not counted. `AccessRecord::group_syncs` is the maximum then too, so that nothing orders accesses
-    /// of different groups.
+    /// The maximum if groups are not counted. `AccessRecord::group_syncs` is the maximum then too, so that nothing
+    /// orders accesses of different groups.
     fn of_group(&self, group: u32) -> u32 {
         let count = (group as usize).checked_sub(1).and_then(|index| self.groups.get(index));
         count.map_or(u32::MAX, |count| count.load(Ordering::Relaxed))

@@ -1,7 +1,7 @@
 //! Reports findings on standard error, in the format of a compiler diagnostic, once per place in the source.
 //!
-//! Example: `k.cl:4:5: error: kernel 'k': store of 4 bytes at byte 64 of argument 'a', which has 64 bytes, by work-item (16, 0, 0)
-//! of group (1, 0, 0)`, followed by the source line.
+//! Example: `k.cl:4:5: error: kernel 'k': store of 4 bytes at byte 64 of argument 'a', which has 64 bytes, by work-item
+//! (16, 0, 0) of group (1, 0, 0)`, followed by the source line.
 
 use std::io::{self, Write};
 use std::sync::{Arc, OnceLock};

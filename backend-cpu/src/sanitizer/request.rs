@@ -4,7 +4,8 @@
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AccessRequest {
     pub(super) address: u64,
-    /// The address of the object that the pointer was computed from; of the arena if the object is unknown.
+    /// The address of the object that the pointer was computed from. It is the address of the arena if the object is
+    /// unknown.
     pub(super) base: u64,
     /// Index of the access site.
     pub(super) site: usize,

@@ -1,10 +1,11 @@
 //! Shadow memory: the last accesses to each byte, to find data races.
 //!
-//! Of two accesses to one byte, at least one of them a store, one must happen before the other (OpenCL API 3.0, 3.3.6, memory
-//! consistency model). Within a group, a barrier with the fence of that memory orders them; an *epoch* is the time between two such
-//! barriers. Otherwise both sides must synchronise: the earlier work-item by an atomic operation or a fence after its access, the
-//! later one by one before its access. Memory orders are not considered, nor whether both use the same atomic object. So flags and
-//! counters count as correct synchronisation, even with plain loads.
+//! Two accesses to one byte, at least one of them a store, must be ordered: one happens before the other (OpenCL API
+//! 3.0, 3.3.6, memory consistency model). Within a group, a barrier with the fence of that memory orders them; an
+//! *epoch* is the time between two such barriers. Otherwise both sides must synchronise: the earlier work-item by an
+//! atomic operation or a fence after its access, the later one by one before its access. Memory orders are not
+//! considered, nor whether both use the same atomic object. So flags and counters count as correct synchronisation,
+//! even with plain loads.
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
@@ -125,8 +126,8 @@ impl ShadowPage {
 pub(super) struct ShadowPages(FxHashMap<u64, ShadowPage>);
 
 impl ShadowPages {
-    /// Records an access. Returns an earlier one that it races with. Adds no more than `max_pages` pages; accesses to other pages
-    /// are not recorded.
+    /// Records an access. Returns an earlier one that it races with. Adds no more than `max_pages` pages; accesses to
+    /// other pages are not recorded.
     pub(super) fn record(
         &mut self,
         bytes: AccessedBytes,
@@ -179,7 +180,7 @@ impl SharedShadow {
         Self((0..SHARDS).map(|_| Mutex::default()).collect())
     }
 
-    /// As [`ShadowPages::record`].
+    /// Records an access. Returns an earlier one that it races with. Each shard has up to `MAX_PAGES` pages.
     pub(super) fn record(&self, bytes: AccessedBytes, now: &AccessRecord, syncs: &dyn SyncCounts) -> Option<AccessRecord> {
         let mut found = None;
         for (number, range) in pages(bytes.range) {
@@ -214,7 +215,6 @@ mod tests {
         AccessRecord { group, item, epoch, ..AccessRecord::default() }
     }
 
-    /// `size` bytes.
     fn bytes(start: u64, size: u64, writes: bool) -> AccessedBytes {
         AccessedBytes { range: AddressRange { start, end: start + size }, writes }
     }

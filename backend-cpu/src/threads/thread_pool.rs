@@ -1,9 +1,9 @@
 //! The threads that run work-groups.
 //!
-//! A pool has one thread per processor that the process may use, including the thread that shares the work. The workers start with
-//! the first job. A job is a range of indices; each thread repeatedly takes the next few indices from an atomic counter. An idle
-//! worker spins for a short time and then sleeps. The sharing thread wakes the first two workers, and each worker wakes two more
-//! (a binary tree), so that many threads wake quickly.
+//! A pool has one thread per processor that the process may use, including the thread that shares the work. The workers
+//! start with the first job. A job is a range of indices; each thread repeatedly takes the next few indices from an
+//! atomic counter. An idle worker spins for a short time and then sleeps. The sharing thread wakes the first two
+//! workers, and each worker wakes two more (a binary tree), so that many threads wake quickly.
 //!
 //! There is one job at a time, as a device runs one command at a time.
 
@@ -247,8 +247,8 @@ impl ThreadPool {
         self.with_arena(|arena| if work.run(indices, arena) { Ok(()) } else { Err(BackendError::OutOfHostMemory) })
     }
 
-    /// Runs indices on the workers, and on the calling thread if it `takes_part`. Returns when every index has run. Only one thread
-    /// may share work at a time.
+    /// Runs indices on the workers, and on the calling thread if it `takes_part`. Returns when every index has run.
+    /// Only one thread may share work at a time.
     ///
     /// # Errors
     /// If there is not enough memory, or no thread that may run the work.

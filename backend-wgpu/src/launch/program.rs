@@ -10,7 +10,7 @@ use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::target::Target;
 use wgcl_runtime::workers::Urgency;
-use wgcl_runtime::{Compile, Expected, KernelFacts, Program, Shelf, contained};
+use wgcl_runtime::{Compile, Expected, KernelFacts, Program, ProgramCache, catch_panic};
 
 use crate::gpu::open_device::Gpu;
 use crate::launch::kernel::{Kernel, KernelShader};
@@ -27,8 +27,8 @@ const EASY_GROUP: [u32; 3] = [256, 1, 1];
 /// Starts loading a program that was found in the cache: creates the pipelines that earlier processes used.
 pub(crate) fn expect(gpu: &Arc<Gpu>, name: Key, target: &Target) -> Expected<Gpu> {
     // The cache holds SPIR-V only.
-    let shelf = if gpu.capabilities.spirv { Shelf::named(name, target) } else { Shelf::empty() };
-    Expected::begin(gpu, Arc::new(shelf))
+    let cache = if gpu.capabilities.spirv { ProgramCache::named(name, target) } else { ProgramCache::empty() };
+    Expected::begin(gpu, Arc::new(cache))
 }
 
 #[derive(Debug)]
@@ -44,14 +44,14 @@ pub(crate) struct WgpuProgram {
 impl WgpuProgram {
     /// Creates the program of a compiled module. `expected` is the result of [`expect`].
     pub(crate) fn of_module(gpu: &Arc<Gpu>, module: Arc<ir::Module>, target: Target, expected: Option<Expected<Gpu>>) -> Self {
-        let shelf = match &expected {
-            Some(expected) => Arc::clone(expected.shelf()),
-            None if gpu.capabilities.spirv => Arc::new(Shelf::of_module(Arc::clone(&module), target.clone())),
-            None => Arc::new(Shelf::empty()),
+        let cache = match &expected {
+            Some(expected) => Arc::clone(expected.cache()),
+            None if gpu.capabilities.spirv => Arc::new(ProgramCache::of_module(Arc::clone(&module), target.clone())),
+            None => Arc::new(ProgramCache::empty()),
         };
         let kernels = KernelFacts::of_module(&module);
         let compile = move |kernel: &str, key: &LaunchKey| compile(&module, kernel, key, &target);
-        let mut code = Program::new(Arc::clone(gpu), kernels, Box::new(compile), Some(shelf));
+        let mut code = Program::new(Arc::clone(gpu), kernels, Box::new(compile), Some(cache));
         if let Some(expected) = expected {
             code.adopt(expected);
         }
@@ -79,7 +79,7 @@ impl WgpuProgram {
 
 fn compile(module: &Arc<ir::Module>, kernel: &str, key: &LaunchKey, target: &Target) -> BackendResult<KernelShader> {
     // naga's writers can panic on unsupported input.
-    contained(kernel, "emission", || specialise(module, kernel, key, target)).map(KernelShader::new)
+    catch_panic(kernel, "emission", || specialise(module, kernel, key, target)).map(KernelShader::new)
 }
 
 impl LoadedProgram for WgpuProgram {

@@ -1,13 +1,13 @@
-//! The cache between the host's cores and its memory, as Linux tells it.
+//! The largest cache of the host, from Linux's sysfs.
 
 use std::path::Path;
 
 use wgcl_api::backend::CacheProperties;
 
-/// Where Linux describes the caches of the first core, one folder each.
+/// The caches of the first processor, a directory each.
 const FOLDER: &str = "/sys/devices/system/cpu/cpu0/cache";
 
-/// The largest cache of the first core; `None` where nobody tells.
+/// The largest cache of the first processor; `None` if unknown.
 pub fn cache() -> Option<CacheProperties> {
     let caches = std::fs::read_dir(FOLDER).ok()?.flatten().filter_map(|entry| of_folder(&entry.path()));
     caches.max_by_key(|cache| cache.size)
@@ -18,7 +18,7 @@ fn of_folder(folder: &Path) -> Option<CacheProperties> {
     Some(CacheProperties { line: read("coherency_line_size")?.trim().parse().ok()?, size: bytes(&read("size")?)? })
 }
 
-/// `32768K`, `1M` or `512`, in bytes.
+/// Parses a size such as `32768K`, `1M` or `512`.
 fn bytes(text: &str) -> Option<u64> {
     let text = text.trim();
     let (number, factor) = match text.strip_suffix('K') {
@@ -33,7 +33,7 @@ mod tests {
     use super::{bytes, cache};
 
     #[test]
-    fn sizes_are_read() {
+    fn sizes_are_parsed() {
         assert_eq!(bytes("32768K\n"), Some(32 << 20));
         assert_eq!(bytes("1M"), Some(1 << 20));
         assert_eq!(bytes("512"), Some(512));

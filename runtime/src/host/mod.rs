@@ -1,11 +1,11 @@
-//! What the host says of itself: its memory, its caches and its clock, as far as Linux tells.
+//! The memory, caches and clock of the host. They are known on Linux only.
 
 mod cache;
 pub mod memory;
 
 pub use cache::cache;
 
-/// The quickest core's clock in MHz at this moment; 0 where nobody tells.
+/// The current clock of the fastest processor in MHz; 0 if unknown.
 pub fn clock_mhz() -> u32 {
     let Ok(text) = std::fs::read_to_string("/proc/cpuinfo") else { return 0 };
     text.lines()
