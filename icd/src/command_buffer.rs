@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use wgcl_api::commands::command_buffer::{
-    CommandBuffer, CommandBufferFlags, CommandBufferOptions, CommandBufferState, RecordAt, SyncPoint,
-};
-use wgcl_api::commands::launch::NdRange;
-use wgcl_api::commands::svm::SvmCopy;
+use wgcl_api::commands::command_buffer::record::{RecordAt, SyncPoint};
+use wgcl_api::commands::command_buffer::{CommandBuffer, CommandBufferFlags, CommandBufferOptions, CommandBufferState};
+use wgcl_api::commands::svm_types::SvmCopy;
 use wgcl_api::image::fill_color::color_size;
 use wgcl_api::objects::kernel::Kernel;
 use wgcl_api::objects::memory::Buffer;
 use wgcl_api::objects::queue::Queue;
 use wgcl_api::types::error::{Error, Result};
+use wgcl_api::types::nd_range::NdRange;
 
 use crate::bindings::{
     _cl_command_buffer_khr, CL_COMMAND_BUFFER_FLAGS_KHR, CL_COMMAND_BUFFER_NUM_QUEUES_KHR, CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR,

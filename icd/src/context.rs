@@ -3,9 +3,10 @@
 use std::ffi::{CString, c_char, c_void};
 use std::sync::Arc;
 
-use wgcl_api::objects::context::{Context, Notify};
+use wgcl_api::objects::context::Context;
 use wgcl_api::objects::device::Device;
 use wgcl_api::objects::platform::Platform;
+use wgcl_api::types::callback::Notify;
 use wgcl_api::types::error::{Error, Result};
 use wgcl_api::types::printf::Printer;
 use wgcl_compiler::target::Zeroed;

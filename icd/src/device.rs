@@ -3,12 +3,13 @@
 use wgcl_api::commands::command_buffer::mutable_dispatch::DispatchFields;
 use wgcl_api::objects::device::opencl_version::version_text;
 use wgcl_api::objects::device::partition::Partition;
-use wgcl_api::objects::device::{Device, DeviceType, PRINTF_BUFFER_SIZE};
+use wgcl_api::objects::device::{Device, PRINTF_BUFFER_SIZE};
 use wgcl_api::objects::pipe;
 use wgcl_api::objects::platform::{NAME, Platform};
 use wgcl_api::objects::queue::{MAX_ON_DEVICE, MAX_ON_DEVICE_EVENTS, MAX_SIZE, PREFERRED_SIZE};
 use wgcl_api::objects::semaphore::TYPE_BINARY;
 use wgcl_api::types::error::{Error, Result};
+use wgcl_api::types::flags::DeviceType;
 use wgcl_api::types::version::NameVersion;
 
 use crate::bindings::{

@@ -4,7 +4,6 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use wgcl_api::commands::command::CommandType;
-use wgcl_api::commands::launch::NdRange;
 use wgcl_api::commands::transfer::RectArgs;
 use wgcl_api::image::MemObject;
 use wgcl_api::objects::event::Event;
@@ -12,6 +11,7 @@ use wgcl_api::objects::kernel::Kernel;
 use wgcl_api::objects::memory::Buffer;
 use wgcl_api::objects::queue::Queue;
 use wgcl_api::types::error::{Error, Result};
+use wgcl_api::types::nd_range::NdRange;
 
 use crate::bindings::{
     CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue, cl_event, cl_int, cl_kernel,

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 
 use wgcl_api::commands::failure;
-use wgcl_api::objects::context::Notify;
+use wgcl_api::types::callback::Notify;
 use wgcl_api::types::error::Error;
 
 thread_local! {

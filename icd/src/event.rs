@@ -4,8 +4,9 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use wgcl_api::objects::context::Context;
-use wgcl_api::objects::event::{Event, Status};
+use wgcl_api::objects::event::Event;
 use wgcl_api::types::error::{Error, Result};
+use wgcl_api::types::status::Status;
 
 use crate::bindings::{
     _cl_event, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_EVENT_COMMAND_QUEUE, CL_EVENT_COMMAND_TYPE, CL_EVENT_CONTEXT,

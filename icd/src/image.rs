@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use wgcl_api::image::format::{self, FormatUse};
+use wgcl_api::image::image_type::ImageType;
 use wgcl_api::image::requirements::{Dimension, ImageRequirements};
-use wgcl_api::image::{Image, ImageDesc, ImageType, MemObject};
+use wgcl_api::image::{Image, ImageDesc, MemObject};
 use wgcl_api::objects::context::Context;
 use wgcl_api::objects::memory::{HostData, MemFlags};
 use wgcl_api::types::error::{Error, Result};

@@ -3,7 +3,6 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use wgcl_api::commands::launch::NdRange;
 use wgcl_api::image::Image;
 use wgcl_api::objects::context::Context;
 use wgcl_api::objects::device::Device;
@@ -14,6 +13,7 @@ use wgcl_api::objects::program::Program;
 use wgcl_api::objects::queue::Queue;
 use wgcl_api::objects::sampler::Sampler;
 use wgcl_api::types::error::{Error, Result};
+use wgcl_api::types::nd_range::NdRange;
 use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::program::{AccessQualifier, ArgInfo};
 

@@ -11,7 +11,6 @@ use wgcl_api::objects::device_address::DEVICE_ADDRESS;
 use wgcl_api::objects::external_memory::External;
 use wgcl_api::objects::memory::{Buffer, HostData, MemFlags};
 use wgcl_api::objects::pipe::Pipe;
-use wgcl_api::observe::lint;
 use wgcl_api::types::error::{Error, Result};
 
 use crate::bindings::{
@@ -176,7 +175,7 @@ crate::entry! {
     fn clReleaseMemObject(memory: cl_mem) {
         // The object that is found must not outlive the call that releases it: its memory is given back there.
         let release = match handles::get_memory(memory)? {
-            MemObject::Buffer(_) => |memory| handles::release::<Buffer>(memory).map(|last| last.iter().for_each(|buffer| lint::check_release(buffer))),
+            MemObject::Buffer(_) => |memory| handles::release::<Buffer>(memory).map(|last| last.iter().for_each(|buffer| buffer.check_release())),
             MemObject::Image(_) => |memory| handles::release::<Image>(memory).map(drop),
             MemObject::Pipe(_) => |memory| handles::release::<Pipe>(memory).map(drop),
         };

@@ -2,8 +2,9 @@
 
 use wgcl_api::objects::context::Context;
 use wgcl_api::objects::device::Device;
-use wgcl_api::objects::queue::{Queue, QueueProperties};
+use wgcl_api::objects::queue::Queue;
 use wgcl_api::types::error::{Error, Result};
+use wgcl_api::types::flags::QueueProperties;
 
 use crate::bindings::{
     _cl_command_queue, CL_QUEUE_CONTEXT, CL_QUEUE_DEVICE, CL_QUEUE_DEVICE_DEFAULT, CL_QUEUE_ON_DEVICE, CL_QUEUE_ON_DEVICE_DEFAULT,

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use wgcl_api::backend::SvmCapabilities;
-use wgcl_api::commands::svm::SvmCopy;
+use wgcl_api::commands::svm_types::SvmCopy;
 use wgcl_api::objects::context::Context;
 use wgcl_api::objects::kernel::{Kernel, PointerSet};
 use wgcl_api::objects::memory::MemFlags;

@@ -4,8 +4,8 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use wgcl_api::commands::command::CommandType;
-use wgcl_api::commands::svm::SvmCopy;
-use wgcl_api::commands::usm::{Usm, UsmFlags, UsmType};
+use wgcl_api::commands::svm_types::SvmCopy;
+use wgcl_api::commands::svm_types::{Usm, UsmFlags, UsmType};
 use wgcl_api::objects::context::Context;
 use wgcl_api::objects::device::Device;
 use wgcl_api::objects::kernel::Kernel;

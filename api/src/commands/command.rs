@@ -7,17 +7,19 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde_json::json;
+
 use crate::backend::{
-    Action, Command, CopyRegion, HostSource, HostTarget, Launch, LaunchArg, LoadedProgram, MemoryRange, SharedPayload, ValueBytes,
+    Action, Command, CopyRegion, HostSource, HostTarget, HostWork, Launch, LaunchArg, LoadedProgram, MemoryRange, SharedPayload, ValueBytes,
 };
 use crate::commands::failure::Failure;
 use crate::commands::migration::{MissingRange, migrate};
-use crate::commands::native_kernel::NativeKernel;
 use crate::image::{Image, MemObject};
 use crate::objects::event::Event;
 use crate::objects::memory::{Buffer, MemFlags};
-use crate::objects::program::Executable;
+use crate::objects::program::executable::Executable;
 use crate::objects::queue::Queue;
+use crate::observe::trace::{Description, Kind};
 use crate::types::error::{Error, Result};
 
 /// CL_EVENT_COMMAND_TYPE; the values are the specification's.
@@ -195,6 +197,49 @@ impl CommandType {
     }
 }
 
+/// Calls the function with its arguments.
+pub type NativeCall = Box<dyn FnOnce(&[u8]) + Send>;
+
+/// A function and what it is called with.
+pub struct NativeKernel {
+    pub(crate) call: NativeCall,
+    pub(crate) args: Vec<u8>,
+    /// Where in the arguments there are pointers to which buffers.
+    pub(crate) places: Vec<(usize, Option<Arc<Buffer>>)>,
+}
+
+impl NativeKernel {
+    /// Work of the host that takes its turn.
+    pub(crate) fn call(call: impl FnOnce() + Send + 'static) -> Self {
+        Self { call: Box::new(move |_| call()), args: Vec::new(), places: Vec::new() }
+    }
+
+    /// The command for a device of the context, with the addresses of the buffers there.
+    pub(crate) fn resolve(self, index: usize) -> Result<Command> {
+        let Self { call, mut args, places } = self;
+        for (at, buffer) in places {
+            let address = match &buffer {
+                None => 0,
+                Some(buffer) => {
+                    let start = buffer
+                        .store()
+                        .memory(index)?
+                        .host_address()
+                        .and_then(|start| start.checked_add(usize::try_from(buffer.origin()).ok()?));
+                    start.ok_or_else(|| Error::OutOfResources("the host does not see the buffer's memory".into()))?
+                }
+            };
+            let bytes = address.to_ne_bytes();
+            let place = at.checked_add(bytes.len()).and_then(|end| args.get_mut(at..end));
+            place.ok_or_else(|| Error::InvalidValue("a buffer's place is outside of the arguments".into()))?.copy_from_slice(&bytes);
+        }
+        Ok(Command::Host(HostWork(Box::new(move || {
+            call(&args);
+            Ok(())
+        }))))
+    }
+}
+
 /// What a command does. Offsets of regions are those of the store, not of a sub-buffer.
 pub enum Operation {
     /// Nothing but its place in the order.
@@ -309,6 +354,33 @@ pub(crate) enum Prepared {
 }
 
 impl PendingCommand {
+    /// What a trace shows of the command.
+    pub(crate) fn describe(&self, command: CommandType) -> Description {
+        let bytes = |sizes: &mut dyn Iterator<Item = u64>| sizes.sum::<u64>();
+        let name = format!("{command:?}");
+        match &self.operation {
+            Operation::Launch(launch) => {
+                let items = launch.global_size.iter().product();
+                let args = json!({ "global": launch.global_size, "local": launch.local_size, "offset": launch.global_offset });
+                Description { kind: Kind::Kernel, name: launch.kernel.to_string(), amount: items, args: args }
+            }
+            Operation::Write(_, _, regions) | Operation::Read(_, _, regions) | Operation::Copy(_, _, regions) => {
+                let bytes = bytes(&mut regions.iter().map(|region| region.size));
+                Description { kind: Kind::Transfer, name: name, amount: bytes, args: json!({ "bytes": bytes }) }
+            }
+            Operation::Fill(_, _, _, bytes) => {
+                Description { kind: Kind::Transfer, name: name, amount: *bytes, args: json!({ "bytes": bytes }) }
+            }
+            Operation::Replay(commands) => {
+                Description { kind: Kind::Kernel, name: name, amount: 0, args: json!({ "commands": commands.len() }) }
+            }
+            Operation::ReplayKernelTree(..) => Description { kind: Kind::Kernel, name: name, amount: 0, args: json!({ "commands": 1 }) },
+            Operation::Nop | Operation::Native(_) | Operation::Wait(_) | Operation::Signal(_) => {
+                Description { kind: Kind::Transfer, name: name, amount: 0, args: json!({}) }
+            }
+        }
+    }
+
     /// A command that only takes its place in the order.
     pub fn nop() -> Self {
         Self::new(Operation::Nop, Vec::new())

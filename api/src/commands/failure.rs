@@ -26,9 +26,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use crate::objects::context::Context;
-use crate::objects::event::Status;
 use crate::types::error::Error;
+use crate::types::status::Status;
 
 thread_local! {
     /// Whether the call that this thread is in returns a failure.
@@ -106,9 +105,9 @@ impl Failure {
     }
 
     /// The application is told now.
-    pub(crate) fn mark_reported(&self, context: &Context, via: ReportedVia) {
+    pub(crate) fn mark_reported(&self, next_number: u64, via: ReportedVia) {
         RETURNED.set(RETURNED.get() || via > ReportedVia::Status);
-        self.end.fetch_min(context.next_number(), Ordering::AcqRel);
+        self.end.fetch_min(next_number, Ordering::AcqRel);
         self.via.fetch_max(via as u8, Ordering::AcqRel);
     }
 }
@@ -201,10 +200,10 @@ impl Failures {
     }
 
     /// The application is told of what is before a command and of itself, or of everything.
-    pub(crate) fn mark_reported(&self, context: &Context, position: Option<QueuePosition>, via: ReportedVia) {
+    pub(crate) fn mark_reported(&self, next_number: u64, position: Option<QueuePosition>, via: ReportedVia) {
         for queued in &self.0 {
             if position.is_none_or(|position| queued.is_before(position)) {
-                queued.failure.mark_reported(context, via);
+                queued.failure.mark_reported(next_number, via);
             }
         }
     }

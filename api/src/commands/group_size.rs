@@ -3,8 +3,8 @@
 use wgcl_compiler::program::KernelInfo;
 
 use crate::backend::{DeviceProperties, PreferredGroup};
-use crate::commands::launch::{NdRange, widen};
 use crate::types::error::{Error, Result, ensure};
+use crate::types::nd_range::{NdRange, widen};
 
 /// What a kernel's groups may be like on a device.
 #[derive(Clone, Copy, Debug)]

@@ -339,7 +339,7 @@ fn writing(rect: &Rect) -> AccessMode {
 fn check_not_its_buffer(image: &Image, buffer: &Arc<Buffer>) -> Result<()> {
     let made_from = matches!(image.source(), Some(MemObject::Buffer(source)) if Arc::ptr_eq(source, buffer));
     ensure!(
-        !made_from || image.image_type() != crate::image::ImageType::Image1dBuffer,
+        !made_from || image.image_type() != crate::image::image_type::ImageType::Image1dBuffer,
         InvalidMemObject,
         "the image was made from this buffer"
     );

@@ -9,27 +9,7 @@ use crate::objects::event::Event;
 use crate::objects::kernel::{self, Kernel};
 use crate::objects::queue::Queue;
 use crate::types::error::{Result, ensure};
-
-/// An NDRange as the application gives it.
-#[derive(Clone, Copy, Debug)]
-pub struct NdRange<'a> {
-    /// Number of dimensions.
-    pub work_dim: u32,
-    /// `work_dim` values.
-    pub global_offset: Option<&'a [usize]>,
-    /// `work_dim` values.
-    pub global_size: Option<&'a [usize]>,
-    /// `work_dim` values; chosen if not given.
-    pub local_size: Option<&'a [usize]>,
-}
-
-pub(crate) fn widen(values: Option<&[usize]>, default: u64) -> [u64; 3] {
-    let mut wide = [default; 3];
-    for (wide, value) in wide.iter_mut().zip(values.unwrap_or(&[])) {
-        *wide = *value as u64;
-    }
-    wide
-}
+use crate::types::nd_range::{NdRange, widen};
 
 impl Queue {
     /// clEnqueueNDRangeKernel; `command` is that or clEnqueueTask's.

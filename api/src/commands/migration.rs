@@ -5,27 +5,20 @@
 //! - Both devices' copies reach memory of the host's ([`SharedStaging`]): one writes a piece there while the other one takes the piece before.
 //! - By way of a copy of the host's: a read, and a write.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 
 use crate::backend::{Action, BackendResult, CopyRegion, HostSource, HostTarget, Memory, Progress, Times};
 use crate::commands::command::{PendingCommand, Prepared};
-use crate::objects::context::Context;
+use crate::commands::shared_staging::{CHUNK_SIZE, SharedStaging};
 use crate::objects::event::Event;
 use crate::objects::memory::{Buffer, zeroed};
 use crate::objects::queue::Queue;
 use crate::types::error::{Error, Result};
-use crate::types::host_memory::HostAllocator;
 
-/// Bytes of a piece that crosses a bridge: a copy of so many takes several times what it costs to submit it.
-pub(crate) const CHUNK_SIZE: u64 = if cfg!(test) { 1 << 16 } else { 8 << 20 };
-/// Pieces that are on a bridge at a time.
-pub(crate) const SLOTS: u64 = 8;
 /// Bytes from which on a bridge is worth two more submissions.
 const MIN_SHARED_STAGING: u64 = 1 << 18;
 
@@ -60,84 +53,6 @@ impl HostSource for StagingBuffer {
     }
 }
 
-/// Memory of the host's that copies of a context's devices reach, in slots of a piece each.
-#[derive(Debug)]
-pub(crate) struct SharedStaging {
-    /// For each device of the context its memory there, if it reaches it.
-    mappings: Vec<Option<Arc<dyn Memory>>>,
-    state: Mutex<SlotState>,
-}
-
-#[derive(Debug)]
-struct SlotState {
-    free: Vec<u64>,
-    waiting: VecDeque<Chunk>,
-}
-
-impl SharedStaging {
-    /// `None` where fewer than two devices reach such memory, or there is none.
-    pub(crate) fn new(context: &Context, allocator: &dyn HostAllocator) -> Option<Arc<Self>> {
-        let region = allocator.allocate(CHUNK_SIZE * SLOTS)?;
-        let end = |(index, device): (usize, &Arc<crate::objects::device::Device>)| {
-            if context.home(index) == index { device.backend().import_for_copies(&region, CHUNK_SIZE * SLOTS) } else { None }
-        };
-        let mappings: Vec<_> = context.devices().iter().enumerate().map(end).collect();
-        let state = Mutex::new(SlotState { free: (0..SLOTS).collect(), waiting: VecDeque::new() });
-        (mappings.iter().flatten().count() > 1).then(|| Arc::new(Self { mappings, state }))
-    }
-
-    fn end(&self, context: &Context, device_index: usize) -> Option<&Arc<dyn Memory>> {
-        self.mappings.get(context.home(device_index))?.as_ref()
-    }
-
-    /// Sends a piece across, now or when a slot is free.
-    fn send(self: &Arc<Self>, chunk: Chunk) {
-        let slot = {
-            let mut state = self.state.lock();
-            match state.free.pop() {
-                Some(slot) => slot,
-                None => return state.waiting.push_back(chunk),
-            }
-        };
-        self.begin(chunk, slot);
-    }
-
-    /// A slot is free again.
-    fn release(self: &Arc<Self>, slot: u64) {
-        let next = {
-            let mut state = self.state.lock();
-            let next = state.waiting.pop_front();
-            if next.is_none() {
-                state.free.push(slot);
-            }
-            next
-        };
-        if let Some(chunk) = next {
-            self.begin(chunk, slot);
-        }
-    }
-
-    fn begin(self: &Arc<Self>, chunk: Chunk, slot: u64) {
-        let context = chunk.migration.queue.context().clone();
-        let mappings = chunk.source_memory().and_then(|src| {
-            let dst = self.end(&context, chunk.transfer.from).cloned();
-            Ok((src, dst.ok_or_else(|| Error::InvalidDevice("the device reaches no memory of the host's".into()))?))
-        });
-        let (src, dst) = match mappings {
-            Ok(mappings) => mappings,
-            Err(error) => {
-                self.release(slot);
-                return chunk.migration.step_done(Err(error));
-            }
-        };
-        let regions = vec![CopyRegion { buffer: chunk.range.start, host: slot * CHUNK_SIZE, size: chunk.range.end - chunk.range.start }];
-        let device = context.devices()[chunk.transfer.from].clone();
-        let step = CopyToStaging { shared_staging: self.clone(), chunk, slot };
-        device.backend().enqueue(Action::Copy { src, dst, regions }.into(), false, Arc::new(step));
-        device.backend().flush();
-    }
-}
-
 /// A part of a transfer that fits a slot.
 #[derive(Debug)]
 struct Chunk {
@@ -147,6 +62,27 @@ struct Chunk {
 }
 
 impl Chunk {
+    /// Copies the chunk to the slot of the staging memory.
+    fn begin(self, staging: &Arc<SharedStaging>, slot: u64) {
+        let context = self.migration.queue.context().clone();
+        let mappings = self.source_memory().and_then(|src| {
+            let dst = staging.mapping(self.transfer.from).cloned();
+            Ok((src, dst.ok_or_else(|| Error::InvalidDevice("the device reaches no memory of the host's".into()))?))
+        });
+        let (src, dst) = match mappings {
+            Ok(mappings) => mappings,
+            Err(error) => {
+                staging.release(slot);
+                return self.migration.step_done(Err(error));
+            }
+        };
+        let regions = vec![CopyRegion { buffer: self.range.start, host: slot * CHUNK_SIZE, size: self.range.end - self.range.start }];
+        let device = context.devices()[self.transfer.from].clone();
+        let step = CopyToStaging { shared_staging: staging.clone(), chunk: self, slot };
+        device.backend().enqueue(Action::Copy { src, dst, regions }.into(), false, Arc::new(step));
+        device.backend().flush();
+    }
+
     /// The memory from which it comes.
     fn source_memory(&self) -> Result<Arc<dyn Memory>> {
         self.transfer.buffer.store().memory(self.transfer.from)
@@ -168,10 +104,10 @@ impl Progress for CopyToStaging {
     fn complete(&self, result: BackendResult<Times>) {
         let Self { shared_staging, chunk, slot } = self;
         let queue = &chunk.migration.queue;
-        let (context, store) = (queue.context(), chunk.transfer.buffer.store());
+        let store = chunk.transfer.buffer.store();
         let index = queue.device_index();
         let mappings = result.map_err(Error::from).and_then(|_| {
-            let src = shared_staging.end(context, index).cloned();
+            let src = shared_staging.mapping(index).cloned();
             Ok((src.ok_or_else(|| Error::InvalidDevice("the device reaches no memory of the host's".into()))?, store.memory(index)?))
         });
         let outcome = mappings.map(|(src, dst)| {
@@ -262,7 +198,7 @@ fn transfer_path(transfer: &MissingRange, queue: &Queue) -> Result<TransferPath>
     }
     if transfer.size() >= MIN_SHARED_STAGING
         && let Some(shared_staging) = context.shared_staging()
-        && [transfer.from, index].iter().all(|&index| shared_staging.end(context, index).is_some())
+        && [transfer.from, index].iter().all(|&index| shared_staging.mapping(index).is_some())
     {
         return Ok(TransferPath::SharedStaging(shared_staging.clone()));
     }
@@ -306,7 +242,9 @@ pub(crate) fn migrate(missing: Vec<MissingRange>, work: PendingCommand, queue: &
             }
             TransferPath::SharedStaging(shared_staging) => {
                 for range in chunks(&transfer.range) {
-                    shared_staging.send(Chunk { migration: migration.clone(), transfer: transfer.clone(), range });
+                    let chunk = Chunk { migration: migration.clone(), transfer: transfer.clone(), range };
+                    let staging = shared_staging.clone();
+                    shared_staging.with_slot(move |slot| chunk.begin(&staging, slot));
                 }
             }
         }
@@ -351,15 +289,5 @@ impl Progress for WriteDone {
         if let Err(error) = result {
             self.0.migration_failed(error.into());
         }
-    }
-}
-
-/// A context's bridge, made when it is first needed.
-#[derive(Debug, Default)]
-pub(crate) struct LazySharedStaging(OnceCell<Option<Arc<SharedStaging>>>);
-
-impl LazySharedStaging {
-    pub(crate) fn get(&self, context: &Context, allocator: &dyn HostAllocator) -> Option<&Arc<SharedStaging>> {
-        self.0.get_or_init(|| SharedStaging::new(context, allocator)).as_ref()
     }
 }

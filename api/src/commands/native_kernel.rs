@@ -4,57 +4,13 @@
 
 use std::sync::Arc;
 
-use crate::backend::{Command, HostWork};
-use crate::commands::command::{AccessMode, CommandType, Operation, PendingCommand};
+use crate::commands::command::{AccessMode, CommandType, NativeCall, NativeKernel, Operation, PendingCommand};
 use crate::commands::transfer::buffer_access;
 use crate::objects::device::Device;
 use crate::objects::event::Event;
 use crate::objects::memory::Buffer;
 use crate::objects::queue::Queue;
-use crate::types::error::{Error, Result, ensure};
-
-/// Calls the function with its arguments.
-pub type NativeCall = Box<dyn FnOnce(&[u8]) + Send>;
-
-/// A function and what it is called with.
-pub struct NativeKernel {
-    call: NativeCall,
-    args: Vec<u8>,
-    /// Where in the arguments there are pointers to which buffers.
-    places: Vec<(usize, Option<Arc<Buffer>>)>,
-}
-
-impl NativeKernel {
-    /// Work of the host that takes its turn.
-    pub(crate) fn call(call: impl FnOnce() + Send + 'static) -> Self {
-        Self { call: Box::new(move |_| call()), args: Vec::new(), places: Vec::new() }
-    }
-
-    /// The command for a device of the context, with the addresses of the buffers there.
-    pub(crate) fn resolve(self, index: usize) -> Result<Command> {
-        let Self { call, mut args, places } = self;
-        for (at, buffer) in places {
-            let address = match &buffer {
-                None => 0,
-                Some(buffer) => {
-                    let start = buffer
-                        .store()
-                        .memory(index)?
-                        .host_address()
-                        .and_then(|start| start.checked_add(usize::try_from(buffer.origin()).ok()?));
-                    start.ok_or_else(|| Error::OutOfResources("the host does not see the buffer's memory".into()))?
-                }
-            };
-            let bytes = address.to_ne_bytes();
-            let place = at.checked_add(bytes.len()).and_then(|end| args.get_mut(at..end));
-            place.ok_or_else(|| Error::InvalidValue("a buffer's place is outside of the arguments".into()))?.copy_from_slice(&bytes);
-        }
-        Ok(Command::Host(HostWork(Box::new(move || {
-            call(&args);
-            Ok(())
-        }))))
-    }
-}
+use crate::types::error::{Result, ensure};
 
 impl Device {
     /// Whether CL_DEVICE_EXECUTION_CAPABILITIES has CL_EXEC_NATIVE_KERNEL.

@@ -11,25 +11,17 @@
 use std::sync::Arc;
 
 use crate::backend::{CopyRegion, HostSource, HostTarget, SvmCapabilities};
+use crate::commands::command::NativeKernel;
 use crate::commands::command::{AccessMode, CommandType, Operation, PendingCommand};
-use crate::commands::native_kernel::NativeKernel;
+use crate::commands::svm_types::{SvmCopy, Usm, UsmInfo};
 use crate::commands::transfer::{MapFlags, buffer_access};
-use crate::commands::usm::{Usm, UsmInfo};
 use crate::image::MemObject;
 use crate::objects::context::Context;
 use crate::objects::device::{Device, LARGEST_TYPE};
 use crate::objects::event::Event;
-use crate::objects::memory::{Buffer, MemFlags};
+use crate::objects::memory::{Buffer, MemFlags, SvmAllocation};
 use crate::objects::queue::Queue;
 use crate::types::error::{Error, Result, ensure};
-
-/// Memory that the host and devices have at the same address.
-#[derive(Debug)]
-pub(crate) struct SvmAllocation {
-    buffer: Arc<Buffer>,
-    /// What it is besides, if it was asked for as unified shared memory.
-    usm: Option<Usm>,
-}
 
 impl Device {
     /// CL_DEVICE_SVM_CAPABILITIES: the device's, where the host has addresses to give away.
@@ -109,17 +101,6 @@ impl Context {
         let offset = (address - start) as u64;
         (offset < buffer.size()).then(|| (buffer.clone(), offset))
     }
-}
-
-/// One end of a copy.
-#[derive(Clone, Copy, Debug)]
-pub struct SvmCopy {
-    /// Where to.
-    pub dst: usize,
-    /// Where from.
-    pub src: usize,
-    /// Bytes.
-    pub size: u64,
 }
 
 impl Queue {

@@ -9,7 +9,7 @@ use bitflags::bitflags;
 use crate::backend::{CopyRegion, HostSource, HostTarget};
 use crate::commands::command::{AccessMode, BufferAccess, CommandType, Operation, PendingCommand};
 use crate::commands::failure::ReportedVia;
-use crate::commands::mapping::{MapRecord, MapVia};
+use crate::commands::map_record::{MapRecord, MapVia};
 use crate::image::MemObject;
 use crate::objects::event::Event;
 use crate::objects::memory::{Buffer, MemFlags};

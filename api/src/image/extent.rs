@@ -7,7 +7,7 @@
 //! ```
 //! Kernels find a level by the sizes of the first one (`wgcl_compiler::image`), so that both count in the same way.
 
-use crate::image::ImageType;
+use crate::image::image_type::ImageType;
 use crate::types::error::{Result, ensure};
 
 /// Where a command on an image begins, as the specification counts: x; y or the image of a 1D array; z or the image of a 2D array; and for a mipmapped image behind its last

@@ -151,8 +151,8 @@ pub fn element(format: ImageFormat, color: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::{ImageFormat, color_size, element, half_bits};
-    use crate::image::ImageType;
     use crate::image::format::{FormatUse, data_type as ty, element_size, order, supported};
+    use crate::image::image_type::ImageType;
     use wgcl_compiler::target::Target;
 
     fn floats(values: [f32; 4]) -> Vec<u8> {

@@ -6,7 +6,7 @@
 use wgcl_compiler::image::ImageFormat;
 use wgcl_compiler::target::Target;
 
-use crate::image::ImageType;
+use crate::image::image_type::ImageType;
 
 /// cl_channel_order
 pub mod order {

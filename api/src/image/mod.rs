@@ -7,6 +7,7 @@
 pub mod extent;
 pub mod fill_color;
 pub mod format;
+pub mod image_type;
 pub mod requirements;
 
 use std::sync::Arc;
@@ -15,50 +16,16 @@ use wgcl_compiler::image::{ImageDescriptor, ImageFormat};
 
 use crate::image::extent::{ImageExtent, MOST_LEVELS, Origin};
 use crate::image::format::FormatUse;
-use crate::objects::context::{Context, Notify};
+use crate::image::image_type::ImageType;
+use crate::objects::context::Context;
 use crate::objects::device::ImageLimits;
 use crate::objects::memory::{Buffer, HostData, MemFlags};
 use crate::objects::pipe::Pipe;
 use crate::types::callback;
+use crate::types::callback::Notify;
 use crate::types::error::{Error, Result, ensure};
 use crate::types::object::{Destructors, HandleSlot, Object};
 use crate::types::rect::Rect;
-
-/// cl_mem_object_type of images; the values are the specification's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u32)]
-#[allow(missing_docs, reason = "the names are the specification's")]
-pub enum ImageType {
-    Image2d = 0x10F1,
-    Image3d = 0x10F2,
-    Image2dArray = 0x10F3,
-    Image1d = 0x10F4,
-    Image1dArray = 0x10F5,
-    Image1dBuffer = 0x10F6,
-}
-
-impl ImageType {
-    /// All of them.
-    pub const ALL: [Self; 6] = [Self::Image1d, Self::Image1dBuffer, Self::Image1dArray, Self::Image2d, Self::Image2dArray, Self::Image3d];
-
-    /// Of the number in C.
-    pub fn from_raw(raw: u32) -> Option<Self> {
-        Self::ALL.into_iter().find(|&kind| kind as u32 == raw)
-    }
-
-    pub(crate) const fn has_height(self) -> bool {
-        matches!(self, Self::Image2d | Self::Image2dArray | Self::Image3d)
-    }
-
-    pub(crate) const fn is_array(self) -> bool {
-        matches!(self, Self::Image1dArray | Self::Image2dArray)
-    }
-
-    /// Whether it has slices or is an array, so that its slice pitch means something.
-    pub const fn has_slices(self) -> bool {
-        matches!(self, Self::Image3d | Self::Image1dArray | Self::Image2dArray)
-    }
-}
 
 /// A memory object: what a cl_mem names.
 #[derive(Clone, Debug)]

@@ -4,7 +4,8 @@
 //! elements itself.
 
 use crate::image::format::element_size;
-use crate::image::{ImageDesc, ImageType, check_support, kind_of, most, shape};
+use crate::image::image_type::ImageType;
+use crate::image::{ImageDesc, check_support, kind_of, most, shape};
 use crate::objects::context::Context;
 use crate::objects::device::LARGEST_ELEMENT;
 use crate::types::error::{Error, Result, ensure};

@@ -1,5 +1,6 @@
 //! Contexts (OpenCL API 4.4).
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,20 +8,21 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use wgcl_compiler::target::{Target, Zeroed};
 
-use crate::commands::migration::{LazySharedStaging, SharedStaging};
-use crate::commands::svm::SvmAllocation;
+use crate::commands::shared_staging::{LazySharedStaging, SharedStaging};
 use crate::objects::device::Device;
-use crate::objects::memory::Buffer;
-use crate::objects::queue::Queue;
-use crate::types::callback;
+use crate::objects::memory::{Buffer, SvmAllocation};
+use crate::types::callback::{self, Notify};
 use crate::types::error::{Error, Result, ensure};
 use crate::types::host_memory::HostAllocator;
 use crate::types::lock::{Mutex, Rank};
 use crate::types::object::{Destructors, HandleSlot, Object};
 use crate::types::printf::{self, Printer};
 
-/// Tells the application of an error, in words and by its code: the C ABI's form of pfn_notify. It is called under no lock.
-pub type Notify = Arc<dyn Fn(&str, i32) + Send + Sync>;
+/// A queue, as its context sees it.
+pub(crate) trait Drain: Send + Sync {
+    /// Waits until every enqueued command is complete or has failed.
+    fn drain(&self);
+}
 
 /// A context.
 pub struct Context {
@@ -44,9 +46,9 @@ pub struct Context {
     /// Buffers whose addresses were asked for, by these.
     pub(crate) addressed: Mutex<BTreeMap<u64, Weak<Buffer>>>,
     /// Its queues, dead ones too.
-    queues: Mutex<Vec<Weak<Queue>>>,
+    queues: Mutex<Vec<Weak<dyn Drain>>>,
     /// The default on-device queue of each device, by its place.
-    default_queues: Mutex<Vec<Weak<Queue>>>,
+    default_queues: Mutex<Vec<Weak<dyn Any + Send + Sync>>>,
     /// Last, so that its callbacks run when everything else of the context is gone.
     destructors: Destructors,
 }
@@ -108,7 +110,7 @@ impl Context {
             svm: Mutex::new(Rank::Svm, BTreeMap::new()),
             addressed: Mutex::new(Rank::Svm, BTreeMap::new()),
             queues: Mutex::new(Rank::Svm, Vec::new()),
-            default_queues: Mutex::new(Rank::Svm, devices.iter().map(|_| Weak::new()).collect()),
+            default_queues: Mutex::new(Rank::Svm, devices.iter().map(|_| Weak::<()>::new() as Weak<dyn Any + Send + Sync>).collect()),
             destructors: Destructors::default(),
         }))
     }
@@ -140,7 +142,7 @@ impl Context {
 
     /// Memory of the host's by which contents come from one device to another, if there is such.
     pub(crate) fn shared_staging(&self) -> Option<&Arc<SharedStaging>> {
-        self.shared_staging.get(self, &*self.allocator)
+        self.shared_staging.get(&self.devices, &self.homes, &*self.allocator)
     }
 
     /// Sends what kernels print there from now on. Only the first counts.
@@ -169,28 +171,20 @@ impl Context {
     }
 
     /// A queue was made.
-    pub(crate) fn add_queue(&self, queue: &Arc<Queue>) {
+    pub(crate) fn add_queue(&self, queue: Weak<dyn Drain>) {
         let mut queues = self.queues.lock();
         queues.retain(|queue| queue.strong_count() > 0);
-        queues.push(Arc::downgrade(queue));
+        queues.push(queue);
     }
 
     /// The queues that there are.
-    pub(crate) fn queues(&self) -> Vec<Arc<Queue>> {
+    pub(crate) fn queues(&self) -> Vec<Arc<dyn Drain>> {
         self.queues.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// The default on-device queue of a device.
-    pub fn default_queue(&self, device: &Arc<Device>) -> Option<Arc<Queue>> {
-        let index = self.device_index(device)?;
-        self.default_queues.lock().get(index)?.upgrade()
-    }
-
-    /// Makes an on-device queue the default one of its device.
-    pub(crate) fn set_default_queue(&self, queue: &Arc<Queue>) {
-        if let Some(default) = self.default_queues.lock().get_mut(queue.device_index()) {
-            *default = Arc::downgrade(queue);
-        }
+    /// The default on-device queues, by device index. This module does not know the type of queues, which know contexts.
+    pub(crate) fn default_queues(&self) -> &Mutex<Vec<Weak<dyn Any + Send + Sync>>> {
+        &self.default_queues
     }
 
     /// Makes host memory for maps.

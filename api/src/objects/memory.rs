@@ -13,11 +13,13 @@ use once_cell::sync::OnceCell;
 
 use crate::backend::{Action, BackendResult, CopyRegion, Device, HostSource, Identity, Memory, Progress, Times};
 use crate::commands::failure::Failure;
-use crate::commands::mapping::MapRecord;
-use crate::objects::context::{Context, Notify};
-use crate::observe::lint::BufferUsers;
+use crate::commands::map_record::MapRecord;
+use crate::commands::svm_types::Usm;
+use crate::objects::context::Context;
+use crate::observe::lint::{self, BufferUsers};
 use crate::observe::trace;
 use crate::types::callback;
+use crate::types::callback::Notify;
 use crate::types::error::{Error, Result, ensure};
 use crate::types::host_memory::HostRegion;
 use crate::types::lock::{Mutex, Rank};
@@ -215,6 +217,14 @@ pub struct Store {
     pub(crate) maps: Mutex<Vec<MapRecord>>,
     /// Host memory that maps share, from the first one on: making it anew takes longer than filling it.
     map_copy: Mutex<Option<Arc<dyn HostRegion>>>,
+}
+
+/// Memory that the host and devices have at the same address.
+#[derive(Debug)]
+pub(crate) struct SvmAllocation {
+    pub(crate) buffer: Arc<Buffer>,
+    /// What it is besides, if it was asked for as unified shared memory.
+    pub(crate) usm: Option<Usm>,
 }
 
 /// A store's memory on a device.
@@ -637,6 +647,11 @@ impl Buffer {
     /// The memory.
     pub fn store(&self) -> &Arc<Store> {
         &self.store
+    }
+
+    /// Warns if commands that use the buffer are running: its last reference is gone.
+    pub fn check_release(&self) {
+        lint::check_release(&self.store.users, self.size);
     }
 
     /// clSetMemObjectDestructorCallback

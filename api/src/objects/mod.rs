@@ -14,3 +14,4 @@ pub mod program;
 pub mod queue;
 pub mod sampler;
 pub mod semaphore;
+pub(crate) mod semaphore_payload;

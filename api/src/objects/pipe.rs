@@ -6,9 +6,10 @@ use std::sync::Arc;
 use wgcl_compiler::pipe::PipeLayout;
 use wgcl_compiler::program::ArgInfo;
 
-use crate::objects::context::{Context, Notify};
+use crate::objects::context::Context;
 use crate::objects::device::Device;
 use crate::objects::memory::{Buffer, HostData, MemFlags, zeroed};
+use crate::types::callback::Notify;
 use crate::types::error::{Error, Result, ensure};
 use crate::types::object::{HandleSlot, Object};
 

@@ -3,9 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::backend::{Backend, ExternalMemory, ExternalSemaphore};
+use crate::objects::device::Device;
 use crate::objects::device::opencl_version;
-use crate::objects::device::{Device, DeviceType};
 use crate::options::Options;
+use crate::types::flags::DeviceType;
 use crate::types::object::{HandleSlot, Object};
 use crate::types::version::{NameVersion, Version};
 

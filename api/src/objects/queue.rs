@@ -3,37 +3,24 @@
 //! In an in-order queue every command waits for the one before it. In an out-of-order queue it waits for the last barrier, and a barrier or
 //! a marker without wait list for everything before it. What a failed command does to those behind it is told in [`crate::commands::failure`].
 
-use std::sync::Arc;
+use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
 
-use bitflags::bitflags;
 use rustc_hash::FxHashMap;
 
 use crate::commands::command::{CommandType, PendingCommand};
 use crate::commands::failure::{Failure, Failures, QueuePosition, ReportedVia};
-use crate::objects::context::{Context, Notify};
+use crate::objects::context::{Context, Drain};
 use crate::objects::device::Device;
 use crate::objects::event::Event;
 use crate::observe::lint::{self, WaitProgress};
 use crate::options::Options;
+use crate::types::callback::Notify;
 use crate::types::error::{Error, Result, ensure};
+use crate::types::flags::QueueProperties;
 use crate::types::lock::{Mutex, Rank};
 use crate::types::object::{HandleSlot, Object};
-
-bitflags! {
-    /// cl_command_queue_properties
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub struct QueueProperties: u64 {
-        /// CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
-        const OUT_OF_ORDER = 1 << 0;
-        /// CL_QUEUE_PROFILING_ENABLE
-        const PROFILING = 1 << 1;
-        /// CL_QUEUE_ON_DEVICE
-        const ON_DEVICE = 1 << 2;
-        /// CL_QUEUE_ON_DEVICE_DEFAULT
-        const ON_DEVICE_DEFAULT = 1 << 3;
-    }
-}
 
 /// CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, in bytes.
 pub const MAX_SIZE: u32 = (wgcl_compiler::enqueue::RECORD_WORDS * 4) as u32;
@@ -73,7 +60,7 @@ pub struct Queue {
     /// Whether there are failures: looked at for every command.
     has_failures: AtomicBool,
     state: Mutex<QueueState>,
-    awaited: WaitProgress,
+    awaited: Arc<WaitProgress>,
 }
 
 impl Object for Queue {
@@ -83,6 +70,37 @@ impl Object for Queue {
 
     fn listener(&self) -> Option<&Notify> {
         self.context.listener()
+    }
+}
+
+impl Drain for Queue {
+    fn drain(&self) {
+        let waiting: Vec<_> = {
+            let state = self.state.lock();
+            state.last.iter().chain(state.outstanding.values()).cloned().collect()
+        };
+        waiting.iter().for_each(|event| event.request_flush());
+        if waiting.is_empty() {
+            self.flush();
+        }
+        for event in waiting {
+            event.wait();
+        }
+    }
+}
+
+impl Context {
+    /// The default on-device queue of a device.
+    pub fn default_queue(&self, device: &Arc<Device>) -> Option<Arc<Queue>> {
+        let index = self.device_index(device)?;
+        let queue = self.default_queues().lock().get(index)?.upgrade()?;
+        queue.downcast().ok()
+    }
+
+    fn set_default_queue(&self, queue: &Arc<Queue>) {
+        if let Some(default) = self.default_queues().lock().get_mut(queue.device_index()) {
+            *default = Arc::downgrade(queue) as Weak<dyn Any + Send + Sync>;
+        }
     }
 }
 
@@ -174,15 +192,15 @@ impl Queue {
             on_device: size.map(|size| (NUMBERS.fetch_add(1, Ordering::Relaxed), size)),
             has_failures: AtomicBool::new(false),
             state: Mutex::new(Rank::Queue, QueueState::default()),
-            awaited: WaitProgress::default(),
+            awaited: Arc::default(),
         });
-        lint::register_queue(&queue);
-        context.add_queue(&queue);
+        lint::register_queue(&queue.awaited);
+        context.add_queue(Arc::downgrade(&queue) as Weak<dyn Drain>);
         Ok(queue)
     }
 
     /// How far anybody has waited for its commands.
-    pub(crate) const fn awaited(&self) -> &WaitProgress {
+    pub(crate) fn awaited(&self) -> &WaitProgress {
         &self.awaited
     }
 
@@ -233,6 +251,12 @@ impl Queue {
     /// The number that an on-device queue has for kernels; 0 for others.
     pub(crate) fn number(&self) -> u32 {
         self.on_device.map_or(0, |(number, _)| number)
+    }
+
+    /// The number of the default on-device queue of this queue's device and its size in words, if there is one.
+    pub(crate) fn default_queue_handle(&self) -> Option<(u32, u32)> {
+        let default = self.context.default_queue(&self.device)?;
+        Some((default.number(), default.size() / 4))
     }
 
     /// What kernels get for a `queue_t`: the number in the upper half, words in the lower one.
@@ -370,7 +394,7 @@ impl Queue {
     /// The application is told of the failures before a command.
     pub(crate) fn mark_reported(&self, position: QueuePosition, via: ReportedVia) {
         self.failures(|failures| {
-            failures.mark_reported(&self.context, Some(position), via);
+            failures.mark_reported(self.context.next_number(), Some(position), via);
             Some(())
         });
     }
@@ -378,21 +402,6 @@ impl Queue {
     /// clFlush
     pub fn flush(&self) {
         self.device.backend().flush();
-    }
-
-    /// Waits until everything that was enqueued is done, or has failed.
-    pub(crate) fn drain(&self) {
-        let waiting: Vec<_> = {
-            let state = self.state.lock();
-            state.last.iter().chain(state.outstanding.values()).cloned().collect()
-        };
-        waiting.iter().for_each(|event| event.request_flush());
-        if waiting.is_empty() {
-            self.flush();
-        }
-        for event in waiting {
-            event.wait();
-        }
     }
 
     /// clFinish
@@ -405,7 +414,7 @@ impl Queue {
         self.drain();
         let failure = self.failures(|failures| {
             let failure = failures.unsettled();
-            failures.mark_reported(&self.context, None, ReportedVia::Queue);
+            failures.mark_reported(self.context.next_number(), None, ReportedVia::Queue);
             failure
         });
         match failure {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use wgcl_compiler::image::SamplerWord;
 
 use crate::image::check_support;
-use crate::objects::context::{Context, Notify};
+use crate::objects::context::Context;
+use crate::types::callback::Notify;
 use crate::types::error::{Error, Result, ensure};
 use crate::types::object::{HandleSlot, Object};
 

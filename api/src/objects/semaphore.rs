@@ -14,14 +14,16 @@ use std::sync::Arc;
 
 use crate::backend::{ExternalSemaphore, SharedPayload};
 use crate::commands::command::{CommandType, Operation, PendingCommand};
-use crate::objects::context::{Context, Notify};
+use crate::objects::context::Context;
 use crate::objects::device::Device;
-use crate::objects::event::{Event, Status};
-use crate::objects::external_semaphore::DevicePayload;
+use crate::objects::event::Event;
 use crate::objects::queue::Queue;
+use crate::objects::semaphore_payload::DevicePayload;
+use crate::types::callback::Notify;
 use crate::types::error::{Error, Result, ensure};
 use crate::types::lock::{Mutex, Rank};
 use crate::types::object::{HandleSlot, Object};
+use crate::types::status::Status;
 
 /// CL_SEMAPHORE_TYPE_BINARY_KHR
 pub const TYPE_BINARY: u32 = 1;

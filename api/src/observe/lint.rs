@@ -5,9 +5,6 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
-use crate::objects::event::Event;
-use crate::objects::memory::Buffer;
-use crate::objects::queue::Queue;
 use crate::options::Options;
 use crate::types::callback;
 
@@ -21,29 +18,34 @@ pub(crate) fn check_blocking_call() {
 }
 
 /// A buffer loses its last reference. Commands that use it keep it, but not the application's memory that it may be made of.
-pub fn check_release(buffer: &Buffer) {
+pub(crate) fn check_release(users: &BufferUsers, size: u64) {
     static REPORTED: AtomicBool = AtomicBool::new(false);
-    if Options::get().is_checked() && buffer.store().users.has_running_commands() && !REPORTED.swap(true, Ordering::Relaxed) {
-        eprintln!("wgcl: a buffer of {} bytes is released while commands that use it are not done", buffer.size());
+    if Options::get().is_checked() && users.has_running_commands() && !REPORTED.swap(true, Ordering::Relaxed) {
+        eprintln!("wgcl: a buffer of {} bytes is released while commands that use it are not done", size);
     }
+}
+
+/// A command whose end this module asks for; events implement it.
+pub(crate) trait RunningCommand: std::fmt::Debug + Send + Sync {
+    fn is_done(&self) -> bool;
 }
 
 /// The commands that use a buffer's memory, where that is watched.
 #[derive(Debug, Default)]
-pub(crate) struct BufferUsers(Mutex<Vec<Weak<Event>>>);
+pub(crate) struct BufferUsers(Mutex<Vec<Weak<dyn RunningCommand>>>);
 
 impl BufferUsers {
-    pub(crate) fn add(&self, event: &Arc<Event>) {
+    pub(crate) fn add(&self, event: &Arc<impl RunningCommand + 'static>) {
         let mut events = self.0.lock();
         // From time to time, so that it costs no more than it adds.
         if events.len().is_power_of_two() {
-            events.retain(|event| event.upgrade().is_some_and(|event| !event.status().is_done()));
+            events.retain(|event| event.upgrade().is_some_and(|event| !event.is_done()));
         }
-        events.push(Arc::downgrade(event));
+        events.push(Arc::downgrade(event) as Weak<dyn RunningCommand>);
     }
 
     fn has_running_commands(&self) -> bool {
-        self.0.lock().iter().any(|event| event.upgrade().is_some_and(|event| !event.status().is_done()))
+        self.0.lock().iter().any(|event| event.upgrade().is_some_and(|event| !event.is_done()))
     }
 }
 
@@ -57,7 +59,7 @@ pub(crate) struct WaitProgress {
 /// Queues that are gone, the last commands of which nobody has waited for.
 static UNAWAITED: AtomicUsize = AtomicUsize::new(0);
 /// Queues that there are.
-static QUEUES: Mutex<Vec<Weak<Queue>>> = Mutex::new(Vec::new());
+static QUEUES: Mutex<Vec<Weak<WaitProgress>>> = Mutex::new(Vec::new());
 
 impl WaitProgress {
     /// A command of that number was enqueued.
@@ -89,7 +91,7 @@ impl Drop for WaitProgress {
 }
 
 /// Has a queue looked at when the process ends.
-pub(crate) fn register_queue(queue: &Arc<Queue>) {
+pub(crate) fn register_queue(queue: &Arc<WaitProgress>) {
     if Options::get().is_checked() {
         let mut queues = QUEUES.lock();
         queues.retain(|queue| queue.strong_count() > 0);
@@ -99,7 +101,7 @@ pub(crate) fn register_queue(queue: &Arc<Queue>) {
 
 /// The process ends: tells of queues the last commands of which nobody has waited for, so that nobody knows whether they have come to anything.
 pub fn report_unawaited_queues() {
-    let left = QUEUES.lock().iter().filter_map(Weak::upgrade).filter(|queue| queue.awaited().has_unawaited()).count();
+    let left = QUEUES.lock().iter().filter_map(Weak::upgrade).filter(|queue| queue.has_unawaited()).count();
     let count = left + UNAWAITED.load(Ordering::Relaxed);
     if count > 0 {
         eprintln!("wgcl: nothing waits for the last commands of {count} {}", if count == 1 { "queue" } else { "queues" });

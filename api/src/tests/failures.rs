@@ -11,11 +11,13 @@ use crate::commands::command::AccessMode;
 use crate::commands::transfer::buffer_access;
 use crate::image::MemObject;
 use crate::objects::context::Context;
-use crate::objects::event::{Event, Status};
+use crate::objects::event::Event;
 use crate::objects::memory::Buffer;
-use crate::objects::queue::{Queue, QueueProperties};
+use crate::objects::queue::Queue;
 use crate::test_backend::{Sink, TestAllocator};
 use crate::types::error::{Error, Result};
+use crate::types::flags::QueueProperties;
+use crate::types::status::Status;
 
 const ORDERED: QueueProperties = QueueProperties::empty();
 const UNORDERED: QueueProperties = QueueProperties::OUT_OF_ORDER;

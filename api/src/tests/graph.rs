@@ -10,10 +10,12 @@ use parking_lot::Mutex;
 
 use super::{Setup, launch, setup};
 use crate::backend::{HostSource, HostTarget};
-use crate::objects::event::{Event, Status};
+use crate::objects::event::Event;
 use crate::objects::memory::Buffer;
-use crate::objects::queue::{Queue, QueueProperties};
+use crate::objects::queue::Queue;
 use crate::test_backend::Sink;
+use crate::types::flags::QueueProperties;
+use crate::types::status::Status;
 
 /// Small numbers that look random (a linear congruential generator).
 #[derive(Clone)]

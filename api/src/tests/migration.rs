@@ -1,7 +1,7 @@
 //! Contents that come from one device to another by memory of the host's that both reach.
 
 use super::*;
-use crate::commands::migration::{CHUNK_SIZE, SLOTS};
+use crate::commands::shared_staging::{CHUNK_SIZE, SLOTS};
 use crate::test_backend::TestMemory;
 
 /// More than a bridge holds at a time, and a piece that is not whole.

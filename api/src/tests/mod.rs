@@ -11,13 +11,16 @@ use crate::commands::command::{BufferAccess, CommandType, KernelLaunch, Operatio
 use crate::commands::transfer::RectArgs;
 use crate::image::MemObject;
 use crate::objects::context::Context;
-use crate::objects::device::{Device, DeviceType};
-use crate::objects::event::{Event, Status};
+use crate::objects::device::Device;
+use crate::objects::event::Event;
 use crate::objects::memory::{Buffer, HostData, MemFlags};
 use crate::objects::platform::Platform;
-use crate::objects::queue::{Queue, QueueProperties};
+use crate::objects::queue::Queue;
 use crate::test_backend::{Sink, TestAllocator, TestBackend, TestDevice};
 use crate::types::error::{Error, Result};
+use crate::types::flags::DeviceType;
+use crate::types::flags::QueueProperties;
+use crate::types::status::Status;
 
 mod failures;
 mod graph;

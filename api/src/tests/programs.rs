@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use super::{Setup, read, setup, within_seconds};
 use crate::commands::command::CommandType;
-use crate::commands::launch::NdRange;
-use crate::objects::event::Status;
 use crate::objects::kernel::{ArgValue, Kernel};
 use crate::objects::program::binary::BinaryKind;
 use crate::objects::program::{BuildStatus, Program};
-use crate::objects::queue::{Queue, QueueProperties};
+use crate::objects::queue::Queue;
 use crate::test_backend::TestProgram;
 use crate::types::error::Result;
+use crate::types::flags::QueueProperties;
+use crate::types::nd_range::NdRange;
+use crate::types::status::Status;
 
 const SOURCE: &str = "kernel void scale(global float *a, float f, local float *t) { int i = get_global_id(0); a[i] = a[i] * f; }\n\
                       kernel __attribute__((reqd_work_group_size(8, 1, 1))) void fixed(global int *a) { a[get_global_id(0)] = 1; }\n";

@@ -5,13 +5,16 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
 /// A callback with everything that it needs.
 pub type Job = Box<dyn FnOnce() + Send>;
+
+/// Tells the application of an error, in words and by its code: the C ABI's form of pfn_notify. It is called under no lock.
+pub type Notify = Arc<dyn Fn(&str, i32) + Send + Sync>;
 
 static THREAD: OnceLock<Option<Mutex<Sender<Job>>>> = OnceLock::new();
 

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::backend::{HostSource, HostTarget};
+use crate::backend::memory::{HostSource, HostTarget};
 
 /// A stretch of host memory with an address that the application knows.
 pub trait HostRegion: Send + Sync + fmt::Debug {

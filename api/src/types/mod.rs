@@ -1,12 +1,16 @@
 //! Plain types that the other modules share. None of them refers to an OpenCL object.
 
+pub mod affinity;
 pub mod callback;
 pub mod error;
+pub mod flags;
 pub mod host_memory;
 pub mod lock;
+pub mod nd_range;
 pub mod object;
 pub mod printf;
 pub(crate) mod range_set;
 pub mod rect;
+pub mod status;
 pub mod uuid;
 pub mod version;

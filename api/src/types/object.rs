@@ -4,8 +4,8 @@ use std::any::Any;
 use std::fmt;
 use std::sync::OnceLock;
 
-use crate::objects::context::Notify;
 use crate::types::callback;
+use crate::types::callback::Notify;
 use crate::types::lock::{Mutex, Rank};
 
 /// Where the C ABI keeps what it needs to name an object to the application. Dropped with the object: whatever is in it may take the handle

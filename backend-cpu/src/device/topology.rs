@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::Path;
 
-use wgcl_api::objects::device::partition::{AffinityDomain, Division};
+use wgcl_api::types::affinity::{AffinityDomain, Division};
 
 use crate::threads::affinity::ComputeUnits;
 
@@ -87,7 +87,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use wgcl_api::objects::device::partition::AffinityDomain;
+    use wgcl_api::types::affinity::AffinityDomain;
 
     use super::{divisions, divisions_in, numbers};
     use crate::threads::affinity::ComputeUnits;

@@ -10,30 +10,33 @@
 
 pub mod mutable_dispatch;
 mod partition;
+pub mod record;
 
 use std::sync::Arc;
 
 use bitflags::bitflags;
 
-use crate::backend::{Action, Command, HostSource, HostTarget};
-use crate::commands::command::{BufferAccess, CommandType, Operation, PendingCommand};
+use crate::backend::{Command, HostSource, HostTarget};
+use crate::commands::command::{CommandType, Operation, PendingCommand};
 use crate::commands::command_buffer::mutable_dispatch::{Dispatch, DispatchAsserts, DispatchOptions, MutableCommand};
-use crate::commands::command_buffer::partition::{RecordPosition, Segment, partition};
+use crate::commands::command_buffer::partition::{Segment, partition};
+use crate::commands::command_buffer::record::{RecordAt, RecordPosition, RecordedCommand, SyncPoint};
 use crate::commands::image_transfer::ImageBox;
-use crate::commands::launch::NdRange;
-use crate::commands::svm::SvmCopy;
+use crate::commands::svm_types::SvmCopy;
 use crate::commands::transfer::RectArgs;
 use crate::image::Image;
 use crate::image::extent::Origin;
-use crate::objects::context::{Context, Notify};
+use crate::objects::context::Context;
 use crate::objects::device::Device;
 use crate::objects::event::Event;
 use crate::objects::kernel::Kernel;
 use crate::objects::memory::Buffer;
-use crate::objects::program::Executable;
-use crate::objects::queue::{Queue, QueueProperties};
+use crate::objects::queue::Queue;
+use crate::types::callback::Notify;
 use crate::types::error::{Error, Result, ensure};
+use crate::types::flags::QueueProperties;
 use crate::types::lock::{Guard, Mutex, Rank};
+use crate::types::nd_range::NdRange;
 use crate::types::object::{HandleSlot, Object};
 
 bitflags! {
@@ -105,17 +108,6 @@ pub struct CommandBufferOptions {
     pub property_list: Option<Vec<u64>>,
 }
 
-/// What a command does, made for the device of its queue.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RecordedCommand {
-    /// Nothing, for barriers and launches of no work-items.
-    pub(crate) action: Option<Arc<Action>>,
-    /// Of what program a launch may enqueue kernels, if it may.
-    pub(crate) enqueues_from: Option<Arc<Executable>>,
-    /// The memory that it uses.
-    pub(crate) accesses: Vec<BufferAccess>,
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct RecordState {
     /// In order. `None` is a launch whose arguments have not all been set.
@@ -176,18 +168,6 @@ impl Object for CommandBuffer {
     fn listener(&self) -> Option<&Notify> {
         self.context().listener()
     }
-}
-
-/// A synchronization point (cl_sync_point_khr).
-pub type SyncPoint = u32;
-
-/// Where a command is recorded.
-#[derive(Clone, Copy, Debug)]
-pub struct RecordAt<'a> {
-    /// Its queue, by the place among the command buffer's.
-    pub queue: usize,
-    /// What it waits for.
-    pub points: &'a [SyncPoint],
 }
 
 impl CommandBuffer {

@@ -8,12 +8,13 @@ use std::sync::{Arc, Weak};
 
 use bitflags::bitflags;
 
-use crate::commands::command_buffer::{CommandBuffer, CommandBufferState, RecordedCommand};
-use crate::commands::launch::NdRange;
-use crate::objects::context::Notify;
+use crate::commands::command_buffer::record::RecordedCommand;
+use crate::commands::command_buffer::{CommandBuffer, CommandBufferState};
 use crate::objects::kernel::{ArgValue, Kernel, PointerSet};
 use crate::objects::queue::Queue;
+use crate::types::callback::Notify;
 use crate::types::error::{Error, Result, ensure};
+use crate::types::nd_range::NdRange;
 use crate::types::object::{HandleSlot, Object};
 
 bitflags! {

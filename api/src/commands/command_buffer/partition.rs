@@ -9,28 +9,8 @@ use std::sync::Arc;
 
 use crate::backend::Action;
 use crate::commands::command::{AccessMode, BufferAccess, Operation, PendingCommand};
-use crate::commands::command_buffer::{RecordAt, RecordedCommand, SyncPoint};
-use crate::objects::program::Executable;
-
-/// Where a command was recorded.
-#[derive(Clone, Debug)]
-pub(crate) struct RecordPosition {
-    queue: usize,
-    waits: Vec<SyncPoint>,
-    is_barrier: bool,
-}
-
-impl RecordPosition {
-    /// Of a command.
-    pub(crate) fn of(at: &RecordAt<'_>) -> Self {
-        Self { queue: at.queue, waits: at.points.to_vec(), is_barrier: false }
-    }
-
-    /// Of a barrier: without synchronization points it waits for all before it, and what is recorded behind it waits for it.
-    pub(crate) fn barrier(at: &RecordAt<'_>) -> Self {
-        Self { is_barrier: true, ..Self::of(at) }
-    }
-}
+use crate::commands::command_buffer::record::{RecordPosition, RecordedCommand};
+use crate::objects::program::executable::Executable;
 
 /// Commands that one queue runs one after the other.
 #[derive(Debug)]
@@ -132,7 +112,8 @@ fn merge(accesses: &mut Vec<BufferAccess>, new: &BufferAccess) {
 
 #[cfg(test)]
 mod tests {
-    use super::{RecordAt, RecordPosition, RecordedCommand, partition};
+    use super::{RecordPosition, RecordedCommand, partition};
+    use crate::commands::command_buffer::record::RecordAt;
 
     /// Queue and synchronization points of each command; a barrier where `true`. Queue and waits of each segment.
     fn partitioned(recorded: &[(usize, &[u32], bool)]) -> Vec<(usize, Vec<usize>)> {

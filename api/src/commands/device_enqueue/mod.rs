@@ -10,7 +10,6 @@
 //! All launches of a program share its variables: its families run one after the other ([`TreeQueue`]).
 
 mod events;
-mod serialization;
 mod wave;
 
 use std::collections::VecDeque;
@@ -21,13 +20,26 @@ use parking_lot::Mutex;
 use wgcl_compiler::enqueue::{Kind, Places, Record, kernel_name};
 use wgcl_compiler::ir::KernelParam;
 
-use crate::backend::{BackendError, BackendResult, Command, Launch, LaunchArg, Memory, MemoryRange, Times};
+use crate::backend::{BackendError, BackendResult, Command, Launch, LaunchArg, Memory, MemoryRange, Progress, Times};
 use crate::commands::group_size::GroupLimits;
-use crate::objects::event::CommandHandle;
-use crate::objects::program::{Executable, find_kernel};
-use crate::objects::queue::Queue;
+use crate::commands::serialization::Serialized;
+use crate::objects::device::Device;
+use crate::objects::program::executable::{Executable, find_kernel};
 use events::Events;
-pub(crate) use serialization::TreeQueue;
+
+/// Reports the progress of the host's launch; handles of commands implement it.
+pub(crate) trait TreeHandle: Progress {
+    /// Whether exact times are needed.
+    fn is_timed(&self) -> bool;
+    /// Ends the command. `complete` is the time at which the last enqueued kernel ended.
+    fn complete_with(&self, result: BackendResult<Times>, complete: u64);
+}
+
+impl Serialized for KernelTree {
+    fn begin(self: Arc<Self>) {
+        self.launch_wave();
+    }
+}
 
 /// What a kernel asked for.
 #[derive(Debug)]
@@ -89,8 +101,8 @@ struct TreeState {
 
 /// A launch of the host with all that comes of it.
 pub(crate) struct KernelTree {
-    handle: Arc<CommandHandle>,
-    queue: Arc<Queue>,
+    handle: Arc<dyn TreeHandle>,
+    device: Arc<Device>,
     executable: Arc<Executable>,
     /// The program's variables, and where the queue is among them.
     memory: Arc<dyn Memory>,
@@ -106,7 +118,7 @@ pub(crate) struct KernelTree {
 
 impl fmt::Debug for KernelTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KernelTree").field("queue", &self.queue).finish_non_exhaustive()
+        f.debug_struct("KernelTree").field("device", &self.device).finish_non_exhaustive()
     }
 }
 
@@ -142,11 +154,17 @@ fn argument(passing: &KernelParam, word: u32, parent: &[LaunchArg]) -> BackendRe
 
 impl KernelTree {
     /// Begins a launch whose kernel may enqueue others; the ticket learns how it ends.
-    pub(crate) fn start(queue: &Arc<Queue>, command: Command, executable: Arc<Executable>, handle: Arc<CommandHandle>) {
+    pub(crate) fn start(
+        device: &Arc<Device>,
+        default_queue: Option<(u32, u32)>,
+        command: Command,
+        executable: Arc<Executable>,
+        handle: Arc<dyn TreeHandle>,
+    ) {
         let Command::Once(crate::backend::Action::Launch(root)) = command else {
             // A launch of no work-items.
-            queue.device().backend().enqueue(command, handle.is_timed(), handle);
-            queue.flush();
+            device.backend().enqueue(command, handle.is_timed(), handle);
+            device.backend().flush();
             return;
         };
         let found = executable.loaded.variables().zip(Places::of(&executable.compiled.module));
@@ -157,11 +175,11 @@ impl KernelTree {
         let info = find_kernel(&executable, &root.kernel);
         let tree = Arc::new(Self {
             handle,
-            queue: queue.clone(),
+            device: device.clone(),
             memory,
             layout,
             reachable: reachable(&root),
-            default_queue: queue.context().default_queue(queue.device()).map(|queue| (queue.number(), queue.size() / 4)),
+            default_queue,
             uniform: info.is_some_and(|info| !info.non_uniform_groups),
             state: Mutex::new(TreeState {
                 root: Some(root),
@@ -178,16 +196,14 @@ impl KernelTree {
             executable,
         });
         let executable = tree.executable.clone();
-        if let Some(tree) = executable.trees.begin(tree) {
-            tree.launch_wave();
-        }
+        executable.trees.submit(tree);
     }
 
     /// Takes what a round has left, and begins the next or ends.
     fn wave_done(self: &Arc<Self>, records: &[u32]) {
         let ending = {
             let mut state = self.state.lock();
-            let now = self.queue.device().backend().now();
+            let now = self.device.backend().now();
             self.take_records(&mut state, records, now);
             let mut ended = std::mem::take(&mut state.running);
             let ready_nodes = state.events.take_ready();
@@ -243,7 +259,7 @@ impl KernelTree {
         let name = kernel_name(record.kernel);
         let info =
             find_kernel(&self.executable, &name).ok_or_else(|| BackendError::Other("a block that the program does not have".into()))?;
-        let properties = self.queue.device().properties();
+        let properties = self.device.properties();
         let value = LaunchArg::Value(captures_at.to_ne_bytes().as_slice().into());
         let passed = info.args.iter().skip(1).zip(&record.parameters).map(|(param, &word)| argument(&param.passing, word, args));
         let args = std::iter::once(Ok(value)).chain(passed).collect::<BackendResult<Vec<_>>>()?;
@@ -282,7 +298,7 @@ impl KernelTree {
         let next = self.executable.trees.end();
         self.handle.complete_with(ending.map(|()| times), latest);
         if let Some(next) = next {
-            next.launch_wave();
+            next.begin();
         }
     }
 }

@@ -46,7 +46,7 @@ impl KernelTree {
     /// Begins a round.
     pub(super) fn launch_wave(self: &Arc<Self>) {
         let (writes, launches) = self.plan(&mut self.state.lock());
-        let device = self.queue.device().backend();
+        let device = self.device.backend();
         let write = Action::Write { dst: self.memory.clone(), src: Arc::new(writes.bytes), regions: writes.regions };
         device.enqueue(write.into(), false, Arc::new(WaveCommand { tree: self.clone(), node: None }));
         for WaveLaunch { launch, node, profile } in launches {
@@ -107,7 +107,7 @@ impl KernelTree {
     /// What kernels have to know.
     fn write_queue(&self, state: &mut TreeState, writes: &mut QueueWrites) {
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let properties = self.queue.device().properties();
+        let properties = self.device.properties();
         let (queue_number, queue_words) = self.default_queue.unwrap_or((0, 0));
         let mut words = [0; head::WORDS];
         words[head::CAPACITY] = number(RECORD_WORDS);
@@ -138,7 +138,7 @@ impl KernelTree {
         let bytes = Arc::new(ReadBytes(Mutex::new(vec![0; usize::try_from(size).unwrap_or(0)])));
         let read = Action::Read { src: self.memory.clone(), dst: bytes.clone(), regions };
         let reading = QueueRead { tree: self.clone(), bytes, next, done: AtomicBool::new(false) };
-        self.queue.device().backend().enqueue(read.into(), false, Arc::new(reading));
+        self.device.backend().enqueue(read.into(), false, Arc::new(reading));
     }
 
     /// The head has come: the rest is read, if there is any.
@@ -155,7 +155,7 @@ impl KernelTree {
             return;
         }
         self.read(&[(EVENTS, events), (RECORDS, used)], KernelTree::all_read);
-        self.queue.device().backend().flush();
+        self.device.backend().flush();
     }
 
     /// Events and records have come.

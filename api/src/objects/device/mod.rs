@@ -10,28 +10,13 @@ use std::sync::Arc;
 use bitflags::bitflags;
 
 use crate::backend::{self, DeviceKind, DeviceProperties, ExternalMemory, ExternalSemaphore};
-use crate::objects::queue::QueueProperties;
 use crate::options::Options;
+use crate::types::flags::{DeviceType, QueueProperties};
 use crate::types::object::{HandleSlot, Object};
 use crate::types::version::{NameVersion, Version};
 use wgcl_compiler::target::{Language, Target};
 
 bitflags! {
-    /// cl_device_type
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct DeviceType: u64 {
-        /// CL_DEVICE_TYPE_DEFAULT
-        const DEFAULT = 1 << 0;
-        /// CL_DEVICE_TYPE_CPU
-        const CPU = 1 << 1;
-        /// CL_DEVICE_TYPE_GPU
-        const GPU = 1 << 2;
-        /// CL_DEVICE_TYPE_ACCELERATOR
-        const ACCELERATOR = 1 << 3;
-        /// CL_DEVICE_TYPE_CUSTOM
-        const CUSTOM = 1 << 4;
-    }
-
     /// cl_device_fp_config
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct FpConfig: u64 {
@@ -126,11 +111,6 @@ fn extension_version(name: &str) -> Version {
         "cl_khr_semaphore" | "cl_khr_external_memory" | "cl_khr_external_semaphore" => Version::new(1, 0, 1),
         _ => Version::new(1, 0, 0),
     }
-}
-
-impl DeviceType {
-    /// CL_DEVICE_TYPE_ALL, which is all 32 bits set.
-    pub const ANY: Self = Self::from_bits_retain(0xffff_ffff);
 }
 
 /// Bytes of by-value and pointer arguments of a kernel: OpenCL 3.0 asks for 1,024 at least.

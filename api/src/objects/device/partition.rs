@@ -2,38 +2,9 @@
 
 use std::sync::Arc;
 
-use bitflags::bitflags;
-
 use crate::objects::device::Device;
+use crate::types::affinity::AffinityDomain;
 use crate::types::error::{Error, Result, ensure};
-
-bitflags! {
-    /// cl_device_affinity_domain
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-    pub struct AffinityDomain: u64 {
-        /// CL_DEVICE_AFFINITY_DOMAIN_NUMA
-        const NUMA = 1 << 0;
-        /// CL_DEVICE_AFFINITY_DOMAIN_L4_CACHE
-        const L4_CACHE = 1 << 1;
-        /// CL_DEVICE_AFFINITY_DOMAIN_L3_CACHE
-        const L3_CACHE = 1 << 2;
-        /// CL_DEVICE_AFFINITY_DOMAIN_L2_CACHE
-        const L2_CACHE = 1 << 3;
-        /// CL_DEVICE_AFFINITY_DOMAIN_L1_CACHE
-        const L1_CACHE = 1 << 4;
-        /// CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE: the first of the others, in their order, that divides the device.
-        const NEXT_PARTITIONABLE = 1 << 5;
-    }
-}
-
-/// How a domain divides a device.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Division {
-    /// What the compute units of a part share: one of the domains but [`AffinityDomain::NEXT_PARTITIONABLE`].
-    pub domain: AffinityDomain,
-    /// Two parts at least, each the numbers of its compute units, counted from 0.
-    pub parts: Vec<Vec<u32>>,
-}
 
 /// The names of cl_device_partition_property; the values are the specification's.
 mod property {

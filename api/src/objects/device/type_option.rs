@@ -3,7 +3,7 @@
 //! Some applications use nothing but GPUs (x264, GEGL), and some choose other kernels for a CPU: OpenMM has one work-item loop over much of its data there, which suits devices
 //! whose work-items are threads of a processor.
 
-use crate::objects::device::DeviceType;
+use crate::types::flags::DeviceType;
 
 /// The type that the option gives a device: `gpu`, `cpu` or `accelerator` for all devices, or `NAME=TYPE` for those in whose name `NAME` occurs; several are separated by
 /// commas, of which the first that fits decides.
@@ -27,7 +27,7 @@ pub(crate) fn chosen(choice: Option<&str>, device: &str) -> Option<DeviceType> {
 #[cfg(test)]
 mod tests {
     use super::chosen;
-    use crate::objects::device::DeviceType;
+    use crate::types::flags::DeviceType;
 
     #[test]
     fn the_first_that_fits_decides() {

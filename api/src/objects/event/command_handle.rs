@@ -6,6 +6,7 @@ use std::thread;
 use super::{Event, Outcome, Status, Termination, Transition, run};
 use crate::backend::{BackendResult, Progress, Times};
 use crate::commands::command::RetainedObject;
+use crate::commands::device_enqueue::TreeHandle;
 use crate::types::error::Error;
 use crate::types::lock::{Mutex, Rank};
 
@@ -23,20 +24,20 @@ impl CommandHandle {
         Arc::new(Self { event: event.clone(), retained: Mutex::new(Rank::Callbacks, retained), failed })
     }
 
-    /// Whether somebody wants exact times of the command.
-    pub(crate) fn is_timed(&self) -> bool {
-        self.event.is_timed()
-    }
-
-    /// Ends a command whose kernels have enqueued others, the last of which ended at that time.
-    pub(crate) fn complete_with(&self, result: BackendResult<Times>, complete: u64) {
-        self.event.state.lock().profile.complete = complete;
-        self.complete(result);
-    }
-
     fn finish(&self, outcome: Outcome) {
         let retained = std::mem::take(&mut *self.retained.lock());
         run(Transition::Finish(self.event.clone(), outcome, retained), true);
+    }
+}
+
+impl TreeHandle for CommandHandle {
+    fn is_timed(&self) -> bool {
+        self.event.is_timed()
+    }
+
+    fn complete_with(&self, result: BackendResult<Times>, complete: u64) {
+        self.event.state.lock().profile.complete = complete;
+        self.complete(result);
     }
 }
 

@@ -33,42 +33,17 @@ use crate::backend::{Command, Times};
 use crate::commands::command::{CommandType, PendingCommand, Prepared, RetainedObject};
 use crate::commands::device_enqueue::KernelTree;
 use crate::commands::failure::{Failure, QueuePosition, ReportedVia};
-use crate::objects::context::{Context, Notify};
+use crate::objects::context::Context;
 use crate::objects::device::Device;
 use crate::objects::queue::Queue;
 use crate::observe::lint;
 use crate::observe::trace::Traced;
 use crate::types::callback;
+use crate::types::callback::Notify;
 use crate::types::error::{Error, Result, ensure};
 use crate::types::lock::{Mutex, Rank};
 use crate::types::object::{HandleSlot, Object};
-
-/// CL_EVENT_COMMAND_EXECUTION_STATUS: lower is later; negative values are errors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Status(pub i32);
-
-impl Status {
-    /// CL_QUEUED
-    pub const QUEUED: Self = Self(3);
-    /// CL_SUBMITTED
-    pub const SUBMITTED: Self = Self(2);
-    /// CL_RUNNING
-    pub const RUNNING: Self = Self(1);
-    /// CL_COMPLETE
-    pub const COMPLETE: Self = Self(0);
-    /// What commands get that depend on a failed one: CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST.
-    pub const DEPENDENCY_FAILED: Self = Self(-14);
-
-    /// Complete or failed.
-    pub const fn is_done(self) -> bool {
-        self.0 <= 0
-    }
-
-    /// Terminated with an error.
-    pub const fn is_failed(self) -> bool {
-        self.0 < 0
-    }
-}
+use crate::types::status::Status;
 
 /// The four times of a command, in nanoseconds of its device's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -151,6 +126,12 @@ impl Object for Event {
     }
 }
 
+impl lint::RunningCommand for Event {
+    fn is_done(&self) -> bool {
+        self.status().is_done()
+    }
+}
+
 /// How an event fails.
 #[derive(Clone)]
 struct Termination {
@@ -199,7 +180,7 @@ impl Event {
         status: Status,
         work: Option<PendingCommand>,
     ) -> Arc<Self> {
-        let traced = work.as_ref().and_then(|work| Traced::new(command, work));
+        let traced = work.as_ref().and_then(|work| Traced::new(|| work.describe(command)));
         let awaiting = work.as_ref().filter(|work| work.is_blocking).map(|_| thread::current().id());
         let profile = Profile { queued: queue.as_ref().map_or(0, |queue| queue.device().backend().now()), ..Profile::default() };
         Arc::new(Self {
@@ -366,7 +347,7 @@ impl Event {
     /// The application is told of its failure and of those before it in the queue.
     pub(crate) fn mark_reported(&self, via: ReportedVia) {
         if let Some((failure, _)) = self.failure() {
-            failure.mark_reported(&self.context, via);
+            failure.mark_reported(self.context.next_number(), via);
         }
         if let Some(queue) = &self.queue {
             queue.mark_reported(self.position(), via);
@@ -568,9 +549,13 @@ impl Event {
                 }
             }
             // It counts as handed to the device when it has ended: what comes behind it comes behind its children.
-            Prepared::KernelTree(command, executable, retained) => {
-                KernelTree::start(queue, *command, executable, CommandHandle::new(self, retained, None))
-            }
+            Prepared::KernelTree(command, executable, retained) => KernelTree::start(
+                queue.device(),
+                queue.default_queue_handle(),
+                *command,
+                executable,
+                CommandHandle::new(self, retained, None),
+            ),
             // Contents are on their way from another device; `resume` comes when they are here.
             Prepared::Later => {}
             Prepared::Failed(error, retained) => {
@@ -671,7 +656,7 @@ impl Event {
         schedule(self, callbacks, status);
         if let Some(queue) = &self.queue {
             if let (Some(traced), Status::COMPLETE) = (&self.traced, status) {
-                traced.done(queue, (profile.start, profile.end));
+                traced.done((Arc::as_ptr(queue).addr(), queue.device().backend()), (profile.start, profile.end));
             }
             queue.completed(self);
         }

@@ -12,10 +12,10 @@ use wgcl_compiler::target::Target;
 
 use crate::backend::{BackendError, LoadedProgram};
 use crate::cache::{self, Cache};
-use crate::commands::device_enqueue::TreeQueue;
+use crate::commands::serialization::TreeQueue;
 use crate::objects::device::Device;
-use crate::objects::program::Executable;
 use crate::objects::program::binary::{BinaryKind, Object, Unit};
+use crate::objects::program::executable::Executable;
 use crate::observe::dump;
 use crate::observe::trace;
 use crate::options::Options;

@@ -5,22 +5,22 @@
 
 pub mod binary;
 mod build;
+pub mod executable;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wgcl_compiler::enqueue::is_block;
-use wgcl_compiler::program::{KernelInfo, Program as Compiled};
 use wgcl_compiler::spirv::{self, Specialisation};
 
-use crate::backend::LoadedProgram;
-use crate::commands::device_enqueue::TreeQueue;
-use crate::objects::context::{Context, Notify};
+use crate::objects::context::Context;
 use crate::objects::device::Device;
 use crate::objects::program::binary::{BinaryKind, Object, SpirvModule, Unit};
 use crate::objects::program::build::{Outcome, Units};
+use crate::objects::program::executable::Executable;
 use crate::types::callback;
+use crate::types::callback::Notify;
 use crate::types::error::{Error, Result, ensure};
 use crate::types::lock::{Mutex, Rank};
 use crate::types::object::{self, HandleSlot};
@@ -38,17 +38,6 @@ pub enum BuildStatus {
     Error = -2,
     /// CL_BUILD_IN_PROGRESS
     InProgress = -3,
-}
-
-/// A program that can run on a device.
-#[derive(Debug)]
-pub struct Executable {
-    /// The compiler's result.
-    pub compiled: Compiled,
-    /// The backend's side.
-    pub loaded: Arc<dyn LoadedProgram>,
-    /// Launches whose kernels may enqueue others.
-    pub(crate) trees: TreeQueue,
 }
 
 /// What a device has of a program.
@@ -530,9 +519,4 @@ impl Program {
         let result = program.run(work, kind, || Error::LinkProgramFailure("the build log says why".into()), done);
         Ok((program, result))
     }
-}
-
-/// A kernel's reflection in an executable.
-pub(crate) fn find_kernel<'a>(executable: &'a Executable, name: &str) -> Option<&'a KernelInfo> {
-    executable.compiled.kernels.iter().find(|kernel| kernel.name == name)
 }

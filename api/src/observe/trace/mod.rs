@@ -18,11 +18,11 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use crate::commands::command::{CommandType, Operation, PendingCommand};
-use crate::objects::queue::Queue;
+use crate::backend::Device;
 use crate::options::Options;
 use file::TraceFile;
-use summary::{Kind, Summary};
+pub(crate) use summary::Kind;
+use summary::Summary;
 
 /// The processes of the trace: what the application's threads do, and what devices do.
 const HOST: u32 = 1;
@@ -207,6 +207,16 @@ pub(crate) fn hold(device: &str, bytes: i64) {
     write(&json!({ "ph": "C", "name": format!("memory of {device}"), "pid": DEVICES, "ts": time, "args": { "bytes": now } }));
 }
 
+/// What a trace shows of a command.
+pub(crate) struct Description {
+    pub(crate) kind: Kind,
+    pub(crate) name: String,
+    /// Work-items or bytes.
+    pub(crate) amount: u64,
+    /// Details, shown in the trace only.
+    pub(crate) args: Value,
+}
+
 /// A command whose times will be known when it is done.
 pub(crate) struct Traced {
     number: u64,
@@ -229,9 +239,9 @@ impl fmt::Debug for Traced {
 
 impl Traced {
     /// A command that is enqueued now.
-    pub(crate) fn new(command: CommandType, work: &PendingCommand) -> Option<Arc<Self>> {
+    pub(crate) fn new(describe: impl FnOnce() -> Description) -> Option<Arc<Self>> {
         let recorder = recorder()?;
-        let (kind, name, amount, args) = describe(command, &work.operation);
+        let Description { kind, name, amount, args } = describe();
         let number = recorder.next.fetch_add(1, Ordering::Relaxed);
         let enqueued = (thread(), Instant::now());
         Some(Arc::new(Self { number, kind, name, amount, args, enqueued, after: Mutex::default(), ended: OnceLock::new() }))
@@ -243,15 +253,15 @@ impl Traced {
     }
 
     /// It is done: it ran from `start` to `end`, nanoseconds of its device's clock.
-    pub(crate) fn done(&self, queue: &Queue, (start, end): (u64, u64)) {
+    pub(crate) fn done(&self, (queue, device): (usize, &dyn Device), (start, end): (u64, u64)) {
         let Some(recorder) = recorder() else { return };
         let took = Duration::from_nanos(end.saturating_sub(start));
         recorder.summary.lock().add(self.kind, &self.name, took, self.amount);
         // The device's clock and ours, at one moment.
-        let (now, device_now) = (microseconds(recorder, Instant::now()), queue.device().backend().now());
+        let (now, device_now) = (microseconds(recorder, Instant::now()), device.now());
         let to_ours = |time: u64| now - (device_now as f64 - time as f64) / 1e3;
         let (start, end) = (to_ours(start), to_ours(end));
-        let row = recorder.row(queue, start, end);
+        let row = recorder.row(queue, &device.properties().name, start, end);
         let _ = self.ended.set((row, end));
         let duration = in_microseconds(took);
         write(
@@ -275,11 +285,10 @@ fn arrow(number: u64, (process, thread, from): (u32, u64, f64), (row, to): (u64,
 
 impl Recorder {
     /// A row of a queue that is free from `start` on, and taken until `end` now.
-    fn row(&self, queue: &Queue, start: f64, end: f64) -> u64 {
+    fn row(&self, queue: usize, device: &str, start: f64, end: f64) -> u64 {
         let mut queues = self.queues.lock();
-        let (count, device) = (queues.len() as u64, queue.device().name());
-        let rows =
-            queues.entry((std::ptr::from_ref(queue).addr(), device.to_owned())).or_insert_with(|| Rows { number: count, ends: Vec::new() });
+        let count = queues.len() as u64;
+        let rows = queues.entry((queue, device.to_owned())).or_insert_with(|| Rows { number: count, ends: Vec::new() });
         let lane = rows.ends.iter().position(|ended| *ended <= start).unwrap_or(rows.ends.len());
         let lane = lane.min(ROWS_PER_QUEUE as usize - 1);
         let row = rows.number * ROWS_PER_QUEUE + lane as u64 + 1;
@@ -292,26 +301,5 @@ impl Recorder {
             }
         }
         row
-    }
-}
-
-/// What a command is: kind, name, work-items or bytes, and what the trace says of it.
-fn describe(command: CommandType, operation: &Operation) -> (Kind, String, u64, Value) {
-    let bytes = |sizes: &mut dyn Iterator<Item = u64>| sizes.sum::<u64>();
-    let name = format!("{command:?}");
-    match operation {
-        Operation::Launch(launch) => {
-            let items = launch.global_size.iter().product();
-            let args = json!({ "global": launch.global_size, "local": launch.local_size, "offset": launch.global_offset });
-            (Kind::Kernel, launch.kernel.to_string(), items, args)
-        }
-        Operation::Write(_, _, regions) | Operation::Read(_, _, regions) | Operation::Copy(_, _, regions) => {
-            let bytes = bytes(&mut regions.iter().map(|region| region.size));
-            (Kind::Transfer, name, bytes, json!({ "bytes": bytes }))
-        }
-        Operation::Fill(_, _, _, bytes) => (Kind::Transfer, name, *bytes, json!({ "bytes": bytes })),
-        Operation::Replay(commands) => (Kind::Kernel, name, 0, json!({ "commands": commands.len() })),
-        Operation::ReplayKernelTree(..) => (Kind::Kernel, name, 0, json!({ "commands": 1 })),
-        Operation::Nop | Operation::Native(_) | Operation::Wait(_) | Operation::Signal(_) => (Kind::Transfer, name, 0, json!({})),
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct Memory {
 
 /// What is summed up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Kernel,
     Transfer,
     Call,

@@ -1,0 +1,55 @@
+//! Device memory, and the host memory that transfers read and write.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Memory of the application, read by a command. Implemented by the C ABI (over a raw pointer) and by owned vectors.
+pub trait HostSource: Send + Sync + fmt::Debug {
+    /// Hands the bytes to `f`. They may change while `f` runs if the application misbehaves.
+    fn with(&self, f: &mut dyn FnMut(&[u8]));
+    /// The device's memory that they are in, and at which byte, if they are ([`Device::host_region`]).
+    fn memory(&self) -> Option<(Arc<dyn Memory>, u64)> {
+        None
+    }
+}
+
+/// Memory of the application, written by a command.
+pub trait HostTarget: Send + Sync + fmt::Debug {
+    /// Hands the bytes to `f`.
+    fn with_mut(&self, f: &mut dyn FnMut(&mut [u8]));
+    /// As [`HostSource::memory`].
+    fn memory(&self) -> Option<(Arc<dyn Memory>, u64)> {
+        None
+    }
+}
+
+impl HostSource for Vec<u8> {
+    fn with(&self, f: &mut dyn FnMut(&[u8])) {
+        f(self);
+    }
+}
+
+/// A piece of a transfer between a buffer and the host, or between two buffers (`host` is then the destination's offset).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyRegion {
+    /// Byte offset in the (source) buffer.
+    pub buffer: u64,
+    /// Byte offset in the host's memory, or in the destination buffer.
+    pub host: u64,
+    /// How many bytes are copied.
+    pub size: u64,
+}
+
+/// Device memory. Dropping it frees it once the commands that use it are done.
+pub trait Memory: Send + Sync + fmt::Debug {
+    /// Its size in bytes.
+    fn size(&self) -> u64;
+    /// The address at which the host sees this memory all the time (unified memory), as an integer; never dereferenced in this crate.
+    fn host_address(&self) -> Option<usize>;
+    /// What kernels have for a pointer to the first byte, where that is not the [`Identity`] of the buffer and an offset.
+    fn kernel_address(&self) -> Option<u64> {
+        None
+    }
+    /// The implementation, for the backend that made it.
+    fn as_any(&self) -> &dyn std::any::Any;
+}

@@ -1,0 +1,50 @@
+//! Recorded commands and their positions.
+
+use std::sync::Arc;
+
+use crate::backend::Action;
+use crate::commands::command::BufferAccess;
+use crate::objects::program::executable::Executable;
+
+/// A synchronization point (cl_sync_point_khr).
+pub type SyncPoint = u32;
+
+/// Where a command is recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordAt<'a> {
+    /// Its queue, by the place among the command buffer's.
+    pub queue: usize,
+    /// What it waits for.
+    pub points: &'a [SyncPoint],
+}
+
+/// What a command does, made for the device of its queue.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RecordedCommand {
+    /// Nothing, for barriers and launches of no work-items.
+    pub(crate) action: Option<Arc<Action>>,
+    /// Of what program a launch may enqueue kernels, if it may.
+    pub(crate) enqueues_from: Option<Arc<Executable>>,
+    /// The memory that it uses.
+    pub(crate) accesses: Vec<BufferAccess>,
+}
+
+/// Where a command was recorded.
+#[derive(Clone, Debug)]
+pub(crate) struct RecordPosition {
+    pub(crate) queue: usize,
+    pub(crate) waits: Vec<SyncPoint>,
+    pub(crate) is_barrier: bool,
+}
+
+impl RecordPosition {
+    /// Of a command.
+    pub(crate) fn of(at: &RecordAt<'_>) -> Self {
+        Self { queue: at.queue, waits: at.points.to_vec(), is_barrier: false }
+    }
+
+    /// Of a barrier: without synchronization points it waits for all before it, and what is recorded behind it waits for it.
+    pub(crate) fn barrier(at: &RecordAt<'_>) -> Self {
+        Self { is_barrier: true, ..Self::of(at) }
+    }
+}

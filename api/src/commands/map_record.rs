@@ -1,0 +1,40 @@
+//! A mapped region of a memory object.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::backend::CopyRegion;
+use crate::types::host_memory::HostRegion;
+
+/// How the host sees a mapped region.
+#[derive(Clone, Debug)]
+pub(crate) enum MapVia {
+    /// It is the memory of this device of the context.
+    Device(usize),
+    /// Through a copy.
+    Region(Arc<dyn HostRegion>),
+}
+
+/// A map that was not undone yet.
+#[derive(Clone, Debug)]
+pub(crate) struct MapRecord {
+    /// The object that was mapped.
+    pub owner: usize,
+    /// What the application got.
+    pub address: usize,
+    /// Bytes of the store, from the first to the last.
+    pub span: Range<u64>,
+    /// Those among them that are mapped, in order: `buffer` counts from the store's beginning, `host` from that of the span.
+    pub pieces: Vec<CopyRegion>,
+    /// Whether the host may have written.
+    pub write: bool,
+    /// How.
+    pub via: MapVia,
+}
+
+impl MapRecord {
+    /// Whether all bytes of the span are mapped.
+    pub(crate) fn is_dense(&self) -> bool {
+        self.pieces.len() == 1
+    }
+}

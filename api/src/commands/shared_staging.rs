@@ -1,0 +1,98 @@
+//! Host memory that the copies of several devices reach: a pool of slots for transfers between these devices.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use once_cell::sync::OnceCell;
+use parking_lot::Mutex;
+
+use crate::backend::Memory;
+use crate::objects::device::Device;
+use crate::types::host_memory::HostAllocator;
+
+/// Bytes of a piece that crosses a bridge: a copy of so many takes several times what it costs to submit it.
+pub(crate) const CHUNK_SIZE: u64 = if cfg!(test) { 1 << 16 } else { 8 << 20 };
+/// Pieces that are on a bridge at a time.
+pub(crate) const SLOTS: u64 = 8;
+
+/// Runs with the number of its slot, which it has to release.
+type SlotUser = Box<dyn FnOnce(u64) + Send>;
+
+/// The pool of slots of [`CHUNK_SIZE`] bytes each.
+pub(crate) struct SharedStaging {
+    /// For each device of the context its view of the memory, if its copies reach the memory.
+    mappings: Vec<Option<Arc<dyn Memory>>>,
+    slots: Mutex<Slots>,
+}
+
+struct Slots {
+    free: Vec<u64>,
+    waiting: VecDeque<SlotUser>,
+}
+
+impl fmt::Debug for SharedStaging {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedStaging").field("mappings", &self.mappings).finish_non_exhaustive()
+    }
+}
+
+impl SharedStaging {
+    /// `homes` holds for each device the index of the first device with the same memory. Returns `None` if fewer than
+    /// two devices reach the memory, or there is none.
+    pub(crate) fn new(devices: &[Arc<Device>], homes: &[usize], allocator: &dyn HostAllocator) -> Option<Arc<Self>> {
+        let region = allocator.allocate(CHUNK_SIZE * SLOTS)?;
+        let import = |(index, device): (usize, &Arc<Device>)| {
+            if homes[index] == index { device.backend().import_for_copies(&region, CHUNK_SIZE * SLOTS) } else { None }
+        };
+        let own: Vec<_> = devices.iter().enumerate().map(import).collect();
+        if own.iter().flatten().count() < 2 {
+            return None;
+        }
+        let mappings = homes.iter().map(|&home| own[home].clone()).collect();
+        let slots = Mutex::new(Slots { free: (0..SLOTS).collect(), waiting: VecDeque::new() });
+        Some(Arc::new(Self { mappings, slots }))
+    }
+
+    /// The memory as a device sees it.
+    pub(crate) fn mapping(&self, device_index: usize) -> Option<&Arc<dyn Memory>> {
+        self.mappings.get(device_index)?.as_ref()
+    }
+
+    /// Runs `user` with a slot, now or when one is free.
+    pub(crate) fn with_slot(&self, user: impl FnOnce(u64) + Send + 'static) {
+        let slot = {
+            let mut slots = self.slots.lock();
+            match slots.free.pop() {
+                Some(slot) => slot,
+                None => return slots.waiting.push_back(Box::new(user)),
+            }
+        };
+        user(slot);
+    }
+
+    /// Gives a slot to the next user, or to the free ones.
+    pub(crate) fn release(&self, slot: u64) {
+        let next = {
+            let mut slots = self.slots.lock();
+            let next = slots.waiting.pop_front();
+            if next.is_none() {
+                slots.free.push(slot);
+            }
+            next
+        };
+        if let Some(user) = next {
+            user(slot);
+        }
+    }
+}
+
+/// The staging memory of a context, allocated on first use.
+#[derive(Debug, Default)]
+pub(crate) struct LazySharedStaging(OnceCell<Option<Arc<SharedStaging>>>);
+
+impl LazySharedStaging {
+    pub(crate) fn get(&self, devices: &[Arc<Device>], homes: &[usize], allocator: &dyn HostAllocator) -> Option<&Arc<SharedStaging>> {
+        self.0.get_or_init(|| SharedStaging::new(devices, homes, allocator)).as_ref()
+    }
+}

@@ -1,0 +1,37 @@
+//! cl_mem_object_type, as far as it names images.
+
+/// cl_mem_object_type of images; the values are the specification's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u32)]
+#[allow(missing_docs, reason = "the names are the specification's")]
+pub enum ImageType {
+    Image2d = 0x10F1,
+    Image3d = 0x10F2,
+    Image2dArray = 0x10F3,
+    Image1d = 0x10F4,
+    Image1dArray = 0x10F5,
+    Image1dBuffer = 0x10F6,
+}
+
+impl ImageType {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Image1d, Self::Image1dBuffer, Self::Image1dArray, Self::Image2d, Self::Image2dArray, Self::Image3d];
+
+    /// Of the number in C.
+    pub fn from_raw(raw: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|&kind| kind as u32 == raw)
+    }
+
+    pub(crate) const fn has_height(self) -> bool {
+        matches!(self, Self::Image2d | Self::Image2dArray | Self::Image3d)
+    }
+
+    pub(crate) const fn is_array(self) -> bool {
+        matches!(self, Self::Image1dArray | Self::Image2dArray)
+    }
+
+    /// Whether it has slices or is an array, so that its slice pitch means something.
+    pub const fn has_slices(self) -> bool {
+        matches!(self, Self::Image3d | Self::Image1dArray | Self::Image2dArray)
+    }
+}

@@ -1,0 +1,24 @@
+//! A program that a device can run.
+
+use std::sync::Arc;
+
+use wgcl_compiler::program::{KernelInfo, Program as Compiled};
+
+use crate::backend::LoadedProgram;
+use crate::commands::serialization::TreeQueue;
+
+/// A program that can run on a device.
+#[derive(Debug)]
+pub struct Executable {
+    /// The compiler's result.
+    pub compiled: Compiled,
+    /// The backend's side.
+    pub loaded: Arc<dyn LoadedProgram>,
+    /// Launches whose kernels may enqueue others.
+    pub(crate) trees: TreeQueue,
+}
+
+/// A kernel's reflection in an executable.
+pub(crate) fn find_kernel<'a>(executable: &'a Executable, name: &str) -> Option<&'a KernelInfo> {
+    executable.compiled.kernels.iter().find(|kernel| kernel.name == name)
+}

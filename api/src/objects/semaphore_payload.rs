@@ -1,0 +1,89 @@
+//! The payload of a semaphore that another API shares; the device owns it.
+
+use std::sync::Arc;
+
+use crate::backend::{ExternalSemaphore, SharedPayload};
+use crate::objects::device::Device;
+use crate::objects::event::Event;
+use crate::types::error::{Error, Result, ensure};
+use crate::types::lock::{Mutex, Rank};
+use crate::types::status::Status;
+
+/// What OpenCL did last.
+#[derive(Debug)]
+pub(crate) enum Last {
+    /// Nothing: as it came.
+    Nothing,
+    Signal(Arc<Event>),
+    Wait,
+}
+
+/// What others share of a semaphore.
+#[derive(Debug)]
+pub(crate) struct DevicePayload {
+    pub(crate) payload: Arc<dyn SharedPayload>,
+    /// What it was made of, if others have made it.
+    pub(crate) imported: Option<ExternalSemaphore>,
+    /// CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR
+    pub(crate) exported: Option<ExternalSemaphore>,
+    pub(crate) last: Mutex<Last>,
+}
+
+impl DevicePayload {
+    /// Of a semaphore for these devices; `None` where nobody shares it.
+    pub(crate) fn new(devices: &[Arc<Device>], exports: Option<&[u64]>, import: Option<(ExternalSemaphore, i32)>) -> Result<Option<Self>> {
+        // "CL_INVALID_OPERATION if props_list specifies a cl_external_semaphore_handle_type_khr followed by a handle as well as
+        // CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR."
+        ensure!(exports.is_none() || import.is_none(), InvalidOperation, "a semaphore of others cannot be exported");
+        // "CL_INVALID_VALUE if more than one semaphore handle type is specified in the CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR list."
+        let exports = exports.unwrap_or_default();
+        ensure!(exports.len() <= 1, InvalidValue, "{} types of handles", exports.len());
+        let Some(device) = devices.first() else { return Ok(None) };
+        let shareable = device.backend().shareable_semaphores();
+        let (payload, imported, exported) = match (import, exports.first()) {
+            (Some((kind, fd)), _) => {
+                // "CL_INVALID_DEVICE if one or more devices ... cannot import the requested external semaphore handle type."
+                ensure!(shareable.contains(&kind), InvalidDevice, "{} cannot use {kind:?}", device.name());
+                (device.backend().import_semaphore(kind, fd)?, Some(kind), None)
+            }
+            (None, Some(&raw)) => {
+                let kind = ExternalSemaphore::from_raw(raw).filter(|kind| shareable.contains(kind));
+                let kind =
+                    kind.ok_or_else(|| Error::InvalidProperty(format!("{} exports no handles of type {raw:#x}", device.name()).into()))?;
+                (device.backend().exportable_semaphore(kind)?, None, Some(kind))
+            }
+            (None, None) => return Ok(None),
+        };
+        Ok(Some(Self { payload, imported, exported, last: Mutex::new(Rank::Semaphore, Last::Nothing) }))
+    }
+
+    pub(crate) fn payload(&self) -> &Arc<dyn SharedPayload> {
+        &self.payload
+    }
+
+    /// A signal was enqueued.
+    pub(crate) fn signals(&self, event: &Arc<Event>) {
+        self.set_last(Last::Signal(event.clone()));
+    }
+
+    /// A wait was enqueued.
+    pub(crate) fn waits(&self) {
+        self.set_last(Last::Wait);
+    }
+
+    pub(crate) fn set_last(&self, last: Last) {
+        let before = std::mem::replace(&mut *self.last.lock(), last);
+        // Events may die with it, which is nothing to be done under a lock.
+        drop(before);
+    }
+
+    /// Whether it is signalled, as far as OpenCL knows: a sync file stands for a signal.
+    pub(crate) fn is_signalled(&self) -> bool {
+        let signal = match &*self.last.lock() {
+            Last::Nothing => return self.imported == Some(ExternalSemaphore::SyncFd),
+            Last::Wait => return false,
+            Last::Signal(event) => event.clone(),
+        };
+        signal.status() == Status::COMPLETE
+    }
+}

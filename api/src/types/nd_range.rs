@@ -1,0 +1,22 @@
+//! The index space of a launch (OpenCL API 3.2).
+
+/// An NDRange as the application gives it.
+#[derive(Clone, Copy, Debug)]
+pub struct NdRange<'a> {
+    /// Number of dimensions.
+    pub work_dim: u32,
+    /// `work_dim` values.
+    pub global_offset: Option<&'a [usize]>,
+    /// `work_dim` values.
+    pub global_size: Option<&'a [usize]>,
+    /// `work_dim` values; chosen if not given.
+    pub local_size: Option<&'a [usize]>,
+}
+
+pub(crate) fn widen(values: Option<&[usize]>, default: u64) -> [u64; 3] {
+    let mut wide = [default; 3];
+    for (wide, value) in wide.iter_mut().zip(values.unwrap_or(&[])) {
+        *wide = *value as u64;
+    }
+    wide
+}
