@@ -109,7 +109,7 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, capabilities: Capabilit
         global_memory: global_memory(memory(kind, &facts).unwrap_or_else(|| fallback_memory(max_allocation)), max_allocation),
         max_allocation,
         local_memory: limits.max_compute_workgroup_storage_size,
-        max_constant_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
+        max_constant_size: limits.max_uniform_buffer_binding_size.min(1 << 16) as u32,
         max_constant_args: uniform_buffers(&limits).saturating_sub(1),
         max_group_invocations: group_limit(&limits, &info, &facts, capabilities),
         max_group_size: [limits.max_compute_workgroup_size_x, limits.max_compute_workgroup_size_y, limits.max_compute_workgroup_size_z],
@@ -144,8 +144,8 @@ fn name(info: &wgpu::AdapterInfo) -> String {
 /// Parses `0000:65:00.0`: domain, bus, device and function, hexadecimal.
 fn parse_pci(text: &str) -> Option<[u32; 4]> {
     let mut parts = text.split([':', '.']).map(|part| u32::from_str_radix(part, 16));
-    let place = [parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?];
-    parts.next().is_none().then_some(place)
+    let address = [parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?];
+    parts.next().is_none().then_some(address)
 }
 
 fn uniform_buffers(limits: &wgpu::Limits) -> u32 {
@@ -317,7 +317,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
         limits: Limits {
             storage_buffers: storage_buffers(&limits),
             uniform_buffers: uniform_buffers(&limits),
-            uniform_size: u32::try_from(limits.max_uniform_buffer_binding_size).unwrap_or(u32::MAX).min(1 << 16),
+            uniform_size: limits.max_uniform_buffer_binding_size.min(1 << 16) as u32,
             groups: limits.max_compute_workgroups_per_dimension,
             group_items: limits.max_compute_invocations_per_workgroup,
             function_memory: profiles::FUNCTION_MEMORY,
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn places_on_the_bus() {
+    fn pci_addresses_are_parsed() {
         assert_eq!(parse_pci("0000:65:00.0"), Some([0, 0x65, 0, 0]));
         assert_eq!(parse_pci("10001:ff:1f.7"), Some([0x1_0001, 0xff, 0x1f, 7]));
         for wrong in ["", "0000:65:00", "0000:65:00.0.1", "zz:65:00.0"] {

@@ -14,7 +14,7 @@ use crate::buffer::Buffer;
 use crate::gpu::compute_pipeline::BindGroup;
 use crate::launch::kernel::Kernel;
 use crate::launch::merge_buffers::{self, MergedBuffers};
-use crate::launch::pipeline::Pipeline;
+use crate::launch::ndrange::GroupSpan;
 use crate::launch::program::WgpuProgram;
 use crate::launch::split_bindings::{self, Window};
 use crate::memory::argument_ring::ArgumentBytes;
@@ -26,8 +26,24 @@ const MAX_BIND_GROUPS: usize = 1024;
 /// Sizes of storage bindings are multiples of this, the largest element of a view.
 pub(crate) const VIEW: u64 = 16;
 
-/// Buffer ID, offset and size of each binding.
-pub(crate) type Ranges = SmallVec<[(u64, u64, u64); 8]>;
+/// The range of each binding.
+pub(crate) type Ranges = SmallVec<[BoundRange; 8]>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct BoundRange {
+    /// ID of the memory object or of the ring segment.
+    pub(crate) id: u64,
+    pub(crate) offset: u64,
+    pub(crate) size: u64,
+}
+
+/// A launch with its program and kernel.
+#[derive(Clone, Copy)]
+pub(crate) struct LaunchTarget<'a> {
+    pub(crate) launch: &'a Launch,
+    pub(crate) program: &'a WgpuProgram,
+    pub(crate) kernel: &'a Kernel,
+}
 
 /// Bind groups by pipeline and bound ranges.
 #[derive(Default)]
@@ -51,7 +67,7 @@ impl BindGroups {
 
     /// Drops the bind groups of a freed buffer.
     pub(crate) fn forget(&mut self, id: u64) {
-        self.groups.retain(|(_, ranges), _| ranges.iter().all(|range| range.0 != id));
+        self.groups.retain(|(_, ranges), _| ranges.iter().all(|range| range.id != id));
     }
 }
 
@@ -61,7 +77,7 @@ pub(crate) struct InternalMemory<'a> {
     pub(crate) watchdog: Option<&'a Arc<WgpuMemory>>,
     pub(crate) scratch: Option<&'a Arc<WgpuMemory>>,
     /// The parameter at which the merged buffer is bound, and the merged buffer.
-    pub(crate) folded: Option<(u32, &'a Arc<WgpuMemory>)>,
+    pub(crate) merged: Option<(u32, &'a Arc<WgpuMemory>)>,
     pub(crate) nulls: [Option<&'a Arc<WgpuMemory>>; 2],
 }
 
@@ -74,38 +90,52 @@ pub(crate) struct BoundBuffer<'a> {
     /// `None` for a slot of a ring.
     pub(crate) memory: Option<&'a WgpuMemory>,
     pub(crate) writes: bool,
-    pub(crate) range: (u64, u64, u64),
+    pub(crate) range: BoundRange,
+}
+
+/// The buffers from which the bindings of a dispatch are chosen.
+pub(crate) struct BindContext<'a> {
+    pub(crate) target: LaunchTarget<'a>,
+    pub(crate) internal: InternalMemory<'a>,
+    pub(crate) arguments: Option<&'a Slot>,
+    pub(crate) layout: &'a ArgLayout,
+    pub(crate) split: &'a SplitBindings,
 }
 
 /// Finds the buffer for a binding.
-pub(crate) fn bind<'a>(
-    internal: &InternalMemory<'a>,
-    launch: &'a Launch,
-    (program, kernel): (&'a WgpuProgram, &Kernel),
-    binding: &Binding,
-    arguments: Option<&'a Slot>,
-    (pipeline, pieces): (&Pipeline, &SplitBindings),
-) -> BackendResult<BoundBuffer<'a>> {
+pub(crate) fn bind<'a>(context: &BindContext<'a>, binding: &Binding) -> BackendResult<BoundBuffer<'a>> {
+    let BindContext { target: LaunchTarget { launch, program, kernel }, internal, arguments, layout, split } = context;
     let missing = |what: &str| BackendError::Other(format!("internal error: the launch binds a {what} that does not exist"));
     let whole = |memory: &'a Arc<WgpuMemory>| match binding.kind {
-        BindingKind::Uniform { size } => {
-            BoundBuffer { buffer: memory.buffer(), memory: Some(memory), writes: false, range: (memory.id, 0, u64::from(size)) }
-        }
-        BindingKind::Storage => {
-            BoundBuffer { buffer: memory.buffer(), memory: Some(memory), writes: true, range: (memory.id, 0, memory.allocated) }
-        }
+        BindingKind::Uniform { size } => BoundBuffer {
+            buffer: memory.buffer(),
+            memory: Some(memory),
+            writes: false,
+            range: BoundRange { id: memory.id, offset: 0, size: u64::from(size) },
+        },
+        BindingKind::Storage => BoundBuffer {
+            buffer: memory.buffer(),
+            memory: Some(memory),
+            writes: true,
+            range: BoundRange { id: memory.id, offset: 0, size: memory.allocated },
+        },
     };
     match binding.source {
         BindingSource::Arguments => {
             let slot = arguments.ok_or_else(|| missing("argument buffer"))?;
-            let size = u64::from(pipeline.args.size.max(ArgLayout::HEADER));
-            Ok(BoundBuffer { buffer: &slot.memory.buffer, memory: None, writes: false, range: (slot.memory.id, 0, size) })
+            let size = u64::from(layout.size.max(ArgLayout::HEADER));
+            Ok(BoundBuffer {
+                buffer: &slot.memory.buffer,
+                memory: None,
+                writes: false,
+                range: BoundRange { id: slot.memory.id, offset: 0, size },
+            })
         }
         BindingSource::Param(index) => {
-            let (index, window) = split_bindings::window(pieces, launch, index);
+            let (index, window) = split_bindings::window(split, launch, index);
             match (launch.args.get(index as usize), bound_range(launch, index)) {
-                _ if internal.folded.is_some_and(|(first, _)| first == index) => {
-                    internal.folded.map(|(_, memory)| whole(memory)).ok_or_else(|| missing("merged buffer"))
+                _ if internal.merged.is_some_and(|(first, _)| first == index) => {
+                    internal.merged.map(|(_, memory)| whole(memory)).ok_or_else(|| missing("merged buffer"))
                 }
                 (_, Some(range)) => bind_range(range, window, binding.kind, !is_only_read(kernel, index)),
                 (Some(LaunchArg::Buffer(None)), None) => {
@@ -128,15 +158,21 @@ pub(crate) fn bind<'a>(
     }
 }
 
-/// A memory object, its parameter, and whether the kernel may write it.
-type Reached<'a> = (u32, &'a WgpuMemory, bool);
+/// Memory that a pipeline accesses by address.
+pub(crate) struct AddressedMemory<'a> {
+    /// The parameter.
+    pub(crate) index: u32,
+    pub(crate) memory: &'a WgpuMemory,
+    pub(crate) writes: bool,
+}
 
-/// The memory that a pipeline accesses by addresses.
-pub(crate) fn reached<'a>(launch: &'a Launch, kernel: &Kernel, layout: &ArgLayout) -> BackendResult<SmallVec<[Reached<'a>; 8]>> {
+/// The memory that a pipeline accesses by address.
+pub(crate) fn addressed<'a>(target: LaunchTarget<'a>, layout: &ArgLayout) -> BackendResult<SmallVec<[AddressedMemory<'a>; 8]>> {
+    let LaunchTarget { launch, kernel, .. } = target;
     let mut found = SmallVec::new();
-    for (index, _) in (0..).zip(&layout.addresses).filter(|(_, place)| place.is_some()) {
+    for (index, _) in (0..).zip(&layout.addresses).filter(|(_, offset)| offset.is_some()) {
         if let Some(range) = bound_range(launch, index) {
-            found.push((index, downcast(&range.memory)?, !is_only_read(kernel, index)));
+            found.push(AddressedMemory { index, memory: downcast(&range.memory)?, writes: !is_only_read(kernel, index) });
         }
     }
     Ok(found)
@@ -178,16 +214,16 @@ fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bo
     if size == 0 || size > left {
         return Err(BackendError::Other("internal error: an argument ends beyond its buffer".to_owned()));
     }
-    Ok(BoundBuffer { buffer: memory.buffer(), memory: Some(memory), writes, range: (memory.id, offset, size) })
+    Ok(BoundBuffer { buffer: memory.buffer(), memory: Some(memory), writes, range: BoundRange { id: memory.id, offset, size } })
 }
 
 /// The contents of the argument buffer.
 pub(crate) fn argument_bytes(
     launch: &Launch,
     kernel: &Kernel,
-    (layout, fold): (&ArgLayout, Option<&MergedBuffers>),
-    groups: [u32; 3],
-    base: [u32; 3],
+    layout: &ArgLayout,
+    merged: Option<&MergedBuffers>,
+    span: GroupSpan,
 ) -> BackendResult<ArgumentBytes> {
     let mut bytes: ArgumentBytes = smallvec::smallvec![0; layout.size.max(ArgLayout::HEADER) as usize];
     let mut put = |at: u32, data: &[u8]| -> BackendResult<()> {
@@ -202,40 +238,40 @@ pub(crate) fn argument_bytes(
         let word = 4 * d as u32;
         put(hidden::GLOBAL_OFFSET + word, &(launch.global_offset[d] as u32).to_le_bytes())?;
         put(hidden::GLOBAL_SIZE + word, &(launch.global_size[d] as u32).to_le_bytes())?;
-        put(hidden::NUM_GROUPS + word, &groups[d].to_le_bytes())?;
-        put(hidden::GROUP_BASE + word, &base[d].to_le_bytes())?;
+        put(hidden::NUM_GROUPS + word, &span.total[d].to_le_bytes())?;
+        put(hidden::GROUP_BASE + word, &span.range.base[d].to_le_bytes())?;
     }
     put(hidden::WORK_DIM, &launch.work_dim.to_le_bytes())?;
-    for ((place, arg), _) in layout.values.iter().zip(&launch.args).zip(kernel.params()) {
-        if let (Some((at, size)), LaunchArg::Value(value)) = (place, arg) {
+    for ((slot, arg), _) in layout.values.iter().zip(&launch.args).zip(kernel.params()) {
+        if let (Some((at, size)), LaunchArg::Value(value)) = (slot, arg) {
             let used = value.len().min(*size as usize);
             put(*at, &value[..used])?;
         }
     }
-    if let Some(fold) = fold {
-        for (index, place) in layout.merged_offsets.iter().enumerate() {
-            if let Some(at) = place {
-                put(*at, &fold.place(index).to_le_bytes())?;
+    if let Some(merged) = merged {
+        for (index, slot) in layout.merged_offsets.iter().enumerate() {
+            if let Some(at) = slot {
+                put(*at, &merged.offset(index)?.to_le_bytes())?;
             }
         }
     }
-    for (place, arg) in layout.images.iter().zip(&launch.args) {
-        if let (Some(at), LaunchArg::Image(_, image)) = (place, arg) {
+    for (slot, arg) in layout.images.iter().zip(&launch.args) {
+        if let (Some(at), LaunchArg::Image(_, image)) = (slot, arg) {
             for (word, value) in (0..).zip(image.words()) {
                 put(at + 4 * word, &value.to_le_bytes())?;
             }
         }
     }
-    for (index, place) in (0..).zip(&layout.addresses) {
-        if let (Some(at), Some(range)) = (place, bound_range(launch, index)) {
+    for (index, slot) in (0..).zip(&layout.addresses) {
+        if let (Some(at), Some(range)) = (slot, bound_range(launch, index)) {
             let address = downcast(&range.memory)?.buffer().address;
             put(*at, &address.wrapping_add(range.offset).to_le_bytes())?;
         }
     }
-    for (index, place) in (0..).zip(&layout.identities) {
-        if let (Some(at), Some(range)) = (place, bound_range(launch, index)) {
+    for (index, slot) in (0..).zip(&layout.identities) {
+        if let (Some(at), Some(range)) = (slot, bound_range(launch, index)) {
             // Merged arguments have offsets of their own, relative to the merged buffer.
-            let offset = if fold.is_some_and(|fold| fold.first == index) { 0 } else { range.offset };
+            let offset = if merged.is_some_and(|merged| merged.first == index) { 0 } else { range.offset };
             let flat = (u64::from(range.identity) << 32).wrapping_add(offset);
             let halves = |number: u64| ((number >> 32) as u32, number as u32);
             let ((identity, base), (size_high, size)) = (halves(flat), halves(range.size));

@@ -16,12 +16,12 @@ use crate::memory::device_memory::downcast;
 pub(crate) fn region_key(common: &LaunchKey, region: &Region, guard: [bool; 3], max_groups: [u32; 3]) -> LaunchKey {
     let mut key = common.clone();
     (key.kernel.local_size, key.kernel.guard) = (region.local_size, guard);
-    (key.binding.single_dispatch, key.binding.two_dimensional_dispatch) = region.part.shape(max_groups);
+    (key.binding.single_dispatch, key.binding.two_dimensional_dispatch) = region.range.shape(max_groups);
     key
 }
 
 /// The key of a launch, without the fields that differ between its regions.
-pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, (gpu, local_size): (&Gpu, [u32; 3])) -> BackendResult<LaunchKey> {
+pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu, local_size: [u32; 3]) -> BackendResult<LaunchKey> {
     if kernel.params().len() != launch.args.len() {
         return Err(BackendError::Other(format!(
             "kernel `{}`: expected {} arguments, got {}",
@@ -60,7 +60,7 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, (gpu, local_size): (&
         return by_addresses(key, launch, gpu);
     }
     key.binding.split = split_bindings::find(launch, kernel.params(), &key.binding.constant_args, gpu)?;
-    let folded = merge_buffers::folded(launch, kernel.params(), &key.binding.split, gpu);
+    let folded = merge_buffers::merged_params(launch, kernel.params(), &key.binding.split, gpu);
     if gpu.capabilities.addresses && !folded.is_empty() {
         return by_addresses(key, launch, gpu);
     }

@@ -10,12 +10,14 @@ use wgcl_compiler::printf::BUFFER_SIZE;
 use wgcl_runtime::Program;
 
 use crate::gpu::open_device::Gpu;
-use crate::launch::bind::{BindGroups, BoundBuffer, InternalMemory, Ranges, VIEW, argument_bytes, bind, reached};
+use crate::launch::bind::{
+    AddressedMemory, BindContext, BindGroups, BoundBuffer, InternalMemory, LaunchTarget, Ranges, VIEW, addressed, argument_bytes, bind,
+};
 use crate::launch::kernel::Kernel;
 use crate::launch::key::{launch_key, region_key};
 use crate::launch::limits::LaunchLimits;
 use crate::launch::merge_buffers::MergedBuffers;
-use crate::launch::ndrange::{GroupRange, Region, group_counts, local_size, regions, split_or_rows};
+use crate::launch::ndrange::{GroupGrid, GroupRange, GroupSpan, Region, dispatches, group_counts, local_size, regions};
 use crate::launch::pipeline::Pipeline;
 use crate::launch::program::WgpuProgram;
 use crate::launch::replay_cache::{CachedLaunch, LaunchCache, MemorySource, RecordedDispatch};
@@ -36,18 +38,18 @@ struct Stage {
     parts: SmallVec<[GroupRange; 1]>,
     output: Option<Output>,
     /// Parameters in the merged buffer.
-    folded: Words,
+    merged: Words,
     /// Buffers that are split across several bindings.
-    pieces: SplitBindings,
+    split: SplitBindings,
 }
 
 impl Stage {
     /// Whether the dispatches need nothing besides their arguments: no buffer of the engine, no split or merged
     /// buffers, no readback.
     fn is_plain(&self) -> bool {
-        let Self { pipeline, output, folded, pieces, .. } = self;
+        let Self { pipeline, output, merged, split, .. } = self;
         let nothing_afterwards = output.is_none() && !pipeline.watched;
-        nothing_afterwards && folded.is_empty() && pieces.params.is_empty() && pipeline.scratch() == 0
+        nothing_afterwards && merged.is_empty() && split.params.is_empty() && pipeline.scratch() == 0
     }
 }
 
@@ -59,7 +61,7 @@ pub(crate) struct Launches {
     /// Private memory that does not fit registers. All launches share it, so launches that use it do not overlap.
     scratch: Option<Arc<WgpuMemory>>,
     /// The merged buffer ([`crate::launch::merge_buffers`]).
-    folded: Option<Arc<WgpuMemory>>,
+    merged: Option<Arc<WgpuMemory>>,
     /// Bound for null pointers, as uniform and as storage. One buffer cannot be both at once.
     nulls: [Option<Arc<WgpuMemory>>; 2],
     printf: Arc<Pool>,
@@ -77,7 +79,7 @@ impl Launches {
             bind_groups: BindGroups::default(),
             launch_cache: LaunchCache::default(),
             scratch: None,
-            folded: None,
+            merged: None,
             nulls: [None, None],
             printf: Arc::default(),
             watchdog: None,
@@ -103,7 +105,8 @@ impl Launches {
     pub(crate) fn perform(&mut self, batch: &mut OpenBatch, launch: &Launch, profile: bool) -> BackendResult<Completion> {
         let program = program(launch)?;
         let kernel = program.code.kernel(&launch.kernel)?;
-        if !profile && self.repeat(batch, launch, (program, kernel))? {
+        let target = LaunchTarget { launch, program, kernel };
+        if !profile && self.replay(batch, target)? {
             return Ok(Completion::Batch { timestamps: None, post_work: None });
         }
         let local_size = local_size(launch, kernel, self.limits.busy_invocations);
@@ -111,57 +114,59 @@ impl Launches {
         if groups.contains(&0) {
             return Ok(Completion::Marker);
         }
-        let mut stages = self.stages(batch, launch, (&program.code, kernel), (local_size, groups))?;
+        let mut stages = self.stages(batch, target, GroupGrid { local_size, counts: groups })?;
         if launch.args.iter().any(|arg| matches!(arg, LaunchArg::Buffer(None))) {
             self.ensure_nulls()?;
         }
-        self.give_outputs(batch, &mut stages)?;
-        let watch = stages.iter().any(|stage| stage.pipeline.watched).then(|| self.watch(&launch.kernel)).transpose()?;
-        let fold = MergedBuffers::new(launch, stages.first().map_or(&[][..], |stage| &stage.folded), &self.limits.gpu)?;
-        if let Some(fold) = &fold {
-            let folded = self.fold_buffer(fold.size())?;
-            fold.copy_in(batch, &folded)?;
+        self.allocate_outputs(batch, &mut stages)?;
+        let watched = stages.iter().any(|stage| stage.pipeline.watched).then(|| self.watch(&launch.kernel)).transpose()?;
+        let merged = MergedBuffers::new(launch, stages.first().map_or(&[][..], |stage| &stage.merged), &self.limits.gpu)?;
+        if let Some(merged) = &merged {
+            let merged_buffer = self.merged_buffer(merged.size())?;
+            merged.copy_in(batch, &merged_buffer)?;
         }
         // No error may occur between the two timestamps: unwritten queries cannot be resolved.
         let timestamps = batch.timestamps(profile)?;
         for memory in stages.iter().filter_map(|stage| stage.output.as_ref()?.memory()) {
             batch.clear(memory.buffer(), COUNTER.0, COUNTER.1)?;
         }
-        if let Some(word) = watch.as_ref().and_then(WatchedLaunch::to_clear) {
+        if let Some(word) = watched.as_ref().and_then(WatchedLaunch::to_clear) {
             batch.clear(word.buffer(), 0, BYTES)?;
         }
         batch.begin_timestamps(timestamps.as_ref(), true)?;
         for stage in &stages {
             for part in &stage.parts {
-                let dispatched = self.dispatch(batch, launch, (program, kernel), stage, (groups, *part), fold.as_ref())?;
+                let span = GroupSpan { total: groups, range: *part };
+                let dispatched = self.dispatch(batch, target, stage, span, merged.as_ref())?;
                 let is_all = stages.len() == 1 && stage.parts.len() == 1 && stage.is_plain();
-                if is_all && let Some(cached) = CachedLaunch::new((program, kernel, launch), &stage.pipeline, (groups, *part), dispatched) {
-                    self.launch_cache.note(cached);
+                if is_all && let Some(cached) = CachedLaunch::new(target, &stage.pipeline, span, dispatched) {
+                    self.launch_cache.insert(cached);
                 }
             }
         }
         batch.end_timestamps(timestamps.as_ref(), true)?;
-        if let (Some(fold), Some(folded)) = (&fold, &self.folded) {
-            fold.copy_out(batch, folded)?;
+        if let (Some(merged), Some(merged_buffer)) = (&merged, &self.merged) {
+            merged.copy_out(batch, merged_buffer)?;
         }
         for (from, to) in stages.iter().filter_map(|stage| stage.output.as_ref()?.copy()) {
             batch.copy((from, 0), (to, 0), u64::from(BUFFER_SIZE))?;
         }
-        if let Some((from, to)) = watch.as_ref().and_then(WatchedLaunch::copy) {
+        if let Some((from, to)) = watched.as_ref().and_then(WatchedLaunch::copy) {
             batch.copy((from, 0), (to, 0), COPIED)?;
         }
         let outputs: Vec<Output> = stages.into_iter().filter_map(|stage| stage.output).collect();
-        let post_work = PostWork { outputs, watched_launches: watch.into_iter().collect(), pending_reads: Vec::new() };
+        let post_work = PostWork { outputs, watched_launches: watched.into_iter().collect(), pending_reads: Vec::new() };
         Ok(Completion::Batch { timestamps, post_work: (!post_work.is_empty()).then(|| Box::new(post_work)) })
     }
 
     /// Records a launch from the launch cache. Returns whether it was cached.
-    fn repeat(&self, batch: &mut OpenBatch, launch: &Launch, (program, kernel): (&WgpuProgram, &Kernel)) -> BackendResult<bool> {
+    fn replay(&self, batch: &mut OpenBatch, target: LaunchTarget<'_>) -> BackendResult<bool> {
+        let LaunchTarget { launch, program, kernel } = target;
         let Some(cached) = self.launch_cache.find(&program.code, launch) else { return Ok(false) };
-        let CachedLaunch { pipeline, groups, part, group, .. } = cached;
+        let CachedLaunch { pipeline, span, group, .. } = cached;
         let mut offset = None;
         if let Some(memory) = cached.arguments {
-            let bytes = argument_bytes(launch, kernel, (&pipeline.args, None), *groups, part.base)?;
+            let bytes = argument_bytes(launch, kernel, &pipeline.args, None, *span)?;
             let slot = batch.place_arguments(bytes)?;
             if slot.memory.id != memory {
                 return Ok(false);
@@ -169,16 +174,16 @@ impl Launches {
             offset = Some(slot.offset as u32);
         }
         batch.begin_timestamps(None, true)?;
-        for (place, writes) in &cached.memory {
-            place.memory(launch, program)?.mark(batch.serial(), *writes);
+        for (source, writes) in &cached.memory {
+            source.memory(launch, program)?.mark(batch.serial(), *writes);
         }
         let (id, compute) = (pipeline.id, &pipeline.compute);
-        batch.dispatch(&Dispatch { id, compute, group, offset, uses: &cached.uses, groups: part.groups })?;
+        batch.dispatch(&Dispatch { id, compute, group, offset, uses: &cached.uses, groups: span.range.groups })?;
         Ok(true)
     }
 
     /// Gives each stage that prints a `printf` buffer.
-    fn give_outputs(&self, batch: &mut OpenBatch, stages: &mut [Stage]) -> BackendResult<()> {
+    fn allocate_outputs(&self, batch: &mut OpenBatch, stages: &mut [Stage]) -> BackendResult<()> {
         let printing = stages.iter().filter(|stage| stage.pipeline.printf.is_some()).count();
         if printing > 0 && self.printf.in_use() + printing > MAX_IN_FLIGHT {
             batch.finish_all()?;
@@ -201,60 +206,51 @@ impl Launches {
 
     /// The pipelines and dispatches of a launch. There is one pipeline per region, and several dispatches where there
     /// are too many work-groups.
-    fn stages(
-        &mut self,
-        batch: &mut OpenBatch,
-        launch: &Launch,
-        (code, kernel): (&Program<Gpu>, &Kernel),
-        sizes: ([u32; 3], [u32; 3]),
-    ) -> BackendResult<SmallVec<[Stage; 1]>> {
-        let common = launch_key(launch, kernel, (&self.limits.gpu, sizes.0))?;
-        if let Some(stage) = self.coarsened_stage(batch, launch, (code, kernel), &common)? {
+    fn stages(&mut self, batch: &mut OpenBatch, target: LaunchTarget<'_>, grid: GroupGrid) -> BackendResult<SmallVec<[Stage; 1]>> {
+        let LaunchTarget { launch, program: WgpuProgram { code, .. }, kernel } = target;
+        let common = launch_key(launch, kernel, &self.limits.gpu, grid.local_size)?;
+        if let Some(stage) = self.coarsened_stage(batch, target, &common)? {
             return Ok(smallvec::smallvec![stage]);
         }
-        let (regions, guard) = regions(launch, sizes, kernel);
+        let (regions, guard) = regions(launch, grid, kernel);
         let mut stages = SmallVec::new();
         for region in regions {
-            let Region { local_size, part } = region;
-            let fits = |limits: [u32; 3]| part.fits(limits);
+            let Region { local_size, range } = region;
+            let fits = |limits: [u32; 3]| range.fits(limits);
             let mut key = region_key(&common, &region, guard, self.limits.max_groups);
             let mut pipeline = pipeline(batch, code, kernel, &key)?;
             let mut limits = self.limits.max_groups;
             let scratch = pipeline.scratch();
             if scratch > 0 {
-                limits = self.scratch_limits(local_size, part.groups, scratch)?;
+                limits = self.scratch_limits(local_size, range.groups, scratch)?;
                 if key.binding.two_dimensional_dispatch || (key.binding.single_dispatch && !fits(limits)) {
                     (key.binding.single_dispatch, key.binding.two_dimensional_dispatch) = (false, false);
                     pipeline = self::pipeline(batch, code, kernel, &key)?;
                 }
             }
-            let parts = split_or_rows(part, limits, key.binding.two_dimensional_dispatch);
+            let parts = dispatches(range, limits, key.binding.two_dimensional_dispatch);
             self.reserve_scratch(pipeline.scratch(), local_size, &parts)?;
-            stages.push(Stage { pipeline, parts, output: None, folded: key.binding.merged, pieces: key.binding.split });
+            stages.push(Stage { pipeline, parts, output: None, merged: key.binding.merged, split: key.binding.split });
         }
         Ok(stages)
     }
 
     /// The stage of a coarsened launch. `None` if the launch is not coarsened.
-    fn coarsened_stage(
-        &self,
-        batch: &mut OpenBatch,
-        launch: &Launch,
-        (code, kernel): (&Program<Gpu>, &Kernel),
-        common: &LaunchKey,
-    ) -> BackendResult<Option<Stage>> {
+    fn coarsened_stage(&self, batch: &mut OpenBatch, target: LaunchTarget<'_>, common: &LaunchKey) -> BackendResult<Option<Stage>> {
+        let LaunchTarget { launch, program: WgpuProgram { code, .. }, kernel } = target;
         if !kernel.is_ready() && self.limits.gpu.vulkan_queue.is_some() {
             // The device starts the recorded commands while the shader is compiled.
             batch.submit();
         }
-        let shape = LaunchSizes::of(launch);
-        while let Some(CoarsenedLaunch { key, groups, most, count }) = coarsened_launch(code, kernel, (&shape, common), &self.limits)? {
+        let sizes = LaunchSizes::of(launch);
+        while let Some(CoarsenedLaunch { key, groups, max_factor, factor }) = coarsened_launch(code, kernel, &sizes, common, &self.limits)?
+        {
             let pipeline = pipeline(batch, code, kernel, &key)?;
-            if pipeline.coarse == count {
-                let parts = split_or_rows(groups, self.limits.max_groups, key.binding.two_dimensional_dispatch);
-                return Ok(Some(Stage { pipeline, parts, output: None, folded: key.binding.merged, pieces: key.binding.split }));
+            if pipeline.coarse == factor {
+                let parts = dispatches(groups, self.limits.max_groups, key.binding.two_dimensional_dispatch);
+                return Ok(Some(Stage { pipeline, parts, output: None, merged: key.binding.merged, split: key.binding.split }));
             }
-            kernel.correct(most, pipeline.coarse);
+            kernel.correct(max_factor, pipeline.coarse);
         }
         Ok(None)
     }
@@ -262,45 +258,46 @@ impl Launches {
     fn dispatch(
         &mut self,
         batch: &mut OpenBatch,
-        launch: &Launch,
-        (program, kernel): (&WgpuProgram, &Kernel),
+        target: LaunchTarget<'_>,
         stage: &Stage,
-        (groups, part): ([u32; 3], GroupRange),
-        fold: Option<&MergedBuffers>,
+        span: GroupSpan,
+        merged: Option<&MergedBuffers>,
     ) -> BackendResult<RecordedDispatch> {
-        let Stage { pipeline, output, pieces, .. } = stage;
+        let Stage { pipeline, output, split, .. } = stage;
         let gpu = Arc::clone(&self.limits.gpu);
         let mut arguments = None;
         if pipeline.has_arguments() {
-            arguments = Some(batch.place_arguments(argument_bytes(launch, kernel, (&pipeline.args, fold), groups, part.base)?)?);
+            let bytes = argument_bytes(target.launch, target.kernel, &pipeline.args, merged, span)?;
+            arguments = Some(batch.place_arguments(bytes)?);
         }
         let internal = InternalMemory {
             printf: output.as_ref().and_then(Output::memory),
-            watchdog: self.watchdog.as_ref().map(|word| word.memory()),
+            watchdog: self.watchdog.as_ref().map(|watchdog| watchdog.memory()),
             scratch: self.scratch.as_ref(),
-            folded: fold.and_then(|fold| Some((fold.first, self.folded.as_ref()?))),
+            merged: merged.and_then(|merged| Some((merged.first, self.merged.as_ref()?))),
             nulls: self.nulls.each_ref().map(Option::as_ref),
         };
+        let context = BindContext { target, internal, arguments: arguments.as_ref(), layout: &pipeline.args, split };
         let mut bound: SmallVec<[BoundBuffer<'_>; 8]> = SmallVec::new();
         for binding in &pipeline.bindings {
-            bound.push(bind(&internal, launch, (program, kernel), binding, arguments.as_ref(), (pipeline, pieces))?);
+            bound.push(bind(&context, binding)?);
         }
         let mut uses = Uses::new();
-        let mut places = Some(SmallVec::new());
+        let mut sources = Some(SmallVec::new());
         for (BoundBuffer { buffer, memory, writes, .. }, binding) in bound.iter().zip(&pipeline.bindings) {
             if let Some(memory) = memory {
                 memory.mark(batch.serial(), *writes);
-                places = places.zip(MemorySource::of(binding)).map(|(places, place)| with(places, (place, *writes)));
+                sources = sources.zip(MemorySource::of(binding)).map(|(sources, source)| with(sources, (source, *writes)));
                 // Split bindings of one buffer follow each other.
                 if uses.last() != Some(&buffer.used(*writes)) {
                     uses.push(buffer.used(*writes));
                 }
             }
         }
-        for (index, memory, writes) in reached(launch, kernel, &pipeline.args)? {
+        for AddressedMemory { index, memory, writes } in addressed(target, &pipeline.args)? {
             memory.mark(batch.serial(), writes);
             uses.push(memory.buffer().used(writes));
-            places = places.map(|places| with(places, (MemorySource::Range(index), writes)));
+            sources = sources.map(|sources| with(sources, (MemorySource::Range(index), writes)));
         }
         let ranges: Ranges = bound.iter().map(|bound| bound.range).collect();
         let group = self.bind_groups.get((pipeline.id, ranges.clone()), || {
@@ -308,7 +305,7 @@ impl Launches {
                 .bindings
                 .iter()
                 .zip(&bound)
-                .map(|(binding, BoundBuffer { buffer, range: (_, offset, size), .. })| (binding.binding, *buffer, *offset, *size))
+                .map(|(binding, BoundBuffer { buffer, range, .. })| (binding.binding, *buffer, range.offset, range.size))
                 .collect();
             let group = pipeline.compute.group(&gpu, &ranges)?;
             bound.iter().filter_map(|bound| bound.memory).for_each(WgpuMemory::set_bound);
@@ -316,19 +313,19 @@ impl Launches {
         })?;
         let offset = arguments.as_ref().map(|slot| slot.offset as u32);
         let compute = &pipeline.compute;
-        batch.dispatch(&Dispatch { id: pipeline.id, compute, group: &group, offset, uses: &uses, groups: part.groups })?;
-        Ok(RecordedDispatch { bound: ranges, group, arguments: arguments.as_ref().map(|slot| slot.memory.id), uses, memory: places })
+        batch.dispatch(&Dispatch { id: pipeline.id, compute, group: &group, offset, uses: &uses, groups: span.range.groups })?;
+        Ok(RecordedDispatch { bound: ranges, group, arguments: arguments.as_ref().map(|slot| slot.memory.id), uses, memory: sources })
     }
 
     /// The merged buffer, with at least `size` bytes.
-    fn fold_buffer(&mut self, size: u64) -> BackendResult<Arc<WgpuMemory>> {
-        if let Some(folded) = self.folded.as_ref().filter(|folded| folded.allocated >= size) {
-            return Ok(Arc::clone(folded));
+    fn merged_buffer(&mut self, size: u64) -> BackendResult<Arc<WgpuMemory>> {
+        if let Some(merged_buffer) = self.merged.as_ref().filter(|merged_buffer| merged_buffer.allocated >= size) {
+            return Ok(Arc::clone(merged_buffer));
         }
-        if let Some(old) = self.folded.take() {
+        if let Some(old) = self.merged.take() {
             self.bind_groups.forget(old.id);
         }
-        Ok(Arc::clone(self.folded.insert(WgpuMemory::new(&self.limits.gpu, size, None)?)))
+        Ok(Arc::clone(self.merged.insert(WgpuMemory::new(&self.limits.gpu, size, None)?)))
     }
 
     /// The largest dispatch whose work-items' scratch memory fits one binding.

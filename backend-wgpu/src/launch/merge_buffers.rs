@@ -21,7 +21,7 @@ pub(crate) const OTHERS: usize = 5;
 const ALIGN: u64 = merge_bindings::LOW + 1;
 
 /// A range of a memory object, and its offset in the merged buffer.
-struct Piece {
+struct MergedRange {
     memory: Arc<dyn Memory>,
     start: u64,
     end: u64,
@@ -30,9 +30,9 @@ struct Piece {
 
 /// The merged arguments of a launch.
 pub(crate) struct MergedBuffers {
-    pieces: Vec<Piece>,
+    parts: Vec<MergedRange>,
     /// Offset of each argument in the merged buffer, by parameter.
-    places: Vec<Option<u32>>,
+    offsets: Vec<Option<u32>>,
     /// The first merged parameter. The merged buffer is bound there.
     pub(crate) first: u32,
     size: u64,
@@ -58,21 +58,21 @@ pub(crate) fn ranges(launch: &Launch) -> impl Iterator<Item = &MemoryRange> {
 
 /// The parameters to merge: those that do not fit the bindings, and all others on the same memory. Split buffers are
 /// too large for the merged buffer. Arguments that share memory with them are not merged either.
-pub(crate) fn folded(launch: &Launch, params: &[KernelParam], pieces: &SplitBindings, gpu: &Gpu) -> Vec<u32> {
+pub(crate) fn merged_params(launch: &Launch, params: &[KernelParam], split: &SplitBindings, gpu: &Gpu) -> Vec<u32> {
     let limit = bindings(gpu) as usize;
-    let in_pieces: SmallVec<[&MemoryRange; 2]> =
-        pieces.params.iter().filter_map(|(index, _)| launch.args.get(*index as usize).and_then(range)).collect();
-    let stays = |range: &MemoryRange| in_pieces.iter().any(|other| Arc::ptr_eq(&other.memory, &range.memory));
+    let split_ranges: SmallVec<[&MemoryRange; 2]> =
+        split.params.iter().filter_map(|(index, _)| launch.args.get(*index as usize).and_then(range)).collect();
+    let is_split = |range: &MemoryRange| split_ranges.iter().any(|other| Arc::ptr_eq(&other.memory, &range.memory));
     let foldable: Vec<(u32, &MemoryRange)> = (0..)
         .zip(params.iter().zip(&launch.args))
         .filter(|(_, (param, _))| matches!(param, KernelParam::Image | KernelParam::Buffer { space: Space::Global, .. }))
         .filter_map(|(index, (_, arg))| range(arg).map(|range| (index, range)))
-        .filter(|(_, range)| !stays(range))
+        .filter(|(_, range)| !is_split(range))
         .collect();
     let is_global = |param: &KernelParam| !matches!(param, KernelParam::Buffer { space: Space::Constant, .. });
-    let unfolded = (params.iter().zip(&launch.args)).filter(|(param, arg)| is_global(param) && range(arg).is_some_and(stays)).count();
+    let unfolded = (params.iter().zip(&launch.args)).filter(|(param, arg)| is_global(param) && range(arg).is_some_and(is_split)).count();
     let constants = params.iter().filter(|param| matches!(param, KernelParam::Buffer { space: Space::Constant, .. })).count();
-    let others = OTHERS + launch.extra.len() + unfolded + pieces.added().count();
+    let others = OTHERS + launch.extra.len() + unfolded + split.added().count();
     if foldable.len() + constants + others <= limit {
         return Vec::new();
     }
@@ -86,39 +86,40 @@ impl MergedBuffers {
     /// Lays out the merged buffer. `None` if nothing is merged.
     pub(crate) fn new(launch: &Launch, folded: &[u32], gpu: &Gpu) -> BackendResult<Option<Self>> {
         let Some(&first) = folded.first() else { return Ok(None) };
-        let mut pieces: Vec<Piece> = Vec::new();
+        let mut parts: Vec<MergedRange> = Vec::new();
         let ranges: SmallVec<[(u32, &MemoryRange); 8]> =
             folded.iter().filter_map(|&index| launch.args.get(index as usize).and_then(range).map(|range| (index, range))).collect();
         for (_, range) in &ranges {
             let (start, end) = (range.offset, range.offset + range.size);
-            match pieces.iter_mut().find(|piece| Arc::ptr_eq(&piece.memory, &range.memory)) {
-                Some(piece) => (piece.start, piece.end) = (piece.start.min(start), piece.end.max(end)),
-                None => pieces.push(Piece { memory: range.memory.clone(), start, end, at: 0 }),
+            match parts.iter_mut().find(|part| Arc::ptr_eq(&part.memory, &range.memory)) {
+                Some(part) => (part.start, part.end) = (part.start.min(start), part.end.max(end)),
+                None => parts.push(MergedRange { memory: range.memory.clone(), start, end, at: 0 }),
             }
         }
         let mut size = 0;
-        for piece in &mut pieces {
-            piece.start = piece.start / ALIGN * ALIGN;
-            piece.end = piece.end.next_multiple_of(4).min(downcast(&piece.memory)?.allocated & !3);
-            piece.at = size;
-            size = (size + piece.end - piece.start).next_multiple_of(ALIGN);
+        for part in &mut parts {
+            part.start = part.start / ALIGN * ALIGN;
+            part.end = part.end.next_multiple_of(4).min(downcast(&part.memory)?.allocated & !3);
+            part.at = size;
+            size = (size + part.end - part.start).next_multiple_of(ALIGN);
         }
         if size > gpu.limits.max_storage_buffer_binding_size.min(gpu.limits.max_buffer_size) {
             return Err(BackendError::OutOfDeviceMemory);
         }
-        let mut places = vec![None; launch.args.len()];
+        let mut offsets = vec![None; launch.args.len()];
         for (index, range) in ranges {
-            let piece = pieces.iter().find(|piece| Arc::ptr_eq(&piece.memory, &range.memory));
-            if let (Some(piece), Some(place)) = (piece, places.get_mut(index as usize)) {
-                *place = u32::try_from(piece.at + range.offset - piece.start).ok();
+            let part = parts.iter().find(|part| Arc::ptr_eq(&part.memory, &range.memory));
+            if let (Some(part), Some(offset)) = (part, offsets.get_mut(index as usize)) {
+                *offset = u32::try_from(part.at + range.offset - part.start).ok();
             }
         }
-        Ok(Some(Self { pieces, places, first, size }))
+        Ok(Some(Self { parts, offsets, first, size }))
     }
 
     /// Offset of an argument in the merged buffer.
-    pub(crate) fn place(&self, index: usize) -> u32 {
-        self.places.get(index).copied().flatten().unwrap_or(0)
+    pub(crate) fn offset(&self, index: usize) -> BackendResult<u32> {
+        let offset = self.offsets.get(index).copied().flatten();
+        offset.ok_or_else(|| BackendError::Other(format!("internal error: argument {index} is not in the merged buffer")))
     }
 }
 
@@ -140,11 +141,11 @@ impl MergedBuffers {
 
     fn copy(&self, batch: &mut OpenBatch, folded: &WgpuMemory, into: bool) -> BackendResult<()> {
         folded.mark(batch.serial(), true);
-        for piece in &self.pieces {
-            let memory = downcast(&piece.memory)?;
+        for part in &self.parts {
+            let memory = downcast(&part.memory)?;
             memory.mark(batch.serial(), true);
-            let (own, size) = (memory.buffer(), piece.end - piece.start);
-            let (own, common) = ((own, piece.start), (folded.buffer(), piece.at));
+            let (own, size) = (memory.buffer(), part.end - part.start);
+            let (own, common) = ((own, part.start), (folded.buffer(), part.at));
             let (from, to) = if into { (own, common) } else { (common, own) };
             batch.copy(from, to, size)?;
         }

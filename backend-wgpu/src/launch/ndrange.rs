@@ -24,11 +24,27 @@ impl GroupRange {
     }
 }
 
+/// A range of the work-groups of a launch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GroupSpan {
+    /// Work-groups of the launch, per dimension.
+    pub(crate) total: [u32; 3],
+    pub(crate) range: GroupRange,
+}
+
+/// The division of an NDRange into work-groups.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GroupGrid {
+    pub(crate) local_size: [u32; 3],
+    /// Work-groups per dimension, including remainder groups.
+    pub(crate) counts: [u32; 3],
+}
+
 /// Work-groups of the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     pub(crate) local_size: [u32; 3],
-    pub(crate) part: GroupRange,
+    pub(crate) range: GroupRange,
 }
 
 /// Group size for kernels that cannot observe it. It fills a compute unit with few groups, and leaves each invocation
@@ -41,7 +57,7 @@ pub(crate) const GROUP: u32 = 256;
 pub(crate) fn local_size(launch: &Launch, kernel: &Kernel, busy_invocations: u64) -> [u32; 3] {
     match (kernel.group_blind(), runs_in_one_size(launch, kernel)) {
         (_, true) => [GROUP, 1, 1],
-        (true, false) => unseen_size(launch.local_size, launch.global_size, busy_invocations),
+        (true, false) => unobserved_size(launch.local_size, launch.global_size, busy_invocations),
         (false, false) => launch.local_size,
     }
 }
@@ -52,7 +68,7 @@ fn runs_in_one_size(launch: &Launch, kernel: &Kernel) -> bool {
     kernel.group_blind() && kernel.is_long() && launch.local_size[1..] == [1, 1] && launch.global_size[1..] == [1, 1]
 }
 
-fn unseen_size(mut local: [u32; 3], global: [u64; 3], busy_invocations: u64) -> [u32; 3] {
+fn unobserved_size(mut local: [u32; 3], global: [u64; 3], busy_invocations: u64) -> [u32; 3] {
     let items = |sizes: [u32; 3]| sizes.iter().fold(1u32, |product, &n| product.saturating_mul(n));
     for d in [2, 1, 0] {
         while items(local) > GROUP && local[d] > 1 {
@@ -83,16 +99,20 @@ pub(crate) fn group_counts(launch: &Launch, local_size: [u32; 3]) -> BackendResu
 
 /// The regions of a launch (up to eight), and the dimensions in which groups extend beyond the NDRange. Groups extend
 /// beyond it only if the kernel cannot observe its group size. Such kernels need no pipelines for remainder groups.
-pub(crate) fn regions(launch: &Launch, (local_size, groups): ([u32; 3], [u32; 3]), kernel: &Kernel) -> (SmallVec<[Region; 1]>, [bool; 3]) {
-    let (regions, mut guard) = regions_of(launch, (local_size, groups), kernel.group_blind());
+pub(crate) fn regions(launch: &Launch, grid: GroupGrid, kernel: &Kernel) -> (SmallVec<[Region; 1]>, [bool; 3]) {
+    let (regions, mut guard) = regions_of(launch, grid, kernel.group_blind());
     guard[0] |= runs_in_one_size(launch, kernel);
     (regions, guard)
 }
 
-fn regions_of(launch: &Launch, (local_size, groups): ([u32; 3], [u32; 3]), group_blind: bool) -> (SmallVec<[Region; 1]>, [bool; 3]) {
+fn regions_of(
+    launch: &Launch,
+    GroupGrid { local_size, counts: groups }: GroupGrid,
+    group_blind: bool,
+) -> (SmallVec<[Region; 1]>, [bool; 3]) {
     // Below 2^32, as the local size is.
     let rest: [u32; 3] = std::array::from_fn(|d| (launch.global_size[d] % u64::from(local_size[d])) as u32);
-    let whole = Region { local_size, part: GroupRange { base: [0; 3], groups } };
+    let whole = Region { local_size, range: GroupRange { base: [0; 3], groups } };
     if group_blind {
         return (smallvec::smallvec![whole], rest.map(|rest| rest != 0));
     }
@@ -101,18 +121,18 @@ fn regions_of(launch: &Launch, (local_size, groups): ([u32; 3], [u32; 3]), group
         for index in 0..regions.len() {
             let mut edge = regions[index];
             edge.local_size[d] = rest[d];
-            edge.part.base[d] = groups[d] - 1;
-            edge.part.groups[d] = 1;
-            regions[index].part.groups[d] -= 1;
+            edge.range.base[d] = groups[d] - 1;
+            edge.range.groups[d] = 1;
+            regions[index].range.groups[d] -= 1;
             regions.push(edge);
         }
     }
-    regions.retain(|region| !region.part.groups.contains(&0));
+    regions.retain(|region| !region.range.groups.contains(&0));
     (regions, [false; 3])
 }
 
-pub(crate) fn split_or_rows(part: GroupRange, limits: [u32; 3], rows: bool) -> SmallVec<[GroupRange; 1]> {
-    if rows { in_rows(part, limits) } else { split(part, limits) }
+pub(crate) fn dispatches(range: GroupRange, limits: [u32; 3], two_dimensional: bool) -> SmallVec<[GroupRange; 1]> {
+    if two_dimensional { in_rows(range, limits) } else { split(range, limits) }
 }
 
 /// Splits a range of work-groups into dispatches of at most `limits`.
@@ -158,7 +178,7 @@ mod tests {
 
     use wgcl_api::backend::{BackendResult, KernelUsage, Launch, LoadedProgram};
 
-    use super::{GroupRange, Region, group_counts, in_rows, regions_of, split, unseen_size};
+    use super::{GroupGrid, GroupRange, Region, group_counts, in_rows, regions_of, split, unobserved_size};
 
     #[derive(Debug)]
     struct NoProgram;
@@ -196,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_hold_every_group_once() {
+    fn rows_contain_every_group_once() {
         for count in [70_000, 131_072, 65_536, 99_991, 10_000_019, 4_000_000_007] {
             let parts = in_rows(GroupRange { base: [3, 0, 0], groups: [count, 1, 1] }, [65_535; 3]);
             let mut next = 3;
@@ -211,36 +231,36 @@ mod tests {
     }
 
     #[test]
-    fn groups_that_nobody_sees_have_a_good_size() {
+    fn unobserved_group_sizes_fill_a_compute_unit() {
         let large = [1 << 24, 1, 1];
         for size in [32, 64, 128, 256, 512, 1024] {
-            assert_eq!(unseen_size([size, 1, 1], large, 1 << 17), [256, 1, 1]);
-            assert_eq!(unseen_size([size, 1, 1], [1 << 12, 1, 1], 1 << 17), [size.min(256), 1, 1]);
+            assert_eq!(unobserved_size([size, 1, 1], large, 1 << 17), [256, 1, 1]);
+            assert_eq!(unobserved_size([size, 1, 1], [1 << 12, 1, 1], 1 << 17), [size.min(256), 1, 1]);
         }
-        assert_eq!(unseen_size([7, 1, 1], large, 1 << 17), [224, 1, 1]);
-        assert_eq!(unseen_size([32, 32, 1], [4096, 4096, 1], 1 << 17), [32, 8, 1]);
-        assert_eq!(unseen_size([1, 1, 64], [4, 1 << 20, 64], 1 << 17), [4, 1, 64]);
-        assert_eq!(unseen_size([1000, 1, 1], [1000, 1, 1], 1 << 17), [250, 1, 1]);
+        assert_eq!(unobserved_size([7, 1, 1], large, 1 << 17), [224, 1, 1]);
+        assert_eq!(unobserved_size([32, 32, 1], [4096, 4096, 1], 1 << 17), [32, 8, 1]);
+        assert_eq!(unobserved_size([1, 1, 64], [4, 1 << 20, 64], 1 << 17), [4, 1, 64]);
+        assert_eq!(unobserved_size([1000, 1, 1], [1000, 1, 1], 1 << 17), [250, 1, 1]);
     }
 
     #[test]
     fn a_larger_range_is_covered_once() {
-        let mut seen = vec![0; 9 * 5 * 2];
+        let mut covered = vec![0; 9 * 5 * 2];
         for part in split(GroupRange { base: [2, 0, 0], groups: [7, 5, 2] }, [3, 2, 1]) {
             for z in 0..part.groups[2] {
                 for y in 0..part.groups[1] {
                     for x in 0..part.groups[0] {
                         let [bx, by, bz] = part.base;
-                        seen[((bz + z) * 45 + (by + y) * 9 + bx + x) as usize] += 1;
+                        covered[((bz + z) * 45 + (by + y) * 9 + bx + x) as usize] += 1;
                     }
                 }
             }
         }
-        assert!(seen.iter().enumerate().all(|(index, count)| *count == i32::from(index % 9 >= 2)), "{seen:?}");
+        assert!(covered.iter().enumerate().all(|(index, count)| *count == i32::from(index % 9 >= 2)), "{covered:?}");
     }
 
     #[test]
-    fn groups_at_the_edges_are_regions_of_their_own() {
+    fn remainder_groups_are_separate_regions() {
         for (global, local, count) in [
             ([64, 1, 1], [16, 1, 1], 1),
             ([65, 1, 1], [16, 1, 1], 2),
@@ -251,12 +271,12 @@ mod tests {
         ] {
             let launch = launch(global, local);
             let groups = group_counts(&launch, local).unwrap_or_default();
-            let (regions, guard) = regions_of(&launch, (local, groups), false);
+            let (regions, guard) = regions_of(&launch, GroupGrid { local_size: local, counts: groups }, false);
             assert_eq!((regions.len(), guard), (count, [false; 3]), "{global:?} {local:?}");
-            let items = |region: &Region| (0..3).map(|d| u64::from(region.local_size[d] * region.part.groups[d])).product::<u64>();
+            let items = |region: &Region| (0..3).map(|d| u64::from(region.local_size[d] * region.range.groups[d])).product::<u64>();
             assert_eq!(regions.iter().map(items).sum::<u64>(), global.iter().product::<u64>());
-            let (whole, guard) = regions_of(&launch, (local, groups), true);
-            assert_eq!((whole.len(), whole[0].part.groups), (1, groups));
+            let (whole, guard) = regions_of(&launch, GroupGrid { local_size: local, counts: groups }, true);
+            assert_eq!((whole.len(), whole[0].range.groups), (1, groups));
             assert_eq!(guard, [0, 1, 2].map(|d| global[d] % u64::from(local[d]) != 0));
         }
     }

@@ -14,7 +14,7 @@ use wgcl_runtime::workers::{self, Urgency};
 use crate::launch::kernel::Kernel;
 use crate::launch::key::{launch_key, region_key};
 use crate::launch::limits::LaunchLimits;
-use crate::launch::ndrange::{group_counts, local_size, regions};
+use crate::launch::ndrange::{GroupGrid, group_counts, local_size, regions};
 use crate::launch::program::WgpuProgram;
 use crate::launch::thread_coarsening::{LaunchSizes, coarsened_launch};
 
@@ -24,21 +24,21 @@ type Keys = SmallVec<[LaunchKey; 1]>;
 impl LaunchLimits {
     /// Starts creating the pipelines of the command's launches in the background, except for the first `skipped`
     /// launches.
-    pub(crate) fn prepare(&self, command: &Command, skipped: usize) {
+    pub(crate) fn prefetch(&self, command: &Command, skipped: usize) {
         match command {
-            Command::Once(Action::Launch(launch)) if skipped == 0 => self.prepare_launch(launch),
+            Command::Once(Action::Launch(launch)) if skipped == 0 => self.prefetch_launch(launch),
             Command::Replay(actions) => {
                 let launches = actions.iter().filter_map(|action| match &**action {
                     Action::Launch(launch) => Some(launch),
                     _ => None,
                 });
-                launches.skip(skipped).for_each(|launch| self.prepare_launch(launch));
+                launches.skip(skipped).for_each(|launch| self.prefetch_launch(launch));
             }
             _ => {}
         }
     }
 
-    fn prepare_launch(&self, launch: &Launch) {
+    fn prefetch_launch(&self, launch: &Launch) {
         let Some(WgpuProgram { code, .. }) = launch.program.as_any().downcast_ref() else { return };
         let Ok(kernel) = code.kernel(&launch.kernel) else { return };
         if kernel.is_ready() || !kernel.is_first_to_begin() {
@@ -46,11 +46,11 @@ impl LaunchLimits {
         }
         // Errors are reported when the launch is recorded.
         let Ok(Some((common, keys))) = self.keys(launch, kernel) else { return };
-        let (limits, shape) = (self.clone(), LaunchSizes::of(launch));
+        let (limits, sizes) = (self.clone(), LaunchSizes::of(launch));
         let (code, kernel) = (Arc::downgrade(code), Arc::clone(kernel));
         workers::spawn(Urgency::Awaited, move || {
             let Some(code) = code.upgrade() else { return };
-            let keys = match coarsened_launch(&code, &kernel, (&shape, &common), &limits) {
+            let keys = match coarsened_launch(&code, &kernel, &sizes, &common, &limits) {
                 Ok(Some(coarse)) => smallvec::smallvec![coarse.key],
                 Ok(None) => keys,
                 Err(_) => return,
@@ -68,8 +68,8 @@ impl LaunchLimits {
         if groups.contains(&0) {
             return Ok(None);
         }
-        let common = launch_key(launch, kernel, (&self.gpu, local_size))?;
-        let (regions, guard) = regions(launch, (local_size, groups), kernel);
+        let common = launch_key(launch, kernel, &self.gpu, local_size)?;
+        let (regions, guard) = regions(launch, GroupGrid { local_size, counts: groups }, kernel);
         let keys = regions.iter().map(|region| region_key(&common, region, guard, self.max_groups)).collect();
         Ok(Some((common, keys)))
     }

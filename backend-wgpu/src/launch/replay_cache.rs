@@ -15,9 +15,9 @@ use wgcl_runtime::Program;
 
 use crate::gpu::compute_pipeline::BindGroup;
 use crate::gpu::open_device::Gpu;
-use crate::launch::bind::{Ranges, bound_range};
+use crate::launch::bind::{LaunchTarget, Ranges, bound_range};
 use crate::launch::kernel::Kernel;
-use crate::launch::ndrange::GroupRange;
+use crate::launch::ndrange::GroupSpan;
 use crate::launch::pipeline::Pipeline;
 use crate::launch::program::WgpuProgram;
 use crate::memory::device_memory::{WgpuMemory, downcast};
@@ -34,14 +34,12 @@ impl LaunchCache {
     /// A cached launch of that program that matches.
     pub(crate) fn find(&self, code: &Arc<Program<Gpu>>, launch: &Launch) -> Option<&CachedLaunch> {
         self.0.iter().rev().find(|cached| {
-            Arc::ptr_eq(&cached.kernel, &launch.kernel)
-                && Weak::as_ptr(&cached.code) == Arc::as_ptr(code)
-                && cached.shape.is_that_of(launch)
+            Arc::ptr_eq(&cached.kernel, &launch.kernel) && Weak::as_ptr(&cached.code) == Arc::as_ptr(code) && cached.shape.matches(launch)
         })
     }
 
     /// Adds a launch, and evicts the oldest.
-    pub(crate) fn note(&mut self, cached: CachedLaunch) {
+    pub(crate) fn insert(&mut self, cached: CachedLaunch) {
         if self.0.len() == MAX_CACHED_LAUNCHES {
             self.0.pop_front();
         }
@@ -50,7 +48,7 @@ impl LaunchCache {
 
     /// Drops launches that use a freed memory object.
     pub(crate) fn forget(&mut self, id: u64) {
-        self.0.retain(|cached| cached.bound.iter().all(|range| range.0 != id) && !cached.shape.has(id));
+        self.0.retain(|cached| cached.bound.iter().all(|range| range.id != id) && !cached.shape.has(id));
     }
 }
 
@@ -59,11 +57,10 @@ pub(crate) struct CachedLaunch {
     /// While this exists, no other program has the same address.
     code: Weak<Program<Gpu>>,
     kernel: Arc<str>,
-    shape: Shape,
+    shape: LaunchShape,
     bound: Ranges,
     pub(crate) pipeline: Arc<Pipeline>,
-    pub(crate) groups: [u32; 3],
-    pub(crate) part: GroupRange,
+    pub(crate) span: GroupSpan,
     pub(crate) group: BindGroup,
     /// ID of the ring segment that held its arguments.
     pub(crate) arguments: Option<u64>,
@@ -85,20 +82,19 @@ pub(crate) struct RecordedDispatch {
 impl CachedLaunch {
     /// `None` if an equal launch may record something else.
     pub(crate) fn new(
-        (program, kernel, launch): (&WgpuProgram, &Kernel, &Launch),
+        LaunchTarget { launch, program, kernel }: LaunchTarget<'_>,
         pipeline: &Arc<Pipeline>,
-        (groups, part): ([u32; 3], GroupRange),
+        span: GroupSpan,
         dispatched: RecordedDispatch,
     ) -> Option<Self> {
         let RecordedDispatch { bound, group, arguments, uses, memory } = dispatched;
         Some(Self {
             code: Arc::downgrade(&program.code),
             kernel: Arc::clone(&launch.kernel),
-            shape: Shape::of(launch, kernel)?,
+            shape: LaunchShape::of(launch, kernel)?,
             bound,
             pipeline: Arc::clone(pipeline),
-            groups,
-            part,
+            span,
             group,
             arguments,
             uses,
@@ -138,74 +134,85 @@ impl MemorySource {
 }
 
 /// The properties of a launch that decide what it records, besides its kernel.
-struct Shape {
+struct LaunchShape {
     work_dim: u32,
     global_offset: [u64; 3],
     global_size: [u64; 3],
     local_size: [u32; 3],
     /// The arguments, followed by memory that only pointers in memory lead to.
-    args: SmallVec<[Arg; 8]>,
+    args: SmallVec<[CachedArg; 8]>,
 }
 
-enum Arg {
+enum CachedArg {
     /// A value of any contents.
     Value,
     /// Bytes of local memory.
     Local(u32),
-    Memory(Bytes),
+    Memory(CachedRange),
 }
 
-/// ID, offset, size, start (the byte to which the argument points), and whether kernels may only read it.
-type Bytes = (u64, u64, u64, u64, bool);
-
-fn bytes(range: &MemoryRange) -> Option<Bytes> {
-    Some((downcast(&range.memory).ok()?.id, range.offset, range.size, range.start, range.read_only))
+/// The range of a buffer argument.
+#[derive(PartialEq, Eq)]
+struct CachedRange {
+    id: u64,
+    offset: u64,
+    size: u64,
+    /// The byte to which the argument points.
+    start: u64,
+    read_only: bool,
 }
 
-impl Arg {
+impl CachedRange {
+    fn of(range: &MemoryRange) -> Option<Self> {
+        let MemoryRange { offset, size, start, read_only, .. } = *range;
+        Some(Self { id: downcast(&range.memory).ok()?.id, offset, size, start, read_only })
+    }
+}
+
+impl CachedArg {
     /// `None` for arguments with further relevant properties.
     fn of(arg: &LaunchArg, param: &KernelParam) -> Option<Self> {
         match (arg, param) {
             (LaunchArg::Value(_), KernelParam::Value | KernelParam::Bytes { .. }) => Some(Self::Value),
             (LaunchArg::Local(size), _) => Some(Self::Local(*size)),
-            (LaunchArg::Buffer(Some(range)), _) => bytes(range).map(Self::Memory),
+            (LaunchArg::Buffer(Some(range)), _) => CachedRange::of(range).map(Self::Memory),
             _ => None,
         }
     }
 
-    fn is_that_of(&self, arg: &LaunchArg) -> bool {
+    fn matches(&self, arg: &LaunchArg) -> bool {
         match (self, arg) {
             (Self::Value, LaunchArg::Value(_)) => true,
             (Self::Local(size), LaunchArg::Local(other)) => size == other,
-            (Self::Memory(known), LaunchArg::Buffer(Some(range))) => bytes(range).as_ref() == Some(known),
+            (Self::Memory(known), LaunchArg::Buffer(Some(range))) => CachedRange::of(range).as_ref() == Some(known),
             _ => false,
         }
     }
 }
 
-impl Shape {
+impl LaunchShape {
     fn of(launch: &Launch, kernel: &Kernel) -> Option<Self> {
-        let args = launch.args.iter().zip(kernel.params()).map(|(arg, param)| Arg::of(arg, param));
-        let extra = launch.extra.iter().map(|range| bytes(range).map(Arg::Memory));
+        let args = launch.args.iter().zip(kernel.params()).map(|(arg, param)| CachedArg::of(arg, param));
+        let extra = launch.extra.iter().map(|range| CachedRange::of(range).map(CachedArg::Memory));
         let Launch { work_dim, global_offset, global_size, local_size, .. } = *launch;
         Some(Self { work_dim, global_offset, global_size, local_size, args: args.chain(extra).collect::<Option<_>>()? })
     }
 
-    fn is_that_of(&self, launch: &Launch) -> bool {
+    fn matches(&self, launch: &Launch) -> bool {
         let (args, extra) = self.args.split_at(launch.args.len().min(self.args.len()));
         self.global_size == launch.global_size
             && self.local_size == launch.local_size
             && self.global_offset == launch.global_offset
             && self.work_dim == launch.work_dim
             && (args.len(), extra.len()) == (launch.args.len(), launch.extra.len())
-            && args.iter().zip(&launch.args).all(|(known, arg)| known.is_that_of(arg))
+            && args.iter().zip(&launch.args).all(|(known, arg)| known.matches(arg))
             && extra
                 .iter()
                 .zip(&launch.extra)
-                .all(|(known, range)| matches!(known, Arg::Memory(known) if bytes(range).as_ref() == Some(known)))
+                .all(|(known, range)| matches!(known, CachedArg::Memory(known) if CachedRange::of(range).as_ref() == Some(known)))
     }
 
     fn has(&self, id: u64) -> bool {
-        self.args.iter().any(|arg| matches!(arg, Arg::Memory(known) if known.0 == id))
+        self.args.iter().any(|arg| matches!(arg, CachedArg::Memory(known) if known.id == id))
     }
 }

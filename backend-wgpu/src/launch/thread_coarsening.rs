@@ -22,7 +22,7 @@ const PER_THREAD: u64 = 512;
 const GROUP: u64 = 256;
 
 /// `WGCL_COARSEN`: `0` disables coarsening, `1` applies it to small launches, too.
-fn asked() -> Option<bool> {
+fn forced() -> Option<bool> {
     match Options::get().coarsen.as_deref() {
         Some("0") => Some(false),
         Some("1") => Some(true),
@@ -50,8 +50,8 @@ impl LaunchSizes {
     }
 
     /// Maximal number of work-items per invocation, a power of two.
-    fn most(&self, kernel: &Kernel, limits: &LaunchLimits) -> u32 {
-        let least = match asked() {
+    fn max_factor(&self, kernel: &Kernel, limits: &LaunchLimits) -> u32 {
+        let least = match forced() {
             Some(false) => return 1,
             Some(true) => 1,
             None => limits.busy_invocations,
@@ -67,15 +67,15 @@ impl LaunchSizes {
         most
     }
 
-    /// The key and the groups, if the shader may use up to `most` work-items per invocation and uses `count`.
-    fn key(&self, common: &LaunchKey, (most, count): (u32, u32), max_groups: [u32; 3]) -> (LaunchKey, GroupRange) {
+    /// The key and the groups, if the shader may use up to `max_factor` work-items per invocation and uses `factor`.
+    fn key(&self, common: &LaunchKey, max_factor: u32, factor: u32, max_groups: [u32; 3]) -> (LaunchKey, GroupRange) {
         let mut invocations = self.global_size;
-        invocations[0] /= u64::from(count);
+        invocations[0] /= u64::from(factor);
         let local_size = local_size(self.local_size, invocations);
         let groups = std::array::from_fn(|d| invocations[d].div_ceil(u64::from(local_size[d])) as u32);
         let part = GroupRange { base: [0; 3], groups };
         let mut key = common.clone();
-        (key.kernel.local_size, key.kernel.enqueued_local_size, key.binding.coarsen) = (local_size, local_size, most);
+        (key.kernel.local_size, key.kernel.enqueued_local_size, key.binding.coarsen) = (local_size, local_size, max_factor);
         key.kernel.guard = std::array::from_fn(|d| !invocations[d].is_multiple_of(u64::from(local_size[d])));
         (key.binding.single_dispatch, key.binding.two_dimensional_dispatch) = part.shape(max_groups);
         (key, part)
@@ -86,7 +86,8 @@ impl LaunchSizes {
 fn local_size(local: [u32; 3], invocations: [u64; 3]) -> [u32; 3] {
     let others = u64::from(local[1]) * u64::from(local[2]);
     let first = u64::from(local[0]).max(GROUP / others.max(1)).min(invocations[0].next_power_of_two());
-    [u32::try_from(first).unwrap_or(u32::MAX).max(1), local[1], local[2]]
+    debug_assert!((1..=u64::from(u32::MAX)).contains(&first), "local size {first}");
+    [first as u32, local[1], local[2]]
 }
 
 /// A launch whose invocations run several work-items each.
@@ -94,9 +95,9 @@ pub(crate) struct CoarsenedLaunch {
     pub(crate) key: LaunchKey,
     pub(crate) groups: GroupRange,
     /// Maximal number of work-items per invocation.
-    pub(crate) most: u32,
+    pub(crate) max_factor: u32,
     /// The number that the shader uses.
-    pub(crate) count: u32,
+    pub(crate) factor: u32,
 }
 
 /// Decides how a launch is coarsened. `None` if it is not. If the kernel's factor is unknown, it compiles shaders
@@ -104,16 +105,17 @@ pub(crate) struct CoarsenedLaunch {
 pub(crate) fn coarsened_launch(
     code: &Program<Gpu>,
     kernel: &Kernel,
-    (shape, common): (&LaunchSizes, &LaunchKey),
+    sizes: &LaunchSizes,
+    common: &LaunchKey,
     limits: &LaunchLimits,
 ) -> BackendResult<Option<CoarsenedLaunch>> {
-    let most = shape.most(kernel, limits);
-    if most == 1 {
+    let max_factor = sizes.max_factor(kernel, limits);
+    if max_factor == 1 {
         return Ok(None);
     }
-    let key = |count: u32| shape.key(common, (most, count), limits.max_groups);
-    let count = kernel.find_out(most, || {
-        let mut expected = most.min(4);
+    let key = |factor: u32| sizes.key(common, max_factor, factor, limits.max_groups);
+    let factor = kernel.find_out(max_factor, || {
+        let mut expected = max_factor.min(4);
         while expected > 1 {
             let found = code.inspect(kernel, &key(expected).0, |pipeline| pipeline.coarse, KernelShader::coarse)?;
             if found == expected {
@@ -123,8 +125,8 @@ pub(crate) fn coarsened_launch(
         }
         Ok(expected)
     })?;
-    let (key, groups) = key(count);
-    Ok((count > 1).then_some(CoarsenedLaunch { key, groups, most, count }))
+    let (key, groups) = key(factor);
+    Ok((factor > 1).then_some(CoarsenedLaunch { key, groups, max_factor, factor }))
 }
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ impl WgpuMemory {
         let (mut buffer, address) = gpu.buffer(allocated, usage, mapped).inspect_err(|_| gpu.release(allocated))?;
         buffer.host_visible = view == View::Mapping;
         let (mapping, window) = if view == View::Mapping { (address, None) } else { (None, address) };
-        let mut memory = Self::of_buffer(gpu, (size, allocated), buffer, thread);
+        let mut memory = Self::of_buffer(gpu, size, buffer, thread);
         (memory.mapping, memory.window) = (mapping, window);
         Ok(Arc::new(memory))
     }
@@ -109,7 +109,7 @@ impl WgpuMemory {
         let allocated = buffer.size();
         // The memory is not the device's, but dropping it releases a reservation.
         gpu.reserve(allocated)?;
-        Ok(Arc::new(Self::of_buffer(gpu, (size, allocated), buffer, Some(thread))))
+        Ok(Arc::new(Self::of_buffer(gpu, size, buffer, Some(thread))))
     }
 
     /// Imports the first `size` bytes of a region of host memory. `None` if the region is not aligned as the device
@@ -133,18 +133,18 @@ impl WgpuMemory {
             drop(buffer);
             return None;
         };
-        let mut memory = Self::of_buffer(gpu, (size, allocated), buffer, Some(thread));
+        let mut memory = Self::of_buffer(gpu, size, buffer, Some(thread));
         memory.region = Some(Arc::clone(region));
         memory.mapping = gpu.capabilities.unified.then_some(Mapping(start));
         Some(Arc::new(memory))
     }
 
-    fn of_buffer(gpu: &Arc<Gpu>, (size, allocated): (u64, u64), buffer: Buffer, thread: Option<Sender<Message>>) -> Self {
+    fn of_buffer(gpu: &Arc<Gpu>, size: u64, buffer: Buffer, thread: Option<Sender<Message>>) -> Self {
         Self {
             id: gpu.fresh_id(),
             gpu: Arc::clone(gpu),
             size,
-            allocated,
+            allocated: buffer.size(),
             buffer: ManuallyDrop::new(buffer),
             bound: AtomicBool::new(false),
             mapping: None,
@@ -222,15 +222,15 @@ impl Memory for WgpuMemory {
 #[derive(Debug)]
 struct MappedTarget {
     memory: Arc<dyn Memory>,
-    place: Range<u64>,
+    range: Range<u64>,
 }
 
 /// The range as a target of another device's read. `None` if the host does not see the buffer.
-pub(crate) fn mapped_target(memory: &Arc<dyn Memory>, place: Range<u64>) -> Option<Arc<dyn HostTarget>> {
+pub(crate) fn mapped_target(memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {
     let own = downcast(memory).ok()?;
     own.mapping()?;
-    check_ranges(std::iter::once((place.start, place.end.checked_sub(place.start)?)), own).ok()?;
-    Some(Arc::new(MappedTarget { memory: Arc::clone(memory), place }))
+    check_ranges(std::iter::once((range.start, range.end.checked_sub(range.start)?)), own).ok()?;
+    Some(Arc::new(MappedTarget { memory: Arc::clone(memory), range }))
 }
 
 impl HostTarget for MappedTarget {
@@ -238,7 +238,7 @@ impl HostTarget for MappedTarget {
         let Some(mapping) = downcast(&self.memory).ok().and_then(WgpuMemory::mapping) else { return };
         // SAFETY: `mapped_target` checked the range. `Device::landing` requires that commands of this device wait for
         // the write.
-        f(unsafe { mapping.bytes_mut(self.place.start, self.place.end - self.place.start) });
+        f(unsafe { mapping.bytes_mut(self.range.start, self.range.end - self.range.start) });
         // The bytes are visible before the next submission.
         fence(Ordering::SeqCst);
     }

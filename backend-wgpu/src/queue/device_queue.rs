@@ -102,7 +102,7 @@ impl DeviceQueue {
         }
         let Some((command, profile, progress)) = parts else { return };
         // An idle submission thread creates the first pipeline itself.
-        self.limits.prepare(&command, usize::from(self.pending.load(Ordering::Acquire) == 0));
+        self.limits.prefetch(&command, usize::from(self.pending.load(Ordering::Acquire) == 0));
         if let Err(SendError(Message::Command { progress, .. })) = self.send(Message::Command { command, profile, progress }) {
             progress.complete(Err(BackendError::DeviceLost("the submission thread has ended".to_owned())));
         }

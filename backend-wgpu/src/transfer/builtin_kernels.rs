@@ -170,10 +170,10 @@ pub(crate) struct Builtins([Option<ComputePipeline>; 3]);
 
 impl Builtins {
     pub(crate) fn get(&mut self, gpu: &Gpu, builtin: Builtin) -> BackendResult<ComputePipeline> {
-        let place = &mut self.0[builtin as usize];
-        match place {
+        let slot = &mut self.0[builtin as usize];
+        match slot {
             Some(made) => Ok(made.clone()),
-            None => Ok(place.insert(builtin.make(gpu)?).clone()),
+            None => Ok(slot.insert(builtin.make(gpu)?).clone()),
         }
     }
 }
@@ -192,14 +192,15 @@ fn spirv(entry_point: &str) -> BackendResult<Vec<u32>> {
 /// Expands a pattern to whole words for the fill kernel, starting at the word that holds byte `offset`. Returns the
 /// number of words, too.
 pub(crate) fn expand_pattern(pattern: &[u8], offset: u64) -> ([u8; PATTERN_BYTES], u32) {
-    let length = pattern.len().clamp(1, PATTERN_BYTES / 4);
+    debug_assert!((1..=PATTERN_BYTES / 4).contains(&pattern.len()), "pattern of {} bytes", pattern.len());
+    let length = pattern.len();
     let words = if length.is_multiple_of(4) { length / 4 } else { length };
     let base = (offset & !3) as usize;
     // The phase of the pattern at the first byte of that word. The range begins at a multiple of the pattern's size.
     let phase = (length - (offset as usize - base) % length) % length;
     let mut bytes = [0; PATTERN_BYTES];
     for (k, byte) in bytes.iter_mut().take(words * 4).enumerate() {
-        *byte = pattern.get((phase + k) % length).copied().unwrap_or(0);
+        *byte = pattern[(phase + k) % length];
     }
     (bytes, words as u32)
 }

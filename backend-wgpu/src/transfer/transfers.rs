@@ -1,5 +1,6 @@
 //! Performs reads, writes, copies and fills on the path that [`crate::transfer::path`] chooses.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
@@ -136,14 +137,14 @@ impl Transfers {
                         regions.iter().map(|region| CopyRegion { buffer: offset + region.host, host: region.buffer, ..*region }).collect();
                     self.copy_on_device(batch, CopyBuffers::new(&memory, dst, &swapped)?, &swapped, request.profile)
                 }
-                _ => self.write(batch, downcast(dst)?, (&**src, regions), path, request.progress),
+                _ => self.write(batch, downcast(dst)?, &**src, regions, path, request.progress),
             },
             Action::Read { src, dst, regions } => match (path, dst.memory()) {
                 (TransferPath::Pinned, Some((memory, offset))) => {
                     let moved: Vec<_> = regions.iter().map(|region| CopyRegion { host: offset + region.host, ..*region }).collect();
                     self.copy_on_device(batch, CopyBuffers::new(src, &memory, &moved)?, &moved, request.profile)
                 }
-                _ => self.read(batch, downcast(src)?, (dst, regions), path, request.progress),
+                _ => self.read(batch, downcast(src)?, dst, regions, path, request.progress),
             },
             Action::Copy { src, dst, regions } => self.copy(batch, CopyBuffers::new(src, dst, regions)?, regions, path, request),
             Action::Fill { dst, pattern, offset, size } => {
@@ -158,7 +159,8 @@ impl Transfers {
         &mut self,
         batch: &mut OpenBatch,
         memory: &WgpuMemory,
-        (src, regions): (&dyn HostSource, &[CopyRegion]),
+        src: &dyn HostSource,
+        regions: &[CopyRegion],
         path: TransferPath,
         progress: &Arc<dyn Progress>,
     ) -> BackendResult<Completion> {
@@ -189,7 +191,8 @@ impl Transfers {
         &mut self,
         batch: &mut OpenBatch,
         memory: &WgpuMemory,
-        (dst, regions): (&Arc<dyn HostTarget>, &[CopyRegion]),
+        dst: &Arc<dyn HostTarget>,
+        regions: &[CopyRegion],
         path: TransferPath,
         progress: &Arc<dyn Progress>,
     ) -> BackendResult<Completion> {
@@ -431,7 +434,7 @@ impl Transfers {
         let mut done = 0;
         while done < size {
             let part = (size - done).min(most & !(PATTERN_BYTES as u64 - 1));
-            self.run_part(batch, job, source, to, (begin + done, part, done))?;
+            self.run_part(batch, job, source, to, begin + done..begin + done + part, done)?;
             done += part;
         }
         Ok(())
@@ -444,8 +447,10 @@ impl Transfers {
         job: BuiltinJob<'_>,
         source: &Buffer,
         to: &WgpuMemory,
-        (begin, size, done): (u64, u64, u64),
+        Range { start: begin, end }: Range<u64>,
+        done: u64,
     ) -> BackendResult<()> {
+        let size = end - begin;
         let gpu = Arc::clone(batch.gpu());
         let (builtin, units) = match job {
             BuiltinJob::Copy { unit: 1, .. } => (Builtin::Copy, size),

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use wgcl_api::backend::BackendResult;
 
 use crate::buffer::{Buffer, Use};
-use crate::vulkan::error::backend_error;
+use crate::vulkan::error::{backend_error, missing_handle};
 use crate::vulkan::queue::{DescriptorSet, Pipeline, RESET, TimestampQueries, VulkanQueue};
 use crate::vulkan::semaphores::Semaphore;
 
@@ -54,13 +54,13 @@ pub(crate) struct Location {
     buffer: vk::Buffer,
     /// Unique, while a handle may be reused.
     id: u64,
-    at: u64,
+    offset: u64,
     host_visible: bool,
 }
 
 impl Location {
-    pub(crate) const fn new(buffer: &Buffer, at: u64) -> Self {
-        Self { buffer: buffer.handle, id: buffer.id, at, host_visible: buffer.host_visible }
+    pub(crate) const fn new(buffer: &Buffer, offset: u64) -> Self {
+        Self { buffer: buffer.handle, id: buffer.id, offset, host_visible: buffer.host_visible }
     }
 
     const fn used(&self, writes: bool) -> Use {
@@ -254,7 +254,7 @@ impl CommandRecorder {
                 let info = vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
                 // SAFETY: only this recorder uses its pool.
                 let made = unsafe { self.queue.device.allocate_command_buffers(&info) }.map_err(backend_error)?;
-                made.first().copied().unwrap_or_default()
+                made.first().copied().ok_or_else(missing_handle)?
             }
         };
         // SAFETY: the buffer is new, or its submission is complete.
@@ -287,10 +287,10 @@ impl CommandRecorder {
                 }
                 Step::Dispatch([x, y, z]) => device.cmd_dispatch(buffer, x, y, z),
                 Step::Copy { from, to, size } => {
-                    let region = vk::BufferCopy { src_offset: from.at, dst_offset: to.at, size };
+                    let region = vk::BufferCopy { src_offset: from.offset, dst_offset: to.offset, size };
                     device.cmd_copy_buffer(buffer, from.buffer, to.buffer, &[region]);
                 }
-                Step::Fill { to, size, word } => device.cmd_fill_buffer(buffer, to.buffer, to.at, size, word),
+                Step::Fill { to, size, word } => device.cmd_fill_buffer(buffer, to.buffer, to.offset, size, word),
                 Step::Reset { pool, query, .. } => device.cmd_reset_query_pool(buffer, pool, query, RESET),
                 Step::Timestamp { pool, query, .. } => {
                     device.cmd_write_timestamp(buffer, vk::PipelineStageFlags::BOTTOM_OF_PIPE, pool, query);

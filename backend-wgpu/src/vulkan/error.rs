@@ -11,3 +11,8 @@ pub(crate) fn backend_error(result: vk::Result) -> BackendError {
         other => BackendError::Other(format!("Vulkan driver: {other}")),
     }
 }
+
+/// A successful call returned fewer handles than requested.
+pub(crate) fn missing_handle() -> BackendError {
+    BackendError::Other("Vulkan driver: a call succeeded without returning a handle".to_owned())
+}

@@ -174,7 +174,7 @@ fn compute_queue_family(instance: &ash::Instance, physical: vk::PhysicalDevice) 
             && !family.queue_flags.contains(vk::QueueFlags::GRAPHICS)
             && family.timestamp_valid_bits == u64::BITS
     };
-    families.iter().position(is_wanted).and_then(|index| u32::try_from(index).ok()).unwrap_or(0)
+    (0..).zip(&families).find(|(_, family)| is_wanted(family)).map_or(0, |(index, _)| index)
 }
 
 /// Whether the device clock can be compared with CLOCK_MONOTONIC. The device has [`CALIBRATED_TIMESTAMPS`].

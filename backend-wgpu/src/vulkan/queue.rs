@@ -25,7 +25,7 @@ use parking_lot::Mutex;
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult};
 
-use crate::vulkan::error::backend_error;
+use crate::vulkan::error::{backend_error, missing_handle};
 use crate::vulkan::pipeline_statistics::{self, Statistics};
 
 /// Descriptor sets per pool.
@@ -273,7 +273,7 @@ impl Pipeline {
         // SAFETY: a pipeline needs its module only during creation.
         unsafe { device.destroy_shader_module(module, None) };
         match pipelines {
-            Ok(pipelines) => made.pipeline = pipelines.first().copied().unwrap_or_default(),
+            Ok(pipelines) => made.pipeline = pipelines.first().copied().ok_or_else(missing_handle)?,
             Err((_, result)) => return Err(backend_error(result)),
         }
         if let Some(functions) = functions {
@@ -309,7 +309,7 @@ impl Pipeline {
             // SAFETY: the pool has a free set, and the lock excludes other allocations.
             unsafe { self.queue.device.allocate_descriptor_sets(&info) }.map_err(backend_error)?
         };
-        let set = made.first().copied().unwrap_or_default();
+        let set = made.first().copied().ok_or_else(missing_handle)?;
         let infos: SmallVec<[vk::DescriptorBufferInfo; 8]> = bound
             .iter()
             .map(|(buffer, offset, range)| vk::DescriptorBufferInfo { buffer: *buffer, offset: *offset, range: *range })
