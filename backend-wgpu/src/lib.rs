@@ -16,7 +16,7 @@
 //! * A [`launch::program`] has one [`launch::pipeline`] per kernel and launch key, as a variant of [`wgcl_runtime`].
 //!
 //! Modules depend on each other in one direction: `vulkan`, `adapter`, `gpu`, `memory`, `readback`, `submit`, then
-//! `launch` and `transfer`, then `queue`. `tests/architecture.rs` checks it. ARCHITECTURE.md lists the files with
+//! `launch` and `transfer`, then `queue`. `tidy/tests/architecture.rs` checks it. ARCHITECTURE.md lists the files with
 //! `unsafe` code.
 
 #![warn(unreachable_pub)]
