@@ -1,4 +1,5 @@
-//! Prints every device's properties, and what commands cost on it: `cargo run --release -p wgcl-backend-wgpu --example cost`.
+//! Prints every device's properties and the cost of commands: `cargo run --release -p wgcl-backend-wgpu --example
+//! cost`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a tool for developers")]
 
@@ -21,7 +22,7 @@ fn main() {
     }
 }
 
-/// Seconds of the median of some runs.
+/// Median time of `runs` runs in seconds.
 fn median(runs: usize, mut f: impl FnMut()) -> f64 {
     let mut times: Vec<f64> = (0..runs)
         .map(|_| {
@@ -97,7 +98,7 @@ impl wgcl_api::backend::HostSource for Shared {
     }
 }
 
-/// Processor time of every thread so far.
+/// Processor time of every thread.
 fn threads() {
     let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return };
     for task in tasks.flatten() {

@@ -1,16 +1,17 @@
-//! Runs shaders written in WGSL on plain wgpu, for `scripts/bench`: what a careful programmer gets without OpenCL, as a measure for wgcl.
+//! Runs WGSL shaders on plain wgpu for `scripts/bench`, as the baseline of a program without OpenCL.
 //!
-//! `twins` compiles as wgpu does by default: with bounds checks, bounded loops and zeroed work-group memory. `twins unchecked` does without. Commands come
-//! as lines on stdin, answers go as lines to stdout: `ok ...` or `error ...`. Words are separated by tabs.
+//! `twins` compiles as wgpu does by default: with bounds checks, bounded loops and zeroed work-group memory. `twins
+//! unchecked` turns these off. Commands are lines on stdin, answers are lines on stdout: `ok ...` or `error ...`.
+//! Tabs separate words.
 //!
 //! | command | answer |
 //! |---|---|
 //! | `device` | the adapter's name, its driver, `cpu` or `gpu` |
 //! | `reset` | drops all buffers and steps |
-//! | `buffer FILE` | a buffer with the file's bytes; its number, from 0 |
-//! | `dispatch FILE X Y Z BUFFERS WORDS` | a step: so many work-groups of the shader's only entry point, on buffers (numbers separated by commas) at bindings 0 and up, and a uniform buffer of 32-bit words behind them, if there are any |
-//! | `clear BUFFER` | a step: the buffer is set to zero |
-//! | `run COUNT` | all steps so often, in one submission, and waits; seconds |
+//! | `buffer FILE` | creates a buffer with the file's bytes; its number, starting at 0 |
+//! | `dispatch FILE X Y Z BUFFERS WORDS` | a step: X * Y * Z work-groups of the shader's only entry point. BUFFERS (numbers, comma-separated) are bound from binding 0 on. WORDS, if any, follow as a uniform buffer of 32-bit words |
+//! | `clear BUFFER` | a step: clears the buffer |
+//! | `run COUNT` | runs all steps COUNT times in one submission, and waits; the time in seconds |
 //! | `read BUFFER FILE` | writes the buffer to the file |
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a tool for developers")]
@@ -53,7 +54,7 @@ fn main() -> Result<()> {
 }
 
 impl Twins {
-    /// Opens the first GPU, or the CPU's driver where there is none, with all that it has but what wgpu calls experimental.
+    /// Opens the first GPU, or the CPU's driver if there is no GPU, with all features that are not experimental.
     fn open(unchecked: bool) -> Result<Self> {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         descriptor.backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
@@ -66,7 +67,7 @@ impl Twins {
             wgpu::DeviceType::Cpu => 3,
             wgpu::DeviceType::Other => 4,
         });
-        let adapter = adapters.first().ok_or("no device")?;
+        let adapter = adapters.first().ok_or("no wgpu adapter found")?;
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: None,
             required_features: adapter.features() - wgpu::Features::all_experimental_mask(),
@@ -106,13 +107,13 @@ impl Twins {
             ["clear", buffer] => self.steps.push(Step::Clear(self.buffer(buffer)?.clone())),
             ["run", count] => return self.run(count.parse()?),
             ["read", buffer, file] => self.read(self.buffer(buffer)?, file)?,
-            _ => return Err(format!("no such command: {words:?}").into()),
+            _ => return Err(format!("unknown command: {words:?}").into()),
         }
         Ok(String::new())
     }
 
     fn buffer(&self, number: &str) -> Result<&wgpu::Buffer> {
-        Ok(self.buffers.get(number.parse::<usize>()?).ok_or("no such buffer")?)
+        Ok(self.buffers.get(number.parse::<usize>()?).ok_or("unknown buffer number")?)
     }
 
     fn dispatch(&self, file: &str, groups: [u32; 3], buffers: &str, constants: &str) -> Result<Step> {
@@ -120,7 +121,7 @@ impl Twins {
         let shader = wgpu::ShaderModuleDescriptor { label: None, source: wgpu::ShaderSource::Wgsl(source.into()) };
         let scope = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let module = if self.unchecked {
-            // SAFETY: the twins of the benchmarks do not access memory out of bounds, and their loops end.
+            // SAFETY: the shaders of the benchmarks do not access memory out of bounds, and their loops end.
             unsafe { self.device.create_shader_module_trusted(shader, wgpu::ShaderRuntimeChecks::unchecked()) }
         } else {
             self.device.create_shader_module(shader)

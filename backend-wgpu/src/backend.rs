@@ -55,11 +55,11 @@ impl WgpuBackend {
             let info = adapter.get_info();
             (properties::kind(info.device_type), api_rank(info.backend))
         });
-        let mut seen = FxHashSet::default();
+        let mut listed = FxHashSet::default();
         adapters.retain(|adapter| {
             let info = adapter.get_info();
-            let place = if info.device_pci_bus_id.is_empty() { info.name } else { info.device_pci_bus_id };
-            seen.insert((info.vendor, info.device, place))
+            let location = if info.device_pci_bus_id.is_empty() { info.name } else { info.device_pci_bus_id };
+            listed.insert((info.vendor, info.device, location))
         });
         adapters.into_iter().map(|adapter| Arc::new(WgpuDevice::new(&instance, adapter, self.settings))).collect()
     }

@@ -1,4 +1,4 @@
-//! Kernels that are made in the background: together, for launches that will come, while everything else goes away.
+//! Kernels that are compiled in the background, while launches, flushes and releases happen.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -15,10 +15,10 @@ use wgcl_backend_wgpu::WgpuDevice;
 use wgcl_compiler::binding::ArgLayout;
 use wgcl_compiler::emit::Shader;
 
-/// How long something that must happen may take on a busy machine.
+/// Limit for an expected event, even on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A number that threads wait for.
+/// A counter that threads can wait for.
 #[derive(Default)]
 struct Count(Mutex<u32>, Condvar);
 
@@ -34,7 +34,7 @@ impl Count {
     }
 }
 
-/// Kernels without arguments; `making` is called when one is made.
+/// A program of kernels without arguments. `making` is called when a kernel is compiled.
 fn program(
     device: &Arc<WgpuDevice>,
     kernels: &[&str],
@@ -50,14 +50,14 @@ fn program(
 }
 
 #[test]
-fn kernels_in_a_row_are_made_together() {
+fn kernels_of_queued_launches_are_compiled_in_parallel() {
     let device = device(ALL[0]);
     let begun = Arc::new(Count::default());
     let counter = Arc::clone(&begun);
     let making = move |_: &str| {
         counter.add();
-        // Each waits for the other.
-        assert!(counter.wait_for(2), "they are made one after the other");
+        // Each compilation waits for the other.
+        assert!(counter.wait_for(2), "the kernels are compiled one after the other");
         Ok(())
     };
     let program = program(&device, &["one", "two"], making);
@@ -66,12 +66,13 @@ fn kernels_in_a_row_are_made_together() {
     for one in pending {
         one.wait().unwrap();
     }
-    assert_eq!(*begun.0.lock().unwrap(), 2, "each is made once");
+    assert_eq!(*begun.0.lock().unwrap(), 2, "each kernel is compiled once");
 }
 
 #[test]
-fn the_driver_compiles_what_runs_and_nothing_else() {
-    // As many bytes as an invocation moves at a time are 16 work-items' and 2; the third kernel cannot be coarsened.
+fn the_driver_compiles_only_shaders_that_run() {
+    // An invocation moves at most as many bytes as 16 work-items of one kernel and 2 of the other have. The third
+    // kernel cannot be coarsened.
     let source = "
         kernel void bytes(global const uchar *a, global uchar *b) { b[get_global_id(0)] = a[get_global_id(0)] + 1; }
         kernel void doubles(global const long *a, global long *b) { b[get_global_id(0)] = a[get_global_id(0)] + 1; }
@@ -101,7 +102,7 @@ fn the_driver_compiles_what_runs_and_nothing_else() {
 }
 
 #[test]
-fn the_device_runs_while_a_kernel_is_made() {
+fn the_device_runs_while_a_kernel_is_compiled() {
     let device = device(ALL[0]);
     let done = Arc::new(Count::default());
     let first_done = Arc::clone(&done);
@@ -111,7 +112,7 @@ fn the_device_runs_while_a_kernel_is_made() {
     };
     let program = program(&device, &["first", "second"], making);
     run(&*device, launch(&program, "first", vec![], [1, 1, 1], [1, 1, 1]));
-    // Nobody flushes.
+    // No thread flushes.
     let first = start(&*device, launch(&program, "first", vec![], [1, 1, 1], [1, 1, 1]), false);
     let second = start(&*device, launch(&program, "second", vec![], [1, 1, 1], [1, 1, 1]), false);
     first.wait().unwrap();
@@ -121,7 +122,7 @@ fn the_device_runs_while_a_kernel_is_made() {
 }
 
 #[test]
-fn a_program_may_go_while_its_kernels_are_made() {
+fn a_program_may_be_dropped_while_its_kernels_are_compiled() {
     for _ in 0..3 {
         let device = device(ALL[0]);
         let made = Arc::new(AtomicU32::new(0));
@@ -142,7 +143,7 @@ fn a_program_may_go_while_its_kernels_are_made() {
         assert!(begun.wait_for(1));
         drop(program);
         drop(device);
-        // What had begun ends, the rest is not made.
+        // Compilations in progress end, the others do not start.
         thread::sleep(Duration::from_millis(200));
         assert!(made.load(Ordering::SeqCst) < 50);
     }
@@ -152,18 +153,22 @@ fn a_program_may_go_while_its_kernels_are_made() {
 fn a_kernel_that_fails_in_the_background_fails_its_launch() {
     let device = device(ALL[0]);
     let program =
-        program(&device, &["bad", "good"], |name| if name == "bad" { Err(BackendError::Other("no such luck".to_owned())) } else { Ok(()) });
+        program(
+            &device,
+            &["bad", "good"],
+            |name| if name == "bad" { Err(BackendError::Other("expected failure".to_owned())) } else { Ok(()) },
+        );
     program.precompile("bad", Some([1, 1, 1]));
     program.precompile("good", Some([1, 1, 1]));
     let pending = ["bad", "good"].map(|name| start(&*device, launch(&program, name, vec![], [1, 1, 1], [1, 1, 1]), false));
     device.flush();
     let results = pending.map(|one| one.wait());
-    assert!(matches!(&results[0], Err(BackendError::Other(message)) if message == "no such luck"), "{:?}", results[0]);
+    assert!(matches!(&results[0], Err(BackendError::Other(message)) if message == "expected failure"), "{:?}", results[0]);
     assert!(results[1].is_ok());
 }
 
 #[test]
-fn the_device_may_be_lost_while_kernels_are_made() {
+fn the_device_may_be_lost_while_kernels_are_compiled() {
     let device = device(ALL[0]);
     let (begun, lost) = (Arc::new(Count::default()), Arc::new(Count::default()));
     let (counter, loss) = (Arc::clone(&begun), Arc::clone(&lost));
@@ -180,7 +185,7 @@ fn the_device_may_be_lost_while_kernels_are_made() {
     lost.add();
     device.flush();
     for one in pending {
-        // The launch that was taken before may fail at its submission, or end as if nothing had been.
+        // The launch that was taken before may fail at its submission, or complete.
         let _ = one.wait();
     }
     let late = start(&*device, launch(&program, "three", vec![], [1, 1, 1], [1, 1, 1]), false);

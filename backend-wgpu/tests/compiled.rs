@@ -1,4 +1,4 @@
-//! Kernels that the compiler makes from its intermediate representation, run on the device.
+//! Kernels in the compiler's IR, run on the device.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -46,7 +46,7 @@ kernel @f0 "add" (%0: ptr.global buffer, %1: ptr.global buffer readonly, %2: i32
 }"#;
 
 #[test]
-fn a_kernel_of_the_compiler_runs() {
+fn a_compiled_kernel_runs() {
     for settings in ALL {
         let device = device(settings);
         let program = load(&device, ADD);
@@ -56,7 +56,7 @@ fn a_kernel_of_the_compiler_runs() {
         run(&*device, launch(&program, "add", vec![buffer(&a), buffer(&b), value(90)], [128, 1, 1], [32, 1, 1]));
         let expected: Vec<_> = (0..100).map(|k| if k < 90 { k * 1001 } else { k }).collect();
         assert_eq!(words(&read(&*device, &a, 0, 400)), expected, "{settings:?}");
-        // One buffer at two parameters.
+        // The same buffer is bound to two parameters.
         run(&*device, launch(&program, "add", vec![buffer(&a), buffer(&a), value(10)], [32, 1, 1], [32, 1, 1]));
         assert_eq!(words(&read(&*device, &a, 0, 40)), (0..10).map(|k| k * 2002).collect::<Vec<_>>(), "{settings:?}");
         assert!(program.kernel_usage("add").is_ok());
@@ -80,7 +80,7 @@ kernel @f0 "where" (%0: ptr.global buffer) {
 }"#;
 
 #[test]
-fn offsets_and_split_ranges_agree_with_the_items_ids() {
+fn work_item_ids_are_right_with_offsets_and_split_ranges() {
     for settings in ALL {
         let device = device(settings);
         let program = load(&device, WHERE);
@@ -144,20 +144,21 @@ fn constants_and_variables_of_a_program() {
         let memory = device.allocate(16).unwrap();
         run(&*device, launch(&program, "next", vec![buffer(&memory)], [4, 1, 1], [4, 1, 1]));
         assert_eq!(words(&read(&*device, &memory, 0, 16)), [110, 120, 130, 140], "{settings:?}");
-        // A variable keeps its value between launches, also of other kernels.
+        // A variable keeps its value between launches, also between different kernels.
         run(&*device, launch(&program, "bump", vec![], [1; 3], [1; 3]));
         run(&*device, launch(&program, "next", vec![buffer(&memory)], [4, 1, 1], [4, 1, 1]));
         assert_eq!(words(&read(&*device, &memory, 0, 16)), [111, 121, 131, 141], "{settings:?}");
-        // Another load of the program has its own.
+        // Another load of the program has its own variables.
         let again = load(&device, VARIABLES);
         run(&*device, launch(&again, "next", vec![buffer(&memory)], [4, 1, 1], [4, 1, 1]));
         assert_eq!(words(&read(&*device, &memory, 0, 16)), [110, 120, 130, 140], "{settings:?}");
     }
 }
 
-/// lavapipe stops loops after 65,535 turns of a work-item. Such a launch fails however the host gets to see what the kernel says of it, and the next one does not.
+/// lavapipe stops loops after 65,535 iterations of a work-item. Such a launch fails, however the host reads the
+/// watchdog's word, and the next launch does not.
 #[test]
-fn launches_fail_whose_loops_the_driver_stops() {
+fn launches_with_stopped_loops_fail() {
     const UNTIL: &str = "kernel void until(global float *a, uint n) {
         float x = 0;
         while (x < (float)n) { x += a[1 + (uint)x % 2u]; switch ((uint)x & 1u) { case 0: continue; default: break; } }
@@ -175,7 +176,9 @@ fn launches_fail_whose_loops_the_driver_stops() {
             device.flush();
             match pending.wait() {
                 Ok(_) => assert_eq!(words(&read(&*device, &memory, 0, 4)), [(n as f32).to_bits()], "{settings:?}, {n} turns"),
-                Err(BackendError::Other(text)) => assert!(n > 65_535 && text.contains("stops loops"), "{settings:?}, {n} turns: {text}"),
+                Err(BackendError::Other(text)) => {
+                    assert!(n > 65_535 && text.contains("stopped a loop"), "{settings:?}, {n} iterations: {text}")
+                }
                 Err(error) => panic!("{settings:?}, {n} turns: {error}"),
             }
         }

@@ -1,4 +1,4 @@
-//! The process ends while commands are in flight: promptly, and not by a crash.
+//! The process ends while commands are in flight. It ends promptly and does not crash.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use common::{ALL, adder, buffer, device, launch, start, write};
 use wgcl_api::backend::{Device, LaunchArg};
 
-/// Leaves about a second of work behind and ends the process. Run by the test below in a process of its own.
+/// Enqueues about a second of work and ends the process. The test below runs this in a process of its own.
 #[test]
 #[ignore = "ends the process"]
 fn leave() {
@@ -25,13 +25,13 @@ fn leave() {
     }
     device.flush();
     if std::env::var_os("WGCL_TEST_LEAK").is_some() {
-        // As an application that never releases its objects does.
+        // Leaks the objects, as an application does that never releases them.
         std::mem::forget((Arc::clone(&device), memory, program));
     }
     std::process::exit(0);
 }
 
-/// Ends the process while kernels are made, which takes longer than anybody wants to wait. Run by the test below in a process of its own.
+/// Ends the process while kernels are compiled, which takes long. The test below runs this in a process of its own.
 #[test]
 #[ignore = "ends the process"]
 fn leave_compiling() {
@@ -54,7 +54,7 @@ fn leave_compiling() {
 }
 
 #[test]
-fn a_process_may_end_while_kernels_are_made() {
+fn a_process_may_end_while_kernels_are_compiled() {
     let begin = Instant::now();
     let mut child = Process::new(std::env::current_exe().unwrap());
     let status = child.args(["--exact", "leave_compiling", "--ignored", "--nocapture"]).status().unwrap();

@@ -1,4 +1,4 @@
-//! A device that is lost: everything ends with an error, nothing hangs or panics.
+//! A lost device: all commands end with an error. Nothing hangs or panics.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use common::{ALL, adder, buffer, bytes, device, launch, run, start, write};
 use wgcl_api::backend::{Action, BackendError, Command, CopyRegion, Device, LaunchArg};
 
 #[test]
-fn everything_fails_once_the_device_is_lost() {
+fn all_commands_fail_once_the_device_is_lost() {
     for settings in ALL {
         let device = device(settings);
         let program = adder(&device);
@@ -20,7 +20,7 @@ fn everything_fails_once_the_device_is_lost() {
             launch(&program, "add", vec![buffer(&memory), LaunchArg::Value(n.to_le_bytes().to_vec().into())], [256, 1, 1], [64, 1, 1])
         };
         run(&*device, add(1));
-        // Some are in a batch that was not submitted when it happens, some come later.
+        // Some commands are in a batch that was not submitted, some are enqueued afterwards.
         let before: Vec<_> = (0..5).map(|n| start(&*device, add(n), n % 2 == 0)).collect();
         device.lose().unwrap();
         let regions = vec![CopyRegion { buffer: 0, host: 0, size: 64 }];
@@ -36,7 +36,7 @@ fn everything_fails_once_the_device_is_lost() {
         ];
         device.flush();
         for pending in before {
-            // Those that the device had taken before may have ended well.
+            // Commands that were submitted earlier may have completed.
             let _ = pending.wait();
         }
         for pending in after {

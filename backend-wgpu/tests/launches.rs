@@ -32,7 +32,7 @@ fn values_and_buffers_reach_the_kernel() {
 }
 
 #[test]
-fn parts_of_buffers_are_bound_at_their_offset() {
+fn sub_buffers_are_bound_at_their_offset() {
     for settings in ALL {
         let device = device(settings);
         let program = adder(&device);
@@ -71,7 +71,7 @@ fn batches_of_launches_run_in_order() {
     for settings in ALL {
         let device = device(settings);
         let spirv = device.target().shaders.spirv;
-        // Not commutative: x = x * 3 + value.
+        // x = x * 3 + value is not commutative.
         let params = vec![GLOBAL, wgcl_compiler::ir::KernelParam::Value];
         let program = device
             .load_shaders(vec![("step".to_owned(), params)], move |_, _| {
@@ -98,9 +98,10 @@ fn batches_of_launches_run_in_order() {
     }
 }
 
-/// `sum(global uint *out, constant uint *a, constant uint *b)`: out[i] += a[i] * 10 + b[i], as the key says that they are bound.
+/// `sum(global uint *out, constant uint *a, constant uint *b)`: out[i] += a[i] * 10 + b[i], with constants bound as
+/// the key says.
 #[test]
-fn a_batch_like_one_before_does_the_same_again() {
+fn a_resubmitted_command_buffer_has_the_same_effect() {
     for settings in ALL {
         let device = device(settings);
         let program = adder(&device);
@@ -130,7 +131,7 @@ fn a_batch_like_one_before_does_the_same_again() {
                 add(1, 1, &memories, false);
             }
             if round == 10 {
-                // Its place, its number in the driver's tables: what comes next may have them.
+                // The next object may get its handle and its memory.
                 let words = read(&*device, &memories[0], 0, 256);
                 memories[0] = device.allocate(256).unwrap();
                 write(&*device, &memories[0], 0, &words);
@@ -185,11 +186,11 @@ fn constants_are_uniforms_where_they_can_be() {
         run(&*device, launch(&program, "sum", vec![buffer(&out), buffer(&small), buffer(&large)], [8, 1, 1], [4, 1, 1]));
         assert_eq!(words(&read(&*device, &out, 0, 32)), [19, 28, 37, 46, 55, 64, 73, 82], "{settings:?}");
         assert_eq!(seen.lock().unwrap()[0].binding.constant_args, [ConstantBinding::Uniform(256), ConstantBinding::Storage]);
-        // Written and read as a constant in one launch: storage.
+        // Written, and read as a constant in the same launch: storage.
         run(&*device, launch(&program, "sum", vec![buffer(&small), buffer(&small), buffer(&out)], [8, 1, 1], [4, 1, 1]));
         assert_eq!(words(&read(&*device, &small, 0, 32))[..2], [29, 48]);
         assert_eq!(seen.lock().unwrap()[1].binding.constant_args, [ConstantBinding::Storage, ConstantBinding::Uniform(256)]);
-        // A null constant.
+        // A null pointer to constant memory.
         let null = LaunchArg::Buffer(None);
         run(&*device, launch(&program, "sum", vec![null.clone(), buffer(&small), null], [8, 1, 1], [4, 1, 1]));
     }
@@ -270,7 +271,7 @@ fn many_profiled_commands_need_several_sets() {
 }
 
 #[test]
-fn a_kernel_that_cannot_be_made_is_an_error_of_its_launch_only() {
+fn a_kernel_that_cannot_be_compiled_fails_only_its_launch() {
     for settings in ALL {
         let device = device(settings);
         let good = adder(&device);
@@ -299,7 +300,7 @@ fn a_kernel_that_cannot_be_made_is_an_error_of_its_launch_only() {
 fn a_panic_of_the_compiler_does_not_end_the_device() {
     let device = device(ALL[0]);
     let good = adder(&device);
-    let bad = device.load_shaders(vec![("bad".to_owned(), vec![])], |_, _| panic!("a defect")).unwrap();
+    let bad = device.load_shaders(vec![("bad".to_owned(), vec![])], |_, _| panic!("expected panic")).unwrap();
     let memory = device.allocate(256).unwrap();
     write(&*device, &memory, 0, &[0; 256]);
     let pending = start(&*device, launch(&bad, "bad", vec![], [1; 3], [1; 3]), false);
@@ -310,7 +311,7 @@ fn a_panic_of_the_compiler_does_not_end_the_device() {
 }
 
 #[test]
-fn host_work_runs_when_all_before_it_is_complete() {
+fn host_work_runs_after_all_earlier_commands() {
     for settings in ALL {
         let device = device(settings);
         let program = adder(&device);
@@ -321,19 +322,19 @@ fn host_work_runs_when_all_before_it_is_complete() {
         let address = memory.host_address();
         let work = HostWork(Box::new(move || {
             sender.send(address.is_some()).unwrap();
-            Err(BackendError::Other("as intended".to_owned()))
+            Err(BackendError::Other("expected failure".to_owned()))
         }));
         let worked = start(&*device, Command::Host(work), true);
         let after = start(&*device, Command::Nop, false);
         device.flush();
         launched.wait().unwrap();
-        assert_eq!(worked.wait(), Err(BackendError::Other("as intended".to_owned())));
+        assert_eq!(worked.wait(), Err(BackendError::Other("expected failure".to_owned())));
         after.wait().unwrap();
         assert_eq!(receiver.recv().unwrap(), address.is_some());
     }
 }
 
-/// Enqueues the next launch from within the completion of the last.
+/// Enqueues the next launch in the completion callback of the previous one.
 struct Chain {
     device: Arc<wgcl_backend_wgpu::WgpuDevice>,
     program: Arc<dyn wgcl_api::backend::LoadedProgram>,
@@ -389,7 +390,7 @@ fn threads_may_enqueue_at_once() {
         for _ in 0..8 {
             scope.spawn(|| {
                 for _ in 0..50 {
-                    // Memory of the thread's own, dropped while commands use it.
+                    // The memory of a thread is dropped while commands use it.
                     let own = device.allocate(4096).unwrap();
                     let other = start(&*device, launch(&program, "add", vec![buffer(&own), value(1)], [64, 1, 1], [64, 1, 1]), false);
                     drop(own);
@@ -405,7 +406,7 @@ fn threads_may_enqueue_at_once() {
 }
 
 #[test]
-fn everything_may_be_dropped_with_work_in_flight() {
+fn all_objects_may_be_dropped_with_work_in_flight() {
     for settings in ALL {
         for _ in 0..5 {
             let device = device(settings);
@@ -423,7 +424,7 @@ fn everything_may_be_dropped_with_work_in_flight() {
 }
 
 #[test]
-fn pipelines_are_made_ahead_of_time() {
+fn pipelines_are_created_ahead_of_time() {
     let device = device(ALL[0]);
     let made = Arc::new(AtomicU32::new(0));
     let (count, spirv) = (Arc::clone(&made), device.target().shaders.spirv);
@@ -440,7 +441,7 @@ fn pipelines_are_made_ahead_of_time() {
         run(&*device, launch(&program, "nothing", vec![], [8, 1, 1], [8, 1, 1]));
     }
     assert_eq!(made.load(Ordering::SeqCst), 1);
-    // An empty range is nothing, in order.
+    // An empty range completes in order.
     run(&*device, launch(&program, "nothing", vec![], [0, 1, 1], [8, 1, 1]));
 }
 
@@ -460,7 +461,7 @@ fn two_devices_of_one_adapter_do_not_disturb_each_other() {
         y.wait().unwrap();
     }
     assert_eq!((words(&read(&*one, &a, 0, 4)), words(&read(&*two, &b, 0, 4))), (vec![10], vec![20]));
-    // Memory of another device: refused, not used.
+    // Memory of another device is rejected.
     let pending = start(&*one, launch(&first, "add", vec![LaunchArg::Buffer(None), value(1)], [64, 1, 1], [64, 1, 1]), false);
     one.flush();
     pending.wait().unwrap();

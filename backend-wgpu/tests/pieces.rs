@@ -1,4 +1,5 @@
-//! Buffers that are bound in pieces, however the backend deals with a device: launches, and the kernels that copy and fill.
+//! Buffers that are split across several bindings, with all settings of the backend: launches, and the built-in copy
+//! and fill kernels.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -13,13 +14,13 @@ use wgcl_compiler::build::build;
 use wgcl_compiler::options::parse_options;
 use wgcl_compiler::program::Source;
 
-/// A device whose bindings are small.
+/// A device with small bindings.
 fn device(settings: Settings) -> Arc<WgpuDevice> {
     static LIMIT: Once = Once::new();
-    // SAFETY: every test comes here before anything looks at the environment.
+    // SAFETY: every test calls this before anything reads the environment.
     LIMIT.call_once(|| unsafe {
         std::env::set_var("WGCL_BINDING_LIMIT", "8192");
-        // Addresses need no pieces.
+        // Buffers that are accessed by address are not split.
         std::env::set_var("WGCL_ADDRESSES", "0");
     });
     common::device(settings)
@@ -27,7 +28,7 @@ fn device(settings: Settings) -> Arc<WgpuDevice> {
 
 fn load(device: &WgpuDevice, source: &str) -> Arc<dyn LoadedProgram> {
     let result = build(&Source { text: source.to_owned(), ..Source::default() }, &parse_options("").unwrap(), device.target());
-    device.load(result.program.unwrap_or_else(|| panic!("it does not build")).module, None).unwrap()
+    device.load(result.program.unwrap_or_else(|| panic!("the program does not build")).module, None).unwrap()
 }
 
 fn noise(count: usize, seed: u32) -> Vec<u8> {
@@ -35,7 +36,7 @@ fn noise(count: usize, seed: u32) -> Vec<u8> {
 }
 
 #[test]
-fn kernels_see_a_buffer_as_one() {
+fn kernels_see_a_split_buffer_as_one_buffer() {
     const COUNT: u32 = 25_000;
     let source = "
         kernel void mix(global uint *out, global const uint *in, uint n) {
@@ -70,7 +71,7 @@ fn value(number: u32) -> LaunchArg {
 }
 
 #[test]
-fn copies_and_fills_go_on_from_part_to_part() {
+fn copies_and_fills_continue_across_parts() {
     const SIZE: usize = 400_000;
     for settings in ALL {
         let device = device(settings);

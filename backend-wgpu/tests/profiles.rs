@@ -1,4 +1,5 @@
-//! The compiler's profiles are what the devices give that they are named after, so that what is compiled, tested and fuzzed for a profile is what a device runs.
+//! The compiler's profiles equal the targets of the devices that they are named after. What is compiled, tested and
+//! fuzzed for a profile thus is what a device runs.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -10,7 +11,7 @@ use wgcl_compiler::target::Target;
 
 const NVIDIA: u32 = 0x10de;
 
-/// The profile of a device; `None` for one that was never measured.
+/// The profile of a device. `None` if it was never measured.
 fn profile(device: &dyn Device) -> Option<Target> {
     let properties = device.properties();
     match properties.vendor_id {
@@ -21,7 +22,7 @@ fn profile(device: &dyn Device) -> Option<Target> {
 }
 
 #[test]
-fn the_profile_is_what_the_device_gives() {
+fn profiles_equal_the_targets_of_devices() {
     for settings in ALL {
         let device = device(settings);
         let Some(profile) = profile(&*device) else {
@@ -29,12 +30,12 @@ fn the_profile_is_what_the_device_gives() {
             return;
         };
         let expected = profile.changed(|target| {
-            // Vectors are as wide as the CPU's, and buffers as large as the machine has memory for.
+            // Vector widths depend on the CPU, and buffer sizes on the machine's memory.
             target.language.subgroup_size = device.target().language.subgroup_size;
             target.language.large_objects = device.target().language.large_objects;
         });
         let is_llvmpipe = device.properties().name.starts_with("llvmpipe");
-        // Fences that naga writes wait there for the other work-items of the group.
+        // On lavapipe, naga's fence is also a barrier of the work-group.
         let expected =
             if settings.portable { expected.without_spirv().changed(|target| target.shaders.fences = !is_llvmpipe) } else { expected };
         assert_eq!(*device.target(), expected, "{settings:?}");

@@ -1,4 +1,4 @@
-//! Reads, writes, copies and fills against the same done on the host, at every alignment.
+//! Reads, writes, copies and fills, compared with the same operations on the host, at every alignment.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -30,7 +30,7 @@ fn reads_and_writes_at_odd_offsets() {
 }
 
 #[test]
-fn large_transfers_pass_the_ring() {
+fn large_transfers_go_through_the_staging_ring() {
     for settings in ALL {
         let device = device(settings);
         let size = 70 << 20;
@@ -88,7 +88,7 @@ fn copies_at_every_alignment() {
 }
 
 #[test]
-fn large_copies_change_what_they_should() {
+fn large_copies_change_only_their_range() {
     for settings in ALL {
         let device = device(settings);
         let size = 3 << 20;
@@ -127,7 +127,7 @@ fn fills_with_every_pattern_size() {
 }
 
 #[test]
-fn transfers_outside_of_a_buffer_are_refused() {
+fn transfers_outside_of_a_buffer_are_rejected() {
     for settings in ALL {
         let device = device(settings);
         let memory = device.allocate(64).unwrap();
@@ -159,10 +159,10 @@ fn the_largest_buffer_works() {
 }
 
 #[test]
-fn memory_runs_out_with_an_error_and_comes_back() {
+fn memory_can_be_allocated_again_after_running_out() {
     let device = device(ALL[0]);
     if device.properties().kind != wgcl_api::backend::DeviceKind::Cpu {
-        // A GPU's driver keeps count, and filling it would disturb others.
+        // The driver of a GPU accounts for memory, and filling it would disturb other processes.
         return;
     }
     let most = device.properties().max_allocation;
@@ -173,15 +173,15 @@ fn memory_runs_out_with_an_error_and_comes_back() {
                 Ok(memory) => kept.push(memory),
                 Err(error) => break assert_eq!(error, wgcl_api::backend::BackendError::OutOfDeviceMemory),
             }
-            // No machine has that much.
+            // No machine has that much memory.
             assert!(kept.len() < 1 << 20);
         }
-        // Others may have some of it.
+        // Other processes may have allocated some of it.
         assert!(!kept.is_empty() && kept.len() as u64 * most <= device.properties().global_memory);
     }
 }
 
-/// Reads that nobody waits for see what was there in their turn, however many there are.
+/// Reads without waits return the contents at their position in the queue, however many are in flight.
 #[test]
 fn many_reads_are_in_flight_at_once() {
     for settings in ALL {
@@ -208,7 +208,7 @@ fn many_reads_are_in_flight_at_once() {
 }
 
 #[test]
-fn the_device_reads_and_writes_host_memory_of_its_own() {
+fn the_device_accesses_pinned_host_memory() {
     for settings in ALL {
         let device = device(settings);
         let region = device.host_region(5000);
@@ -225,7 +225,7 @@ fn the_device_reads_and_writes_host_memory_of_its_own() {
             run(&*device, Action::Write { dst: Arc::clone(&own), src: region.clone().source(to, size), regions: there(from, size) });
             assert_eq!(read(&*device, &own, from, size as usize), model[from as usize..][..size as usize]);
         }
-        // It lives as long as a command needs it.
+        // The region lives until commands that use it are complete.
         let last = start(
             &*device,
             Action::Read { src: memory, dst: region.target(0, 5000), regions: vec![CopyRegion { buffer: 0, host: 0, size: 5000 }] },
@@ -236,7 +236,7 @@ fn the_device_reads_and_writes_host_memory_of_its_own() {
     }
 }
 
-/// Bytes of the host's at a multiple of a page.
+/// Host memory at a page boundary.
 #[derive(Debug)]
 struct Pages {
     bytes: Mutex<Vec<u8>>,
@@ -267,23 +267,23 @@ impl HostRegion for Pages {
     }
 
     fn target(self: Arc<Self>, _: u64, _: u64) -> Arc<dyn HostTarget> {
-        unreachable!("the device writes there by itself")
+        unreachable!("the device writes to the region directly")
     }
 }
 
 #[test]
-fn devices_use_memory_of_the_hosts_as_it_is() {
+fn devices_import_host_memory() {
     const SIZE: u64 = 3 << 20;
     for settings in ALL {
         let device = device(settings);
         let model = noise(SIZE as usize, 6);
         let pages = Pages::new(&model);
         let region: Arc<dyn HostRegion> = pages.clone();
-        // As a kernel's memory only where all memory is the host's; by way of wgpu not at all.
+        // Kernels use it only where the device shares the host's memory. wgpu cannot import it.
         let adopted = device.import_host_memory(&region, SIZE);
         assert_eq!(adopted.is_some(), device.can_import_host_memory(), "{settings:?}");
         assert!(!(settings.discrete && device.can_import_host_memory()), "{settings:?}");
-        // Whole words, whose neighbours nobody shares.
+        // Whole words, which share no word with neighbouring data.
         assert!(device.import_for_copies(&region, SIZE - 1).is_none(), "{settings:?}");
         let Some(there) = device.import_for_copies(&region, SIZE) else {
             assert!(settings.portable, "{settings:?}: VK_EXT_external_memory_host");

@@ -1,4 +1,5 @@
-//! What an adapter offers: its properties as OpenCL reports them, what the compiler may use, and which code paths the backend takes on it.
+//! What an adapter offers: its properties as OpenCL reports them, what the compiler may use, and which code paths the
+//! backend takes on it.
 
 pub(crate) mod capabilities;
 pub(crate) mod properties;

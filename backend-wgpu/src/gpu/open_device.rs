@@ -115,11 +115,11 @@ impl Gpu {
         let lost = Arc::new(Mutex::new(None));
         // Without a handler wgpu panics on uncaptured errors.
         device.on_uncaptured_error(Arc::new(|error: wgpu::Error| tracing::error!("wgpu: {error}")));
-        let place = Arc::clone(&lost);
-        device.set_device_lost_callback(move |reason, message| {
-            if reason != wgpu::DeviceLostReason::Destroyed {
+        let reason = Arc::clone(&lost);
+        device.set_device_lost_callback(move |cause, message| {
+            if cause != wgpu::DeviceLostReason::Destroyed {
                 tracing::error!("device lost: {message}");
-                place.lock().get_or_insert(message);
+                reason.lock().get_or_insert(message);
             }
         });
         let vulkan = if capabilities.vulkan_buffers { vulkan_device(&device) } else { None };
@@ -191,13 +191,13 @@ impl Gpu {
         let completed = self.completed();
         let free: Vec<DeferredFree> = {
             let mut deferred_frees = self.deferred_frees.lock();
-            let (free, kept): (Vec<_>, Vec<_>) = deferred_frees.drain(..).partition(|deferred_frees| deferred_frees.serial <= completed);
-            self.has_deferred_frees.store(!kept.is_empty(), Ordering::Release);
-            *deferred_frees = kept;
+            let (free, rest): (Vec<_>, Vec<_>) = deferred_frees.drain(..).partition(|free| free.serial <= completed);
+            self.has_deferred_frees.store(!rest.is_empty(), Ordering::Release);
+            *deferred_frees = rest;
             free
         };
-        for deferred_frees in free {
-            self.release(deferred_frees.bytes);
+        for deferred in free {
+            self.release(deferred.bytes);
         }
     }
 

@@ -46,9 +46,9 @@ mod x86 {
         // Discards lines that earlier streaming loads fetched, which may be stale.
         _mm_mfence();
         // SAFETY: the processor has AVX2, `from` is aligned to a vector, and both slices have the same length.
-        let (to, from) = unsafe { rows::<AHEAD>(to, from) };
-        // SAFETY: as above; whole rows have gone before.
-        let (to, from) = unsafe { rows::<1>(to, from) };
+        let (to, from) = unsafe { copy_blocks::<AHEAD>(to, from) };
+        // SAFETY: as above; all groups of AHEAD vectors are copied.
+        let (to, from) = unsafe { copy_blocks::<1>(to, from) };
         to.copy_from_slice(from);
     }
 
@@ -57,10 +57,10 @@ mod x86 {
     /// # Safety
     /// The processor has AVX2, `from` is aligned to a vector, and the slices have the same length.
     #[target_feature(enable = "avx2")]
-    unsafe fn rows<'t, 's, const COUNT: usize>(to: &'t mut [u8], from: &'s [u8]) -> (&'t mut [u8], &'s [u8]) {
-        let mut rows_to = to.chunks_exact_mut(WIDE * COUNT);
-        let mut rows = from.chunks_exact(WIDE * COUNT);
-        for (to, from) in (&mut rows_to).zip(&mut rows) {
+    unsafe fn copy_blocks<'t, 's, const COUNT: usize>(to: &'t mut [u8], from: &'s [u8]) -> (&'t mut [u8], &'s [u8]) {
+        let mut target_blocks = to.chunks_exact_mut(WIDE * COUNT);
+        let mut blocks = from.chunks_exact(WIDE * COUNT);
+        for (to, from) in (&mut target_blocks).zip(&mut blocks) {
             let from = from.as_ptr().cast::<__m256i>();
             // SAFETY: the block has `COUNT` aligned vectors.
             let values: [__m256i; COUNT] = std::array::from_fn(|index| unsafe { _mm256_stream_load_si256(from.add(index)) });
@@ -69,7 +69,7 @@ mod x86 {
                 unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast::<__m256i>().add(index), value) };
             }
         }
-        (rows_to.into_remainder(), rows.remainder())
+        (target_blocks.into_remainder(), blocks.remainder())
     }
 }
 

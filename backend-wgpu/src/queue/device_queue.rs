@@ -24,8 +24,8 @@ static QUEUES: Mutex<Vec<Weak<DeviceQueue>>> = Mutex::new(Vec::new());
 
 /// A number that is unique among the running threads.
 fn thread_token() -> usize {
-    thread_local!(static PLACE: u8 = const { 0 });
-    PLACE.with(|place| std::ptr::from_ref(place).addr())
+    thread_local!(static TOKEN: u8 = const { 0 });
+    TOKEN.with(|token| std::ptr::from_ref(token).addr())
 }
 
 pub(crate) struct DeviceQueue {
@@ -149,8 +149,8 @@ impl DeviceQueue {
     pub(crate) fn run(&self, messages: &Receiver<Message>) {
         while let Ok(message) = messages.recv() {
             let counts = matches!(message, Message::Command { .. } | Message::Flush);
-            let mut place = self.engine.lock();
-            let Some(engine) = place.as_mut() else { return };
+            let mut guard = self.engine.lock();
+            let Some(engine) = guard.as_mut() else { return };
             let mut may_retire = false;
             match message {
                 Message::Command { command, profile, progress } => {
@@ -168,7 +168,7 @@ impl DeviceQueue {
             if counts {
                 self.pending.fetch_sub(1, Ordering::AcqRel);
             }
-            drop(place);
+            drop(guard);
             if may_retire {
                 self.completions.retire();
             }

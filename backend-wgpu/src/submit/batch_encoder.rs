@@ -82,34 +82,40 @@ impl BatchEncoder {
     }
 
     /// Copies bytes between buffers. Offsets and size are multiples of 4.
-    pub(crate) fn copy(&mut self, gpu: &Gpu, (from, at): (&Buffer, u64), (to, place): (&Buffer, u64), size: u64) -> BackendResult<()> {
-        check(from, at, size)?;
-        check(to, place, size)?;
+    pub(crate) fn copy(
+        &mut self,
+        gpu: &Gpu,
+        (from, from_offset): (&Buffer, u64),
+        (to, to_offset): (&Buffer, u64),
+        size: u64,
+    ) -> BackendResult<()> {
+        check(from, from_offset, size)?;
+        check(to, to_offset, size)?;
         if let Some(recorder) = self.recorder(gpu)? {
             // SAFETY: the ranges were just checked.
-            return unsafe { recorder.copy(Location::new(from, at), Location::new(to, place), size) };
+            return unsafe { recorder.copy(Location::new(from, from_offset), Location::new(to, to_offset), size) };
         }
-        self.encoder(gpu).copy_buffer_to_buffer(&from.wgpu, at, &to.wgpu, place, size);
+        self.encoder(gpu).copy_buffer_to_buffer(&from.wgpu, from_offset, &to.wgpu, to_offset, size);
         Ok(())
     }
 
     /// Clears bytes. Offset and size are multiples of 4.
-    pub(crate) fn clear(&mut self, gpu: &Gpu, buffer: &Buffer, at: u64, size: u64) -> BackendResult<()> {
-        check(buffer, at, size)?;
+    pub(crate) fn clear(&mut self, gpu: &Gpu, buffer: &Buffer, offset: u64, size: u64) -> BackendResult<()> {
+        check(buffer, offset, size)?;
         if let Some(recorder) = self.recorder(gpu)? {
             // SAFETY: the range was just checked.
-            return unsafe { recorder.fill(Location::new(buffer, at), size, 0) };
+            return unsafe { recorder.fill(Location::new(buffer, offset), size, 0) };
         }
-        self.encoder(gpu).clear_buffer(&buffer.wgpu, at, Some(size));
+        self.encoder(gpu).clear_buffer(&buffer.wgpu, offset, Some(size));
         Ok(())
     }
 
     /// Fills a range with a word. Returns false if there is no command for it.
-    pub(crate) fn fill(&mut self, gpu: &Gpu, buffer: &Buffer, (at, size): (u64, u64), word: u32) -> BackendResult<bool> {
-        check(buffer, at, size)?;
+    pub(crate) fn fill(&mut self, gpu: &Gpu, buffer: &Buffer, (offset, size): (u64, u64), word: u32) -> BackendResult<bool> {
+        check(buffer, offset, size)?;
         match self.recorder(gpu)? {
             // SAFETY: the range was just checked.
-            Some(recorder) => unsafe { recorder.fill(Location::new(buffer, at), size, word) }.map(|()| true),
+            Some(recorder) => unsafe { recorder.fill(Location::new(buffer, offset), size, word) }.map(|()| true),
             None => Ok(false),
         }
     }
@@ -129,9 +135,9 @@ impl BatchEncoder {
             _ => return Err(BackendError::Other("internal error: a pipeline and a bind group of different APIs".to_owned())),
         };
         self.pass(gpu);
-        let known = std::mem::replace(&mut self.pipeline, id);
+        let previous = std::mem::replace(&mut self.pipeline, id);
         let pass = self.pass(gpu);
-        if known != id || id == 0 {
+        if previous != id || id == 0 {
             pass.set_pipeline(pipeline);
         }
         pass.set_bind_group(0, group, offset.as_slice());
@@ -237,8 +243,8 @@ impl BatchEncoder {
 }
 
 /// Fails if a range is not inside the buffer. No code below checks it.
-fn check(buffer: &Buffer, at: u64, size: u64) -> BackendResult<()> {
-    if at.checked_add(size).is_some_and(|end| end <= buffer.size()) {
+fn check(buffer: &Buffer, offset: u64, size: u64) -> BackendResult<()> {
+    if offset.checked_add(size).is_some_and(|end| end <= buffer.size()) {
         Ok(())
     } else {
         Err(BackendError::Other("internal error: a command accesses bytes beyond its buffer".to_owned()))

@@ -1,8 +1,9 @@
-//! The end of commands: waiting for submissions, and telling the commands' progress in their order.
+//! Waits for submissions, and reports the completion of commands in order.
 //!
-//! Commands stand in one list in the order of `enqueue`. Each names the batch (by its serial number) that must be complete first; a command
-//! done by the host names the last batch before it. Whoever learns that a batch is complete, the completion thread or the submission thread
-//! that needed it, takes the finished commands off the front; one thread at a time does so, holding no lock while it calls back.
+//! Commands in flight are in one list, in the order of `enqueue`. Each has the serial number of the batch that must be
+//! complete first; a command of the host has that of the last batch before it. The thread that learns of a complete
+//! batch removes complete commands from the front of the list and calls back. This is the completion thread, or a
+//! thread that waited for the batch. One thread at a time does so, without holding a lock.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -147,17 +148,17 @@ impl PostWork {
 #[derive(Default)]
 struct State {
     entries: VecDeque<PendingCommand>,
-    /// Somebody is calling back.
+    /// A thread is calling back.
     busy: bool,
-    /// What to wait for, by serial number, rising.
+    /// Submissions in flight, in the order of their serial numbers.
     submissions: VecDeque<(u64, Submission)>,
-    /// Batches that did not run, until their commands have been told.
+    /// Batches that failed and whose commands are not all reported.
     failed: FxHashMap<u64, BackendError>,
-    /// When the last command ended, for estimates.
+    /// The end of the last command, for estimated times.
     last_end: u64,
 }
 
-/// The list of commands in flight.
+/// The commands in flight.
 pub(crate) struct CompletionQueue {
     gpu: Arc<Gpu>,
     state: Mutex<State>,
@@ -173,23 +174,22 @@ impl CompletionQueue {
         self.gpu.completed()
     }
 
-    /// Appends a command.
     pub(crate) fn push(&self, entry: PendingCommand) {
         self.state.lock().entries.push_back(entry);
     }
 
-    /// A batch was submitted.
+    /// Adds a submitted batch.
     pub(crate) fn submitted(&self, serial: u64, index: Submission) {
         process_exit::batch_submitted();
         self.state.lock().submissions.push_back((serial, index));
     }
 
-    /// A batch, and nothing post_work it yet, could not be submitted. Batches before it may still run.
+    /// Records that a batch could not be submitted. Earlier batches may still run.
     pub(crate) fn failed(&self, serial: u64, error: BackendError) {
         self.state.lock().failed.insert(serial, error);
     }
 
-    /// Waits until a batch is complete, however that ends.
+    /// Waits until a batch is complete or has failed.
     pub(crate) fn wait(&self, serial: u64) -> BackendResult<()> {
         if self.completed() >= serial {
             return self.gpu.check_alive();
@@ -222,7 +222,7 @@ impl CompletionQueue {
         result
     }
 
-    /// Waits until the oldest batch that was submitted and is not known to be complete is; whether there was one.
+    /// Waits for the oldest batch in flight. Returns whether there was one.
     pub(crate) fn wait_for_next(&self) -> bool {
         let completed = self.completed();
         let next = self.state.lock().submissions.iter().map(|(serial, _)| *serial).find(|serial| *serial > completed);
@@ -234,7 +234,7 @@ impl CompletionQueue {
         next.is_some()
     }
 
-    /// Tells the progress of every command at the front whose turn has come.
+    /// Reports all commands at the front of the list that are complete.
     pub(crate) fn retire(&self) {
         let mut holding = false;
         loop {
@@ -286,7 +286,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Hands on what a complete command printed.
+    /// Delivers the output of a complete command.
     fn print(&self, output: &Output, progress: &dyn Progress) {
         match output.text(&self.gpu) {
             Ok(text) if text.is_empty() => {}
@@ -303,7 +303,8 @@ impl CompletionQueue {
         last_end: u64,
     ) -> BackendResult<Times> {
         match (completion?, failure) {
-            // The host may finish before the device has finished earlier commands. Commands are reported to begin and end in order.
+            // The host may finish before the device has finished earlier commands. Commands are reported to begin and
+            // end in order.
             (Completion::Done(Times { start, end }), _) => Ok(Times { start: start.max(last_end), end: end.max(last_end) }),
             (Completion::Batch { .. } | Completion::List(_), Some(error)) => Err(error),
             (Completion::List(list), None) => {
@@ -332,7 +333,7 @@ impl CompletionQueue {
     }
 }
 
-/// The completion thread: waits for the batches whose numbers arrive, until the sender is gone.
+/// The body of the completion thread. It waits for each batch that it receives, until the sender is dropped.
 pub(crate) fn run(completions: &CompletionQueue, batches: &Receiver<u64>) {
     while let Ok(serial) = batches.recv() {
         if let Err(error) = completions.wait(serial) {

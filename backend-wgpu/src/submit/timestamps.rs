@@ -148,7 +148,7 @@ impl TimestampPool {
         let now = clock::now();
         let conversion = match self.conversion {
             // Repeated only if the driver can compare the clocks, which costs nothing.
-            Some((conversion, then)) if now < then + VALIDITY || gpu.capabilities.host_clock || !can_compare(gpu) => conversion,
+            Some((conversion, compared)) if now < compared + VALIDITY || gpu.capabilities.host_clock || !can_compare(gpu) => conversion,
             _ => self.conversion.insert((calibrate(gpu)?, now)).0,
         };
         for set in &mut self.sets {
@@ -179,7 +179,7 @@ fn calibrate(gpu: &Gpu) -> BackendResult<Conversion> {
     }
     let mut uncertainty = u64::MAX;
     for _ in 0..PROBES {
-        let before = clock::now();
+        let begin = clock::now();
         let (ticks, host) = match &gpu.vulkan_queue {
             Some(queue) => match queue.calibrated_timestamps() {
                 Some((ticks, host)) => (ticks, Some(host)),
@@ -187,11 +187,11 @@ fn calibrate(gpu: &Gpu) -> BackendResult<Conversion> {
             },
             None => (probe(gpu, best)?, None),
         };
-        let after = clock::now();
+        let end = clock::now();
         let device = Conversion { period, offset: 0 }.host(ticks);
-        if after - before < uncertainty {
-            uncertainty = after - before;
-            best.offset = host.unwrap_or(before + uncertainty / 2).wrapping_sub(device).cast_signed();
+        if end - begin < uncertainty {
+            uncertainty = end - begin;
+            best.offset = host.unwrap_or(begin + uncertainty / 2).wrapping_sub(device).cast_signed();
         }
     }
     Ok(best)

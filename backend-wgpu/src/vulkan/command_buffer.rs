@@ -211,7 +211,7 @@ impl CommandRecorder {
         self.pipeline = vk::Pipeline::null();
         self.bound = (vk::DescriptorSet::null(), None);
         if self.in_flight.is_empty() && self.templates.iter().all(|template| template.number <= completed) {
-            // Earlier submissions are complete, so their writes are available. They still have to be made visible,
+            // Earlier submissions are complete, so their writes are available. They still have to be allocated visible,
             // without a wait.
             self.used_since_barrier.clear();
             let from = vk::PipelineStageFlags::TOP_OF_PIPE;
@@ -253,8 +253,8 @@ impl CommandRecorder {
             None => {
                 let info = vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
                 // SAFETY: only this recorder uses its pool.
-                let made = unsafe { self.queue.device.allocate_command_buffers(&info) }.map_err(backend_error)?;
-                made.first().copied().ok_or_else(missing_handle)?
+                let allocated = unsafe { self.queue.device.allocate_command_buffers(&info) }.map_err(backend_error)?;
+                allocated.first().copied().ok_or_else(missing_handle)?
             }
         };
         // SAFETY: the buffer is new, or its submission is complete.
@@ -402,13 +402,13 @@ impl CommandRecorder {
                     }
                     self.templates.push_back(template);
                 }
-                let again = found.is_none() && self.deferred == self.last;
-                let flags = if again { vk::CommandBufferUsageFlags::empty() } else { vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT };
+                let is_reusable = found.is_none() && self.deferred == self.last;
+                let flags = if is_reusable { vk::CommandBufferUsageFlags::empty() } else { vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT };
                 let buffer = self.open(flags)?;
                 self.record_deferred(buffer);
                 std::mem::swap(&mut self.last, &mut self.deferred);
                 self.deferred.clear();
-                if again {
+                if is_reusable {
                     let template = Template { steps: self.last.clone(), buffer, retained: std::mem::take(&mut self.retained), number: 0 };
                     (buffer, EndedBuffer::Reusable(template))
                 } else {
@@ -463,9 +463,10 @@ impl CommandRecorder {
         let signalled: Vec<_> = [self.queue.timeline].into_iter().chain(signals.iter().map(|semaphore| semaphore.handle())).collect();
         let stages = vec![vk::PipelineStageFlags::ALL_COMMANDS; waited.len()];
         // The values of binary semaphores are ignored.
-        let (before, mut after) = (vec![0; waited.len()], vec![0; signalled.len()]);
-        after[0] = number;
-        let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().wait_semaphore_values(&before).signal_semaphore_values(&after);
+        let (wait_values, mut signal_values) = (vec![0; waited.len()], vec![0; signalled.len()]);
+        signal_values[0] = number;
+        let mut timeline =
+            vk::TimelineSemaphoreSubmitInfo::default().wait_semaphore_values(&wait_values).signal_semaphore_values(&signal_values);
         let info = vk::SubmitInfo::default()
             .wait_semaphores(&waited)
             .wait_dst_stage_mask(&stages)

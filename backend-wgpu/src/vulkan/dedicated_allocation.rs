@@ -33,16 +33,17 @@ pub(crate) unsafe fn create(
     // SAFETY: the caller ensures the requirements.
     let buffer = unsafe { device.create_buffer(&vk::BufferCreateInfo::default().size(size).usage(usage), None) }?;
     // SAFETY: the buffer was just created.
-    let needs = unsafe { device.get_buffer_memory_requirements(buffer) };
+    let requirements = unsafe { device.get_buffer_memory_requirements(buffer) };
     let types = properties.memory_types_as_slice().iter().zip(0_u32..);
     let of_device = |flags: vk::MemoryPropertyFlags| {
         flags.contains(vk::MemoryPropertyFlags::DEVICE_LOCAL) && !flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE)
     };
-    let found = types.into_iter().find(|(ty, index)| needs.memory_type_bits & (1 << index) != 0 && of_device(ty.property_flags));
+    let found = types.into_iter().find(|(ty, index)| requirements.memory_type_bits & (1 << index) != 0 && of_device(ty.property_flags));
     let mut dedicated = vk::MemoryDedicatedAllocateInfo::default().buffer(buffer);
     let allocated = match found {
         Some((_, index)) => {
-            let mut info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index).push_next(&mut dedicated);
+            let mut info =
+                vk::MemoryAllocateInfo::default().allocation_size(requirements.size).memory_type_index(index).push_next(&mut dedicated);
             if addressed {
                 info = info.push_next(&mut flags);
             }

@@ -28,19 +28,19 @@ pub(crate) unsafe fn import(
 ) -> Result<(vk::Buffer, vk::DeviceMemory, u64), vk::Result> {
     // The exporter's allocation was rounded up for a buffer, too, so the rounded size exists.
     // SAFETY: the caller ensures the requirements.
-    let (buffer, needs) = unsafe { buffer(device, exported, size, addressed) }?;
-    let (buffer, needs, size) = if needs.size > size {
+    let (buffer, requirements) = unsafe { buffer(device, exported, size, addressed) }?;
+    let (buffer, requirements, size) = if requirements.size > size {
         // SAFETY: nothing uses the buffer yet; the rest as above.
         unsafe {
             device.destroy_buffer(buffer, None);
-            let (buffer, again) = self::buffer(device, exported, needs.size, addressed)?;
-            (buffer, again, needs.size)
+            let (buffer, requirements) = self::buffer(device, exported, requirements.size, addressed)?;
+            (buffer, requirements, requirements.size)
         }
     } else {
-        (buffer, needs, size)
+        (buffer, requirements, size)
     };
     // SAFETY: the caller ensures the requirements; the buffer was created for such memory.
-    let memory = match unsafe { allocate(device, properties, exported, needs, addressed) } {
+    let memory = match unsafe { allocate(device, properties, exported, requirements, addressed) } {
         Ok(memory) => memory,
         Err(result) => {
             // SAFETY: nothing uses the buffer yet.
@@ -76,18 +76,18 @@ unsafe fn allocate(
     device: &ash::Device,
     properties: &vk::PhysicalDeviceMemoryProperties,
     exported: &ExportedMemory,
-    needs: vk::MemoryRequirements,
+    requirements: vk::MemoryRequirements,
     addressed: bool,
 ) -> Result<vk::DeviceMemory, vk::Result> {
     let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
     let types = properties.memory_types_as_slice().iter().zip(0_u32..);
-    let mut usable: Vec<_> = types.filter(|(_, index)| needs.memory_type_bits & exported.memory_types & (1 << index) != 0).collect();
+    let mut usable: Vec<_> = types.filter(|(_, index)| requirements.memory_type_bits & exported.memory_types & (1 << index) != 0).collect();
     // Exported memory usually is device memory that the host does not see.
     usable.sort_by_key(|(ty, _)| (!ty.property_flags.contains(local), ty.property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE)));
     let import = |fd: i32, index: u32| {
         let mut source = vk::ImportMemoryFdInfoKHR::default().handle_type(exported.handle_type).fd(fd);
         let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
-        let mut info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index).push_next(&mut source);
+        let mut info = vk::MemoryAllocateInfo::default().allocation_size(requirements.size).memory_type_index(index).push_next(&mut source);
         if addressed {
             info = info.push_next(&mut flags);
         }
@@ -103,7 +103,7 @@ unsafe fn allocate(
         let Some(fd) = fd else { break };
         if number + 1 < usable.len() {
             // SAFETY: the file descriptor is open, and nobody closes it meanwhile.
-            spare = unsafe { another(fd) };
+            spare = unsafe { duplicate(fd) };
         }
         match import(fd, *index) {
             Ok(memory) => {
@@ -125,7 +125,7 @@ unsafe fn allocate(
 /// # Safety
 /// Nobody closes it meanwhile.
 #[cfg(unix)]
-unsafe fn another(fd: i32) -> Option<i32> {
+unsafe fn duplicate(fd: i32) -> Option<i32> {
     use std::os::fd::{BorrowedFd, IntoRawFd};
     // SAFETY: the caller ensures the requirements. A negative descriptor cannot be borrowed.
     let given = (fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(fd) })?;
@@ -143,7 +143,7 @@ unsafe fn close(fd: i32) {
 
 /// File descriptors exist on Unix only.
 #[cfg(not(unix))]
-unsafe fn another(_: i32) -> Option<i32> {
+unsafe fn duplicate(_: i32) -> Option<i32> {
     None
 }
 

@@ -28,8 +28,8 @@ pub(crate) fn instance(descriptor: &wgpu::InstanceDescriptor) -> Option<wgpu::In
         telemetry: None,
         display: None,
     };
-    // SAFETY: the instance is as wgpu creates it on a machine whose Vulkan has no window extensions: wgpu looks for them in the list before it
-    // uses them.
+    // SAFETY: the instance is as wgpu creates it on a machine whose Vulkan has no window extensions: wgpu looks for
+    // them in the list before it uses them.
     let instance = unsafe {
         hal::vulkan::Instance::init_with_callback(
             &hal_descriptor,
@@ -49,7 +49,8 @@ pub(crate) fn instance(descriptor: &wgpu::InstanceDescriptor) -> Option<wgpu::In
 /// The largest buffer and the largest binding: wgpu counts in 32 bits in places.
 const MAX_BUFFER: u64 = u32::MAX as u64 & !255;
 
-/// Lists the adapters of a Vulkan instance. `wgpu::Instance::enumerate_adapters` would prepare each device for validation of indirect dispatches.
+/// Lists the adapters of a Vulkan instance. `wgpu::Instance::enumerate_adapters` would prepare each device for
+/// validation of indirect dispatches.
 pub(crate) fn adapters(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
     // SAFETY: the instance is used only to list its adapters.
     let Some(hal_instance) = (unsafe { instance.as_hal::<Vulkan>() }) else { return Vec::new() };
@@ -121,7 +122,8 @@ pub(super) fn device_facts(adapter: &wgpu::Adapter) -> Option<DeviceFacts> {
         if capabilities.supports_extension(ash::khr::maintenance4::NAME) {
             properties = properties.push_next(&mut maintenance4);
         }
-        // SAFETY: Vulkan 1.2 has the function and its own structures; the others are chained only where their extensions exist.
+        // SAFETY: Vulkan 1.2 has the function and its own structures; the others are chained only where their
+        // extensions exist.
         unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
         // Where the driver reports no limit, memory is the limit.
         let buffer = if maintenance4.max_buffer_size == 0 { u64::MAX } else { maintenance4.max_buffer_size };
@@ -164,8 +166,8 @@ const WINDOW: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::from_raw(
         | vk::MemoryPropertyFlags::HOST_COHERENT.as_raw(),
 );
 
-/// The first queue family that computes, does not draw, and has 64-bit timestamps; otherwise family 0, which is wgpu's choice. A command reaches an
-/// H100 2 to 4 us earlier through a compute-only queue.
+/// The first queue family that computes, does not draw, and has 64-bit timestamps; otherwise family 0, which is
+/// wgpu's choice. A command reaches an H100 2 to 4 us earlier through a compute-only queue.
 fn compute_queue_family(instance: &ash::Instance, physical: vk::PhysicalDevice) -> u32 {
     // SAFETY: the physical device belongs to this instance.
     let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
@@ -212,7 +214,8 @@ fn subgroup_sizes(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Opt
     let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut control);
     let mut sizes = vk::PhysicalDeviceSubgroupSizeControlProperties::default();
     let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut sizes);
-    // SAFETY: the caller has checked for Vulkan 1.2, which has the functions, and for the extension with the structures.
+    // SAFETY: the caller has checked for Vulkan 1.2, which has the functions, and for the extension with the
+    // structures.
     unsafe {
         instance.get_physical_device_features2(physical, &mut features);
         instance.get_physical_device_properties2(physical, &mut properties);
@@ -264,8 +267,8 @@ fn query_vulkan12_features(instance: &ash::Instance, physical: vk::PhysicalDevic
     facts.buffer_addresses = addresses.buffer_device_address == vk::TRUE;
 }
 
-/// The modes that may be set for any subset of the widths that a shader uses. Where widths depend on each other, these are the modes that all
-/// dependent widths have.
+/// The modes that may be set for any subset of the widths that a shader uses. Where widths depend on each other,
+/// these are the modes that all dependent widths have.
 fn float_controls(properties: &vk::PhysicalDeviceFloatControlsProperties<'_>) -> FloatControls {
     let together = |[half, single, double]: [vk::Bool32; 3], independence: vk::ShaderFloatControlsIndependence| {
         let bits = [half, single, double].map(|has| has == vk::TRUE);
@@ -305,8 +308,9 @@ fn float_controls(properties: &vk::PhysicalDeviceFloatControlsProperties<'_>) ->
     }
 }
 
-/// Opens a device with features that wgpu does not enable, and with one queue. The features are 8-bit storage buffers, a clock that can be compared
-/// with the host's, queries that the host resets, buffer addresses, and the extensions for sharing. `None` if the adapter is not a Vulkan adapter.
+/// Opens a device with features that wgpu does not enable, and with one queue. The features are 8-bit storage
+/// buffers, a clock that can be compared with the host's, queries that the host resets, buffer addresses, and the
+/// extensions for sharing. `None` if the adapter is not a Vulkan adapter.
 pub(crate) fn open(
     adapter: &wgpu::Adapter,
     descriptor: &wgpu::DeviceDescriptor<'_>,
@@ -373,7 +377,8 @@ fn open_hal(
     // SAFETY: the physical device is the instance's, and has the extensions, the features and the queue family.
     let device = unsafe { instance.create_device(adapter.raw_physical_device(), &info, None) }.map_err(backend_error)?;
     let (limits, hints) = (&descriptor.required_limits, &descriptor.memory_hints);
-    // SAFETY: the device was just created, for that queue family, with wgpu's extensions and features and those above; wgpu destroys it.
+    // SAFETY: the device was just created, for that queue family, with wgpu's extensions and features and those
+    // above; wgpu destroys it.
     unsafe { adapter.device_from_raw(device, None, &extensions, features, limits, hints, facts.queue_family, 0) }
         .map_err(|error| hal_error(&error))
 }

@@ -39,14 +39,16 @@ impl HalDevice {
         is_vulkan.then(|| Box::new(Self(device.clone())) as Box<dyn VulkanDevice>)
     }
 
-    /// The device below wgpu. It may be used only for calls that Vulkan lets any thread make at any time, such as creating buffers and memory.
+    /// The device below wgpu. It may be used only for calls that Vulkan lets any thread make at any time, such as
+    /// creating buffers and memory.
     fn hal(&self) -> BackendResult<impl Deref<Target = hal::vulkan::Device>> {
         // SAFETY: callers create buffers, memory and queues with it and destroy nothing that wgpu owns.
         unsafe { self.0.as_hal::<Vulkan>() }
             .ok_or_else(|| BackendError::Other("internal error: the device is not a Vulkan device".to_owned()))
     }
 
-    /// wgpu's buffer for a Vulkan buffer and its memory, which have `size` bytes and support `usage`. wgpu destroys both.
+    /// wgpu's buffer for a Vulkan buffer and its memory, which have `size` bytes and support `usage`. wgpu destroys
+    /// both.
     fn wrap(
         &self,
         hal_device: impl Deref<Target = hal::vulkan::Device>,
@@ -59,7 +61,8 @@ impl HalDevice {
         let hal_buffer = unsafe { hal::vulkan::Buffer::from_raw_managed(buffer, memory, 0, size) };
         drop(hal_device);
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
-        // SAFETY: the buffer is this device's and supports all of `usage`. Its contents are undefined, as those of a new OpenCL buffer are.
+        // SAFETY: the buffer is this device's and supports all of `usage`. Its contents are undefined, as those of a
+        // new OpenCL buffer are.
         let wgpu = unsafe { self.0.create_buffer_from_hal::<Vulkan>(hal_buffer, &descriptor) };
         Buffer::new(wgpu, buffer, address)
     }
@@ -113,8 +116,8 @@ impl VulkanDevice for HalDevice {
         let address = if has_address { device_address(&hal_device, handle) } else { 0 };
         drop(hal_device);
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
-        // SAFETY: the buffer is this device's and was created with these usages. Its contents are undefined: all that is read of it was written
-        // by the application, or is undefined in OpenCL as well.
+        // SAFETY: the buffer is this device's and was created with these usages. Its contents are undefined: all that
+        // is read of it was written by the application, or is undefined in OpenCL as well.
         let wgpu = unsafe { self.0.create_buffer_from_hal::<Vulkan>(buffer, &descriptor) };
         Ok((Buffer::new(wgpu, handle, address), mapping))
     }
@@ -144,7 +147,8 @@ impl VulkanDevice for HalDevice {
         }
         let properties = memory_properties(&hal_device);
         let (device, addressed) = (hal_device.raw_device(), has_addresses(&hal_device));
-        // SAFETY: the size is not zero and within the device's limit, as the callers ensure, and the handle type can be imported.
+        // SAFETY: the size is not zero and within the device's limit, as the callers ensure, and the handle type can
+        // be imported.
         let (buffer, memory, size) =
             unsafe { external_memory::import(device, &properties, &exported, size, addressed) }.map_err(backend_error)?;
         Ok(self.wrap(hal_device, (buffer, memory), size, usage))
@@ -179,7 +183,8 @@ impl VulkanDevice for HalDevice {
         drop((hal_device, hal_queue));
         // Kernels of a CPU device need the core that would spin.
         let spin_time = if is_cpu { Duration::ZERO } else { SPIN_TIME };
-        // SAFETY: the handles are the device's own, it has timeline semaphores, and wgpu is never asked to submit anything.
+        // SAFETY: the handles are the device's own, it has timeline semaphores, and wgpu is never asked to submit
+        // anything.
         unsafe { VulkanQueue::new(self.0.clone(), device, (handle, family), functions, spin_time, facts.host_query_reset) }
     }
 }

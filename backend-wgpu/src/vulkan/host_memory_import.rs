@@ -45,11 +45,11 @@ pub(crate) unsafe fn create(
     // SAFETY: the caller ensures the requirements.
     let buffer = unsafe { device.create_buffer(&info, None) }?;
     // SAFETY: the buffer was just created.
-    let needs = unsafe { device.get_buffer_memory_requirements(buffer) };
+    let requirements = unsafe { device.get_buffer_memory_requirements(buffer) };
     let host_visible = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-    let types = needs.memory_type_bits & pointer_properties.memory_type_bits;
+    let types = requirements.memory_type_bits & pointer_properties.memory_type_bits;
     let is_usable = |(ty, index): &(&vk::MemoryType, u32)| types & (1 << index) != 0 && ty.property_flags.contains(host_visible);
-    let found = properties.memory_types_as_slice().iter().zip(0_u32..).find(is_usable).filter(|_| needs.size <= size);
+    let found = properties.memory_types_as_slice().iter().zip(0_u32..).find(is_usable).filter(|_| requirements.size <= size);
     let allocated = match found {
         Some((_, index)) => {
             let mut source = vk::ImportMemoryHostPointerInfoEXT::default().handle_type(KIND).host_pointer(start.as_ptr().cast());

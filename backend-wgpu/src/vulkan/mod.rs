@@ -1,7 +1,8 @@
 //! Direct use of Vulkan below wgpu.
 //!
-//! wgpu finds and opens devices ([`hal_adapter`]) and owns the memory of buffers ([`hal_device`]). Commands go to the driver through [`queue`] and
-//! [`command_buffer`]. Only the two `hal_*` modules use wgpu-hal's Vulkan types, which do not exist on Apple's systems.
+//! wgpu finds and opens devices ([`hal_adapter`]) and owns the memory of buffers ([`hal_device`]). Commands go to the
+//! driver through [`queue`] and [`command_buffer`]. Only the two `hal_*` modules use wgpu-hal's Vulkan types, which
+//! do not exist on Apple's systems.
 
 pub(crate) mod command_buffer;
 pub(crate) mod dedicated_allocation;

@@ -225,7 +225,7 @@ impl Pipeline {
         subgroups: SubgroupMode,
     ) -> BackendResult<Self> {
         let device = &queue.device;
-        let mut made = Self {
+        let mut created = Self {
             queue: Arc::clone(queue),
             bindings: bindings.to_vec(),
             set_layout: vk::DescriptorSetLayout::null(),
@@ -235,7 +235,7 @@ impl Pipeline {
             sets: Mutex::default(),
         };
         let entry_point = CString::new(entry_point).map_err(|error| BackendError::Other(error.to_string()))?;
-        let places: Vec<_> = bindings
+        let set_bindings: Vec<_> = bindings
             .iter()
             .map(|(binding, kind)| {
                 vk::DescriptorSetLayoutBinding::default()
@@ -245,13 +245,13 @@ impl Pipeline {
                     .stage_flags(vk::ShaderStageFlags::COMPUTE)
             })
             .collect();
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&places);
-        // SAFETY: the binding numbers differ. Dropping `made` destroys the handle, here and below.
-        made.set_layout = unsafe { device.create_descriptor_set_layout(&info, None) }.map_err(backend_error)?;
-        let set_layouts = [made.set_layout];
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&set_bindings);
+        // SAFETY: the binding numbers differ. Dropping `created` destroys the handle, here and below.
+        created.set_layout = unsafe { device.create_descriptor_set_layout(&info, None) }.map_err(backend_error)?;
+        let set_layouts = [created.set_layout];
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts);
         // SAFETY: the set layout was just created.
-        made.layout = unsafe { device.create_pipeline_layout(&info, None) }.map_err(backend_error)?;
+        created.layout = unsafe { device.create_pipeline_layout(&info, None) }.map_err(backend_error)?;
         // SAFETY: the caller ensures that the module is valid.
         let module =
             unsafe { device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(words), None) }.map_err(backend_error)?;
@@ -267,20 +267,20 @@ impl Pipeline {
         }
         let functions = &queue.functions.pipeline_statistics;
         let flags = if functions.is_some() { vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR } else { vk::PipelineCreateFlags::empty() };
-        let info = vk::ComputePipelineCreateInfo::default().flags(flags).layout(made.layout).stage(stage);
+        let info = vk::ComputePipelineCreateInfo::default().flags(flags).layout(created.layout).stage(stage);
         // SAFETY: all of it was created above.
         let pipelines = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
         // SAFETY: a pipeline needs its module only during creation.
         unsafe { device.destroy_shader_module(module, None) };
         match pipelines {
-            Ok(pipelines) => made.pipeline = pipelines.first().copied().ok_or_else(missing_handle)?,
+            Ok(pipelines) => created.pipeline = pipelines.first().copied().ok_or_else(missing_handle)?,
             Err((_, result)) => return Err(backend_error(result)),
         }
         if let Some(functions) = functions {
             // SAFETY: the pipeline was just created with statistics on this device.
-            made.statistics = unsafe { pipeline_statistics::statistics(functions, made.pipeline) }?;
+            created.statistics = unsafe { pipeline_statistics::statistics(functions, created.pipeline) }?;
         }
-        Ok(made)
+        Ok(created)
     }
 
     /// Creates a descriptor set that binds these buffers, offsets and sizes, in the order of the bindings.
@@ -304,12 +304,12 @@ impl Pipeline {
         };
         let layouts = [self.set_layout];
         let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool.pool).set_layouts(&layouts);
-        let made = {
+        let allocated = {
             let _one_at_a_time = pool.allocating.lock();
             // SAFETY: the pool has a free set, and the lock excludes other allocations.
             unsafe { self.queue.device.allocate_descriptor_sets(&info) }.map_err(backend_error)?
         };
-        let set = made.first().copied().ok_or_else(missing_handle)?;
+        let set = allocated.first().copied().ok_or_else(missing_handle)?;
         let infos: SmallVec<[vk::DescriptorBufferInfo; 8]> = bound
             .iter()
             .map(|(buffer, offset, range)| vk::DescriptorBufferInfo { buffer: *buffer, offset: *offset, range: *range })

@@ -42,7 +42,7 @@ fn kind_of(kind: ExternalSemaphore) -> vk::ExternalSemaphoreHandleTypeFlags {
 }
 
 impl SharedSemaphore {
-    fn make(queue: &Arc<VulkanQueue>, info: &vk::SemaphoreCreateInfo<'_>) -> BackendResult<Self> {
+    fn create(queue: &Arc<VulkanQueue>, info: &vk::SemaphoreCreateInfo<'_>) -> BackendResult<Self> {
         // SAFETY: the device lives as long as `queue`. The device reports the handle type as exportable, if there is
         // one.
         let handle = unsafe { queue.device.create_semaphore(info, None) }.map_err(backend_error)?;
@@ -53,14 +53,14 @@ impl SharedSemaphore {
     /// Creates a semaphore that can be exported as this kind.
     pub(crate) fn exportable(queue: &Arc<VulkanQueue>, kind: ExternalSemaphore) -> BackendResult<Self> {
         let mut export = vk::ExportSemaphoreCreateInfo::default().handle_types(kind_of(kind));
-        Self::make(queue, &vk::SemaphoreCreateInfo::default().push_next(&mut export))
+        Self::create(queue, &vk::SemaphoreCreateInfo::default().push_next(&mut export))
     }
 
     /// Creates a semaphore from a file descriptor, which it then owns.
     pub(crate) fn import_fd(queue: &Arc<VulkanQueue>, kind: ExternalSemaphore, fd: i32) -> BackendResult<Self> {
-        let made = Self::make(queue, &vk::SemaphoreCreateInfo::default())?;
-        made.0.import(kind, fd)?;
-        Ok(made)
+        let created = Self::create(queue, &vk::SemaphoreCreateInfo::default())?;
+        created.0.import(kind, fd)?;
+        Ok(created)
     }
 }
 

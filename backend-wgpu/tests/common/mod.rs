@@ -1,4 +1,4 @@
-//! What the tests of the device share: waiting for commands, shaders written in WGSL.
+//! Helpers of the device tests: waiting for commands, and shaders in WGSL.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -17,7 +17,7 @@ use wgcl_compiler::emit::{Binding, BindingKind, BindingSource, Shader};
 use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::launch::LaunchKey;
 
-/// Every way in which the backend can deal with a device.
+/// All settings of the backend.
 pub const ALL: [Settings; 4] = [
     Settings { portable: false, discrete: false, staged: false },
     Settings { portable: false, discrete: true, staged: false },
@@ -25,12 +25,10 @@ pub const ALL: [Settings; 4] = [
     Settings { portable: true, discrete: true, staged: true },
 ];
 
-/// The first device.
 pub fn device(settings: Settings) -> Arc<WgpuDevice> {
     WgpuBackend::new(settings).open_devices().into_iter().next().expect("a Vulkan device: install mesa-vulkan-drivers")
 }
 
-/// A command in flight.
 pub struct Pending {
     done: Receiver<BackendResult<Times>>,
     pub submitted: Arc<AtomicU32>,
@@ -53,7 +51,7 @@ impl Progress for Teller {
 
 impl Pending {
     pub fn wait(self) -> BackendResult<Times> {
-        self.done.recv_timeout(Duration::from_secs(60)).expect("the command never ended")
+        self.done.recv_timeout(Duration::from_secs(60)).expect("the command did not complete")
     }
 }
 
@@ -99,7 +97,7 @@ pub fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// A shader from WGSL, as SPIR-V too where the device takes it.
+/// A shader from WGSL, also as SPIR-V where the device takes it.
 pub fn shader(source: &str, bindings: Vec<Binding>, args: ArgLayout, spirv: bool) -> Shader {
     let module = naga::front::wgsl::parse_str(source).unwrap_or_else(|error| panic!("{}", error.emit_to_string(source)));
     let entry_point = module.entry_points[0].name.clone();
@@ -134,7 +132,7 @@ struct Arguments { offset: vec3<u32>, dim: u32, size: vec4<u32>, groups: vec4<u3
 @group(0) @binding(0) var<uniform> args: Arguments;
 ";
 
-/// Argument buffer, then one binding a buffer parameter, in order.
+/// The argument buffer, then one binding per buffer parameter, in order.
 pub fn bindings(kinds: &[(u32, BindingKind)]) -> Vec<Binding> {
     let mut all = vec![Binding { binding: 0, kind: BindingKind::Uniform { size: 80 }, source: BindingSource::Arguments }];
     for (k, (param, kind)) in kinds.iter().enumerate() {
@@ -143,7 +141,7 @@ pub fn bindings(kinds: &[(u32, BindingKind)]) -> Vec<Binding> {
     all
 }
 
-/// `values[i]` at 64 + 4 i for the parameters that are values.
+/// The layout for parameters that are values: `values[i]` is at offset 64 + 4 i.
 pub fn layout(values: &[bool]) -> ArgLayout {
     let mut next = 64;
     let values = values
@@ -158,7 +156,7 @@ pub fn layout(values: &[bool]) -> ArgLayout {
     ArgLayout { values, identities: Vec::new(), images: Vec::new(), merged_offsets: Vec::new(), addresses: Vec::new(), size: 80 }
 }
 
-/// Adds a value to each element: `add(global uint *data, uint value)`.
+/// `add(global uint *data, uint value)`: adds a value to each element.
 pub fn adder(device: &WgpuDevice) -> Arc<dyn LoadedProgram> {
     let spirv = device.target().shaders.spirv;
     device
@@ -203,7 +201,7 @@ pub fn launch(program: &Arc<dyn LoadedProgram>, kernel: &str, args: Vec<LaunchAr
     })
 }
 
-/// Numbers that look random.
+/// Pseudo-random numbers.
 pub fn noise(count: usize, mut seed: u32) -> Vec<u8> {
     (0..count)
         .map(|_| {

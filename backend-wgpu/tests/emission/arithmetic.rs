@@ -1,4 +1,4 @@
-//! Element-wise operations on noise and on special values.
+//! Element-wise operations on random and special values.
 
 use crate::common::{ALL, device, noise};
 use crate::execute_for;
@@ -6,13 +6,13 @@ use crate::kernels::{Text, elementwise, size_of};
 use wgcl_api::backend::Device;
 use wgcl_compiler::target::{Emulated, Target};
 
-/// Runs an element-wise kernel on noise and special values, on every kind of device, and compares each result with
-/// `expected` where that is specified.
+/// Runs an element-wise kernel on random and special values, with all settings of the backend. Compares each result
+/// with `expected` where the result is specified.
 fn check_elementwise(ty: &str, ops: &[(&str, &str)], special: &[u64], expected: impl Fn(usize, u64, u64) -> Option<Vec<u8>>) {
     check_elementwise_for(Target::clone, ty, ops, special, expected);
 }
 
-/// The same, compiled for what a device's target is made to.
+/// Like the function above, with a modified target.
 fn check_elementwise_for(
     target: impl Fn(&Target) -> Target,
     ty: &str,
@@ -68,7 +68,7 @@ fn integer(name: &str, bits: u32, a: u64, b: u64) -> u64 {
         "add" => sa + sb,
         "sub" => sa - sb,
         "mul" => sa.wrapping_mul(sb),
-        // Unspecified where the divisor is zero or the quotient does not fit: here the divisor is one then.
+        // The result is unspecified for a zero divisor or an overflowing quotient. The divisor is 1 then.
         "sdiv" if b == 0 || (sa == least && sb == -1 && bits >= 32) => sa,
         "srem" if b == 0 || (sa == least && sb == -1 && bits >= 32) => 0,
         "udiv" if b == 0 => ua as i128,
@@ -144,7 +144,7 @@ fn integers_of_64_bits() {
     check_integers(64);
 }
 
-/// Bits that floats of that width are tried with: zeros, denormals, ones, large and small, infinities, NaN.
+/// Bit patterns of floats of that width: zeros, denormals, ones, large and small numbers, infinities, NaN.
 const FLOATS_32: [u32; 14] = [
     0,
     0x8000_0000,
@@ -210,7 +210,7 @@ fn floats_of_32_bits() {
             6 => number(x.ceil()),
             7 => number(x.trunc()),
             8 => number(x.round_ties_even()),
-            // Either zero will do.
+            // The sign of a zero is not compared.
             9 => number(x.min(y) * 2.0).filter(|_| x != 0.0 || y != 0.0),
             10 => number(x.max(y) * 2.0).filter(|_| x != 0.0 || y != 0.0),
             11 => yes(x == y),
@@ -269,7 +269,7 @@ fn floats_of_64_bits() {
         }
     };
     check_elementwise("f64", &ops, &special, expected);
-    // By integers, and these by words.
+    // Software double, with 64-bit and with 32-bit integers.
     for int64 in [false, true] {
         check_elementwise_for(
             |target| target.clone().emulating(Emulated { int64, fp64: true, ..Emulated::default() }),
@@ -334,7 +334,7 @@ fn comparisons_of_integers() {
 }
 
 #[test]
-fn shapes_change_with_the_bits() {
+fn bitcasts_preserve_bits() {
     let ops = [
         ("i8x8", "bitcast A"),
         ("i16x4", "bitcast A"),
@@ -368,7 +368,7 @@ fn fma_kernel(ty: &str) -> String {
     t.kernel(r#""fma" (%0: ptr.global buffer, %1: ptr.global buffer, %2: ptr.global buffer, %3: ptr.global buffer)"#)
 }
 
-/// Products whose sums cancel, stick out far, end as denormals or overflow: `a`, `b`, `c` by the number of the triple.
+/// Products whose sums cancel, differ widely in magnitude, are denormal, or overflow: `a`, `b`, `c` by index.
 fn triples(count: usize, fraction: u32, bias: i64) -> Vec<[u64; 3]> {
     let mut seed = 12345_u64;
     let mut random = move || {
@@ -382,12 +382,12 @@ fn triples(count: usize, fraction: u32, bias: i64) -> Vec<[u64; 3]> {
     };
     (0..count)
         .map(|i| {
-            // Few bits in some significands, so that products are exact or nearly ties.
+            // Significands with few bits give products that are exact or nearly ties.
             let bits = |r: u64| if i % 3 == 0 { r & !0 << (fraction / 2) } else { r };
             let ea = random() as i64 % (2 * bias);
             let eb = match i % 4 {
                 0 => random() as i64 % (2 * bias),
-                // Near the denormals.
+                // Close to the denormals.
                 1 => bias - ea + random() as i64 % 80 - 40,
                 _ => 2 * bias - ea - bias / 2 + random() as i64 % 8,
             };
@@ -403,7 +403,7 @@ fn triples(count: usize, fraction: u32, bias: i64) -> Vec<[u64; 3]> {
 }
 
 #[test]
-fn fused_multiply_add_in_the_type_itself() {
+fn fused_multiply_add_without_a_wider_type() {
     let count = 1 << 16;
     let settings = ALL[0];
     let device = device(settings);

@@ -17,7 +17,7 @@ fn check(text: &str, items: u32, expected: impl Fn(u32) -> u32) {
     }
 }
 
-/// `out[id] = f(in[id])`: `body` computes `%9` from `%5`; values up to `%9` are taken.
+/// `out[id] = f(in[id])`: `body` computes `%9` from `%5`. Values up to `%9` are taken.
 fn unary(body: &str) -> String {
     format!(
         r#"kernel @f0 "unary" ({TWO}) {{
@@ -125,7 +125,7 @@ fn break_and_continue_inside_a_switch() {
 
 #[test]
 fn nested_loops_and_switches() {
-    // The inner loop is left from within two switches; the outer goes on.
+    // The inner loop is left from within two switches; the outer loop continues.
     let text = unary(
         "%20: i32 = const 0
   %21: i32 = const 1
@@ -194,7 +194,7 @@ fn nested_loops_and_switches() {
 }
 
 #[test]
-fn loop_values_change_places() {
+fn loop_parameters_are_swapped() {
     // Fibonacci: both carried values are replaced at once.
     let text = unary(
         "%20: i32 = const 0
@@ -286,8 +286,8 @@ func @f2 "local" (%0: i32) -> i32 noinline {{
 }
 
 #[test]
-fn long_loops_run_to_their_end() {
-    // Some drivers stop after 65,535 iterations: 300,000 are counted here.
+fn long_loops_run_to_completion() {
+    // Some drivers stop after 65,535 iterations. This loop has 300,000.
     let text = unary(
         "%20: i32 = const 0
   %21: i32 = const 1

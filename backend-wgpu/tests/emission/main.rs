@@ -1,4 +1,4 @@
-//! What the compiler emits, run on the device and compared with the host: each test makes a kernel in IR.
+//! The compiler's output, run on the device and compared with the host. Each test writes a kernel in IR.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -21,12 +21,12 @@ use wgcl_compiler::ir::{read::read_module, verify::verify};
 use wgcl_compiler::launch::LaunchError;
 use wgcl_compiler::target::Target;
 
-/// Runs function 0 of a module over `items` work-items in groups of `local`; returns the buffers afterwards.
+/// Runs function 0 of a module over `items` work-items in groups of `local`. Returns the buffers.
 fn execute(device: &WgpuDevice, text: &str, buffers: &[Vec<u8>], others: &[LaunchArg], items: u64, local: u32) -> Vec<Vec<u8>> {
     execute_for(device, device.target().clone(), text, buffers, others, items, local)
 }
 
-/// As [`execute`], compiled for a target that may have less than the device.
+/// Like [`execute`], compiled for a target that may have fewer features than the device.
 fn execute_for(
     device: &WgpuDevice,
     target: Target,
@@ -46,7 +46,7 @@ fn execute_for(
             let shader = wgcl_compiler::specialise::specialise(&module, name, key, &target).map_err(BackendError::Launch)?;
             for format in if target.shaders.spirv { &[][..] } else { &[Format::Wgsl, Format::Msl, Format::Hlsl] } {
                 match print(&shader, *format, &target) {
-                    // Metal has no `double`, HLSL no 16-bit integers in naga's way.
+                    // Metal has no `double`, and naga's HLSL has no 16-bit integers.
                     Ok(_) | Err(LaunchError::Unsupported { .. }) => {}
                     Err(error) => return Err(BackendError::Launch(error)),
                 }
@@ -67,7 +67,7 @@ fn execute_for(
     memories.iter().zip(buffers).map(|(memory, bytes)| read(device, memory, 0, bytes.len())).collect()
 }
 
-/// A kernel `out[id * size] = f(in[...])`; `body` writes it, given the work-item's id.
+/// A kernel `out[id * size] = f(in[...])`. `body` writes it, given the work-item's id.
 fn kernel(name: &str, params: &str, count: u32, body: impl FnOnce(&mut Text, &str)) -> String {
     let mut t = Text::new(count);
     let id = t.op("i32", "workitem.global_id 0");

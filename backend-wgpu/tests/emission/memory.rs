@@ -1,14 +1,14 @@
-//! Loads and stores of every width and alignment, lanes, and changes of shape.
+//! Loads and stores of every width and alignment, vector components, and changes of type.
 
 use crate::common::{ALL, device, noise};
 use crate::kernels::{Text, size_of};
 use crate::{TWO, execute, kernel};
 
 #[test]
-fn neighbouring_bytes_are_not_lost() {
+fn neighbouring_bytes_are_preserved() {
     for (size, ty) in [(1, "i8"), (2, "i16"), (3, "i8x3"), (2, "i8x2"), (4, "i8x4"), (6, "i16x3")] {
         let items = 4096_u32;
-        // Reverses the elements; every element is aligned to its scalar only.
+        // Reverses the elements; every element is aligned to its scalar type only.
         let text = kernel("reverse", TWO, 2, |t, id| {
             let last = t.int(u64::from(items - 1));
             let other = t.op("i32", format!("sub {last}, {id}"));
@@ -64,8 +64,9 @@ fn unaligned_accesses() {
 }
 
 #[test]
-fn one_buffer_seen_in_several_ways() {
-    // Four floats, whose second becomes an int, whose last byte is set; the whole is read again as two 64-bit integers and summed.
+fn one_buffer_accessed_with_several_types() {
+    // Four floats. The second becomes an int, whose last byte is set. Then all are read as two 64-bit integers and
+    // added.
     let text = kernel("views", TWO, 2, |t, id| {
         let place = t.element("%0", "global", id, 16);
         let vector = t.load("f32x4", &place, 16);
@@ -118,7 +119,7 @@ fn one_buffer_seen_in_several_ways() {
 }
 
 #[test]
-fn three_lanes_leave_the_fourth_alone() {
+fn stores_of_three_components_preserve_the_fourth() {
     let text = kernel("three", TWO, 2, |t, id| {
         let (from, to) = (t.element("%0", "global", id, 16), t.element("%1", "global", id, 16));
         let value = t.load("f32x3", &from, 16);
@@ -133,8 +134,8 @@ fn three_lanes_leave_the_fourth_alone() {
 }
 
 #[test]
-fn sixteen_lanes() {
-    // out = (reverse(in + 3) as 16-bit) with lane [id % 16] replaced by in[(id / 16) % 16].
+fn sixteen_components() {
+    // out = (reverse(in + 3) as 16-bit) with component [id % 16] replaced by in[(id / 16) % 16].
     let text = kernel("lanes", TWO, 2, |t, id| {
         let from = t.element("%0", "global", id, 16);
         let value = t.load("i8x16", &from, 16);
@@ -170,7 +171,7 @@ fn sixteen_lanes() {
 
 #[test]
 fn shuffles() {
-    // Lanes of two vectors in many patterns: each result is checked against its pattern.
+    // Components of two vectors in many patterns. Each result is compared with its pattern.
     let patterns: [&[u8]; 8] = [
         &[0, 1, 2, 3],
         &[3, 2, 1, 0],

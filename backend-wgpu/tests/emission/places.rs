@@ -12,7 +12,7 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 #[test]
 fn local_memory_of_every_width() {
     for (ty, size) in [("i8", 1), ("i16", 2), ("i32", 4), ("i64", 8), ("f32x4", 16), ("i8x4", 4)] {
-        // Each work-item stores its element, and loads its mirror image behind a barrier.
+        // Each work-item stores its element, and loads the mirrored element after a barrier.
         let mut text = kernel("mirror", TWO, 2, |t, id| {
             let local = t.op("i32", "workitem.local_id 0");
             let base = t.op("ptr.local", "global_addr @g0");
@@ -43,7 +43,7 @@ fn local_memory_of_every_width() {
 
 #[test]
 fn local_memory_of_mixed_widths() {
-    // Bytes are stored by all work-items of a group, words are read.
+    // All work-items of a group store bytes, then load words.
     let mut text = kernel("mixed", TWO, 2, |t, id| {
         let local = t.op("i32", "workitem.local_id 0");
         let base = t.op("ptr.local", "global_addr @g0");
@@ -70,8 +70,8 @@ fn local_memory_of_mixed_widths() {
 
 #[test]
 fn private_arrays() {
-    // A permutation of the work-item's numbers through an array with indices known at run time: small, too large for registers, too
-    // large for local memory.
+    // Permutes the work-item's numbers through an array with indices known at run time. The array is small, too large
+    // for registers, or too large for local memory.
     for count in [16_u32, 200, 1000] {
         for ty in ["i32", "i8"] {
             let size = if ty == "i32" { 4 } else { 1 };
@@ -217,7 +217,8 @@ fn atomics_count_every_work_item() {
 
 #[test]
 fn compare_and_exchange() {
-    // A counter raised by compare-and-exchange in a loop, and floats added where the device may have no such atomics (local memory).
+    // A compare-and-exchange loop increments a counter. It also adds floats in local memory, where the device may
+    // have no such atomics.
     let mut text = kernel("exchange", TWO, 2, |t, id| {
         let one = t.int(1);
         let start = t.op("i32", "atomic.load i32 %0");
@@ -259,7 +260,7 @@ fn halves() {
     if !device(ALL[0]).target().language.fp16 {
         return;
     }
-    // out = half(float(in)) * in + in, in four lanes.
+    // out = half(float(in)) * in + in, for four components.
     let text = kernel("halves", TWO, 2, |t, id| {
         let from = t.element("%0", "global", id, 8);
         let value = t.load("f16x4", &from, 8);
@@ -270,7 +271,7 @@ fn halves() {
         let to = t.element("%1", "global", id, 8);
         t.store(&to, &sum, 8);
     });
-    // Small whole numbers: exact in half precision.
+    // Small integers are exact in half precision.
     let half = |n: u32| -> u16 {
         if n == 0 {
             0
