@@ -25,7 +25,6 @@ pub(crate) struct Buffer {
 pub(crate) struct Use {
     pub(crate) buffer: vk::Buffer,
     pub(crate) writes: bool,
-    /// See [`Buffer::host_visible`].
     pub(crate) host_visible: bool,
 }
 

@@ -175,11 +175,11 @@ fn launches_with_stopped_loops_fail() {
             let pending = start(&*device, launch(&program, "until", vec![buffer(&memory), value(n)], [1; 3], [1; 3]), false);
             device.flush();
             match pending.wait() {
-                Ok(_) => assert_eq!(words(&read(&*device, &memory, 0, 4)), [(n as f32).to_bits()], "{settings:?}, {n} turns"),
+                Ok(_) => assert_eq!(words(&read(&*device, &memory, 0, 4)), [(n as f32).to_bits()], "{settings:?}, {n} iterations"),
                 Err(BackendError::Other(text)) => {
                     assert!(n > 65_535 && text.contains("stopped a loop"), "{settings:?}, {n} iterations: {text}")
                 }
-                Err(error) => panic!("{settings:?}, {n} turns: {error}"),
+                Err(error) => panic!("{settings:?}, {n} iterations: {error}"),
             }
         }
     }

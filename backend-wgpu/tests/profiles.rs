@@ -1,5 +1,5 @@
-//! The compiler's profiles equal the targets of the devices that they are named after. What is compiled, tested and
-//! fuzzed for a profile thus is what a device runs.
+//! The compiler's profiles equal the targets of the devices that they are named after. Tests and fuzzers that compile
+//! for a profile thus cover the code that the device runs.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

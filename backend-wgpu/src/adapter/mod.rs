@@ -1,4 +1,4 @@
-//! What an adapter offers: its properties as OpenCL reports them, what the compiler may use, and which code paths the
+//! Properties of an adapter: those as OpenCL reports them, what the compiler may use, and which code paths the
 //! backend takes on it.
 
 pub(crate) mod capabilities;

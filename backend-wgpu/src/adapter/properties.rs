@@ -227,6 +227,23 @@ fn vendor_name(id: u32, driver: &str) -> String {
     name.to_owned()
 }
 
+fn costs_and_defects(info: &wgpu::AdapterInfo) -> (Costs, Defects) {
+    let mut defects = if info.driver_info.contains("Mesa") { Defects::mesa() } else { Defects::default() };
+    let mut costs = Costs::default();
+    if info.vendor == NVIDIA {
+        (costs, defects) = (Costs::nvidia(), Defects::nvidia());
+    }
+    if is_llvmpipe(info) {
+        (costs, defects) = (Costs::llvmpipe(), Defects::lavapipe());
+    }
+    // SwiftShader runs the iterations of several work-items together, too.
+    let swiftshader = info.name.starts_with("SwiftShader");
+    defects.loop_values |= swiftshader;
+    defects.unsigned_minima = swiftshader;
+    defects.coarse_sines = swiftshader;
+    (costs, defects)
+}
+
 /// The compiler's target.
 pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Target {
     let info = adapter.get_info();
@@ -244,19 +261,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
         // Measured only on the profile's device.
         _ => None,
     };
-    let mut defects = if info.driver_info.contains("Mesa") { Defects::mesa() } else { Defects::default() };
-    let mut costs = Costs::default();
-    if info.vendor == NVIDIA {
-        (costs, defects) = (Costs::nvidia(), Defects::nvidia());
-    }
-    if llvmpipe {
-        (costs, defects) = (Costs::llvmpipe(), Defects::lavapipe());
-    }
-    // SwiftShader runs the iterations of several work-items together, too.
-    let swiftshader = info.name.starts_with("SwiftShader");
-    defects.loop_values |= swiftshader;
-    defects.unsigned_minima = swiftshader;
-    defects.coarse_sines = swiftshader;
+    let (mut costs, defects) = costs_and_defects(&info);
     costs.subgroup_coalescing = subgroups && exchange.unwrap_or(costs.subgroup_coalescing);
     let int64 = has_int64(features);
     // Kernels access the bits of a double as a 64-bit integer. The HLSL that naga writes cannot convert between the

@@ -52,7 +52,7 @@ pub(crate) fn write_mapped(copy_threads: &CopyThreads, mapping: Mapping, bytes: 
 
 /// Copies between two mapped buffers, which may be the same.
 pub(crate) fn copy_mapped(source: Mapping, target: Mapping, region: CopyRegion) {
-    // SAFETY: as in `write_mapped`, for both buffers.
+    // SAFETY: the reasons of `write_mapped` hold for both buffers.
     unsafe {
         let from = source.0.as_ptr().add(region.buffer as usize);
         std::ptr::copy(from, target.0.as_ptr().add(region.host as usize), region.size as usize);
@@ -61,7 +61,7 @@ pub(crate) fn copy_mapped(source: Mapping, target: Mapping, region: CopyRegion) 
 
 /// Fills a range with a pattern.
 pub(crate) fn fill_mapped(mapping: Mapping, offset: u64, size: u64, pattern: &[u8]) {
-    // SAFETY: as in `write_mapped`.
+    // SAFETY: the reasons of `write_mapped` hold.
     let bytes = unsafe { mapping.bytes_mut(offset, size) };
     let first = pattern.len().min(bytes.len());
     bytes[..first].copy_from_slice(&pattern[..first]);
@@ -79,7 +79,7 @@ pub(crate) fn fill_mapped(mapping: Mapping, offset: u64, size: u64, pattern: &[u
 pub(crate) fn read_window(window: Mapping, bytes: &mut [u8], regions: &[CopyRegion]) -> BackendResult<()> {
     for region in regions {
         let target = host_part_mut(bytes, *region)?;
-        // SAFETY: as in `write_mapped`. The application has no address of the device's memory.
+        // SAFETY: the reasons of `write_mapped` hold. The application has no address of the device's memory.
         uncached_read::read(target, unsafe { window.bytes_mut(region.buffer, region.size) });
     }
     Ok(())
@@ -90,10 +90,10 @@ pub(crate) fn read_mapped(copy_threads: &CopyThreads, mapping: Mapping, bytes: &
     for region in regions {
         let target = host_part_mut(bytes, *region)?;
         if overlaps(mapping, *region, target) {
-            // SAFETY: as in `write_mapped`.
+            // SAFETY: the reasons of `write_mapped` hold.
             unsafe { std::ptr::copy(mapping.0.as_ptr().add(region.buffer as usize), target.as_mut_ptr(), target.len()) };
         } else {
-            // SAFETY: as in `write_mapped`.
+            // SAFETY: the reasons of `write_mapped` hold.
             copy_threads.copy(target, unsafe { mapping.bytes_mut(region.buffer, region.size) });
         }
     }

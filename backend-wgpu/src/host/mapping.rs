@@ -2,8 +2,8 @@
 //!
 //! # Soundness
 //! A mapping is plain memory that the device may access at the same time. References into it exist only for the
-//! duration of a copy, and the code that creates one ensures that the device does not access those bytes meanwhile.
-//! That code runs on the submission thread, after it has waited for the batches that use them.
+//! duration of a copy. The code that creates one ensures that the device does not access those bytes meanwhile. That
+//! code runs on the submission thread, after it has waited for the batches that use them.
 
 use std::ptr::NonNull;
 
@@ -13,7 +13,7 @@ pub(crate) struct Mapping(pub(crate) NonNull<u8>);
 
 // SAFETY: this is an address. Each access through it says why it is sound.
 unsafe impl Send for Mapping {}
-// SAFETY: as above.
+// SAFETY: this is an address. Each access through it says why it is sound.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {

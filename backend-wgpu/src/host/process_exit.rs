@@ -5,9 +5,9 @@
 //! of wgpu is freed: destructors of the application may release OpenCL objects later.
 //!
 //! A driver that runs kernels on the CPU compiles and runs them on its own threads. These crash once LLVM's globals
-//! are destroyed. If such a driver is busy after the wait, or any driver is compiling a kernel, the process ends at
-//! once with its own status, after flushing C's streams. Exit handlers that were registered before ours do not run
-//! then.
+//! are destroyed. After the wait such a driver may still be busy, or any driver may be compiling a kernel. The process
+//! then flushes C's streams and ends at once with its own status. Exit handlers that were registered before ours do not
+//! run.
 //!
 //! Exit handlers run in the reverse order of their registration. LLVM registers destructors while it compiles, and
 //! these run before our handler. The main thread therefore waits for such a driver earlier, in a thread-local

@@ -47,7 +47,7 @@ mod x86 {
         _mm_mfence();
         // SAFETY: the processor has AVX2, `from` is aligned to a vector, and both slices have the same length.
         let (to, from) = unsafe { copy_blocks::<AHEAD>(to, from) };
-        // SAFETY: as above; all groups of AHEAD vectors are copied.
+        // SAFETY: the processor has AVX2, and the copied blocks were multiples of a vector.
         let (to, from) = unsafe { copy_blocks::<1>(to, from) };
         to.copy_from_slice(from);
     }

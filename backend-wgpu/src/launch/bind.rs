@@ -160,7 +160,7 @@ pub(crate) fn bind<'a>(context: &BindContext<'a>, binding: &Binding) -> BackendR
 
 /// Memory that a pipeline accesses by address.
 pub(crate) struct AddressedMemory<'a> {
-    /// The parameter.
+    /// Index of the parameter, or of memory that only pointers in memory lead to.
     pub(crate) index: u32,
     pub(crate) memory: &'a WgpuMemory,
     pub(crate) writes: bool,

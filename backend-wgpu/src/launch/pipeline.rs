@@ -110,13 +110,13 @@ fn shader_module(
                 glsl: None,
                 wgsl: None,
             };
-            // SAFETY: as in `Pipeline::new`.
+            // SAFETY: the reasons of `Pipeline::new` hold.
             Ok(unsafe { gpu.device.create_shader_module_passthrough(descriptor) })
         }
         Some(_) => Err(BackendError::Other("internal error: SPIR-V for a device without SPIR-V passthrough".to_owned())),
         None => {
             let descriptor = wgpu::ShaderModuleDescriptor { label: None, source: wgpu::ShaderSource::Naga(std::borrow::Cow::Owned(naga)) };
-            // SAFETY: as above; naga validates the module all the same.
+            // SAFETY: the reasons of `Pipeline::new` hold, and naga validates the module.
             Ok(unsafe { gpu.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked()) })
         }
     }

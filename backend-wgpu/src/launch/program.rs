@@ -35,9 +35,9 @@ pub(crate) fn expect(gpu: &Arc<Gpu>, name: Key, target: &Target) -> Expected<Gpu
 pub(crate) struct WgpuProgram {
     /// Kernels, and their pipelines by launch key.
     pub(crate) code: Arc<Program<Gpu>>,
-    /// `BindingSource::ConstantData`.
+    /// Bound at `BindingSource::ConstantData`.
     pub(crate) constants: Option<Arc<WgpuMemory>>,
-    /// `BindingSource::GlobalVariables`.
+    /// Bound at `BindingSource::GlobalVariables`.
     pub(crate) variables: Option<Arc<WgpuMemory>>,
 }
 

@@ -80,7 +80,7 @@ pub(crate) struct RecordedDispatch {
 }
 
 impl CachedLaunch {
-    /// `None` if an equal launch may record something else.
+    /// `None` if an equal launch may record another dispatch.
     pub(crate) fn new(
         LaunchTarget { launch, program, kernel }: LaunchTarget<'_>,
         pipeline: &Arc<Pipeline>,

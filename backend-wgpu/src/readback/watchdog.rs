@@ -3,7 +3,7 @@
 //! ([`wgcl_compiler::passes::locks`]). Such launches fail.
 //!
 //! The kernel reports it in one word, which all launches share. If the host sees the word, it reads the word in
-//! place. It then cannot tell which of the launches in flight wrote it, and all of them fail. Otherwise each launch
+//! place. It then does not know which of the launches in flight wrote it, and all of them fail. Otherwise each launch
 //! clears the word before it begins, and copies it to staging memory at its end.
 
 use std::sync::Arc;

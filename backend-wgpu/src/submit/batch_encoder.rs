@@ -25,7 +25,7 @@ pub(crate) struct BatchEncoder {
     pub(crate) commands: u32,
     /// The end query of a command that has begun.
     open_query: Option<u32>,
-    /// The end query of the last command, unless something was recorded after it.
+    /// The end query of the last command, unless other commands were recorded after it.
     pub(crate) last_query: Option<u32>,
     /// Set once a command of the batch is timed.
     pub(crate) timestamp_set: Option<Arc<TimestampSet>>,
@@ -43,7 +43,6 @@ pub(crate) struct Dispatch<'a> {
     pub(crate) group: &'a BindGroup,
     /// Dynamic offset of the arguments, if the kernel has any.
     pub(crate) offset: Option<u32>,
-    /// See [`Uses`].
     pub(crate) uses: &'a [Use],
     pub(crate) groups: [u32; 3],
 }

@@ -68,8 +68,8 @@ impl Location {
     }
 }
 
-/// A Vulkan command. Equal steps have equal effects: the objects behind their handles are retained with the command
-/// buffer, or a unique number accompanies the handle.
+/// A Vulkan command. Equal steps have equal effects: the command buffer retains the objects of their handles,
+/// or a unique number accompanies the handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// Makes `wrote` accesses of the `from` stages visible to `sees` accesses of the `to` stages.
@@ -495,7 +495,7 @@ impl CommandRecorder {
         let Some((buffer, _)) = self.end()? else { return Ok(()) };
         let (device, buffers) = (&self.queue.device, [buffer]);
         let info = vk::SubmitInfo::default().command_buffers(&buffers);
-        // SAFETY: as in `submit`; the fence outlives its submission, unless the device is lost.
+        // SAFETY: the reasons of `submit` hold. The fence outlives its submission, unless the device is lost.
         unsafe {
             let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).map_err(backend_error)?;
             let result =
@@ -527,7 +527,7 @@ impl CommandRecorder {
     }
 }
 
-/// What happens to a command buffer after its submission.
+/// Whether a command buffer can be submitted again.
 enum EndedBuffer {
     OneTime,
     Reusable(Template),

@@ -102,12 +102,12 @@ unsafe fn allocate(
         let fd = if number == 0 { Some(exported.fd) } else { spare.take() };
         let Some(fd) = fd else { break };
         if number + 1 < usable.len() {
-            // SAFETY: the file descriptor is open, and nobody closes it meanwhile.
+            // SAFETY: the file descriptor is open, and no thread closes it meanwhile.
             spare = unsafe { duplicate(fd) };
         }
         match import(fd, *index) {
             Ok(memory) => {
-                // SAFETY: the duplicate is ours, and nobody else has it.
+                // SAFETY: the duplicate is ours, and has no other owner.
                 spare.into_iter().for_each(|fd| unsafe { close(fd) });
                 return Ok(memory);
             }
@@ -123,7 +123,7 @@ unsafe fn allocate(
 /// Duplicates a file descriptor.
 ///
 /// # Safety
-/// Nobody closes it meanwhile.
+/// No thread closes it meanwhile.
 #[cfg(unix)]
 unsafe fn duplicate(fd: i32) -> Option<i32> {
     use std::os::fd::{BorrowedFd, IntoRawFd};
@@ -133,7 +133,7 @@ unsafe fn duplicate(fd: i32) -> Option<i32> {
 }
 
 /// # Safety
-/// The descriptor is open, and nobody else has it.
+/// The descriptor is open, and has no other owner.
 #[cfg(unix)]
 unsafe fn close(fd: i32) {
     use std::os::fd::{FromRawFd, OwnedFd};

@@ -54,7 +54,7 @@ const MAX_BUFFER: u64 = u32::MAX as u64 & !255;
 pub(crate) fn adapters(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
     // SAFETY: the instance is used only to list its adapters.
     let Some(hal_instance) = (unsafe { instance.as_hal::<Vulkan>() }) else { return Vec::new() };
-    // SAFETY: as above; there is no surface.
+    // SAFETY: the instance is used only to list its adapters; there is no surface.
     let found = unsafe { hal::Instance::enumerate_adapters(hal_instance, None) };
     let exposed = found.into_iter().filter(|exposed| {
         let limits = &exposed.capabilities.limits;
@@ -77,7 +77,7 @@ pub(crate) fn adapters(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
 /// Queries the facts about an adapter. `None` if it is not a Vulkan adapter.
 pub(super) fn device_facts(adapter: &wgpu::Adapter) -> Option<DeviceFacts> {
     let has_subgroups = adapter.features().contains(wgpu::Features::SUBGROUP);
-    // SAFETY: the adapter is only queried, and nobody destroys its handles.
+    // SAFETY: the adapter is only queried, and none of its handles is destroyed.
     let adapter = unsafe { adapter.as_hal::<Vulkan>() }?;
     let capabilities = adapter.physical_device_capabilities();
     let instance = adapter.shared_instance().raw_instance();
@@ -308,9 +308,8 @@ fn float_controls(properties: &vk::PhysicalDeviceFloatControlsProperties<'_>) ->
     }
 }
 
-/// Opens a device with features that wgpu does not enable, and with one queue. The features are 8-bit storage
-/// buffers, a clock that can be compared with the host's, queries that the host resets, buffer addresses, and the
-/// extensions for sharing. `None` if the adapter is not a Vulkan adapter.
+/// Opens a device with one queue, and with features that wgpu does not enable: 8-bit storage buffers, comparable clocks,
+/// queries that the host resets, buffer addresses, and sharing. `None` if the adapter is not a Vulkan adapter.
 pub(crate) fn open(
     adapter: &wgpu::Adapter,
     descriptor: &wgpu::DeviceDescriptor<'_>,

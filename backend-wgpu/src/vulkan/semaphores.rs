@@ -120,7 +120,7 @@ impl SharedPayload for SharedSemaphore {
 
 impl Drop for Semaphore {
     fn drop(&mut self) {
-        // SAFETY: no submission uses it, as recorders retain the semaphores of theirs.
+        // SAFETY: no submission uses it, as recorders retain the semaphores of their submissions.
         unsafe { self.queue.device.destroy_semaphore(self.handle, None) };
     }
 }

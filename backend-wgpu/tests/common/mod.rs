@@ -201,7 +201,6 @@ pub fn launch(program: &Arc<dyn LoadedProgram>, kernel: &str, args: Vec<LaunchAr
     })
 }
 
-/// Pseudo-random numbers.
 pub fn noise(count: usize, mut seed: u32) -> Vec<u8> {
     (0..count)
         .map(|_| {
