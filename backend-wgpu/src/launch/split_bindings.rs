@@ -1,7 +1,7 @@
 //! Launches with buffers that are larger than a binding. Such a buffer is split across several bindings (see
 //! `passes::split_bindings` of the compiler).
 //!
-//! The size of a part is the largest power of two that a binding may have, so that a kernel finds the part by a shift.
+//! The size of a part is the largest power of two that a binding may have. A kernel finds the part by a shift.
 //! `WGCL_BINDING_LIMIT` splits smaller buffers as well, for tests. Parts are then as small as the number of bindings
 //! allows.
 

@@ -331,7 +331,8 @@ impl Pipeline {
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
-        // SAFETY: no submission uses it, as recorders retain the pipelines of their submissions. Null handles are ignored.
+        // SAFETY: no submission uses it, as recorders retain the pipelines of their submissions. Vulkan ignores null
+        // handles.
         unsafe {
             self.queue.device.destroy_pipeline(self.pipeline, None);
             self.queue.device.destroy_pipeline_layout(self.layout, None);
