@@ -6,7 +6,7 @@ mod atomics;
 mod halves;
 
 use super::EmitError;
-use super::builder::{Expr, Val, single};
+use super::builder::{Expr, Val};
 use super::function::Emitter;
 use super::items::SETTLING;
 use super::vector::Scalars;
