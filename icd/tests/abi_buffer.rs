@@ -1,4 +1,5 @@
-//! Buffers: flags and host pointers, transfers with offsets, copies, fills, maps, rectangles, sub-buffers, and what is refused.
+//! Buffers: flags and host pointers, transfers with offsets, copies, fills, maps, rectangles, sub-buffers, and rejected
+//! arguments.
 
 mod common;
 
@@ -55,7 +56,7 @@ fn unmap(queue: &Queue, mem: &Mem, pointer: *mut u8) -> cl_int {
 
 /// The bytes of a mapping.
 fn mapped<'a>(pointer: *mut u8, size: usize) -> &'a mut [u8] {
-    // SAFETY: the driver mapped so many bytes there, and each test drops the slice before it unmaps.
+    // SAFETY: the driver mapped `size` bytes at `pointer`, and each test drops the slice before it unmaps.
     unsafe { std::slice::from_raw_parts_mut(pointer, size) }
 }
 
@@ -105,7 +106,7 @@ fn every_combination_of_flags_holds_its_data() {
 }
 
 #[test]
-fn a_buffer_answers_its_queries() {
+fn buffer_queries_are_answered() {
     let context = Context::new();
     let mem = context.buffer(123);
     assert_eq!(mem_info(&mem, CL_MEM_TYPE), Ok(CL_MEM_OBJECT_BUFFER));
@@ -124,7 +125,7 @@ fn a_buffer_answers_its_queries() {
 }
 
 #[test]
-fn transfers_honour_odd_offsets_and_sizes() {
+fn transfers_support_odd_offsets_and_sizes() {
     let context = Context::new();
     let queue = context.queue(0);
     let mem = context.buffer(257);
@@ -151,7 +152,7 @@ fn transfers_honour_odd_offsets_and_sizes() {
 }
 
 #[test]
-fn commands_of_a_queue_keep_their_order() {
+fn commands_of_a_queue_run_in_order() {
     let context = Context::new();
     let queue = context.queue(0);
     let mem = context.buffer(4);
@@ -209,7 +210,7 @@ fn copies_between_and_within_buffers() {
 }
 
 #[test]
-fn fills_with_patterns_of_every_size() {
+fn fills_support_patterns_of_every_size() {
     let context = Context::new();
     let queue = context.queue(0);
     let cl = &target().cl;
@@ -228,8 +229,8 @@ fn fills_with_patterns_of_every_size() {
         }
         assert_eq!(queue.read::<u8>(&mem, 1024), model, "pattern of {size} bytes");
         if size > 1 {
-            assert_eq!(fill(size, size / 2, size), CL_INVALID_VALUE, "the offset is no multiple");
-            assert_eq!(fill(size, 0, size + 1), CL_INVALID_VALUE, "the size is no multiple");
+            assert_eq!(fill(size, size / 2, size), CL_INVALID_VALUE, "the offset is not a multiple");
+            assert_eq!(fill(size, 0, size + 1), CL_INVALID_VALUE, "the size is not a multiple");
         }
     }
     let pattern = [0u8; 256];
@@ -240,7 +241,7 @@ fn fills_with_patterns_of_every_size() {
 }
 
 #[test]
-fn maps_show_and_change_the_buffer() {
+fn maps_read_and_write_the_buffer() {
     let context = Context::new();
     let queue = context.queue(0);
     for place in [0, CL_MEM_ALLOC_HOST_PTR] {
@@ -283,7 +284,7 @@ fn two_maps_of_one_buffer_are_counted() {
 }
 
 #[test]
-fn maps_are_checked() {
+fn invalid_maps_are_rejected() {
     let context = Context::new();
     let queue = context.queue(0);
     let mem = context.buffer(64);
@@ -295,7 +296,7 @@ fn maps_are_checked() {
 }
 
 #[test]
-fn a_map_of_host_memory_is_that_memory() {
+fn mapping_a_buffer_in_host_memory_returns_that_memory() {
     let context = Context::new();
     let queue = context.queue(0);
     let mut data = numbers(4096);
@@ -311,11 +312,11 @@ fn a_map_of_host_memory_is_that_memory() {
 }
 
 #[test]
-fn rectangles_move_between_host_and_buffers() {
+fn rectangles_are_transferred_and_copied() {
     let context = Context::new();
     let queue = context.queue(0);
     let cl = &target().cl;
-    // 16 bytes a row, 8 rows a slice, 2 slices.
+    // Row pitch 16 bytes, 8 rows per slice, 2 slices.
     let (a, b) = (context.buffer(256), context.buffer(256));
     queue.write(&a, &numbers(256));
     queue.write(&b, &[0u8; 256]);
@@ -426,7 +427,7 @@ fn sub_buffers_are_windows_of_their_parent() {
     assert_eq!(write_at(&queue, &window, 3, &[0xaa, 0xbb]), CL_SUCCESS);
     assert_eq!(queue.read::<u8>(&parent, 4 * align)[align + 3..align + 5], [0xaa, 0xbb]);
 
-    // A kernel sees the same window, and writes through it.
+    // A kernel accesses the same bytes through the sub-buffer.
     let program = context.build("kernel void add(global uchar *p) { p[get_global_id(0)] += 1; }");
     let kernel = program.kernel("add");
     kernel.set_mem(0, &window);
@@ -438,12 +439,12 @@ fn sub_buffers_are_windows_of_their_parent() {
 
     assert_eq!(sub_buffer(&parent, 0, 0, 4 * align + 1).err(), Some(CL_INVALID_VALUE));
     assert_eq!(sub_buffer(&parent, 0, 0, 0).err(), Some(CL_INVALID_BUFFER_SIZE));
-    assert_eq!(sub_buffer(&window, 0, 0, 8).err(), Some(CL_INVALID_MEM_OBJECT), "no sub-buffers of sub-buffers");
+    assert_eq!(sub_buffer(&window, 0, 0, 8).err(), Some(CL_INVALID_MEM_OBJECT), "a sub-buffer of a sub-buffer");
     let status = sub_buffer(&parent, 0, 1, 8).err();
     assert_eq!(status, Some(CL_MISALIGNED_SUB_BUFFER_OFFSET));
     let read_only = context.buffer_with(CL_MEM_READ_ONLY, 64, null_mut());
     assert_eq!(sub_buffer(&read_only, CL_MEM_WRITE_ONLY, 0, 8).err(), Some(CL_INVALID_VALUE));
-    // The window keeps its parent alive.
+    // The sub-buffer keeps its parent alive.
     drop(parent);
     assert_eq!(queue.read::<u8>(&window, 5)[3..], [0xab, 0xbc]);
 }
@@ -451,7 +452,7 @@ fn sub_buffers_are_windows_of_their_parent() {
 static DESTROYED: AtomicU32 = AtomicU32::new(0);
 
 unsafe extern "C" fn count_destroyed(_mem: cl_mem, data: *mut c_void) {
-    // The callbacks run in the reverse order of their registration: 2 comes first.
+    // The callbacks run in the reverse order of their registration: 2 first.
     let _ = DESTROYED.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |seen| Some(seen * 10 + data as u32));
 }
 
@@ -473,7 +474,7 @@ fn destructor_callbacks_run_in_reverse_order() {
 }
 
 #[test]
-fn null_and_foreign_handles_are_refused() {
+fn null_and_foreign_handles_are_rejected() {
     let cl = &target().cl;
     assert_eq!(cl.clRetainMemObject(null_mut()), CL_INVALID_MEM_OBJECT);
     assert_eq!(cl.clReleaseMemObject(null_mut()), CL_INVALID_MEM_OBJECT);

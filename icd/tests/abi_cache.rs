@@ -1,4 +1,5 @@
-//! The cache on disk, seen from applications: each run of one is a process of its own, with a folder of the test's for its cache.
+//! The disk cache as applications see it: each run of the application is a process, and the test gives it a cache
+//! folder.
 
 mod common;
 
@@ -9,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use common::objects::Context;
 use common::{device_name, target};
 
-/// The folder of headers for the process that is the application.
+/// Set in the process that acts as the application: the folder of its headers.
 const APPLICATION: &str = "WGCL_TEST_CACHE_APPLICATION";
 
 const SOURCE: &str = "
@@ -23,7 +24,7 @@ const SOURCE: &str = "
     }
     kernel void print(int a) { printf(\"printed %d\\n\", a); }";
 
-/// What the processes do. Ends the process with what the kernel's results say.
+/// The application's work. Ends the process with a status that depends on the results of the kernels.
 #[test]
 #[ignore = "what the tests start in processes of its own"]
 fn application() {
@@ -81,7 +82,7 @@ impl Folder {
             .expect("the application")
     }
 
-    /// Runs the application to its end, and counts what it took from the cache.
+    /// Runs the application to its end, and counts its cache hits.
     fn run(&self) -> usize {
         hits(self.start())
     }
@@ -96,7 +97,7 @@ fn hits(child: Child) -> usize {
     log(child).matches("bytes of the cache").count()
 }
 
-/// What the driver said when all went well.
+/// The log of the driver if nothing failed.
 fn log(child: Child) -> String {
     let output = child.wait_with_output().expect("its end");
     let (out, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -105,10 +106,10 @@ fn log(child: Child) -> String {
     log.into_owned()
 }
 
-/// Whether there is something to test: another platform keeps what it likes.
+/// Whether the platform under test is wgcl; another platform may cache as it likes.
 ///
 /// # Panics
-/// On the interpreter, which compiles nothing for a device: these tests are to be left out there.
+/// On the interpreter, which compiles nothing for a device: leave these tests out there.
 fn applies() -> bool {
     let target = target();
     assert!(!device_name(target).contains("interpreter"), "the interpreter keeps no kernels: leave these tests out");
@@ -116,7 +117,7 @@ fn applies() -> bool {
 }
 
 #[test]
-fn the_second_run_finds_what_the_first_kept() {
+fn the_second_run_loads_what_the_first_stored() {
     if !applies() {
         return;
     }
@@ -125,7 +126,7 @@ fn the_second_run_finds_what_the_first_kept() {
     let kept = folder.files().len();
     assert!(kept >= 2, "the program and a kernel: {kept}");
     assert!(folder.run() >= 2);
-    assert_eq!(folder.files().len(), kept, "nothing had to be made again");
+    assert_eq!(folder.files().len(), kept, "nothing was compiled again");
     folder.set_factor(7);
     folder.run();
     folder.set_factor(2);
@@ -133,7 +134,7 @@ fn the_second_run_finds_what_the_first_kept() {
 }
 
 #[test]
-fn the_second_run_begins_with_what_the_first_launched() {
+fn the_second_run_loads_the_kernels_that_the_first_launched() {
     if !applies() {
         return;
     }
@@ -144,11 +145,11 @@ fn the_second_run_begins_with_what_the_first_launched() {
     folder.set_factor(3);
     assert_eq!(recalls(log(folder.start())), 0, "another program");
     folder.set_factor(2);
-    assert_eq!(recalls(log(folder.start())), 1, "compiled anew, to what it was at first");
+    assert_eq!(recalls(log(folder.start())), 1, "compiled again, with the first result");
 }
 
 #[test]
-fn whatever_is_missing_does_no_harm() {
+fn missing_files_do_no_harm() {
     if !applies() {
         return;
     }
@@ -190,7 +191,7 @@ fn a_damaged_cache_does_no_harm() {
 }
 
 #[test]
-fn processes_share_it_and_may_be_killed() {
+fn processes_share_the_cache_and_may_be_killed() {
     if !applies() {
         return;
     }

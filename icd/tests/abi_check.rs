@@ -1,6 +1,7 @@
-//! `WGCL_CHECK=1`: wrong kernels are told of exactly, harm nothing and fail; right ones run as ever.
+//! `WGCL_CHECK=1` reports the exact access of a wrong kernel, prevents it and fails the launch. Correct kernels run as
+//! without it.
 //!
-//! What is told goes to standard error, so the kernels run in a process of their own, and what that wrote is compared here.
+//! Reports go to standard error. The kernels therefore run in a process of their own, whose output the test compares.
 
 mod common;
 
@@ -15,16 +16,16 @@ use common::target;
 const CL_OUT_OF_RESOURCES: cl_int = -5;
 /// Set in the process that runs the kernels.
 const CHILD: &str = "WGCL_TEST_CHECKED";
-/// Words of the buffers, and of what is around them.
+/// Words of the buffers, and of the guard areas around them.
 const WORDS: usize = 16;
 const AROUND: usize = 4 * WORDS;
 
-/// A kernel that is wrong in one place.
+/// A kernel with one invalid access.
 struct Wrong {
     name: &'static str,
-    /// What its work-item 3 does, on line 8.
+    /// The statement of work-item 3, on line 8.
     does: &'static str,
-    /// What is said of that, from the access on, and for which part of the line.
+    /// The expected report from the access on, and the part of the line that it marks.
     said: &'static str,
     at: &'static str,
 }
@@ -151,7 +152,7 @@ fn source(wrong: &Wrong) -> String {
     )
 }
 
-/// Words of the host's, of which those in the middle are a buffer.
+/// Words of host memory; the buffer is the middle part.
 #[repr(C, align(128))]
 struct Words([u32; WORDS + 2 * AROUND]);
 
@@ -167,7 +168,7 @@ impl Words {
         context.buffer_with(CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, 4 * WORDS, middle.cast())
     }
 
-    /// Whether nothing around the buffer has changed.
+    /// Whether the words around the buffer are unchanged.
     fn is_whole_around(&self) -> bool {
         let fresh = Self::new();
         self.0[..AROUND] == fresh.0[..AROUND] && self.0[AROUND + WORDS..] == fresh.0[AROUND + WORDS..]
@@ -189,7 +190,7 @@ fn run_wrong(context: &Context, queue: &Queue, wrong: &Wrong) {
     assert_eq!(target().cl.clSetKernelArg(kernel.0, 3, 32, null()), CL_SUCCESS);
     kernel.set_mem(4, &pointers);
     assert_eq!(kernel.set(5, &null_mut::<c_void>()), CL_SUCCESS);
-    // Twice: what was told is not told again.
+    // Run twice: a finding is reported once.
     for _ in 0..2 {
         assert_eq!(queue.launch(&kernel, &[8], Some(&[8])), CL_SUCCESS);
         assert_eq!(target().cl.clFinish(queue.0), CL_OUT_OF_RESOURCES, "{}", wrong.name);
@@ -200,10 +201,10 @@ fn run_wrong(context: &Context, queue: &Queue, wrong: &Wrong) {
     assert!(out.is_whole_around() && given.is_whole_around(), "{}", wrong.name);
 }
 
-/// A module with places in `later.cl`: `k` writes a word for each work-item.
+/// A module with source locations in `later.cl`: `k` writes a word for each work-item.
 const MODULE: &[u8] = include_bytes!("../../tests/spirv/later.spv");
 
-/// Runs a kernel of a module that writes behind its buffer.
+/// Runs a kernel of a module that writes past the end of its buffer.
 fn run_module(context: &Context, queue: &Queue) {
     eprintln!("== module");
     let program = context.program_with_il(MODULE);
@@ -214,7 +215,7 @@ fn run_module(context: &Context, queue: &Queue) {
     assert_eq!(target().cl.clFinish(queue.0), CL_OUT_OF_RESOURCES);
 }
 
-/// Runs kernels that use all that they are given, and no more.
+/// Runs kernels that access exactly the bytes of their arguments.
 fn run_right(context: &Context, queue: &Queue) {
     eprintln!("== right");
     let source = "
@@ -245,7 +246,7 @@ fn run_right(context: &Context, queue: &Queue) {
     assert_eq!(edges.set(3, &5), CL_SUCCESS);
     assert_eq!(queue.launch(&edges, &[4], Some(&[4])), CL_SUCCESS);
     assert_eq!(queue.read::<u32>(&out, 4), [15; 4]);
-    // A part of a buffer, beyond whose end the buffer goes on.
+    // A sub-buffer whose parent continues after its end.
     let region = cl_buffer_region { origin: 256, size: 8 };
     let mut status = 1;
     let at = (&raw const region).cast();
@@ -266,7 +267,7 @@ fn run_right(context: &Context, queue: &Queue) {
 }
 
 #[test]
-#[ignore = "run by what_is_wrong_is_named, in a process that checks"]
+#[ignore = "run by invalid_accesses_are_reported, in a process that checks"]
 fn kernels() {
     if std::env::var_os(CHILD).is_none() || !common::is_cpu() {
         eprintln!("== none");
@@ -283,7 +284,7 @@ fn kernels() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn invalid_accesses_are_reported() {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     let command = command.args(["--exact", "kernels", "--ignored", "--nocapture"]).env(CHILD, "1").env("WGCL_CHECK", "1");
     let output = command.output().expect("a process");
@@ -293,21 +294,21 @@ fn what_is_wrong_is_named() {
         return;
     }
     let said = |name: &str| {
-        let behind = text.split_once(&format!("== {name}\n")).map(|(_, behind)| behind);
-        assert!(behind.is_some(), "{name} was not run:\n{text}");
-        behind.and_then(|behind| behind.split("== ").next()).unwrap_or_default()
+        let rest = text.split_once(&format!("== {name}\n")).map(|(_, rest)| rest);
+        assert!(rest.is_some(), "{name} was not run:\n{text}");
+        rest.and_then(|rest| rest.split("== ").next()).unwrap_or_default()
     };
     for wrong in WRONG {
         let said = said(wrong.name);
         let column = wrong.does.find(wrong.at).expect("a part of the line") + 1;
         let place = format!("<source>:9:{column}: error: kernel '{}': ", wrong.name);
-        let who = format!("{}, by work-item (3, 0, 0) of group (0, 0, 0)\n{}\n", wrong.said, wrong.does);
-        assert!(said.starts_with(&place) && said.contains(&who), "{place}...{who}but\n{said}");
-        // Both halves of `+=` are told of.
+        let cause = format!("{}, by work-item (3, 0, 0) of group (0, 0, 0)\n{}\n", wrong.said, wrong.does);
+        assert!(said.starts_with(&place) && said.contains(&cause), "{place}...{cause}but\n{said}");
+        // Both halves of `+=` are reported.
         let count = if wrong.does.contains("] += 1") { 2 } else { 1 };
         assert_eq!(said.matches("error:").count(), count, "{said}");
     }
-    let told = said("module");
-    assert!(told.starts_with("later.cl:12:5: error: kernel 'k': store of 4 bytes at byte 8 of "), "{told}");
+    let report = said("module");
+    assert!(report.starts_with("later.cl:12:5: error: kernel 'k': store of 4 bytes at byte 8 of "), "{report}");
     assert_eq!(said("right"), "");
 }

@@ -1,4 +1,5 @@
-//! Command buffers (cl_khr_command_buffer): recording, synchronization points, replays, queries, and every error that the specification names.
+//! Command buffers (cl_khr_command_buffer): recording, synchronization points, replays, queries, and every error that
+//! the specification names.
 
 mod common;
 
@@ -35,7 +36,7 @@ kernel void speak(int x) { printf(\"said %d\\n\", x); }
 ";
 
 #[test]
-fn the_extension_is_reported_with_the_version_that_is_implemented() {
+fn the_implemented_version_of_the_extension_is_reported() {
     let target = target();
     let names = info_string(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_EXTENSIONS, size, value, ret))
         .unwrap_or_default();
@@ -59,7 +60,7 @@ fn the_extension_is_reported_with_the_version_that_is_implemented() {
 }
 
 #[test]
-fn what_is_recorded_once_runs_many_times() {
+fn a_recorded_command_buffer_runs_many_times() {
     let Some(functions) = functions() else { return };
     let context = Context::new();
     let queue = context.queue(0);
@@ -72,7 +73,7 @@ fn what_is_recorded_once_runs_many_times() {
     add.set_mem(0, &a);
     assert_eq!(add.set(1, &10u32), CL_SUCCESS);
     let first = commands.launch(&add, 64, Some(16), &[]);
-    // Later changes of the kernel are not those of the recorded command.
+    // Later changes of the kernel's arguments do not affect the recorded command.
     assert_eq!(add.set(1, &1000u32), CL_SUCCESS);
     twice.set_mem(0, &a);
     twice.set_mem(1, &b);
@@ -82,7 +83,7 @@ fn what_is_recorded_once_runs_many_times() {
     assert_eq!(commands.copy(&b, &c, (0, 4, 252)).0, CL_SUCCESS);
     assert_eq!(commands.fill(&c, 7, (0, 4)).0, CL_SUCCESS);
     assert_eq!(commands.barrier(&[]).0, CL_SUCCESS);
-    assert_eq!(queue.read::<u32>(&a, 64), [1; 64], "to record runs nothing");
+    assert_eq!(queue.read::<u32>(&a, 64), [1; 64], "recording runs nothing");
     commands.finalize();
     for round in 1..=50u32 {
         commands.enqueue();
@@ -193,13 +194,13 @@ fn images_are_filled_and_copied() {
     commands.finalize();
     commands.enqueue();
     assert_eq!(queue.read::<u8>(&out, 16), [10, 11, 12, 13, 1, 1, 1, 9, 2, 2, 1, 9, 13, 14, 15, 16]);
-    // Again, with what the first run left in the buffer.
+    // Run again, with the results of the first run in the buffer.
     commands.enqueue();
     assert_eq!(queue.read::<u8>(&out, 16), [10, 11, 12, 13, 1, 1, 1, 9, 2, 2, 1, 9, 13, 1, 1, 1]);
 }
 
 #[test]
-fn an_enqueue_waits_for_events_and_has_one() {
+fn an_enqueue_waits_for_events_and_returns_one() {
     let Some(functions) = functions() else { return };
     let cl = &target().cl;
     let context = Context::new();
@@ -230,7 +231,7 @@ fn an_enqueue_waits_for_events_and_has_one() {
     let (start, end) = (time(CL_PROFILING_COMMAND_START), time(CL_PROFILING_COMMAND_END));
     assert!(start > 0 && end >= start, "{start} {end}");
     assert_eq!(queue.read::<u32>(&a, 64), [5; 64]);
-    // An empty one is a command as well.
+    // An empty command buffer is a command as well.
     let empty = Commands::new(functions, &queue);
     empty.finalize();
     let mut nothing = null_mut();
@@ -240,7 +241,7 @@ fn an_enqueue_waits_for_events_and_has_one() {
 }
 
 #[test]
-fn one_may_be_enqueued_again_before_it_is_done_and_to_other_queues() {
+fn a_pending_command_buffer_may_be_enqueued_again_and_to_other_queues() {
     let Some(functions) = functions() else { return };
     let context = Context::new();
     let (queue, unordered) = (context.queue(0), context.queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE));
@@ -265,7 +266,7 @@ fn one_may_be_enqueued_again_before_it_is_done_and_to_other_queues() {
 }
 
 #[test]
-fn a_command_buffer_outlives_what_it_was_made_of() {
+fn a_command_buffer_retains_its_objects() {
     let Some(functions) = functions() else { return };
     let context = Context::new();
     let queue = context.queue(0);
@@ -284,7 +285,7 @@ fn a_command_buffer_outlives_what_it_was_made_of() {
     };
     assert_eq!(functions.clEnqueueCommandBufferKHR(1, &queue.0, commands.0, 0, null(), null_mut()), CL_SUCCESS);
     assert_eq!(queue.read::<u32>(&b, 4), [6; 4]);
-    // Released while it may still run.
+    // Released while it may still be running.
     queue.write(&a, &[4u32; 4]);
     assert_eq!(functions.clEnqueueCommandBufferKHR(1, &queue.0, commands.0, 0, null(), null_mut()), CL_SUCCESS);
     drop(commands);
@@ -323,7 +324,7 @@ fn queries_are_answered() {
 }
 
 #[test]
-fn creation_is_checked() {
+fn invalid_creation_is_rejected() {
     let Some(functions) = functions() else { return };
     let context = Context::new();
     let queue = context.queue(0);
@@ -343,7 +344,7 @@ fn creation_is_checked() {
 }
 
 #[test]
-fn recording_is_checked() {
+fn invalid_recording_is_rejected() {
     let Some(functions) = functions() else { return };
     let (context, stranger) = (Context::new(), Context::new());
     let queue = context.queue(0);
@@ -406,7 +407,7 @@ fn recording_is_checked() {
     assert_eq!(there.set(1, &1u32), CL_SUCCESS);
     assert_eq!(record(there.0, 1, null()), CL_INVALID_CONTEXT);
 
-    // Only what was recorded runs; once finalized nothing can be added.
+    // Only recorded commands run; nothing can be added to a finalized command buffer.
     let enqueue = |n, waits| functions.clEnqueueCommandBufferKHR(0, null(), commands.0, n, waits, null_mut());
     assert_eq!(enqueue(0, null()), CL_INVALID_OPERATION, "not finalized");
     queue.write(&a, &[0u32; 16]);
@@ -441,9 +442,9 @@ fn recording_is_checked() {
     assert_eq!(functions.clFinalizeCommandBufferKHR(null_mut()), CL_INVALID_COMMAND_BUFFER_KHR);
 }
 
-/// More launches than one batch has.
+/// More launches than one batch holds.
 #[test]
-fn long_lists_run_whole() {
+fn long_command_buffers_run_completely() {
     let Some(functions) = functions() else { return };
     let context = Context::new();
     let queue = context.queue(0);

@@ -1,4 +1,5 @@
-//! Command buffers for several queues (cl_khr_command_buffer_multi_device): those of one device, of parts of it and of a device with memory of its own take turns.
+//! Command buffers for several queues (cl_khr_command_buffer_multi_device): queues of one device, of sub-devices, and
+//! of a device with memory of its own run in sequence.
 //!
 //! The device with memory of its own is the interpreter.
 
@@ -79,7 +80,7 @@ fn barrier(commands: &Commands, queue: &Queue) -> Point {
     point
 }
 
-/// A context of these devices, and a queue of each.
+/// A context of these devices, and a queue for each.
 fn context(devices: &[cl_device_id], properties: u64) -> (Context, Vec<Queue>) {
     let cl = &target().cl;
     let mut status = 1;
@@ -89,8 +90,8 @@ fn context(devices: &[cl_device_id], properties: u64) -> (Context, Vec<Queue>) {
     (context, queues)
 }
 
-/// Three queues take turns on one buffer by synchronization points, two of them between by a barrier; again and again.
-fn take_turns(context: &Context, queues: &[&Queue; 3]) {
+/// Three queues update one buffer in sequence, ordered by synchronization points and one barrier, in several runs.
+fn update_in_sequence(context: &Context, queues: &[&Queue; 3]) {
     let functions = functions().expect("the functions");
     let program = context.program(SOURCE);
     assert_eq!(target().cl.clBuildProgram(program.0, 0, null(), c"".as_ptr(), None, null_mut()), CL_SUCCESS, "{}", program.log());
@@ -138,19 +139,19 @@ fn take_turns(context: &Context, queues: &[&Queue; 3]) {
 }
 
 #[test]
-fn queues_take_turns_in_one_command_buffer() {
+fn queues_run_in_sequence_in_one_command_buffer() {
     if std::env::var_os("WGCL_TEST_PLATFORM").is_some() {
         return;
     }
-    assert!(std::env::var_os("WGCL_TEST_DEVICE").is_none(), "the test has devices of its own: leave it out");
-    // SAFETY: the only test of this process, before it has another thread that looks at the environment.
+    assert!(std::env::var_os("WGCL_TEST_DEVICE").is_none(), "this test chooses its own devices: leave it out");
+    // SAFETY: the only test of this process; no other thread exists that reads the environment.
     unsafe { std::env::set_var("WGCL_INTERPRETER", "1") };
     let cl = &target().cl;
-    // Of one device, in order and not.
+    // In-order and out-of-order queues of one device.
     for properties in [CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE] {
         let context = Context::new();
         let queues = [0; 3].map(|_| context.queue(properties));
-        take_turns(&context, &[&queues[0], &queues[1], &queues[2]]);
+        update_in_sequence(&context, &[&queues[0], &queues[1], &queues[2]]);
     }
     let mut devices = [null_mut(); 8];
     let mut count = 0;
@@ -160,28 +161,28 @@ fn queues_take_turns_in_one_command_buffer() {
     let mut found = 0;
     let divided =
         cl.clCreateSubDevices(target().device, [EQUALLY, 1, 0].as_ptr(), 8, parts.as_mut_ptr(), &mut found) == CL_SUCCESS && found > 1;
-    // Parts of one device, and the device itself.
+    // Sub-devices, and the device itself.
     if divided {
         let (context, queues) = context(&[target().device, parts[0], parts[1]], CL_QUEUE_PROFILING_ENABLE);
-        take_turns(&context, &[&queues[0], &queues[1], &queues[2]]);
+        update_in_sequence(&context, &[&queues[0], &queues[1], &queues[2]]);
         let flags = [CL_COMMAND_BUFFER_FLAGS_KHR, DEVICE_SIDE_SYNC, 0];
         assert!(create(functions().expect("the functions"), &[&queues[1], &queues[2]], &flags).is_ok());
     }
-    // Of several memories.
+    // Devices with separate memories.
     if let Some(other) = other {
         let (context, queues) = context(&[target().device, other], CL_QUEUE_PROFILING_ENABLE);
-        take_turns(&context, &[&queues[0], &queues[1], &queues[0]]);
-        take_turns(&context, &[&queues[1], &queues[0], &queues[1]]);
+        update_in_sequence(&context, &[&queues[0], &queues[1], &queues[0]]);
+        update_in_sequence(&context, &[&queues[1], &queues[0], &queues[1]]);
         let flags = [CL_COMMAND_BUFFER_FLAGS_KHR, DEVICE_SIDE_SYNC, 0];
         let wrong = create(functions().expect("the functions"), &[&queues[0], &queues[1]], &flags).err();
         assert_eq!(wrong, Some(CL_INCOMPATIBLE_COMMAND_QUEUE_KHR));
     }
     parts[..found as usize].iter().for_each(|&part| assert_eq!(cl.clReleaseDevice(part), CL_SUCCESS));
-    what_is_wrong_is_refused();
-    abilities_are_told();
+    invalid_arguments_are_rejected();
+    capabilities_are_reported();
 }
 
-fn what_is_wrong_is_refused() {
+fn invalid_arguments_are_rejected() {
     let commands_of = functions().expect("the functions");
     let remap = Functions::load().expect("clRemapCommandBufferKHR");
     let (context, stranger) = (Context::new(), Context::new());
@@ -191,7 +192,7 @@ fn what_is_wrong_is_refused() {
     let commands = create(commands_of, &[&queues[0], &queues[1]], &[0]).expect("a command buffer");
     let record =
         |queue: cl_command_queue| commands_of.clCommandBarrierWithWaitListKHR(commands.0, queue, null(), 0, null(), null_mut(), null_mut());
-    assert_eq!(record(null_mut()), CL_INVALID_COMMAND_QUEUE, "one of two has to be named");
+    assert_eq!(record(null_mut()), CL_INVALID_COMMAND_QUEUE, "with two queues, one has to be named");
     assert_eq!(record(third.0), CL_INVALID_COMMAND_QUEUE, "not one of them");
     assert_eq!(record(outside.0), CL_INVALID_CONTEXT);
     assert_eq!(record(queues[1].0), CL_SUCCESS);
@@ -201,17 +202,17 @@ fn what_is_wrong_is_refused() {
     };
     assert_eq!(enqueue(&[queues[0].0]), CL_INVALID_VALUE, "one for two");
     assert_eq!(enqueue(&[queues[0].0, outside.0]), CL_INVALID_CONTEXT);
-    assert_eq!(enqueue(&[queues[1].0, third.0]), CL_SUCCESS, "others of the same devices");
+    assert_eq!(enqueue(&[queues[1].0, third.0]), CL_SUCCESS, "other queues of the same devices");
     third.finish();
     let mut status = 1;
     assert!(remap.clRemapCommandBufferKHR(commands.0, 0, 1, &third.0, 0, null(), null_mut(), &mut status).is_null());
-    assert_eq!(status, CL_INVALID_OPERATION, "no platform capability says that this can be done");
+    assert_eq!(status, CL_INVALID_OPERATION, "no platform capability permits it");
 }
 
-fn abilities_are_told() {
+fn capabilities_are_reported() {
     let (target, device) = (target(), target().device);
     let of_platform = info::<u64>(|size, value, ret| target.cl.clGetPlatformInfo(target.platform, PLATFORM_CAPABILITIES, size, value, ret));
-    assert_eq!(of_platform, Ok(1), "all devices wait for each other, commands stay with their queues");
+    assert_eq!(of_platform, Ok(1), "all devices can synchronize, commands stay on their queues");
     let count = info::<cl_uint>(|size, value, ret| target.cl.clGetDeviceInfo(device, NUM_SYNC_DEVICES, size, value, ret));
     let list = info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(device, SYNC_DEVICES, size, value, ret));
     assert_eq!((count, list), (Ok(1), Ok((device as usize).to_ne_bytes().to_vec())));

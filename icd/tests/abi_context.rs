@@ -1,4 +1,4 @@
-//! Contexts and command queues: creation, reference counts, queries, properties, handles that are none of theirs.
+//! Contexts and command queues: creation, reference counts, queries, properties, and handles of the wrong type.
 
 mod common;
 
@@ -24,7 +24,7 @@ fn queue_info<T: Copy + Default>(queue: &Queue, name: cl_uint) -> Result<T, cl_i
 }
 
 #[test]
-fn a_context_counts_its_references() {
+fn contexts_are_reference_counted() {
     let cl = &target().cl;
     let context = Context::new();
     assert_eq!(context_info(&context, CL_CONTEXT_REFERENCE_COUNT), Ok(1u32));
@@ -35,7 +35,7 @@ fn a_context_counts_its_references() {
 }
 
 #[test]
-fn a_context_knows_its_devices_and_properties() {
+fn a_context_reports_its_devices_and_properties() {
     let target = target();
     let context = Context::new();
     assert_eq!(context_info(&context, CL_CONTEXT_NUM_DEVICES), Ok(1u32));
@@ -56,7 +56,7 @@ fn a_context_knows_its_devices_and_properties() {
 }
 
 #[test]
-fn creating_a_context_checks_its_arguments() {
+fn invalid_arguments_of_context_creation_are_rejected() {
     let target = target();
     let create = |properties: *const isize, count, devices: *const *mut c_void| {
         let mut status = 1;
@@ -68,16 +68,17 @@ fn creating_a_context_checks_its_arguments() {
     assert_eq!(create(null(), 1, null()), CL_INVALID_VALUE);
     assert_eq!(create([0x7777, 0, 0].as_ptr(), 1, &target.device), CL_INVALID_PROPERTY);
     if target.is_wgcl() {
-        // The loader reads the dispatch table of the first device, so that a null one would end in the loader: put it second.
+        // The loader reads the dispatch table of the first device and crashes if that is null: put the null device
+        // second.
         assert_eq!(create(null(), 2, [target.device, null_mut()].as_ptr()), CL_INVALID_DEVICE);
     }
-    // Data for a callback that is not there.
+    // User data without a callback.
     let mut status = 1;
     let mut data = 0;
     let context = target.cl.clCreateContext(null(), 1, &target.device, None, (&raw mut data).cast(), &mut status);
     assert_eq!(status, CL_INVALID_VALUE);
     assert!(context.is_null());
-    // No place for the error is no error.
+    // The pointer to the error code may be null.
     let context = target.cl.clCreateContext(null(), 1, &target.device, None, null_mut(), null_mut());
     assert!(!context.is_null());
     assert_eq!(target.cl.clReleaseContext(context), CL_SUCCESS);
@@ -93,7 +94,7 @@ fn context_info_checks_sizes_and_names() {
 }
 
 #[test]
-fn a_queue_counts_its_references_and_knows_its_parents() {
+fn queues_are_reference_counted_and_report_their_parents() {
     let target = target();
     let context = Context::new();
     let queue = context.queue(CL_QUEUE_PROFILING_ENABLE);
@@ -118,7 +119,7 @@ fn a_queue_keeps_its_context_alive() {
 }
 
 #[test]
-fn creating_a_queue_checks_its_properties() {
+fn invalid_queue_properties_are_rejected() {
     let target = target();
     let context = Context::new();
     let create = |properties: &[cl_bitfield]| {
@@ -142,7 +143,7 @@ fn creating_a_queue_checks_its_properties() {
 }
 
 #[test]
-fn null_handles_are_refused() {
+fn null_handles_are_rejected() {
     let cl = &target().cl;
     assert_eq!(cl.clRetainContext(null_mut()), CL_INVALID_CONTEXT);
     assert_eq!(cl.clReleaseContext(null_mut()), CL_INVALID_CONTEXT);
@@ -154,9 +155,9 @@ fn null_handles_are_refused() {
 }
 
 #[test]
-fn handles_of_another_type_are_refused() {
+fn handles_of_another_type_are_rejected() {
     if !target().is_wgcl() {
-        // Most drivers read through whatever handle they are given.
+        // Most drivers dereference any handle without checking it.
         return;
     }
     let cl = &target().cl;
@@ -173,7 +174,7 @@ fn handles_of_another_type_are_refused() {
 }
 
 #[test]
-fn released_handles_are_refused() {
+fn released_handles_are_rejected() {
     if !target().is_wgcl() {
         return;
     }
@@ -193,11 +194,11 @@ fn released_handles_are_refused() {
     assert_eq!(status, CL_INVALID_CONTEXT);
 }
 
-/// What a kernel printed, by the context of `a_context_takes_what_kernels_print`.
+/// The output of kernels, per context of `a_context_receives_the_output_of_printf`.
 static PRINTED: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 unsafe extern "C" fn take_printed(text: *const c_char, length: usize, _complete: usize, user_data: *mut c_void) {
-    // SAFETY: the driver gives so many bytes.
+    // SAFETY: the driver passes the number of bytes.
     let text = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) };
     let mut printed = PRINTED.lock().expect("the text");
     printed.extend_from_slice(text);
@@ -205,7 +206,7 @@ unsafe extern "C" fn take_printed(text: *const c_char, length: usize, _complete:
 }
 
 #[test]
-fn a_context_takes_what_kernels_print() {
+fn a_context_receives_the_output_of_printf() {
     let target = target();
     if !target.is_wgcl() {
         return;

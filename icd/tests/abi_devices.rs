@@ -1,6 +1,6 @@
-//! Several devices in one context: what one of them does keeps no other waiting.
+//! Several devices in one context: a slow device does not delay another one.
 //!
-//! The second device is the interpreter, which takes its time.
+//! The second device is the interpreter, which is slow.
 
 mod common;
 
@@ -14,15 +14,15 @@ use common::ffi::{
 use common::info;
 use common::objects::{Context, Event, Queue};
 
-const SOURCE: &str = "kernel void turns(global uint *out, uint n) {
+const SOURCE: &str = "kernel void iterations(global uint *out, uint n) {
     uint x = get_global_id(0);
     for (uint k = 0; k < n; k++) x = x * 1664525u + 1013904223u;
     out[get_global_id(0)] = x;
 }";
 
-/// What the kernel leaves for a work-item.
-fn expected(item: u32, turns: u32) -> u32 {
-    (0..turns).fold(item, |x, _| x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223))
+/// The value that the kernel writes for a work-item.
+fn expected(item: u32, iterations: u32) -> u32 {
+    (0..iterations).fold(item, |x, _| x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223))
 }
 
 fn status(event: &Event) -> cl_int {
@@ -30,21 +30,21 @@ fn status(event: &Event) -> cl_int {
 }
 
 #[test]
-fn a_slow_device_keeps_no_other_waiting() {
+fn a_slow_device_does_not_delay_another() {
     if std::env::var_os("WGCL_TEST_PLATFORM").is_some() {
         return;
     }
-    assert!(std::env::var_os("WGCL_TEST_DEVICE").is_none(), "the test has devices of its own: leave it out");
-    // SAFETY: the only test of this process, before it has another thread that looks at the environment.
+    assert!(std::env::var_os("WGCL_TEST_DEVICE").is_none(), "this test chooses its own devices: leave it out");
+    // SAFETY: the only test of this process; no other thread exists that reads the environment.
     unsafe { std::env::set_var("WGCL_INTERPRETER", "1") };
     let target = common::target();
     let cl = &target.cl;
     let mut devices: [cl_device_id; 8] = [null_mut(); 8];
     let mut count: cl_uint = 0;
     assert_eq!(cl.clGetDeviceIDs(target.platform, CL_DEVICE_TYPE_ALL, 8, devices.as_mut_ptr(), &mut count), CL_SUCCESS);
-    // The interpreter comes last.
+    // The interpreter is the last device.
     let last = count.min(8) as usize - 1;
-    assert!(last >= 1, "an interpreter behind a device");
+    assert!(last >= 1, "an interpreter after a device");
     let both = [devices[0], devices[last]];
     let mut status_ret = 1;
     let context = Context(cl.clCreateContext(null(), 2, both.as_ptr(), None, null_mut(), &mut status_ret));
@@ -58,13 +58,13 @@ fn a_slow_device_keeps_no_other_waiting() {
     });
     let (few, many) = (1000_u32, 2_000_000_u32);
     let buffers = [context.buffer(64 * 4), context.buffer(64 * 4)];
-    let [kernel, long] = [(&buffers[0], &few), (&buffers[1], &many)].map(|(buffer, turns)| {
-        let kernel = program.kernel("turns");
+    let [kernel, long] = [(&buffers[0], &few), (&buffers[1], &many)].map(|(buffer, iterations)| {
+        let kernel = program.kernel("iterations");
         kernel.set_mem(0, buffer);
-        assert_eq!(kernel.set(1, turns), CL_SUCCESS);
+        assert_eq!(kernel.set(1, iterations), CL_SUCCESS);
         kernel
     });
-    // What the first launch has to make is not what is looked at.
+    // The first launch compiles; do not measure it.
     assert_eq!(quick.launch(&kernel, &[64], Some(&[64])), CL_SUCCESS);
     quick.finish();
 
@@ -82,10 +82,10 @@ fn a_slow_device_keeps_no_other_waiting() {
         assert_eq!(quick.launch(&kernel, &[64], Some(&[64])), CL_SUCCESS);
         quick.finish();
     }
-    assert_eq!(status(&event), CL_RUNNING as cl_int, "the slow one is still at it");
+    assert_eq!(status(&event), CL_RUNNING as cl_int, "the slow device is still running");
     slow.finish();
-    for (queue, buffer, turns) in [(&quick, &buffers[0], few), (&slow, &buffers[1], many)] {
-        let wanted: Vec<u32> = (0..64).map(|item| expected(item, turns)).collect();
+    for (queue, buffer, iterations) in [(&quick, &buffers[0], few), (&slow, &buffers[1], many)] {
+        let wanted: Vec<u32> = (0..64).map(|item| expected(item, iterations)).collect();
         assert_eq!(queue.read::<u32>(buffer, 64), wanted);
     }
 }

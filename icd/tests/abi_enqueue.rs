@@ -1,4 +1,5 @@
-//! Device-side enqueue: queues on the device, and what kernels enqueue there (OpenCL API 5.1, 3.2.1; OpenCL C 6.15.18).
+//! Device-side enqueue: queues on the device, and kernels that enqueue kernels (OpenCL API 5.1, 3.2.1; OpenCL C
+//! 6.15.18).
 
 mod common;
 
@@ -6,6 +7,7 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
 use common::commands::{self, Commands};
+use common::features::require;
 use common::ffi::{
     CL_ADDRESS_CLAMP, CL_DEVICE_EXTENSIONS, CL_FALSE, CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_FLOAT, CL_INVALID_COMMAND_QUEUE,
     CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE, CL_PROFILING_COMMAND_END, CL_PROGRAM_NUM_KERNELS,
@@ -27,7 +29,7 @@ const INVALID_QUEUE_PROPERTIES: cl_int = -35;
 const INVALID_DEVICE_QUEUE: cl_int = -70;
 const WHOLE: u64 = ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
 
-/// Makes an on-device queue.
+/// Creates an on-device queue.
 fn make(context: &Context, bits: u64, size: Option<u64>) -> Result<Queue, cl_int> {
     let mut list = vec![u64::from(CL_QUEUE_PROPERTIES), bits];
     list.extend(size.into_iter().flat_map(|size| [QUEUE_SIZE, size]));
@@ -37,11 +39,11 @@ fn make(context: &Context, bits: u64, size: Option<u64>) -> Result<Queue, cl_int
     if status == CL_SUCCESS { Ok(Queue(queue)) } else { Err(status) }
 }
 
-/// `None` where the device has no such queues.
+/// `None` if the device has no on-device queues.
 fn context() -> Option<Context> {
     let device = |what| info::<cl_uint>(|size, value, ret| target().cl.clGetDeviceInfo(target().device, what, size, value, ret));
     let context = Context::new();
-    if device(MAX_ON_DEVICE_QUEUES) == Ok(0) {
+    if !require("on-device queues", device(MAX_ON_DEVICE_QUEUES) != Ok(0)) {
         assert_eq!(make(&context, WHOLE, None).err(), Some(INVALID_QUEUE_PROPERTIES));
         return None;
     }
@@ -55,7 +57,7 @@ fn build(context: &Context, source: &str, options: &str) -> Program {
     program
 }
 
-/// Runs a kernel that takes a buffer, and gives the buffer's words.
+/// Runs a kernel that takes a buffer, and returns the buffer's words.
 fn run(context: &Context, kernel: &Kernel, items: usize, words: usize) -> (Vec<i32>, cl_int) {
     let (queue, mem) = (context.queue(0), context.buffer(words * 4));
     queue.write(&mem, &vec![0i32; words]);
@@ -69,7 +71,7 @@ fn run(context: &Context, kernel: &Kernel, items: usize, words: usize) -> (Vec<i
 }
 
 #[test]
-fn queues_are_what_was_asked_for() {
+fn on_device_queues_have_the_requested_properties() {
     let Some(context) = context() else { return };
     let most = info::<cl_uint>(|size, value, ret| target().cl.clGetDeviceInfo(target().device, MAX_SIZE, size, value, ret)).expect("size");
     assert_eq!(make(&context, ON_DEVICE, None).err(), Some(-30));
@@ -84,7 +86,7 @@ fn queues_are_what_was_asked_for() {
             .expect("default")
     };
     assert_eq!(default(&first), first.0.addr());
-    // There is one default queue.
+    // A device has one default queue.
     let again = make(&context, WHOLE | DEFAULT, None).expect("a queue");
     assert_eq!(again.0, first.0);
     let second = make(&context, WHOLE, None).expect("a queue");
@@ -94,7 +96,7 @@ fn queues_are_what_was_asked_for() {
     let host = context.queue(0);
     assert_eq!(target().cl.clSetDefaultDeviceCommandQueue(context.0, target().device, host.0), CL_INVALID_COMMAND_QUEUE);
     assert_eq!(ask(&host, QUEUE_SIZE as u32), Err(CL_INVALID_COMMAND_QUEUE));
-    // The host enqueues nothing there.
+    // The host cannot enqueue to an on-device queue.
     let status = target().cl.clEnqueueMarkerWithWaitList(second.0, 0, null(), null_mut());
     assert_eq!(status, CL_INVALID_COMMAND_QUEUE);
     assert_eq!(target().cl.clFlush(second.0), CL_INVALID_COMMAND_QUEUE);
@@ -102,7 +104,7 @@ fn queues_are_what_was_asked_for() {
 }
 
 #[test]
-fn children_of_children_run_before_what_comes_behind() {
+fn children_of_children_run_before_the_next_command() {
     let Some(context) = context() else { return };
     let source = "
         void go(global int *out, int level)
@@ -116,7 +118,7 @@ fn children_of_children_run_before_what_comes_behind() {
         kernel void start(global int *out) { go(out, 3); }";
     let program = build(&context, source, "");
     let kernel = program.kernel("start");
-    // The blocks' kernels are nobody's but the driver's.
+    // The kernels of blocks are internal to the driver.
     let count = info::<usize>(|size, value, ret| target().cl.clGetProgramInfo(program.0, CL_PROGRAM_NUM_KERNELS, size, value, ret));
     assert_eq!(count, Ok(1));
     // Without a queue nothing is enqueued.
@@ -127,7 +129,7 @@ fn children_of_children_run_before_what_comes_behind() {
 }
 
 #[test]
-fn a_chain_may_be_long() {
+fn chains_of_children_may_be_long() {
     let Some(context) = context() else { return };
     let _queue = make(&context, WHOLE | DEFAULT, None).expect("a queue");
     let source = "
@@ -143,7 +145,7 @@ fn a_chain_may_be_long() {
 }
 
 #[test]
-fn launches_of_one_program_do_not_meddle() {
+fn concurrent_launches_of_one_program_do_not_interfere() {
     let Some(context) = context() else { return };
     let _queue = make(&context, WHOLE | DEFAULT, None).expect("a queue");
     let source = "
@@ -182,7 +184,7 @@ fn launches_of_one_program_do_not_meddle() {
 }
 
 #[test]
-fn events_order_what_they_should() {
+fn events_order_children() {
     let Some(context) = context() else { return };
     let _queue = make(&context, WHOLE | DEFAULT | CL_QUEUE_PROFILING_ENABLE, None).expect("a queue");
     let source = "
@@ -216,7 +218,7 @@ fn events_order_what_they_should() {
 }
 
 #[test]
-fn what_fails_is_told() {
+fn failures_of_children_are_reported() {
     let Some(context) = context() else { return };
     let small = make(&context, WHOLE | DEFAULT, Some(256)).expect("a queue");
     let source = "
@@ -258,7 +260,7 @@ fn what_fails_is_told() {
     assert_eq!((out[taken], out[8]), (-161, taken as i32));
     assert_eq!(run(&context, &plain.kernel("wrong"), 1, 9).0, [-101, -101, -101, -101, -101, -101, 0, 0, 0]);
     assert_eq!(run(&context, &detailed.kernel("wrong"), 1, 9).0, [-102, -160, -57, -57, -51, -160, 0, 0, 0]);
-    // A child that cannot run is a failure of the launch, one that nothing would ever start too.
+    // A child that cannot run fails the launch, and so does a child whose events never complete.
     assert_ne!(run(&context, &plain.kernel("fails"), 1, 2).1, CL_SUCCESS);
     assert_ne!(run(&context, &plain.kernel("waits"), 1, 2).1, CL_SUCCESS);
     drop(small);
@@ -298,7 +300,8 @@ fn queues_are_arguments_and_children_count_for_profiles() {
 fn blocks_capture_images_and_samplers() {
     let Some(context) = context() else { return };
     let _queue = make(&context, WHOLE | DEFAULT, None).expect("a queue");
-    // Images go through helpers in both orders, through variables of blocks, and to children of children, whose parameters have other numbers.
+    // Images go through helpers in both orders, through variables of blocks, and to children of children, whose
+    // parameters have other indices.
     let source = "
         constant sampler_t fixed = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
         void add(global int *out, read_only image1d_t a, read_only image1d_t b, sampler_t given)
@@ -338,7 +341,7 @@ fn blocks_capture_images_and_samplers() {
     for (index, image) in [(1, &a), (3, &c), (4, &b)] {
         kernel.set_mem(index, image);
     }
-    // (i + 1) / 1 between two elements is their mean with a linear filter, and the right one with the other.
+    // (i + 1) / 1 between two elements is their mean with a linear filter, and the right one with the nearest filter.
     for (filter, sums, last) in [(CL_FILTER_NEAREST, [3221, 3420, 2026, 2102], 4.0), (CL_FILTER_LINEAR, [3220, 3420, 2025, 2104], 3.0)] {
         let (nothing, mut status) = ([0f32; 48], 1);
         write(&queue, &c, area([4, 3, 1]), &nothing.map(f32::to_ne_bytes).concat());
@@ -355,16 +358,16 @@ fn blocks_capture_images_and_samplers() {
     }
 }
 
-/// Modules of the same source, which clang and its translator made without optimisation and with.
+/// Modules of the same source, which clang and its translator compiled without and with optimisation.
 const MODULES: [&[u8]; 2] = [include_bytes!("../../tests/spirv/enqueue.spv"), include_bytes!("../../tests/spirv/enqueue_optimised.spv")];
-/// What these do not write.
+/// A hand-written module for the forms that the translator does not write.
 const DIRECT: &[u8] = include_bytes!("../../tests/spirv/enqueue_direct.spv");
 const DEVICE_SPIRV_CAPABILITIES: u32 = 0x12BB;
 
-/// A program of a module; `None` where the device takes none.
+/// A program of a module; `None` if the device does not accept SPIR-V.
 fn module(context: &Context, bytes: &[u8]) -> Option<Program> {
     let extensions = info_string(|size, value, ret| target().cl.clGetDeviceInfo(target().device, CL_DEVICE_EXTENSIONS, size, value, ret));
-    if !extensions.unwrap_or_default().contains("cl_khr_il_program") {
+    if !require("cl_khr_il_program", extensions.unwrap_or_default().contains("cl_khr_il_program")) {
         return None;
     }
     let mut status = 1;
@@ -400,7 +403,7 @@ fn blocks_of_modules_run_with_what_they_captured() {
         assert_eq!((out, status), (vec![0], CL_SUCCESS));
         assert_eq!(run(&context, &program.kernel("counted"), 1, 1), (vec![6], CL_SUCCESS));
         let kernel = program.kernel("captured");
-        // A `char`, a vector, a pointer that is never followed, three `long`s.
+        // A `char`, a vector, a pointer that is never dereferenced, three `long`s.
         let mut given = [0u8; 64];
         given[28..32].copy_from_slice(&2000f32.to_ne_bytes());
         given[56..64].copy_from_slice(&300u64.to_ne_bytes());
@@ -432,7 +435,7 @@ fn events_and_queues_of_modules_are_those_of_the_device() {
 }
 
 #[test]
-fn modules_that_others_write_enqueue_as_well() {
+fn hand_written_modules_enqueue() {
     let Some(context) = context() else { return };
     let Some(program) = module(&context, DIRECT) else { return };
     assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
@@ -472,7 +475,8 @@ fn modules_and_sources_that_enqueue_are_linked() {
     assert_eq!((&out[..4], status), (&[1, 2, 3, 0][..], CL_SUCCESS));
 }
 
-/// A command buffer's launches that enqueue others stand between its other commands, run after run, in queues in and out of order.
+/// Launches that enqueue others appear between the other commands of a command buffer, which runs several times, in
+/// in-order and out-of-order queues.
 #[test]
 fn command_buffers_hold_kernels_that_enqueue_others() {
     let (Some(context), Some(functions)) = (context(), commands::functions()) else { return };

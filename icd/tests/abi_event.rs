@@ -40,7 +40,7 @@ fn user_event(context: &Context) -> Event {
     Event(event)
 }
 
-/// A write of one word without waiting, behind the given events.
+/// A non-blocking write of one word that waits for the given events.
 fn write_after(queue: &Queue, mem: &Mem, value: &u32, wait: &[cl_event]) -> Result<Event, cl_int> {
     let mut event = null_mut();
     let list = if wait.is_empty() { null() } else { wait.as_ptr() };
@@ -70,7 +70,7 @@ fn wait_until(condition: impl Fn() -> bool) -> bool {
 }
 
 #[test]
-fn an_event_answers_its_queries() {
+fn event_queries_are_answered() {
     let cl = &target().cl;
     let context = Context::new();
     let queue = context.queue(0);
@@ -93,7 +93,7 @@ fn an_event_answers_its_queries() {
 }
 
 #[test]
-fn every_command_gives_an_event_of_its_type() {
+fn every_command_returns_an_event_of_its_type() {
     let cl = &target().cl;
     let context = Context::new();
     let queue = context.queue(0);
@@ -138,7 +138,7 @@ fn every_command_gives_an_event_of_its_type() {
 }
 
 #[test]
-fn profiling_times_are_ordered_and_share_a_clock() {
+fn profiling_times_are_ordered_and_use_one_clock() {
     let cl = &target().cl;
     let context = Context::new();
     let queue = context.queue(CL_QUEUE_PROFILING_ENABLE);
@@ -171,7 +171,7 @@ fn profiling_times_are_ordered_and_share_a_clock() {
 }
 
 #[test]
-fn a_user_event_holds_commands_back() {
+fn commands_wait_for_a_user_event() {
     let cl = &target().cl;
     let context = Context::new();
     let queue = context.queue(0);
@@ -189,11 +189,11 @@ fn a_user_event_holds_commands_back() {
     assert_eq!(cl.clSetUserEventStatus(gate.0, CL_COMPLETE), CL_SUCCESS);
     assert_eq!(cl.clWaitForEvents(1, &held.0), CL_SUCCESS);
     assert_eq!(queue.read::<u32>(&mem, 1), [2]);
-    assert_eq!(cl.clSetUserEventStatus(gate.0, CL_COMPLETE), CL_INVALID_OPERATION, "a status is set once");
+    assert_eq!(cl.clSetUserEventStatus(gate.0, CL_COMPLETE), CL_INVALID_OPERATION, "a status can be set only once");
 }
 
 #[test]
-fn a_failed_user_event_fails_what_waits_for_it() {
+fn a_failed_user_event_fails_its_dependents() {
     let cl = &target().cl;
     let context = Context::new();
     let queue = context.queue(0);
@@ -250,7 +250,7 @@ fn callbacks_are_called_once_for_each_registration() {
     assert_eq!(cl.clSetUserEventStatus(gate.0, CL_COMPLETE), CL_SUCCESS);
     assert!(wait_until(|| CALLED.load(Ordering::SeqCst) == 111), "{}", CALLED.load(Ordering::SeqCst));
     assert_eq!(CALLED_WITH.load(Ordering::SeqCst), CL_COMPLETE);
-    // On an event that is complete already the call comes as well.
+    // On a completed event the callback is called as well.
     assert_eq!(cl.clSetEventCallback(gate.0, CL_COMPLETE, Some(completed), 1000 as *mut c_void), CL_SUCCESS);
     assert!(wait_until(|| CALLED.load(Ordering::SeqCst) == 1111));
 }
@@ -258,13 +258,13 @@ fn callbacks_are_called_once_for_each_registration() {
 static STATES: AtomicI32 = AtomicI32::new(0);
 
 unsafe extern "C" fn collect_state(_event: cl_event, status: cl_int, data: *mut c_void) {
-    // A bit for each registration; the status passed is the one reached, or an earlier one no more.
+    // A bit for each registration. The status passed is the registered one, or a later one.
     assert!(status <= data as cl_int);
     STATES.fetch_or(1 << data as usize, Ordering::SeqCst);
 }
 
 #[test]
-fn callbacks_come_for_every_state() {
+fn callbacks_are_called_for_every_state() {
     let cl = &target().cl;
     let context = Context::new();
     let queue = context.queue(0);
@@ -281,7 +281,7 @@ fn callbacks_come_for_every_state() {
 }
 
 #[test]
-fn wait_lists_are_checked() {
+fn invalid_wait_lists_are_rejected() {
     let cl = &target().cl;
     let context = Context::new();
     let other = Context::new();
@@ -310,7 +310,7 @@ fn wait_lists_are_checked() {
 }
 
 #[test]
-fn a_marker_ends_after_what_it_waits_for() {
+fn a_marker_completes_after_its_wait_list() {
     let cl = &target().cl;
     let context = Context::new();
     let queue = context.queue(0);
@@ -350,7 +350,7 @@ fn many_threads_may_use_one_queue() {
 }
 
 #[test]
-fn a_transfer_does_not_run_before_what_it_waits_for_has_ended() {
+fn a_transfer_does_not_run_before_its_wait_list_completes() {
     let cl = &target().cl;
     let context = Context::new();
     let queue = context.queue(0);
@@ -364,7 +364,7 @@ fn a_transfer_does_not_run_before_what_it_waits_for_has_ended() {
     let status = cl.clEnqueueNDRangeKernel(queue.0, kernel.0, 1, null(), &global, null(), 0, null(), &mut first);
     assert_eq!(status, CL_SUCCESS);
     let first = Event(first);
-    // The transfer is of memory that the kernel does not touch.
+    // The transfer uses memory that the kernel does not access.
     let mut word = 0u32;
     let status = cl.clEnqueueReadBuffer(queue.0, idle.0, CL_FALSE, 0, 4, (&raw mut word).cast(), 1, &first.0, &mut second);
     assert_eq!(status, CL_SUCCESS);

@@ -1,10 +1,11 @@
-//! Extensions that applications look for: they are reported, and do what they say.
+//! Extensions that applications query: they are reported, and work as specified.
 
 mod common;
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
+use common::features::require;
 use common::ffi::{
     CL_DEVICE_EXTENSIONS, CL_EVENT_COMMAND_TYPE, CL_INVALID_COMMAND_QUEUE, CL_INVALID_GLOBAL_WORK_SIZE, CL_INVALID_KERNEL,
     CL_INVALID_KERNEL_ARGS, CL_INVALID_MEM_OBJECT, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_INVALID_WORK_DIMENSION, CL_SUCCESS,
@@ -23,7 +24,7 @@ fn has(name: &str) -> bool {
 }
 
 #[test]
-fn what_users_look_for_is_reported() {
+fn extensions_that_applications_query_are_reported() {
     if !target().is_wgcl() {
         return;
     }
@@ -75,13 +76,13 @@ fn local_sizes_are_suggested() {
     }
     assert_eq!(suggest(queue.0, seen.0, 1, &1024, size.as_mut_ptr()), CL_SUCCESS);
     assert!(size[0] > 0 && 1024 % size[0] == 0 && size[1] == 99, "{size:?}");
-    // It is what a launch without one gets.
+    // A launch without a local size uses the suggested size.
     assert_eq!(queue.launch(&seen, &[1024], None), CL_SUCCESS);
     assert_eq!(queue.read::<i32>(&mem, 1024), vec![size[0] as i32; 1024]);
     assert_eq!(suggest(queue.0, fixed.0, 2, [8, 4].as_ptr(), size.as_mut_ptr()), CL_SUCCESS);
     assert_eq!(size, [4, 2, 99]);
     if target.is_wgcl() {
-        // A prime number of work-items: only a kernel that sees its groups runs in groups of one.
+        // A prime number of work-items: only a kernel that observes its groups runs in groups of one.
         assert_eq!(suggest(queue.0, seen.0, 1, &1009, size.as_mut_ptr()), CL_SUCCESS);
         assert_eq!(size[0], 1);
         assert_eq!(suggest(queue.0, free.0, 1, &1009, size.as_mut_ptr()), CL_SUCCESS);
@@ -96,7 +97,7 @@ fn local_sizes_are_suggested() {
 }
 
 #[test]
-fn queues_take_hints() {
+fn queues_accept_hints() {
     if !has("cl_khr_priority_hints") || !has("cl_khr_throttle_hints") {
         return;
     }
@@ -110,7 +111,7 @@ fn queues_take_hints() {
     };
     for hint in [1, 2, 4] {
         let queue = create(&[0x1096, hint, 0x1097, hint, 0]).expect("both hints");
-        // CL_QUEUE_PROPERTIES_ARRAY gives them back.
+        // CL_QUEUE_PROPERTIES_ARRAY returns the hints.
         let array = info_bytes(|size, value, ret| target.cl.clGetCommandQueueInfo(queue.0, 0x1098, size, value, ret));
         let want: Vec<u8> = [0x1096, hint, 0x1097, hint, 0].iter().flat_map(|value: &u64| value.to_ne_bytes()).collect();
         assert_eq!(array, Ok(want));
@@ -122,7 +123,7 @@ fn queues_take_hints() {
 }
 
 #[test]
-fn the_place_on_the_bus_is_known_or_not_reported() {
+fn the_pci_bus_location_is_correct_or_not_reported() {
     let target = target();
     let place = info::<[u32; 4]>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, 0x410F, size, value, ret));
     if has("cl_khr_pci_bus_info") {
@@ -145,7 +146,7 @@ unsafe extern "C" fn scale(arguments: *mut c_void) {
     // SAFETY: the arguments of the test below.
     let arguments = unsafe { &*arguments.cast::<Arguments>() };
     assert!(arguments.nothing.is_null());
-    // SAFETY: the buffer has as many numbers.
+    // SAFETY: the buffer has as many numbers as the arguments say.
     let numbers = unsafe { std::slice::from_raw_parts_mut(arguments.numbers, arguments.count as usize) };
     numbers.iter_mut().for_each(|number| *number *= arguments.factor);
 }
@@ -172,7 +173,7 @@ fn native_kernels_run_in_the_order_of_the_queue() {
         target.cl.clEnqueueNativeKernel(queue.0, function, args, size, n, list, at.cast_mut(), 0, null(), event)
     };
     let size = size_of::<Arguments>();
-    if capabilities & 2 == 0 {
+    if !require("native kernels", capabilities & 2 != 0) {
         let status = enqueue(Some(scale), pointer, size, 2, objects.as_ptr(), places.as_ptr(), null_mut());
         assert_eq!(status, CL_INVALID_OPERATION);
         return;
@@ -213,14 +214,14 @@ unsafe extern "C" fn raise(arguments: *mut c_void) {
 }
 
 #[test]
-fn native_kernels_wait_for_events_and_events_for_them() {
+fn native_kernels_wait_for_events_and_complete_events() {
     let target = target();
     let capabilities = info::<u64>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, 0x1029, size, value, ret)).unwrap_or(0);
-    if capabilities & 2 == 0 {
+    if !require("native kernels", capabilities & 2 != 0) {
         return;
     }
     let context = Context::new();
-    // Out of order: nothing but the events holds the command back.
+    // The queue is out of order: only the events delay the command.
     let queue = context.queue(1);
     let word = std::sync::atomic::AtomicU32::new(0);
     let mut argument = &raw const word;

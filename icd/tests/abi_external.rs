@@ -1,4 +1,4 @@
-//! Memory that a program of Vulkan's has made, and what both compute on it by turns (cl_khr_external_memory).
+//! Memory of a Vulkan program that OpenCL imports; both compute on it alternately (cl_khr_external_memory).
 
 mod common;
 #[path = "common/vulkan.rs"]
@@ -8,6 +8,7 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 
+use common::features::require;
 use common::ffi::{
     CL_EVENT_COMMAND_TYPE, CL_INVALID_COMMAND_QUEUE, CL_INVALID_DEVICE, CL_INVALID_MEM_OBJECT, CL_INVALID_PROPERTY, CL_INVALID_VALUE,
     CL_MEM_ALLOC_HOST_PTR, CL_SUCCESS, cl_bitfield, cl_command_queue, cl_event, cl_int, cl_mem, cl_uint,
@@ -28,13 +29,13 @@ common::extension_functions! {
     fn clEnqueueReleaseExternalMemObjectsKHR(q: cl_command_queue, n: cl_uint, list: *const cl_mem, events: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
 }
 
-/// The functions, where the device takes memory of Vulkan's.
+/// The functions of the extension, if the device imports memory of Vulkan.
 fn functions() -> Option<&'static Functions> {
     static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
     let target = target();
     let kinds = info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, IMPORT_HANDLE_TYPES, size, value, ret));
     let has = kinds.is_ok_and(|kinds| kinds.chunks(4).any(|kind| kind == (OPAQUE_FD as u32).to_ne_bytes()));
-    FUNCTIONS.get_or_init(Functions::load).as_ref().filter(|_| has)
+    FUNCTIONS.get_or_init(Functions::load).as_ref().filter(|_| require("cl_khr_external_memory_opaque_fd", has))
 }
 
 fn uuid() -> Vec<u8> {
@@ -43,7 +44,7 @@ fn uuid() -> Vec<u8> {
 }
 
 fn vulkan() -> Vulkan {
-    Vulkan::new(&uuid(), false).expect("a program of Vulkan's")
+    Vulkan::new(&uuid(), false).expect("a Vulkan program")
 }
 
 fn import(context: &Context, flags: cl_bitfield, list: &[u64], size: usize) -> Result<Mem, cl_int> {
@@ -53,9 +54,9 @@ fn import(context: &Context, flags: cl_bitfield, list: &[u64], size: usize) -> R
     if mem.is_null() { Err(status) } else { Ok(Mem(mem)) }
 }
 
-type HandOver = fn(&Functions, cl_command_queue, cl_uint, *const cl_mem, cl_uint, *const cl_event, *mut cl_event) -> cl_int;
+type Transfer = fn(&Functions, cl_command_queue, cl_uint, *const cl_mem, cl_uint, *const cl_event, *mut cl_event) -> cl_int;
 
-fn hand_over(functions: &Functions, call: HandOver, queue: &Queue, mem: &Mem, command: cl_uint) {
+fn transfer_ownership(functions: &Functions, call: Transfer, queue: &Queue, mem: &Mem, command: cl_uint) {
     let mut event = null_mut();
     assert_eq!(call(functions, queue.0, 1, &mem.0, 0, null(), &mut event), CL_SUCCESS);
     let event = Event(event);
@@ -64,43 +65,43 @@ fn hand_over(functions: &Functions, call: HandOver, queue: &Queue, mem: &Mem, co
 }
 
 #[test]
-fn opencl_and_vulkan_compute_on_one_memory_by_turns() {
+fn opencl_and_vulkan_compute_alternately_on_one_memory() {
     let Some(functions) = functions() else { return };
     let vulkan = vulkan();
     let context = Context::new();
     let queue = context.queue(0);
-    let program = context.build("kernel void turn(global uint *a) { size_t i = get_global_id(0); a[i] = 2 * a[i] + (uint)i; }");
-    let kernel = program.kernel("turn");
+    let program = context.build("kernel void step(global uint *a) { size_t i = get_global_id(0); a[i] = 2 * a[i] + (uint)i; }");
+    let kernel = program.kernel("step");
     vulkan.fill(5);
     let mem = import(&context, 0, &[OPAQUE_FD, vulkan.fd() as u64, 0], SIZE).expect("the memory");
     kernel.set_mem(0, &mem);
     let mut expected: Vec<u32> = vec![5; COUNT];
     for _ in 0..3 {
-        vulkan.turn();
-        hand_over(functions, Functions::clEnqueueAcquireExternalMemObjectsKHR, &queue, &mem, COMMAND_ACQUIRE);
+        vulkan.step();
+        transfer_ownership(functions, Functions::clEnqueueAcquireExternalMemObjectsKHR, &queue, &mem, COMMAND_ACQUIRE);
         assert_eq!(queue.launch(&kernel, &[COUNT], None), CL_SUCCESS);
-        hand_over(functions, Functions::clEnqueueReleaseExternalMemObjectsKHR, &queue, &mem, COMMAND_RELEASE);
+        transfer_ownership(functions, Functions::clEnqueueReleaseExternalMemObjectsKHR, &queue, &mem, COMMAND_RELEASE);
         queue.finish();
         expected.iter_mut().enumerate().for_each(|(i, word)| *word = 2 * (3 * *word + 1) + i as u32);
     }
-    hand_over(functions, Functions::clEnqueueAcquireExternalMemObjectsKHR, &queue, &mem, COMMAND_ACQUIRE);
+    transfer_ownership(functions, Functions::clEnqueueAcquireExternalMemObjectsKHR, &queue, &mem, COMMAND_ACQUIRE);
     assert_eq!(queue.read::<u32>(&mem, COUNT), expected);
-    // Maps, writes and copies go there as well.
+    // Maps, writes and copies access the same memory.
     let other = context.buffer(SIZE);
     queue.write(&other, &[7u32; COUNT]);
     assert_eq!(target().cl.clEnqueueCopyBuffer(queue.0, other.0, mem.0, 0, 0, SIZE, 0, null(), null_mut()), CL_SUCCESS);
-    hand_over(functions, Functions::clEnqueueReleaseExternalMemObjectsKHR, &queue, &mem, COMMAND_RELEASE);
+    transfer_ownership(functions, Functions::clEnqueueReleaseExternalMemObjectsKHR, &queue, &mem, COMMAND_RELEASE);
     queue.finish();
-    vulkan.turn();
-    // A second import is another object of the same memory.
+    vulkan.step();
+    // A second import is another memory object for the same memory.
     let again = import(&context, 0, &[OPAQUE_FD, vulkan.fd() as u64, DEVICES, target().device as u64, 0, 0], SIZE).expect("the memory");
-    hand_over(functions, Functions::clEnqueueAcquireExternalMemObjectsKHR, &queue, &again, COMMAND_ACQUIRE);
+    transfer_ownership(functions, Functions::clEnqueueAcquireExternalMemObjectsKHR, &queue, &again, COMMAND_ACQUIRE);
     assert_eq!(queue.read::<u32>(&again, COUNT), [22; COUNT]);
 }
 
-/// An application may have made the memory of any type, which its descriptor does not tell.
+/// An application may allocate the memory from any memory type, which the file descriptor does not reveal.
 #[test]
-fn memory_of_every_type_is_taken() {
+fn memory_of_every_memory_type_is_imported() {
     if functions().is_none() {
         return;
     }
@@ -111,17 +112,17 @@ fn memory_of_every_type_is_taken() {
         let vulkan = match Vulkan::of_type(&uuid(), false, Some(number)) {
             Ok(vulkan) => vulkan,
             Err(error) => {
-                assert_eq!(error, ash::vk::Result::ERROR_FEATURE_NOT_PRESENT, "memory of the buffer's type {number}");
+                assert_eq!(error, ash::vk::Result::ERROR_FEATURE_NOT_PRESENT, "memory of type {number}");
                 break;
             }
         };
         vulkan.fill(number as u32 + 1);
         let mem = import(&context, 0, &[OPAQUE_FD, vulkan.fd() as u64, 0], SIZE);
-        assert_eq!(mem.as_ref().err(), None, "memory of the buffer's type {number}");
+        assert_eq!(mem.as_ref().err(), None, "memory of type {number}");
         let mem = mem.expect("the memory");
         assert_eq!(queue.read::<u32>(&mem, COUNT), [number as u32 + 1; COUNT]);
         queue.write(&mem, &[77u32; COUNT]);
-        vulkan.turn();
+        vulkan.step();
         assert_eq!(queue.read::<u32>(&mem, COUNT), [232; COUNT]);
         taken += 1;
     }
@@ -129,10 +130,10 @@ fn memory_of_every_type_is_taken() {
 }
 
 #[test]
-fn bad_imports_are_refused() {
+fn invalid_imports_are_rejected() {
     let Some(functions) = functions() else {
         if target().is_wgcl() && common::is_cpu() {
-            // A device without memory of others knows no property for it.
+            // A device that cannot import memory does not know the property.
             assert_eq!(import(&Context::new(), 0, &[OPAQUE_FD, 0, 0], SIZE).err(), Some(CL_INVALID_PROPERTY));
         }
         return;
@@ -147,7 +148,7 @@ fn bad_imports_are_refused() {
     assert_eq!(refused(0, &[OPAQUE_FD, u64::MAX, 0]), Some(CL_INVALID_PROPERTY), "no descriptor");
     assert_eq!(refused(0, &[OPAQUE_FD, fd, DEVICES, context.0 as u64, 0, 0]), Some(CL_INVALID_DEVICE));
     assert_eq!(refused(CL_MEM_ALLOC_HOST_PTR, &[OPAQUE_FD, fd, 0]), Some(CL_INVALID_VALUE));
-    // After all of these the descriptor is still the program's.
+    // After all failed imports the descriptor still belongs to the Vulkan program.
     let mem = import(&context, 0, &[OPAQUE_FD, fd, 0], SIZE).expect("the memory");
 
     let ordinary = context.buffer(SIZE);

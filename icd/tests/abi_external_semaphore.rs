@@ -1,4 +1,5 @@
-//! Semaphores that OpenCL shares with a program of Vulkan's (cl_khr_external_semaphore): both compute on one memory by turns, and the host waits for nobody.
+//! Semaphores that OpenCL shares with a Vulkan program (cl_khr_external_semaphore): both compute alternately on one
+//! memory, and the host never waits in between.
 
 mod common;
 #[path = "common/vulkan.rs"]
@@ -9,6 +10,7 @@ use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 
 use ash::vk::ExternalSemaphoreHandleTypeFlags as Kind;
+use common::features::require;
 use common::ffi::{
     CL_DEVICE_EXTENSIONS, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_INVALID_DEVICE, CL_INVALID_OPERATION, CL_INVALID_PROPERTY,
     CL_INVALID_VALUE, CL_SUBMITTED, CL_SUCCESS, cl_command_queue, cl_context, cl_device_id, cl_event, cl_int, cl_mem, cl_uint,
@@ -52,19 +54,18 @@ fn kinds(name: cl_uint) -> Vec<u64> {
     bytes.as_chunks().0.iter().map(|kind| u64::from(u32::from_ne_bytes(*kind))).collect()
 }
 
-/// The functions, where the device shares semaphores so.
+/// The functions of the extension, if the device shares semaphores with Vulkan.
 fn functions(kind: u64) -> Option<&'static Functions> {
     static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
-    FUNCTIONS
-        .get_or_init(Functions::load)
-        .as_ref()
-        .filter(|_| kinds(DEVICE_IMPORTS).contains(&kind) && kinds(DEVICE_EXPORTS).contains(&kind))
+    let name = if kind == OPAQUE_FD { "cl_khr_external_semaphore_opaque_fd" } else { "cl_khr_external_semaphore_sync_fd" };
+    let has = kinds(DEVICE_IMPORTS).contains(&kind) && kinds(DEVICE_EXPORTS).contains(&kind);
+    FUNCTIONS.get_or_init(Functions::load).as_ref().filter(|_| require(name, has))
 }
 
 fn program() -> Vulkan {
     let target = target();
     let uuid = info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_UUID, size, value, ret));
-    Vulkan::new(&uuid.expect("a UUID"), true).expect("a program of Vulkan's")
+    Vulkan::new(&uuid.expect("a UUID"), true).expect("a Vulkan program")
 }
 
 /// A semaphore, released when dropped.
@@ -88,7 +89,7 @@ impl Semaphore {
         assert_eq!(self.0.clEnqueueWaitSemaphoresKHR(queue.0, 1, &self.1, null(), 0, null(), null_mut()), CL_SUCCESS);
     }
 
-    /// Signals it; returns when that is with the driver, so that others may wait for it.
+    /// Signals the semaphore. Returns once the driver has the signal, so that others may wait for it.
     fn signal(&self, queue: &Queue) {
         let mut event = null_mut();
         assert_eq!(self.0.clEnqueueSignalSemaphoresKHR(queue.0, 1, &self.1, null(), 0, null(), &mut event), CL_SUCCESS);
@@ -122,9 +123,9 @@ fn import(context: &Context, vulkan: &Vulkan) -> Mem {
     Mem(mem)
 }
 
-const SOURCE: &str = "kernel void turn(global uint *a) { size_t i = get_global_id(0); a[i] = 2 * a[i] + (uint)i; }";
+const SOURCE: &str = "kernel void step(global uint *a) { size_t i = get_global_id(0); a[i] = 2 * a[i] + (uint)i; }";
 
-/// What both leave after so many rounds.
+/// The contents of the memory after N rounds of both programs.
 fn expected(rounds: usize) -> Vec<u32> {
     let after = |first: u32, i: usize| {
         (0..rounds).fold(first, |word, _| word.wrapping_mul(3).wrapping_add(1).wrapping_mul(2).wrapping_add(i as u32))
@@ -132,16 +133,17 @@ fn expected(rounds: usize) -> Vec<u32> {
     (0..COUNT).map(|i| after(5, i)).collect()
 }
 
-/// Two semaphores, each as OpenCL and as Vulkan have it: one that Vulkan signals and one that OpenCL does, made by whoever signals it.
+/// Two semaphores, each as an OpenCL and as a Vulkan object: Vulkan signals one, OpenCL the other. The signalling side
+/// creates it.
 struct Pair {
-    turned: Semaphore,
+    stepped: Semaphore,
     launched: Semaphore,
     theirs: ash::vk::Semaphore,
     ours: ash::vk::Semaphore,
 }
 
-/// One memory, and who computes on it by turns.
-struct Turns {
+/// The shared memory and both programs that compute on it alternately.
+struct Exchange {
     functions: &'static Functions,
     vulkan: Vulkan,
     context: Context,
@@ -150,12 +152,12 @@ struct Turns {
     mem: Mem,
 }
 
-impl Turns {
+impl Exchange {
     fn new(functions: &'static Functions) -> Self {
         let vulkan = program();
         let context = Context::new();
         let queue = context.queue(0);
-        let kernel = context.build(SOURCE).kernel("turn");
+        let kernel = context.build(SOURCE).kernel("step");
         vulkan.fill(5);
         let mem = import(&context, &vulkan);
         kernel.set_mem(0, &mem);
@@ -165,13 +167,13 @@ impl Turns {
     fn pair(&self) -> Pair {
         let Self { functions, vulkan, context, .. } = self;
         let theirs = vulkan.semaphore(Kind::OPAQUE_FD);
-        let turned =
+        let stepped =
             Semaphore::with(functions, context, &[TYPE, BINARY, OPAQUE_FD, vulkan.semaphore_fd(theirs, Kind::OPAQUE_FD) as u64, 0]);
-        let turned = turned.expect("a semaphore of Vulkan's");
+        let stepped = stepped.expect("a Vulkan semaphore");
         let launched = Semaphore::with(functions, context, &[TYPE, BINARY, EXPORTS, OPAQUE_FD, 0, 0]).expect("a semaphore to export");
         let ours = vulkan.semaphore(Kind::OPAQUE_FD);
         vulkan.import(ours, Kind::OPAQUE_FD, launched.export(OPAQUE_FD).expect("a descriptor"));
-        Pair { turned, launched, theirs, ours }
+        Pair { stepped, launched, theirs, ours }
     }
 
     fn acquire(&self) {
@@ -179,7 +181,7 @@ impl Turns {
         assert_eq!(acquired, CL_SUCCESS);
     }
 
-    /// OpenCL's turn.
+    /// One round of OpenCL.
     fn take(&self) {
         self.acquire();
         assert_eq!(self.queue.launch(&self.kernel, &[COUNT], None), CL_SUCCESS);
@@ -187,7 +189,7 @@ impl Turns {
         assert_eq!(released, CL_SUCCESS);
     }
 
-    /// Reads what all turns have left, and waits for the other's last one.
+    /// Reads the result of all rounds, and waits for the last round of Vulkan.
     fn check(&self) {
         self.acquire();
         assert_eq!(self.queue.read::<u32>(&self.mem, COUNT), expected(ROUNDS));
@@ -196,52 +198,52 @@ impl Turns {
 }
 
 #[test]
-fn opencl_and_vulkan_take_turns_by_semaphores_alone() {
+fn semaphores_alone_order_opencl_and_vulkan() {
     let Some(functions) = functions(OPAQUE_FD) else { return };
-    let turns = Turns::new(functions);
-    let Turns { vulkan, queue, .. } = &turns;
-    let Pair { turned, launched, theirs, ours } = turns.pair();
-    assert_eq!((turned.info::<cl_uint>(EXPORTABLE), launched.info::<cl_uint>(EXPORTABLE)), (0, 1));
-    assert_eq!((turned.info::<u64>(PAYLOAD), launched.info::<u64>(PAYLOAD)), (0, 0));
+    let exchange = Exchange::new(functions);
+    let Exchange { vulkan, queue, .. } = &exchange;
+    let Pair { stepped, launched, theirs, ours } = exchange.pair();
+    assert_eq!((stepped.info::<cl_uint>(EXPORTABLE), launched.info::<cl_uint>(EXPORTABLE)), (0, 1));
+    assert_eq!((stepped.info::<u64>(PAYLOAD), launched.info::<u64>(PAYLOAD)), (0, 0));
     for round in 0..ROUNDS {
         let waits = [ours];
-        vulkan.turn_between(if round == 0 { &[] } else { &waits }, &[theirs]);
-        turned.wait(queue);
-        turns.take();
+        vulkan.step_between(if round == 0 { &[] } else { &waits }, &[theirs]);
+        stepped.wait(queue);
+        exchange.take();
         launched.signal(queue);
     }
     queue.finish();
-    assert_eq!(launched.info::<u64>(PAYLOAD), 1, "nobody has waited for the last one");
-    turns.check();
-    drop((turned, launched));
+    assert_eq!(launched.info::<u64>(PAYLOAD), 1, "no wait has consumed the last signal");
+    exchange.check();
+    drop((stepped, launched));
     vulkan.destroy(theirs);
     vulkan.destroy(ours);
 }
 
-/// The host waits for Vulkan, Vulkan for OpenCL, and nobody calls clFlush.
+/// The host waits for Vulkan, Vulkan waits for OpenCL, and the application never calls clFlush.
 #[test]
-fn a_signal_for_others_is_not_held_back() {
+fn a_signal_for_vulkan_is_submitted_at_once() {
     let Some(functions) = functions(OPAQUE_FD) else { return };
-    let turns = Turns::new(functions);
-    let Turns { vulkan, context, queue, .. } = &turns;
-    let Pair { turned, launched, theirs, ours } = turns.pair();
-    // What keeps the device busy when the signal comes.
+    let exchange = Exchange::new(functions);
+    let Exchange { vulkan, context, queue, .. } = &exchange;
+    let Pair { stepped, launched, theirs, ours } = exchange.pair();
+    // Work that keeps the device busy when the signal is enqueued.
     let program = context
         .build("kernel void busy(global uint *a) { uint x = *a; for (int i = 0; i < 50000; i++) x = x * 1664525 + 1013904223; *a = x; }");
     let (busy, word) = (program.kernel("busy"), context.buffer(4));
     busy.set_mem(0, &word);
     for round in 0..ROUNDS {
         let waits = [ours];
-        vulkan.turn_between(if round == 0 { &[] } else { &waits }, &[theirs]);
-        turned.wait(queue);
-        turns.take();
+        vulkan.step_between(if round == 0 { &[] } else { &waits }, &[theirs]);
+        stepped.wait(queue);
+        exchange.take();
         assert_eq!(queue.launch(&busy, &[1], None), CL_SUCCESS);
         vulkan.wait();
         launched.signal(queue);
     }
     queue.finish();
-    turns.check();
-    drop((turned, launched));
+    exchange.check();
+    drop((stepped, launched));
     vulkan.destroy(theirs);
     vulkan.destroy(ours);
 }
@@ -249,31 +251,31 @@ fn a_signal_for_others_is_not_held_back() {
 #[test]
 fn sync_files_carry_one_signal_each() {
     let Some(functions) = functions(SYNC_FD) else { return };
-    let turns = Turns::new(functions);
-    let Turns { vulkan, context, queue, .. } = &turns;
+    let exchange = Exchange::new(functions);
+    let Exchange { vulkan, context, queue, .. } = &exchange;
     let (theirs, ours) = (vulkan.semaphore(Kind::SYNC_FD), vulkan.semaphore(Kind::SYNC_FD));
-    // -1 is one that is signalled.
-    let turned = Semaphore::with(functions, context, &[TYPE, BINARY, SYNC_FD, u64::MAX, 0]).expect("a semaphore of a sync file");
-    assert_eq!(turned.info::<u64>(PAYLOAD), 1);
-    turned.wait(queue);
+    // A descriptor of -1 is a signalled semaphore.
+    let stepped = Semaphore::with(functions, context, &[TYPE, BINARY, SYNC_FD, u64::MAX, 0]).expect("a semaphore of a sync file");
+    assert_eq!(stepped.info::<u64>(PAYLOAD), 1);
+    stepped.wait(queue);
     queue.finish();
     let launched = Semaphore::with(functions, context, &[TYPE, BINARY, EXPORTS, SYNC_FD, 0, 0]).expect("a semaphore to export");
-    assert_eq!(launched.export(SYNC_FD), Err(CL_INVALID_OPERATION), "there is no signal");
+    assert_eq!(launched.export(SYNC_FD), Err(CL_INVALID_OPERATION), "no signal is pending");
     for round in 0..ROUNDS {
         let waits = [ours];
-        vulkan.turn_between(if round == 0 { &[] } else { &waits }, &[theirs]);
+        vulkan.step_between(if round == 0 { &[] } else { &waits }, &[theirs]);
         let file = vulkan.semaphore_fd(theirs, Kind::SYNC_FD);
-        assert_eq!(functions.clReImportSemaphoreSyncFdKHR(turned.1, null(), file), CL_SUCCESS);
-        turned.wait(queue);
-        turns.take();
+        assert_eq!(functions.clReImportSemaphoreSyncFdKHR(stepped.1, null(), file), CL_SUCCESS);
+        stepped.wait(queue);
+        exchange.take();
         launched.signal(queue);
-        // A semaphore may not be imported while something waits for what it had.
+        // An import fails while a command waits for the earlier payload.
         vulkan.wait();
         vulkan.import(ours, Kind::SYNC_FD, launched.export(SYNC_FD).expect("a sync file"));
     }
     queue.finish();
-    turns.check();
-    drop((turned, launched));
+    exchange.check();
+    drop((stepped, launched));
     vulkan.destroy(theirs);
     vulkan.destroy(ours);
 }
@@ -295,13 +297,17 @@ fn one_context_signals_what_another_waits_for() {
 }
 
 #[test]
-fn what_is_wrong_is_refused() {
+fn invalid_arguments_are_rejected() {
     let Some(functions) = functions(OPAQUE_FD) else {
         if let Some(functions) = Functions::load().filter(|_| target().is_wgcl()) {
             let functions: &'static Functions = Box::leak(Box::new(functions));
             let context = Context::new();
             let made = |list: &[u64]| Semaphore::with(functions, &context, list).err();
-            assert_eq!(made(&[TYPE, BINARY, EXPORTS, OPAQUE_FD, 0, 0]), Some(CL_INVALID_PROPERTY), "a device without semaphores of others");
+            assert_eq!(
+                made(&[TYPE, BINARY, EXPORTS, OPAQUE_FD, 0, 0]),
+                Some(CL_INVALID_PROPERTY),
+                "a device that cannot import semaphores"
+            );
             assert_eq!(made(&[TYPE, BINARY, OPAQUE_FD, 0, 0]), Some(CL_INVALID_DEVICE));
         }
         return;
@@ -316,9 +322,9 @@ fn what_is_wrong_is_refused() {
     let context = Context::new();
     let made = |list: &[u64]| Semaphore::with(functions, &context, list);
     assert_eq!(made(&[TYPE, BINARY, EXPORTS, OPAQUE_FD, OPAQUE_FD, 0, 0]).err(), Some(CL_INVALID_VALUE), "two types of handles");
-    assert_eq!(made(&[TYPE, BINARY, EXPORTS, 0x2056, 0, 0]).err(), Some(CL_INVALID_PROPERTY), "a handle of another system");
+    assert_eq!(made(&[TYPE, BINARY, EXPORTS, 0x2056, 0, 0]).err(), Some(CL_INVALID_PROPERTY), "a handle type of another operating system");
     assert_eq!(made(&[TYPE, BINARY, OPAQUE_FD, 1 << 40, 0]).err(), Some(CL_INVALID_PROPERTY), "no descriptor");
-    let plain = made(&[TYPE, BINARY, 0]).expect("a semaphore that nobody shares");
+    let plain = made(&[TYPE, BINARY, 0]).expect("a semaphore that is not shared");
     assert_eq!(plain.export(OPAQUE_FD), Err(CL_INVALID_VALUE));
     assert_eq!(plain.info::<cl_uint>(EXPORTABLE), 0);
     let shared = made(&[TYPE, BINARY, EXPORTS, OPAQUE_FD, 0, 0]).expect("a semaphore to export");
@@ -334,7 +340,7 @@ fn what_is_wrong_is_refused() {
     assert_eq!(ask(2, (&raw mut fd).cast(), null_mut()), CL_INVALID_VALUE);
     assert_eq!(ask(4, (&raw mut fd).cast(), null_mut()), CL_SUCCESS);
     let both = [TYPE, BINARY, OPAQUE_FD, fd as u64, EXPORTS, OPAQUE_FD, 0, 0];
-    assert_eq!(made(&both).err(), Some(CL_INVALID_OPERATION), "a semaphore of others is not exported");
+    assert_eq!(made(&both).err(), Some(CL_INVALID_OPERATION), "an imported semaphore is not exported");
     let again = made(&[TYPE, BINARY, OPAQUE_FD, fd as u64, 0]).expect("the same semaphore");
     drop((again, shared));
 }

@@ -1,4 +1,5 @@
-//! What an application learns of a command that failed: of a kernel that the driver stops, mostly (lavapipe ends loops after 65,535 turns of a work-item).
+//! How applications learn of a failed command, mostly of a kernel that the driver stops: lavapipe ends loops after
+//! 65,535 iterations of a work-item.
 
 mod common;
 
@@ -30,7 +31,7 @@ struct Setup {
 }
 
 impl Setup {
-    /// `None` where no driver stops the loop.
+    /// `None` if no driver stops the loop.
     fn new() -> Option<Self> {
         let context = Context::new();
         let program = context.build(SOURCE);
@@ -85,7 +86,7 @@ fn read_later(queue: &Queue, mem: &Mem, words: &mut [u32; BYTES / 4]) -> Event {
 }
 
 #[test]
-fn every_blocking_call_behind_a_failed_kernel_fails() {
+fn every_blocking_call_after_a_failed_kernel_fails() {
     let Some(setup) = Setup::new() else { return };
     let cl = &target().cl;
     let queue = setup.context.queue(0);
@@ -106,7 +107,7 @@ fn every_blocking_call_behind_a_failed_kernel_fails() {
                 assert!(mapped.is_null());
                 let maps: u32 =
                     info(|size, value, ret| cl.clGetMemObjectInfo(mem.0, CL_MEM_MAP_COUNT, size, value, ret)).expect("the maps");
-                assert_eq!(maps, 0, "nobody could undo it");
+                assert_eq!(maps, 0, "a failed map is not counted");
                 status
             }
             _ => cl.clFinish(queue.0),
@@ -118,7 +119,7 @@ fn every_blocking_call_behind_a_failed_kernel_fails() {
 }
 
 #[test]
-fn every_event_behind_a_failed_kernel_fails() {
+fn every_event_after_a_failed_kernel_fails() {
     let Some(setup) = Setup::new() else { return };
     let cl = &target().cl;
     let queue = setup.context.queue(0);
@@ -142,30 +143,30 @@ fn every_event_behind_a_failed_kernel_fails() {
     }
     let mut unmapped = null_mut();
     assert_eq!(cl.clEnqueueUnmapMemObject(queue.0, other.0, mapped, 0, null(), &mut unmapped), CL_SUCCESS);
-    assert_eq!(wait(&Event(unmapped)), CL_SUCCESS, "told before it was enqueued");
+    assert_eq!(wait(&Event(unmapped)), CL_SUCCESS, "the failure was reported before this command was enqueued");
     assert_eq!(read(&queue, &other), CL_SUCCESS);
     assert_eq!(cl.clFinish(queue.0), CL_OUT_OF_RESOURCES, "for the whole queue");
     setup.works(&queue, &mem, 5);
 }
 
 #[test]
-fn other_queues_learn_of_it_by_events_and_by_memory() {
+fn failures_reach_other_queues_through_events_and_memory() {
     let Some(setup) = Setup::new() else { return };
     let cl = &target().cl;
     let (queue, other) = (setup.context.queue(0), setup.context.queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE));
     let (mem, unrelated) = (setup.context.buffer(BYTES), setup.context.buffer(BYTES));
-    // By an event.
+    // Through an event.
     let failing = setup.fail(&queue, &mem);
     let mut marker = null_mut();
     assert_eq!(cl.clEnqueueMarkerWithWaitList(other.0, 1, &failing.0, &mut marker), CL_SUCCESS);
     assert_eq!(wait(&Event(marker)), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     assert_eq!(cl.clFinish(queue.0), CL_OUT_OF_RESOURCES);
-    // By the buffer that it was to write.
+    // Through the buffer that the failed command was to write.
     let _failing = setup.fail(&queue, &mem);
     assert_eq!(read(&other, &unrelated), CL_SUCCESS);
     assert_eq!(read(&other, &mem), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    assert_eq!((read(&other, &mem), cl.clFinish(queue.0), cl.clFinish(other.0)), (CL_SUCCESS, CL_SUCCESS, CL_SUCCESS), "told");
-    // By a barrier.
+    assert_eq!((read(&other, &mem), cl.clFinish(queue.0), cl.clFinish(other.0)), (CL_SUCCESS, CL_SUCCESS, CL_SUCCESS), "reported");
+    // Through a barrier.
     let _failing = setup.fail(&other, &mem);
     let free = launch(&other, &setup.program.kernel("set"), &unrelated, 3, &[]);
     assert_eq!(cl.clEnqueueBarrierWithWaitList(other.0, 0, null(), null_mut()), CL_SUCCESS);
@@ -175,7 +176,7 @@ fn other_queues_learn_of_it_by_events_and_by_memory() {
 }
 
 #[test]
-fn user_events_fail_what_comes_behind_what_waits_for_them() {
+fn a_failed_user_event_fails_indirect_dependents() {
     let cl = &target().cl;
     let context = Context::new();
     let queue = context.queue(0);
@@ -189,13 +190,13 @@ fn user_events_fail_what_comes_behind_what_waits_for_them() {
         cl.clEnqueueFillBuffer(queue.0, mem.0, (&raw const word).cast(), 4, 0, BYTES, count, list, null_mut())
     };
     assert_eq!(fill(1, &gate.0), CL_SUCCESS);
-    let behind = read_later(&queue, &mem, &mut words);
+    let dependent = read_later(&queue, &mem, &mut words);
     assert_eq!(cl.clSetUserEventStatus(gate.0, -99), CL_SUCCESS);
     if !target().is_wgcl() {
         return;
     }
     assert_eq!(cl.clFinish(queue.0), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-    assert_eq!(status_of(&behind), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    assert_eq!(status_of(&dependent), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     assert_eq!(cl.clFinish(queue.0), CL_SUCCESS);
     assert_eq!(queue.read::<u32>(&mem, 1), [1]);
     assert_eq!(fill(0, null()), CL_SUCCESS);
@@ -211,7 +212,7 @@ unsafe extern "C" fn hear(text: *const c_char, _: *const c_void, _: usize, _: *m
 }
 
 #[test]
-fn the_contexts_callback_hears_of_it() {
+fn failures_are_reported_to_the_context_callback() {
     if Setup::new().is_none() {
         return;
     }
@@ -233,13 +234,13 @@ fn the_contexts_callback_hears_of_it() {
 }
 
 #[test]
-fn a_failed_kernel_leaks_nothing_and_its_queue_lives() {
+fn a_failed_kernel_leaks_nothing_and_its_queue_stays_usable() {
     let Some(setup) = Setup::new() else { return };
     let queue = setup.context.queue(0);
     for round in 0..20 {
         let mem = setup.context.buffer(BYTES);
         let failing = setup.fail(&queue, &mem);
-        // Released while the command is on its way.
+        // Released while the command is pending.
         drop(mem);
         assert_eq!(wait(&failing), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "round {round}");
         assert_eq!(target().cl.clFinish(queue.0), CL_OUT_OF_RESOURCES);

@@ -1,6 +1,7 @@
-//! What goes wrong around a driver: processes that fork, exit and load libraries as they like, memory that runs out, kernels that cannot be made.
+//! Faults around a driver: processes that fork, exit and load libraries at any time, exhausted memory, kernels that
+//! cannot be compiled.
 //!
-//! Each scenario that may end a process runs in one of its own.
+//! Each scenario that may end a process runs in a process of its own.
 
 #![cfg(unix)]
 
@@ -36,14 +37,14 @@ fn works() {
     assert_eq!(queue.read::<u32>(&mem, 64), [4; 64]);
 }
 
-/// Runs `child` in a fork of this process, which ends at once behind it; its status. Ended after a minute.
+/// Runs `child` in a fork of this process, which then exits; returns its status. Kills it after a minute.
 fn in_fork(child: impl FnOnce()) -> cl_int {
-    // SAFETY: the child runs on as the only thread of its process, which is what is tested.
+    // SAFETY: the child continues as the only thread of its process, which the test checks.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork");
     if pid == 0 {
         let fine = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child)).is_ok();
-        // SAFETY: ends this process without anything else.
+        // SAFETY: ends this process without running handlers.
         unsafe { libc::_exit(if fine { 0 } else { 1 }) };
     }
     wait_for(pid)
@@ -53,7 +54,7 @@ fn wait_for(pid: libc::pid_t) -> cl_int {
     let begin = Instant::now();
     let mut status = 0;
     loop {
-        // SAFETY: a child of this process, and a place for its status.
+        // SAFETY: a child of this process, and a variable for its status.
         if unsafe { libc::waitpid(pid, &mut status, libc::WNOHANG) } == pid {
             return status;
         }
@@ -66,11 +67,11 @@ fn wait_for(pid: libc::pid_t) -> cl_int {
     }
 }
 
-/// A launch that takes the device some time, not waited for.
+/// A launch that takes the device some time; the caller does not wait for it.
 fn leave_work(seconds_of_compiling: bool) -> (Context, Mem, Event) {
     let context = Context::new();
     let queue = context.queue(0);
-    // Many different operations take LLVM long.
+    // LLVM compiles many different operations slowly.
     let body: String =
         (0..if seconds_of_compiling { 1200 } else { 1 }).map(|n| format!("x = native_sin(x) * {n}.5f + pow(x, {n}.25f);")).collect();
     let source = format!("{SOURCE} kernel void slow(global float *a) {{ float x = a[get_global_id(0)]; {body} a[get_global_id(0)] = x; }}");
@@ -95,21 +96,21 @@ unsafe extern "C" fn say_goodbye() {
     unsafe { libc::puts(c"the first handler runs".as_ptr()) };
 }
 
-/// What the processes do that the tests start.
+/// The scenarios, each in a process that a test starts.
 #[test]
 #[ignore = "what the tests start in processes of its own"]
 fn scenario() {
     let name = std::env::var(SCENARIO).expect("a test starts it");
     match name.as_str() {
         "fork first" => {
-            // Nothing of OpenCL was loaded so far: both processes may use it.
+            // OpenCL is not loaded yet: both processes may use it.
             assert_eq!(in_fork(works), 0);
             works();
         }
         "fork later" => {
             works();
-            // The child has the objects, but no thread. It may end as it likes, or run another program.
-            // SAFETY: the child ends in the ordinary way, with all handlers.
+            // The child has the objects, but no thread. It may exit, or run another program.
+            // SAFETY: the child exits normally, with all handlers.
             assert_eq!(in_fork(|| unsafe { libc::exit(0) }), 0);
             assert!(Command::new("true").status().is_ok_and(|status| status.success()));
             works();
@@ -117,14 +118,14 @@ fn scenario() {
         "exit while it runs" | "exit while it compiles" => {
             let work = leave_work(name.ends_with("compiles"));
             std::mem::forget(work);
-            // SAFETY: ends the process in the ordinary way, with all handlers.
+            // SAFETY: exits normally, with all handlers.
             unsafe { libc::exit(3) };
         }
-        "exit from a handler's point of view" => {
+        "exit, as seen by a handler" => {
             // SAFETY: the handler is a plain function.
             unsafe { libc::atexit(std::mem::transmute::<unsafe extern "C" fn(), extern "C" fn()>(say_goodbye)) };
             works();
-            // SAFETY: as above.
+            // SAFETY: the handler is a plain function.
             unsafe { libc::exit(4) };
         }
         "no memory" => take_all_memory(),
@@ -137,7 +138,7 @@ fn scenario() {
                 let get: libloading::Symbol<'_, unsafe extern "C" fn(u32, *mut *mut c_void, *mut u32) -> cl_int> =
                     unsafe { library.get(b"clIcdGetPlatformIDsKHR\0") }.expect("the entry point of drivers");
                 let mut count = 0;
-                // SAFETY: asks for the number of platforms only.
+                // SAFETY: only queries the number of platforms.
                 assert_eq!(unsafe { get(0, null_mut(), &mut count) }, CL_SUCCESS);
                 assert_eq!(count, 1);
                 library.close().expect("unloaded");
@@ -148,7 +149,7 @@ fn scenario() {
     }
 }
 
-/// Runs a scenario; how it ended and what it wrote.
+/// Runs a scenario; returns its exit status and its output.
 fn run(name: &str) -> (ExitStatus, String) {
     let mut child = Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", "scenario", "--ignored", "--nocapture"])
@@ -206,18 +207,19 @@ fn the_library_may_be_unloaded() {
 }
 
 #[test]
-fn memory_that_runs_out_is_an_error() {
-    // Others have none meanwhile.
+fn exhausted_memory_is_an_error() {
+    // Other platforms are not tested.
     let (status, out) = run("no memory");
     assert!(status.success(), "{status}\n{out}");
 }
 
-/// Buffers of the largest size until there is no more memory: an error code, and everything works again when some is released.
+/// Allocates buffers of the largest size until memory is exhausted: that returns an error code, and everything works
+/// again once some are released.
 fn take_all_memory() {
     let cl = &target().cl;
     let largest: u64 = info(|size, value, ret| cl.clGetDeviceInfo(target().device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, size, value, ret))
         .expect("the largest size");
-    // Hardly anything is ever written to them: memory of the host that is not touched costs nothing.
+    // Most pages of the buffers are never written: untouched host memory costs nothing.
     let context = Context::new();
     let queue = context.queue(0);
     let mut mems = Vec::new();
@@ -228,7 +230,7 @@ fn take_all_memory() {
         let mem = cl.clCreateBuffer(context.0, CL_MEM_READ_WRITE, largest as usize, null_mut(), &mut status);
         if status == CL_SUCCESS {
             let mem = Mem(mem);
-            // Where nothing is allocated before it is used, this is the call that fails.
+            // If buffers are allocated at their first use, this call fails.
             status = cl.clEnqueueFillBuffer(queue.0, mem.0, (&raw const word).cast(), 4, 0, 4, 0, null(), null_mut());
             mems.push(mem);
         } else {
@@ -245,9 +247,9 @@ fn take_all_memory() {
     works();
 }
 
-/// More local memory than there is: the launch fails, in the call or as a command, and the queue goes on.
+/// More local memory than the device has: the launch fails, in the call or as a command, and the queue stays usable.
 #[test]
-fn a_kernel_that_cannot_be_made_fails_alone() {
+fn a_kernel_that_cannot_be_compiled_fails_alone() {
     let cl = &target().cl;
     let context = Context::new();
     let queue = context.queue(0);
@@ -263,7 +265,7 @@ fn a_kernel_that_cannot_be_made_fails_alone() {
         if status == CL_SUCCESS {
             assert_ne!(cl.clWaitForEvents(1, &event), CL_SUCCESS);
             drop(Event(event));
-            assert_ne!(cl.clFinish(queue.0), CL_SUCCESS, "told once");
+            assert_ne!(cl.clFinish(queue.0), CL_SUCCESS, "reported once");
             assert_eq!(cl.clFinish(queue.0), CL_SUCCESS);
         } else {
             assert_eq!(status, CL_OUT_OF_RESOURCES);
@@ -281,7 +283,8 @@ fn a_kernel_that_cannot_be_made_fails_alone() {
     queue.finish();
 }
 
-/// lavapipe stops loops after 65,535 turns of a work-item: what needs more fails, or is right because the compiler does several turns in one.
+/// lavapipe stops loops after 65,535 iterations of a work-item. A longer loop fails, or succeeds because the compiler
+/// merged several iterations into one.
 #[test]
 fn loops_that_a_driver_stops_fail() {
     const LOOPS: &str = "
@@ -310,8 +313,8 @@ fn loops_that_a_driver_stops_fail() {
             continue;
         }
         assert_eq!(status, CL_SUCCESS, "{name}({n})");
-        let turns = if name == "flat" { n } else { n + n / 2 };
-        assert_eq!(queue.read::<u32>(&mem, 16), [step(turns); 16], "{name}({n})");
+        let iterations = if name == "flat" { n } else { n + n / 2 };
+        assert_eq!(queue.read::<u32>(&mem, 16), [step(iterations); 16], "{name}({n})");
     }
     let kernel = program.kernel("until");
     kernel.set_mem(0, &mem);

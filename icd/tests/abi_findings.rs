@@ -1,6 +1,7 @@
-//! `WGCL_CHECK`: what kernels do wrong within the bounds of their memory is told of exactly, fails the launch where that is asked for, and nothing is told of what is right.
+//! `WGCL_CHECK` reports exactly the errors of kernels within the bounds of their memory, fails the launch on request,
+//! and reports nothing for correct kernels.
 //!
-//! What is told goes to standard error, so the kernels run in processes of their own, and what these wrote is compared here.
+//! Reports go to standard error. The kernels therefore run in processes of their own, whose output the tests compare.
 
 mod common;
 
@@ -17,15 +18,15 @@ const CL_OUT_OF_RESOURCES: cl_int = -5;
 /// Set in the process that runs the kernels.
 const CHILD: &str = "WGCL_TEST_FINDINGS";
 
-/// A kernel that does one thing wrong, on line 3: launched with 16 work-items in groups of 8, of which `out` has 16 words.
+/// A kernel with one error, on line 3. It runs with 16 work-items in groups of 8; `out` has 16 words.
 struct Wrong {
     name: &'static str,
     does: &'static str,
-    /// All that is said of it.
+    /// The complete report.
     said: &'static str,
-    /// Of which part of the line.
+    /// The marked part of the line.
     at: &'static str,
-    /// Where the other access of a race is.
+    /// The line of the other access of a race.
     other: Option<&'static str>,
 }
 
@@ -157,7 +158,7 @@ fn source(wrong: &Wrong) -> String {
     )
 }
 
-/// Runs a kernel that does something wrong: whether its launch succeeds.
+/// Runs a kernel with an error; returns whether its launch succeeds.
 fn run_wrong(context: &Context, queue: &Queue, wrong: &Wrong) -> bool {
     eprintln!("@@ {}", wrong.name);
     let program = context.program(&source(wrong));
@@ -182,7 +183,7 @@ fn run_wrong(context: &Context, queue: &Queue, wrong: &Wrong) -> bool {
     }
 }
 
-/// What programs do and may.
+/// Correct kernels, with uses that the specification permits.
 const RIGHT: &str = "
     typedef struct { char c; int i; short s, t; } Mixed;
     kernel void reduce(global int *out, local int *m, volatile global int *count) {
@@ -260,9 +261,9 @@ unsafe extern "C" fn waits(_: cl_event, _: cl_int, queue: *mut c_void) {
     CALLED.store(true, Ordering::SeqCst);
 }
 
-/// What an application should not do: a callback waits, and a context, two buffers and a kernel are never released.
+/// Errors of an application: a callback waits, and a context, two buffers and a kernel are never released.
 #[test]
-#[ignore = "run by what_the_application_does_wrong_is_told, in a process that checks"]
+#[ignore = "run by errors_of_the_application_are_reported, in a process that checks"]
 fn careless() {
     if std::env::var_os(CHILD).is_none() {
         return;
@@ -280,7 +281,7 @@ fn careless() {
         std::thread::yield_now();
     }
     assert_eq!(cl.clReleaseEvent(gate), CL_SUCCESS);
-    // A buffer is released while a command that uses it waits, for which then nobody waits.
+    // A buffer is released while a pending command uses it, and no call waits for that command.
     let late = cl.clCreateUserEvent(context.0, &mut status);
     assert_eq!(status, CL_SUCCESS);
     let used = context.buffer(16);
@@ -290,7 +291,7 @@ fn careless() {
     drop(used);
     assert_eq!(cl.clSetUserEventStatus(late, 0), CL_SUCCESS);
     assert_eq!(cl.clReleaseEvent(late), CL_SUCCESS);
-    // As it should be: this one is waited for.
+    // The correct order: the command completes first.
     let (other, kept) = (context.queue(0), context.buffer(16));
     other.write(&kept, &[1_u32; 4]);
     other.finish();
@@ -302,18 +303,18 @@ fn careless() {
 }
 
 #[test]
-fn what_the_application_does_wrong_is_told() {
-    let told = |mode: &str| {
+fn errors_of_the_application_are_reported() {
+    let report = |mode: &str| {
         let text = child("careless", mode);
-        let behind = text.split_once("@@ careless\n").map(|(_, behind)| behind).expect("the test has run");
-        behind.lines().filter(|line| line.starts_with("wgcl: ")).map(|line| format!("{line}\n")).collect::<String>()
+        let rest = text.split_once("@@ careless\n").map(|(_, rest)| rest).expect("the test has run");
+        rest.lines().filter(|line| line.starts_with("wgcl: ")).map(|line| format!("{line}\n")).collect::<String>()
     };
     let expected = "wgcl: a callback makes a call that waits for commands, which OpenCL leaves undefined\n\
                     wgcl: a buffer of 16 bytes is released while commands that use it are not done\n\
                     wgcl: not released: 2 buffers of 64 bytes, 1 context, 1 kernel 'forgotten'\n\
                     wgcl: nothing waits for the last commands of 1 queue\n";
-    assert_eq!(told("1"), expected);
-    assert_eq!(told("0"), "");
+    assert_eq!(report("1"), expected);
+    assert_eq!(report("0"), "");
 }
 
 #[test]
@@ -332,7 +333,7 @@ fn kernels() {
     eprintln!("@@ end");
 }
 
-/// What a process wrote that ran a test of these with `WGCL_CHECK` so.
+/// The output of a process that ran one of these tests with this value of `WGCL_CHECK`.
 fn child(test: &str, mode: &str) -> String {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     let command = command.args(["--exact", test, "--ignored", "--nocapture"]).env(CHILD, mode).env("WGCL_CHECK", mode);
@@ -342,22 +343,22 @@ fn child(test: &str, mode: &str) -> String {
     text
 }
 
-/// What the kernels' process wrote, if the device checks.
-fn told(mode: &str) -> Option<String> {
+/// The output of the process that runs the kernels, if the device supports checks.
+fn report(mode: &str) -> Option<String> {
     let text = child("kernels", mode);
     (!text.contains("@@ none")).then_some(text)
 }
 
-/// The part of what was told that is about one kernel.
+/// The part of the output that is about one kernel.
 fn of<'t>(text: &'t str, name: &str) -> &'t str {
-    let behind = text.split_once(&format!("@@ {name}\n")).map(|(_, behind)| behind);
-    assert!(behind.is_some(), "{name} was not run:\n{text}");
-    behind.and_then(|behind| behind.split("@@ ").next()).unwrap_or_default()
+    let rest = text.split_once(&format!("@@ {name}\n")).map(|(_, rest)| rest);
+    assert!(rest.is_some(), "{name} was not run:\n{text}");
+    rest.and_then(|rest| rest.split("@@ ").next()).unwrap_or_default()
 }
 
 #[test]
-fn what_is_wrong_is_named() {
-    let Some(text) = told("1") else { return };
+fn errors_of_kernels_are_reported() {
+    let Some(text) = report("1") else { return };
     for wrong in WRONG {
         let column = |part: &str| wrong.does.find(part).expect("a part of the line") + 1;
         let mut expected = vec![format!("<source>:3:{}: error: kernel '{}': {}", column(wrong.at), wrong.name, wrong.said)];
@@ -371,7 +372,7 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
-fn what_is_wrong_fails_where_that_is_asked_for() {
-    let Some(text) = told("fatal") else { return };
+fn errors_fail_the_launch_on_request() {
+    let Some(text) = report("fatal") else { return };
     assert_eq!(of(&text, "right"), "");
 }

@@ -1,10 +1,12 @@
-//! Programs in an intermediate language: SPIR-V modules through clCreateProgramWithIL, alone and linked with OpenCL C, and what is told of them.
+//! Programs in an intermediate language: SPIR-V modules through clCreateProgramWithIL, alone and linked with OpenCL C,
+//! their queries and diagnostics.
 
 mod common;
 
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
 
+use common::features::require;
 use common::ffi::{
     CL_DEVICE_EXTENSIONS, CL_INVALID_OPERATION, CL_INVALID_PROGRAM, CL_INVALID_VALUE, CL_INVALID_WORK_GROUP_SIZE, CL_PROGRAM_BINARIES,
     CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_SOURCE, CL_SUCCESS, CL_TRUE, cl_context, cl_int, cl_program, cl_uint,
@@ -19,7 +21,7 @@ const CL_DEVICE_SPIRV_CAPABILITIES_KHR: cl_uint = 0x12BB;
 const CL_PROGRAM_IL: cl_uint = 0x1169;
 const CL_INVALID_SPEC_ID: cl_int = -71;
 
-/// `k` writes the size of an array, 7 or 100, and a number; see the text next to it.
+/// `k` writes the size of an array, 7 or 100, and a number; see the text file next to it.
 const CONSTANTS: &[u8] = include_bytes!("../../tests/spirv/constants.spv");
 /// Exports `twice`, and has a kernel `call` that calls `thrice`, which it imports.
 const LINKED: &[u8] = include_bytes!("../../tests/spirv/linked.spv");
@@ -27,7 +29,7 @@ const LINKED: &[u8] = include_bytes!("../../tests/spirv/linked.spv");
 /// `turn` exchanges elements of a work-group of 8 at a barrier in two halves.
 const SPLIT: &[u8] = include_bytes!("../../tests/spirv/split.spv");
 
-/// `order` writes 1 if no clock went back.
+/// `order` writes 1 if no clock reading decreased.
 const CLOCK: &[u8] = include_bytes!("../../tests/spirv/clock.spv");
 
 fn has_extension(wanted: &str) -> bool {
@@ -36,7 +38,7 @@ fn has_extension(wanted: &str) -> bool {
 }
 
 fn takes_il() -> bool {
-    has_extension("cl_khr_il_program")
+    require("cl_khr_il_program", has_extension("cl_khr_il_program"))
 }
 
 fn create(context: &Context, bytes: &[u8]) -> (Program, cl_int) {
@@ -45,7 +47,7 @@ fn create(context: &Context, bytes: &[u8]) -> (Program, cl_int) {
     (Program(program), status)
 }
 
-/// What a kernel leaves in a buffer of integers, its only argument.
+/// The contents of a buffer of integers, the only argument, after a kernel ran.
 fn run<const N: usize>(context: &Context, program: &Program, kernel: &str, items: usize) -> [i32; N] {
     let cl = &target().cl;
     let queue = context.queue(0);
@@ -65,7 +67,7 @@ fn specialise<T>(program: &Program, number: cl_uint, value: &T) -> cl_int {
 }
 
 #[test]
-fn versions_are_reported() {
+fn il_versions_are_reported() {
     if !takes_il() {
         return;
     }
@@ -86,7 +88,7 @@ fn versions_are_reported() {
 }
 
 #[test]
-fn what_is_no_module_is_refused() {
+fn invalid_modules_are_rejected() {
     if !takes_il() {
         return;
     }
@@ -96,7 +98,7 @@ fn what_is_no_module_is_refused() {
         assert_eq!((program.0.is_null(), status), (true, CL_INVALID_VALUE));
         std::mem::forget(program);
     }
-    // The header is right and the rest is not: the build says so.
+    // The header is valid and the rest is not: the build reports that.
     let mut damaged = CONSTANTS.to_vec();
     damaged[23] = 0x7f;
     let (program, status) = create(&context, &damaged);
@@ -106,7 +108,7 @@ fn what_is_no_module_is_refused() {
 }
 
 #[test]
-fn a_module_is_built_and_told_of() {
+fn a_module_is_built_and_its_queries_are_answered() {
     if !takes_il() {
         return;
     }
@@ -122,7 +124,7 @@ fn a_module_is_built_and_told_of() {
 }
 
 #[test]
-fn barriers_come_in_halves() {
+fn split_barriers_exchange_elements() {
     if !takes_il() {
         return;
     }
@@ -133,8 +135,8 @@ fn barriers_come_in_halves() {
 }
 
 #[test]
-fn clocks_do_not_go_back() {
-    if !takes_il() || !has_extension("cl_khr_kernel_clock") {
+fn clock_readings_do_not_decrease() {
+    if !takes_il() || !require("cl_khr_kernel_clock", has_extension("cl_khr_kernel_clock")) {
         return;
     }
     let context = Context::new();
@@ -144,7 +146,7 @@ fn clocks_do_not_go_back() {
 }
 
 #[test]
-fn constants_are_specialised() {
+fn specialization_constants_are_set() {
     if !takes_il() {
         return;
     }
@@ -158,7 +160,7 @@ fn constants_are_specialised() {
     assert_eq!(target().cl.clSetProgramSpecializationConstant(program.0, 1, 4, null::<c_void>()), CL_INVALID_VALUE);
     assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
     assert_eq!(run::<3>(&context, &program, "k", 1), [7, 100, 9]);
-    // What was built stays as it is until it is built again.
+    // A built program does not change until it is built again.
     assert_eq!(specialise(&program, 1, &5_u32), CL_SUCCESS);
     assert_eq!(run::<3>(&context, &program, "k", 1), [7, 100, 9]);
     assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
@@ -168,24 +170,25 @@ fn constants_are_specialised() {
     assert!(matches!(status, CL_INVALID_PROGRAM | CL_INVALID_OPERATION), "{status}");
 }
 
-/// A module whose kernel `shuffles` requires subgroups of 16, and `counted` two of them; see the text next to it.
+/// A module whose kernel `shuffles` requires subgroups of 16, and whose kernel `counted` requires two of them; see the
+/// text file next to it.
 const SUBGROUPS: &[u8] = include_bytes!("../../tests/spirv/subgroups.spv");
 const CL_DEVICE_SUB_GROUP_SIZES_INTEL: cl_uint = 0x4108;
 const CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL: cl_uint = 0x410A;
 const CL_KERNEL_COMPILE_NUM_SUB_GROUPS: cl_uint = 0x11BA;
 const CL_KERNEL_ATTRIBUTES: cl_uint = 0x1195;
 
-/// The module with another size in the place of 16.
+/// The module with another size in place of 16.
 fn requiring(size: u32) -> Vec<u8> {
     let mut words: Vec<u32> = SUBGROUPS.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
-    // OpExecutionMode of four words, SubgroupSize.
+    // OpExecutionMode with four words, SubgroupSize.
     let at = words.windows(3).position(|words| words[0] == 4 << 16 | 16 && words[2] == 35).expect("the mode");
     words[at + 3] = size;
     words.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
 #[test]
-fn modules_say_what_subgroups_they_require() {
+fn modules_require_subgroup_sizes() {
     let (cl, device) = (&target().cl, target().device);
     let sizes = info_bytes(|size, value, ret| cl.clGetDeviceInfo(device, CL_DEVICE_SUB_GROUP_SIZES_INTEL, size, value, ret));
     let Some(size) = sizes.ok().and_then(|bytes| bytes.as_chunks::<8>().0.first().map(|bytes| usize::from_ne_bytes(*bytes))) else {
@@ -219,11 +222,11 @@ fn modules_say_what_subgroups_they_require() {
     blocks.set_mem(0, &data);
     assert_eq!(queue.launch(&blocks, &[64], Some(&[64])), CL_SUCCESS);
     assert_eq!(queue.read::<u16>(&data, 256), std::array::from_fn::<u16, 256, _>(|index| index as u16 + 1));
-    // It requires no size: its subgroups have the one that kernels have then.
+    // It requires no size: its subgroups have the default size.
     let one = [1_usize];
-    let size = info::<usize>(|room, value, ret| {
+    let size = info::<usize>(|capacity, value, ret| {
         let (bytes, range) = (size_of_val(&one), one.as_ptr().cast());
-        cl.clGetKernelSubGroupInfo(counted.0, device, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, bytes, range, room, value, ret)
+        cl.clGetKernelSubGroupInfo(counted.0, device, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, bytes, range, capacity, value, ret)
     })
     .expect("a size");
     let counts = context.buffer(size * 4 * 4);
@@ -234,7 +237,7 @@ fn modules_say_what_subgroups_they_require() {
 }
 
 #[test]
-fn sources_say_what_subgroups_they_require() {
+fn sources_require_subgroup_sizes() {
     let (cl, device) = (&target().cl, target().device);
     let sizes = info_bytes(|size, value, ret| cl.clGetDeviceInfo(device, CL_DEVICE_SUB_GROUP_SIZES_INTEL, size, value, ret));
     let Ok(sizes) = sizes else { return };
@@ -247,11 +250,11 @@ fn sources_say_what_subgroups_they_require() {
         let program = context.program(source);
         assert_eq!(program.build(&format!("-DSIZE={size}")), CL_SUCCESS, "{}", program.log());
         let kernel = program.kernel("k");
-        let compiled = info::<usize>(|room, value, ret| {
-            cl.clGetKernelSubGroupInfo(kernel.0, device, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, 0, null(), room, value, ret)
+        let compiled = info::<usize>(|capacity, value, ret| {
+            cl.clGetKernelSubGroupInfo(kernel.0, device, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, 0, null(), capacity, value, ret)
         });
         assert_eq!(compiled, Ok(size));
-        let text = info_string(|room, value, ret| cl.clGetKernelInfo(kernel.0, CL_KERNEL_ATTRIBUTES, room, value, ret));
+        let text = info_string(|capacity, value, ret| cl.clGetKernelInfo(kernel.0, CL_KERNEL_ATTRIBUTES, capacity, value, ret));
         assert_eq!(text, Ok(format!("intel_reqd_sub_group_size({size})")));
         assert_eq!(run::<4>(&context, &program, "k", 4), [size as i32; 4]);
         let is_listed = sizes.as_chunks::<8>().0.contains(&(size * 2).to_ne_bytes());
@@ -260,7 +263,7 @@ fn sources_say_what_subgroups_they_require() {
 }
 
 #[test]
-fn the_function_of_the_extension_is_found() {
+fn the_extension_function_is_found() {
     type Create = unsafe extern "C" fn(cl_context, *const c_void, usize, *mut cl_int) -> cl_program;
     if !takes_il() {
         return;
@@ -271,7 +274,7 @@ fn the_function_of_the_extension_is_found() {
     // SAFETY: the type of the function of this name.
     let function = unsafe { std::mem::transmute::<*mut c_void, Create>(found) };
     let mut status = 1;
-    // SAFETY: the bytes are as many as it is told.
+    // SAFETY: the byte count matches the argument.
     let program = Program(unsafe { function(context.0, CONSTANTS.as_ptr().cast(), CONSTANTS.len(), &mut status) });
     assert_eq!(status, CL_SUCCESS);
     assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
@@ -328,7 +331,7 @@ fn modules_are_linked_with_sources() {
     assert_eq!(status, CL_SUCCESS, "{}", linked.log());
     assert_eq!(run::<4>(&context, &linked, "source", 4), [1, 3, 5, 7]);
     assert_eq!(run::<4>(&context, &linked, "call", 4), [0, 3, 6, 9]);
-    // Alone it lacks what it imports.
+    // Alone, its import is undefined.
     let (alone, _) = create(&context, LINKED);
     assert_ne!(alone.build(""), CL_SUCCESS);
     assert!(alone.log().contains("thrice"), "{}", alone.log());

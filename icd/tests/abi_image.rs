@@ -1,5 +1,6 @@
-//! Images: creation and what is refused, queries, memory that images share with other objects, host pointers, samplers, arguments of kernels.
-//! Where the device has no images, every test but the first says so and ends.
+//! Images: creation and rejected arguments, queries, memory that images share with other objects, host pointers,
+//! samplers, kernel arguments.
+//! If the device has no images, every test but the first one returns early.
 
 mod common;
 
@@ -47,7 +48,7 @@ fn refused(context: &Context, flags: u64, format: cl_image_format, desc: &cl_ima
 }
 
 #[test]
-fn a_device_without_images_says_so() {
+fn a_device_without_images_reports_it() {
     let context = Context::new();
     if supported() {
         return;
@@ -62,7 +63,7 @@ fn a_device_without_images_says_so() {
 }
 
 #[test]
-fn limits_are_those_of_the_full_profile() {
+fn limits_satisfy_the_full_profile() {
     if !supported() {
         return;
     }
@@ -81,7 +82,7 @@ fn limits_are_those_of_the_full_profile() {
 }
 
 #[test]
-fn required_formats_are_listed_and_can_be_made() {
+fn required_formats_are_listed_and_can_be_created() {
     if !supported() {
         return;
     }
@@ -124,7 +125,7 @@ fn required_formats_are_listed_and_can_be_made() {
 }
 
 #[test]
-fn creation_refuses_what_is_wrong() {
+fn invalid_creation_is_rejected() {
     if !supported() {
         return;
     }
@@ -154,7 +155,7 @@ fn creation_refuses_what_is_wrong() {
     assert_eq!(refused(&context, 0, RGBA8, &with(&|d| d.image_type = 0x10F0), none), CL_INVALID_IMAGE_DESCRIPTOR);
     assert_eq!(refused(&context, 0, RGBA8, &with(&|d| d.num_samples = 2), none), CL_INVALID_IMAGE_DESCRIPTOR);
     assert_eq!(refused(&context, 0, RGBA8, &with(&|d| d.num_mip_levels = 33), none), CL_INVALID_IMAGE_DESCRIPTOR);
-    // Pitches: none without a host pointer; not too small; multiples.
+    // Pitches: zero without a host pointer; not too small; multiples of the element size.
     assert_eq!(refused(&context, 0, RGBA8, &with(&|d| d.image_row_pitch = 32), none), CL_INVALID_IMAGE_DESCRIPTOR);
     for pitch in [28, 33, 34] {
         assert_eq!(
@@ -180,7 +181,7 @@ fn creation_refuses_what_is_wrong() {
     assert_eq!(refused(&context, CL_MEM_USE_HOST_PTR, RGBA8, &flat, none), CL_INVALID_HOST_PTR);
     // Legal, but ambiguous: CL_Rx.
     assert_eq!(refused(&context, 0, format(0x10BA, CL_UNORM_INT8), &flat, none), CL_IMAGE_FORMAT_NOT_SUPPORTED);
-    // What images are made from.
+    // Images created from other objects.
     let buffer = context.buffer_with(CL_MEM_READ_ONLY, 256, null_mut());
     let of = |mem: &Mem, mut d: cl_image_desc| {
         d.mem_object = mem.0;
@@ -191,7 +192,7 @@ fn creation_refuses_what_is_wrong() {
     assert_eq!(refused(&context, CL_MEM_READ_WRITE, RGBA8, &line, none), CL_INVALID_VALUE, "the buffer is read-only");
     assert_eq!(refused(&context, CL_MEM_COPY_HOST_PTR, RGBA8, &line, host), CL_INVALID_VALUE);
     assert_eq!(refused(&context, 0, RGBA8, &cl_image_desc { image_width: 65, ..line }, none), CL_INVALID_IMAGE_SIZE);
-    // The pitch of its one row counts when the buffer is measured, and for nothing else.
+    // The pitch of a 1D image counts only for the required size of the buffer.
     let pitch = |image_row_pitch| cl_image_desc { image_width: 60, image_row_pitch, ..line };
     assert_eq!(refused(&context, 0, RGBA8, &pitch(256), none), CL_SUCCESS);
     assert_eq!(refused(&context, 0, RGBA8, &pitch(260), none), CL_INVALID_IMAGE_SIZE);
@@ -206,7 +207,7 @@ fn creation_refuses_what_is_wrong() {
     assert_eq!(refused(&context, 0, RGBA8, &of(&buffer, desc(CL_MEM_OBJECT_IMAGE2D, [8, 9, 1])), none), CL_INVALID_IMAGE_SIZE);
     let crooked = cl_image_desc { image_row_pitch: 33, ..of(&buffer, flat) };
     assert_eq!(refused(&context, 0, RGBA8, &crooked, none), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
-    // The older functions name pitches and depths among the sizes.
+    // The older functions take pitches and depths as separate arguments.
     assert!(cl.clCreateImage2D(context.0, 0, &RGBA8, 8, 4, 32, none, &mut status).is_null());
     assert_eq!(status, CL_INVALID_IMAGE_SIZE);
     assert!(cl.clCreateImage3D(context.0, 0, &RGBA8, 8, 4, 1, 0, 0, none, &mut status).is_null());
@@ -216,7 +217,7 @@ fn creation_refuses_what_is_wrong() {
 }
 
 #[test]
-fn images_answer_their_queries() {
+fn image_queries_are_answered() {
     if !supported() {
         return;
     }
@@ -252,7 +253,7 @@ fn images_answer_their_queries() {
             assert_eq!(image_info(image.0, CL_IMAGE_NUM_MIP_LEVELS), Ok(0u32));
             assert_eq!(image_info(image.0, CL_IMAGE_NUM_SAMPLES), Ok(0u32));
             assert_eq!(image_info::<u32>(image.0, 0xdead), Err(CL_INVALID_VALUE));
-            assert_eq!(image_info::<u32>(image.0, CL_IMAGE_WIDTH), Err(CL_INVALID_VALUE), "too little room");
+            assert_eq!(image_info::<u32>(image.0, CL_IMAGE_WIDTH), Err(CL_INVALID_VALUE), "the buffer is too small");
             assert_eq!(mem_info(&image, CL_MEM_TYPE), Ok(kind));
             assert_eq!(mem_info(&image, CL_MEM_FLAGS), Ok(flags | CL_MEM_READ_WRITE));
             assert_eq!(mem_info(&image, CL_MEM_CONTEXT), Ok(context.0 as usize));
@@ -274,7 +275,7 @@ fn images_answer_their_queries() {
 }
 
 #[test]
-fn host_pointers_have_the_pitches_of_the_application() {
+fn host_pointers_use_the_pitches_of_the_application() {
     if !supported() {
         return;
     }
@@ -300,7 +301,7 @@ fn host_pointers_have_the_pitches_of_the_application() {
             assert_eq!(read(&queue, &image, whole, 4), model.bytes, "{kind:#x}");
             let used = flags == CL_MEM_USE_HOST_PTR;
             assert_eq!(mem_info(&image, CL_MEM_HOST_PTR), Ok(if used { host as usize } else { 0 }));
-            // A map of one element shows what the device has, in the application's memory where it is used.
+            // A map of one element returns the device's contents, in the application's memory if the image uses that.
             let region: [usize; 3] = std::array::from_fn(|dim| if dim == 0 { 2 } else { 1 });
             let area = Area { origin: std::array::from_fn(|dim| whole.region[dim] - region[dim]), region };
             write(&queue, &image, area, &[200, 201, 202, 203, 204, 205, 206, 207]);
@@ -343,7 +344,7 @@ fn host_pointers_have_the_pitches_of_the_application() {
 }
 
 #[test]
-fn images_share_the_memory_that_they_are_made_from() {
+fn images_share_the_memory_of_their_parent() {
     if !supported() {
         return;
     }
@@ -358,7 +359,7 @@ fn images_share_the_memory_that_they_are_made_from() {
     assert_eq!(read(&queue, &line, part, 4), bytes[12..28]);
     write(&queue, &line, part, &[1; 16]);
     assert_eq!(queue.read::<u8>(&buffer, 28)[11..], [[11].as_slice(), &[1; 16]].concat());
-    // Two dimensions, with the pitch that the application wants.
+    // A 2D image with a pitch that the application chooses.
     let flat = cl_image_desc { mem_object: buffer.0, image_row_pitch: 64, ..desc(CL_MEM_OBJECT_IMAGE2D, [9, 5, 1]) };
     let flat = image(&context, CL_MEM_READ_ONLY, format(CL_RGBA, CL_UNORM_INT8), &flat, null_mut());
     assert_eq!(image_info(flat.0, CL_IMAGE_ROW_PITCH), Ok(64usize));
@@ -382,7 +383,7 @@ fn images_share_the_memory_that_they_are_made_from() {
     assert_eq!(refused(&context, 0, format(CL_SRGBA, CL_UNORM_INT8), &narrower, null_mut()), CL_INVALID_IMAGE_DESCRIPTOR);
     let volume = cl_image_desc { mem_object: flat.0, ..desc(CL_MEM_OBJECT_IMAGE3D, [9, 5, 1]) };
     assert_eq!(refused(&context, 0, format(CL_SRGBA, CL_UNORM_INT8), &volume, null_mut()), CL_INVALID_IMAGE_DESCRIPTOR);
-    // What an image is made from lives as long as it does.
+    // The parent object lives as long as the image.
     drop(buffer);
     drop(flat);
     assert_eq!(read(&queue, &srgb, corner, 4), [5, 6, 7, 8]);
@@ -395,7 +396,7 @@ unsafe extern "C" fn died(_: cl_mem, data: *mut c_void) {
 }
 
 #[test]
-fn destructors_run_last_to_first() {
+fn destructors_run_in_reverse_order() {
     if !supported() {
         return;
     }
@@ -447,7 +448,7 @@ fn an_image_lives_until_its_commands_are_done() {
 }
 
 #[test]
-fn the_hosts_access_is_checked() {
+fn host_access_flags_are_enforced() {
     if !supported() {
         return;
     }
@@ -487,7 +488,7 @@ fn sampler(context: &Context, properties: Option<&[u64]>) -> Result<Sampler, cl_
 }
 
 #[test]
-fn samplers_are_what_was_asked_for() {
+fn samplers_have_the_requested_properties() {
     if !supported() {
         return;
     }
@@ -534,7 +535,7 @@ fn samplers_are_what_was_asked_for() {
 }
 
 #[test]
-fn arguments_of_kernels_are_checked() {
+fn invalid_kernel_arguments_are_rejected() {
     if !supported() {
         return;
     }
@@ -566,7 +567,7 @@ fn arguments_of_kernels_are_checked() {
     assert_eq!(kernel.set(3, &sampler(&other, None).expect("a sampler").0), CL_INVALID_CONTEXT);
     let buffers = context.build("kernel void g(global int *a) { a[0] = 1; }");
     assert_eq!(buffers.kernel("g").set(0, &plain.0), CL_INVALID_MEM_OBJECT);
-    // Kernels keep no images alive.
+    // Kernels do not retain images.
     let queue: Queue = context.queue(0);
     drop(lines);
     assert_eq!(queue.launch(&kernel, &[1], None), common::ffi::CL_INVALID_KERNEL_ARGS);

@@ -1,4 +1,5 @@
-//! Images of every type in buffers (cl_ext_image_from_buffer), and what images will need (cl_ext_image_requirements_info).
+//! Images of every type in buffers (cl_ext_image_from_buffer), and the requirements of images
+//! (cl_ext_image_requirements_info).
 
 mod common;
 
@@ -34,7 +35,7 @@ common::extension_functions! {
     fn clGetImageRequirementsInfoEXT(c: cl_context, list: *const u64, flags: cl_bitfield, format: *const cl_image_format, desc: *const cl_image_desc, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;
 }
 
-/// The function, where wgcl's device has images.
+/// The function, if wgcl's device has images.
 fn functions() -> Option<&'static Functions> {
     static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
     FUNCTIONS.get_or_init(Functions::load).as_ref().filter(|_| target().is_wgcl() && common::images::supported())
@@ -55,7 +56,7 @@ fn of_buffer(buffer: &Mem, desc: cl_image_desc) -> cl_image_desc {
 }
 
 #[test]
-fn requirements_are_told_before_an_image_is_made() {
+fn requirements_are_reported_before_an_image_is_created() {
     if functions().is_none() {
         return;
     }
@@ -68,7 +69,7 @@ fn requirements_are_told_before_an_image_is_made() {
         let size: usize = ask(&context, &RGBA8, &desc, SIZE).expect("a size");
         if kind != CL_MEM_OBJECT_IMAGE1D_BUFFER {
             let image = try_image(&context, 0, &RGBA8, &desc, null_mut()).expect("an image");
-            assert_eq!(info(|room, value, ret| target().cl.clGetMemObjectInfo(image.0, CL_MEM_SIZE, room, value, ret)), Ok(size));
+            assert_eq!(info(|capacity, value, ret| target().cl.clGetMemObjectInfo(image.0, CL_MEM_SIZE, capacity, value, ret)), Ok(size));
         }
         let least = context.buffer(size);
         assert!(try_image(&context, 0, &RGBA8, &of_buffer(&least, desc), null_mut()).is_ok(), "{kind:#x}");
@@ -83,7 +84,7 @@ fn requirements_are_told_before_an_image_is_made() {
 }
 
 #[test]
-fn bad_questions_are_refused() {
+fn invalid_queries_are_rejected() {
     let Some(functions) = functions() else { return };
     let context = Context::new();
     let flat = desc(CL_MEM_OBJECT_IMAGE2D, [8, 4, 0]);
@@ -97,9 +98,9 @@ fn bad_questions_are_refused() {
     assert_eq!(ask::<u32>(&context, &RGBA8, &desc(CL_MEM_OBJECT_IMAGE1D, [8, 0, 0]), MAX_HEIGHT), Err(CL_INVALID_IMAGE_DESCRIPTOR));
     assert_eq!(ask::<u32>(&context, &RGBA8, &flat, 0xdead), Err(CL_INVALID_VALUE));
     let raw = |context, list: &[u64], flags| {
-        let (mut answer, room) = (0usize, size_of::<usize>());
+        let (mut answer, capacity) = (0usize, size_of::<usize>());
         let value = (&raw mut answer).cast();
-        functions.clGetImageRequirementsInfoEXT(context, list.as_ptr(), flags, &RGBA8, &flat, SIZE, room, value, null_mut())
+        functions.clGetImageRequirementsInfoEXT(context, list.as_ptr(), flags, &RGBA8, &flat, SIZE, capacity, value, null_mut())
     };
     assert_eq!(raw(context.0, &[0], 0), CL_SUCCESS);
     assert_eq!(raw(null_mut(), &[0], 0), CL_INVALID_CONTEXT);
@@ -108,7 +109,7 @@ fn bad_questions_are_refused() {
 }
 
 #[test]
-fn pitches_are_those_that_are_given() {
+fn given_pitches_are_used() {
     if functions().is_none() {
         return;
     }
@@ -130,7 +131,7 @@ fn pitches_are_those_that_are_given() {
 }
 
 #[test]
-fn kernels_find_the_elements_of_the_buffer() {
+fn kernels_access_the_elements_of_the_buffer() {
     if functions().is_none() {
         return;
     }
@@ -144,7 +145,7 @@ fn kernels_find_the_elements_of_the_buffer() {
     );
     let (buffer, out) = (context.buffer(256), context.buffer(64));
     queue.write(&buffer, &std::array::from_fn::<u32, 64, _>(|i| i as u32));
-    // Rows of six elements and slices of eighteen, of which four and two rows are the image's.
+    // Rows of six elements and slices of eighteen, of which four elements and two rows belong to the image.
     let (row, slice) = (6, 18);
     for (name, kind, size) in [
         ("line", CL_MEM_OBJECT_IMAGE1D, [16, 0, 0]),

@@ -1,5 +1,5 @@
-//! Commands on images against a model on the host: random boxes and pitches for every type and size of element, and fills of every format against a
-//! conversion of their own.
+//! Commands on images against a model on the host: random boxes and pitches for every type and element size, and fills
+//! of every format against an independent conversion.
 
 mod common;
 
@@ -28,7 +28,7 @@ impl Random {
     }
 
     fn area(&mut self, extent: [usize; 3]) -> Area {
-        // Now and then everything in a direction, so that rows and slices touch.
+        // Sometimes the full extent, so that rows and slices are adjacent.
         let mut area = Area { origin: [0; 3], region: extent };
         for (dim, &most) in extent.iter().enumerate() {
             if self.below(3) != 0 {
@@ -44,7 +44,7 @@ impl Random {
     }
 }
 
-/// An image and what it must hold.
+/// An image and its expected contents.
 struct Pair {
     kind: cl_uint,
     image: Mem,
@@ -52,7 +52,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// The pitches in the application's memory for a command, as it is given them and as the model counts.
+    /// The pitches in the application's memory for a command, as arguments and as the model counts them.
     fn pitches(&self, area: Area, random: &mut Random) -> ([usize; 2], Pitches) {
         let tight = self.model.tight(area);
         let has_slices = self.kind == CL_MEM_OBJECT_IMAGE1D_ARRAY || area.region[2] > 1 || self.model.extent[2] > 1;
@@ -179,7 +179,7 @@ fn step(queue: &Queue, pairs: &mut [Pair; 2], buffer: &Mem, held: &mut [u8], ran
         6 => {
             let (at, pitches) = map(queue, &pairs[first].image, CL_MAP_READ | CL_MAP_WRITE, area).expect("map");
             let pitches = if pairs[first].kind == CL_MEM_OBJECT_IMAGE1D_ARRAY { Pitches { row: pitches.slice, slice: 0 } } else { pitches };
-            // SAFETY: so many bytes were mapped, and nobody else uses them.
+            // SAFETY: `size` bytes were mapped, and only this test uses them.
             let seen = unsafe { std::slice::from_raw_parts_mut(at, span(area, pitches, element)) };
             let mut found = Model::new(element, area.region, |_| 0);
             let whole = found.whole();
@@ -231,7 +231,7 @@ fn commands_agree_with_a_model() {
                 common::images::write(&queue, &made, Area { origin: [0; 3], region: extent(&form) }, &bytes);
                 Pair { kind, image: made, model: Model { element, extent: extent(&form), bytes } }
             };
-            // Of any type: boxes are copied between all of them.
+            // Images of any type: boxes are copied between all of them.
             let other = KINDS[pair(kind).model.bytes.len() % KINDS.len()];
             let mut pairs = [pair(kind), pair(other)];
             let mut held = random.bytes(40 * 9 * 6 * 16 + 5);
@@ -247,7 +247,7 @@ fn commands_agree_with_a_model() {
 }
 
 #[test]
-fn wrong_boxes_and_pitches_are_refused() {
+fn invalid_boxes_and_pitches_are_rejected() {
     if !supported() {
         return;
     }
@@ -309,7 +309,7 @@ fn wrong_boxes_and_pitches_are_refused() {
     let row = [8usize, 1, 1];
     let status = cl.clEnqueueCopyImageToBuffer(queue.0, line.0, buffer.0, origin, row.as_ptr(), 64, 0, null(), null_mut());
     assert_eq!(status, CL_INVALID_MEM_OBJECT, "the image's own buffer");
-    // Maps: halves of the same rows do not meet.
+    // Maps: halves of the same rows do not overlap.
     let part = |x| Area { origin: [x, 0, 0], region: [4, 4, 1] };
     let (left, _) = map(&queue, &flat, CL_MAP_WRITE, part(0)).expect("map");
     let (right, _) = map(&queue, &flat, CL_MAP_WRITE, part(4)).expect("map");
@@ -362,14 +362,14 @@ fn components(order: cl_uint) -> &'static [usize] {
     }
 }
 
-/// Checks that a number of `least..=most` steps of a unit is the nearest to a colour's component.
+/// Checks that a number of `least..=most` steps of a unit is the nearest one to a component of the colour.
 fn nearest(stored: i64, color: f64, [least, most]: [i64; 2], what: &str) {
     let wanted = (color * most as f64).clamp(least as f64, most as f64);
     // The product is rounded in single precision.
     assert!((stored as f64 - wanted).abs() <= 0.5 + most as f64 * 1e-7, "{what}: {stored} for {color}");
 }
 
-/// Checks one element against the colour that it was filled with.
+/// Checks one element against the fill colour.
 fn check_element(format: cl_image_format, element: &[u8], color: [f32; 4], integers: [u32; 4]) {
     let what = format!("{format:x?} {element:x?} {color:?}");
     let word = element.iter().rev().fold(0u128, |word, &byte| word << 8 | u128::from(byte));
@@ -398,7 +398,7 @@ fn check_element(format: cl_image_format, element: &[u8], color: [f32; 4], integ
         match format.image_channel_data_type {
             CL_UNORM_INT8 if srgb && index == 3 && format.image_channel_order == CL_SRGBX => {}
             CL_UNORM_INT8 if srgb && index != 3 => {
-                // Back to linear light, where neighbours must lie around the colour.
+                // Back to linear light, where the adjacent values must enclose the colour.
                 let linear = |step: i64| {
                     let c = (step as f64 / 255.0).clamp(0.0, 1.0);
                     if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
@@ -411,7 +411,7 @@ fn check_element(format: cl_image_format, element: &[u8], color: [f32; 4], integ
             CL_FLOAT => assert_eq!(raw as u32, color[index].to_bits(), "{what}"),
             CL_HALF_FLOAT => {
                 let stored = raw as u16;
-                // Infinity stands where the next number would.
+                // Infinity takes the place of the next number.
                 let wanted = wanted.clamp(-65536.0, 65536.0);
                 let gap = |other: u16| (half(other) - wanted).abs();
                 assert!(gap(stored) <= gap(stored.wrapping_add(1)) && (stored & 0x7fff == 0 || gap(stored) <= gap(stored - 1)), "{what}");
@@ -423,7 +423,7 @@ fn check_element(format: cl_image_format, element: &[u8], color: [f32; 4], integ
             CL_UNSIGNED_INT8 | CL_UNSIGNED_INT16 | CL_UNSIGNED_INT32 => {
                 assert_eq!(raw, i64::from(integers[index]).min((1 << bits) - 1), "{what}");
             }
-            other => assert_eq!(other, 0, "a type that the test does not know"),
+            other => assert_eq!(other, 0, "a channel type that the test does not support"),
         }
     }
 }
@@ -452,7 +452,7 @@ fn fills_convert_to_every_format() {
             };
             let wide = 1u32 << random.below(32);
             let numbers: [u32; 4] = std::array::from_fn(|_| (random.below(1 << 30) as u32).wrapping_sub(1 << 29) % wide.max(2));
-            // Everything at first, then a box that is not the whole of its rows.
+            // The whole image at first, then a box with parts of rows.
             let area =
                 if round % 2 == 0 { Area { origin: [0; 3], region: [5, 4, 1] } } else { Area { origin: [1, 1, 0], region: [3, 2, 1] } };
             let before = read(&queue, &image, Area { origin: [0; 3], region: [5, 4, 1] }, element);

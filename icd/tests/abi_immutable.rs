@@ -1,4 +1,4 @@
-//! Memory objects that nothing changes once they are made (cl_ext_immutable_memory_objects).
+//! Memory objects that do not change after creation (cl_ext_immutable_memory_objects).
 
 mod common;
 
@@ -25,13 +25,13 @@ fn try_buffer(context: &Context, flags: cl_bitfield, data: &mut [u32]) -> Result
 }
 
 #[test]
-fn they_are_made_with_contents_and_for_readers() {
+fn creation_requires_contents_and_read_access() {
     if !target().is_wgcl() {
         return;
     }
     let context = Context::new();
     let mut data = [1u32; 64];
-    assert_eq!(try_buffer(&context, CL_MEM_IMMUTABLE, &mut data).err(), Some(CL_INVALID_VALUE), "there are no contents");
+    assert_eq!(try_buffer(&context, CL_MEM_IMMUTABLE, &mut data).err(), Some(CL_INVALID_VALUE), "no contents are given");
     for writes in [CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, CL_MEM_HOST_WRITE_ONLY] {
         let flags = CL_MEM_IMMUTABLE | CL_MEM_COPY_HOST_PTR | writes;
         assert_eq!(try_buffer(&context, flags, &mut data).err(), Some(CL_INVALID_VALUE), "{writes:#x}");
@@ -48,7 +48,7 @@ fn they_are_made_with_contents_and_for_readers() {
     for writes in [CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, CL_MEM_HOST_WRITE_ONLY] {
         assert_eq!(part(writes).err(), Some(CL_INVALID_VALUE), "{writes:#x}");
     }
-    // A part is immutable whatever its own flags say.
+    // A sub-buffer is immutable whatever its own flags are.
     for flags in [0, CL_MEM_READ_ONLY, CL_MEM_IMMUTABLE] {
         let part = part(flags).expect("a part");
         assert_eq!(
@@ -59,7 +59,7 @@ fn they_are_made_with_contents_and_for_readers() {
 }
 
 #[test]
-fn no_command_writes_them() {
+fn commands_that_write_them_are_rejected() {
     if !target().is_wgcl() {
         return;
     }
@@ -101,14 +101,14 @@ fn no_command_writes_them() {
     let mapped = map(CL_MAP_READ, &mut status);
     assert!(!mapped.is_null() && status == CL_SUCCESS);
     assert_eq!(cl.clEnqueueUnmapMemObject(queue.0, mem.0, mapped, 0, null(), null_mut()), CL_SUCCESS);
-    // They are read as others are.
+    // They can be read like other memory objects.
     assert_eq!(cl.clEnqueueCopyBuffer(queue.0, mem.0, other.0, 0, 0, 256, 0, null(), null_mut()), CL_SUCCESS);
     assert_eq!(queue.read::<u32>(&other, 64), data);
     assert_eq!(queue.read::<u32>(&mem, 64), data);
 }
 
 #[test]
-fn kernels_read_them() {
+fn kernels_may_only_read_them() {
     if !target().is_wgcl() {
         return;
     }
@@ -121,7 +121,7 @@ fn kernels_read_them() {
     let mut data: Vec<u32> = (0..64).collect();
     let mem = try_buffer(&context, CL_MEM_IMMUTABLE | CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &mut data).expect("a buffer");
     let out = context.buffer(256);
-    assert_eq!(kernel.set(2, &mem.0), CL_INVALID_ARG_VALUE, "it would be written");
+    assert_eq!(kernel.set(2, &mem.0), CL_INVALID_ARG_VALUE, "the kernel would write it");
     kernel.set_mem(0, &mem);
     kernel.set_mem(1, &mem);
     kernel.set_mem(2, &out);
@@ -130,7 +130,7 @@ fn kernels_read_them() {
 }
 
 #[test]
-fn images_are_like_buffers() {
+fn images_follow_the_rules_of_buffers() {
     if !target().is_wgcl() || !common::images::supported() {
         return;
     }

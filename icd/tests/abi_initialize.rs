@@ -1,4 +1,4 @@
-//! Contexts whose kernels find their work-group's and private memory zeroed (cl_khr_initialize_memory).
+//! Contexts that initialize local and private memory to zero (cl_khr_initialize_memory).
 
 mod common;
 
@@ -13,7 +13,7 @@ const LOCAL: isize = 1 << 0;
 const PRIVATE: isize = 1 << 1;
 
 const SOURCE: &str = "
-// Leaves something behind in the memory that the next kernel gets.
+// Leaves values in memory that the next kernel gets.
 kernel void spoil(global uint *out, local uint *a, int k)
 {
     local uint b[96];
@@ -57,7 +57,7 @@ fn reported() -> bool {
     let target = target();
     let names = info_string(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_EXTENSIONS, size, value, ret));
     let reported = names.is_ok_and(|names| names.split(' ').any(|name| name == "cl_khr_initialize_memory"));
-    assert!(reported || !target.is_wgcl(), "a device of wgcl without");
+    assert!(reported || !target.is_wgcl(), "a wgcl device without");
     reported
 }
 
@@ -68,7 +68,7 @@ fn create(bits: isize) -> Result<Context, cl_int> {
     if status == CL_SUCCESS { Ok(Context(context)) } else { Err(status) }
 }
 
-/// What a kernel finds behind one that has spoilt its memory.
+/// The values that a kernel finds after another one has overwritten its memory.
 fn found(context: &Context, name: &str) -> Vec<u32> {
     let cl = &target().cl;
     let (queue, program) = (context.queue(0), context.program(SOURCE));
@@ -90,7 +90,7 @@ fn found(context: &Context, name: &str) -> Vec<u32> {
 }
 
 #[test]
-fn bits_are_checked() {
+fn invalid_bits_are_rejected() {
     if !reported() {
         return;
     }
@@ -103,7 +103,7 @@ fn bits_are_checked() {
 }
 
 #[test]
-fn memory_of_groups_is_zero() {
+fn local_memory_is_zero() {
     if reported() {
         assert_eq!(found(&create(LOCAL).expect("a context"), "local_memory"), vec![0; 64]);
         assert_eq!(found(&create(LOCAL | PRIVATE).expect("a context"), "local_memory"), vec![0; 64]);
@@ -111,14 +111,17 @@ fn memory_of_groups_is_zero() {
 }
 
 #[test]
-fn memory_of_work_items_is_zero() {
+fn private_memory_is_zero() {
     if reported() {
         assert_eq!(found(&create(PRIVATE).expect("a context"), "private_memory"), vec![1; 64]);
     }
 }
 
 #[test]
-fn other_contexts_are_as_before() {
-    // Only that it runs: what is there is undefined.
-    found(&Context::new(), "local_memory");
+fn other_contexts_run_the_same_kernels() {
+    let context = Context::new();
+    // Each word is the sum of two local values and a private one.
+    assert_eq!(found(&context, "spoil"), vec![0xabcd_1234u32.wrapping_mul(3).wrapping_add(6); 64]);
+    // This kernel only has to run: uninitialised memory may have any contents.
+    found(&context, "local_memory");
 }

@@ -47,7 +47,7 @@ fn argument_text(kernel: &Kernel, index: cl_uint, name: cl_uint) -> String {
 }
 
 #[test]
-fn a_kernel_answers_its_queries() {
+fn kernel_queries_are_answered() {
     let cl = &target().cl;
     let context = Context::new();
     let program = context.build(KINDS);
@@ -62,7 +62,7 @@ fn a_kernel_answers_its_queries() {
     assert_eq!(cl.clRetainKernel(kernel.0), CL_SUCCESS);
     assert_eq!(kernel_info(&kernel, CL_KERNEL_REFERENCE_COUNT), Ok(2u32));
     assert_eq!(cl.clReleaseKernel(kernel.0), CL_SUCCESS);
-    // The kernel keeps its program alive.
+    // The kernel retains its program.
     drop(program);
     assert_eq!(kernel_info(&kernel, CL_KERNEL_NUM_ARGS), Ok(6u32));
 }
@@ -81,7 +81,7 @@ fn arguments_are_described() {
     assert_eq!(names, ["a", "b", "c", "d", "e", "f"]);
     let types: Vec<_> = (0..6).map(|index| argument_text(&kernel, index, CL_KERNEL_ARG_TYPE_NAME)).collect();
     assert_eq!(types, ["float*", "int*", "uchar4*", "int", "float4", "uint*"]);
-    // const 1, restrict 2, volatile 4; what __constant points to is const as well.
+    // const 1, restrict 2, volatile 4; the pointee of __constant is const as well.
     let qualifiers: Vec<u64> = (0..6).map(|index| argument_info(&kernel, index, CL_KERNEL_ARG_TYPE_QUALIFIER).unwrap_or(99)).collect();
     assert_eq!(qualifiers, [3, 0, 1, 0, 0, 4]);
     assert_eq!(argument_info(&kernel, 0, CL_KERNEL_ARG_ACCESS_QUALIFIER), Ok(0x11a3u32), "CL_KERNEL_ARG_ACCESS_NONE");
@@ -135,7 +135,7 @@ fn kernels_are_created_by_name_or_all_at_once() {
 }
 
 #[test]
-fn arguments_are_checked() {
+fn invalid_arguments_are_rejected() {
     let cl = &target().cl;
     let context = Context::new();
     let program = context.build(KINDS);
@@ -143,13 +143,13 @@ fn arguments_are_checked() {
     let mem = context.buffer(64);
     assert_eq!(kernel.set(6, &0u32), CL_INVALID_ARG_INDEX);
     assert_eq!(kernel.set(0, &mem.0), CL_SUCCESS);
-    assert_eq!(kernel.set(0, &0u32), CL_INVALID_ARG_SIZE, "a buffer's size is that of a handle");
+    assert_eq!(kernel.set(0, &0u32), CL_INVALID_ARG_SIZE, "a buffer argument has the size of a handle");
     assert_eq!(kernel.set(3, &0u64), CL_INVALID_ARG_SIZE);
     assert_eq!(kernel.set(3, &0u16), CL_INVALID_ARG_SIZE);
     assert_eq!(kernel.set(4, &[0f32; 3]), CL_INVALID_ARG_SIZE);
     assert_eq!(cl.clSetKernelArg(kernel.0, 3, 4, null()), CL_INVALID_ARG_VALUE);
     assert_eq!(kernel.set(1, &0usize), CL_INVALID_ARG_VALUE, "local memory has a size and no value");
-    // From OpenCL 3.1 on there may be no local memory.
+    // Since OpenCL 3.1 a local size of zero is valid.
     let version: Result<u32, _> =
         info(|size, value, ret| cl.clGetPlatformInfo(target().platform, CL_PLATFORM_NUMERIC_VERSION, size, value, ret));
     let none = if version >= Ok(3 << 22 | 1 << 12) { CL_SUCCESS } else { CL_INVALID_ARG_SIZE };
@@ -158,7 +158,7 @@ fn arguments_are_checked() {
     assert_eq!(cl.clSetKernelArg(null_mut(), 0, 8, null()), CL_INVALID_KERNEL);
     let nothing: cl_mem = null_mut();
     assert_eq!(kernel.set(0, &nothing), CL_SUCCESS, "a null buffer");
-    assert_eq!(cl.clSetKernelArg(kernel.0, 0, size_of::<cl_mem>(), null()), CL_SUCCESS, "no pointer to a buffer: null as well");
+    assert_eq!(cl.clSetKernelArg(kernel.0, 0, size_of::<cl_mem>(), null()), CL_SUCCESS, "a null pointer instead of a pointer to a buffer");
     if target().is_wgcl() {
         assert_eq!(kernel.set(0, &context.0), CL_INVALID_MEM_OBJECT);
         assert_eq!(kernel.set(0, &0x1234usize), CL_INVALID_MEM_OBJECT);
@@ -166,7 +166,7 @@ fn arguments_are_checked() {
 }
 
 #[test]
-fn argument_values_are_those_of_the_enqueue() {
+fn argument_values_are_captured_at_the_enqueue() {
     let context = Context::new();
     let queue = context.queue(0);
     let program = context.build(KINDS);
@@ -177,7 +177,7 @@ fn argument_values_are_those_of_the_enqueue() {
         assert_eq!(kernel.set(1, &(n * 100)), CL_SUCCESS);
         assert_eq!(queue.launch(&kernel, &[16], None), CL_SUCCESS);
     }
-    // A copy has the same arguments, and then its own.
+    // A clone has the same arguments, and then its own.
     let mut status = 1;
     let clone = Kernel(target().cl.clCloneKernel(kernel.0, &mut status));
     assert_eq!(status, CL_SUCCESS);
@@ -202,7 +202,7 @@ fn a_buffer_may_be_two_arguments() {
     let kernel = program.kernel("both");
     let queue = context.queue(0);
     let (one, two, three) = (context.buffer(256), context.buffer(256), context.buffer(256));
-    // The same kernel both ways: what is known of one launch must not be believed of the other.
+    // The same kernel with and without aliasing: facts of one launch must not be used for the other.
     for round in 0..4 {
         let shared = round % 2 == 1;
         let numbers: Vec<cl_int> = (0..64).collect();
@@ -217,7 +217,7 @@ fn a_buffer_may_be_two_arguments() {
 }
 
 #[test]
-fn launches_are_checked() {
+fn invalid_launches_are_rejected() {
     let cl = &target().cl;
     let context = Context::new();
     let queue = context.queue(0);
@@ -236,7 +236,7 @@ fn launches_are_checked() {
     let sixteen = [16usize, 1, 1, 1];
     assert_eq!(launch(0, null(), sixteen.as_ptr(), null()), CL_INVALID_WORK_DIMENSION);
     assert_eq!(launch(4, null(), sixteen.as_ptr(), null()), CL_INVALID_WORK_DIMENSION);
-    assert_eq!(launch(1, null(), sixteen.as_ptr(), [5usize].as_ptr()), CL_INVALID_WORK_GROUP_SIZE, "16 is no multiple of 5");
+    assert_eq!(launch(1, null(), sixteen.as_ptr(), [5usize].as_ptr()), CL_INVALID_WORK_GROUP_SIZE, "16 is not a multiple of 5");
     assert_eq!(launch(1, [usize::MAX - 3].as_ptr(), sixteen.as_ptr(), null()), CL_INVALID_GLOBAL_OFFSET);
     let huge = [1usize << 20];
     let status = launch(1, null(), huge.as_ptr(), huge.as_ptr());
@@ -245,7 +245,7 @@ fn launches_are_checked() {
     assert_eq!(queue.launch(&sized, &[8, 8], Some(&[8, 4])), CL_SUCCESS);
     if target().is_wgcl() {
         assert_eq!(queue.launch(&sized, &[8, 8], None), CL_SUCCESS, "the required size is taken");
-        // Since OpenCL 2.1 a range of nothing, or none, is a command that does nothing.
+        // Since OpenCL 2.1 an empty range is a command that does nothing.
         assert_eq!(launch(1, null(), [0usize].as_ptr(), null()), CL_SUCCESS);
         assert_eq!(launch(1, null(), null(), null()), CL_SUCCESS);
     }
@@ -265,7 +265,7 @@ fn launches_are_checked() {
 }
 
 #[test]
-fn local_memory_may_have_no_bytes() {
+fn local_memory_may_be_empty() {
     let cl = &target().cl;
     let context = Context::new();
     let queue = context.queue(0);
@@ -285,7 +285,7 @@ fn local_memory_may_have_no_bytes() {
 const SIZES: &str = "kernel void sizes(global uint *a) { a[get_global_id(0)] = get_local_size(0); }";
 
 #[test]
-fn groups_at_the_edge_are_smaller_where_the_program_allows_it() {
+fn non_uniform_work_groups_are_supported_where_the_program_permits_them() {
     let target = target();
     let reported =
         info(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, size, value, ret));
@@ -319,7 +319,7 @@ fn groups_at_the_edge_are_smaller_where_the_program_allows_it() {
 }
 
 #[test]
-fn linked_programs_have_smaller_groups_only_if_all_units_do() {
+fn linked_programs_permit_non_uniform_work_groups_only_if_all_units_do() {
     let target = target();
     let cl = &target.cl;
     if !target.is_wgcl() {
@@ -347,7 +347,7 @@ fn linked_programs_have_smaller_groups_only_if_all_units_do() {
 }
 
 #[test]
-fn too_much_local_memory_is_refused() {
+fn too_much_local_memory_is_rejected() {
     let context = Context::new();
     let queue = context.queue(0);
     let program = context.build("kernel void f(global int *a, local int *l) { l[get_local_id(0)] = 1; a[0] = l[0]; }");
@@ -390,7 +390,7 @@ fn all_of_the_local_memory_can_be_used() {
 }
 
 #[test]
-fn ranges_beyond_65535_groups_run_whole() {
+fn ranges_beyond_65535_groups_run_completely() {
     let context = Context::new();
     let queue = context.queue(0);
     let program = context.build(
@@ -424,7 +424,7 @@ fn ranges_beyond_65535_groups_run_whole() {
 }
 
 #[test]
-fn large_and_structured_arguments_arrive() {
+fn large_and_structured_arguments_are_passed() {
     let context = Context::new();
     let queue = context.queue(0);
     let program = context.build(
@@ -456,9 +456,9 @@ fn large_and_structured_arguments_arrive() {
     assert_eq!(queue.read::<i32>(&mem, 3), [1000 - 3 + 200, -7, 42]);
 }
 
-/// A device may remember what a launch came to: whatever differs the next time must be seen.
+/// A device may cache a launch: it must notice every change of the next one.
 #[test]
-fn launches_like_earlier_ones_take_what_they_are_given() {
+fn cached_launches_use_the_new_arguments() {
     let context = Context::new();
     let queue = context.queue(0);
     let source = "constant int table[4] = { 1, 2, 4, 8 };
@@ -472,7 +472,7 @@ fn launches_like_earlier_ones_take_what_they_are_given() {
         let program = context.build(source);
         let kernel = program.kernel("f");
         for round in 0..4 {
-            // Objects with the handles, and presumably in the places, of those that were there in the round before.
+            // Objects with the handles, and presumably at the addresses, of those of the previous round.
             let (out, other, input) = (context.buffer(256), context.buffer(256), context.buffer(256));
             queue.write(&input, &[round * 100; 64]);
             assert_eq!(target().cl.clSetKernelArg(kernel.0, 2, 4 * 64, null()), CL_SUCCESS);
@@ -503,7 +503,7 @@ fn launches_like_earlier_ones_take_what_they_are_given() {
 }
 
 #[test]
-fn other_handles_are_refused() {
+fn other_handles_are_rejected() {
     let cl = &target().cl;
     assert_eq!(cl.clRetainKernel(null_mut()), CL_INVALID_KERNEL);
     assert_eq!(cl.clReleaseKernel(null_mut()), CL_INVALID_KERNEL);

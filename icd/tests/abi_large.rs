@@ -1,6 +1,6 @@
-//! Buffers of more than 4 GiB, on devices that have them: every way to an element beyond what 31 or 32 bits tell.
+//! Buffers of more than 4 GiB, on devices that support them: every kind of access to elements beyond 31 and 32 bits.
 //!
-//! Nothing but a few pages of them is ever touched, so that the system need not have the memory.
+//! Only a few pages of a buffer are touched, so the system does not need that much memory.
 
 mod common;
 
@@ -13,7 +13,8 @@ use common::{info, is_cpu, target};
 /// Bytes of the buffer.
 const SIZE: usize = (9 << 29) + 4096;
 
-/// Whether the device can have such a buffer. Without a limit of its own the CPU can where the host has half as much again.
+/// Whether the device supports such a buffer. Without a configured limit, the CPU does if the host has 1.5 times as
+/// much memory.
 fn can() -> bool {
     let target = target();
     let size = |name| info::<u64>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret)).unwrap_or(0);
@@ -41,11 +42,11 @@ kernel void backwards(global uint *p, ulong from, int by)
 { int i = get_global_id(0); global uint *end = p + from; end[i - by] = 6000 + i; }
 kernel void permuted(global uint *p, int from) { int i = get_global_id(0); p[from + (i ^ 5) % 64] = 7000 + i; }
 kernel void moved(global uint *p, ulong from, ulong to) { size_t i = get_global_id(0); p[to + i] = p[from + i] + 1; }
-kernel void distance(global uint *p, ulong far, global long *out) { out[0] = (p + far) - p; out[1] = p < p + far; }
+kernel void distance(global uint *p, ulong offset, global long *out) { out[0] = (p + offset) - p; out[1] = p < p + offset; }
 ";
 
 #[test]
-fn all_indices_reach_everywhere() {
+fn all_indices_reach_all_elements() {
     if !can() {
         return;
     }
@@ -103,9 +104,9 @@ fn all_indices_reach_everywhere() {
     assert_eq!(queue.read::<i64>(&out, 2), [last as i64, 1]);
 }
 
-/// The same kernels on small buffers, before and after there is a large one.
+/// The same kernels on small buffers, before and after a large buffer exists.
 #[test]
-fn small_buffers_are_as_before() {
+fn small_buffers_are_not_affected() {
     if !can() {
         return;
     }

@@ -1,4 +1,4 @@
-//! Separate compilation: translation units that know nothing of each other, libraries, and the binaries of both.
+//! Separate compilation: independent translation units, libraries, and binaries of both.
 
 mod common;
 
@@ -13,8 +13,8 @@ use common::ffi::{
 use common::objects::{Context, Program};
 use common::{info, target};
 
-/// Calls a function, reads a table and gets a structure, all of them of other units; has a helper, a macro and a structure whose names the others
-/// have as well.
+/// Calls a function, reads a table and returns a structure of other units. Has a helper, a macro and a structure whose
+/// names the other units use as well.
 const MAIN: &str = "struct Pair { int a; float b; };\n\
     struct Pair pair(int x, float y);\n\
     int weigh(global const int *values, int count);\n\
@@ -52,7 +52,7 @@ fn compiled(context: &Context, source: &str, options: &str) -> Program {
     program
 }
 
-/// The linked program, and the status of linking it; the program is there even if that failed.
+/// The linked program, and the status of linking it; the program exists even if that failed.
 fn link(context: &Context, options: &str, inputs: &[&Program]) -> (Program, cl_int) {
     let options = CString::new(options).unwrap_or_default();
     let inputs: Vec<cl_program> = inputs.iter().map(|program| program.0).collect();
@@ -76,7 +76,7 @@ fn binary_type(program: &Program) -> cl_uint {
         .expect("the binary type")
 }
 
-/// A program made of the binary of another.
+/// A program created from the binary of another one.
 fn reloaded(context: &Context, program: &Program) -> Program {
     let target = target();
     let size: usize = info(|size, value, ret| target.cl.clGetProgramInfo(program.0, CL_PROGRAM_BINARY_SIZES, size, value, ret))
@@ -110,7 +110,7 @@ fn check(context: &Context, program: &Program) {
 }
 
 #[test]
-fn units_that_know_nothing_of_each_other_make_a_program() {
+fn independent_units_are_linked() {
     let context = Context::new();
     let (main, parts) = (compiled(&context, MAIN, ""), compiled(&context, PARTS, ""));
     let weigh = compiled(&context, WEIGH, "-DWEIGHT=7");
@@ -118,7 +118,7 @@ fn units_that_know_nothing_of_each_other_make_a_program() {
     let program = linked(&context, "", &[&main, &parts, &weigh]);
     assert_eq!(binary_type(&program), CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
     check(&context, &program);
-    // As a library, in another order, and once more after a journey through binaries.
+    // As a library, in another order, and once more through binaries.
     let library = linked(&context, "-create-library", &[&weigh, &parts]);
     assert_eq!(binary_type(&library), CL_PROGRAM_BINARY_TYPE_LIBRARY);
     check(&context, &linked(&context, "", &[&library, &main]));
@@ -131,7 +131,7 @@ fn units_that_know_nothing_of_each_other_make_a_program() {
 }
 
 #[test]
-fn what_is_missing_or_doubled_is_named_in_the_log() {
+fn undefined_and_duplicate_symbols_are_reported_in_the_log() {
     let context = Context::new();
     let (main, parts) = (compiled(&context, MAIN, ""), compiled(&context, PARTS, ""));
     let (program, status) = link(&context, "", &[&main, &parts]);
@@ -151,7 +151,7 @@ fn what_is_missing_or_doubled_is_named_in_the_log() {
 }
 
 #[test]
-fn a_build_needs_everything_that_it_uses() {
+fn a_build_requires_all_definitions() {
     let context = Context::new();
     let program = context.program("extern constant int foo; kernel void k(global int *a) { a[0] = foo; }");
     assert_ne!(program.build(""), CL_SUCCESS);

@@ -1,5 +1,5 @@
-//! What the driver promises to loaders (cl_khr_icd 2.0.1): this test is the loader, beside the installed one, through which
-//! the other tests call.
+//! The interface for loaders (cl_khr_icd 2.0.1). This test is the loader; the other tests call through the installed
+//! one.
 
 mod common;
 
@@ -18,17 +18,17 @@ type GetInfo = unsafe extern "C" fn(cl_platform_id, cl_uint, usize, *mut c_void,
 
 /// CL_ICD2_TAG_KHR
 const TAG: usize = if size_of::<usize>() == 8 { 0x4F50_454E_434C_3331_u64 as usize } else { 0x434C_3331 };
-/// The places of clGetPlatformIDs and clUnloadCompiler in `struct _cl_icd_dispatch`.
+/// The indices of clGetPlatformIDs and clUnloadCompiler in `struct _cl_icd_dispatch`.
 const TAGGED: [usize; 2] = [0, 31];
-/// All places of OpenCL 3.1.
+/// The number of entries in OpenCL 3.1.
 const PLACES: usize = 150;
 
 const CL_PLATFORM_EXTENSIONS_WITH_VERSION: cl_uint = 0x0907;
 const CL_PLATFORM_UNLOADABLE: cl_uint = 0x0921;
 
-/// What a loader finds at a handle: `dispatch` and `dispatch_data`.
+/// The first fields of every object: `dispatch` and `dispatch_data`.
 fn words(handle: *mut c_void) -> [*mut c_void; 2] {
-    // SAFETY: the handle is one of the driver's, which begins with these.
+    // SAFETY: the handle belongs to the driver, whose objects begin with these fields.
     unsafe { *handle.cast() }
 }
 
@@ -51,7 +51,7 @@ impl Driver {
             (platforms, *library.get::<GetExtension>(b"clGetExtensionFunctionAddress\0").expect("the entry point of drivers"))
         };
         let find = |name: &CStr| {
-            // SAFETY: the name is a text.
+            // SAFETY: the name is a C string.
             let found = unsafe { extension(name.as_ptr()) };
             assert!(!found.is_null(), "{name:?}");
             found
@@ -64,36 +64,36 @@ impl Driver {
             )
         };
         let mut platform = null_mut();
-        // SAFETY: there is room for one platform.
+        // SAFETY: the array has space for one platform.
         assert_eq!(unsafe { platforms(1, &mut platform, null_mut()) }, CL_SUCCESS);
         Self { library, platform, function, set }
     }
 
     fn function(&self, platform: cl_platform_id, name: &CStr) -> *mut c_void {
-        // SAFETY: the name is a text; the platform is looked up, whatever it is.
+        // SAFETY: the name is a C string; the driver checks the platform.
         unsafe { (self.function)(platform, name.as_ptr()) }
     }
 
     fn set(&self, platform: cl_platform_id, data: *mut c_void) -> cl_int {
-        // SAFETY: the platform is looked up, and the data is not looked at.
+        // SAFETY: the driver checks the platform, and does not dereference the data.
         unsafe { (self.set)(platform, data) }
     }
 }
 
 #[test]
-fn the_platform_says_that_it_is_of_version_two() {
+fn the_platform_reports_version_two() {
     if !target().is_wgcl() {
         return;
     }
     let driver = Driver::open();
     assert_eq!(driver.platform, target().platform, "loaders give out the driver's own handles");
-    // SAFETY: the table has that many places.
+    // SAFETY: the table has that many entries.
     let table = unsafe { *words(driver.platform)[0].cast::<[*mut c_void; PLACES]>() };
     for (place, function) in table.into_iter().enumerate() {
         assert_eq!(function.addr() == TAG, TAGGED.contains(&place), "place {place}");
     }
     let name = driver.function(driver.platform, c"clGetPlatformInfo");
-    assert_eq!(name, table[1], "what loaders of either version call is the same");
+    assert_eq!(name, table[1], "loaders of both versions call the same function");
     assert_eq!(driver.function(driver.platform, c"clGetKernelSuggestedLocalWorkSize"), table[PLACES - 1]);
     let versions = info_bytes(|size, value, ret| {
         target().cl.clGetPlatformInfo(driver.platform, CL_PLATFORM_EXTENSIONS_WITH_VERSION, size, value, ret)
@@ -125,7 +125,7 @@ fn functions_are_found_by_name() {
         c"clIcdGetPlatformIDsKHR",
     ] {
         let found = driver.function(driver.platform, name);
-        // SAFETY: only the address is looked at.
+        // SAFETY: the address is not dereferenced.
         let exported = unsafe { driver.library.get::<*mut c_void>(name.to_bytes_with_nul()).expect("it is exported").try_as_raw_ptr() };
         assert_eq!(Some(found), exported, "{name:?}");
     }
@@ -133,20 +133,20 @@ fn functions_are_found_by_name() {
         assert!(driver.function(driver.platform, name).is_null(), "{name:?}: the loader has a function of its own for it");
     }
     assert!(driver.function(null_mut(), c"clGetPlatformInfo").is_null());
-    assert!(driver.function(target().device, c"clGetPlatformInfo").is_null(), "a device is no platform");
+    assert!(driver.function(target().device, c"clGetPlatformInfo").is_null(), "a device is not a platform");
 }
 
 #[test]
-fn every_handle_has_the_data_of_the_loader() {
+fn every_handle_holds_the_data_of_the_loader() {
     if !target().is_wgcl() {
         return;
     }
     let driver = Driver::open();
     let earlier = Context::new();
     let early = [driver.platform, target().device, earlier.0];
-    // A loader's table, as far as it goes here: the function that it asks the name of the platform with.
+    // The table of a loader, as much of it as the test needs: the function that returns the name of the platform.
     let table: &'static [*mut c_void] = Vec::leak(vec![null_mut(), driver.function(driver.platform, c"clGetPlatformInfo")]);
-    // That of the installed loader, if it is of version 2 as well: the tests go on calling through it.
+    // The table of the installed loader, if that has version 2 as well: the other tests continue to call through it.
     let theirs = words(driver.platform)[1];
     let data = if theirs.is_null() { table.as_ptr().cast_mut().cast::<c_void>() } else { theirs };
     assert_eq!(driver.set(null_mut(), data), CL_INVALID_PLATFORM);
@@ -158,7 +158,7 @@ fn every_handle_has_the_data_of_the_loader() {
         assert_eq!(words(handle)[1], data);
     }
     let context = Context::new();
-    // More than are made at a time.
+    // More objects than the driver allocates at a time.
     let events: Vec<_> = (0..2000).map(|_| Event(target().cl.clCreateUserEvent(context.0, &mut 0))).collect();
     let (queue, buffer) = (context.queue(0), context.buffer(64));
     let program = context.program("kernel void k(global int *a) { *a = 1; }");
@@ -168,13 +168,13 @@ fn every_handle_has_the_data_of_the_loader() {
     for handle in late.into_iter().chain(events.iter().map(|event| event.0)) {
         assert_eq!(words(handle), [words(driver.platform)[0], data]);
     }
-    // SAFETY: the second word is such a table, whose second place has a function of this type.
+    // SAFETY: the second word is such a table, whose second entry has a function of this type.
     let ask = unsafe { std::mem::transmute::<*mut c_void, GetInfo>(*words(driver.platform)[1].cast::<*mut c_void>().add(1)) };
     // SAFETY: the pointers are null, or valid for that many bytes.
     let name = info_string(|size, value, ret| unsafe { ask(driver.platform, CL_PLATFORM_NAME, size, value, ret) });
     assert_eq!(name.as_deref(), Ok("wgcl"));
 
-    // It may be set again, to anything: nobody but the loader looks at it.
+    // It may be set again, to anything: only the loader reads it.
     let other = if theirs.is_null() { without_provenance_mut(8) } else { theirs };
     assert_eq!(driver.set(driver.platform, other), CL_SUCCESS);
     assert_eq!(words(queue.0)[1], other);
@@ -186,7 +186,7 @@ fn every_handle_has_the_data_of_the_loader() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn it_may_be_closed_and_opened_again() {
+fn the_library_may_be_closed_and_opened_again() {
     if !target().is_wgcl() {
         return;
     }
@@ -198,7 +198,7 @@ fn it_may_be_closed_and_opened_again() {
     let queue = context.queue(0);
     let before = driver.platform;
     drop(driver);
-    // Its threads go on, and it is the same when it is opened again.
+    // Its threads continue, and opening it again returns the same library.
     queue.finish();
     assert_eq!(Driver::open().platform, before);
 }

@@ -1,4 +1,4 @@
-//! Mipmapped images: what is refused, what they answer, and commands on their levels (cl_khr_mipmap_image).
+//! Mipmapped images: rejected arguments, queries, and commands on their levels (cl_khr_mipmap_image).
 
 mod common;
 
@@ -27,7 +27,7 @@ fn mipmaps() -> bool {
     let target = target();
     let names = info_string(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_EXTENSIONS, size, value, ret));
     let reported = names.is_ok_and(|names| names.split(' ').any(|name| name == "cl_khr_mipmap_image"));
-    assert!(reported || !target.is_wgcl(), "a device of wgcl without mipmapped images");
+    assert!(reported || !target.is_wgcl(), "a wgcl device without mipmapped images");
     supported() && reported
 }
 
@@ -36,7 +36,7 @@ fn levels(kind: cl_uint, sizes: [usize; 3], count: cl_uint) -> cl_image_desc {
 }
 
 #[test]
-fn what_does_not_go_is_refused() {
+fn invalid_arguments_are_rejected() {
     if !mipmaps() {
         return;
     }
@@ -53,7 +53,7 @@ fn what_does_not_go_is_refused() {
     for flags in [CL_MEM_COPY_HOST_PTR, CL_MEM_USE_HOST_PTR] {
         assert_eq!(refused(flags, rgba, &flat(2), host), Some(CL_INVALID_HOST_PTR));
         assert_eq!(refused(flags, rgba, &flat(2), null_mut()), Some(CL_INVALID_HOST_PTR));
-        assert_eq!(refused(flags, rgba, &flat(1), host), None, "one level is no mipmapped image");
+        assert_eq!(refused(flags, rgba, &flat(1), host), None, "an image with one level is not mipmapped");
     }
     assert_eq!(refused(0, format(CL_DEPTH, CL_FLOAT), &flat(2), null_mut()), None);
     let buffer = context.buffer(4096);
@@ -71,7 +71,7 @@ fn what_does_not_go_is_refused() {
     assert!(size.is_ok_and(|size| size >= 4 * (9 * 4 + 4 * 2 + 2 + 1)));
 }
 
-/// A kind of image, where it names a level, and the sizes of its second level.
+/// A kind of image, the coordinate that selects a level, and the sizes of its second level.
 const KINDS: [(cl_uint, [usize; 3], usize, [usize; 3]); 5] = [
     (CL_MEM_OBJECT_IMAGE1D, [9, 1, 1], 1, [4, 1, 1]),
     (CL_MEM_OBJECT_IMAGE1D_ARRAY, [9, 3, 1], 2, [4, 3, 1]),
@@ -108,7 +108,7 @@ impl Levels {
 }
 
 #[test]
-fn commands_find_their_level() {
+fn commands_access_their_level() {
     if !mipmaps() {
         return;
     }
@@ -124,11 +124,11 @@ fn commands_find_their_level() {
         assert_eq!(a.write(&queue, 1, half, &second), CL_SUCCESS, "{kind:#x}");
         assert_eq!(a.read(&queue, 0, sizes).as_ref(), Ok(&first), "{kind:#x}");
         assert_eq!(a.read(&queue, 1, half).as_ref(), Ok(&second), "{kind:#x}");
-        // A box of the first level does not fit the second.
+        // A box of the first level does not fit the second one.
         assert_eq!(a.read(&queue, 1, sizes).err(), Some(CL_INVALID_VALUE), "{kind:#x}");
         assert_eq!(a.read(&queue, 3, [1, 1, 1]).err(), Some(CL_INVALID_MIP_LEVEL), "{kind:#x}");
         assert_eq!(a.write(&queue, usize::MAX, [1, 1, 1], &first), CL_INVALID_MIP_LEVEL, "{kind:#x}");
-        // From a level to another one of another image, and within the image.
+        // Between levels of two images, and within one image.
         let (from, to, least) = (a.origin(1), b.origin(0), a.origin(3));
         let (from, to, least) = (from.as_ptr(), to.as_ptr(), least.as_ptr());
         let copy = |src: &Levels, dst: &Levels, from, to| {
@@ -139,7 +139,7 @@ fn commands_find_their_level() {
         assert_eq!(copy(&a, &b, from, least), CL_INVALID_MIP_LEVEL, "{kind:#x}");
         assert_eq!(copy(&a, &b, least, to), CL_INVALID_MIP_LEVEL, "{kind:#x}");
         assert_eq!(copy(&a, &a, from, to), CL_SUCCESS, "levels do not overlap: {kind:#x}");
-        // By a buffer into the second level.
+        // Through a buffer into the second level.
         let buffer = context.buffer(first.len());
         let region = half.as_ptr();
         assert_eq!(cl.clEnqueueCopyImageToBuffer(queue.0, a.image.0, buffer.0, from, region, 3, 0, null(), null_mut()), CL_SUCCESS);
@@ -149,7 +149,7 @@ fn commands_find_their_level() {
         assert_eq!(status, CL_INVALID_MIP_LEVEL);
         let status = cl.clEnqueueCopyBufferToImage(queue.0, buffer.0, b.image.0, 0, least, region, 0, null(), null_mut());
         assert_eq!(status, CL_INVALID_MIP_LEVEL);
-        // A fill, seen by a map, whose pitches are those of the level.
+        // A fill, checked through a map with the pitches of the level.
         let color = [9u32; 4];
         let fill = |origin| cl.clEnqueueFillImage(queue.0, b.image.0, color.as_ptr().cast(), origin, region, 0, null(), null_mut());
         assert_eq!(fill(from), CL_SUCCESS);
@@ -176,7 +176,7 @@ fn commands_find_their_level() {
 }
 
 #[test]
-fn samplers_say_how_levels_are_chosen() {
+fn samplers_have_mip_properties() {
     if !mipmaps() {
         return;
     }

@@ -1,4 +1,4 @@
-//! Parts of a device and another device in one context: what the other leaves comes over once, to all parts.
+//! Sub-devices and another device in one context: results of the other device are transferred once, to all sub-devices.
 //!
 //! The other device is the interpreter.
 
@@ -22,11 +22,11 @@ fn devices() -> Vec<cl_device_id> {
 }
 
 #[test]
-fn what_another_device_leaves_reaches_every_part() {
+fn results_of_another_device_reach_every_sub_device() {
     if std::env::var_os("WGCL_TEST_PLATFORM").is_some() {
         return;
     }
-    // SAFETY: the only test of this process, before it has another thread that looks at the environment.
+    // SAFETY: the only test of this process; no other thread exists that reads the environment.
     unsafe { std::env::set_var("WGCL_INTERPRETER", "1") };
     let cl = &common::target().cl;
     let whole = common::target().device;
@@ -36,7 +36,7 @@ fn what_another_device_leaves_reaches_every_part() {
     if cl.clCreateSubDevices(whole, [0x1087, 1, 1, 0, 0].as_ptr(), 2, parts.as_mut_ptr(), null_mut()) != CL_SUCCESS {
         return;
     }
-    // The other one first: contents are made there.
+    // The other device is the first one: the buffer's contents are created there.
     let all = [other, parts[0], parts[1]];
     let mut status = 1;
     let context = Context(cl.clCreateContext(null(), 3, all.as_ptr(), None, null_mut(), &mut status));
@@ -55,10 +55,10 @@ fn what_another_device_leaves_reaches_every_part() {
         assert_eq!(step.set(1, &5_u32), CL_SUCCESS);
         let mut event: cl_event = null_mut();
         let half = words as usize / 2;
-        // The other device steps the first half only: the second comes from it as it was made.
+        // The other device updates only the first half: the second half comes from it unchanged.
         assert_eq!(cl.clEnqueueNDRangeKernel(queues[0].0, step.0, 1, null(), &half, null(), 0, null(), &mut event), CL_SUCCESS);
         let stepped = Event(event);
-        // Both parts read at once, each another half, of which neither has anything yet.
+        // Both sub-devices read at once, one half each; neither has any contents yet.
         for (part, out) in outs.iter().enumerate() {
             let gather = program.kernel("gather");
             gather.set_mem(0, &mem);
@@ -71,11 +71,11 @@ fn what_another_device_leaves_reaches_every_part() {
         }
         host[..half].iter_mut().for_each(|word| *word = *word * 5 + 1);
         for (part, out) in outs.iter().enumerate() {
-            // Through the other part's queue.
+            // Through the queue of the other sub-device.
             queues[part + 1].finish();
             assert!(queues[2 - part].read::<u32>(out, half) == host[part * half..(part + 1) * half], "round {round}, part {part}");
         }
-        // A part goes on, and the other device sees it.
+        // A sub-device continues, and the other device sees the result.
         assert_eq!(queues[1].launch(&step, &[words as usize], None), CL_SUCCESS);
         queues[1].finish();
         host.iter_mut().for_each(|word| *word = word.wrapping_mul(5).wrapping_add(1));

@@ -1,5 +1,5 @@
-//! Launches of command buffers that are changed between runs (cl_khr_command_buffer_mutable_dispatch): what an update changes and what it leaves, arguments
-//! that are set after recording, queries, and every error that the specification names.
+//! Launches of command buffers that change between runs (cl_khr_command_buffer_mutable_dispatch): the effects of
+//! updates, arguments set after recording, queries, and every error that the specification names.
 
 mod common;
 
@@ -54,7 +54,8 @@ fn query<T: Copy + Default>(command: Handle, name: cl_uint) -> Result<T, cl_int>
     info(|size, value, ret| functions.clGetMutableCommandInfoKHR(command, name, size, value, ret))
 }
 
-/// A kernel `add` with a buffer of 16 zeros and the value 1, a mutable command buffer, and a launch of 8 work-items in it.
+/// A kernel `add` with a buffer of 16 zeros and the value 1, a mutable command buffer, and a launch of 8 work-items in
+/// it.
 struct Setup {
     functions: &'static Functions,
     context: Context,
@@ -83,13 +84,13 @@ impl Setup {
     }
 }
 
-/// So many of one number, so many of the next, ...
+/// A list of runs, each a count and a value.
 fn runs(parts: &[(usize, u32)]) -> Vec<u32> {
     parts.iter().flat_map(|&(count, value)| vec![value; count]).collect()
 }
 
 #[test]
-fn the_extension_is_reported_with_the_version_that_is_implemented() {
+fn the_implemented_version_of_the_extension_is_reported() {
     let target = target();
     if !target.is_wgcl() {
         return;
@@ -106,7 +107,7 @@ fn the_extension_is_reported_with_the_version_that_is_implemented() {
 }
 
 #[test]
-fn arguments_are_replaced_and_stay() {
+fn updated_arguments_persist() {
     let Some(setup) = setup() else { return };
     let Setup { context, queue, a, add, commands, .. } = &setup;
     let command = commands.launch_mutable(add, 8, None, None).expect("recorded");
@@ -115,13 +116,13 @@ fn arguments_are_replaced_and_stay() {
     commands.enqueue();
     assert_eq!(setup.contents(), runs(&[(4, 2), (4, 1), (8, 0)]));
     assert_eq!(commands.update(&[Config::new(command).with_args(&[NewArg::new(1, &100u32)])]), CL_SUCCESS);
-    // The kernel's own arguments are others, and the other launch has them yet.
+    // The kernel object has other arguments, and the other launch keeps the recorded ones.
     commands.enqueue();
     commands.enqueue();
     assert_eq!(setup.contents(), runs(&[(4, 204), (4, 201), (8, 0)]));
     assert_eq!(queue.launch(add, &[16], None), CL_SUCCESS);
     assert_eq!(setup.contents(), runs(&[(4, 205), (4, 202), (8, 1)]));
-    // Another buffer; the last of several values counts, and what is not named stays.
+    // Another buffer. The last of several values is used; arguments that are not listed stay.
     let b = context.buffer(64);
     queue.write(&b, &[0u32; 16]);
     let (buffer, values) = ([NewArg::new(0, &b.0)], [NewArg::new(1, &5u32), NewArg::new(1, &7u32)]);
@@ -135,7 +136,7 @@ fn arguments_are_replaced_and_stay() {
 }
 
 #[test]
-fn updates_do_not_reach_runs_that_were_enqueued_before() {
+fn updates_do_not_affect_earlier_enqueues() {
     let Some(setup) = setup() else { return };
     let Setup { functions, queue, add, commands, .. } = &setup;
     let cl = &target().cl;
@@ -144,7 +145,7 @@ fn updates_do_not_reach_runs_that_were_enqueued_before() {
     let mut status = 1;
     let user = common::objects::Event(cl.clCreateUserEvent(setup.context.0, &mut status));
     assert_eq!(status, CL_SUCCESS);
-    // The sum of these tells which values were used.
+    // The sum of these shows which values were used.
     for value in [1u32, 10, 100, 1000] {
         assert_eq!(commands.update(&[Config::new(command).with_args(&[NewArg::new(1, &value)])]), CL_SUCCESS);
         assert_eq!(functions.clEnqueueCommandBufferKHR(0, null(), commands.0, 1, &user.0, null_mut()), CL_SUCCESS);
@@ -176,7 +177,7 @@ fn sizes_are_replaced() {
     assert_eq!(commands.update(&[more]), CL_SUCCESS);
     commands.enqueue();
     assert_eq!(setup.contents(), runs(&[(3, 8), (8, 11), (5, 2)]));
-    // Local memory is an argument as well, and no work-items are allowed.
+    // Local memory is an argument as well, and an empty range is valid.
     let local = NewArg { index: 1, size: 64, value: null() };
     assert_eq!(commands.update(&[Config::new(command).with_args(&[local]).with_global(&0)]), CL_SUCCESS);
     commands.enqueue();
@@ -200,7 +201,7 @@ fn arguments_may_be_set_after_recording() {
     let later = fields(ARGUMENTS);
     assert_eq!(commands.launch_mutable(&bare, 5, Some(2), Some(&later)).err(), Some(CL_INVALID_WORK_GROUP_SIZE));
     let fixed = Commands::new(functions, queue);
-    assert_eq!(fixed.launch_mutable(&bare, 4, None, Some(&later)).err(), Some(CL_INVALID_KERNEL_ARGS), "nothing could set them");
+    assert_eq!(fixed.launch_mutable(&bare, 4, None, Some(&later)).err(), Some(CL_INVALID_KERNEL_ARGS), "no update could set them");
     let command = commands.launch_mutable(&bare, 4, None, Some(&later)).expect("recorded without arguments");
     assert_eq!(commands.info(CL_COMMAND_BUFFER_STATE_KHR), Ok(0u32), "recording");
     commands.finalize();
@@ -217,7 +218,7 @@ fn arguments_may_be_set_after_recording() {
 }
 
 #[test]
-fn shared_memory_is_an_argument() {
+fn shared_memory_arguments_are_updated() {
     let Some(setup) = setup() else { return };
     let target = target();
     // CL_DEVICE_SVM_CAPABILITIES
@@ -242,7 +243,7 @@ fn shared_memory_is_an_argument() {
         found
     };
     let added = commands.launch_mutable(add, 8, None, None).expect("recorded");
-    // A pointer in memory, told of by the execution info.
+    // A pointer in memory, listed in the execution info.
     let at = context.buffer(8);
     queue.write(&at, &[pointee as u64]);
     follow.set_mem(0, &at);
@@ -299,7 +300,7 @@ fn queries_are_answered() {
 }
 
 #[test]
-fn recording_is_checked() {
+fn invalid_recording_is_rejected() {
     let Some(setup) = setup() else { return };
     let Setup { functions, queue, add, commands, .. } = &setup;
     let record = |properties: &[u64]| commands.launch_mutable(add, 8, None, Some(properties)).err();
@@ -322,7 +323,7 @@ fn recording_is_checked() {
 }
 
 #[test]
-fn updates_are_checked_and_change_nothing_then() {
+fn invalid_updates_are_rejected_and_change_nothing() {
     let Some(setup) = setup() else { return };
     let Setup { functions, context, queue, a, add, commands } = &setup;
     let command = commands.launch_mutable(add, 8, Some(4), None).expect("recorded");
@@ -330,7 +331,7 @@ fn updates_are_checked_and_change_nothing_then() {
     assert_eq!(commands.update(&[Config::new(command)]), CL_INVALID_OPERATION, "not finalized");
     commands.finalize();
     let fixed = Commands::new(functions, queue);
-    let of_fixed = fixed.launch_mutable(add, 8, None, None).expect("there are handles all the same");
+    let of_fixed = fixed.launch_mutable(add, 8, None, None).expect("handles are returned all the same");
     fixed.finalize();
     assert_eq!(fixed.update(&[Config::new(of_fixed)]), CL_INVALID_OPERATION, "not a mutable one");
     let other = Commands::with(functions, queue, &MUTABLE);
@@ -366,7 +367,7 @@ fn updates_are_checked_and_change_nothing_then() {
         ("another number of dimensions", Config { work_dim: 2, ..config }, CL_INVALID_OPERATION),
         ("a size that does not divide", config.with_local(&3), CL_INVALID_WORK_GROUP_SIZE),
     ] {
-        // The first is right, and yet it is not made.
+        // The first update is valid, and yet it is not applied.
         assert_eq!(commands.update(&[config.with_args(&value).with_global(&16), wrong]), status, "{what}");
     }
     commands.enqueue();
@@ -379,7 +380,7 @@ fn updates_are_checked_and_change_nothing_then() {
     }
     assert_eq!(commands.update(&[stiff]), CL_SUCCESS);
 
-    // Each field allows its own.
+    // Each updatable field permits its own update.
     let several = Commands::with(functions, queue, &MUTABLE);
     let handles =
         [OFFSET, GLOBAL, LOCAL, ARGUMENTS].map(|bit| several.launch_mutable(add, 8, Some(4), Some(&fields(bit))).expect("recorded"));
@@ -393,7 +394,8 @@ fn updates_are_checked_and_change_nothing_then() {
         }
     }
 
-    // Kernels of OpenCL C 2.0 and later may have work-groups of several sizes, but a launch does not change from one to the other.
+    // Kernels of OpenCL C 2.0 and later support non-uniform work-groups, but an update cannot change a launch from
+    // uniform to non-uniform.
     let program = context.program("kernel void add(global uint *a, uint by) { a[get_global_id(0)] += by; }");
     assert_eq!(program.build("-cl-std=CL3.0"), CL_SUCCESS);
     let uneven = program.kernel("add");

@@ -1,6 +1,7 @@
-//! `WGCL_CHECK=nan`: operators and built-in functions that make a NaN of numbers are told of exactly; NaNs that were there, and those that the library makes within, are not.
+//! `WGCL_CHECK=nan` reports operators and built-in functions that produce a NaN from numbers. It does not report NaNs
+//! of the input, nor intermediate NaNs of the built-in library.
 //!
-//! What is told goes to standard error, so the kernels run in processes of their own, and what these wrote is compared here.
+//! Reports go to standard error. The kernels therefore run in processes of their own, whose output the tests compare.
 
 mod common;
 
@@ -14,9 +15,10 @@ const CL_OUT_OF_RESOURCES: cl_int = -5;
 /// Set in the process that runs the kernels.
 const CHILD: &str = "WGCL_TEST_NAN";
 
-/// What a kernel does on its line 3, of which part of the line something is said, and what; nothing is said of what is right.
+/// The statement on line 3 of a kernel, the marked part of the line, and the report; both are empty for correct
+/// statements.
 ///
-/// It has 4 work-items in one group, whose number is `i`; `z` is 0, `inf` infinite and `n` a NaN.
+/// The kernel has 4 work-items in one group, with the index `i`; `z` is 0, `inf` infinite and `n` a NaN.
 type Case = (&'static str, &'static str, &'static str);
 
 const WRONG: &[Case] = &[
@@ -69,7 +71,7 @@ fn source(index: usize, does: &str) -> String {
     )
 }
 
-/// Runs a kernel: whether its launch succeeds.
+/// Runs a kernel; returns whether its launch succeeds.
 fn run(context: &Context, queue: &Queue, index: usize, does: &str) -> bool {
     eprintln!("@@ {index}");
     let program = context.program(&source(index, does));
@@ -109,8 +111,8 @@ fn kernels() {
     eprintln!("@@ end");
 }
 
-/// What the kernels' process wrote, if the device checks.
-fn told(mode: &str) -> Option<String> {
+/// The output of the process that runs the kernels, if the device supports the check.
+fn report(mode: &str) -> Option<String> {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     let command = command.args(["--exact", "kernels", "--ignored", "--nocapture"]).env(CHILD, mode).env("WGCL_CHECK", mode);
     let Output { status, stderr, .. } = command.output().expect("a process");
@@ -119,14 +121,14 @@ fn told(mode: &str) -> Option<String> {
     (!text.contains("@@ none")).then_some(text)
 }
 
-/// The lines of what was told that name places, of one kernel.
+/// The lines of the output of one kernel that have source locations.
 fn of(text: &str, index: usize) -> Vec<&str> {
-    let (_, behind) = text.split_once(&format!("@@ {index}\n")).expect("it was run");
-    let own = behind.split("@@ ").next().unwrap_or_default();
+    let (_, rest) = text.split_once(&format!("@@ {index}\n")).expect("it was run");
+    let own = rest.split("@@ ").next().unwrap_or_default();
     own.lines().filter(|line| line.starts_with("<source>")).collect()
 }
 
-fn is_told(text: &str) {
+fn check_report(text: &str) {
     for (index, (does, at, said)) in WRONG.iter().enumerate() {
         let (line, column) = match does.find(at) {
             Some(column) => (3, column + 1),
@@ -141,22 +143,22 @@ fn is_told(text: &str) {
 }
 
 #[test]
-fn nans_of_numbers_are_named() {
-    if let Some(text) = told("nan") {
-        is_told(&text);
+fn nans_from_numbers_are_reported() {
+    if let Some(text) = report("nan") {
+        check_report(&text);
     }
 }
 
 #[test]
-fn nans_of_numbers_fail_where_that_is_asked_for() {
-    if let Some(text) = told("fatal,nan") {
-        is_told(&text);
+fn nans_from_numbers_fail_the_launch_on_request() {
+    if let Some(text) = report("fatal,nan") {
+        check_report(&text);
     }
 }
 
 #[test]
-fn nobody_asks_who_does_not_want_to_know() {
-    if let Some(text) = told("1") {
+fn nans_are_not_checked_by_default() {
+    if let Some(text) = report("1") {
         assert!(!text.contains("NaN"), "{text}");
     }
 }

@@ -1,4 +1,5 @@
-//! The callback of a context: it hears why a call fails, once, on the thread of the call, and may call OpenCL itself.
+//! The callback of a context: it receives the cause of a failed call, once, on the calling thread, and may call OpenCL
+//! itself.
 
 mod common;
 
@@ -10,17 +11,18 @@ use common::ffi::{CL_CONTEXT_NUM_DEVICES, CL_SUCCESS, cl_int, cl_uint};
 use common::objects::Context;
 use common::{info, target};
 
-/// What a context's callback has heard: text, code, and how many devices the context said it has meanwhile.
+/// The calls of a context's callback: text, code, and the number of devices that the context reported during the call.
 #[derive(Default)]
 struct Heard {
     context: Mutex<Option<Context>>,
-    told: Mutex<Vec<(String, cl_int, Option<cl_uint>)>>,
+    reported: Mutex<Vec<(String, cl_int, Option<cl_uint>)>>,
 }
 
 impl Heard {
     fn take(&self) -> Vec<(String, cl_int)> {
-        let told = std::mem::take(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner));
-        told.into_iter()
+        let reported = std::mem::take(&mut *self.reported.lock().unwrap_or_else(PoisonError::into_inner));
+        reported
+            .into_iter()
             .map(|(text, code, devices)| {
                 assert_eq!(devices.unwrap_or(1), 1, "a call within the callback");
                 (text, code)
@@ -31,17 +33,17 @@ impl Heard {
 
 unsafe extern "C" fn hear(text: *const c_char, private: *const c_void, size: usize, data: *mut c_void) {
     assert_eq!(size, 4);
-    // SAFETY: the context gives a string, four bytes and what the test gave it, which lives as long as the process.
+    // SAFETY: the context passes a string, four bytes and the test's user data, which lives as long as the process.
     let (text, code, heard) =
         unsafe { (CStr::from_ptr(text), private.cast::<cl_int>().read_unaligned(), &*data.cast_const().cast::<Heard>()) };
     let context = heard.context.lock().unwrap_or_else(PoisonError::into_inner);
     let devices = context.as_ref().map(|context| {
         info(|size, value, ret| target().cl.clGetContextInfo(context.0, CL_CONTEXT_NUM_DEVICES, size, value, ret)).expect("devices")
     });
-    heard.told.lock().unwrap_or_else(PoisonError::into_inner).push((text.to_string_lossy().into_owned(), code, devices));
+    heard.reported.lock().unwrap_or_else(PoisonError::into_inner).push((text.to_string_lossy().into_owned(), code, devices));
 }
 
-/// A context whose errors are heard of.
+/// A context with a callback.
 fn heard() -> &'static Heard {
     let heard: &'static Heard = Box::leak(Box::default());
     let target = target();
@@ -55,14 +57,14 @@ fn heard() -> &'static Heard {
 
 /// Runs calls with the context.
 fn with<T>(heard: &Heard, calls: impl FnOnce(&Context) -> T) -> T {
-    // The callback takes the context itself, to call OpenCL: it is not held meanwhile.
+    // The callback locks the context itself, to call OpenCL: it is not locked here.
     let raw = heard.context.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(null_mut(), |context| context.0);
     let context = std::mem::ManuallyDrop::new(Context(raw));
     calls(&context)
 }
 
 #[test]
-fn calls_say_why_they_fail() {
+fn failed_calls_report_their_cause() {
     if !target().is_wgcl() {
         return;
     }
@@ -70,33 +72,33 @@ fn calls_say_why_they_fail() {
     let mut status = CL_SUCCESS;
     with(one, |context| target().cl.clCreateBuffer(context.0, 0, 0, null_mut(), &mut status));
     assert_eq!(status, -61);
-    let told = one.take();
-    let [(text, -61)] = told.as_slice() else { unreachable!("{told:?}") };
+    let reported = one.take();
+    let [(text, -61)] = reported.as_slice() else { unreachable!("{reported:?}") };
     assert!(text.starts_with("clCreateBuffer: CL_INVALID_BUFFER_SIZE: "), "{text}");
-    // What belongs to the context speaks to it as well.
+    // Objects of the context report to it as well.
     let kernel = with(one, |context| context.build("kernel void k(global int *a) { a[0] = 1; }").kernel("k"));
     assert_eq!(kernel.set(7, &0u32), -49);
-    let told = one.take();
-    assert!(matches!(told.as_slice(), [(text, -49)] if text.starts_with("clSetKernelArg: CL_INVALID_ARG_INDEX: ")), "{told:?}");
+    let reported = one.take();
+    assert!(matches!(reported.as_slice(), [(text, -49)] if text.starts_with("clSetKernelArg: CL_INVALID_ARG_INDEX: ")), "{reported:?}");
     assert_eq!(kernel.set(0, &[0u64; 4]), -51);
     assert_eq!(one.take().len(), 1);
-    // What succeeds says nothing, nor does what is of no context.
+    // Successful calls report nothing, nor do calls without a context.
     with(one, |context| drop(context.queue(0)));
     assert_ne!(target().cl.clReleaseMemObject(null_mut()), CL_SUCCESS);
     assert_eq!((one.take(), other.take()), (Vec::new(), Vec::new()));
 }
 
 #[test]
-fn builds_and_failed_events_are_told_of_once() {
+fn failed_builds_and_events_are_reported_once() {
     if !target().is_wgcl() {
         return;
     }
     let heard = heard();
     let program = with(heard, |context| context.program("kernel void k(global int *a) { a[0] = ; }"));
     assert_eq!(program.build(""), -11);
-    let told = heard.take();
-    assert!(matches!(told.as_slice(), [(text, -11)] if text.starts_with("clBuildProgram: CL_BUILD_PROGRAM_FAILURE: ")), "{told:?}");
-    // The application fails the event itself.
+    let reported = heard.take();
+    assert!(matches!(reported.as_slice(), [(text, -11)] if text.starts_with("clBuildProgram: CL_BUILD_PROGRAM_FAILURE: ")), "{reported:?}");
+    // The application itself fails the event.
     let mut status = 1;
     let event = with(heard, |context| target().cl.clCreateUserEvent(context.0, &mut status));
     assert_eq!(target().cl.clSetUserEventStatus(event, -5), CL_SUCCESS);
@@ -106,7 +108,7 @@ fn builds_and_failed_events_are_told_of_once() {
 }
 
 #[test]
-fn errors_of_the_creation_are_told_of() {
+fn errors_of_context_creation_are_reported() {
     if !target().is_wgcl() {
         return;
     }
@@ -116,6 +118,6 @@ fn errors_of_the_creation_are_told_of() {
     let data = std::ptr::from_ref(heard).cast_mut().cast();
     let context = target().cl.clCreateContext(properties.as_ptr(), 1, &target().device, Some(hear), data, &mut status);
     assert!(context.is_null() && status == -64, "{status}");
-    let told = heard.take();
-    assert!(matches!(told.as_slice(), [(text, -64)] if text.starts_with("clCreateContext: CL_INVALID_PROPERTY: ")), "{told:?}");
+    let reported = heard.take();
+    assert!(matches!(reported.as_slice(), [(text, -64)] if text.starts_with("clCreateContext: CL_INVALID_PROPERTY: ")), "{reported:?}");
 }

@@ -1,4 +1,5 @@
-//! Queues out of order: what they wait for and what they do not, several queues of one device, user events in between, callbacks.
+//! Out-of-order queues: which commands wait and which do not, several queues of one device, user events in between,
+//! callbacks.
 
 mod common;
 
@@ -40,7 +41,7 @@ fn list(wait: &[&Event]) -> Vec<cl_event> {
     wait.iter().map(|event| event.0).collect()
 }
 
-/// The pointer of a wait list: null for none.
+/// The pointer to a wait list: null if the list is empty.
 fn pointer(list: &[cl_event]) -> *const cl_event {
     if list.is_empty() { null() } else { list.as_ptr() }
 }
@@ -88,7 +89,7 @@ fn wait_until(condition: impl Fn() -> bool) -> bool {
 }
 
 #[test]
-fn a_queue_says_that_it_is_out_of_order() {
+fn a_queue_reports_that_it_is_out_of_order() {
     let context = Context::new();
     let queue = out_of_order(&context);
     let properties: u64 =
@@ -96,9 +97,9 @@ fn a_queue_says_that_it_is_out_of_order() {
     assert_eq!(properties, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE);
 }
 
-/// A later command runs and ends while an earlier one is held back; in order that could not be.
+/// A later command completes while an earlier one is blocked; an in-order queue could not do that.
 #[test]
-fn later_commands_overtake_one_that_waits() {
+fn later_commands_overtake_a_blocked_command() {
     let context = Context::new();
     let queue = out_of_order(&context);
     let program = context.build(SOURCE);
@@ -120,7 +121,7 @@ fn later_commands_overtake_one_that_waits() {
 }
 
 #[test]
-fn wait_lists_order_what_the_queue_does_not() {
+fn wait_lists_order_commands() {
     let context = Context::new();
     let queue = out_of_order(&context);
     let program = context.build(SOURCE);
@@ -141,7 +142,7 @@ fn wait_lists_order_what_the_queue_does_not() {
 }
 
 #[test]
-fn barriers_and_markers_hold_what_they_should() {
+fn barriers_and_markers_order_commands() {
     let context = Context::new();
     let queue = out_of_order(&context);
     let program = context.build(SOURCE);
@@ -151,27 +152,27 @@ fn barriers_and_markers_hold_what_they_should() {
     queue.write(&other, &[1u32; ITEMS]);
     let gate = user_event(&context);
     let before = launch(&queue, &add, &mem, 4, &[&gate]);
-    // A marker waits for everything before it, and holds nothing back.
+    // A marker waits for everything before it, and blocks nothing.
     let all = marker(&queue, &[]);
     let free = launch(&queue, &add, &other, 1, &[]);
     assert_eq!(wait(&[&free]), CL_SUCCESS);
     assert!(status_of(&all) > CL_RUNNING);
-    // A marker with a list waits for that alone.
+    // A marker with a list waits only for that list.
     assert_eq!(wait(&[&marker(&queue, &[&free])]), CL_SUCCESS);
     // A barrier waits for everything before it, and everything after it for the barrier.
     let wall = barrier(&queue, &[]);
     let after = launch(&queue, &mul, &mem, 3, &[]);
-    let behind = launch(&queue, &add, &other, 1, &[]);
+    let following = launch(&queue, &add, &other, 1, &[]);
     assert_eq!(target().cl.clFlush(queue.0), CL_SUCCESS);
     std::thread::sleep(Duration::from_millis(30));
-    for event in [&before, &all, &wall, &after, &behind] {
+    for event in [&before, &all, &wall, &after, &following] {
         assert!(status_of(event) > CL_RUNNING);
     }
     complete(&gate);
-    assert_eq!(wait(&[&behind, &after, &all]), CL_SUCCESS);
+    assert_eq!(wait(&[&following, &after, &all]), CL_SUCCESS);
     assert_eq!(queue.read::<u32>(&mem, ITEMS), [15; ITEMS]);
     assert_eq!(queue.read::<u32>(&other, ITEMS), [3; ITEMS]);
-    // A barrier with a list waits for that alone; what follows waits for it.
+    // A barrier with a list waits only for that list; the following commands wait for the barrier.
     let (first, second) = (user_event(&context), user_event(&context));
     let held = launch(&queue, &add, &other, 1, &[&first]);
     let wall = barrier(&queue, &[&second]);
@@ -197,7 +198,7 @@ fn several_queues_share_a_device() {
         queue.write(mem, &[0u32; ITEMS]);
     }
     for step in 0..120usize {
-        // Each buffer is used by another queue each time, behind the event of the last use.
+        // Another queue uses each buffer each time, after the event of the last use.
         let (queue, place) = (&queues[(step * 5 + step / 6) % 6], step % 6);
         let event = match &last[place] {
             Some(event) => launch(queue, &kernel, &mems[place], step as u32, &[event]),
@@ -215,7 +216,7 @@ fn several_queues_share_a_device() {
 }
 
 #[test]
-fn errors_reach_what_waits_and_nothing_else() {
+fn errors_reach_only_dependents() {
     let cl = &target().cl;
     let context = Context::new();
     let queue = out_of_order(&context);
@@ -235,7 +236,7 @@ fn errors_reach_what_waits_and_nothing_else() {
     for event in [&held, &second, &third] {
         assert!(status_of(event) < 0, "{}", status_of(event));
     }
-    // A blocking call behind a failed event says so; the queue goes on.
+    // A blocking call after a failed event reports the error; the queue stays usable.
     let mut words = [0u32; 4];
     let status = cl.clEnqueueReadBuffer(queue.0, mem.0, 1, 0, 16, words.as_mut_ptr().cast(), 1, &held.0, null_mut());
     assert_eq!(status, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
@@ -259,7 +260,7 @@ fn a_user_event_may_be_completed_by_a_callback_or_another_thread() {
     let kernel = program.kernel("add");
     let mem = context.buffer(ITEMS * 4);
     queue.write(&mem, &[1u32; ITEMS]);
-    // A chain of commands, each of which waits for a user event that a callback of the one before completes.
+    // A chain of commands, each of which waits for a user event that a callback of the previous command completes.
     let mut last = launch(&queue, &kernel, &mem, 1, &[]);
     for step in 0..20 {
         let gate = user_event(&context);
@@ -269,7 +270,7 @@ fn a_user_event_may_be_completed_by_a_callback_or_another_thread() {
     }
     assert_eq!(wait(&[&last]), CL_SUCCESS);
     assert_eq!(queue.read::<u32>(&mem, ITEMS), [22; ITEMS]);
-    // This thread waits for what another decides.
+    // This thread waits for a status that another thread sets.
     let gate = user_event(&context);
     let held = launch(&queue, &kernel, &mem, 1, &[&gate]);
     std::thread::scope(|scope| {
@@ -283,9 +284,9 @@ fn a_user_event_may_be_completed_by_a_callback_or_another_thread() {
 }
 
 #[test]
-fn a_user_event_that_nobody_completes_does_not_hang_the_queue() {
+fn a_user_event_that_is_never_completed_does_not_hang_the_queue() {
     if !target().is_wgcl() {
-        // Undefined in the specification; others wait for ever.
+        // Undefined in the specification; other drivers wait forever.
         return;
     }
     let context = Context::new();
@@ -299,7 +300,7 @@ fn a_user_event_that_nobody_completes_does_not_hang_the_queue() {
         drop(gate);
         assert_eq!(wait(&[&after]), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         assert!(status_of(&held) < 0);
-        // A queue and a context that go with such commands.
+        // A queue and a context that are released with such commands.
         let gate = user_event(&context);
         let held = launch(&queue, &kernel, &mem, 1, &[&gate]);
         drop((queue, mem));
@@ -315,7 +316,7 @@ unsafe extern "C" fn note(_event: cl_event, status: cl_int, data: *mut c_void) {
 }
 
 #[test]
-fn callbacks_come_in_the_order_of_the_states() {
+fn callbacks_are_called_in_the_order_of_the_states() {
     let cl = &target().cl;
     let context = Context::new();
     let queue = out_of_order(&context);
@@ -350,7 +351,7 @@ unsafe extern "C" fn release_all(event: cl_event, _status: cl_int, data: *mut c_
     RELEASED.fetch_add(1, Ordering::SeqCst);
 }
 
-/// Everything of a context dies in a callback, while its commands are under way.
+/// A callback releases all objects of a context while its commands are pending.
 #[test]
 fn objects_may_be_released_by_callbacks() {
     let cl = &target().cl;
@@ -371,7 +372,7 @@ fn objects_may_be_released_by_callbacks() {
         }
         let raw_queue = queue.0;
         let all = Box::into_raw(Box::new((context, queue, mem)));
-        // In reverse: the callback may come before the flush returns, which must not find a queue that is gone.
+        // In reverse order: the callback may run before the flush returns, which needs the queue.
         assert_eq!(cl.clRetainCommandQueue(raw_queue), CL_SUCCESS);
         assert_eq!(cl.clSetEventCallback(first, CL_COMPLETE, Some(release_all), all.cast()), CL_SUCCESS);
         assert_eq!(cl.clFlush(raw_queue), CL_SUCCESS);
@@ -381,7 +382,7 @@ fn objects_may_be_released_by_callbacks() {
 }
 
 #[test]
-fn a_context_may_go_before_its_commands_end() {
+fn a_context_may_be_released_before_its_commands_complete() {
     let context = Context::new();
     let program = context.build(SOURCE);
     let kernel = program.kernel("add");
@@ -401,7 +402,7 @@ fn a_context_may_go_before_its_commands_end() {
 }
 
 #[test]
-fn there_is_no_default_queue_on_the_device_to_set() {
+fn setting_a_default_device_queue_is_rejected() {
     let cl = &target().cl;
     let context = Context::new();
     let queue = out_of_order(&context);

@@ -1,7 +1,7 @@
-//! Buffers that are larger than what a device can bind for a kernel: wgcl binds them in several pieces, one after the other.
+//! Buffers that are larger than the binding limit of a device: wgcl splits them across several adjacent bindings.
 //!
-//! `WGCL_BINDING_LIMIT` makes the pieces small here, and so the buffers; `as_large_as_they_come` runs all of it once more, in a process of its own, with
-//! buffers of hundreds of MiB.
+//! `WGCL_BINDING_LIMIT` makes the bindings small here, and so the buffers. `full_size_buffers` runs all tests once
+//! more, in a process of its own, with buffers of hundreds of MiB.
 
 mod common;
 
@@ -19,23 +19,23 @@ use common::{images, info, info_string};
 
 const CL_OUT_OF_RESOURCES: cl_int = -5;
 
-/// Set in the process that takes large buffers.
+/// Set in the process that uses large buffers.
 const LARGE: &str = "WGCL_TEST_LARGE";
 
-/// Bytes of a piece.
+/// Bytes of a binding.
 fn unit() -> usize {
     if std::env::var_os(LARGE).is_some() { 128 << 20 } else { 64 << 10 }
 }
 
-/// The target, made with small pieces.
+/// The target, with a small binding limit.
 fn target() -> &'static common::Target {
     static LIMIT: std::sync::Once = std::sync::Once::new();
     LIMIT.call_once(|| {
         if std::env::var_os(LARGE).is_none() {
-            // SAFETY: before any other thread of this process looks at the environment: all of them come here first.
+            // SAFETY: no other thread of this process reads the environment before: all of them start here.
             unsafe {
                 std::env::set_var("WGCL_BINDING_LIMIT", unit().to_string());
-                // Addresses need no pieces.
+                // Buffers accessed by address are not split.
                 std::env::set_var("WGCL_ADDRESSES", "0");
             }
         }
@@ -43,12 +43,12 @@ fn target() -> &'static common::Target {
     common::target()
 }
 
-/// Bytes of the buffers: two pieces and a part of a third.
+/// Bytes of the buffers: two bindings and a part of a third one.
 fn size() -> usize {
     unit() * 75 / 32
 }
 
-/// Where one piece ends and the next one begins, or nearly so: they overlap by a few bytes.
+/// About where one binding ends and the next one begins; they overlap by a few bytes.
 fn borders() -> [usize; 2] {
     [unit(), 2 * unit()]
 }
@@ -85,20 +85,20 @@ fn write_at(queue: &Queue, mem: &Mem, offset: usize, bytes: &[u8]) {
     assert_eq!(status, CL_SUCCESS, "clEnqueueWriteBuffer({offset}, {})", bytes.len());
 }
 
-/// Looks at all bytes of a buffer.
+/// Passes all bytes of a buffer to `f`, mapped.
 fn with_all<R>(queue: &Queue, mem: &Mem, size: usize, f: impl FnOnce(&mut [u8]) -> R) -> R {
     let (cl, mut status) = (&target().cl, 1);
     let flags = CL_MAP_READ | CL_MAP_WRITE;
     let pointer = cl.clEnqueueMapBuffer(queue.0, mem.0, CL_TRUE, flags, 0, size, 0, null(), null_mut(), &mut status);
     assert_eq!(status, CL_SUCCESS, "clEnqueueMapBuffer");
-    // SAFETY: the driver mapped so many bytes there.
+    // SAFETY: the driver mapped `size` bytes there.
     let result = f(unsafe { std::slice::from_raw_parts_mut(pointer.cast::<u8>(), size) });
     assert_eq!(cl.clEnqueueUnmapMemObject(queue.0, mem.0, pointer, 0, null(), null_mut()), CL_SUCCESS);
     queue.finish();
     result
 }
 
-/// The words of a buffer that are not zero, by their number.
+/// The words of a buffer that are not zero, with their indices.
 fn words_set(queue: &Queue, mem: &Mem, size: usize) -> BTreeMap<usize, u32> {
     with_all(queue, mem, size, |bytes| {
         let words = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).enumerate();
@@ -111,7 +111,7 @@ fn device_extensions() -> String {
 }
 
 #[test]
-fn words_at_random_places_arrive_there_and_nowhere_else() {
+fn words_at_random_indices_are_written_nowhere_else() {
     let source = "kernel void scatter(global uint *big, global const uint *at) { size_t i = get_global_id(0); big[at[i]] = at[i] + 1; }
         kernel void gather(global const uint *big, global const uint *at, global uint *out) { size_t i = get_global_id(0); out[i] = big[at[i]]; }";
     let _ = target();
@@ -143,7 +143,7 @@ fn words_at_random_places_arrive_there_and_nowhere_else() {
     assert_eq!(values, at.iter().map(|word| word + 1).collect::<Vec<_>>());
 }
 
-/// Every way to access memory, on both sides of every border and across it.
+/// Every kind of memory access, on both sides of every border and across it.
 #[test]
 fn accesses_of_all_sizes_cross_the_borders() {
     let kernels = |ty: &str| {
@@ -246,7 +246,7 @@ fn atomics_count_on_both_sides() {
 }
 
 #[test]
-fn several_large_buffers_and_parts_of_them_meet_in_a_kernel() {
+fn a_kernel_uses_several_large_buffers_and_sub_buffers() {
     let source = "kernel void add(global const uint *a, global uint *b, constant uint *c, global uint *part, global const uint *at) {
             uint i = at[get_global_id(0)]; b[i] = a[i] + c[i]; part[get_global_id(0)] = c[i];
         }";
@@ -263,7 +263,7 @@ fn several_large_buffers_and_parts_of_them_meet_in_a_kernel() {
         }
     }
     fill(&queue, &b, &[0; 16], 0, size());
-    // One part across a border of its parent's that fits a binding, and one that does not.
+    // One sub-buffer across a border of its parent that fits a binding, and one that does not.
     for (origin, length) in [(unit() - 4096, 8192), (4096, size() - 8192)] {
         let region = cl_buffer_region { origin, size: length };
         let mut status = 1;
@@ -287,7 +287,7 @@ fn several_large_buffers_and_parts_of_them_meet_in_a_kernel() {
 }
 
 #[test]
-fn parts_of_a_large_buffer_are_windows() {
+fn sub_buffers_of_a_large_buffer_share_its_bytes() {
     let source = "kernel void put(global uint *part, uint n) { uint i = get_global_id(0); part[i * 97 % n] = i + 1; }";
     let _ = target();
     let context = Context::new();
@@ -314,7 +314,7 @@ fn parts_of_a_large_buffer_are_windows() {
         fill(&queue, &big, &[0; 8], 0, size());
         let (words, items) = (length / 4, (length / 4).min(4096));
         kernel.set_mem(0, &part);
-        // A stride that comes by all parts of it.
+        // A stride that visits all bindings.
         assert_eq!(kernel.set(1, &(words as u32)), CL_SUCCESS);
         assert_eq!(queue.launch(&kernel, &[items], None), CL_SUCCESS);
         let mut expected = BTreeMap::new();
@@ -328,7 +328,7 @@ fn parts_of_a_large_buffer_are_windows() {
 }
 
 #[test]
-fn transfers_know_no_borders() {
+fn transfers_cross_the_borders() {
     let _ = target();
     let context = Context::new();
     let queue = context.queue(0);
@@ -350,7 +350,7 @@ fn transfers_know_no_borders() {
             }
         }
         assert!(read_at(&queue, &a, first, AROUND) == model[k], "fill");
-        // A copy across a border of either, bytes at other places within their words.
+        // A copy across a border of either buffer, with bytes at other offsets within their words.
         for (to, length) in [(3, 2500), (512, 2048), (0, AROUND)] {
             let status = target().cl.clEnqueueCopyBuffer(queue.0, a.0, b.0, first, first + to - 64, length, 0, null(), null_mut());
             assert_eq!(status, CL_SUCCESS);
@@ -362,7 +362,7 @@ fn transfers_know_no_borders() {
         write_at(&queue, &a, first + 5, &bytes[..AROUND - 5]);
         assert!(read_at(&queue, &a, first + 5, AROUND - 5) == bytes[..AROUND - 5], "write");
     }
-    // All of it.
+    // The whole buffer.
     let status = target().cl.clEnqueueCopyBuffer(queue.0, a.0, b.0, 0, 0, size(), 0, null(), null_mut());
     assert_eq!(status, CL_SUCCESS);
     let whole = with_all(&queue, &a, size(), |all| all.to_vec());
@@ -370,7 +370,7 @@ fn transfers_know_no_borders() {
 }
 
 #[test]
-fn pointers_in_memory_find_their_piece() {
+fn pointers_in_memory_find_their_binding() {
     let source = "kernel void keep(global uint *big, global ulong *kept, ulong at) { kept[get_global_id(0)] = (ulong)(big + at + get_global_id(0)); }
         kernel void follow(global const ulong *kept, global uint *big) { global uint *p = (global uint *)kept[get_global_id(0)]; *p = 77; }";
     let _ = target();
@@ -413,7 +413,7 @@ fn shared_memory_may_be_large() {
     assert_eq!(cl.clSetKernelArgSVMPointer(put.0, 0, start.cast()), CL_SUCCESS);
     assert_eq!(put.set(1, &(first as u64 / 4)), CL_SUCCESS);
     assert_eq!(queue.launch(&put, &[256], None), CL_SUCCESS);
-    // The host's addresses, in other memory: only they lead to the large one.
+    // Host addresses in other memory: only they refer to the large buffer.
     let list: Vec<u64> = (0..256).map(|k| around.wrapping_byte_add(4 * k) as u64).collect();
     let kept = context.buffer(256 * 8);
     queue.write(&kept, &list);
@@ -468,7 +468,7 @@ fn images_may_be_large() {
 }
 
 #[test]
-fn recorded_launches_reach_all_of_a_large_buffer() {
+fn recorded_launches_access_all_of_a_large_buffer() {
     let _ = target();
     let Some(functions) = functions() else { return };
     let context = Context::new();
@@ -488,9 +488,9 @@ fn recorded_launches_reach_all_of_a_large_buffer() {
     assert_eq!(words_set(&queue, &big, size()), (first..first + 128).map(|word| (word, 3)).collect());
 }
 
-/// More buffers than bindings: those that are small share one, the large one has its pieces.
+/// More buffers than bindings: the small ones share one, the large one has its own.
 #[test]
-fn one_large_and_many_small_buffers_go_together() {
+fn one_large_and_many_small_buffers_are_bound_together() {
     const MANY: usize = 40;
     let params: String = (0..MANY).map(|k| format!(", global uint *b{k}")).collect();
     let sum: String = (0..MANY).map(|k| format!(" sum += b{k}[i]; b{k}[i] = i + {k};")).collect();
@@ -518,9 +518,9 @@ fn one_large_and_many_small_buffers_go_together() {
     }
 }
 
-/// More pieces than bindings: the launch fails, and nothing else. What is small makes room.
+/// More bindings than the device has: only this launch fails. Small buffers share a binding.
 #[test]
-fn too_many_pieces_are_an_error() {
+fn too_many_bindings_are_an_error() {
     let target = target();
     let name =
         info_string(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_NAME, size, value, ret)).unwrap_or_default();
@@ -535,7 +535,7 @@ fn too_many_pieces_are_an_error() {
     let program = context.build(source);
     let small = context.buffer(4096);
     if name.contains("llvmpipe") && std::env::var_os(LARGE).is_some() {
-        // Nothing but a word of them is ever touched.
+        // Only one word of each is touched.
         assert_eq!(most, 1 << 30);
         let large: Vec<Mem> = (0..4).map(|_| context.buffer(1 << 30)).collect();
         let kernel = program.kernel("four");
@@ -552,7 +552,7 @@ fn too_many_pieces_are_an_error() {
                 info(|size, value, ret| target.cl.clGetEventInfo(event.0, CL_EVENT_COMMAND_EXECUTION_STATUS, size, value, ret))
                     .unwrap_or(0);
             assert_eq!(state, CL_OUT_OF_RESOURCES);
-            assert_ne!(target.cl.clFinish(queue.0), CL_SUCCESS, "told once");
+            assert_ne!(target.cl.clFinish(queue.0), CL_SUCCESS, "reported once");
         } else {
             assert_eq!(status, CL_OUT_OF_RESOURCES);
         }
@@ -576,7 +576,7 @@ fn too_many_pieces_are_an_error() {
 }
 
 #[test]
-fn as_large_as_they_come() {
+fn full_size_buffers() {
     if std::env::var_os(LARGE).is_some() {
         return;
     }

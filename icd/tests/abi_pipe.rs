@@ -1,4 +1,5 @@
-//! Pipes (OpenCL API 5.4): what devices say of them, their creation and queries, arguments of kernels, what they are refused for, and many kernels at one pipe.
+//! Pipes (OpenCL API 5.4): device queries, creation and queries of pipes, kernel arguments, rejected uses, and many
+//! kernels on one pipe.
 
 mod common;
 
@@ -52,12 +53,12 @@ fn device<T: Copy + Default>(name: cl_uint) -> T {
     info(|size, value, ret| target().cl.clGetDeviceInfo(target().device, name, size, value, ret)).expect("an answer")
 }
 
-/// Whether there are pipes to test.
+/// Whether the platform under test has pipes.
 fn supported() -> bool {
     let target = target();
     let has =
         info::<cl_uint>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_PIPE_SUPPORT, size, value, ret)) == Ok(1);
-    assert!(has || !target.is_wgcl(), "every device of ours has pipes");
+    assert!(has || !target.is_wgcl(), "every wgcl device has pipes");
     has
 }
 
@@ -78,7 +79,7 @@ fn try_pipe(context: &Context, flags: cl_bitfield, packet: cl_uint, packets: cl_
 }
 
 #[test]
-fn devices_tell_of_pipes() {
+fn devices_report_pipe_limits() {
     if !supported() {
         return;
     }
@@ -88,7 +89,7 @@ fn devices_tell_of_pipes() {
 }
 
 #[test]
-fn creation_is_checked() {
+fn invalid_creation_is_rejected() {
     if !supported() {
         return;
     }
@@ -149,7 +150,7 @@ fn queries_are_answered() {
 }
 
 #[test]
-fn arguments_are_checked() {
+fn invalid_arguments_are_rejected() {
     if !supported() {
         return;
     }
@@ -163,7 +164,7 @@ fn arguments_are_checked() {
     assert_eq!(put.set::<cl_mem>(0, &null_mut()), CL_INVALID_MEM_OBJECT);
     assert_eq!(cl.clSetKernelArg(put.0, 0, size_of::<cl_mem>(), null()), CL_INVALID_MEM_OBJECT);
     assert_eq!(cl.clSetKernelArg(put.0, 0, 4, (&raw const pipe.0).cast()), CL_INVALID_ARG_SIZE);
-    assert_eq!(put.set(2, &pipe.0), CL_INVALID_MEM_OBJECT, "a pipe is no buffer");
+    assert_eq!(put.set(2, &pipe.0), CL_INVALID_MEM_OBJECT, "a pipe is not a buffer");
     assert_eq!(put.set(0, &foreign.0), CL_INVALID_CONTEXT);
     if target().is_wgcl() {
         assert_eq!(put.set(0, &wide.0), CL_INVALID_ARG_VALUE, "packets of another size");
@@ -249,7 +250,7 @@ fn command_buffers_fill_and_empty_a_pipe() {
 }
 
 #[test]
-fn kernels_of_two_queues_write_and_read_at_once() {
+fn kernels_of_two_queues_write_and_read_concurrently() {
     const ITEMS: u32 = 1 << 14;
     const ROUNDS: u32 = 8;
     if !supported() {
@@ -259,7 +260,7 @@ fn kernels_of_two_queues_write_and_read_at_once() {
     let (writers, readers) = (context.queue(0), context.queue(0));
     let program = build(&context);
     let (put, take) = (program.kernel("put"), program.kernel("take"));
-    // Small enough that writers find it full and that slots are used again.
+    // Small enough that writers find the pipe full and reuse its slots.
     let pipe = context.pipe(4, 5000);
     let (lost, seen, count) = (context.buffer(4), context.buffer((ITEMS * ROUNDS * 4) as usize), context.buffer(4));
     writers.write(&lost, &[0u32]);
@@ -280,14 +281,14 @@ fn kernels_of_two_queues_write_and_read_at_once() {
     readers.finish();
     assert_eq!(readers.launch(&take, &[5000], None), CL_SUCCESS);
     let (lost, count) = (readers.read::<u32>(&lost, 1)[0], readers.read::<u32>(&count, 1)[0]);
-    assert_eq!(lost + count, ITEMS * ROUNDS, "what was written was read");
+    assert_eq!(lost + count, ITEMS * ROUNDS, "all written packets were read");
     let seen = readers.read::<u32>(&seen, (ITEMS * ROUNDS) as usize);
     assert!(seen.iter().all(|&times| times <= 1), "every packet once");
     assert_eq!(seen.iter().sum::<u32>(), count);
 }
 
 #[test]
-fn a_pipe_moves_and_dies_as_other_memory_does() {
+fn a_pipe_is_migrated_and_released_like_other_memory() {
     static DIED: AtomicUsize = AtomicUsize::new(0);
     unsafe extern "C" fn died(_: cl_mem, _: *mut c_void) {
         DIED.fetch_add(1, Ordering::Relaxed);
@@ -313,11 +314,11 @@ fn a_pipe_moves_and_dies_as_other_memory_does() {
     take.set_mem(1, &seen);
     take.set_mem(2, &count);
     assert_eq!(queue.launch(&put, &[64], None), CL_SUCCESS);
-    // Its contents may be forgotten, but not that it is a pipe.
+    // Its contents may be lost, but not the fact that it is a pipe.
     let flags = CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
     assert_eq!(cl.clEnqueueMigrateMemObjects(queue.0, 1, &pipe.0, flags, 0, null(), null_mut()), CL_SUCCESS);
     assert_eq!(queue.launch(&take, &[64], None), CL_SUCCESS);
-    // The commands hold what they need.
+    // The commands retain their objects.
     drop(pipe);
     queue.finish();
     assert_eq!(queue.read::<u32>(&count, 1), [64]);

@@ -1,4 +1,5 @@
-//! Platforms and devices through the ICD loader: discovery, the size rules of info queries, what must agree with what.
+//! Platforms and devices through the ICD loader: discovery, the size rules of info queries, and consistency between
+//! queries.
 
 mod common;
 
@@ -107,8 +108,8 @@ fn devices_are_found_by_type() {
     assert!(count_of(kind & !CL_DEVICE_TYPE_DEFAULT) > 0);
 
     let mut devices = [null_mut(); 2];
-    assert_eq!(cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, devices.as_mut_ptr(), null_mut()), CL_INVALID_VALUE, "no room");
-    assert_eq!(cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, null_mut(), null_mut()), CL_INVALID_VALUE, "nothing asked for");
+    assert_eq!(cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, devices.as_mut_ptr(), null_mut()), CL_INVALID_VALUE, "no entries");
+    assert_eq!(cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, null_mut(), null_mut()), CL_INVALID_VALUE, "no result requested");
     let none = cl.clGetDeviceIDs(platform, 0, 0, null_mut(), &mut 0);
     assert!([CL_INVALID_DEVICE_TYPE, CL_DEVICE_NOT_FOUND].contains(&none), "{none}");
 }
@@ -135,9 +136,10 @@ fn device_strings_have_the_form_of_the_specification() {
     }
 }
 
-/// A device with all that OpenCL C 2.0 asks for lists it, and builds programs that use it all; others list versions without it.
+/// A device with all features of OpenCL C 2.0 lists that version, and builds programs that use them all; other devices
+/// list versions without it.
 #[test]
-fn opencl_c_2_is_listed_where_all_of_it_is_there() {
+fn opencl_c_2_is_listed_only_with_all_its_features() {
     if !target().is_wgcl() {
         return;
     }
@@ -148,7 +150,7 @@ fn opencl_c_2_is_listed_where_all_of_it_is_there() {
     let version = (2_u32 << 22).to_ne_bytes();
     let listed = list(CL_DEVICE_OPENCL_C_ALL_VERSIONS).chunks(68).any(|entry| entry[..4] == version);
     assert_eq!(listed, device_text(CL_DEVICE_OPENCL_C_VERSION).starts_with("OpenCL C 2.0"));
-    // The host's processor has all of it.
+    // The CPU device has all features.
     assert!(listed || !device_text(CL_DRIVER_VERSION).contains("(CPU:"));
     if listed {
         let program = Context::new().program(EVERYTHING_OF_2);
@@ -156,7 +158,7 @@ fn opencl_c_2_is_listed_where_all_of_it_is_there() {
     }
 }
 
-/// What 3.0 made optional, in one program.
+/// Everything that 3.0 made optional, in one program.
 const EVERYTHING_OF_2: &str = "
     global atomic_int counter = ATOMIC_VAR_INIT(0);
     kernel void k(read_only pipe int from, write_only pipe int to, read_write image2d_t image, queue_t queue, global int *out) {
@@ -169,9 +171,9 @@ const EVERYTHING_OF_2: &str = "
         enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), ^{ atomic_fetch_add(&counter, x); });
     }";
 
-/// What OpenCL 3.1 demands beyond 3.0 is there where the device says that it is of 3.1, and the device says so where it is there.
+/// A device of version 3.1 has all features that 3.1 requires beyond 3.0, and a device with these features reports 3.1.
 #[test]
-fn the_version_is_what_the_mandates_allow() {
+fn the_reported_version_matches_the_features() {
     let list = |name: cl_uint| {
         let target = target();
         info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret)).expect("a list")
@@ -193,7 +195,7 @@ fn the_version_is_what_the_mandates_allow() {
         return;
     }
     assert_eq!(newest, missing.is_empty(), "{missing:?}");
-    // The host's processor, run by wgcl itself.
+    // The CPU device of wgcl.
     assert!(newest || !device_text(CL_DRIVER_VERSION).contains("(CPU:"), "{missing:?}");
     if has(&extensions, "cl_khr_device_uuid") {
         let names = [0x106A, 0x106B].map(device::<[u8; 16]>);
@@ -233,15 +235,15 @@ fn device_info_checks_sizes_and_names() {
     let mut units = [0u8; 3];
     assert_eq!(cl.clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, units.len(), units.as_mut_ptr().cast(), null_mut()), CL_INVALID_VALUE);
     assert_eq!(cl.clGetDeviceInfo(id, 0xdead, 0, null_mut(), &mut 0), CL_INVALID_VALUE);
-    // A larger buffer than needed is fine, and the bytes behind the answer stay.
-    let mut room = [0xabu8; 16];
+    // A larger buffer than needed is valid, and its other bytes do not change.
+    let mut buffer = [0xabu8; 16];
     let mut size = 0;
-    assert_eq!(cl.clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, 16, room.as_mut_ptr().cast(), &mut size), CL_SUCCESS);
+    assert_eq!(cl.clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, 16, buffer.as_mut_ptr().cast(), &mut size), CL_SUCCESS);
     assert_eq!(size, 4);
-    assert_eq!(room[4..], [0xab; 12]);
+    assert_eq!(buffer[4..], [0xab; 12]);
 }
 
-/// Every query of the specification's table must be answered, whatever the device can do.
+/// Every query of the specification's table must be answered, whatever features the device has.
 #[test]
 fn every_device_query_is_answered() {
     let cl = &target().cl;
@@ -257,13 +259,13 @@ fn every_device_query_is_answered() {
     assert!(missing.is_empty(), "not answered: {missing:?}");
 }
 
-/// What an extension adds to the queries agrees with what is reported of it.
+/// The queries of an extension agree with its presence in the extension list.
 #[test]
 fn extensions_answer_their_queries() {
     let extensions = device_text(CL_DEVICE_EXTENSIONS);
     let has = |name: &str| extensions.split_whitespace().any(|have| have == name);
     if has("cl_khr_integer_dot_product") {
-        // CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR: packed input always, vectors since version 2 of the extension.
+        // CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR: packed input, and vectors since version 2 of the extension.
         assert_eq!(device::<u64>(0x1073) & 3, 3);
         for acceleration in [0x1074, 0x1075] {
             let answers = device::<[u32; 6]>(acceleration);
@@ -271,7 +273,8 @@ fn extensions_answer_their_queries() {
         }
     }
     if has("cl_ext_float_atomics") {
-        // CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT and its fellows: load and store, addition, minimum and maximum, of global and local memory.
+        // CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT and similar ones: load and store, addition, minimum and
+        // maximum, on global and local memory.
         let all = 0x7 | 0x7 << 16;
         let [single, double, half] = [0x4231, 0x4232, 0x4233].map(device::<u64>);
         assert_eq!((single | double | half) & !all, 0);
@@ -284,7 +287,7 @@ fn extensions_answer_their_queries() {
 }
 
 #[test]
-fn root_devices_are_not_counted() {
+fn root_devices_are_not_reference_counted() {
     let cl = &target().cl;
     for _ in 0..3 {
         assert_eq!(cl.clRetainDevice(target().device), CL_SUCCESS);

@@ -1,4 +1,4 @@
-//! Programs: sources in pieces, build options, logs, asynchronous builds, queries, what is refused.
+//! Programs: sources in several strings, build options, logs, asynchronous builds, queries, and rejected arguments.
 
 mod common;
 
@@ -33,7 +33,7 @@ fn build_status(program: &Program) -> cl_int {
 }
 
 #[test]
-fn a_program_answers_its_queries() {
+fn program_queries_are_answered() {
     let context = Context::new();
     let program = context.program(SOURCE);
     assert_eq!(program_info(&program, CL_PROGRAM_REFERENCE_COUNT), Ok(1u32));
@@ -54,7 +54,7 @@ fn a_program_answers_its_queries() {
 }
 
 #[test]
-fn a_source_may_come_in_pieces() {
+fn a_source_may_consist_of_several_strings() {
     let context = Context::new();
     let cl = &target().cl;
     let pieces = [
@@ -63,7 +63,7 @@ fn a_source_may_come_in_pieces() {
         CString::new("{ a[0] = 7; }").unwrap_or_default(),
     ];
     let pointers: Vec<*const c_char> = pieces.iter().map(|piece| piece.as_ptr()).collect();
-    // The middle piece is cut by its length, the others end at their NUL.
+    // The middle string is cut by its length, the others end at their NUL.
     let lengths = [0, 18, 0];
     let mut status = 1;
     let program = Program(cl.clCreateProgramWithSource(context.0, 3, pointers.as_ptr(), lengths.as_ptr(), &mut status));
@@ -74,7 +74,7 @@ fn a_source_may_come_in_pieces() {
 }
 
 #[test]
-fn creating_a_program_checks_its_arguments() {
+fn invalid_creation_is_rejected() {
     let context = Context::new();
     let cl = &target().cl;
     let text: *const c_char = c"kernel void f() {}".as_ptr();
@@ -91,7 +91,7 @@ fn creating_a_program_checks_its_arguments() {
 }
 
 #[test]
-fn a_failed_build_has_a_log_with_places() {
+fn the_log_of_a_failed_build_has_source_locations() {
     let context = Context::new();
     let program = context.program("kernel void f(global int *a)\n{\n    a[0] = nonsense;\n}\n");
     assert_eq!(program.build(""), CL_BUILD_PROGRAM_FAILURE);
@@ -102,14 +102,14 @@ fn a_failed_build_has_a_log_with_places() {
         assert!(log.contains("    a[0] = nonsense;") && log.contains('^'), "the line and a caret: {log}");
     }
     assert!(program.try_kernel("f").is_err_and(|status| status == CL_INVALID_PROGRAM_EXECUTABLE));
-    // A program may be built again, with options that make it right.
+    // A program may be built again, with options that fix the error.
     assert_eq!(program.build("-Dnonsense=5"), CL_SUCCESS, "{}", program.log());
     assert_eq!(build_status(&program), CL_BUILD_SUCCESS);
     program.kernel("f");
 }
 
 #[test]
-fn options_are_kept_and_checked() {
+fn build_options_are_stored_and_checked() {
     let context = Context::new();
     let target = target();
     let program = context.program("kernel void f(global int *a) { a[0] = VALUE; }");
@@ -139,7 +139,7 @@ fn options_are_kept_and_checked() {
 }
 
 #[test]
-fn a_build_for_no_or_foreign_devices_is_refused() {
+fn a_build_for_invalid_device_lists_is_rejected() {
     let context = Context::new();
     let target = target();
     let cl = &target.cl;
@@ -191,7 +191,7 @@ fn an_asynchronous_build_calls_back() {
 }
 
 #[test]
-fn programs_count_references_and_refuse_other_handles() {
+fn programs_are_reference_counted_and_other_handles_are_rejected() {
     let cl = &target().cl;
     let context = Context::new();
     let program = context.program(SOURCE);
@@ -209,7 +209,7 @@ fn programs_count_references_and_refuse_other_handles() {
 }
 
 #[test]
-fn hostile_sources_are_refused_without_harm() {
+fn malformed_sources_are_rejected_without_harm() {
     let context = Context::new();
     let deep =
         |open: &str, close: &str, n: usize| format!("kernel void f(global int *a) {{ a[0] = {}1{}; }}", open.repeat(n), close.repeat(n));

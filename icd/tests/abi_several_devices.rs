@@ -1,8 +1,10 @@
-//! One context over all devices that there are: buffers, their parts and images written by turns by queues of all of them, each command behind the one before by its event.
+//! One context over all devices: queues of all devices write buffers, sub-buffers and images in sequence; the event of
+//! each command orders the next one.
 //!
-//! The devices are those of the environment, and the interpreter. Over two drivers of Vulkan and the CPU:
-//! `VK_DRIVER_FILES=lvp_icd.json:vk_swiftshader_icd.json WGCL_CPU=1 WGCL_DEVICE=llvmpipe,swiftshader,NAME_OF_CPU,interpreter`. `WGCL_STRESS_STEPS` says how many turns there are,
-//! `WGCL_FUZZ_SEED` which. `what_a_migration_takes`, which is asked for by its name, measures.
+//! The devices are those of the environment, and the interpreter. To test two Vulkan drivers and the CPU, set
+//! `VK_DRIVER_FILES=lvp_icd.json:vk_swiftshader_icd.json WGCL_CPU=1
+//! WGCL_DEVICE=llvmpipe,swiftshader,NAME_OF_CPU,interpreter`. `WGCL_STRESS_STEPS` is the number of steps,
+//! `WGCL_FUZZ_SEED` the seed. `migration_times`, which is ignored by default, measures.
 
 mod common;
 
@@ -26,10 +28,10 @@ const SOURCE: &str = "
         write_imageui(b, at, read_imageui(a, at) * 3 + n);
     }";
 
-/// Words of a buffer: parts begin where every device lets them.
+/// Words of a buffer: sub-buffers begin at offsets that every device permits.
 const WORDS: usize = 4096;
 const HALF: usize = WORDS / 2;
-/// Pixels of an image along an edge.
+/// Pixels along an edge of an image.
 const EDGE: usize = 16;
 
 /// CL_BUFFER_CREATE_TYPE_REGION
@@ -39,7 +41,7 @@ const IMAGE_2D: cl_uint = 0x10F1;
 /// CL_RGBA, CL_UNSIGNED_INT32
 const RGBA_UINT: cl_image_format = cl_image_format { image_channel_order: 0x10B5, image_channel_data_type: 0x10DC };
 
-/// A context of all devices, with a queue of each.
+/// A context of all devices, with a queue for each.
 struct World {
     context: Context,
     queues: Vec<Queue>,
@@ -48,20 +50,21 @@ struct World {
 }
 
 impl World {
-    /// `None` for platforms of others.
+    /// `None` on other platforms.
     fn new() -> Option<Self> {
         if std::env::var_os("WGCL_TEST_PLATFORM").is_some() {
             return None;
         }
         static ASKED: std::sync::Once = std::sync::Once::new();
-        // SAFETY: the first thing that a test of this process does, under a lock, and no other thread looks at the environment before.
+        // SAFETY: every test of this process begins here, under a lock, and no other thread reads the environment
+        // before.
         ASKED.call_once(|| unsafe { std::env::set_var("WGCL_INTERPRETER", "1") });
         let (cl, platform) = (&target().cl, target().platform);
         let mut devices: Vec<cl_device_id> = vec![null_mut(); 16];
         let mut count: cl_uint = 0;
         assert_eq!(cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 16, devices.as_mut_ptr(), &mut count), CL_SUCCESS);
         devices.truncate(count as usize);
-        assert!(devices.len() > 1, "a device beside the interpreter");
+        assert!(devices.len() > 1, "a device besides the interpreter");
         let mut status = 1;
         let context = Context(cl.clCreateContext(null(), count, devices.as_ptr(), None, null_mut(), &mut status));
         assert_eq!(status, CL_SUCCESS, "clCreateContext");
@@ -107,12 +110,12 @@ impl World {
     }
 }
 
-/// The last command, which the next one comes behind.
+/// The last command, which the next one waits for.
 #[derive(Default)]
 struct Chain(Option<Event>);
 
 impl Chain {
-    /// Enqueues a command behind the last one: what is given the wait list and the place of the event.
+    /// Enqueues a command after the last one: `f` gets the wait list and the pointer to the event.
     fn next(&mut self, enqueue: impl FnOnce(cl_uint, *const cl_event, *mut cl_event) -> i32) {
         let mut event: cl_event = null_mut();
         let (count, list) = self.0.as_ref().map_or((0, null()), |last| (1, std::ptr::from_ref(&last.0)));
@@ -130,21 +133,21 @@ impl Chain {
     }
 }
 
-/// What the buffers hold.
+/// The expected contents of the buffers.
 struct Model {
     words: [Vec<u32>; 2],
     pixels: [u32; 2],
 }
 
-/// One command on a device, and what it does to the model.
-fn turn(world: &World, random: &mut Random, mems: &[Mem; 2], images: &[Mem; 2], model: &mut Model, chain: &mut Chain) {
+/// One command on a device, and its effect on the model.
+fn random_command(world: &World, random: &mut Random, mems: &[Mem; 2], images: &[Mem; 2], model: &mut Model, chain: &mut Chain) {
     let cl = &target().cl;
     let (queue, number, n) = (&world.queues[random.below(world.queues.len())], random.below(2), random.below(1000) as u32);
     let (mem, first) = (&mems[number], random.below(2) * HALF);
     let range = first..first + HALF;
     match random.below(8) {
         0 | 1 => {
-            // A part, or all of it.
+            // A part of a buffer, or all of it.
             let is_whole = random.below(2) == 0;
             let part = world.part(mem, first, HALF);
             let kernel = world.program.kernel("step");
@@ -155,7 +158,7 @@ fn turn(world: &World, random: &mut Random, mems: &[Mem; 2], images: &[Mem; 2], 
             model.words[number][words].iter_mut().for_each(|word| *word = word.wrapping_mul(5).wrapping_add(n));
         }
         2 => {
-            // From a part of one to a part of the other.
+            // From a part of one buffer to a part of the other.
             let (from, to) = (world.part(mem, first, HALF), world.part(&mems[1 - number], HALF - first, HALF));
             let kernel = world.program.kernel("move");
             kernel.set_mem(0, &from);
@@ -177,14 +180,14 @@ fn turn(world: &World, random: &mut Random, mems: &[Mem; 2], images: &[Mem; 2], 
             model.words[number][range].fill(n);
         }
         5 => {
-            // Mapped, looked at and changed by the host.
+            // Mapped, checked and changed by the host.
             let (mut status, mut event) = (1, null_mut());
             let (count, list) = chain.0.as_ref().map_or((0, null()), |last| (1, std::ptr::from_ref(&last.0)));
             let flags = CL_MAP_READ | CL_MAP_WRITE;
             let place = cl.clEnqueueMapBuffer(queue.0, mem.0, CL_TRUE, flags, 4 * first, 4 * HALF, count, list, &mut event, &mut status);
             assert_eq!(status, CL_SUCCESS, "clEnqueueMapBuffer");
             chain.0 = Some(Event(event));
-            // SAFETY: so many words are mapped, and nobody else uses them.
+            // SAFETY: `words` words are mapped, and only this test uses them.
             let words = unsafe { std::slice::from_raw_parts_mut(place.cast::<u32>(), HALF) };
             assert!(*words == model.words[number][range.clone()], "what is mapped");
             words.iter_mut().for_each(|word| *word ^= n);
@@ -207,7 +210,7 @@ fn turn(world: &World, random: &mut Random, mems: &[Mem; 2], images: &[Mem; 2], 
     assert_eq!(cl.clFlush(queue.0), CL_SUCCESS);
 }
 
-/// Reads all by a queue, behind the last command.
+/// Reads all buffers through one queue, after the last command.
 fn compare(queue: &Queue, mems: &[Mem; 2], images: &[Mem; 2], model: &Model, chain: &Chain) {
     let cl = &target().cl;
     let (count, list) = chain.0.as_ref().map_or((0, null()), |last| (1, std::ptr::from_ref(&last.0)));
@@ -227,10 +230,10 @@ fn compare(queue: &Queue, mems: &[Mem; 2], images: &[Mem; 2], model: &Model, cha
 }
 
 #[test]
-fn all_devices_take_turns() {
+fn all_devices_run_in_sequence() {
     let Some(world) = World::new() else { return };
     let (steps, seed) = (setting("WGCL_STRESS_STEPS", 400), setting("WGCL_FUZZ_SEED", 1));
-    println!("{steps} turns on {:?}, seed {seed}", world.names);
+    println!("{steps} steps on {:?}, seed {seed}", world.names);
     let mut random = Random(seed);
     let mems = [0, 1].map(|_| world.context.buffer(4 * WORDS));
     let images = [0, 1].map(|_| world.image());
@@ -238,7 +241,7 @@ fn all_devices_take_turns() {
     mems.iter().zip(&model.words).for_each(|(mem, words)| world.queues[0].write(mem, words));
     let mut chain = Chain::default();
     for step in 0..steps {
-        turn(&world, &mut random, &mems, &images, &mut model, &mut chain);
+        random_command(&world, &mut random, &mems, &images, &mut model, &mut chain);
         if step % 16 == 15 || step + 1 == steps {
             compare(&world.queues[random.below(world.queues.len())], &mems, &images, &model, &chain);
         }
@@ -248,7 +251,7 @@ fn all_devices_take_turns() {
 
 #[test]
 #[ignore = "a measurement"]
-fn what_a_migration_takes() {
+fn migration_times() {
     const BYTES: usize = 64 << 20;
     let Some(world) = World::new() else { return };
     let cl = &target().cl;
@@ -258,7 +261,7 @@ fn what_a_migration_takes() {
     assert_eq!(kernel.set(1, &3_u32), CL_SUCCESS);
     let objects: [cl_mem; 1] = [mem.0];
     let last = world.queues.len() - 1;
-    // The interpreter is too slow to write so much; it is the last.
+    // The interpreter, which is the last device, is too slow for so large a buffer.
     for (from, to) in (0..last).flat_map(|from| (0..last).map(move |to| (from, to))).filter(|(from, to)| from != to) {
         let mut times = Vec::new();
         for _ in 0..6 {
@@ -270,7 +273,7 @@ fn what_a_migration_takes() {
             queue.finish();
             times.push(begin.elapsed());
         }
-        // The first makes the memory.
+        // The first transfer allocates the memory.
         let (first, rest) = times.split_first_mut().expect("times");
         rest.sort();
         println!("{} to {}: {:.1} ms, {:.1} ms at first", world.names[from], world.names[to], ms(rest[rest.len() / 2]), ms(*first));

@@ -1,7 +1,8 @@
-//! Eight threads that do everything at once, at random, with objects of their own and objects that they share, through the loader.
+//! Eight threads that call everything at once, at random, with their own objects and shared objects, through the
+//! loader.
 //!
-//! `WGCL_STRESS_STEPS` says how many steps each thread takes, `WGCL_FUZZ_SEED` which ones. A thread's own data is held against a model. What takes longer than
-//! `WGCL_STRESS_SECONDS` hangs, and ends the process.
+//! `WGCL_STRESS_STEPS` is the number of steps of each thread, `WGCL_FUZZ_SEED` the seed. Each thread compares its own
+//! data with a model. A run longer than `WGCL_STRESS_SECONDS` is a hang, and the process exits.
 
 mod common;
 
@@ -27,7 +28,7 @@ const SOURCE: &str = "
     kernel void add(global uint *a, uint n) { a[get_global_id(0)] += n; }
     kernel void touch(global uint *a, local uint *l) { l[get_local_id(0)] = a[get_global_id(0)]; barrier(CLK_LOCAL_MEM_FENCE); a[get_global_id(0)] = l[0] | 1; }";
 
-/// What all threads use.
+/// Objects that all threads use.
 struct Shared {
     context: Context,
     program: Program,
@@ -39,7 +40,7 @@ struct Shared {
 
 unsafe extern "C" fn called(event: cl_event, status: cl_int, data: *mut c_void) {
     assert!(!event.is_null() && status <= CL_SUBMITTED);
-    // SAFETY: the shared state, which lives until all callbacks have come.
+    // SAFETY: the shared state, which lives until all callbacks have run.
     unsafe { &*data.cast::<Shared>() }.called.fetch_add(1, Ordering::SeqCst);
 }
 
@@ -48,7 +49,7 @@ unsafe extern "C" fn destroyed(_mem: cl_mem, data: *mut c_void) {
     unsafe { &*data.cast::<Shared>() }.called.fetch_add(1, Ordering::SeqCst);
 }
 
-/// One thread: its own buffer, of which every word has the same known value, and events that it has not waited for.
+/// One thread: its own buffer, whose words all have the same known value, and events that it has not waited for.
 struct Worker<'a> {
     shared: &'a Shared,
     number: usize,
@@ -69,7 +70,7 @@ impl Worker<'_> {
         self.shared.queues.get(index).unwrap_or_else(|| &self.queues[index - self.shared.queues.len()])
     }
 
-    /// Keeps an event, for others to wait for.
+    /// Stores an event, for other threads to wait for.
     fn keep(&mut self, event: cl_event) {
         self.events.push_back(Event(event));
         if self.events.len() > 24 {
@@ -92,7 +93,7 @@ impl Worker<'_> {
         self.last.iter().map(|event| event.0).collect()
     }
 
-    /// A command on the own buffer, behind the last one.
+    /// A command on the own buffer, after the last one.
     fn change(&mut self) {
         let cl = &target().cl;
         let n = self.random.below(1000) as u32;
@@ -141,17 +142,17 @@ impl Worker<'_> {
             let mut unmapped = null_mut();
             let mapped = cl.clEnqueueMapBuffer(queue, own, CL_TRUE, CL_MAP_READ, 0, BYTES, count, list, null_mut(), &mut status);
             assert_eq!(status, CL_SUCCESS);
-            // SAFETY: the buffer is mapped, and has as many words.
+            // SAFETY: the buffer is mapped, and has that many words.
             unsafe { std::ptr::copy_nonoverlapping(mapped.cast::<u32>(), words.as_mut_ptr(), WORDS) };
             assert_eq!(cl.clEnqueueUnmapMemObject(queue, own, mapped, 0, null(), &mut unmapped), CL_SUCCESS);
             self.last = Some(Event(unmapped));
         }
         assert_eq!(words, [self.value; WORDS]);
-        // Everything that was written from there has been read.
+        // The host has read all results of earlier commands.
         self.scratch.clear();
     }
 
-    /// Commands on shared buffers, of which nobody knows the contents.
+    /// Commands on shared buffers, whose contents are unknown.
     fn disturb(&mut self) {
         let cl = &target().cl;
         let wait = self.some_events();
@@ -177,7 +178,7 @@ impl Worker<'_> {
         self.keep(event);
     }
 
-    /// Objects come and go.
+    /// Creates and releases objects.
     fn churn(&mut self) {
         let cl = &target().cl;
         match self.random.below(6) {
@@ -224,7 +225,7 @@ impl Worker<'_> {
                 assert_eq!(cl.clReleaseContext(context), CL_SUCCESS);
             }
             _ => {
-                // Mapped for writing, then unmapped, without anyone waiting. Regions that are mapped for writing must not overlap.
+                // Mapped for writing, then unmapped, without a wait. Regions mapped for writing must not overlap.
                 let at = self.number * 64;
                 let (mut status, mut event) = (1, null_mut());
                 let place = self.random.below(8);
@@ -267,13 +268,13 @@ impl Worker<'_> {
                 }
             }
             _ => {
-                // A user event holds a marker back for a moment; the thread itself lets it go.
+                // A user event blocks a marker for a moment; this thread completes it.
                 let mut status = 1;
                 let gate = Event(cl.clCreateUserEvent(self.shared.context.0, &mut status));
                 assert_eq!(status, CL_SUCCESS);
                 self.register(gate.0, CL_COMPLETE);
                 let mut event = null_mut();
-                // Another thread's clFinish must not wait for this one's decision for ever: it comes at once.
+                // A clFinish of another thread must not wait long for this status: set it at once.
                 let queue = self.queue().0;
                 assert_eq!(cl.clEnqueueMarkerWithWaitList(queue, 1, &gate.0, &mut event), CL_SUCCESS);
                 assert_eq!(cl.clSetUserEventStatus(gate.0, CL_COMPLETE), CL_SUCCESS);
@@ -300,13 +301,13 @@ impl Worker<'_> {
 }
 
 #[test]
-fn eight_threads_do_everything_at_once() {
+fn eight_threads_call_everything_at_once() {
     let (steps, seed) = (setting("WGCL_STRESS_STEPS", 150), setting("WGCL_FUZZ_SEED", 1));
     let limit = setting("WGCL_STRESS_SECONDS", 240);
     target();
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_secs(limit));
-        eprintln!("the threads are not done after {limit} s: something hangs");
+        eprintln!("the threads are not done after {limit} s: a thread hangs");
         std::process::abort();
     });
     let context = Context::new();

@@ -1,4 +1,5 @@
-//! Sub-devices: how a device can be partitioned, what the parts are, and that they share memory and programs but not cores.
+//! Sub-devices: how a device can be partitioned, the properties of sub-devices, their shared memory and programs, and
+//! their separate cores.
 
 mod common;
 
@@ -58,19 +59,19 @@ fn partition(device: cl_device_id, scheme: &[isize]) -> Result<Vec<Part>, cl_int
     }
     let mut parts = vec![null_mut(); count as usize];
     let too_few = cl.clCreateSubDevices(device, scheme.as_ptr(), count - 1, parts.as_mut_ptr(), null_mut());
-    assert_eq!(too_few, CL_INVALID_VALUE, "no room for the last one");
+    assert_eq!(too_few, CL_INVALID_VALUE, "no space for the last one");
     assert_eq!(cl.clCreateSubDevices(device, scheme.as_ptr(), count, parts.as_mut_ptr(), null_mut()), CL_SUCCESS);
     Ok(parts.into_iter().map(Part).collect())
 }
 
-/// The parts of one unit each, where the device can be partitioned.
+/// Sub-devices of one compute unit each, if the device can be partitioned.
 fn single_units() -> Option<Vec<Part>> {
     let device = target().device;
     (ask::<cl_uint>(device, CL_DEVICE_PARTITION_MAX_SUB_DEVICES) > 1).then(|| partition(device, &[EQUALLY, 1, 0]).expect("parts"))
 }
 
 #[test]
-fn devices_say_how_they_can_be_partitioned() {
+fn devices_report_their_partition_properties() {
     let device = target().device;
     let most = ask::<cl_uint>(device, CL_DEVICE_PARTITION_MAX_SUB_DEVICES) as isize;
     let schemes = list(device, CL_DEVICE_PARTITION_PROPERTIES);
@@ -93,7 +94,7 @@ fn devices_say_how_they_can_be_partitioned() {
 }
 
 #[test]
-fn what_is_no_partition_is_refused() {
+fn invalid_partitions_are_rejected() {
     let (cl, device) = (&target().cl, target().device);
     let count = |scheme: *const isize| cl.clCreateSubDevices(device, scheme, 0, null_mut(), &mut 0);
     assert_eq!(cl.clCreateSubDevices(null_mut(), [EQUALLY, 1, 0].as_ptr(), 0, null_mut(), &mut 0), CL_INVALID_DEVICE);
@@ -108,11 +109,11 @@ fn what_is_no_partition_is_refused() {
     }
     let all = units(device);
     assert_eq!(count([EQUALLY, all + 1, 0].as_ptr()), CL_INVALID_DEVICE_PARTITION_COUNT);
-    assert_eq!(count([EQUALLY, all, 0].as_ptr()), CL_DEVICE_PARTITION_FAILED, "that is no part");
+    assert_eq!(count([EQUALLY, all, 0].as_ptr()), CL_DEVICE_PARTITION_FAILED, "a single sub-device");
     for scheme in [[BY_COUNTS, all, 1, 0, 0], [BY_COUNTS, all + 1, 0, 0, 0], [BY_COUNTS, -1, 1, 0, 0]] {
         assert_eq!(count(scheme.as_ptr()), CL_INVALID_DEVICE_PARTITION_COUNT, "{scheme:x?}");
     }
-    // A fourth cache, which hardly any processor has.
+    // The fourth-level cache, which hardly any processor has.
     let domains = ask::<u64>(device, CL_DEVICE_PARTITION_AFFINITY_DOMAIN);
     if domains & 2 == 0 {
         let expected = if domains == 0 { CL_INVALID_VALUE } else { CL_DEVICE_PARTITION_FAILED };
@@ -121,7 +122,7 @@ fn what_is_no_partition_is_refused() {
 }
 
 #[test]
-fn parts_say_what_they_are() {
+fn sub_device_queries_are_answered() {
     let (cl, device) = (&target().cl, target().device);
     let Some(parts) = single_units() else { return };
     assert_eq!(parts.len() as isize, units(device));
@@ -162,7 +163,7 @@ fn affinity_domains_partition_all_of_a_device() {
         assert!(parts.len() > 1);
         assert_eq!(parts.iter().map(|part| units(part.0)).sum::<isize>(), units(device));
         assert_eq!(list(parts[0].0, CL_DEVICE_PARTITION_TYPE), [BY_AFFINITY_DOMAIN, *domain, 0]);
-        assert_eq!(ask::<u64>(parts[0].0, CL_DEVICE_PARTITION_AFFINITY_DOMAIN) as isize & domain, 0, "the part is in one of them");
+        assert_eq!(ask::<u64>(parts[0].0, CL_DEVICE_PARTITION_AFFINITY_DOMAIN) as isize & domain, 0, "the sub-device is in one of them");
     }
     if let Some(first) = known.first() {
         let parts = partition(device, &[BY_AFFINITY_DOMAIN, NEXT_PARTITIONABLE, 0]).expect("parts");
@@ -188,14 +189,14 @@ kernel void step(global uint *a, uint factor) { size_t i = get_global_id(0); a[i
 kernel void count(global uint *out) { out[0] = ++calls; }";
 
 #[test]
-fn parts_and_the_whole_work_on_the_same_memory_with_the_same_program() {
+fn sub_devices_and_their_parent_share_memory_and_programs() {
     let (cl, device) = (&target().cl, target().device);
     let Some(parts) = single_units() else { return };
     let devices = [parts[0].0, device, parts[1].0];
     let context = context_of(&devices);
     let queues = devices.map(|device| queue_of(&context, device).expect("a queue"));
     let program = context.program(SOURCE);
-    // For the whole device alone: its parts have it too.
+    // Built only for the root device: its sub-devices have it, too.
     assert_eq!(cl.clBuildProgram(program.0, 1, &device, c"-cl-std=CL3.0".as_ptr(), None, null_mut()), CL_SUCCESS);
     for device in devices {
         // CL_PROGRAM_BUILD_STATUS
@@ -220,9 +221,9 @@ fn parts_and_the_whole_work_on_the_same_memory_with_the_same_program() {
     }
     assert_eq!(cl.clWaitForEvents(1, &last.as_ref().expect("an event").0), CL_SUCCESS);
     for queue in &queues {
-        assert!(queue.read::<u32>(&mem, host.len()) == host, "every device sees what the others left");
+        assert!(queue.read::<u32>(&mem, host.len()) == host, "every device sees the results of the others");
     }
-    // There is one memory, and not a copy for each.
+    // All sub-devices share one memory, without copies.
     let places = queues.each_ref().map(|queue| {
         let mut status = 1;
         let flags = CL_MAP_READ | CL_MAP_WRITE;
@@ -233,7 +234,7 @@ fn parts_and_the_whole_work_on_the_same_memory_with_the_same_program() {
         place.addr()
     });
     assert_eq!(places, [places[0]; 3]);
-    // Variables of a program are each device's own.
+    // Each device has its own program-scope variables.
     let out = context.buffer(4);
     let count = program.kernel("count");
     count.set_mem(0, &out);
@@ -246,7 +247,7 @@ fn parts_and_the_whole_work_on_the_same_memory_with_the_same_program() {
 }
 
 #[test]
-fn contexts_have_the_devices_that_they_were_given() {
+fn contexts_have_exactly_the_given_devices() {
     let (cl, device) = (&target().cl, target().device);
     let Some(parts) = single_units() else { return };
     let context = context_of(&[parts[0].0]);
@@ -255,7 +256,7 @@ fn contexts_have_the_devices_that_they_were_given() {
         let program = context.program(SOURCE);
         assert_eq!(cl.clBuildProgram(program.0, 1, &other, c"".as_ptr(), None, null_mut()), CL_INVALID_DEVICE);
     }
-    // The context keeps its devices, whoever releases them.
+    // The context retains its devices.
     let kept = parts[0].0;
     drop(parts);
     let queue = queue_of(&context, kept).expect("a queue");
@@ -270,7 +271,7 @@ fn contexts_have_the_devices_that_they_were_given() {
     assert_eq!(queue.read::<u32>(&mem, 1024), [16; 1024]);
 }
 
-/// Notes on how many cores it may run.
+/// Records the number of cores on which it may run.
 unsafe extern "C" fn note_cores(arguments: *mut c_void) {
     // SAFETY: the arguments of the test below.
     let place = unsafe { *arguments.cast::<*mut u32>() };
@@ -279,7 +280,7 @@ unsafe extern "C" fn note_cores(arguments: *mut c_void) {
 }
 
 #[test]
-fn commands_of_a_part_run_on_its_cores() {
+fn commands_of_a_sub_device_run_on_its_cores() {
     let cl = &target().cl;
     let Some(parts) = single_units() else { return };
     let devices: Vec<cl_device_id> = parts.iter().map(|part| part.0).collect();

@@ -1,4 +1,5 @@
-//! Sizes that kernels require of their subgroups (cl_intel_required_subgroup_size): each that the device lists, beside each other in one program, and those that it has not.
+//! Subgroup sizes required by kernels (cl_intel_required_subgroup_size): each size that the device lists, several in
+//! one program, and unsupported ones.
 
 mod common;
 
@@ -18,7 +19,7 @@ const CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT: cl_uint = 0x11B8;
 const CL_KERNEL_MAX_NUM_SUB_GROUPS: cl_uint = 0x11B9;
 const CL_BUILD_PROGRAM_FAILURE: cl_int = -11;
 
-/// A kernel for subgroups of `SIZE` in which every work-item writes down where it is and what its subgroup comes to.
+/// A kernel for subgroups of `SIZE`. Every work-item writes its position and the results of its subgroup's operations.
 const KERNEL: &str = "
 kernel __attribute__((intel_reqd_sub_group_size(SIZE))) void of_SIZE(global uint *out, global const uint *in) {
     size_t i = get_global_linear_id();
@@ -36,13 +37,13 @@ kernel __attribute__((intel_reqd_sub_group_size(SIZE))) void of_SIZE(global uint
     out[8] = sub_group_broadcast(x, 1);
     out[9] = intel_sub_group_shuffle(x, lane / 2);
     out[10] = sub_group_any(x % 13 == 0) + 2 * sub_group_all(x % 7 != 0);
-    uint turns = 0;
-    for (uint n = x % 9; sub_group_any(turns < n); turns++) if (sub_group_all(turns >= n)) break;
-    out[11] = turns;
+    uint iterations = 0;
+    for (uint n = x % 9; sub_group_any(iterations < n); iterations++) if (sub_group_all(iterations >= n)) break;
+    out[11] = iterations;
 }
 ";
 
-/// CL_DEVICE_SUB_GROUP_SIZES_INTEL; nothing where the device does not have the extension.
+/// CL_DEVICE_SUB_GROUP_SIZES_INTEL; empty if the device does not have the extension.
 fn sizes() -> Vec<usize> {
     let target = target();
     let query = |name| move |size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret);
@@ -69,7 +70,8 @@ fn ask(kernel: &Kernel, what: cl_uint, input: &[usize]) -> usize {
         .expect("an answer")
 }
 
-/// What the work-items of a subgroup write, said by the host of where they say that they are: `own` has each one's number, in the order of the lanes.
+/// The expected results of the work-items of a subgroup, from the positions that they report: `own` has the id of each
+/// one, in the order of the lanes.
 fn expected(size: usize, group: usize, subgroup: u32, own: &[u32]) -> Vec<[u32; 12]> {
     let any = own.iter().any(|x| x % 13 == 0);
     let all = own.iter().all(|x| x % 7 != 0);
@@ -101,11 +103,11 @@ fn check(context: &Context, program: &Program, size: usize, local: [usize; 2]) {
     queue.write(&input, &words);
     kernel.set_mem(0, &out);
     kernel.set_mem(1, &input);
-    // Groups above each other: their linear ids follow each other too, as each is as wide as the range.
+    // Groups in dimension 1: their linear ids are consecutive, too, as each is as wide as the range.
     assert_eq!(queue.launch(&kernel, &[local[0], local[1] * groups], Some(&local)), CL_SUCCESS);
     let found: Vec<[u32; 12]> = queue.read::<u32>(&out, words.len() * 12).chunks_exact(12).map(|row| row.try_into().expect("12")).collect();
     for (found, words) in found.chunks(group).zip(words.chunks(group)) {
-        // Which work-items make a subgroup is the device's choice.
+        // The device chooses which work-items form a subgroup.
         let mut placed: Vec<_> = found.iter().zip(words).collect();
         placed.sort_by_key(|(row, _)| (row[3], row[4]));
         let mut wanted = Vec::new();
@@ -119,7 +121,7 @@ fn check(context: &Context, program: &Program, size: usize, local: [usize; 2]) {
 }
 
 #[test]
-fn kernels_get_the_sizes_that_they_require() {
+fn kernels_run_with_the_required_size() {
     let sizes = sizes();
     assert!(sizes.is_sorted() && sizes.iter().all(|size| size.is_power_of_two()), "{sizes:?}");
     let context = Context::new();
@@ -132,7 +134,7 @@ fn kernels_get_the_sizes_that_they_require() {
 }
 
 #[test]
-fn queries_tell_of_the_required_size() {
+fn queries_report_the_required_size() {
     let sizes = sizes();
     let target = target();
     let query = |name| move |size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret);

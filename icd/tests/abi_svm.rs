@@ -1,4 +1,4 @@
-//! Shared virtual memory: pointers that the host and kernels leave for each other, and the commands of such memory.
+//! Shared virtual memory: pointers that the host and kernels exchange, and the commands on such memory.
 
 mod common;
 
@@ -31,7 +31,7 @@ fn capabilities() -> u64 {
     bits.unwrap_or(0)
 }
 
-/// Whether the device has shared virtual memory, which wgcl's do if they have 64-bit integers.
+/// Whether the device has shared virtual memory; wgcl's devices do if they have 64-bit integers.
 fn supported() -> bool {
     capabilities() & 1 != 0
 }
@@ -62,12 +62,12 @@ impl<'a> Shared<'a> {
         self.start.wrapping_byte_add(offset)
     }
 
-    /// Looks at the memory while it is mapped.
+    /// Maps the memory and passes it to `f`.
     fn with<T: Copy, R>(&self, queue: &Queue, f: impl FnOnce(&mut [T]) -> R) -> R {
         let cl = &target().cl;
         let status = cl.clEnqueueSVMMap(queue.0, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, self.start, self.bytes, 0, null(), null_mut());
         assert_eq!(status, CL_SUCCESS, "clEnqueueSVMMap");
-        // SAFETY: the memory is mapped, large enough and aligned for everything.
+        // SAFETY: the memory is mapped, large enough and aligned for every type.
         let result = f(unsafe { std::slice::from_raw_parts_mut(self.start.cast::<T>(), self.bytes / size_of::<T>()) });
         assert_eq!(cl.clEnqueueSVMUnmap(queue.0, self.start, 0, null(), null_mut()), CL_SUCCESS, "clEnqueueSVMUnmap");
         result
@@ -93,7 +93,7 @@ struct Node {
 const LISTS: &str = "
 typedef struct node { global struct node *next; uint value; uint padding; } node;
 
-// Adds up a list, and adds one to each value.
+// Sums a list, and increments each value.
 kernel void walk(global node *head, global uint *sum)
 {
     uint total = 0;
@@ -104,7 +104,7 @@ kernel void walk(global node *head, global uint *sum)
     sum[0] = total;
 }
 
-// Makes a list of every third node, backwards.
+// Builds a list of every third node, backwards.
 kernel void make(global node *nodes, global ulong *head, uint count)
 {
     global node *last = 0;
@@ -136,7 +136,7 @@ kernel void pairs(global pair *p, global uint *out)
 ";
 
 #[test]
-fn lists_go_both_ways() {
+fn lists_are_exchanged_in_both_directions() {
     if !supported() {
         assert!(!target().is_wgcl(), "not reported");
         return;
@@ -147,7 +147,7 @@ fn lists_go_both_ways() {
     let (walk, make) = (program.kernel("walk"), program.kernel("make"));
     let nodes = Shared::new(&context, 100 * size_of::<Node>());
     let sum = context.buffer(4);
-    // The host makes a list: every other node, from the last to the first.
+    // The host builds a list: every other node, from the last to the first.
     let address = |index: usize| nodes.at(index * size_of::<Node>()).addr() as u64;
     nodes.with(&queue, |list: &mut [Node]| {
         for (index, node) in list.iter_mut().enumerate() {
@@ -165,7 +165,7 @@ fn lists_go_both_ways() {
     let values = nodes.with(&queue, |list: &mut [Node]| list.iter().map(|node| node.value).collect::<Vec<_>>());
     assert!(values.iter().enumerate().all(|(index, value)| *value == index as u32 + if index % 2 == 0 { 3 } else { 0 }), "{values:?}");
 
-    // A kernel makes a list, and the host walks it.
+    // A kernel builds a list, and the host follows it.
     let start = Shared::new(&context, 8);
     set(&make, 0, nodes.start);
     set(&make, 1, start.start);
@@ -208,7 +208,7 @@ fn pointers_may_point_into_the_middle_and_are_the_hosts_addresses() {
 }
 
 #[test]
-fn memory_that_only_pointers_lead_to_is_named() {
+fn memory_reached_only_through_pointers_is_listed() {
     if !supported() {
         return;
     }
@@ -331,7 +331,7 @@ fn memory_is_freed_in_the_order_of_the_queue() {
     assert_eq!(info::<u32>(|size, value, ret| cl.clGetEventInfo(event.0, CL_EVENT_COMMAND_TYPE, size, value, ret)), Ok(0x1209));
     assert_eq!(FREED.load(Ordering::SeqCst), 4);
     if target().is_wgcl() && capabilities() & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM == 0 {
-        // What is freed is shared no more.
+        // Freed memory is no longer shared.
         let status = cl.clEnqueueSVMMap(queue.0, CL_TRUE, CL_MAP_READ, pointers[7], 16, 0, null(), null_mut());
         assert_eq!(status, CL_INVALID_VALUE);
     }
@@ -341,7 +341,7 @@ fn memory_is_freed_in_the_order_of_the_queue() {
 }
 
 #[test]
-fn a_buffer_may_be_another_name_of_shared_memory() {
+fn a_buffer_may_alias_shared_memory() {
     if !supported() {
         return;
     }
@@ -368,7 +368,7 @@ fn a_buffer_may_be_another_name_of_shared_memory() {
 }
 
 #[test]
-fn arguments_are_checked() {
+fn invalid_arguments_are_rejected() {
     if !supported() {
         return;
     }
@@ -380,7 +380,7 @@ fn arguments_are_checked() {
         assert!(!target().is_wgcl() || (!pointer.is_null() && pointer.addr().is_multiple_of(alignment as usize)), "{pointer:p}");
         cl.clSVMFree(context.0, pointer);
     }
-    assert!(cl.clSVMAlloc(context.0, CL_MEM_READ_WRITE, 64, 3).is_null(), "an alignment that is no power of two");
+    assert!(cl.clSVMAlloc(context.0, CL_MEM_READ_WRITE, 64, 3).is_null(), "an alignment that is not a power of two");
     assert!(cl.clSVMAlloc(context.0, CL_MEM_READ_WRITE, usize::MAX / 2, 0).is_null());
     assert!(cl.clSVMAlloc(context.0, 1 << 40, 64, 0).is_null());
     assert!(cl.clSVMAlloc(null_mut(), CL_MEM_READ_WRITE, 64, 0).is_null());
@@ -413,7 +413,7 @@ fn arguments_are_checked() {
 }
 
 #[test]
-fn fine_grained_memory_is_the_hosts() {
+fn fine_grained_memory_is_coherent_with_the_host() {
     let cl = &target().cl;
     let context = Context::new();
     let queue = context.queue(0);
@@ -426,7 +426,7 @@ fn fine_grained_memory_is_the_hosts() {
         return;
     }
     let memory = Shared { context: &context, start, bytes: 64 };
-    // SAFETY: the allocation has 16 words, which the host may touch whenever no command does.
+    // SAFETY: the allocation has 16 words, which the host may access while no command does.
     let words = unsafe { std::slice::from_raw_parts_mut(memory.start.cast::<u32>(), 16) };
     words.fill(1);
     let pattern = 7_u32;
@@ -475,7 +475,7 @@ fn recorded_copies_move_bytes_between_the_host_and_shared_memory() {
     assert_eq!(copy(a.at(8), a.at(0), 16), CL_MEM_COPY_OVERLAP);
     commands.finalize();
     for round in 1..=3 {
-        // What the host's memory holds when the commands run counts, not what it held when they were recorded.
+        // The copy uses the host's memory as it is when the commands run, not when they were recorded.
         host.fill(round);
         commands.enqueue();
         assert_eq!(cl.clFinish(queue.0), CL_SUCCESS);

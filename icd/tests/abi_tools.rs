@@ -1,4 +1,4 @@
-//! What wgcl leaves for those who look into it: the files of `WGCL_DUMP_DIR`, and the map of `WGCL_PERF_MAP`.
+//! Files that wgcl writes for developers: the contents of `WGCL_DUMP_DIR`, and the map of `WGCL_PERF_MAP`.
 
 mod common;
 
@@ -6,12 +6,12 @@ use common::ffi::CL_SUCCESS;
 use common::objects::Context;
 
 #[test]
-fn kernels_leave_what_they_are_made_of() {
+fn compiled_kernels_are_dumped() {
     if std::env::var_os("WGCL_TEST_PLATFORM").is_some() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
-    // SAFETY: the only test of this process, before it has another thread that looks at the environment.
+    // SAFETY: the only test of this process; no other thread exists that reads the environment.
     unsafe {
         std::env::set_var("WGCL_DUMP_DIR", folder.path());
         std::env::set_var("WGCL_PERF_MAP", "1");
@@ -35,7 +35,7 @@ fn kernels_leave_what_they_are_made_of() {
     let map = std::fs::read_to_string(format!("/tmp/perf-{}.map", std::process::id()));
     let _ = std::fs::remove_file(format!("/tmp/perf-{}.map", std::process::id()));
     if !common::is_cpu() {
-        assert!(map.is_err(), "no code of ours");
+        assert!(map.is_err(), "wgcl generates no machine code");
         let interprets = common::device_name(common::target()).contains("interpreter");
         assert_eq!(contents(".spv").is_empty(), interprets, "{names:?}");
         return;
@@ -44,7 +44,7 @@ fn kernels_leave_what_they_are_made_of() {
     assert!(text(".vir").contains("load") && text(".s").contains("ret"), "{names:?}");
     let map = map.expect("a map");
     let fields: Vec<&str> = map.lines().find(|line| line.contains("a_kernel_to_see")).expect("a line").split(' ').collect();
-    // More may have been made than was launched.
+    // More kernels may have been compiled than launched.
     let sizes: Vec<usize> = names
         .iter()
         .filter(|name| name.ends_with(".bin"))

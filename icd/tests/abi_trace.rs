@@ -1,6 +1,7 @@
-//! `WGCL_TRACE` and `WGCL_STATS`: what a program did is in the trace, which is whole even if the program crashed, and in the summary.
+//! `WGCL_TRACE` and `WGCL_STATS`: the trace and the summary contain the program's commands, and the trace is valid even
+//! if the program crashed.
 //!
-//! Both are read once a process, so that programs of their own are recorded.
+//! Both variables are read once per process, so the tests record child processes.
 
 mod common;
 
@@ -13,7 +14,7 @@ use common::objects::{Context, Event};
 use common::target;
 use serde_json::Value;
 
-/// Set in the process that is recorded: how it ends.
+/// Set in the process that is recorded: how it exits.
 const CHILD: &str = "WGCL_TEST_TRACED";
 const ITEMS: usize = 256;
 const SOURCE: &str =
@@ -48,7 +49,7 @@ fn program() {
     }
 }
 
-/// Runs the program; what it left as trace and as summary.
+/// Runs the program; returns its trace and its summary.
 fn record(folder: &Path, end: &str) -> (Vec<Value>, Option<Value>) {
     let (trace, stats) = (folder.join(format!("{end}.json")), folder.join(format!("{end}-stats.json")));
     let mut command = Command::new(std::env::current_exe().expect("this program"));
@@ -75,17 +76,18 @@ fn check(events: &[Value]) {
     let (twice, more) = (named("twice"), named("more"));
     assert_eq!(twice["args"]["global"], serde_json::json!([ITEMS, 1, 1]));
     assert_eq!(named("WriteBuffer")["args"]["bytes"], 4 * ITEMS);
-    // Half a microsecond is what the comparison of two clocks may be wrong by.
+    // The comparison of two clocks may be off by half a microsecond.
     assert!(span(twice).1 <= span(more).0 + 0.5, "{twice} {more}");
     let calls = slices(events, "call");
     assert_eq!(calls.iter().filter(|call| call["name"] == "clEnqueueNDRangeKernel" && call["result"] == Value::Null).count(), 2);
     assert!(!slices(events, "build").is_empty());
-    // Commands in one row follow each other.
+    // Commands of one track follow each other.
     for command in &commands {
         let others = commands.iter().filter(|other| other["tid"] == command["tid"] && span(other).0 > span(command).0);
         others.for_each(|other| assert!(span(other).0 >= span(command).1 - 0.5, "{command} {other}"));
     }
-    // Every arrow has both ends; one leads from each call to its command, and one from the first kernel to the one that waits for it.
+    // Every arrow has both ends. One leads from each call to its command, and one from the first kernel to the kernel
+    // that waits for it.
     let ends = |phase: &str| {
         let mut numbers: Vec<u64> =
             events.iter().filter(|event| event["ph"] == phase).map(|event| event["id"].as_u64().expect("a number")).collect();
@@ -101,7 +103,7 @@ fn check(events: &[Value]) {
 }
 
 #[test]
-fn what_a_program_did_is_recorded() {
+fn the_commands_of_a_program_are_recorded() {
     if !target().is_wgcl() {
         return;
     }
@@ -116,7 +118,7 @@ fn what_a_program_did_is_recorded() {
     assert_eq!(stats["calls"]["clEnqueueNDRangeKernel"]["count"], 2);
     assert_eq!(stats["transfers"]["ReadBuffer"]["amount"], 4 * ITEMS);
 
-    // A crash takes nothing away.
+    // A crash does not lose events.
     let (events, stats) = record(folder.path(), "abort");
     check(&events);
     assert_eq!(stats, None);

@@ -1,5 +1,5 @@
-//! Memory by addresses of the host: unified shared memory (cl_intel_unified_shared_memory), and buffers whose addresses are asked for
-//! (cl_ext_buffer_device_address).
+//! Memory with host addresses: unified shared memory (cl_intel_unified_shared_memory), and buffers with a device
+//! address (cl_ext_buffer_device_address).
 
 mod common;
 
@@ -61,7 +61,7 @@ fn has(extension: &str) -> bool {
     all.expect("extensions").split(' ').any(|name| name == extension)
 }
 
-/// The functions, where the device has unified shared memory.
+/// The functions of the extension, if the device has unified shared memory.
 fn supported() -> Option<&'static Functions> {
     functions().filter(|_| has("cl_intel_unified_shared_memory"))
 }
@@ -88,7 +88,7 @@ impl<'a> Words<'a> {
     }
 
     fn get(&mut self) -> &mut [u32] {
-        // SAFETY: so many words were allocated, and no command uses them while the test does.
+        // SAFETY: `words` words were allocated, and no command uses them while the test does.
         unsafe { std::slice::from_raw_parts_mut(self.2, self.3) }
     }
 }
@@ -99,7 +99,7 @@ fn command_type(event: cl_event) -> cl_uint {
 }
 
 #[test]
-fn what_is_reported_is_there() {
+fn reported_capabilities_work() {
     let target = target();
     let unified = has("cl_intel_unified_shared_memory");
     for name in CAPABILITIES {
@@ -125,7 +125,7 @@ fn what_is_reported_is_there() {
 }
 
 #[test]
-fn allocations_tell_what_they_are() {
+fn allocation_queries_are_answered() {
     let Some(functions) = supported() else { return };
     let (context, device) = (Context::new(), target().device);
     let placed = [CL_MEM_ALLOC_FLAGS_INTEL, 4, 0];
@@ -168,7 +168,7 @@ fn allocations_tell_what_they_are() {
 }
 
 #[test]
-fn allocations_that_cannot_be_are_refused() {
+fn invalid_allocations_are_rejected() {
     let Some(functions) = supported() else { return };
     let context = Context::new();
     let host = |properties: &[u64], size, alignment| {
@@ -196,21 +196,21 @@ kernel void before(global uint *a, global uint *out) { *out = a[-2]; }
 kernel void follow(global node *first, global uint *out) { out[0] = *first->next + first->value; *first->next = 99; }";
 
 #[test]
-fn kernels_take_and_follow_pointers() {
+fn kernels_dereference_pointer_arguments() {
     let Some(functions) = supported() else { return };
     let context = Context::new();
     let (queue, program) = (context.queue(0), context.build(SOURCE));
     let (mut words, mut out) = (Words::new(functions, &context, 64), Words::new(functions, &context, 4));
     words.get().copy_from_slice(&std::array::from_fn::<u32, 64, _>(|index| index as u32));
     let scale = program.kernel("scale");
-    // From the middle on: no map, no command brings it over.
+    // Starting in the middle, without a map or a command that transfers the memory.
     assert_eq!(functions.clSetKernelArgMemPointerINTEL(scale.0, 0, words.at(32)), CL_SUCCESS);
     assert_eq!(scale.set(1, &3_u32), CL_SUCCESS);
     assert_eq!(queue.launch(&scale, &[32], None), CL_SUCCESS);
     queue.finish();
     let expected: Vec<u32> = (0..64).map(|index| if index < 32 { index } else { 3 * index }).collect();
     assert_eq!(words.get(), expected);
-    // What the process has from elsewhere, too.
+    // Memory that the process allocated elsewhere, too.
     let mut local = vec![7_u32; 16];
     assert_eq!(functions.clSetKernelArgMemPointerINTEL(scale.0, 0, local.as_mut_ptr().cast()), CL_SUCCESS);
     assert_eq!(queue.launch(&scale, &[16], None), CL_SUCCESS);
@@ -219,7 +219,7 @@ fn kernels_take_and_follow_pointers() {
 
     let follow = program.kernel("follow");
     let node = Words::new(functions, &context, 4);
-    // SAFETY: a structure of a pointer and a word, of which the memory has place.
+    // SAFETY: a structure of a pointer and a word, for which the memory is large enough.
     unsafe { node.2.cast::<(*mut c_void, u32)>().write((words.at(5), 1000)) };
     assert_eq!(functions.clSetKernelArgMemPointerINTEL(follow.0, 0, node.at(0)), CL_SUCCESS);
     assert_eq!(functions.clSetKernelArgMemPointerINTEL(follow.0, 1, out.at(1)), CL_SUCCESS);
@@ -236,7 +236,7 @@ fn kernels_take_and_follow_pointers() {
     assert_eq!((out.get()[1], words.get()[5]), (1005, 99));
 
     assert_eq!(functions.clSetKernelArgMemPointerINTEL(scale.0, 9, null()), CL_INVALID_ARG_INDEX);
-    assert_eq!(functions.clSetKernelArgMemPointerINTEL(scale.0, 1, words.at(0)), CL_INVALID_ARG_VALUE, "it is no pointer");
+    assert_eq!(functions.clSetKernelArgMemPointerINTEL(scale.0, 1, words.at(0)), CL_INVALID_ARG_VALUE, "the argument is not a pointer");
     assert_eq!(functions.clSetKernelArgMemPointerINTEL(scale.0, 0, null()), CL_SUCCESS);
 }
 
@@ -264,7 +264,7 @@ fn commands_copy_and_fill() {
     assert_eq!(command_type(event), 0x4206);
     assert_eq!(functions.clEnqueueMemAdviseINTEL(queue.0, words.at(0), 256, 0, 0, null(), &mut event), CL_SUCCESS);
     assert_eq!(command_type(event), 0x4207);
-    // To what is no such memory, and from there.
+    // Copies to and from ordinary memory.
     let mut local = [0_u32; 10];
     let place = local.as_mut_ptr().cast::<c_void>();
     assert_eq!(functions.clEnqueueMemcpyINTEL(queue.0, CL_TRUE, place, other.at(10), 40, 0, null(), null_mut()), CL_SUCCESS);
@@ -285,8 +285,8 @@ fn commands_copy_and_fill() {
     assert_eq!(copy(words.at(1), words.at(0), 8), CL_MEM_COPY_OVERLAP);
 }
 
-/// A launch that waits for the event, of a kernel that reaches memory by a pointer in memory alone.
-fn launch_behind(context: &Context, queue: &Queue, gate: &Event, (node, out): (&Words<'_>, &Words<'_>)) {
+/// A launch that waits for the event, of a kernel that reaches memory only through a pointer in memory.
+fn launch_after(context: &Context, queue: &Queue, gate: &Event, (node, out): (&Words<'_>, &Words<'_>)) {
     let kernel = context.build(SOURCE).kernel("follow");
     assert_eq!(node.0.clSetKernelArgMemPointerINTEL(kernel.0, 0, node.at(0)), CL_SUCCESS);
     assert_eq!(out.0.clSetKernelArgMemPointerINTEL(kernel.0, 1, out.at(0)), CL_SUCCESS);
@@ -295,7 +295,7 @@ fn launch_behind(context: &Context, queue: &Queue, gate: &Event, (node, out): (&
 }
 
 #[test]
-fn a_blocking_free_waits_for_whatever_may_use_the_memory() {
+fn a_blocking_free_waits_for_all_users_of_the_memory() {
     let Some(functions) = supported() else { return };
     let cl = &target().cl;
     let context = Context::new();
@@ -303,13 +303,13 @@ fn a_blocking_free_waits_for_whatever_may_use_the_memory() {
     let (node, mut out) = (Words::new(functions, &context, 4), Words::new(functions, &context, 4));
     let mut status = 1;
     let reached = functions.clSharedMemAllocINTEL(context.0, null_mut(), null(), 1 << 20, 0, &mut status);
-    // SAFETY: a word of what was allocated, and a structure of a pointer and a word.
+    // SAFETY: a word of the allocation, and a structure of a pointer and a word.
     unsafe {
         reached.cast::<u32>().write(4);
         node.2.cast::<(*mut c_void, u32)>().write((reached, 30));
     }
     let gate = Event(cl.clCreateUserEvent(context.0, &mut status));
-    launch_behind(&context, &queue, &gate, (&node, &out));
+    launch_after(&context, &queue, &gate, (&node, &out));
     let begin = Instant::now();
     let wait = Duration::from_millis(100);
     thread::scope(|scope| {
@@ -326,7 +326,7 @@ fn a_blocking_free_waits_for_whatever_may_use_the_memory() {
 }
 
 #[test]
-fn memory_that_a_command_names_outlives_its_free() {
+fn memory_in_use_by_a_command_outlives_its_free() {
     let Some(functions) = supported() else { return };
     let cl = &target().cl;
     let context = Context::new();
@@ -343,7 +343,7 @@ fn memory_that_a_command_names_outlives_its_free() {
     assert!(out.get().iter().all(|&word| word == 0x0505_0505));
 }
 
-/// A buffer whose address was asked for.
+/// A buffer with a device address.
 fn addressed(context: &Context, size: usize) -> (Mem, u64) {
     let cl = &target().cl;
     let mut status = 1;
@@ -369,7 +369,7 @@ fn addresses_of_buffers_are_arguments_and_pointers_in_memory() {
     assert!(address != 0 && address != node_address);
     let out = context.buffer(64);
     queue.write(&mem, &(0..1024).collect::<Vec<u32>>());
-    // Into the middle, and back from there.
+    // Into the middle of the buffer, and back from there.
     let before = program.kernel("before");
     assert_eq!(functions.clSetKernelArgDevicePointerEXT(before.0, 0, address + 40), CL_SUCCESS);
     before.set_mem(1, &out);
@@ -391,18 +391,18 @@ fn addresses_of_buffers_are_arguments_and_pointers_in_memory() {
     let mut status = 1;
     let part = Mem(cl.clCreateSubBuffer(mem.0, 0, 0x1220, (&raw const region).cast(), &mut status));
     assert_eq!((status, address_of(&part)), (CL_SUCCESS, Ok(address + 1024)));
-    assert_eq!(address_of(&out), Err(CL_INVALID_OPERATION), "nobody asked for its address");
+    assert_eq!(address_of(&out), Err(CL_INVALID_OPERATION), "it was created without an address");
     assert_eq!(functions.clSetKernelArgDevicePointerEXT(before.0, 0, 0), CL_SUCCESS);
     assert_eq!(functions.clSetKernelArgDevicePointerEXT(before.0, 0, address + 4097), CL_INVALID_ARG_VALUE);
     assert_eq!(functions.clSetKernelArgDevicePointerEXT(before.0, 7, address), CL_INVALID_ARG_INDEX);
     let scale = program.kernel("scale");
-    assert_eq!(functions.clSetKernelArgDevicePointerEXT(scale.0, 1, address), CL_INVALID_ARG_INDEX, "it is no pointer");
+    assert_eq!(functions.clSetKernelArgDevicePointerEXT(scale.0, 1, address), CL_INVALID_ARG_INDEX, "the argument is not a pointer");
     for properties in [&[PRIVATE_ADDRESS, 2, 0][..], &[PRIVATE_ADDRESS, 1, PRIVATE_ADDRESS, 1, 0], &[7, 1, 0]] {
         let mem = cl.clCreateBufferWithProperties(context.0, properties.as_ptr(), 0, 64, null_mut(), &mut status);
         assert!(mem.is_null() && status == CL_INVALID_PROPERTY, "{properties:x?}");
     }
     drop((part, mem));
     if target().is_wgcl() {
-        assert_eq!(functions.clSetKernelArgDevicePointerEXT(before.0, 0, address), CL_INVALID_ARG_VALUE, "the buffer is gone");
+        assert_eq!(functions.clSetKernelArgDevicePointerEXT(before.0, 0, address), CL_INVALID_ARG_VALUE, "the buffer was released");
     }
 }

@@ -1,8 +1,9 @@
-//! Kernels of `tests/cl` in a browser: the WGSL that the compiler writes for WebGPU, run by headless Chromium on its SwiftShader, meets the expectations that
-//! the files' directives state, which are computed here.
+//! Runs kernels of `tests/cl` in a browser: headless Chromium on its SwiftShader runs the WGSL that the compiler writes
+//! for WebGPU. The test compares the results with the directives of the files.
 //!
-//! `WGCL_TEST_BROWSER` names the browser; without it `chromium` or one of its other names is looked for. Where there is none, or it has no WebGPU, the test
-//! says so and does nothing. `WGCL_TEST_BROWSER_FILES` names other files, by parts of their paths; an empty text means all of them.
+//! `WGCL_TEST_BROWSER` names the browser; by default the test looks for `chromium` under its usual names. Without a
+//! browser, or without WebGPU in it, the test reports that and returns. `WGCL_TEST_BROWSER_FILES` selects other files,
+//! by parts of their paths; an empty value selects all.
 
 #![allow(dead_code, reason = "the directives' modules serve another test first")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -31,7 +32,7 @@ use launch::{Launch, Verdict};
 use serde_json::Value as Json;
 use wgcl_compiler::target::Target;
 
-/// What runs there without being asked for more. Of each file all runs that WebGPU can take, and at least one.
+/// The default files. All runs that WebGPU supports must work, and each file must have at least one.
 const FILES: [&str; 16] = [
     "programs/bitonic_sort.cl",
     "programs/blur.cl",
@@ -51,13 +52,13 @@ const FILES: [&str; 16] = [
     "workgroup/whole_groups.cl",
 ];
 
-/// The browser's names.
+/// The executables of Chromium.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
-/// What a browser says of a barrier in control flow that only the program knows to be uniform.
+/// The browser's message for a barrier in control flow that is only uniform for reasons that WGSL does not see.
 const NOT_UNIFORM: &str = "must only be called from uniform control flow";
 
-/// How long all of it may take: machines of few cores start a browser slowly.
+/// The time limit of the whole test: a browser starts slowly on few cores.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 fn browser() -> Option<PathBuf> {
@@ -68,7 +69,7 @@ fn browser() -> Option<PathBuf> {
     std::env::split_paths(&path).flat_map(|folder| NAMES.map(|name| folder.join(name))).find(|file| file.is_file())
 }
 
-/// A browser that ends with this.
+/// A browser process that is killed when dropped.
 struct Running(Child);
 
 impl Drop for Running {
@@ -110,7 +111,7 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The files that were asked for, and whether WebGPU must take something of each.
+/// The selected files, and whether WebGPU must support at least one run of each.
 fn files(folder: &Path) -> (Vec<PathBuf>, bool) {
     let Ok(words) = std::env::var("WGCL_TEST_BROWSER_FILES") else { return (FILES.iter().map(|file| folder.join(file)).collect(), true) };
     let mut files = Vec::new();
@@ -121,9 +122,9 @@ fn files(folder: &Path) -> (Vec<PathBuf>, bool) {
     (files, false)
 }
 
-/// The launches of a file: with their number among the variants and their number among its runs.
+/// The launches of a file, each with the index of its variant and of its run.
 fn launches(text: &str, variants: &[Variant]) -> (Vec<(usize, usize, Launch)>, Vec<String>) {
-    // The browser's driver is SwiftShader, whose sines are made by other means where wgcl sees it.
+    // The browser uses SwiftShader; for the driver, wgcl detects it and replaces its sines.
     let target = Target::webgpu().changed(|target| target.shaders.defects.coarse_sines = true);
     let (mut taken, mut refused) = (Vec::new(), Vec::new());
     for (number, variant) in variants.iter().enumerate() {
@@ -137,13 +138,13 @@ fn launches(text: &str, variants: &[Variant]) -> (Vec<(usize, usize, Launch)>, V
     (taken, refused)
 }
 
-/// The bytes of a text of hexadecimal digits.
+/// Decodes hexadecimal digits.
 fn bytes(text: &Json) -> Vec<u8> {
     let digits = text.as_str().unwrap().as_bytes().as_chunks::<2>().0;
     digits.iter().map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
 }
 
-/// What is wrong with what a launch has left.
+/// Compares the results of a launch with the expectations.
 fn problems(run: &directive::Run, launch: &Launch, outcome: &Json) -> Vec<String> {
     if let Some(error) = outcome.get("error") {
         return vec![error.to_string()];
@@ -155,7 +156,7 @@ fn problems(run: &directive::Run, launch: &Launch, outcome: &Json) -> Vec<String
             outputs.insert(name.as_str(), bytes(left)[..*size].to_vec());
         }
     }
-    // What the kernel does not use is not bound, and stays as it was.
+    // A buffer that the kernel does not use is not bound, and does not change.
     for (name, input) in launch.inputs.iter().filter(|(_, input)| !input.is_scalar) {
         outputs.entry(name).or_insert_with(|| input.bytes.clone());
     }
@@ -164,9 +165,9 @@ fn problems(run: &directive::Run, launch: &Launch, outcome: &Json) -> Vec<String
 }
 
 #[test]
-fn kernels_in_a_browser_do_what_their_files_say() {
+fn kernels_in_a_browser_meet_their_expectations() {
     let Some(browser) = browser() else {
-        println!("skipped: there is no Chromium");
+        println!("skipped: Chromium was not found");
         return;
     };
     let (files, is_chosen) = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cl"));
@@ -176,7 +177,7 @@ fn kernels_in_a_browser_do_what_their_files_say() {
         let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
         let variants = directive::parse_file(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         let (taken, refused) = launches(&text, &variants);
-        assert!(!is_chosen || !taken.is_empty(), "{name}: WebGPU takes none of it: {}", refused.join("; "));
+        assert!(!is_chosen || !taken.is_empty(), "{name}: WebGPU supports none of its runs: {}", refused.join("; "));
         if !taken.is_empty() {
             all.push((name, variants, taken));
         }
@@ -214,7 +215,7 @@ fn kernels_in_a_browser_do_what_their_files_say() {
     }
     let answered = all.iter().flat_map(|(_, _, taken)| taken).filter(|(_, _, launch)| launch.hands_answers).count();
     println!(
-        "{refused} refused for barriers that the browser does not see to be reached by all, as the compiler knew; {answered} of them run as it makes them"
+        "{refused} rejected for barriers in non-uniform control flow, as the compiler predicted; {answered} of them run in the compiler's uniform form"
     );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

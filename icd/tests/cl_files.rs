@@ -1,11 +1,14 @@
-//! Runs the `.cl` files under `tests/cl` through the real ICD loader and checks what their comments say.
+//! Runs the `.cl` files under `tests/cl` through the ICD loader and checks the directives in their comments.
 //!
-//! Each file runs in a process of its own, so that a crash or a hang costs one test. It runs twice: on the device, and on wgcl's
-//! interpreter, which executes programs as they are before anything is made for a device; both must meet the expectations, and they must
-//! agree bit by bit where a value is exact. `WGCL_TEST_INTERPRETER=0` leaves the second out, as does choosing a device or a platform. The command line is that of
-//! Rust's own test programs as far as `cargo test` needs it: words select files by a part of their path, `--list` lists,
-//! `--jobs N` sets how many run at once. `WGCL_TEST_SPIRV=0` (or 2) has other compilers make SPIR-V of the sources first (`spirv.rs`). `tests/README.md` describes the directives; `WGCL_TEST_PLATFORM` and its
-//! fellows (see `common/mod.rs`) choose another platform to compare with.
+//! Each file runs in a process of its own, so that a crash or a hang affects one test. It runs twice: on the device,
+//! and on wgcl's interpreter, which executes the IR of a build. Both must meet the expectations, and must agree bit by
+//! bit where a value is exact. `WGCL_TEST_INTERPRETER=0` leaves the interpreter out, as does the choice of a device or
+//! a platform.
+//!
+//! The command line is the part of Rust's test programs that `cargo test` needs: words select files by a part of their
+//! path, `--list` lists, `--jobs N` sets the number of parallel processes. `WGCL_TEST_SPIRV=0` (or 2) compiles the
+//! sources to SPIR-V with other compilers first (`spirv.rs`). `tests/README.md` describes the directives;
+//! `WGCL_TEST_PLATFORM` and related variables (see `common/mod.rs`) select another platform to compare with.
 
 #[path = "cl_files/compare.rs"]
 mod compare;
@@ -36,28 +39,28 @@ use std::time::{Duration, Instant};
 
 use expected::Expectations;
 
-/// Exit status of a file none of whose variants can run on the device.
+/// Exit status for a file without a variant that the device supports.
 const SKIPPED: u8 = 77;
 
-/// What a line begins with by which a process says what it skips for want of which feature.
+/// The prefix of a line in which a process reports a feature for want of which it skips.
 const SKIPS: &str = "skips: ";
 
-/// The name of the device that executes on the host.
+/// The name of the interpreter's device.
 const INTERPRETER: &str = "interpreter";
 
-/// A file that takes longer is taken for hung; `WGCL_TEST_TIMEOUT` (seconds) overrides it.
+/// The time limit of a file in seconds; `WGCL_TEST_TIMEOUT` overrides it.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
 enum Outcome {
     Passed,
     Skipped,
     Failed {
-        /// The process did not end by itself: no expected failure.
+        /// The process crashed or hung: never an expected failure.
         crashed: bool,
     },
 }
 
-/// What came of a file on a device.
+/// The result of a file on a device.
 struct Ran {
     outcome: Outcome,
     /// Features for want of which the file, or some of its builds, were skipped.
@@ -71,7 +74,7 @@ impl Ran {
     }
 }
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Arguments {
     /// Parts of paths.
     filters: Vec<String>,
@@ -96,7 +99,7 @@ fn main() -> ExitCode {
             "--expected" => return name_list(),
             "--list" => chosen.list = true,
             "--jobs" | "--test-threads" => chosen.jobs = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(chosen.jobs),
-            // Options of the standard harness that change nothing here.
+            // Options of the standard harness without an effect here.
             _ if argument.starts_with('-') => {}
             _ => chosen.filters.push(argument),
         }
@@ -107,7 +110,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Runs all files that are asked for, each in processes of its own.
+/// Runs all selected files, each in processes of its own.
 fn run_all(chosen: &Arguments) -> Result<ExitCode, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cl");
     let mut files = Vec::new();
@@ -165,17 +168,18 @@ fn run_all(chosen: &Arguments) -> Result<ExitCode, String> {
     Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What is expected of a device (see [`run_apart`]), where there is a list for it. A process that uses OpenCL has to tell: this one must not.
+/// The expectations for a device (see [`run_apart`]), if it has a list. A child process must find the device, as this
+/// process must not use OpenCL.
 fn expectations(device: Option<&str>, known: &BTreeSet<String>) -> Result<Option<Expectations>, String> {
     let output = command(device).and_then(|mut command| command.arg("--expected").output()).map_err(|error| error.to_string())?;
-    let told = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    let listed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if !output.status.success() {
-        return Err(told);
+        return Err(listed);
     }
-    if told.is_empty() { Ok(None) } else { Expectations::read(&told, known).map(Some) }
+    if listed.is_empty() { Ok(None) } else { Expectations::read(&listed, known).map(Some) }
 }
 
-/// Says which list of `tests/expected` is that of the device.
+/// Prints which list of `tests/expected` belongs to the device.
 fn name_list() -> ExitCode {
     match expected::list_of_device() {
         Ok(list) => {
@@ -207,15 +211,15 @@ fn both_devices() -> bool {
     !chosen && std::env::var("WGCL_TEST_INTERPRETER").as_deref() != Ok("0")
 }
 
-/// What is expected of the devices.
+/// The expectations for the devices.
 struct Lists {
     device: Option<Expectations>,
-    /// Where files run on the interpreter, too.
+    /// Set if files run on the interpreter, too.
     interpreter: Option<Option<Expectations>>,
 }
 
 impl Lists {
-    /// Runs a file on all devices and judges what came of it.
+    /// Runs a file on all devices and compares the results with the expectations.
     fn run(&self, file: &Path, name: &str) -> Ran {
         let judge = |list: &Option<Expectations>, ran| match list {
             Some(list) => list.judge(name, ran),
@@ -230,7 +234,8 @@ impl Lists {
     }
 }
 
-/// Runs a file on the device and on the interpreter, judges both, and compares. What the device skips is skipped, whatever the interpreter makes of it.
+/// Runs a file on the device and on the interpreter, checks both results, and compares them. A file that the device
+/// skips is skipped, whatever the result of the interpreter.
 fn run_on_both(file: &Path, on_device: impl Fn(Ran) -> Ran, on_interpreter: impl Fn(Ran) -> Ran) -> Result<Ran, String> {
     let folder = tempfile::tempdir().map_err(|error| format!("no folder for outputs: {error}"))?;
     let (first, second) = (folder.path().join("device"), folder.path().join("interpreter"));
@@ -252,7 +257,7 @@ fn run_on_both(file: &Path, on_device: impl Fn(Ran) -> Ran, on_interpreter: impl
     Ok(ran)
 }
 
-/// This program anew, for the device of that name; without one for the one that the environment names.
+/// A command that runs this program again, for the device of that name, or for the device of the environment.
 fn command(device: Option<&str>) -> std::io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     if let Some(device) = device {
@@ -261,7 +266,7 @@ fn command(device: Option<&str>) -> std::io::Result<Command> {
     Ok(command)
 }
 
-/// Runs a file in a child process, on the device of that name, which writes the contents of buffers to `record`.
+/// Runs a file in a child process, on the device of that name. The child writes the contents of buffers to `record`.
 fn run_apart(file: &Path, device: Option<&str>, record: Option<&Path>) -> Ran {
     let limit = std::env::var("WGCL_TEST_TIMEOUT").ok().and_then(|text| text.parse().ok()).map_or(TIMEOUT, Duration::from_secs);
     let child = command(device).and_then(|mut command| {
@@ -269,7 +274,7 @@ fn run_apart(file: &Path, device: Option<&str>, record: Option<&Path>) -> Ran {
             command.arg("--record").arg(record);
         }
         if device.is_some() && std::env::var_os("WGCL_LOG").is_none() {
-            // A fault says more than the status of a command.
+            // The cause of a fault is more useful than the status of a command.
             command.env("WGCL_LOG", "error");
         }
         command.arg("--one").arg(file).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
@@ -295,7 +300,7 @@ fn run_apart(file: &Path, device: Option<&str>, record: Option<&Path>) -> Ran {
             Ok(Some(status)) => break Some(status),
             Ok(None) if begin.elapsed() < limit => std::thread::sleep(Duration::from_millis(5)),
             _ => {
-                // It may have ended meanwhile; either way there is no status to report.
+                // The child may have exited in between; either way there is no status to report.
                 let _ = child.kill();
                 let _ = child.wait();
                 break None;
@@ -329,7 +334,8 @@ fn run_apart(file: &Path, device: Option<&str>, record: Option<&Path>) -> Ran {
     Ran { outcome, skips, report }
 }
 
-/// Runs a variant that prints in yet another process, whose standard output is the kernels' alone, and compares that.
+/// Runs a variant that prints in another process, whose standard output comes from the kernels alone, and compares
+/// that.
 fn run_for_output(file: &Path, number: usize, variant: &directive::Variant) -> Vec<String> {
     let child = std::env::current_exe()
         .and_then(|program| Command::new(program).arg("--variant").arg(file).arg(number.to_string()).stdin(Stdio::null()).output());
@@ -350,7 +356,7 @@ fn run_for_output(file: &Path, number: usize, variant: &directive::Variant) -> V
     if have == want { Vec::new() } else { vec![format!("printed:\n{printed}instead of:\n{}", variant.prints.join("\n"))] }
 }
 
-/// One variant in this process; what is wrong goes to standard error.
+/// Runs one variant in this process; reports mismatches on standard error.
 fn run_printing(file: &Path, number: usize) -> ExitCode {
     let Ok(source) = std::fs::read_to_string(file) else { return ExitCode::FAILURE };
     let variants = directive::parse_file(&source).unwrap_or_default();
@@ -412,8 +418,11 @@ fn run_here(file: &Path, record: Option<&Path>) -> ExitCode {
     }
     missing.iter().for_each(|feature| println!("{SKIPS}{feature}"));
     let missing: Vec<&str> = missing.into_iter().collect();
-    let missing =
-        if missing.is_empty() { "they are about the source".to_owned() } else { format!("the device has no {}", missing.join(", no ")) };
+    let missing = if missing.is_empty() {
+        "they test the OpenCL C compiler".to_owned()
+    } else {
+        format!("the device has no {}", missing.join(", no "))
+    };
     if done == 0 {
         println!("{missing}");
         return ExitCode::from(SKIPPED);

@@ -1,7 +1,9 @@
-//! Memory of one element type accessed through pointers to another one: 16 by 16 types, in global, local, private and constant memory.
+//! Memory of one element type accessed through pointers to another one: 16 by 16 types, in global, local, private and
+//! constant memory.
 //!
-//! A kernel for each declared type and space has memory of that type. For each other type it takes a section of that memory, casts its address, and loads
-//! and stores there; then it copies an element of the declared type over what it has written. The host does the same with bytes.
+//! A kernel for each declared type and address space has memory of that type. For each other type it uses a section of
+//! that memory, casts its address, and loads and stores there. Then it copies an element of the declared type over the
+//! result. The host does the same with bytes.
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
@@ -49,21 +51,21 @@ struct mixed { char a; union { int i; float f; } b[2]; short c; };
 
 /// Strictest alignment: sections start at multiples of it.
 const ALIGN: usize = 128;
-/// Elements that a section has at least.
+/// The minimum number of elements of a section.
 const ELEMENTS_A_SECTION: usize = 4;
 
-/// Bytes of a section in memory of a type: whole elements of it, and room for enough of any other.
+/// Bytes of a section in memory of a type: whole elements of it, and enough bytes for elements of any other type.
 fn section(declared: &Element) -> usize {
     let least = ELEMENTS_A_SECTION * ALIGN;
     (least..).step_by(ALIGN).find(|bytes| bytes % declared.size == 0).unwrap_or(least)
 }
 
-/// Bytes of no number that a device could change: no NaN, no denormal.
+/// Bytes that form neither a NaN nor a denormal, which a device could change.
 fn pattern(count: usize) -> Vec<u8> {
     (0..count).map(|i| 0x20 + u8::try_from((i * 37 + i / 64 * 11) % 0x50).unwrap_or(0)).collect()
 }
 
-/// What memory must hold: `None` where the language says nothing.
+/// The expected bytes: `None` if the language leaves a byte undefined.
 type Memory = Vec<Option<u8>>;
 
 fn copy(memory: &mut Memory, to: usize, from: usize, element: &Element) {

@@ -1,9 +1,10 @@
 //! Kernels with random signatures read every argument as the host set it.
 //!
-//! A signature has scalars, vectors, structures of random layout (nested, packed, with arrays), buffers, local memory, images and samplers in random order. The
-//! kernel writes every scalar of every argument to a buffer: directly, through a helper that takes the structure by value, or by an index that only the launch
-//! knows. The expected values are the bytes given to clSetKernelArg, so every device and the interpreter are tested alike. `WGCL_FUZZ_SEED` is the first seed,
-//! `WGCL_FUZZ_COUNT` the number of signatures.
+//! A signature has scalars, vectors, structures of random layout (nested, packed, with arrays), buffers, local memory,
+//! images and samplers in random order. The kernel writes every scalar of every argument to a buffer: directly, through
+//! a helper that takes the structure by value, or with an index that only the launch knows. The expected values are the
+//! bytes passed to clSetKernelArg, so every device and the interpreter are tested alike. `WGCL_FUZZ_SEED` is the first
+//! seed, `WGCL_FUZZ_COUNT` the number of signatures.
 
 mod common;
 
@@ -22,7 +23,7 @@ use common::target;
 const COUNT: u64 = 24;
 /// Kernels of one program.
 const KERNELS: u64 = 12;
-/// Bytes of all arguments of a kernel: devices promise 1,024.
+/// Bytes of all arguments of a kernel: devices support at least 1,024.
 const MAX_BYTES: usize = 900;
 
 /// The scalar types: name in OpenCL C, bytes.
@@ -75,7 +76,7 @@ impl Type {
         }
     }
 
-    /// Adds an expression for every scalar, with its place in the bytes and its type.
+    /// Adds an expression for every scalar, with its offset and its type.
     fn scalars(&self, expression: &str, offset: usize, out: &mut Vec<Scalar>) {
         match self {
             Self::Vector(scalar, 1) => out.push(Scalar { expression: expression.to_owned(), offset, ty: *scalar }),
@@ -87,7 +88,7 @@ impl Type {
             }
             Self::Array(element, count) => {
                 for index in 0..*count {
-                    // Every other index is known to the launch alone.
+                    // Every other index is known only at the launch.
                     let at = if index % 2 == 0 { index.to_string() } else { format!("one * {index}") };
                     element.scalars(&format!("{expression}[{at}]"), offset + index * element.size(), out);
                 }
@@ -182,7 +183,7 @@ impl Writer {
         (0..count).map(|_| self.random.below(256) as u8).collect()
     }
 
-    /// A kernel with that number: `out` and `one` come first, so that the rest begins wherever they end.
+    /// A kernel with that number. `out` and `one` are the first parameters, so that the others begin at any offset.
     fn kernel(&mut self, number: u64) -> Signature {
         let mut arguments = Vec::new();
         let (mut params, mut body) = ("global ulong *out, uint one".to_owned(), String::new());
@@ -294,7 +295,7 @@ fn set(context: &Context, kernel: &Kernel, arguments: &[Argument], sampler: cl_s
     kept
 }
 
-/// Runs the kernels of one program; what is wrong with each.
+/// Runs the kernels of one program; returns the mismatches of each.
 fn run(context: &Context, queue: &Queue, seed: u64, count: u64, wrong: &mut Vec<String>) {
     let images = supported();
     let mut writer = Writer { random: Random(seed), images, text: String::new(), structures: 0 };
@@ -335,7 +336,7 @@ fn run(context: &Context, queue: &Queue, seed: u64, count: u64, wrong: &mut Vec<
 }
 
 #[test]
-fn kernels_read_their_arguments_as_they_were_set() {
+fn kernels_read_the_argument_values_that_were_set() {
     let context = Context::new();
     let queue = context.queue(0);
     let (first, count) = (setting("WGCL_FUZZ_SEED", 1), setting("WGCL_FUZZ_COUNT", COUNT));

@@ -1,7 +1,8 @@
-//! Random programs in OpenCL C do the same on the device and on wgcl's interpreter.
+//! Random OpenCL C programs have the same results on the device and on wgcl's interpreter.
 //!
-//! The programs are those that `compiler/tests/passes_fuzz` compares before and after the passes; here emission, the driver and the API take part. `WGCL_FUZZ_SEED`
-//! and `WGCL_FUZZ_COUNT` say which programs, `WGCL_FUZZ_KIND` of which kind alone (`sources`, `arrays`), `WGCL_FUZZ_ITEMS` how many work-items run them.
+//! `compiler/tests/passes_fuzz` compares the same programs before and after the passes; here code generation, the
+//! driver and the API take part. `WGCL_FUZZ_SEED` and `WGCL_FUZZ_COUNT` select the programs, `WGCL_FUZZ_KIND` one kind
+//! (`sources`, `arrays`), `WGCL_FUZZ_ITEMS` the number of work-items.
 
 #[path = "../../compiler/tests/passes_fuzz/arrays.rs"]
 mod arrays;
@@ -22,22 +23,22 @@ use common::ffi::{
 use common::objects::{Context, Kernel, Mem, Program, Queue};
 use common::{info_string, target};
 
-/// Programs of each kind without being asked for more: each takes the driver a while to compile.
+/// The default number of programs of each kind: the driver compiles each of them slowly.
 const COUNT: u64 = 8;
 
-/// A kind of programs: its name, and what makes one of a seed.
+/// A kind of programs: its name, and its generator.
 type Kind = (&'static str, fn(u64) -> String);
 
 const KINDS: [Kind; 2] = [("sources", source::program), ("arrays", arrays::program)];
 
-/// Work-items of the group that runs a program: programs have room for up to 16, which fill a vector.
+/// Work-items of the group that runs a program, up to 16, which fill a vector of the CPU.
 const ITEMS: u64 = 4;
-/// Bytes of a buffer for each of them.
+/// Bytes of a buffer for each work-item.
 const SIZE: usize = 128;
-/// Devices may fuse what they contract: without this, two of them need not agree.
+/// Devices may contract operations: without this option, two devices may differ.
 const PREFIX: &str = "#pragma OPENCL FP_CONTRACT OFF\n";
 
-/// A number that a variable of the environment holds.
+/// The number in an environment variable.
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
@@ -55,7 +56,7 @@ fn name(device: cl_device_id) -> String {
     info_string(|size, value, ret| target().cl.clGetDeviceInfo(device, CL_DEVICE_NAME, size, value, ret)).unwrap_or_default()
 }
 
-/// What the buffers hold after a run on a device.
+/// The contents of the buffers after a run on a device.
 fn run(device: cl_device_id, text: &str) -> Result<Vec<Vec<u32>>, String> {
     let cl = &target().cl;
     let mut status = 1;
@@ -69,7 +70,7 @@ fn run(device: cl_device_id, text: &str) -> Result<Vec<Vec<u32>>, String> {
     let status = cl.clBuildProgram(program.0, 1, &device, c"-cl-std=CL3.0".as_ptr(), None, null_mut());
     if status != CL_SUCCESS {
         let log = info_string(|size, value, ret| cl.clGetProgramBuildInfo(program.0, device, CL_PROGRAM_BUILD_LOG, size, value, ret));
-        return Err(format!("clBuildProgram gave {status}\n{}", log.unwrap_or_default()));
+        return Err(format!("clBuildProgram returned {status}\n{}", log.unwrap_or_default()));
     }
     let kernel: Kernel = program.kernel("k");
     let mut buffers: Vec<Mem> = Vec::new();
@@ -85,21 +86,21 @@ fn run(device: cl_device_id, text: &str) -> Result<Vec<Vec<u32>>, String> {
     assert_eq!((kernel.set(2, &5_u32), kernel.set(3, &0xffff_fff0_u32)), (CL_SUCCESS, CL_SUCCESS));
     let status = queue.launch(&kernel, &[items], Some(&[items]));
     if status != CL_SUCCESS {
-        return Err(format!("clEnqueueNDRangeKernel gave {status}"));
+        return Err(format!("clEnqueueNDRangeKernel returned {status}"));
     }
     let mut contents = Vec::new();
     for mem in &buffers {
         let mut words = vec![0_u32; size / 4];
         let status = cl.clEnqueueReadBuffer(queue.0, mem.0, CL_TRUE, 0, size, words.as_mut_ptr().cast(), 0, null(), null_mut());
         if status != CL_SUCCESS {
-            return Err(format!("clEnqueueReadBuffer gave {status}"));
+            return Err(format!("clEnqueueReadBuffer returned {status}"));
         }
         contents.push(words);
     }
     Ok(contents)
 }
 
-/// Whether two runs came to the same. The sign of a NaN is not the same on all devices.
+/// Whether two runs have the same results. The sign of a NaN may differ between devices.
 fn alike(have: &Result<Vec<Vec<u32>>, String>, want: &Result<Vec<Vec<u32>>, String>) -> bool {
     let words =
         |have: &u32, want: &u32| have == want || (have ^ want == 1 << 31 && matches!(have & u32::MAX >> 1, 0x7fc0_0000 | 0x7ff8_0000));
@@ -109,12 +110,13 @@ fn alike(have: &Result<Vec<Vec<u32>>, String>, want: &Result<Vec<Vec<u32>>, Stri
     }
 }
 
-/// Lines without which a program would be undefined or endless: functions must return, work-items stay apart, arrays are filled, loops count.
+/// Lines without which a program would be undefined or endless: functions must return, work-items use separate memory,
+/// arrays are initialised, loops count.
 fn is_needed(line: &str) -> bool {
     ["return ", "get_global_id(0);", "room[get_local_id(0)] =", "[i]", "a++;", "a += 32"].iter().any(|needed| line.contains(needed))
 }
 
-/// Takes lines out of a program as long as the devices disagree about it.
+/// Removes lines from a program as long as the devices disagree about it.
 fn smaller(text: &str, disagree: &dyn Fn(&str) -> bool) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     let mut size = lines.len() / 2;
@@ -132,14 +134,14 @@ fn smaller(text: &str, disagree: &dyn Fn(&str) -> bool) -> String {
 
 #[test]
 fn devices_agree_with_the_interpreter() {
-    // SAFETY: the only test of this program, which has started no thread that looks at the environment.
+    // SAFETY: the only test of this program, which has started no thread that reads the environment.
     unsafe { std::env::set_var("WGCL_INTERPRETER", "1") };
     if !target().is_wgcl() {
         return;
     }
     let devices = devices();
     let Some(&interpreter) = devices.iter().find(|&&device| name(device) == "wgcl interpreter") else {
-        assert!(devices.is_empty(), "the interpreter was asked for");
+        assert!(devices.is_empty(), "the environment selects the interpreter");
         return;
     };
     let device = target().device;

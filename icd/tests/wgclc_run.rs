@@ -1,4 +1,4 @@
-//! `wgclc run`: kernels from the command line, on the CPU's device, on wgcl's interpreter, and what it says of what is wrong.
+//! `wgclc run`: kernels from the command line, on the CPU device and on wgcl's interpreter, and its error messages.
 
 mod common;
 
@@ -32,7 +32,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Its status and all that it says, for failures: what goes to standard error.
+/// The status and the output, for failures: standard error.
 fn said(output: &Output) -> (Option<i32>, String) {
     (output.status.code(), text(&output.stderr))
 }
@@ -61,7 +61,7 @@ fn devices_are_compared() {
 }
 
 #[test]
-fn devices_that_differ_are_told_of() {
+fn differences_between_devices_are_reported() {
     // The interpreter's subgroups have one work-item.
     let source = "kernel void k(global int *out) { out[0] = get_max_sub_group_size(); }";
     let output = run_with(source, &["-cl-std=CL3.0", "k.cl", "k", "global=64", "out: int[2]", "--compare", "interpreter"]);
@@ -74,7 +74,7 @@ fn devices_that_differ_are_told_of() {
 }
 
 #[test]
-fn options_of_the_build_and_headers_beside_the_source_are_heeded() {
+fn build_options_and_headers_next_to_the_source_are_used() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::create_dir(folder.path().join("sub")).expect("a folder");
     std::fs::write(folder.path().join("sub/n.h"), "#define N (M + 1)\n").expect("a header");
@@ -97,7 +97,7 @@ fn modules_run() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_a_status() {
+fn errors_are_reported_with_a_status() {
     let good = ["float[6] = i", "float[6]", "float = 2"];
     let status_and_words = [
         (&["k.cl", "scale", "global=6", good[0], good[1]][..], 2, "`scale` lacks argument 2 (float by)"),
@@ -122,7 +122,7 @@ fn what_is_wrong_is_told_with_a_status() {
 }
 
 #[test]
-fn a_library_that_is_named_has_to_be_there() {
+fn a_missing_library_is_an_error() {
     let library = common::library_under_test().expect("the library");
     let mut command = Command::new(library.with_file_name("wgclc"));
     let output = command.args(["run", "Cargo.toml", "k", "global=1"]).env("WGCL_LIBRARY", "/no/such/library.so").output().expect("wgclc");
@@ -132,15 +132,15 @@ fn a_library_that_is_named_has_to_be_there() {
 
 #[test]
 #[cfg(target_arch = "x86_64")]
-fn kernels_are_checked() {
+fn kernels_run_with_checks() {
     let arguments = |count: &'static str| ["k.cl", "scale", "global=6", "float[6] = i", count, "float = 2", "--check"];
     assert_eq!(said(&run_with(SCALE, &arguments("float[6]"))), (Some(0), String::new()));
-    let (code, told) = said(&run_with(SCALE, &arguments("float[5]")));
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("k.cl:4:1: error: kernel 'scale': store of 4 bytes at byte 20 of argument 'out'"), "{told}");
+    let (code, report) = said(&run_with(SCALE, &arguments("float[5]")));
+    assert_eq!(code, Some(1), "{report}");
+    assert!(report.contains("k.cl:4:1: error: kernel 'scale': store of 4 bytes at byte 20 of argument 'out'"), "{report}");
     let arguments = |check: &'static str| ["k.cl", "scale", "global=6", "float[6] = i", "float[6]", "float = 1.0 / 0.0", check];
     assert_eq!(said(&run_with(SCALE, &arguments("--check"))), (Some(0), String::new()));
-    let (code, told) = said(&run_with(SCALE, &arguments("--check=nan")));
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("k.cl:4:10: error: kernel 'scale': NaN produced from 0 and inf, by work-item (0, 0, 0)"), "{told}");
+    let (code, report) = said(&run_with(SCALE, &arguments("--check=nan")));
+    assert_eq!(code, Some(1), "{report}");
+    assert!(report.contains("k.cl:4:10: error: kernel 'scale': NaN produced from 0 and inf, by work-item (0, 0, 0)"), "{report}");
 }

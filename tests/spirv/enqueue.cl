@@ -1,4 +1,4 @@
-// Device-side enqueue as other compilers make modules of it: without optimisation (enqueue.spvasm) and with (enqueue_optimised.spvasm).
+// Device-side enqueue in modules of other compilers: at -O0 (enqueue.spvasm) and -O2 (enqueue_optimised.spvasm).
 //
 // clang-15 -x cl -c -target spir64 -cl-std=CL2.0 -Xclang -finclude-default-header -O0 (or -O2) -emit-llvm enqueue.cl -o enqueue.bc
 // llvm-spirv-15 --spirv-max-version=1.0 --preserve-ocl-kernel-arg-type-metadata-through-string enqueue.bc -o enqueue.spv
@@ -28,7 +28,7 @@ kernel void captured(global int *out, int by, mixed_t given)
     own.first = 7;
     own.where = out + 8;
     short8 lanes = (short8)(1, 2, 3, 4, 5, 6, 7, (short)by);
-    // The memory of the block is the same in every turn.
+    // The memory of the block is the same in every iteration.
     for (int i = 0; i < 4; i++) {
         size_t sizes[2] = {2, 1};
         enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_2D(sizes), ^{

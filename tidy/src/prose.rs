@@ -58,7 +58,7 @@ pub fn of(file: &File, parts: &Parts) -> Vec<Paragraph> {
         Kind::Markdown => page(&file.text, &mut found),
         Kind::Script => script(&file.text, &mut found),
         Kind::Rust | Kind::C | Kind::Assembly => {
-            comments(&parts.comments, file.path.starts_with("tests/cl/"), &mut found);
+            comments(&parts.comments, &directives_of(file, parts), &mut found);
             if file.kind != Kind::Assembly {
                 literals(parts, &mut found);
             }
@@ -144,18 +144,33 @@ fn script(text: &str, found: &mut Vec<Paragraph>) {
 /// The directives of `.cl` tests: data, not prose.
 const DIRECTIVES: [&str; 10] = ["for:", "build:", "requires:", "error", "warning", "log:", "run:", "arg ", "expect ", "prints"];
 
-/// Whether a comment of a `.cl` test is a directive.
-pub fn is_directive(text: &str) -> bool {
-    let text = text.trim_start();
-    DIRECTIVES.iter().any(|word| text.starts_with(word)) && text.contains(':')
+/// The lines of directives in a file; empty unless it is a `.cl` test.
+pub fn directives_of(file: &File, parts: &Parts) -> HashSet<usize> {
+    if file.path.starts_with("tests/cl/") { directives(&parts.comments) } else { HashSet::new() }
 }
 
-fn comments(comments: &[Comment], directives: bool, found: &mut Vec<Paragraph>) {
+/// The lines of directives in the comments of a `.cl` test. A directive continues while a bracket is open.
+fn directives(comments: &[Comment]) -> HashSet<usize> {
+    let mut found = HashSet::new();
+    let mut open = 0_usize;
+    for comment in comments {
+        let text = comment.text.trim_start();
+        if open == 0 && !(DIRECTIVES.iter().any(|word| text.starts_with(word)) && text.contains(':')) {
+            continue;
+        }
+        found.insert(comment.line);
+        let count = |brackets: [char; 3]| text.chars().filter(|c| brackets.contains(c)).count();
+        open = (open + count(['(', '[', '{'])).saturating_sub(count([')', ']', '}']));
+    }
+    found
+}
+
+fn comments(comments: &[Comment], directives: &HashSet<usize>, found: &mut Vec<Paragraph>) {
     let mut splitter = Splitter::new(Source::Comment, Source::Comment);
     let mut last: Option<&Comment> = None;
     for comment in comments {
         let joins = last.is_some_and(|last| last.line + 1 == comment.line && last.style == comment.style && comment.alone);
-        let directive = directives && is_directive(&comment.text);
+        let directive = directives.contains(&comment.line);
         if !joins || directive {
             splitter.end(found);
             let first = if comment.style == Style::Plain { Source::Comment } else { Source::Summary };

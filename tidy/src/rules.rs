@@ -58,7 +58,7 @@ pub fn check(file: &File) -> Vec<Finding> {
         check_words(&paragraph, &mut report);
     }
     if matches!(file.kind, Kind::Rust | Kind::C) {
-        check_width(file, &parts.comments, &mut report);
+        check_width(file, &parts, &mut report);
     }
     if file.kind == Kind::Rust {
         check_docs(file, &parts.comments, &mut report);
@@ -172,13 +172,14 @@ fn match_elements(elements: &[Vec<&str>], tokens: &[Token], at: usize) -> Option
 }
 
 /// Reports lines that a comment makes too long. Directives of tests, links and rows of tables cannot be wrapped.
-fn check_width(file: &File, comments: &[Comment], report: Report) {
+fn check_width(file: &File, parts: &Parts, report: Report) {
+    let directives = prose::directives_of(file, parts);
     let lines: Vec<&str> = file.text.lines().collect();
     let mut last = 0;
-    for comment in comments {
+    for comment in &parts.comments {
         let columns = lines.get(comment.line - 1).map_or(0, |line| line.chars().count());
         let text = comment.text.trim();
-        let fixed = text.contains("://") || text.starts_with('|') || (file.path.starts_with("tests/cl/") && prose::is_directive(text));
+        let fixed = text.contains("://") || text.starts_with('|') || directives.contains(&comment.line);
         if columns > MAX_COLUMNS && comment.line != last && !fixed {
             report("comment-width", comment.line, format!("{columns} columns; the limit is {MAX_COLUMNS}: wrap the comment"));
         }

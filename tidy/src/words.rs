@@ -20,6 +20,8 @@ pub const BANS: &[Ban] = &[
     ban(
         "turn|turns|turned|turning",
         &[
+            "half|quarter|full turn|turns",
+            "quarters of a turn",
             "turn|turns|turned|turning into|on|off",
             "turn|turns|turned|turning * into|off",
             "turn|turns|turned|turning it|them|this|that on",
@@ -88,6 +90,10 @@ pub const HEADLESS: &[Ban] = &[
     ban("^ of", &["^ of course"], "begin with the subject: \"A kernel has ...\""),
     ban("^ what", &["^ what ~ ?"], "name the thing: \"The number of ...\""),
     ban("^ the same for|of|as|in|by|with|on|at|from|where|but|without|again|is|.|,|:", &[], "repeat the subject"),
-    ban("^ as before|above|below|for|in|with", &["^ as in|with|for ~ ,"], "repeat the subject and the verb"),
+    ban(
+        "^ as before|above|below|for|in|with",
+        &["^ as in|with|for ~ ,", "safety : as above|before|below"],
+        "repeat the subject and the verb",
+    ),
     ban("^ likewise", &["^ likewise ,"], "repeat the subject and the verb"),
 ];

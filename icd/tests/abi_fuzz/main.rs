@@ -1,10 +1,13 @@
-//! Random sequences of calls with random arguments, many of them invalid, through the loader: nothing crashes, nothing hangs.
+//! Random sequences of calls with random arguments, many of them invalid, through the loader: nothing may crash or
+//! hang.
 //!
-//! Each sequence runs in a process of its own, which a watchdog ends. `WGCL_FUZZ_COUNT` says how many, `WGCL_FUZZ_SEED` from which on, `WGCL_FUZZ_CALLS` how long
-//! they are; with `WGCL_FUZZ_VERBOSE` they write every call to standard error before they make it.
+//! Each sequence runs in a process of its own with a watchdog. `WGCL_FUZZ_COUNT` is the number of sequences,
+//! `WGCL_FUZZ_SEED` the first seed, `WGCL_FUZZ_CALLS` the length of a sequence. `WGCL_FUZZ_VERBOSE` prints every call
+//! to standard error before it runs.
 //!
-//! What the C API cannot check is kept: handles are null or were handles once, counts are not larger than their arrays, pointers are null or valid
-//! for the bytes that the call may touch, strings and lists end. All else is random.
+//! Arguments that the C API cannot check are valid. Handles are null or were handles once. Counts do not exceed their
+//! arrays. Pointers are null or valid for the bytes that the call may access. Strings and lists are terminated.
+//! Everything else is random.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -22,7 +25,7 @@ use common::target;
 
 /// The seed of the sequence that a process runs.
 const CHILD: &str = "WGCL_TEST_FUZZ_CHILD";
-/// Bytes that any pointer of the application is good for.
+/// Bytes that are valid after any pointer of the application.
 const ARENA: usize = 1 << 16;
 
 const SOURCES: [&str; 7] = [
@@ -59,7 +62,7 @@ impl Random {
         self.below(100) < percent
     }
 
-    /// A number that may be a size: mostly small, seldom absurd.
+    /// A number that may be a size: mostly small, seldom absurdly large.
     fn size(&mut self) -> usize {
         match self.below(20) {
             0 => usize::MAX - self.below(9),
@@ -71,7 +74,7 @@ impl Random {
         }
     }
 
-    /// Flags: of those that exist, or any.
+    /// Flags: a combination of defined ones, or any bits.
     fn bits(&mut self, known: u32) -> cl_bitfield {
         match self.below(10) {
             0 => self.next(),
@@ -95,22 +98,23 @@ const KERNEL: usize = 5;
 const EVENT: usize = 6;
 const SAMPLER: usize = 7;
 const COMMANDS: usize = 8;
-/// Launches in them.
+/// The launches in the command buffers.
 const COMMAND: usize = 9;
 const KINDS: usize = 10;
 
 struct Fuzzer {
     random: Random,
     handles: [Vec<*mut c_void>; KINDS],
-    /// User events whose status nobody has set, with a reference of our own: nothing blocking may be called while there is one.
+    /// User events whose status is not set, with a reference of the fuzzer. While one exists, no blocking call is
+    /// permitted.
     undecided: Vec<cl_event>,
-    /// What unmap is given.
+    /// Mapped pointers, for unmap.
     mapped: Vec<*mut c_void>,
     /// Shared virtual memory that was not freed.
     shared: Vec<shared::Shared>,
-    /// Of it, where that begins which commands of any context may use.
+    /// The starts of such memory that commands of any context may use.
     lent: Vec<*mut c_void>,
-    /// Synchronization points are small numbers: how many were given out.
+    /// The number of synchronization points that were returned: they are small numbers.
     points: cl_uint,
     arena: Vec<u64>,
     verbose: bool,
@@ -141,7 +145,7 @@ impl Fuzzer {
         if self.random.chance(2) || self.handles[kind].is_empty() {
             return null_mut();
         }
-        // The last ones are more often alive.
+        // The newest handles are the most likely to be alive.
         let count = self.handles[kind].len();
         let index = if self.random.chance(70) { count - 1 - self.random.below(count.min(4)) } else { self.random.below(count) };
         self.handles[kind][index]
@@ -158,7 +162,7 @@ impl Fuzzer {
         if self.random.chance(4) { null_mut() } else { self.arena.as_mut_ptr().cast() }
     }
 
-    /// A count and an array of handles that is as long, or null.
+    /// A count and an array of as many handles, or null.
     fn list(&mut self, kind: usize) -> (cl_uint, Vec<*mut c_void>) {
         let length = [0, 0, 0, 1, 1, 2, 3][self.random.below(7)];
         let list: Vec<_> = (0..length).map(|_| self.handle(kind)).collect();
@@ -173,7 +177,7 @@ impl Fuzzer {
         std::array::from_fn(|_| self.random.size())
     }
 
-    /// Global and local sizes of launches that do not run for hours.
+    /// Global and local sizes of launches that finish soon.
     fn range(&mut self) -> [usize; 3] {
         std::array::from_fn(|_| [0, 1, 1, 2, 7, 8, 16, 31][self.random.below(8)])
     }
@@ -182,7 +186,7 @@ impl Fuzzer {
         CString::new(from[self.random.below(from.len())]).unwrap_or_default()
     }
 
-    /// Sets the status of every user event: something may wait now.
+    /// Sets the status of every user event, as blocking calls may follow.
     fn settle(&mut self) {
         let cl = &target().cl;
         for event in std::mem::take(&mut self.undecided) {
@@ -210,7 +214,7 @@ impl Fuzzer {
         let mut status = 0;
         let code: *mut cl_int = if self.random.chance(90) { &mut status } else { null_mut() };
         match self.random.below(11) {
-            // Few contexts, or nothing belongs together.
+            // Few contexts, so that objects often belong together.
             0 if self.handles[CONTEXT].is_empty() || self.random.chance(15) => {
                 self.say("clCreateContext");
                 let devices = [target().device, self.handle(DEVICE)];
@@ -237,7 +241,7 @@ impl Fuzzer {
                 self.say("clCreateBuffer");
                 let (context, flags, host) = (self.handle(CONTEXT), self.random.bits(10), self.memory());
                 let size = self.random.size();
-                // Absurd sizes must not be read from the application, and not all of the machine's memory be taken.
+                // Sizes must not exceed the application's memory, nor exhaust the machine's.
                 let size = if size > ARENA && (flags & 0x28 != 0 || size < usize::MAX / 4) { ARENA } else { size };
                 let host = if flags & 0x28 == 0 && self.random.chance(95) { null_mut() } else { host };
                 self.keep(MEM, cl.clCreateBuffer(context, flags, size, host, code));
@@ -300,7 +304,7 @@ impl Fuzzer {
             (_, true) => |cl, h| cl.clRetainDevice(h),
             (_, false) => |cl, h| cl.clReleaseDevice(h),
         };
-        // Our references keep undecided events alive; those of the application may go too often.
+        // The fuzzer's own references keep undecided events alive; the application may release its own too often.
         if retain || !self.undecided.contains(&handle) {
             call(cl, handle);
         }
@@ -328,7 +332,7 @@ impl Fuzzer {
             QUEUE => cl.clGetCommandQueueInfo(self.handle(QUEUE), name, size, value, ret),
             MEM => cl.clGetMemObjectInfo(self.handle(MEM), name, size, value, ret),
             PROGRAM => {
-                // The binaries are written to pointers that the value holds: none of them is a place.
+                // The value holds the pointers to which the binaries are written: none of them is valid.
                 self.arena.fill(0);
                 cl.clGetProgramInfo(self.handle(PROGRAM), name, size, value, ret)
             }
@@ -422,7 +426,7 @@ impl Fuzzer {
         let mut event = null_mut();
         let out: *mut cl_event = if self.random.chance(80) { &mut event } else { null_mut() };
         let (offset, size) = (self.random.size(), self.random.size());
-        // The application's memory is as large as any buffer that exists: what is larger is refused before it is touched.
+        // The application's memory is as large as any existing buffer: a larger size is rejected before any access.
         let memory = self.memory();
         let kind = self.random.below(14);
         self.say(&format!("command {kind} offset {offset} size {size}, {n} events"));
@@ -462,7 +466,7 @@ impl Fuzzer {
                 cl.clEnqueueBarrierWithWaitList(queue, n, wait, out);
             }
             10 => {
-                // Pitches of the host's side are such that the memory is large enough.
+                // Pitches on the host's side for which the memory is large enough.
                 let [origin, region, host] = [self.sizes(), self.range(), self.range()];
                 let (row, slice) = (self.random.size(), self.random.size());
                 let block = self.blocking();
@@ -540,7 +544,7 @@ impl Fuzzer {
                 _ => self.events(),
             }
         }
-        // Commands in flight use the arena: it must live until they are done.
+        // Commands in flight use the arena: it must outlive them.
         self.settle();
         for queue in self.handles[QUEUE].clone() {
             target().cl.clFinish(queue);
@@ -557,14 +561,14 @@ fn setting(name: &str, default: u64) -> u64 {
 #[test]
 #[ignore = "what the test starts in processes of its own"]
 fn sequence() {
-    let seed = std::env::var(CHILD).expect("the test starts it").parse().expect("a number");
+    let seed = std::env::var(CHILD).expect("the test starts this process").parse().expect("a number");
     Fuzzer::new(seed).run(setting("WGCL_FUZZ_CALLS", 1500) as usize);
 }
 
 #[test]
 fn random_calls_neither_crash_nor_hang() {
     if !target().is_wgcl() {
-        // Others do crash.
+        // Other platforms do crash.
         return;
     }
     let (count, first) = (setting("WGCL_FUZZ_COUNT", 8), setting("WGCL_FUZZ_SEED", 1));

@@ -1,4 +1,4 @@
-//! Command buffers.
+//! Random calls on command buffers.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -55,7 +55,7 @@ impl Fuzzer {
         }
     }
 
-    /// An update of up to two launches, of whatever was recorded before.
+    /// An update of up to two launches, recorded earlier or not.
     fn update(&mut self, functions: &Functions) {
         self.say("clUpdateMutableCommandsKHR");
         let (commands, mem, word) = (self.handle(COMMANDS), self.handle(MEM), self.random.next());

@@ -1,4 +1,4 @@
-//! Shared virtual memory. What was freed is not used again: nobody could check it.
+//! Shared virtual memory. Freed memory is not used again: no driver could check that.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -7,20 +7,20 @@ use super::common::ffi::{cl_event, cl_uint};
 use super::common::target;
 use super::{ARENA, CONTEXT, EVENT, Fuzzer, KERNEL, QUEUE};
 
-/// Where, how many bytes, of which context.
+/// An address, the bytes after it, and the context.
 pub(super) type Shared = (*mut c_void, usize, *mut c_void);
 
 impl Fuzzer {
-    /// A place in shared memory or, where that is allowed, in the application's own, or null.
+    /// An address in shared memory or, if permitted, in the application's memory, or null.
     pub(super) fn place(&mut self, own: bool) -> *mut c_void {
         if self.random.chance(3) {
             return null_mut();
         }
         let index = self.random.below(self.shared.len() + 2);
         match self.shared.get(index) {
-            // Inside: what lies behind is not known to be shared.
+            // Inside an allocation: the driver does not know where memory after it is shared.
             Some(&(start, size, _)) => start.wrapping_byte_add([0, 0, 4, 64, 100, 4096][self.random.below(6)].min(size - 1)),
-            // The second half: so that a copy from the first one is not refused.
+            // The second half, so that a copy from the first half does not overlap.
             None if own => {
                 let half = if self.random.chance(50) { ARENA / 2 } else { 0 };
                 self.arena.as_mut_ptr().cast::<c_void>().wrapping_byte_add(half)
@@ -29,8 +29,8 @@ impl Fuzzer {
         }
     }
 
-    /// How much may be copied between two places. What is shared in one context is plain memory in another one, where nobody knows its size; commands may
-    /// use it there at any later time, so that it is never freed.
+    /// How much may be copied between two addresses. Memory shared in one context is plain memory in another one, which
+    /// does not know its size. Commands may use it there at any later time, so it is never freed.
     pub(super) fn copied(&mut self, places: [*mut c_void; 2]) -> usize {
         let size = self.random.size().min(ARENA / 2);
         if self.handles[CONTEXT].len() < 2 {
@@ -51,7 +51,7 @@ impl Fuzzer {
         size
     }
 
-    /// Frees something when no command uses it any more.
+    /// Frees an allocation when no command uses it any more.
     fn free(&mut self) {
         if self.shared.is_empty() {
             return;

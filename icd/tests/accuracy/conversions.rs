@@ -1,5 +1,6 @@
-//! Explicit conversions between all scalar types (6.4.3) and the loads and stores of halves (6.15.7), with every rounding mode, against exact
-//! arithmetic: all halves and all integers of 16 bits, and edges, half-way cases and random numbers of the other types.
+//! Explicit conversions between all scalar types (6.4.3) and the loads and stores of halves (6.15.7), with every
+//! rounding mode, against exact arithmetic. The values are all halves and all integers of 16 bits, and edges, half-way
+//! cases and random numbers of the other types.
 
 use std::fmt::Write as _;
 
@@ -96,7 +97,7 @@ impl Type {
                 let near = |power: u32| (0..7).flat_map(move |k| [(1u64 << power).wrapping_add(k).wrapping_sub(3)]);
                 let mut all: Vec<u64> = (0..bits).flat_map(near).collect();
                 for precision in [11, 24, 53].into_iter().filter(|&precision| precision < bits) {
-                    // Half-way between two numbers of a format, and beside.
+                    // Half-way between two numbers of a format, and the adjacent values.
                     all.extend((0..600).flat_map(|_| {
                         let significand = random.next() >> (64 - precision) << 1 | 1;
                         let shift = random.below(u64::from(bits - precision));
@@ -109,7 +110,7 @@ impl Type {
             Self::Real(format) => {
                 let mut all = edges(&format);
                 all.extend((0..2000).map(|_| random.stratified(&format)));
-                // Half-way between two halves or floats, and beside; the limits of the integers.
+                // Half-way between two halves or floats, and the adjacent values; the limits of the integers.
                 for (precision, least, most) in [(11, -26, 17), (24, -151, 129)] {
                     all.extend((0..1500).flat_map(|_| {
                         let significand = (random.next() >> (64 - precision) << 1 | 1) as f64;
@@ -132,7 +133,7 @@ impl Type {
     }
 }
 
-/// What a conversion gives; `None` where that is not defined.
+/// The exact result of a conversion; `None` where it is not defined.
 fn convert(from: Value, to: Type, direction: Option<Round>, saturate: bool) -> Option<Value> {
     let exact = match from {
         Value::Int(value) => Float::with_val(72, value),
@@ -184,7 +185,7 @@ fn same(wanted: Value, got: Value) -> bool {
     }
 }
 
-/// As [`same`], or what a device without denormals makes of it.
+/// As [`same`], or the result of a device that flushes denormals.
 fn good(from: Type, to: Type, input: Value, got: Value, direction: Option<Round>, saturate: bool) -> bool {
     let Some(wanted) = convert(input, to, direction, saturate) else { return true };
     if same(wanted, got) {
@@ -210,7 +211,7 @@ fn from_bytes(bytes: &[u8], size: usize) -> Vec<u64> {
     bytes.chunks(size).map(|chunk| chunk.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte))).collect()
 }
 
-/// An expression over `x` and what it must give.
+/// An expression over `x` and its expected value.
 struct Variant {
     text: String,
     direction: Option<Round>,
@@ -231,7 +232,7 @@ fn variants(to: Type) -> Vec<Variant> {
         .collect()
 }
 
-/// Runs a kernel `k(in, out, count)` over the inputs; the results of each variant.
+/// Runs a kernel `k(in, out, count)` over the inputs; returns the results of each variant.
 fn run(queue: &Queue, context: &Context, source: &str, inputs: (&[u64], usize), out: usize, variants: usize) -> Vec<Vec<u64>> {
     let program = context.build(source);
     let kernel = program.kernel("k");
@@ -313,7 +314,7 @@ fn halves_are_stored_exactly() {
     let mut failures = String::new();
     for format in [FLOAT, DOUBLE].into_iter().filter(device::supports) {
         let from = Type::Real(format);
-        // Every half, what lies between it and the next, and beside that.
+        // Every half, values between it and the next one, and values next to those.
         let mut inputs = from.sources();
         for bits in 0..1u64 << 16 {
             let (x, next) = (HALF.decode(bits), HALF.decode((bits + 1) & 0xffff));
@@ -329,7 +330,7 @@ fn halves_are_stored_exactly() {
         let results = run(&queue, &context, &source, (&inputs, format.size), 2, MODES.len());
         for ((suffix, direction), results) in MODES.iter().zip(&results) {
             let wrong = inputs.iter().zip(results).filter(|&(&input, &got)| {
-                // Half denormals are no matter of the device's: they are stored, not computed with.
+                // Devices store half denormals even if they do not compute with them.
                 let value = from.decode(input);
                 let stored = HALF.decode(got);
                 let wanted = convert(value, Type::Real(HALF), *direction, false);

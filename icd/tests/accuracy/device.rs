@@ -16,7 +16,7 @@ const CL_DEVICE_HALF_FP_CONFIG: cl_uint = 0x1033;
 const CL_FP_DENORM: u64 = 1;
 const CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT: u64 = 1 << 7;
 
-/// What the device says of a format; 0 if it does not have it.
+/// The device's floating-point configuration for a format; 0 if it does not have the format.
 fn config(format: &Format) -> u64 {
     let name = match format.size {
         2 => CL_DEVICE_HALF_FP_CONFIG,
@@ -44,7 +44,7 @@ pub fn supports(format: &Format) -> bool {
     }
 }
 
-/// The ways in which functions are built for this format.
+/// The build variants of functions for this format.
 pub fn modes(format: &Format) -> Vec<Mode> {
     let config = config(format);
     let flush = !keeps_denormals(format);
@@ -96,7 +96,7 @@ pub fn build(context: &Context, format: &Format, mode: Mode) -> Program {
     program
 }
 
-/// The arguments in the device's memory, and room for results.
+/// The arguments in the device's memory, and memory for results.
 pub struct Arguments {
     inputs: [Mem; 4],
     out: [Mem; 3],

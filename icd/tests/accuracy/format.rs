@@ -3,7 +3,7 @@
 use rug::Float;
 use rug::float::Round;
 
-/// A binary format of IEEE 754. All of its values are values of `f64`, in which the test carries them.
+/// A binary format of IEEE 754. `f64` represents all of its values, and the test computes with that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     /// The type's name in OpenCL C.
@@ -14,7 +14,6 @@ pub struct Format {
     pub least: i32,
     /// Exponent of the largest number.
     pub most: i32,
-    /// Bytes.
     pub size: usize,
 }
 
@@ -22,7 +21,7 @@ pub const FLOAT: Format = Format { name: "float", precision: 24, least: -126, mo
 pub const DOUBLE: Format = Format { name: "double", precision: 53, least: -1022, most: 1023, size: 8 };
 pub const HALF: Format = Format { name: "half", precision: 11, least: -14, most: 15, size: 2 };
 
-/// 2 to the power `n`; 0 and infinity where `f64` has none.
+/// 2 to the power `n`; 0 and infinity outside of the range of `f64`.
 pub fn pow2(n: i32) -> f64 {
     2f64.powi(n / 2) * 2f64.powi(n - n / 2)
 }
@@ -37,7 +36,7 @@ impl Format {
         }
     }
 
-    /// Bits of the significand that are stored.
+    /// Stored bits of the significand.
     pub fn stored(&self) -> u32 {
         self.precision - 1
     }
@@ -76,7 +75,7 @@ impl Format {
         sign * magnitude
     }
 
-    /// The bits of a value that the format has.
+    /// The bits of a value that the format represents exactly.
     pub fn encode(&self, value: f64) -> u64 {
         if self.size == 8 {
             return value.to_bits();
@@ -90,7 +89,7 @@ impl Format {
         }
         let exponent = i32::try_from(bits >> 52 & 0x7ff).unwrap_or(0) - 1023;
         if exponent < self.least {
-            // A whole number of the smallest denormal.
+            // An integral multiple of the smallest denormal.
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small whole number")]
             return sign | (value.abs() / pow2(self.least - stored.cast_signed())) as u64;
         }
@@ -98,12 +97,12 @@ impl Format {
         sign | field << stored | (bits & ((1 << 52) - 1)) >> (52 - stored)
     }
 
-    /// The nearest value of the format, ties to even; infinity from half a unit beyond the largest on.
+    /// The nearest value of the format, ties to even; infinity from half a unit beyond the largest value.
     pub fn round(&self, value: &Float) -> f64 {
         self.round_to(value, Round::Nearest)
     }
 
-    /// The value of the format that a direction of rounding chooses.
+    /// The value of the format in a rounding direction.
     pub fn round_to(&self, value: &Float, direction: Round) -> f64 {
         let Some(exponent) = value.get_exp() else { return value.to_f64() };
         let precision = self.precision.cast_signed();
@@ -140,11 +139,11 @@ impl Format {
         value != 0.0 && value.abs() < self.min_normal()
     }
 
-    /// How far a result is from the exact value, in units in the last place of that.
+    /// The error of a result against the exact value, in units in the last place of the exact value.
     pub fn error(&self, exact: &Float, got: f64) -> f64 {
         let precision = self.precision.cast_signed();
         let mut exponent = exact.get_exp().map_or(self.least, |exponent| exponent - 1);
-        // Of a power of two, the numbers below are the nearest.
+        // Below a power of two, values are closer to each other.
         if is_power(exact) {
             exponent -= 1;
         }
@@ -154,7 +153,7 @@ impl Format {
         difference.to_f64().abs()
     }
 
-    /// The values beside this one that the format has; finite numbers only.
+    /// The adjacent values of the format; finite numbers only.
     pub fn step(&self, value: f64, by: i64) -> f64 {
         let bits = self.encode(value.abs());
         let bits = bits.saturating_add_signed(by).min(self.encode(f64::INFINITY));

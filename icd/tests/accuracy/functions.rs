@@ -1,4 +1,4 @@
-//! The functions, with the bounds of the specification (tables of 7.4) and where their difficult arguments are.
+//! The functions, with the bounds of the specification (tables of 7.4) and the ranges of their difficult arguments.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -11,7 +11,6 @@ use Shape::{AndFloat, AndInt, One, Three, ToInt, Two, TwoAndInt, WithInt};
 /// Arguments and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// `T f(T)`
     One,
     /// `T f(T, T)`
     Two,
@@ -19,7 +18,6 @@ pub enum Shape {
     Three,
     /// `T f(T, int)`
     WithInt,
-    /// `int f(T)`
     ToInt,
     /// `T f(T, T *)`
     AndFloat,
@@ -29,7 +27,7 @@ pub enum Shape {
     TwoAndInt,
 }
 
-/// How far a result may be from the exact value.
+/// The permitted error of a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
     /// The nearest value.
@@ -38,18 +36,18 @@ pub enum Bound {
     Ulp(f64),
     /// An absolute difference.
     Absolute(f64),
-    /// Units in the last place of the second number, where that is larger than the result.
+    /// Units in the last place of the second number, if that is larger than the result.
     Scaled(f64, f64),
-    /// Implementation-defined: measured, not judged.
+    /// Implementation-defined: measured, but not judged.
     Open,
     /// The function does not have this type.
     Absent,
 }
 
-/// What `-cl-fast-relaxed-math` allows in single precision.
+/// The error that `-cl-fast-relaxed-math` permits in single precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Relaxed {
-    /// As without it.
+    /// The same error as without the option.
     Same,
     Ulp(f64),
     /// Defined for magnitudes up to the first, with the second as the bound.
@@ -64,16 +62,16 @@ pub enum Relaxed {
     Quotient(i32),
 }
 
-/// Where inputs are denser.
+/// Ranges with denser arguments.
 #[derive(Clone, Copy, Debug)]
 pub enum Focus {
-    /// Even over an interval.
+    /// Uniform over an interval.
     Uniform(f64, f64),
     /// Close to a number, at all distances.
     Near(f64),
-    /// Multiples of a number and what lies beside them.
+    /// Multiples of a number and the adjacent values.
     Multiples(f64),
-    /// Even where powers of this base do not leave the format, and a little beyond.
+    /// Uniform where powers of this base do not overflow the format, and a little beyond.
     Exponents(f64),
     /// About the largest numbers with a fraction.
     Integers,
@@ -83,7 +81,7 @@ pub enum Focus {
     Quotients,
     /// Pairs for which the power is in the format's range.
     Powers,
-    /// Triples in which the product and the addend nearly cancel, or meet half-way between two numbers.
+    /// Triples in which the product and the addend nearly cancel, or sum up half-way between two numbers.
     Cancelling,
     /// All arguments in [0, 1].
     Unit,
@@ -96,7 +94,7 @@ pub struct Function {
     pub bounds: [Bound; 3],
     pub relaxed: Relaxed,
     pub focus: &'static [Focus],
-    /// The text of the call where it is no plain one.
+    /// The text of the call if it is not a plain one.
     pub call: Option<&'static str>,
 }
 
@@ -126,7 +124,7 @@ const fn bounded(bounds: [Bound; 3], function: Function) -> Function {
 
 const FAST: Relaxed = Relaxed::Ulp(8192.0);
 const FAST_INVERSE: Relaxed = Relaxed::Ulp(4096.0);
-/// 2^-11: what the specification gives to sine and cosine with unsafe optimizations, here for the native forms too.
+/// 2^-11: the specification's bound for sine and cosine with unsafe optimizations, used here for the native forms too.
 const NATIVE_SINE: f64 = 0.000_488_281_25;
 const UNIT: &[Focus] = &[Uniform(-1.0, 1.0), Near(1.0), Near(-1.0), Near(0.5), Near(-0.5)];
 const ATAN: &[Focus] = &[Uniform(-4.0, 4.0), Near(1.0), Near(-1.0), Near(0.41421356237309503), Near(2.414213562373095)];
@@ -199,14 +197,14 @@ pub static FUNCTIONS: &[Function] = &[
     f("rootn", WithInt, 16.0, 16.0, 4.0, FAST, &[]),
     f("rsqrt", One, 2.0, 2.0, 1.0, Same, &[]),
     bounded([Ulp(3.0), Exact, Ulp(1.5)], f("sqrt", One, 0.0, 0.0, 0.0, Same, &[])),
-    // Error and gamma functions. The specification has no bound for lgamma: these are ours, where the argument is negative in units of the largest of 1,
-    // the result and lgamma of the magnitude.
+    // Error and gamma functions. The specification has no bound for lgamma. The bound here is, for a negative argument,
+    // in units of the largest of 1, the result and lgamma of the magnitude.
     f("erf", One, 16.0, 16.0, 4.0, Same, &[Uniform(-6.0, 6.0), Uniform(-1.0, 1.0)]),
     f("erfc", One, 16.0, 16.0, 4.0, Same, &[Uniform(-6.0, 28.0), Uniform(-2.0, 11.0)]),
     f("lgamma", One, 16.0, 16.0, 16.0, Same, LGAMMA),
     f("lgamma_r", AndInt, 16.0, 16.0, 16.0, Same, LGAMMA),
     f("tgamma", One, 16.0, 16.0, 4.0, Same, TGAMMA),
-    // What is exact.
+    // Exact functions.
     exact("ceil", One, WHOLE),
     exact("copysign", Two, &[]),
     exact("fabs", One, &[]),
@@ -297,7 +295,7 @@ impl Function {
         }
     }
 
-    /// The kernel's name, from the function's number.
+    /// The kernel's name, from the index of the function.
     pub fn kernel(index: usize) -> String {
         format!("k{index}")
     }

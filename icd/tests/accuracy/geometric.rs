@@ -1,5 +1,5 @@
-//! The accuracy of the geometric functions (6.15.5) for vectors of one to four components: the bounds of 7.4, and no overflow or underflow on the way
-//! to a result that has none.
+//! The accuracy of the geometric functions (6.15.5) for vectors of one to four components: the bounds of 7.4.
+//! Intermediate results must not overflow or underflow if the result does not.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ const NAMES: [&str; 8] = ["dot", "cross", "length", "distance", "normalize", "fa
 
 type Vector = [f64; 4];
 
-/// A function for vectors of so many components.
+/// A function for vectors of N components.
 #[derive(Clone, Copy)]
 struct Kernel {
     name: &'static str,
@@ -66,7 +66,7 @@ impl Kernel {
         values(&self.format, &queue.read::<u8>(&out, cases.len() * self.results() * self.format.size))
     }
 
-    /// Units in the last place that lengths and normalized vectors may be off.
+    /// The permitted error of lengths and normalized vectors, in units in the last place.
     fn ulp(&self) -> f64 {
         let n = [0.0, 1.0, 2.0, 3.0, 4.0][self.lanes];
         match (self.name, self.format.index()) {
@@ -85,7 +85,7 @@ impl Kernel {
         }
     }
 
-    /// How wrong a result is, in its bound; `None` where the specification does not say.
+    /// The error of a result in units of its bound; `None` if the specification has no bound.
     fn excess(&self, x: &Vector, y: &Vector, got: &[f64], relaxed: bool) -> Option<f64> {
         let p = if self.format == DOUBLE { 2300 } else { 700 };
         let (x, y) = (x.get(..self.lanes)?, y.get(..self.lanes)?);
@@ -121,12 +121,12 @@ impl Kernel {
                 let distance = self.name.ends_with("distance");
                 let parts: Vec<Float> = x.iter().zip(y).map(|(&x, &y)| if distance { wide(x) - wide(y) } else { wide(x) }).collect();
                 if flushes && parts.iter().any(|part| !part.is_zero() && part.to_f64().abs() < self.format.min_normal()) {
-                    // A difference may be flushed.
+                    // A device may flush a difference.
                     return None;
                 }
                 let squares = sum(&mut parts.iter().map(|part| Float::with_val(2 * p, part.square_ref())));
                 if self.name.starts_with("fast_") || relaxed {
-                    // The squares are added as they are.
+                    // The squares are added without scaling.
                     let normal = |value: &Float| value.is_zero() || *value >= self.format.min_normal();
                     let each = parts.iter().all(|part| normal(&Float::with_val(64, part.square_ref())));
                     if squares.to_f64() > self.format.max() / 4.0 || squares.is_nan() || squares.is_zero() || !each {
@@ -148,7 +148,7 @@ impl Kernel {
                     parts.iter().map(|part| Float::with_val(160, part / &length)).collect()
                 };
                 let ulps = |(wanted, &got): (&Float, &f64)| {
-                    // Also where both are infinite or zero.
+                    // Also if both are infinite or zero.
                     if got == self.format.round(wanted) {
                         return 0.0;
                     }

@@ -1,4 +1,4 @@
-//! The arguments: edges, all exponents, and what is dense where a function is difficult. The same in every run.
+//! The arguments: edges, all exponents, and dense ranges where a function is difficult. They are the same in every run.
 
 use rug::Float;
 
@@ -6,11 +6,10 @@ use crate::format::{Format, pow2};
 use crate::functions::{Focus, Function, Shape};
 use crate::reference::Case;
 
-/// SplitMix64.
 pub struct Random(u64);
 
 impl Random {
-    /// A sequence of its own for each name.
+    /// A separate sequence for each name.
     pub fn new(name: &str) -> Self {
         Self(name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)))
     }
@@ -37,12 +36,11 @@ impl Random {
         low + (high - low) * self.unit()
     }
 
-    /// In -limit..=limit.
     pub fn within(&mut self, limit: i32) -> i32 {
         i32::try_from(self.below(2 * u64::from(limit.unsigned_abs()) + 1)).unwrap_or(0) - limit
     }
 
-    /// All exponents alike, and significands with long runs of equal bits among them.
+    /// All exponents with equal probability, and significands with long runs of equal bits among them.
     pub fn stratified(&mut self, format: &Format) -> f64 {
         let stored = format.stored();
         let field = self.below(format.top());
@@ -59,7 +57,7 @@ impl Random {
     }
 }
 
-/// Numbers at which something changes.
+/// Numbers at which a function changes its behaviour.
 pub fn edges(format: &Format) -> Vec<f64> {
     let ulp = pow2(-format.stored().cast_signed());
     let whole = pow2(format.stored().cast_signed());
@@ -200,7 +198,7 @@ fn focused(focus: Focus, format: &Format, random: &mut Random) -> Case {
             let bits = random.below(format.precision.into()) + 1;
             #[allow(clippy::cast_precision_loss, reason = "any number will do")]
             let count = (random.below(1 << bits) as f64).copysign(random.between(-1.0, 1.0));
-            // In more bits than the format has: the nearest number is wanted.
+            // Computed with more bits than the format has, as the nearest number is needed.
             let multiple = if unit == std::f64::consts::FRAC_PI_2 || unit == std::f64::consts::FRAC_PI_4 {
                 Float::with_val(160, rug::float::Constant::Pi) * count * (unit / std::f64::consts::PI)
             } else {
@@ -232,7 +230,7 @@ fn focused(focus: Focus, format: &Format, random: &mut Random) -> Case {
         Focus::Quotients => {
             let bits = random.below(2 * u64::from(format.precision)) + 1;
             let quotient = (random.next() >> (64 - bits.min(53))) as f64 / 2.0;
-            // So that the dividend does not leave the format.
+            // So that the dividend does not overflow the format.
             let y = random.stratified(format) * if random.below(2) == 0 { 1.0 } else { pow2(-stored) };
             let y = format.nearest(y);
             case.x[0] = format.nearest(quotient * y * if random.below(2) == 0 { 1.0 } else { -1.0 });
@@ -283,13 +281,13 @@ fn focused(focus: Focus, format: &Format, random: &mut Random) -> Case {
     case
 }
 
-/// The cases for a function: edges, about `count` spread over the exponents and as many in its difficult places.
+/// The arguments for a function: edges, about `count` spread over the exponents and as many in its difficult ranges.
 pub fn cases(function: &Function, format: &Format, count: usize) -> Vec<Case> {
     let mut random = Random::new(function.name);
     let mut all: Vec<Case> = Vec::new();
     let unary = matches!(function.shape, Shape::One | Shape::ToInt | Shape::AndFloat | Shape::AndInt);
     if unary && format.size == 2 {
-        // All there are.
+        // All values of the format.
         return (0..=u64::from(u16::MAX)).map(|bits| Case { x: [format.decode(bits), 0.0, 0.0], n: 0 }).collect();
     }
     let few = few_edges(format);

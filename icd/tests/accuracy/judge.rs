@@ -1,4 +1,4 @@
-//! Is a result good enough?
+//! Decides whether a result is accurate enough.
 
 use rug::Float;
 
@@ -6,7 +6,7 @@ use crate::format::Format;
 use crate::functions::{Bound, Function, Relaxed, Shape};
 use crate::reference::{Answer, Case, Second, reference};
 
-/// How a program is built, and what that allows.
+/// The options of a build, and the deviations that they permit.
 #[derive(Clone, Copy, Debug)]
 pub struct Mode {
     pub options: &'static str,
@@ -19,7 +19,7 @@ pub struct Mode {
     pub rounded: bool,
 }
 
-/// What the device returned.
+/// The result of the device.
 #[derive(Clone, Copy, Debug)]
 pub struct Got {
     pub value: f64,
@@ -27,13 +27,13 @@ pub struct Got {
     pub int: i64,
 }
 
-/// The error, as a success or a failure: in units in the last place, or absolute where the bound is.
+/// The error, as a success or a failure: in units in the last place, or absolute if the bound is.
 type Verdict = Result<f64, f64>;
 
 fn bound(function: &Function, format: &Format, mode: Mode, case: &Case, answer: &Answer) -> Option<Bound> {
     let strict = function.bound(format);
     if strict == Bound::Open || function.name.starts_with("native_") {
-        // Measured where an application may expect something.
+        // Measured where an application may rely on a bound.
         let normal = |x: f64| x.is_finite() && x != 0.0 && !format.is_subnormal(x);
         let arguments = case.x.iter().take(function.arguments()).all(|&x| normal(x));
         let domain = match function.base() {
@@ -72,7 +72,7 @@ fn bound(function: &Function, format: &Format, mode: Mode, case: &Case, answer: 
         Relaxed::Same => Some(strict),
         Relaxed::Ulp(ulp) => Some(Bound::Ulp(ulp)),
         Relaxed::Within(limit, ulp) => (x.abs() <= limit).then_some(Bound::Ulp(ulp)),
-        // The specification says no more than that errors are larger beyond.
+        // The specification only says that errors are larger beyond.
         Relaxed::Sine(limit) => (x.abs() <= limit).then_some(Bound::Absolute(crate::format::pow2(-11))),
         Relaxed::Exp => Some(Bound::Ulp(3.0 + (2.0 * x.abs()).floor())),
         Relaxed::Log if (0.5..=2.0).contains(&x) => Some(Bound::Absolute(crate::format::pow2(-21))),
@@ -112,10 +112,10 @@ fn value(bound: Bound, format: &Format, exact: &Float, any_zero: bool, prescribe
     if good { Ok(error) } else { Err(error) }
 }
 
-/// With the arguments as they are. `None`: the specification does not say.
+/// Judges a result for unchanged arguments. `None` if the specification leaves the result open.
 fn plain(function: &Function, bound: Bound, format: &Format, mode: Mode, case: &Case, answer: &Answer, got: Got) -> Verdict {
     let any_zero = answer.any_zero || mode.relaxed;
-    // Results at zeros and infinities that a format has are told by the specification, or by C.
+    // The specification, or C, defines results at zeros and infinities that a format has.
     let edge = |x: f64| x == 0.0 || x.is_infinite();
     let prescribed = !mode.relaxed && bound != Bound::Ulp(8192.0) && case.x.iter().take(function.arguments()).any(|&x| edge(x));
     if function.shape == Shape::ToInt {
@@ -130,7 +130,7 @@ fn plain(function: &Function, bound: Bound, format: &Format, mode: Mode, case: &
             best = verdict(other);
         }
     }
-    // What a function of a denormal result may do with flushed denormals.
+    // Permitted results of a function with a denormal result if denormals are flushed.
     if best.is_err() && mode.flush && got.value == 0.0 && answer.value.is_finite() && answer.value.to_f64().abs() < format.min_normal() {
         best = Ok(0.0);
     }
@@ -156,7 +156,7 @@ fn plain(function: &Function, bound: Bound, format: &Format, mode: Mode, case: &
     }
 }
 
-/// Judges one result. `None` where the specification demands nothing.
+/// Judges one result. `None` if the specification demands nothing.
 pub fn judge(function: &Function, format: &Format, mode: Mode, case: &Case, answer: &Answer, got: Got) -> Option<Verdict> {
     let bound = bound(function, format, mode, case, answer)?;
     if mode.finite {
@@ -171,7 +171,7 @@ pub fn judge(function: &Function, format: &Format, mode: Mode, case: &Case, answ
     if verdict.is_ok() || !mode.flush {
         return Some(verdict);
     }
-    // Denormal arguments may have been zeros of either sign.
+    // Denormal arguments may have been flushed to zeros of either sign.
     let flushed = |x: f64| if format.is_subnormal(x) { vec![x, 0.0, -0.0] } else { vec![x] };
     for x in flushed(case.x[0]) {
         for y in flushed(case.x[1]) {

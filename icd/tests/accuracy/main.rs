@@ -1,8 +1,9 @@
-//! The accuracy of the mathematical functions (OpenCL C 6.15.2, with the operators and the common functions), measured on the device against MPFR.
+//! The accuracy of the mathematical functions (OpenCL C 6.15.2, with the operators and the common functions), measured
+//! on the device against MPFR.
 //!
-//! Every function runs through the compiler and the ICD loader over edges, arguments of all exponents, and arguments where it is difficult; no
-//! result may be farther from the exact one than the tables of section 7.4 allow, and special values must be those of 7.5.1 and of C. The same with
-//! the options that relax floating-point arithmetic. `docs/accuracy.md` has the largest errors.
+//! Every function runs through the compiler and the ICD loader, over edges, arguments of all exponents, and ranges where
+//! it is difficult. Errors must be within the tables of section 7.4, and special values must be those of 7.5.1 and of C.
+//! The tests repeat this with the options that relax floating-point arithmetic. `docs/accuracy.md` has the largest errors.
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
@@ -34,13 +35,13 @@ use reference::reference;
 use report::{Line, Worst};
 use wgcl_compiler::builtins::table::{self, Class, Signature};
 
-/// What is found out about one function of one type.
+/// The results for one function of one type.
 struct Outcome {
     line: Line,
     failures: String,
 }
 
-/// A format with its ways of building and the programs.
+/// A format with its build variants and the programs.
 struct Plan {
     format: Format,
     programs: Vec<(Mode, Program)>,
@@ -58,7 +59,7 @@ fn measure(context: &Context, plan: &Plan, index: usize, function: &'static Func
     let results: Vec<_> = plan
         .programs
         .iter()
-        // The last way is about division and square root alone.
+        // The last variant is only about division and square root.
         .filter(|(mode, _)| !mode.rounded || matches!(function.name, "x / y" | "1.0 / x" | "sqrt"))
         .map(|(mode, program)| (*mode, arguments.run(&queue, program, index)))
         .collect();
@@ -177,8 +178,8 @@ fn functions_are_within_their_bounds() {
     assert!(failures.is_empty(), "\n{failures}");
 }
 
-/// Built-in functions of floating-point numbers that the table above need not have, as they are no mathematical functions: relations and selection
-/// (6.15.6), and geometric functions (6.15.5), which have a test of their own.
+/// Built-in functions of floating-point numbers that are missing above because they are not mathematical functions:
+/// relations and selection (6.15.6), and geometric functions (6.15.5), which have a test of their own.
 const OTHERS: &str = "isequal isnotequal isgreater isgreaterequal isless islessequal islessgreater isordered isunordered isfinite isinf isnan isnormal \
                       signbit bitselect select dot cross length distance normalize fast_length fast_distance fast_normalize";
 

@@ -1,4 +1,4 @@
-//! What the functions are, by MPFR.
+//! Reference results of the functions, computed with MPFR.
 
 use rug::Float;
 use rug::float::{Constant, Special};
@@ -14,7 +14,7 @@ pub struct Case {
     pub n: i32,
 }
 
-/// What a second result must be.
+/// The expected second result.
 #[derive(Clone, Debug)]
 pub enum Second {
     None,
@@ -31,9 +31,9 @@ pub enum Second {
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub value: Float,
-    /// Other values that are as good.
+    /// Other correct values.
     pub others: Vec<Float>,
-    /// One that is as good where denormals are flushed.
+    /// A value that is correct if denormals are flushed.
     pub flushed: Option<Float>,
     /// A zero may have any sign.
     pub any_zero: bool,
@@ -79,7 +79,7 @@ fn rootn(x: &Float, n: i32, precision: u32) -> Float {
     if n > 0 { x.root(root.unsigned_abs()) } else { x.root_i(n) }
 }
 
-/// The number next to `x` towards `y`.
+/// The adjacent number of `x` in the direction of `y`.
 fn next_after(format: &Format, x: f64, y: f64) -> f64 {
     if x.is_nan() || y.is_nan() {
         f64::NAN
@@ -96,7 +96,7 @@ fn exponent(x: f64) -> i32 {
     Float::with_val(53, x).get_exp().unwrap_or(0) - 1
 }
 
-/// x - y n with the nearest whole n, and the low bits of n.
+/// x - y n with the nearest integer n, and the low bits of n.
 fn remquo(x: f64, y: f64, format: &Format) -> (Float, Second) {
     let zero = Second::Quotient { negative: false, low: 0 };
     if x.is_nan() || y.is_nan() || x.is_infinite() || y == 0.0 {
@@ -115,7 +115,7 @@ fn remquo(x: f64, y: f64, format: &Format) -> (Float, Second) {
     (value.remainder(&Float::with_val(precision, y)), Second::Quotient { negative: (x < 0.0) != (y < 0.0), low })
 }
 
-/// What a function must give, or nothing where the specification leaves the result open.
+/// The expected result of a function, or `None` if the specification leaves it open.
 pub fn reference(base: &str, case: &Case, format: &Format) -> Option<Answer> {
     let p = match format.size {
         2 => 53,
@@ -194,7 +194,7 @@ pub fn reference(base: &str, case: &Case, format: &Format) -> Option<Answer> {
         }
         "tgamma" => one(v.gamma()),
         "ceil" => one(v.ceil()),
-        // The sign of a NaN does not survive its way through the test.
+        // The sign of a NaN is lost in the test.
         "copysign" => {
             if y.is_nan() {
                 None
@@ -244,7 +244,7 @@ pub fn reference(base: &str, case: &Case, format: &Format) -> Option<Answer> {
             let whole = v.clone().floor();
             let below_one = format.step(1.0, -1);
             let rest = if x.is_infinite() || x == 0.0 { at(p, 0f64.copysign(x)) } else { Float::with_val(sum, &v - &whole) };
-            // Of a number so small that the fraction rounds to 1, the largest below.
+            // For a number so small that the fraction rounds to 1, the largest number below 1.
             let rest = if !rest.is_nan() && format.round(&rest) >= 1.0 { at(p, below_one) } else { rest };
             Answer::with(rest, Second::Float(whole))
         }

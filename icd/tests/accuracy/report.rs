@@ -7,7 +7,7 @@ use crate::format::Format;
 use crate::functions::{Bound, Function, Shape};
 use crate::reference::Case;
 
-/// The largest error of a function in one way of building it.
+/// The largest error of a function in one build variant.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Worst {
     pub error: f64,
@@ -20,7 +20,6 @@ pub struct Line {
     pub function: &'static Function,
     pub format: Format,
     pub plain: Worst,
-    /// With `-cl-fast-relaxed-math`.
     pub relaxed: Worst,
 }
 
@@ -46,7 +45,7 @@ fn number(x: f64, format: &Format) -> String {
     } else {
         format!("{x:?}")
     };
-    // The shorter of the two spellings that name it exactly.
+    // The shorter one of the two exact spellings.
     let other = format!("{x:e}");
     if text.len() <= 12 || format.size == 4 { text } else { other }
 }
@@ -70,7 +69,7 @@ fn error(worst: &Worst, bound: Bound) -> String {
     }
 }
 
-/// The start of a line of the table, which says which function it is about.
+/// The start of a line of the table, which identifies the function.
 fn key(line: &Line) -> String {
     format!("| {} | `{}` |", line.format.name, line.function.name)
 }
@@ -122,7 +121,7 @@ pub fn write(lines: &[Line], device: &str, formats: &[Format]) -> std::io::Resul
     std::fs::write(path(), text)
 }
 
-/// The functions that the page does not have.
+/// The functions that the page does not list.
 pub fn missing(lines: &[Line]) -> Vec<String> {
     let page = std::fs::read_to_string(path()).unwrap_or_default();
     lines.iter().map(key).filter(|key| !page.contains(key.as_str())).collect()

@@ -1,4 +1,4 @@
-//! A run of a `.cl` file as WebGPU launches it: the shader in WGSL, and what is bound.
+//! A run of a `.cl` file as a WebGPU launch: the shader in WGSL, and its bindings.
 
 use std::collections::HashMap;
 
@@ -21,62 +21,61 @@ use wgcl_compiler::target::Target;
 
 use crate::directive::{Run, Variant};
 
-/// Work-items of a group at most where the file leaves their number open.
+/// The largest work-group if the file leaves its size open.
 const GROUP: usize = 64;
 
-/// Work-groups of a dispatch in each dimension.
+/// Work-groups per dispatch in each dimension.
 const MOST_GROUPS: u32 = 65535;
 
-/// For each binding the argument whose buffer it is, with its bytes.
+/// For each binding, the argument that its buffer belongs to, and the initial bytes.
 type Buffers = Vec<Option<(String, usize)>>;
 
-/// What the browser has to say of a launch.
+/// The expected answer of the browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// That it runs.
+    /// The launch runs.
     Taken,
-    /// That a barrier is not in uniform control flow.
+    /// The browser rejects a barrier in non-uniform control flow.
     Refused,
 }
 
-/// One launch.
 pub struct Launch {
     pub verdict: Verdict,
-    /// Whether control flow was made uniform.
+    /// Whether the compiler made control flow uniform.
     pub hands_answers: bool,
-    /// What the page gets.
+    /// The description for the page.
     pub request: Json,
-    /// What the arguments hold before it, by name.
+    /// The initial contents of the arguments, by name.
     pub inputs: HashMap<String, Input>,
-    /// What is bound.
     pub buffers: Buffers,
 }
 
-/// An argument's bytes: those of a buffer, or of a value.
+/// The bytes of an argument: the contents of a buffer, or a value.
 enum Bytes {
     Buffer(Vec<u8>),
     Value(Vec<u8>),
     Local(usize),
 }
 
-/// Three numbers, of which a file gives as many as there are dimensions.
+/// Three sizes, of which a file gives as many as it has dimensions.
 fn three(numbers: &[usize], rest: usize) -> [u32; 3] {
     [0, 1, 2].map(|dimension| numbers.get(dimension).copied().unwrap_or(rest) as u32)
 }
 
-/// Work-items a group: those of the file or the kernel, else as many as divide the first dimension.
+/// Work-items per group: from the file or the kernel, else the largest divisor of the first dimension.
 fn group(run: &Run, required: Option<[u32; 3]>) -> [u32; 3] {
     let chosen = || (1..=GROUP).rev().find(|size| run.launch.global[0].is_multiple_of(*size)).unwrap_or(1);
     run.launch.local.as_ref().map_or_else(|| required.unwrap_or_else(|| three(&[chosen()], 1)), |local| three(local, 1))
 }
 
-/// The launches of a variant's run, or what WebGPU or this test has not. Where control flow had to be made uniform, or could not be, one of them is as the kernel would be without: to be refused.
+/// The launches of a variant's run, or the missing feature. If control flow was made uniform, or could not be, one
+/// launch is the original kernel, which the browser must reject.
 pub fn launches(text: &str, variant: &Variant, run: (&Run, bool), target: &Target) -> Result<Vec<Launch>, String> {
     let made = launch(text, variant, run, target)?;
     let as_it_is = target.clone().changed(|target| target.shaders.uniform_barriers = false);
     let plain = || match launch(text, variant, run, &as_it_is)? {
         Some(plain) => Ok(Launch { verdict: Verdict::Refused, ..plain }),
-        None => Err("control flow that nobody asks about".to_owned()),
+        None => Err("control flow that this test does not cover".to_owned()),
     };
     match made {
         None => Ok(vec![plain()?]),
@@ -85,9 +84,10 @@ pub fn launches(text: &str, variant: &Variant, run: (&Run, bool), target: &Targe
     }
 }
 
-/// One of them; `None` where control flow is not uniform.
+/// One launch; `None` if control flow is not uniform.
 fn launch(text: &str, variant: &Variant, (run, is_first): (&Run, bool), target: &Target) -> Result<Option<Launch>, String> {
-    // A work-item that waits for another of its group waits for ever where those of a subgroup go one step at a time together: SwiftShader's do, and the page ends no shader.
+    // A work-item that waits for another one of its subgroup never ends if subgroups run in lock-step. Those of
+    // SwiftShader do, and the page cannot stop a shader.
     if variant.requires.iter().any(|feature| feature == "one_by_one") {
         return Err("work-items that run one after the other".to_owned());
     }
@@ -135,12 +135,12 @@ fn launch(text: &str, variant: &Variant, (run, is_first): (&Run, bool), target: 
     Ok(Some(Launch { verdict: Verdict::Taken, hands_answers, request, inputs, buffers }))
 }
 
-/// The name of the entry point: that of the kernel but where it ends with a digit or is a word of the language.
+/// The name of the entry point: the name of the kernel, unless it ends with a digit or is a reserved word.
 fn entry_point(code: &str) -> Option<&str> {
     code.split_once("@compute")?.1.split_once("fn ")?.1.split_once('(').map(|(name, _)| name)
 }
 
-/// The bytes of the arguments in their order, and what the expectations need of them.
+/// The bytes of the arguments in order, and the values that the expectations use.
 fn arguments(run: &Run) -> Result<(Vec<Bytes>, HashMap<String, Input>), String> {
     let text = |error: NotationError| error.to_string();
     let (mut all, mut inputs) = (Vec::new(), HashMap::new());
@@ -184,13 +184,13 @@ fn argument_buffer(run: &Run, arguments: &[Bytes], shader: &Shader, (global, gro
     bytes
 }
 
-/// A binding as the page has it.
+/// A binding as the page gets it.
 fn binding(number: u32, kind: &str, contents: &[u8]) -> Json {
     let hex: String = contents.iter().map(|byte| format!("{byte:02x}")).collect();
     json!({ "binding": number, "kind": kind, "contents": hex })
 }
 
-/// What is bound, and whose it is.
+/// The bindings, and the argument of each.
 fn bindings(
     run: &Run,
     arguments: &[Bytes],

@@ -7,7 +7,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 const PAGE: &str = include_str!("page.html");
 
-/// Serves the page and `/launches`; what is sent to `/outcomes` comes out of the receiver. The address to open is the first of the two.
+/// Serves the page and `/launches`; the receiver gets the body sent to `/outcomes`. The first value is the address to
+/// open.
 pub fn serve(launches: String) -> std::io::Result<(String, Receiver<String>)> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = format!("http://{}/", listener.local_addr()?);
@@ -23,7 +24,7 @@ pub fn serve(launches: String) -> std::io::Result<(String, Receiver<String>)> {
     Ok((address, receiver))
 }
 
-/// Answers one request; a connection that ends early has none.
+/// Answers one request; ignores a connection that ends early.
 fn answer(mut stream: &TcpStream, launches: &str, sender: &Sender<String>) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     let (mut request, mut length) = (String::new(), 0);
@@ -48,7 +49,7 @@ fn answer(mut stream: &TcpStream, launches: &str, sender: &Sender<String>) -> st
     };
     write!(stream, "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}", text.len())?;
     if path == "/outcomes" {
-        // Nobody listens any more where it took too long.
+        // The receiver is gone after a timeout.
         let _ = sender.send(String::from_utf8_lossy(&body).into_owned());
     }
     Ok(())

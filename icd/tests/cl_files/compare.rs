@@ -1,4 +1,4 @@
-//! What a run has left against what its directives say.
+//! Compares the results of a run with its directives.
 
 use std::collections::HashMap;
 
@@ -10,16 +10,16 @@ use wgcl_client::notation::ArgumentKind;
 use super::directive::{Expect, Run, Tolerance};
 use super::record::{Record, Recorder};
 
-/// Mismatches shown of one `expect`.
+/// Mismatches shown for one `expect`.
 const SHOWN: usize = 8;
 
-/// Where a run's buffers are recorded.
+/// The file to which the buffers of a run are written.
 pub struct Records<'a> {
     pub title: &'a str,
     pub recorder: &'a mut Recorder,
 }
 
-/// Compares the buffers with the expectations; an element that no `expect` speaks of must be what it was.
+/// Compares the buffers with the expectations. An element without an `expect` must not have changed.
 pub fn compare(
     run: &Run,
     inputs: &HashMap<String, Input>,
@@ -37,7 +37,7 @@ pub fn compare(
         let element = input.element;
         let count = bytes.len() / element.size();
         let mut spoken_of = vec![false; count];
-        // What an earlier run has left may hold pointers, which each device has its own numbers for.
+        // Results of an earlier run may contain pointers, which differ between devices.
         let left = run.arguments.iter().any(|argument| argument.name == name && matches!(argument.kind, ArgumentKind::Same { .. }));
         let mut exact = vec![!left; count];
         for expect in run.expects.iter().filter(|expect| expect.name == name) {

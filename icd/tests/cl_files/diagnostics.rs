@@ -10,7 +10,7 @@ struct Found {
     text: String,
 }
 
-/// Reads the `file:line:column: severity: text` lines of a log (PoCL, which tests are compared with, puts the severity first).
+/// Reads the `file:line:column: severity: text` lines of a log. PoCL puts the severity first.
 fn read(log: &str) -> Vec<Found> {
     log.lines().filter_map(|line| read_clang(line).or_else(|| read_pocl(line))).collect()
 }
@@ -38,11 +38,11 @@ fn line_of(place: &str) -> Option<usize> {
     parts.next().map(|_file| line)
 }
 
-/// Checks that every expected diagnostic is in the log at its line, and that the log has no error beyond them (and no
-/// warning, where the file expects any).
+/// Checks that every expected diagnostic is in the log at its line. The log must have no other error, and no other
+/// warning if the file expects any.
 pub fn compare(expected: &[Expected], log: &str) -> Vec<String> {
     let mut found = read(log);
-    // PoCL repeats itself.
+    // PoCL reports some diagnostics twice.
     found.dedup();
     let mut problems = Vec::new();
     for want in expected {

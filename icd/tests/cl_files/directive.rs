@@ -1,4 +1,4 @@
-//! The directives in the comments of a `.cl` file; `tests/README.md` describes them for writers of tests.
+//! The directives in the comments of a `.cl` file; `tests/README.md` describes them for test authors.
 
 use wgcl_client::expression::{Expr, parse};
 use wgcl_client::notation::{ArgumentKind, Init, Launch};
@@ -6,7 +6,7 @@ use wgcl_client::notation::{ArgumentKind, Init, Launch};
 /// One way to build and run a file: a choice of every `for` variable and of a `build` line.
 #[derive(Debug, Default)]
 pub struct Variant {
-    /// `T=char N=4`, to tell variants apart in messages; empty where there is one only.
+    /// `T=char N=4`, for messages; empty if there is only one variant.
     pub label: String,
     pub options: String,
     pub requires: Vec<String>,
@@ -15,7 +15,7 @@ pub struct Variant {
     pub log: Vec<String>,
     /// Lines that the runs print.
     pub prints: Vec<String>,
-    /// Whether they may come in any order.
+    /// Whether they may appear in any order.
     pub any_order: bool,
     pub runs: Vec<Run>,
 }
@@ -23,14 +23,13 @@ pub struct Variant {
 /// A diagnostic that the build log must contain.
 #[derive(Clone, Debug)]
 pub struct Expected {
-    /// `None`: on any line, and as often as the compiler likes.
+    /// `None`: on any line, any number of times.
     pub line: Option<usize>,
     /// `error` or `warning`.
     pub severity: &'static str,
     pub text: String,
 }
 
-/// One launch.
 #[derive(Debug)]
 pub struct Run {
     /// Line of the `run` directive.
@@ -47,7 +46,7 @@ pub struct Argument {
     pub kind: ArgumentKind,
 }
 
-/// What a buffer must hold after the run.
+/// The expected contents of a buffer after the run.
 #[derive(Debug)]
 pub struct Expect {
     pub line: usize,
@@ -76,7 +75,7 @@ struct Line<'a> {
 
 const KEYWORDS: [&str; 10] = ["for", "build", "requires", "error", "warning", "log", "run", "arg", "expect", "prints"];
 
-/// Reads all directives of a file and multiplies them out into variants.
+/// Reads all directives of a file and expands them into variants.
 pub fn parse_file(source: &str) -> Result<Vec<Variant>, String> {
     let lines = collect(source)?;
     let mut choices: Vec<Vec<(String, String)>> = vec![Vec::new()];
@@ -110,7 +109,7 @@ pub fn parse_file(source: &str) -> Result<Vec<Variant>, String> {
     Ok(variants)
 }
 
-/// Finds the directives; one whose brackets are open at the end of a line goes on in the next comment line.
+/// Finds the directives. If a bracket is open at the end of a line, the directive continues in the next comment line.
 fn collect(source: &str) -> Result<Vec<Line<'_>>, String> {
     let all: Vec<&str> = source.lines().collect();
     let mut found = Vec::new();
@@ -139,7 +138,7 @@ fn collect(source: &str) -> Result<Vec<Line<'_>>, String> {
             _ => keyword,
         };
         if keyword.starts_with("prints") {
-            // One blank after the colon; all else is what is printed.
+            // One blank after the colon; everything else is expected output.
             found.push(Line { number, keyword, text: text.strip_prefix(' ').unwrap_or(text).to_owned() });
             continue;
         }
@@ -147,7 +146,7 @@ fn collect(source: &str) -> Result<Vec<Line<'_>>, String> {
             if head.is_empty() || head == "anywhere" { text.trim().to_owned() } else { format!("{} : {}", head.trim(), text.trim()) };
         let mut at = number;
         if matches!(keyword, "error" | "warning") {
-            // Alone on its line it speaks of the next line that is no such comment.
+            // Alone on its line, it refers to the next line that is not such a comment.
             if code.trim().is_empty() {
                 at += all[index..]
                     .iter()
@@ -185,7 +184,7 @@ fn variant(lines: &[Line<'_>], chosen: &[(String, String)], build: &str) -> Resu
     for line in lines {
         let text = substitute(&line.text, chosen);
         if line.keyword == "requires" && text != line.text {
-            // What depends on a type is more than the type: it is missed first.
+            // A feature that depends on a type is reported missing before the type itself.
             variant.requires.splice(0..0, text.split_whitespace().map(str::to_owned));
             continue;
         }
@@ -210,7 +209,7 @@ fn directive(line: &Line<'_>, text: &str, variant: &mut Variant) -> Result<(), S
         }
         "run" => variant.runs.push(run(line.number, text)?),
         "arg" | "expect" => {
-            let run = variant.runs.last_mut().ok_or("stands before any run")?;
+            let run = variant.runs.last_mut().ok_or("is before any run")?;
             let (head, body) = text.split_once(" : ").ok_or("a colon is missing")?;
             if line.keyword == "arg" {
                 require_types(body, false, requires);
@@ -228,7 +227,7 @@ fn directive(line: &Line<'_>, text: &str, variant: &mut Variant) -> Result<(), S
     Ok(())
 }
 
-/// Adds the features that the types named in a text need. Half in a buffer needs none: vload_half is core.
+/// Adds the features that the types in a text need. `half` in a buffer needs none, as vload_half is core.
 fn require_types(text: &str, half: bool, requires: &mut Vec<String>) {
     for word in text.split(|c: char| !c.is_ascii_alphanumeric()) {
         let feature = match word.trim_end_matches(|c: char| c.is_ascii_digit()) {
@@ -261,7 +260,7 @@ fn expect(line: usize, head: &str, body: &str) -> Result<Expect, String> {
         [] => Tolerance::Exact,
         ["within", amount, "ulp"] => Tolerance::Ulp(number(amount)?),
         ["within", amount] => Tolerance::Relative(number(amount)?),
-        _ => return Err(format!("`{}` is not understood", rest.join(" "))),
+        _ => return Err(format!("`{}` is not a directive of an argument", rest.join(" "))),
     };
     let value = Init::parse(body).map_err(|error| error.to_string())?;
     Ok(Expect { line, name, tolerance, condition, value })

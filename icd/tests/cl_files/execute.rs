@@ -23,7 +23,7 @@ use crate::common::images;
 use crate::common::objects::{Context, Kernel, Mem, Program, Queue, Sampler};
 use crate::common::{info, info_bytes, info_string, target};
 
-/// What a variant needs and this device has not, if there is such a thing.
+/// A feature that a variant needs and this device does not have, if any.
 pub fn missing_feature(variant: &Variant) -> Option<&str> {
     let target = target();
     let text = |name: cl_uint| {
@@ -38,7 +38,7 @@ pub fn missing_feature(variant: &Variant) -> Option<&str> {
             "fp16" => has("cl_khr_fp16"),
             "int64" => text(CL_DEVICE_PROFILE) == "FULL_PROFILE" || has("cles_khr_int64"),
             "atomic_float" | "atomic_half" => true,
-            // As 64-bit integers.
+            // Emulated with 64-bit integers.
             "atomic_double" => has("cl_khr_int64_base_atomics"),
             "images" => images::reported(),
             "wgcl" => target.is_wgcl(),
@@ -51,7 +51,7 @@ pub fn missing_feature(variant: &Variant) -> Option<&str> {
     })
 }
 
-/// Whether groups may have so many work-items.
+/// Whether groups may have that many work-items.
 fn has_groups_of(items: &str) -> bool {
     let target = target();
     let most = info::<usize>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_MAX_WORK_GROUP_SIZE, size, value, ret));
@@ -67,7 +67,7 @@ fn language_features() -> Vec<String> {
     bytes.unwrap_or_default().chunks_exact(68).map(name).collect()
 }
 
-/// Builds and runs one variant; the list of what is wrong. What came out goes to `recorder`.
+/// Builds and runs one variant; returns the list of mismatches. Results go to `recorder`.
 pub fn variant(source: &str, variant: &Variant, recorder: &mut Recorder) -> Vec<String> {
     let context = Context::new();
     let module = super::spirv::module(source, variant);
@@ -81,7 +81,7 @@ pub fn variant(source: &str, variant: &Variant, recorder: &mut Recorder) -> Vec<
     let wanted = if expects_error { CL_BUILD_PROGRAM_FAILURE } else { CL_SUCCESS };
     let mut problems = Vec::new();
     if status != wanted {
-        problems.push(format!("clBuildProgram gave {status} instead of {wanted}"));
+        problems.push(format!("clBuildProgram returned {status}, expected {wanted}"));
     }
     for text in variant.log.iter().filter(|text| !log.contains(text.as_str())) {
         problems.push(format!("the build log does not contain `{text}`"));
@@ -107,12 +107,12 @@ pub fn variant(source: &str, variant: &Variant, recorder: &mut Recorder) -> Vec<
 /// A buffer that later arguments can name.
 struct Kept {
     mem: Mem,
-    /// What it is a part of must live as long.
+    /// Its parent must live as long.
     _whole: Option<Rc<Kept>>,
-    /// Where it is an image.
+    /// Set for an image.
     image: Option<Form>,
     element: Element,
-    /// 0 of a pipe: there is nothing that the host could read.
+    /// 0 for a pipe, which the host cannot read.
     bytes: usize,
 }
 
@@ -127,7 +127,7 @@ fn sub_buffer(whole: &Rc<Kept>, first: usize, count: usize) -> Result<Kept, Stri
     let cl = &target().cl;
     let mem = cl.clCreateSubBuffer(whole.mem.0, 0, CL_BUFFER_CREATE_TYPE_REGION, (&raw const region).cast(), &mut status);
     if status != CL_SUCCESS {
-        return Err(format!("clCreateSubBuffer gave {status}"));
+        return Err(format!("clCreateSubBuffer returned {status}"));
     }
     Ok(Kept { mem: Mem(mem), _whole: Some(Rc::clone(whole)), image: None, element: whole.element, bytes: count * size })
 }
@@ -143,20 +143,20 @@ fn read(queue: &Queue, kept: &Kept) -> Result<Vec<u8>, String> {
     let mut bytes = vec![0u8; kept.bytes];
     let status =
         target().cl.clEnqueueReadBuffer(queue.0, kept.mem.0, CL_TRUE, 0, bytes.len(), bytes.as_mut_ptr().cast(), 0, null(), null_mut());
-    if status == CL_SUCCESS { Ok(bytes) } else { Err(format!("clEnqueueReadBuffer gave {status}")) }
+    if status == CL_SUCCESS { Ok(bytes) } else { Err(format!("clEnqueueReadBuffer returned {status}")) }
 }
 
-/// What a run's arguments are, by their names.
+/// The arguments of a run, by name.
 #[derive(Default)]
 struct Arguments {
-    /// What they hold before the run.
+    /// Their contents before the run.
     inputs: HashMap<String, Input>,
     /// Buffers and images.
     buffers: HashMap<String, Rc<Kept>>,
     samplers: Vec<Sampler>,
 }
 
-/// Sets an argument; keeps its bytes and, for buffers and images, the object, that also for later runs in `kept`.
+/// Sets an argument. Stores its bytes and, for buffers and images, the object, which later runs find in `kept`.
 fn set_argument(
     (context, queue): (&Context, &Queue),
     kernel: &Kernel,
@@ -235,10 +235,10 @@ fn set_argument(
     if let Some(buffer) = buffers.get(&argument.name) {
         kept.insert(argument.name.clone(), Rc::clone(buffer));
     }
-    if status == CL_SUCCESS { Ok(()) } else { Err(format!("clSetKernelArg({index}, {}) gave {status}", argument.name)) }
+    if status == CL_SUCCESS { Ok(()) } else { Err(format!("clSetKernelArg({index}, {}) returned {status}", argument.name)) }
 }
 
-/// Runs a kernel once; `Err` where it could not be run, else the mismatches.
+/// Runs a kernel once. Fails if it could not run, else returns the mismatches.
 fn launch(
     context: &Context,
     queue: &Queue,
@@ -247,7 +247,7 @@ fn launch(
     (kept, records): (&mut HashMap<String, Rc<Kept>>, &mut Records<'_>),
 ) -> Result<Vec<String>, String> {
     let target = target();
-    let kernel = program.try_kernel(&run.launch.kernel).map_err(|status| format!("clCreateKernel gave {status}"))?;
+    let kernel = program.try_kernel(&run.launch.kernel).map_err(|status| format!("clCreateKernel returned {status}"))?;
     let mut arguments = Arguments::default();
     for (index, argument) in run.arguments.iter().enumerate() {
         set_argument((context, queue), &kernel, index, argument, &mut arguments, kept)?;
@@ -267,17 +267,17 @@ fn launch(
         null_mut(),
     );
     if status != CL_SUCCESS {
-        return Err(format!("clEnqueueNDRangeKernel gave {status}; the build log:\n{}", program.log()));
+        return Err(format!("clEnqueueNDRangeKernel returned {status}; the build log:\n{}", program.log()));
     }
     if buffers.is_empty() {
-        // Nothing is read that would wait for it.
+        // No read waits for this launch.
         let status = target.cl.clFinish(queue.0);
         if status != CL_SUCCESS {
-            return Err(format!("clFinish gave {status}"));
+            return Err(format!("clFinish returned {status}"));
         }
     }
     let mut outputs = HashMap::new();
-    // Another name of a buffer of this run need not be spoken of.
+    // Another name of a buffer of this run needs no expectation.
     let alias = |argument: &Argument| matches!(&argument.kind, ArgumentKind::Same { name, .. } if run.arguments.iter().any(|other| other.name == *name));
     let silent = |argument: &&Argument| !alias(argument) || run.expects.iter().any(|expect| expect.name == argument.name);
     for argument in run.arguments.iter().filter(silent) {

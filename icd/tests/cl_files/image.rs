@@ -1,4 +1,4 @@
-//! Image and sampler arguments of `.cl` files: the objects that they are.
+//! Image and sampler arguments of `.cl` files, and their objects.
 
 use std::ptr::{null, null_mut};
 
@@ -13,12 +13,12 @@ use crate::common::images::{desc, format, try_image};
 use crate::common::objects::{Context, Mem, Queue, Sampler};
 use crate::common::target;
 
-/// An image with those contents; levels of a mipmapped one are written by the queue.
+/// An image with the given contents; the queue writes the levels of a mipmapped one.
 pub fn create(context: &Context, queue: &Queue, form: &Form, bytes: &mut [u8]) -> Result<Mem, String> {
     let mut desc = desc(form.kind, form.sizes);
     let mut flags = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
     let mut host = bytes.as_mut_ptr().cast();
-    // The image holds on to it.
+    // The image retains it.
     let mut _buffer = None;
     if form.kind == CL_MEM_OBJECT_IMAGE1D_BUFFER {
         let buffer = context.buffer_with(flags, bytes.len(), host);
@@ -31,28 +31,28 @@ pub fn create(context: &Context, queue: &Queue, form: &Form, bytes: &mut [u8]) -
         (flags, host) = (CL_MEM_READ_WRITE, null_mut());
     }
     let format = format(form.order, form.data_type);
-    let image = try_image(context, flags, &format, &desc, host).map_err(|status| format!("clCreateImage gave {status}"))?;
+    let image = try_image(context, flags, &format, &desc, host).map_err(|status| format!("clCreateImage returned {status}"))?;
     let cl = &target().cl;
     let mut rest = bytes;
     for Level { origin, sizes } in form.levels().filter(|_| form.levels > 1) {
-        let (here, behind) = rest.split_at_mut(form.scalars(sizes) * form.element.size());
-        rest = behind;
+        let (here, following) = rest.split_at_mut(form.scalars(sizes) * form.element.size());
+        rest = following;
         let (origin, sizes, from) = (origin.as_ptr(), sizes.as_ptr(), here.as_ptr().cast());
         let status = cl.clEnqueueWriteImage(queue.0, image.0, CL_TRUE, origin, sizes, 0, 0, from, 0, null(), null_mut());
         if status != CL_SUCCESS {
-            return Err(format!("clEnqueueWriteImage gave {status}"));
+            return Err(format!("clEnqueueWriteImage returned {status}"));
         }
     }
     Ok(image)
 }
 
-/// What an image of this form holds.
+/// The contents of an image of this form.
 pub fn read_form(queue: &Queue, image: &Mem, form: &Form) -> Vec<u8> {
     let mut bytes = vec![0; form.count() * form.element.size()];
     let mut rest = &mut bytes[..];
     for Level { origin, sizes } in form.levels() {
-        let (here, behind) = rest.split_at_mut(form.scalars(sizes) * form.element.size());
-        rest = behind;
+        let (here, following) = rest.split_at_mut(form.scalars(sizes) * form.element.size());
+        rest = following;
         let (origin, sizes, to) = (origin.as_ptr(), sizes.as_ptr(), here.as_mut_ptr().cast());
         let status = target().cl.clEnqueueReadImage(queue.0, image.0, CL_TRUE, origin, sizes, 0, 0, to, 0, null(), null_mut());
         assert_eq!(status, CL_SUCCESS, "clEnqueueReadImage");
@@ -80,5 +80,5 @@ pub fn sampler(context: &Context, form: SamplerForm) -> Result<Sampler, String> 
             target().cl.clCreateSamplerWithProperties(context.0, list.as_ptr(), &mut status)
         }
     };
-    if status == CL_SUCCESS { Ok(Sampler(sampler)) } else { Err(format!("clCreateSampler gave {status}")) }
+    if status == CL_SUCCESS { Ok(Sampler(sampler)) } else { Err(format!("clCreateSampler returned {status}")) }
 }

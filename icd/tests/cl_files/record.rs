@@ -1,4 +1,5 @@
-//! What the buffers of a file's runs held in the end, kept in a file, so that two devices can be compared bit by bit.
+//! Writes the final contents of a file's buffers to a file, so that the results of two devices can be compared bit by
+//! bit.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,12 +12,11 @@ pub struct Record {
     /// Bytes of an element.
     pub size: usize,
     pub is_float: bool,
-    /// For each element, whether there is only one right value of it.
+    /// For each element, whether only one value is correct.
     pub exact: Vec<bool>,
     pub bytes: Vec<u8>,
 }
 
-/// Collects records.
 #[derive(Default)]
 pub struct Recorder(Vec<Record>);
 
@@ -42,7 +42,7 @@ impl Recorder {
     }
 }
 
-/// Reads the records of a file; what is cut off is left out.
+/// Reads the records of a file; ignores an incomplete record at the end.
 fn read(path: &Path) -> Vec<Record> {
     let bytes = std::fs::read(path).unwrap_or_default();
     let mut rest = bytes.as_slice();
@@ -80,8 +80,8 @@ fn is_nan(bits: u64, size: usize) -> bool {
     magnitude > infinity
 }
 
-/// Compares the records of two devices: the first difference of each buffer. What only one of them ran is left out, as are elements with more than
-/// one right value; all NaNs are alike.
+/// Compares the records of two devices and returns the first difference of each buffer. Skips runs of only one device
+/// and elements with more than one correct value; all NaNs are equal.
 pub fn differences(device: &Path, other: &Path) -> Vec<String> {
     let others: HashMap<String, Record> = read(other).into_iter().map(|record| (record.title.clone(), record)).collect();
     let mut found = Vec::new();

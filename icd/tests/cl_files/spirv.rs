@@ -1,6 +1,7 @@
-//! The files' sources as SPIR-V: `WGCL_TEST_SPIRV=0` (or 2) has clang and llvm-spirv translate them with that optimisation, and the device gets the modules.
+//! The files' sources as SPIR-V: with `WGCL_TEST_SPIRV=0` (or 2), clang and llvm-spirv compile them at that
+//! optimisation level, and the device gets the modules.
 //!
-//! Modules are kept below the system's folder for temporary files, by what they are made of.
+//! Modules are cached in the system's folder for temporary files, under a hash of their inputs.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -9,25 +10,25 @@ use std::process::{Command, Stdio};
 
 use super::directive::Variant;
 
-/// What is written down of a source that the translators refuse.
+/// The cached marker for a source that the translators reject.
 const REFUSED: &str = "refused";
 
 /// Extensions that the translator may use.
 const EXTENSIONS: &str = "--spirv-ext=+SPV_KHR_no_integer_wrap_decoration,+SPV_KHR_linkonce_odr,+SPV_KHR_expect_assume,+SPV_KHR_integer_dot_product,\
                           +SPV_EXT_shader_atomic_float_add,+SPV_EXT_shader_atomic_float_min_max";
 
-/// The optimisation that is asked for: `None` where sources are given as they are.
+/// The requested optimisation level: `None` if sources are used directly.
 pub fn level() -> Option<String> {
     std::env::var("WGCL_TEST_SPIRV").ok().filter(|level| !level.is_empty())
 }
 
-/// Whether modules are asked for, and a variant is about the compiler of OpenCL C itself.
+/// Whether modules are requested and a variant tests the OpenCL C compiler itself.
 pub fn is_about_source(variant: &Variant) -> bool {
     let refused = variant.diagnostics.iter().any(|want| want.severity == "error");
     level().is_some() && (refused || variant.runs.is_empty() || !variant.log.is_empty())
 }
 
-/// What a variant lacks where modules are asked for, if it has none: the translators refuse it.
+/// The missing feature of a variant if modules are requested and the translators reject it.
 pub fn missing(source: &str, variant: &Variant) -> Option<&'static str> {
     translate(source, &variant.options, &level()?).is_none().then_some("translator")
 }
@@ -37,7 +38,7 @@ pub fn module(source: &str, variant: &Variant) -> Option<Vec<u8>> {
     translate(source, &variant.options, &level()?)
 }
 
-/// Options of the program that a module made of its source is built with: those of the preprocessor have been used.
+/// Build options for a program created from a module: without those of the preprocessor, which have been applied.
 pub fn build_options(options: &str) -> String {
     let mut words = options.split_whitespace();
     let mut kept = Vec::new();
@@ -62,7 +63,7 @@ fn translate(source: &str, options: &str, level: &str) -> Option<Vec<u8>> {
         return Some(bytes).filter(|bytes| bytes != REFUSED.as_bytes());
     }
     let made = run_translators(source, options, level, &stem);
-    // Others may do the same at the same time: what is complete is moved into its place.
+    // Other processes may do the same at the same time: a complete file is moved into place.
     let unfinished = stem.with_extension(format!("{}.new", std::process::id()));
     std::fs::write(&unfinished, made.as_deref().unwrap_or(REFUSED.as_bytes())).ok()?;
     std::fs::rename(&unfinished, &module).ok()?;
@@ -78,7 +79,7 @@ fn run_translators(source: &str, options: &str, level: &str, stem: &Path) -> Opt
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let done =
         run(Command::new("clang-15").args(clang.split_whitespace()).current_dir(include).arg(&text).arg("-o").arg(&ir)).and_then(|()| {
-            // This translator does not know `freeze`, which only keeps an optimiser from choosing twice.
+            // This translator does not support `freeze`, which only keeps an optimiser from using two values.
             let lines = std::fs::read_to_string(&ir).ok()?;
             let frozen = |line: &str| match line.split_once(" = freeze ") {
                 Some((result, value)) => {
@@ -98,7 +99,7 @@ fn run_translators(source: &str, options: &str, level: &str, stem: &Path) -> Opt
             std::fs::read(&module).ok().filter(|bytes| !bytes.is_empty())
         });
     for file in [text, ir, bitcode, module] {
-        // What was not made cannot be removed.
+        // A file that was not created cannot be removed.
         let _ = std::fs::remove_file(file);
     }
     done

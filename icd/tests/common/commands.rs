@@ -1,5 +1,5 @@
-//! Command buffers: the functions of cl_khr_command_buffer and cl_khr_command_buffer_mutable_dispatch, found as an application finds them, and an owner
-//! of their objects.
+//! Command buffers: the functions of cl_khr_command_buffer and cl_khr_command_buffer_mutable_dispatch, found as an
+//! application finds them, and an owner of their objects.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -46,7 +46,7 @@ pub struct NewArg {
 }
 
 impl NewArg {
-    /// As clSetKernelArg is given a value.
+    /// The value in the form that clSetKernelArg expects.
     pub fn new<T>(index: cl_uint, value: &T) -> Self {
         Self { index, size: size_of::<T>(), value: (&raw const *value).cast() }
     }
@@ -79,7 +79,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Changes nothing.
+    /// An update without changes.
     pub const fn new(command: Handle) -> Self {
         Self {
             command,
@@ -96,7 +96,7 @@ impl Config {
         }
     }
 
-    /// Changes arguments. The slice must outlive the update, as what all these point to.
+    /// Updates arguments. The slice and its values must outlive the update.
     pub const fn with_args(self, args: &[NewArg]) -> Self {
         Self { num_args: args.len() as cl_uint, args: args.as_ptr(), ..self }
     }
@@ -137,7 +137,7 @@ impl Commands {
         Self::with(functions, queue, &[0])
     }
 
-    /// One with properties, a list that ends with a zero.
+    /// A command buffer with properties, a list that ends with a zero.
     pub(crate) fn with(functions: &'static Functions, queue: &Queue, properties: &[u64]) -> Self {
         let mut status = 1;
         let handle = functions.clCreateCommandBufferKHR(1, &queue.0, properties.as_ptr(), &mut status);
@@ -168,7 +168,7 @@ impl Commands {
         point
     }
 
-    /// Records a launch with these properties and asks for its handle.
+    /// Records a launch with these properties and returns its handle.
     pub fn launch_mutable(
         &self,
         kernel: &Kernel,
@@ -185,7 +185,6 @@ impl Commands {
         if status == CL_SUCCESS { Ok(handle) } else { Err(status) }
     }
 
-    /// Changes launches.
     pub fn update(&self, configs: &[Config]) -> cl_int {
         let types = vec![0; configs.len()];
         let pointers: Vec<*const c_void> = configs.iter().map(|config| (&raw const *config).cast()).collect();

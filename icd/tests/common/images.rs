@@ -1,4 +1,4 @@
-//! Images: their forms, boxes of them, and a model of what they hold.
+//! Images: their forms, boxes of them, and a model of their contents.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -28,13 +28,13 @@ pub fn reported() -> bool {
     answer == Ok(CL_TRUE)
 }
 
-/// Whether there are images to test: those of another platform that has none end at once.
+/// Whether the platform under test has images; tests return early on another platform without images.
 ///
 /// # Panics
-/// Where a device of wgcl has none: all of them do.
+/// On a wgcl device without images: all of them must have images.
 pub fn supported() -> bool {
     let answer = reported();
-    assert!(answer || !target().is_wgcl(), "a device of wgcl without images");
+    assert!(answer || !target().is_wgcl(), "a wgcl device without images");
     answer
 }
 
@@ -42,7 +42,7 @@ pub const fn format(order: cl_uint, data_type: cl_uint) -> cl_image_format {
     cl_image_format { image_channel_order: order, image_channel_data_type: data_type }
 }
 
-/// A description; dimensions that the type has not are ignored.
+/// A description; ignores dimensions that the type does not have.
 pub const fn desc(kind: cl_uint, [width, height, third]: [usize; 3]) -> cl_image_desc {
     cl_image_desc {
         image_type: kind,
@@ -58,7 +58,7 @@ pub const fn desc(kind: cl_uint, [width, height, third]: [usize; 3]) -> cl_image
     }
 }
 
-/// What a region of commands counts in each dimension of an image of that description.
+/// The unit of regions in each dimension of an image of that description.
 pub fn extent(desc: &cl_image_desc) -> [usize; 3] {
     match desc.image_type {
         CL_MEM_OBJECT_IMAGE1D | CL_MEM_OBJECT_IMAGE1D_BUFFER => [desc.image_width, 1, 1],
@@ -82,7 +82,7 @@ pub fn try_image(
     if mem.is_null() { Err(status) } else { Ok(Mem(mem)) }
 }
 
-/// An image. A 1D buffer image gets a buffer of its own where the description names none.
+/// An image. A 1D buffer image gets a new buffer if the description has none.
 pub fn image(context: &Context, flags: cl_bitfield, format: cl_image_format, desc: &cl_image_desc, host: *mut c_void) -> Mem {
     let mut desc = *desc;
     let mut _buffer = None;
@@ -104,14 +104,14 @@ pub struct Area {
     pub region: [usize; 3],
 }
 
-/// Where a box lies in memory: bytes from row to row and from slice to slice.
+/// The layout of a box in memory: bytes from row to row and from slice to slice.
 #[derive(Clone, Copy, Debug)]
 pub struct Pitches {
     pub row: usize,
     pub slice: usize,
 }
 
-/// What an image holds, without gaps.
+/// The contents of an image, without gaps.
 pub struct Model {
     pub element: usize,
     pub extent: [usize; 3],
@@ -128,7 +128,7 @@ impl Model {
         Area { origin: [0; 3], region: self.extent }
     }
 
-    /// Where the rows of a box begin, and how long they are.
+    /// The offsets of the rows of a box, and their length.
     fn rows(&self, area: Area) -> Vec<(usize, usize, usize)> {
         let Area { origin: [x, y, z], region: [_, height, depth] } = area;
         let [width, rows, _] = self.extent;
@@ -198,6 +198,6 @@ pub fn formats(context: &Context, flags: cl_bitfield, kind: cl_uint) -> Vec<cl_i
     assert_eq!(cl.clGetSupportedImageFormats(context.0, flags, kind, 0, null_mut(), &mut count), CL_SUCCESS);
     let mut all = vec![cl_image_format::default(); count as usize + 1];
     assert_eq!(cl.clGetSupportedImageFormats(context.0, flags, kind, count + 1, all.as_mut_ptr(), null_mut()), CL_SUCCESS);
-    assert_eq!(all.pop(), Some(cl_image_format::default()), "no more than were counted");
+    assert_eq!(all.pop(), Some(cl_image_format::default()), "at most the counted number");
     all
 }

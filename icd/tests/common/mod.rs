@@ -1,14 +1,16 @@
-//! Loads OpenCL as an application does: by the ICD loader, with the environment pointing the loader to the library under test.
+//! Loads OpenCL as an application does: through the ICD loader, which the environment directs to the library under
+//! test.
 //!
 //! | variable | meaning |
 //! |---|---|
 //! | `WGCL_TEST_PLATFORM` | test the installed platform whose name contains this text (for example `Portable`), not wgcl |
 //! | `WGCL_TEST_LIBRARY` | the `libwgcl.so` to test; without it the one beside the test binary |
-//! | `WGCL_TEST_DEVICE` | the platform's device to test: an index or a part of its name; 0 without it. `interpreter` asks for that of wgcl |
+//! | `WGCL_TEST_DEVICE` | the device of the platform to test: an index or a part of its name; the default is 0. `interpreter` selects wgcl's interpreter |
 
 #![allow(dead_code, reason = "each test binary uses another part of this module")]
 
 pub mod commands;
+pub mod features;
 pub mod ffi;
 pub mod images;
 pub mod objects;
@@ -38,7 +40,7 @@ unsafe impl Send for Target {}
 unsafe impl Sync for Target {}
 
 impl Target {
-    /// Is this wgcl, rather than a platform that the tests are being compared with?
+    /// Whether the platform is wgcl, and not another one for comparison.
     pub fn is_wgcl(&self) -> bool {
         self.platform_name.contains("wgcl")
     }
@@ -52,7 +54,7 @@ fn registry_for(library: &Path) -> Result<PathBuf, String> {
     if std::fs::read_to_string(&file).is_ok_and(|old| old == text) {
         return Ok(folder);
     }
-    // Several test processes may get here at once: write aside, then rename.
+    // Several test processes may run this at once: write a temporary file, then rename it.
     let aside = folder.join(format!("wgcl.{}", std::process::id()));
     std::fs::create_dir_all(&folder)
         .and_then(|()| std::fs::write(&aside, text))
@@ -94,7 +96,7 @@ fn load() -> Result<Target, String> {
         unsafe {
             std::env::set_var("OCL_ICD_VENDORS", &registry);
             std::env::remove_var("OCL_ICD_FILENAMES");
-            // What is tested is the compiler, not what it made the last time.
+            // The tests are about the compiler, not about its cached results.
             if std::env::var_os("WGCL_CACHE_DIR").is_none() {
                 std::env::set_var("WGCL_CACHE", "0");
             }
@@ -104,7 +106,7 @@ fn load() -> Result<Target, String> {
         }
     }
     let wanted = wanted.unwrap_or_else(|| "wgcl".to_owned());
-    // SAFETY: the loader runs no code of ours when it is loaded.
+    // SAFETY: the loader runs no code of the test when it is loaded.
     let library = unsafe { libloading::Library::new(LOADER) }.map_err(|error| error.to_string())?;
     let cl = Cl::from_library(library).map_err(|error| error.to_string())?;
 
@@ -136,7 +138,7 @@ fn pick_device(cl: &Cl, platform: cl_platform_id) -> Result<cl_device_id, String
     let mut devices: Vec<cl_device_id> = vec![null_mut(); count as usize];
     cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.as_mut_ptr(), null_mut());
     if let Ok(index) = wanted.parse::<usize>() {
-        return devices.get(index).copied().ok_or_else(|| format!("the platform has {count} devices, there is none of index {index}"));
+        return devices.get(index).copied().ok_or_else(|| format!("the platform has {count} devices, none has index {index}"));
     }
     let found = devices.into_iter().find(|&device| name_of(cl, device).contains(&wanted));
     found.ok_or_else(|| format!("none of the platform's {count} devices is called {wanted}"))
@@ -151,10 +153,10 @@ pub fn device_name(target: &Target) -> String {
     name_of(&target.cl, target.device)
 }
 
-/// `Functions`: those of an extension, found by `clGetExtensionFunctionAddressForPlatform`.
+/// Defines `Functions`: the functions of an extension, found by `clGetExtensionFunctionAddressForPlatform`.
 macro_rules! extension_functions {
     ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $ret:ty;)*) => {
-        /// The extension's functions, as an application finds them.
+        /// The functions of the extension, found as an application finds them.
         #[allow(non_snake_case, reason = "names of the C API")]
         pub(crate) struct Functions { $($name: unsafe extern "C" fn($($type),*) -> $ret,)* }
 
@@ -177,7 +179,8 @@ macro_rules! extension_functions {
             $(
                 #[allow(non_snake_case, clippy::too_many_arguments, reason = "the C API's own shape")]
                 pub(crate) fn $name(&self, $($arg: $type),*) -> $ret {
-                    // SAFETY: the function was found under this name; what the arguments must satisfy is the business of the test.
+                    // SAFETY: the function was found under this name; the calling test is responsible for its
+                    // arguments.
                     unsafe { (self.$name)($($arg),*) }
                 }
             )*
@@ -187,14 +190,14 @@ macro_rules! extension_functions {
 #[allow(unused_imports, reason = "each test binary uses another part of this module")]
 pub(crate) use extension_functions;
 
-/// Whether the tests are about wgcl's device that is the host's CPU: the driver says by what it reaches a device.
+/// Whether the tests use wgcl's CPU device: the driver reports how it accesses a device.
 pub fn is_cpu() -> bool {
     let driver =
         |target: &Target| info_string(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DRIVER_VERSION, size, value, ret));
     try_target().is_ok_and(|target| target.is_wgcl() && driver(target).is_ok_and(|driver| driver.contains("(CPU:")))
 }
 
-/// The platform and device under test, or why there is none.
+/// The platform and device under test, or the reason why none was found.
 pub fn try_target() -> Result<&'static Target, &'static str> {
     static TARGET: OnceLock<Result<Target, String>> = OnceLock::new();
     TARGET.get_or_init(load).as_ref().map_err(String::as_str)
@@ -203,7 +206,7 @@ pub fn try_target() -> Result<&'static Target, &'static str> {
 /// The platform and device under test.
 ///
 /// # Panics
-/// Where there is none: no test may pass by not running.
+/// If none was found: no test may pass without running.
 #[allow(clippy::panic, reason = "ends the test with the reason")]
 pub fn target() -> &'static Target {
     match try_target() {
@@ -219,7 +222,7 @@ pub fn info_bytes(query: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> R
         CL_SUCCESS => {}
         error => return Err(error),
     }
-    // One byte more than asked for, as an empty answer still needs a pointer.
+    // One byte more than requested, as an empty answer still needs a pointer.
     let mut bytes = vec![0u8; size + 1];
     match query(size, bytes.as_mut_ptr().cast(), null_mut()) {
         CL_SUCCESS => {}

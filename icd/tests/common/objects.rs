@@ -38,26 +38,11 @@ owned!(
     /// A command queue.
     Queue, cl_command_queue, clReleaseCommandQueue
 );
-owned!(
-    /// A buffer.
-    Mem, cl_mem, clReleaseMemObject
-);
-owned!(
-    /// A program.
-    Program, cl_program, clReleaseProgram
-);
-owned!(
-    /// A kernel.
-    Kernel, cl_kernel, clReleaseKernel
-);
-owned!(
-    /// A sampler.
-    Sampler, cl_sampler, clReleaseSampler
-);
-owned!(
-    /// An event.
-    Event, cl_event, clReleaseEvent
-);
+owned!(Mem, cl_mem, clReleaseMemObject);
+owned!(Program, cl_program, clReleaseProgram);
+owned!(Kernel, cl_kernel, clReleaseKernel);
+owned!(Sampler, cl_sampler, clReleaseSampler);
+owned!(Event, cl_event, clReleaseEvent);
 
 impl Context {
     pub fn new() -> Self {
@@ -79,7 +64,7 @@ impl Context {
         Queue(queue)
     }
 
-    /// A read-write buffer of so many bytes, their contents undefined.
+    /// A read-write buffer of `size` bytes with undefined contents.
     pub fn buffer(&self, size: usize) -> Mem {
         self.buffer_with(CL_MEM_READ_WRITE, size, null_mut())
     }
@@ -92,7 +77,7 @@ impl Context {
         Mem(mem)
     }
 
-    /// A pipe of so many packets of so many bytes.
+    /// A pipe of `packets` packets of `size` bytes.
     pub fn pipe(&self, packet: cl_uint, packets: cl_uint) -> Mem {
         let mut status = 1;
         let mem = target().cl.clCreatePipe(self.0, 0, packet, packets, null(), &mut status);
@@ -111,7 +96,7 @@ impl Context {
         Program(program)
     }
 
-    /// A program that is not built yet, of a module in an intermediate language.
+    /// A program for a module in an intermediate language, not yet built.
     pub fn program_with_il(&self, bytes: &[u8]) -> Program {
         let mut status = 1;
         let program = target().cl.clCreateProgramWithIL(self.0, bytes.as_ptr().cast(), bytes.len(), &mut status);
@@ -161,7 +146,7 @@ impl Program {
             assert!(!kernel.is_null());
             Ok(Kernel(kernel))
         } else {
-            assert!(kernel.is_null(), "clCreateKernel failed and gave a kernel");
+            assert!(kernel.is_null(), "clCreateKernel failed and returned a kernel");
             Err(status)
         }
     }
@@ -180,7 +165,7 @@ impl Kernel {
 }
 
 impl Queue {
-    /// Enqueues a kernel over `global` without waiting; the launch's status.
+    /// Enqueues a kernel over `global` without waiting; returns the status of the enqueue.
     pub fn launch(&self, kernel: &Kernel, global: &[usize], local: Option<&[usize]>) -> cl_int {
         target().cl.clEnqueueNDRangeKernel(
             self.0,

@@ -1,4 +1,4 @@
-//! What tests choose by chance, the same in every run, and what they are told by the environment.
+//! Random numbers that are the same in every run, and numbers from the environment.
 
 /// Small numbers that look random, from a seed.
 pub struct Random(pub u64);

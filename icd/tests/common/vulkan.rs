@@ -1,4 +1,4 @@
-//! A program of Vulkan's, without OpenCL: a buffer and semaphores that it has exported, and what it does with them.
+//! A Vulkan program without OpenCL: a buffer and semaphores that it exports, and its commands on them.
 
 #![allow(dead_code, reason = "each test binary uses another part of this module")]
 
@@ -6,12 +6,11 @@ use ash::vk;
 
 /// Words of the memory.
 pub const COUNT: usize = 256;
-/// Its bytes.
 pub const SIZE: usize = 4 * COUNT;
 
-const SHADER: &[u8] = include_bytes!("../../../tests/vulkan/turn.spv");
+const SHADER: &[u8] = include_bytes!("../../../tests/vulkan/step.spv");
 
-/// A program of Vulkan's with a buffer that it has exported.
+/// A Vulkan program with a buffer that it exports.
 pub struct Vulkan {
     _entry: ash::Entry,
     instance: ash::Instance,
@@ -31,14 +30,15 @@ pub struct Vulkan {
 }
 
 impl Vulkan {
-    /// On the device of that UUID, which has semaphores that can be exported if `shares` says so, with memory of the device's own.
+    /// Uses the device with that UUID, which supports exportable semaphores if `shares` is set, and device-local
+    /// memory.
     pub fn new(uuid: &[u8], shares: bool) -> Result<Self, vk::Result> {
         Self::of_type(uuid, shares, None)
     }
 
-    /// The same with memory of the type with that number among those that a buffer may have.
+    /// Uses memory of the memory type with that index among those that the buffer supports.
     pub fn of_type(uuid: &[u8], shares: bool, number: Option<usize>) -> Result<Self, vk::Result> {
-        // SAFETY: what a program of Vulkan's does, in its order: everything is made of what was made before, and lives until `drop`.
+        // SAFETY: valid usage of Vulkan: every object is created from earlier ones, and lives until `drop`.
         unsafe {
             let entry = ash::Entry::load().expect("Vulkan's loader");
             let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_2);
@@ -99,10 +99,10 @@ impl Vulkan {
         }
     }
 
-    /// A descriptor of the memory, which belongs to whoever takes it.
+    /// A file descriptor of the memory; the caller owns it.
     pub fn fd(&self) -> i32 {
         let info = vk::MemoryGetFdInfoKHR::default().memory(self.memory).handle_type(vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD);
-        // SAFETY: the memory was made to be exported so.
+        // SAFETY: the memory was allocated as exportable with this handle type.
         unsafe { self.export.get_memory_fd(&info) }.expect("a file descriptor")
     }
 
@@ -112,15 +112,15 @@ impl Vulkan {
         self.wait();
     }
 
-    /// Waits for all that was submitted.
+    /// Waits for all submitted commands.
     pub fn wait(&self) {
-        // SAFETY: nobody else uses the queue.
+        // SAFETY: no other thread uses the queue.
         unsafe { self.device.queue_wait_idle(self.queue) }.expect("done");
     }
 
     /// Submits commands on the buffer that wait for semaphores and signal others.
     fn submit(&self, record: impl FnOnce(&ash::Device, vk::CommandBuffer), waits: &[vk::Semaphore], signals: &[vk::Semaphore]) {
-        // SAFETY: the commands are freed with their pool, when nothing runs any more, and nobody else uses the queue.
+        // SAFETY: the commands are freed with their pool, after all have completed, and no other thread uses the queue.
         unsafe {
             let info = vk::CommandBufferAllocateInfo::default().command_pool(self.commands).command_buffer_count(1);
             let buffers = self.device.allocate_command_buffers(&info).expect("a command buffer");
@@ -134,18 +134,18 @@ impl Vulkan {
     }
 
     pub fn fill(&self, value: u32) {
-        // SAFETY: the buffer has so many bytes.
+        // SAFETY: the buffer has that many bytes.
         self.run(|device, commands| unsafe { device.cmd_fill_buffer(commands, self.buffer, 0, SIZE as u64, value) });
     }
 
-    /// Each word becomes three times itself and one.
-    pub fn turn(&self) {
-        self.turn_between(&[], &[]);
+    /// Replaces each word `w` by `3 * w + 1`.
+    pub fn step(&self) {
+        self.step_between(&[], &[]);
         self.wait();
     }
 
-    /// The same when semaphores are signalled, which signals others; nobody waits for it.
-    pub fn turn_between(&self, waits: &[vk::Semaphore], signals: &[vk::Semaphore]) {
+    /// Does the same after semaphores are signalled, and signals others; does not wait for completion.
+    pub fn step_between(&self, waits: &[vk::Semaphore], signals: &[vk::Semaphore]) {
         // SAFETY: the shader stays within the buffer.
         let record = |device: &ash::Device, commands| unsafe {
             device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, self.pipeline);
@@ -155,40 +155,40 @@ impl Vulkan {
         self.submit(record, waits, signals);
     }
 
-    /// A semaphore, which can be exported so.
+    /// An exportable semaphore.
     pub fn semaphore(&self, kind: vk::ExternalSemaphoreHandleTypeFlags) -> vk::Semaphore {
         let mut export = vk::ExportSemaphoreCreateInfo::default().handle_types(kind);
-        // SAFETY: semaphores can be exported so, as the caller knows.
+        // SAFETY: the caller ensures that the device supports exportable semaphores.
         unsafe { self.device.create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut export), None) }.expect("a semaphore")
     }
 
-    /// A descriptor of a semaphore, which belongs to whoever takes it.
+    /// A file descriptor of a semaphore; the caller owns it.
     pub fn semaphore_fd(&self, semaphore: vk::Semaphore, kind: vk::ExternalSemaphoreHandleTypeFlags) -> i32 {
         let info = vk::SemaphoreGetFdInfoKHR::default().semaphore(semaphore).handle_type(kind);
-        // SAFETY: the semaphore was made to be exported so.
+        // SAFETY: the semaphore was created as exportable with this handle type.
         unsafe { self.semaphores.get_semaphore_fd(&info) }.expect("a file descriptor")
     }
 
-    /// Makes a semaphore of what a descriptor names, which it takes.
+    /// Imports a semaphore from a descriptor, which it takes over.
     pub fn import(&self, semaphore: vk::Semaphore, kind: vk::ExternalSemaphoreHandleTypeFlags, fd: i32) {
         let is_file = kind == vk::ExternalSemaphoreHandleTypeFlags::SYNC_FD;
         let flags = if is_file { vk::SemaphoreImportFlags::TEMPORARY } else { vk::SemaphoreImportFlags::empty() };
         let info = vk::ImportSemaphoreFdInfoKHR::default().semaphore(semaphore).flags(flags).handle_type(kind).fd(fd);
-        // SAFETY: nothing uses the semaphore, and the descriptor is one of that kind.
+        // SAFETY: nothing uses the semaphore, and the descriptor has that handle type.
         unsafe { self.semaphores.import_semaphore_fd(&info) }.expect("an import");
     }
 
-    /// Ends a semaphore that nothing uses any more.
+    /// Destroys an unused semaphore.
     pub fn destroy(&self, semaphore: vk::Semaphore) {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller ensures that it is unused.
         unsafe { self.device.destroy_semaphore(semaphore, None) };
     }
 }
 
-/// A buffer, and memory for it that can be exported.
+/// A buffer, and exportable memory for it.
 ///
 /// # Safety
-/// All of them belong together.
+/// All handles must belong to the same instance and device.
 unsafe fn exported(
     instance: &ash::Instance,
     physical: vk::PhysicalDevice,
@@ -199,7 +199,7 @@ unsafe fn exported(
     let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(kind);
     let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_DST;
     let info = vk::BufferCreateInfo::default().size(SIZE as u64).usage(usage).push_next(&mut external);
-    // SAFETY: the type is one of the buffer's, and the memory is as large as it needs.
+    // SAFETY: the buffer supports the memory type, and the memory is large enough.
     unsafe {
         let buffer = device.create_buffer(&info, None)?;
         let needs = device.get_buffer_memory_requirements(buffer);
@@ -222,7 +222,7 @@ unsafe fn exported(
 
 impl Drop for Vulkan {
     fn drop(&mut self) {
-        // SAFETY: nothing runs any more, and nothing is used again.
+        // SAFETY: all commands have completed, and no handle is used again.
         unsafe {
             self.device.destroy_command_pool(self.commands, None);
             self.device.destroy_descriptor_pool(self.sets, None);

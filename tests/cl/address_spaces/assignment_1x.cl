@@ -1,4 +1,4 @@
-// In OpenCL C 1.x pointers are assigned within one space only, and one without a name points to private memory.
+// In OpenCL C 1.x pointers are assigned within one address space; without a qualifier they point to private memory.
 // build: -cl-std=CL1.0
 // build: -cl-std=CL1.1
 // build: -cl-std=CL1.2

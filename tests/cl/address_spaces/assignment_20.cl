@@ -1,4 +1,4 @@
-// From OpenCL C 2.0 a generic pointer takes any but one to constant memory, and gives none back without a cast.
+// Since OpenCL C 2.0 a generic pointer accepts any pointer but one to constant memory; the reverse needs a cast.
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0
 void takes_generic(int *p) {}

@@ -1,4 +1,4 @@
-// A cast leads from one named space to no other.
+// A cast cannot change the named address space.
 // build: -cl-std=CL1.2
 kernel void k(global int *g, local int *l, constant int *c)
 {

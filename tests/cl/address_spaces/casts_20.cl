@@ -1,4 +1,4 @@
-// Casts between generic and named spaces go both ways, but never to or from constant.
+// Casts between generic and named spaces are valid in both directions, but never to or from constant.
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0
 kernel void k(global int *g, local int *l, constant int *c)

@@ -1,4 +1,4 @@
-// Constant variables stand outside of functions or in the outermost block of a kernel, and have a constant value.
+// Constant variables are declared outside of functions or in the outermost block of a kernel, with a constant value.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0

@@ -1,4 +1,4 @@
-// Nothing writes constant memory.
+// Writes to constant memory are errors.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0

@@ -1,4 +1,4 @@
-// `generic` and `__generic` are the same, and what a pointer without a name has from OpenCL C 2.0.
+// `generic` and `__generic` are the same, and are the default of pointers since OpenCL C 2.0.
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0
 kernel void k(global int *a, local int *l)

@@ -1,4 +1,4 @@
-// Pointers that kernels take point to global, local or constant memory; arrays are pointers too.
+// Pointer parameters of kernels point to global, local or constant memory; array parameters are pointers too.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0

@@ -1,4 +1,4 @@
-// Kernels take no generic pointers.
+// Kernels cannot have generic pointer parameters.
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0
 kernel void a(generic int *p) {}          // error: pointer arguments to kernel functions must reside in '__global', '__constant' or '__local'

@@ -1,4 +1,4 @@
-// Local variables stand in the outermost block of a kernel and have no initial value.
+// Local variables are declared in the outermost block of a kernel and have no initial value.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0

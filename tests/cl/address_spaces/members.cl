@@ -1,4 +1,4 @@
-// Members of structures and unions are where the whole is: they name no space, but what they point to does.
+// Members of structures and unions have the address space of the object; only their pointees may have a qualifier.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0

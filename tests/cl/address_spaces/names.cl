@@ -1,4 +1,4 @@
-// The names of address spaces with and without underscores are the same, and stand wherever `const` may stand.
+// Address space qualifiers with and without underscores are the same, and may appear wherever `const` may.
 // build: -cl-std=CL1.0
 // build: -cl-std=CL1.1
 // build: -cl-std=CL1.2

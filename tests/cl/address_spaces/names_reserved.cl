@@ -1,4 +1,4 @@
-// The names of address spaces are reserved: no identifier may have one.
+// The names of address spaces are reserved words, not identifiers.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0

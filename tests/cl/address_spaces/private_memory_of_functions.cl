@@ -1,4 +1,4 @@
-// Functions that read and write private memory of their callers: parts of records, arrays at run-time indices, the same array twice, bytes, constants beside them.
+// Functions access private memory of their callers: parts of structures, dynamic indices, aliased arrays, bytes.
 // With `WGCL_INLINE=0` they stay functions.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL3.0
@@ -10,7 +10,7 @@ constant uint primes[8] = { 2, 3, 5, 7, 11, 13, 17, 19 };
 #define STEP(i) x = x * 1664525u + (y ^ i); y ^= x >> 7; y += x << 3 & i * 77u; x ^= y << 13;
 #define CHURN(x0, y0) uint x = x0, y = y0; STEP(1u) STEP(7u) uint c = x ^ y;
 
-// Constant places, some of them written under a condition only.
+// Constant indices, some of them written conditionally.
 uint parts(Record *r, const uint *w, uint k)
 {
     CHURN(r->head[1], w[2] + k)
@@ -20,7 +20,7 @@ uint parts(Record *r, const uint *w, uint k)
     return c ^ r->head[2] ^ primes[k & 7u];
 }
 
-// Run-time places.
+// Dynamic indices.
 uint places(uint *w, uint k)
 {
     CHURN(w[k & 7u], k)
@@ -29,7 +29,7 @@ uint places(uint *w, uint k)
     return c;
 }
 
-// Two pointers, which may lead to the same place.
+// Two pointers, which may alias.
 uint both(uint *a, uint *b)
 {
     CHURN(a[0], b[1])
@@ -84,7 +84,7 @@ kernel void called(global uint *out)
         if (id & 1u) sum ^= round(&q, &r, w, sum);
         Record t = r; r = q; q = t;
     }
-    // All that is left, in one number a part.
+    // Combines all results into one number for each part.
     uint hash = sum;
     for (uint i = 0; i < 8; i++) hash = hash * 31u + w[i];
     out[4 * id] = hash;

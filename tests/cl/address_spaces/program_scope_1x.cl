@@ -1,4 +1,4 @@
-// Variables outside of functions are constant in OpenCL C 1.x, whatever they are.
+// Program-scope variables are constant in OpenCL C 1.x, whatever their type.
 // build: -cl-std=CL1.0
 // build: -cl-std=CL1.1
 // build: -cl-std=CL1.2

@@ -1,4 +1,4 @@
-// From OpenCL C 2.0 a variable outside of functions is global unless it says otherwise.
+// Since OpenCL C 2.0 a program-scope variable without a qualifier is global.
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0
 global int foo;

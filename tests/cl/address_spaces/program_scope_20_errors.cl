@@ -1,4 +1,4 @@
-// What may not stand outside of functions from OpenCL C 2.0.
+// Invalid declarations at program scope since OpenCL C 2.0.
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0
 global int baz = 12;

@@ -1,4 +1,4 @@
-// There is no address space for a return value; what a returned pointer points to has one.
+// A return value has no address space; the pointee of a returned pointer has one.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0

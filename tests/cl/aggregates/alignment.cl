@@ -1,4 +1,4 @@
-// `aligned` on variables, typedefs, members and types, and what `_Alignof`, `sizeof` and addresses say of it.
+// `aligned` on variables, typedefs, members and types, seen through `_Alignof`, `sizeof` and addresses.
 typedef int aligned_int __attribute__((aligned(16)));
 typedef struct { char c; aligned_int i; } with_typedef;
 typedef struct { char c; int i __attribute__((aligned(8))); char d; } with_member;

@@ -1,4 +1,4 @@
-// Wrong structures, unions and initialisers.
+// Invalid structures, unions and initialisers.
 struct bits { int a : 3; };                  // error: bit-fields are not supported in OpenCL
 struct itself { struct itself s; };          // error: field has incomplete type 'struct itself'
 struct twice { int a; float a; };            // error: duplicate member 'a'

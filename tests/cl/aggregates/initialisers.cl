@@ -55,7 +55,7 @@ kernel void lists(global int *out, int n)
     char text[] = "ab" "cd";
     char cut[3] = "abc";
     out[19] = sizeof(text) * 1000 + text[3] + cut[2];
-    // A designator may lead to an aggregate without braces: what follows goes on inside it.
+    // A designator may name an aggregate without braces: the following values continue inside it.
     point tail[3] = {[1] = n, 7, 8};
     shape inner = {.inner = 1, 2, .a = n, 6};
     out[20] = dot_of(&tail[1]) + 100 * dot_of(&tail[2]) + dot_of(&tail[0]);

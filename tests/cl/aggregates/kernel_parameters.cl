@@ -1,4 +1,4 @@
-// Structures that kernels may not take by value.
+// Structures that kernels cannot take by value.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0

@@ -1,5 +1,5 @@
-// The layout of structures and unions: sizes, alignments and offsets as gcc has them on x86-64, with `packed`, `aligned` and `#pragma pack` in all
-// places. The declarations were made at random once; the numbers come from gcc.
+// The layout of structures and unions: sizes, alignments and offsets match gcc on x86-64, with `packed`, `aligned` and
+// `#pragma pack` in all positions. A generator wrote the declarations; gcc computed the numbers.
 // requires: fp64 int64
 
 typedef struct __attribute__((packed)) {

@@ -1,4 +1,4 @@
-// Packed and aligned structures in buffers, private and local memory: every member at its unaligned place.
+// Packed and aligned structures in buffers, private and local memory: every member at its unaligned offset.
 #pragma pack(push, 1)
 typedef struct { uchar tag; uint word; ushort half_; float real; } record;
 #pragma pack(pop)

@@ -1,4 +1,4 @@
-// What lies between the members of a structure is nothing, and stays beside what they are.
+// The bytes between the members of a structure are padding, and do not change with the members.
 
 typedef struct {
     char a;

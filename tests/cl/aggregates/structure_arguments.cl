@@ -1,4 +1,4 @@
-// Structures passed by value whose place among the arguments is a multiple of their own alignment only.
+// Structures passed by value at offsets that are multiples of only their own alignment.
 // for: BEFORE = char, short, int, long
 typedef struct { long x, y; } longs;
 typedef struct { int v[4]; } ints;

@@ -1,4 +1,4 @@
-// Divisors that are the same for all work-items, but known only at run time.
+// Divisors that are uniform, but known only at run time.
 // for: T = int, uint
 
 kernel void argument(global const T *a, global T *quotients, global T *remainders, T divisor)
@@ -29,7 +29,7 @@ kernel void argument(global const T *a, global T *quotients, global T *remainder
 // expect quotients: a
 // expect remainders: 0
 
-// Divisors of which each turn has another one: what is multiplied and added again gives the number, and rests are smaller than divisors and have the number's sign.
+// A different divisor in each iteration: quotient * divisor + remainder is the number; remainders have its sign.
 kernel void turns(global const T *a, global const T *divisors, global T *out, int count)
 {
     size_t i = get_global_id(0);

@@ -1,4 +1,4 @@
-// Integers that are made long and compared with constants: the function hides from the compiler that they are, and the driver may look through it.
+// Integers extended to long and compared with constants. The function hides the extension from the compiler.
 // for: C = 0, 3, -3, 200, -2147483647, 2147483647, 2147483648, -2147483648, 4294967296, -2147483649
 
 int __attribute__((noinline)) relations(long x, long y)

@@ -1,4 +1,4 @@
-// Compound assignment and ++/-- on memory: the address is computed once, and its side effects happen once.
+// Compound assignment and ++/-- on memory: the address is evaluated once, with its side effects.
 
 kernel void memory(global int *data, global float *f, global int *count)
 {

@@ -47,7 +47,7 @@ kernel void unsigned_by(global const uint *a, global uint *out)
 // expect out if i % 6 == 4: a[i / 6] / 0x80000001
 // expect out if i % 6 == 5: a[i / 6] % 0x80000001
 
-// 64 bits: multipliers of 64 bits and of 65, factors of 2, remainders that are words.
+// 64 bits: multipliers of 64 and 65 bits, factors of 2, remainders of 32 bits.
 kernel void long_by(global const ulong *a, global ulong *out)
 {
     size_t i = get_global_id(0);
@@ -88,7 +88,7 @@ kernel void long_by(global const ulong *a, global ulong *out)
 // expect out if i % 20 == 18: a[i / 20] / 0xfffffffffffffffe
 // expect out if i % 20 == 19: a[i / 20] % 0xfffffffffffffffe
 
-// Remainders of many numbers, found by the quotient as well.
+// Remainders of many numbers, computed from the quotient as well.
 kernel void random_by(global const ulong *a, global ulong *out)
 {
     size_t i = get_global_id(0);

@@ -1,4 +1,4 @@
-// fma of half rounds once: each product lies halfway between two halves, and what is added decides.
+// fma of half rounds once: each product lies halfway between two halves, and the addend decides.
 // requires: cl_khr_fp16
 
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable

@@ -1,4 +1,4 @@
-// Half arithmetic where the device has it.
+// Half arithmetic, if the device supports it.
 // requires: fp16
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 

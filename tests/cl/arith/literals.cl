@@ -7,7 +7,7 @@ kernel void integers(global long *out)
     out[1] = 017;
     out[2] = 0xFf;
     out[3] = 2147483647;
-    out[4] = 0x80000000 / 2;     // unsigned, as it fits no int
+    out[4] = 0x80000000 / 2;     // unsigned, as it does not fit an int
     out[5] = 2147483648 / 2;     // long
     out[6] = 42u;
     out[7] = 42UL;

@@ -1,4 +1,4 @@
-// 64-bit arithmetic: carries, products of halves, division and remainder of large numbers, comparisons across the halves.
+// 64-bit arithmetic: carries, products of halves, quotients and remainders of large numbers, comparisons across halves.
 // requires: int64
 
 kernel void longs(global const long *a, global const long *b, global long *out)

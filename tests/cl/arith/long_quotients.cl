@@ -1,4 +1,4 @@
-// Quotients and remainders of signed 64-bit integers: by constants, by numbers that are not known, and several of them in loops within loops, of which an H100's driver for Vulkan makes something else.
+// Signed 64-bit quotients and remainders, in nested loops too, which an H100's Vulkan driver miscompiles.
 // build: -cl-std=CL3.0
 
 int differs(long a, long d, long quotient, long rest)

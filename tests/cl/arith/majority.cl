@@ -17,7 +17,7 @@ kernel void of_others(global const T *a, global T *o)
 {
     size_t i = get_global_id(0);
     T x = a[i], y = a[(i + 1) & 63], z = a[(i + 2) & 63];
-    // Not a majority: no choice of equals, and a sum with a carry.
+    // Not a majority: a selection between equal values, and a sum with a carry.
     o[i] = ((x & y) ^ (z & (x | y))) + 3 * ((x & y) + (z & (x | y))) + 5 * ((x & y) | (z & (x ^ z))) + 7 * ((x & y) | (z ^ (x & y)));
 }
 // run: of_others global=64

@@ -1,4 +1,4 @@
-// Vectors that work-items have side by side in memory: what is done with each component alone may be done in the order of memory, everything else needs them sorted by component.
+// Contiguous vectors of adjacent work-items: componentwise operations may keep memory order, others deinterleave.
 // for: T = int, uint, float, long
 
 #define VECTOR_(t, n) t##n
@@ -23,7 +23,7 @@ kernel void alone(global const T4 *a, global const T4 *b, global T4 *out, T4 fac
 // expect out if i % 4 == 2: a * 3 + b * 3 - 11
 // expect out if i % 4 == 3: a * 7 + b * 4 - 11
 
-// Components are asked for in a branch first, and behind it again.
+// Components are used in a branch first, and again after it.
 kernel void asked(global const T4 *a, global const T4 *b, global T4 *out, global T *sums, int choice)
 {
     size_t i = get_global_id(0);
@@ -54,7 +54,7 @@ kernel void asked(global const T4 *a, global const T4 *b, global T4 *out, global
 // expect sums if i % 3 == 0: a[i * 4] + b[i * 4] + a[i * 4 + 2] + b[i * 4 + 2]
 // expect sums if i % 3 != 0: a[i * 4] + b[i * 4]
 
-// Across a barrier, in the turns of a loop, and into another order.
+// Across a barrier, in the iterations of a loop, and into another order.
 kernel void onwards(global const T2 *a, global T2 *out, global T2 *turned, local T2 *shared, int turns)
 {
     size_t i = get_global_id(0), l = get_local_id(0);

@@ -1,4 +1,4 @@
-// Arithmetic on rows of narrow numbers: bytes and words that lie side by side may be computed side by side, as long as nobody wants more bits of a result than they had.
+// Arithmetic on contiguous narrow integers: packed arithmetic is valid if no operation needs more bits of a result.
 // for: T = char, uchar, short, ushort
 
 #define VECTOR_(t, n) t##n
@@ -17,7 +17,7 @@ kernel void low_bits(global const T *a, global const T *b, global T *out, int k)
 // arg k: int = 1234567
 // expect out: (a * b - (b << 3)) * 7 + (~a ^ k) - (a & 0x35) + (b | k * 5)
 
-// More bits are wanted of some results than of others.
+// Some results need more bits than others.
 kernel void all_bits(global const T *a, global const T *b, global T *out, global int *sums, global T *means)
 {
     size_t i = get_global_id(0);
@@ -36,7 +36,7 @@ kernel void all_bits(global const T *a, global const T *b, global T *out, global
 // expect sums: a + b
 // expect means: (a + b + 1) >> 1
 
-// A group that vectors do not divide, and one that they divide by less.
+// A group size that is not a multiple of the vector width, and one that is a multiple of fewer lanes.
 // run: all_bits global=100 local=20
 // arg a: $T[100] = rand(min_of($T), max_of($T))
 // arg b: $T[100] = rand(min_of($T), max_of($T))
@@ -56,7 +56,7 @@ kernel void all_bits(global const T *a, global const T *b, global T *out, global
 // expect sums: a + b
 // expect means: (a + b + 1) >> 1
 
-// Components have constants of their own.
+// Components with different constants.
 kernel void components(global const T4 *a, global const T4 *b, global T4 *out, T factor)
 {
     size_t i = get_global_id(0);
@@ -92,7 +92,7 @@ kernel void elsewhere(global const T *a, global T *out, local T *shared, int tur
 // expect out if a > 3: (a + 3 * a * a + a + a[i ^ 1]) * 5 + a + a
 // expect out if a <= 3: a + 3 * a * a + a + a[i ^ 1] + a
 
-// A row is turned in its place, and one at odd addresses is moved on.
+// A contiguous range is reversed in place, and one at odd addresses is moved.
 kernel void in_place(global T *a, global T *b)
 {
     size_t i = get_global_id(0);

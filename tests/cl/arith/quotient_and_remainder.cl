@@ -1,4 +1,4 @@
-// Quotient and remainder of the same numbers: one division, wherever which of them stands.
+// Quotient and remainder of the same operands: one division, in either order.
 // for: T = char, uchar, short, ushort, int, uint, long, ulong
 
 kernel void divide(global const T *a, global const T *b, global T *out)

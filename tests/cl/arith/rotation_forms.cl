@@ -1,4 +1,4 @@
-// Rotations written as two shifts, in the ways that programs have.
+// Rotations written as two shifts, in the forms that programs use.
 // for: T = uint, ulong
 
 #define WIDTH (sizeof(T) * 8)
@@ -20,7 +20,7 @@ kernel void constants(global const T *a, global T *out)
 // arg out: $T[128]
 // expect out: 0
 
-// Nearly rotations.
+// Expressions that are not quite rotations.
 kernel void others(global const T *a, global T *out)
 {
     size_t i = get_global_id(0);
@@ -38,7 +38,7 @@ kernel void others(global const T *a, global T *out)
 // expect out if i % 4 == 2: i / 4 * 384
 // expect out if i % 4 == 3: (i / 4 + 1) * 128
 
-// By an amount that is not known: both shifts are modulo the width, so that nothing is lost where it is 0.
+// By a variable amount: both shifts are modulo the width, so the result is right for 0.
 kernel void amounts(global const T *a, global T *out, global T *twice)
 {
     size_t i = get_global_id(0);

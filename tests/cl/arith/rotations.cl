@@ -1,4 +1,4 @@
-// Rotations as programs write them: two shifts that meet in |, + or ^, also where sums, products and other shifts come before.
+// Rotations as programs write them: two shifts joined by |, + or ^, also of sums, products and other shifts.
 // for: T = uint, ulong
 
 #define W (sizeof(T) * 8)
@@ -41,7 +41,7 @@ kernel void by_amounts(global const T *a, global const uint *n, global T *o)
     size_t i = get_global_id(0);
     T x = a[i];
     uint m = n[i];
-    // By 0 a sum is twice the number, and a difference none of it.
+    // By 0 a sum is twice the number, and a difference is 0.
     o[i] = (x << m | x >> (W - m)) ^ (x >> m | x << (-m & (W - 1))) * 3 ^ ((x << m) + (x >> (W - m))) * 5 ^ ((x << m) ^ (x >> (W - m))) * 7;
 }
 // run: by_amounts global=64

@@ -1,4 +1,4 @@
-// Quotients that have their divisor in common: within 2.5 ULP each, up to the greatest divisors, as scalars, as components and in loops.
+// Quotients with a common divisor: within 2.5 ULP, up to the greatest divisors, as scalars, components and in loops.
 
 kernel void two(global const float *a, global const float *b, global float *c, global float *d)
 {
@@ -45,7 +45,7 @@ kernel void components(global const float4 *a, global const float *b, global flo
 // arg c: float4[64]
 // expect c within 2.5 ulp: a / b[i / 4]
 
-// The sum of what is divided is what differs: each quotient is exact.
+// Only the sums of the dividends differ: each quotient is exact.
 kernel void repeated(global const float *a, global const float *b, global float *c, int n)
 {
     size_t i = get_global_id(0);

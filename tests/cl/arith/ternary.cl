@@ -1,4 +1,4 @@
-// ?: on scalars picks one side and evaluates it alone; on vectors it picks by the sign bit of each lane.
+// ?: on scalars evaluates only the selected operand; on vectors it selects by the sign bit of each lane.
 
 kernel void scalar(global const int *a, global int *out, global float *mixed)
 {
@@ -17,7 +17,7 @@ kernel void scalar(global const int *a, global int *out, global float *mixed)
 kernel void guarded(global const int *a, global int *out)
 {
     size_t i = get_global_id(0);
-    // The division must not happen where the divisor is 0.
+    // A divisor of 0 must not be used.
     out[i] = a[i] ? 100 / a[i] : 7;
 }
 // run: guarded global=4

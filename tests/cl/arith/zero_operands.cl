@@ -1,4 +1,4 @@
-// A constant zero in a sum, product or quotient is no licence to leave the operation out: NaNs, infinities and the signs of zeros are kept.
+// An operation with a constant zero cannot be folded: NaNs, infinities and signs of zeros are preserved.
 // for: T = float, double
 
 #define JOINED(t, n) t##n
@@ -55,7 +55,7 @@ kernel void vectors(global const T *a, global T *out)
 // expect out if i % 16 / 4 == 2: (i % 4 == 0 ? 0.0 : i % 4 == 1 ? 2.0 : i % 4 == 2 ? -0.0 : 1.0) / a[i / 16]
 // expect out if i % 16 / 4 == 3: a[i / 16] + (i % 4 == 0 ? 0.0 : i % 4 == 1 ? 2.0 : i % 4 == 2 ? 0.0 : 1.0)
 
-// Lanes that are all the same.
+// Lanes with equal values.
 kernel void same_lanes(global const T *a, global T *out)
 {
     size_t i = get_global_id(0);

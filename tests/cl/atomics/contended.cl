@@ -1,4 +1,4 @@
-// Loops of compare-and-exchange that work-items leave at different times, with every order; a lock; fences in divergent flow.
+// Compare-and-exchange loops that work-items leave at different times, with every order; a lock; divergent fences.
 // requires: __opencl_c_atomic_order_acq_rel __opencl_c_atomic_scope_device
 // build: -cl-std=CL3.0 -DORDERED=memory_order_$ORDER
 // for: ORDER = relaxed, acquire, release, acq_rel

@@ -1,4 +1,4 @@
-// Sums, minima and maxima of atomic floats in global and local memory (cl_ext_float_atomics), where many work-items meet.
+// Sums, minima and maxima of contended atomic floats in global and local memory (cl_ext_float_atomics).
 // for: T = float, double, half
 // requires: cl_ext_float_atomics
 // requires: atomic_$T
@@ -38,7 +38,7 @@ kernel void k(global ATOMIC *a, global T *locals, global T *olds)
 // expect locals: {496, -7, 31, -32}
 // expect olds: i + 4
 
-// NaNs give way to numbers, and what is not arithmetic is refused.
+// Minima and maxima ignore NaNs, and operations without arithmetic are rejected.
 kernel void edges(global ATOMIC *a)
 {
     atomic_fetch_min(&a[0], (T)1);

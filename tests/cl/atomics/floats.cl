@@ -1,4 +1,4 @@
-// Atomic floats: exchange, load, store and compare, which every device has.
+// Atomic floats: exchange, load, store and compare, which every device supports.
 // build: -cl-std=CL2.0
 
 kernel void k(global atomic_float *a, global float *out)

@@ -1,4 +1,4 @@
-// Atomic halves (cl_ext_float_atomics): neighbours in one word, some of them written by other work-items without atomics, and every function.
+// Atomic halves (cl_ext_float_atomics): two in one word, some of them written without atomics, and every function.
 // requires: cl_ext_float_atomics
 // requires: __opencl_c_atomic_scope_device
 // requires: cl_khr_fp16
@@ -32,7 +32,7 @@ kernel void k(global atomic_half *a, global half *out)
 // expect a: {2.5, 3.5, 4.5, 1.5, 0.25, 60000, 1, 1.5}
 // expect out: {1.5, 1.5, 1, 0, 1.5, 1.5, 1.5, 1.5}
 
-// Every second half is a sum that many work-items make, the others belong to one work-item each, which stores them as they are.
+// Every second half is a sum over many work-items. Each other half belongs to one work-item, which stores it.
 kernel void neighbours(global atomic_half *sums, global half *locals)
 {
     local atomic_half l[32];
@@ -55,7 +55,7 @@ kernel void neighbours(global atomic_half *sums, global half *locals)
 // expect sums: i & 1 ? 5 : 512
 // expect locals: i >= 8 ? 0 : i & 1 ? i - 1 : 32
 
-// A half at the end of memory, in whose word there is nothing else.
+// A half at the end of memory, alone in its word.
 kernel void last(global atomic_half *one)
 {
     atomic_fetch_add_explicit(one, 1.0h, memory_order_relaxed);

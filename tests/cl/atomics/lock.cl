@@ -1,4 +1,4 @@
-// A lock that work-items of one group take one after the other. Only where one runs to its end before the next begins does that end for sure.
+// Work-items of a group take a lock one after the other. This terminates only if each runs to its end before the next.
 // requires: one_by_one
 
 kernel void add(global int *lock, global int *sum)

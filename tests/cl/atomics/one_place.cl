@@ -1,4 +1,4 @@
-// All work-items of a vector mean one place: each still finds there what nobody else does.
+// All work-items of a vector access one address: each must get a distinct old value.
 // for: T = int, uint
 
 kernel void slots(global T *counter, global T *taken, global T *left)
@@ -8,7 +8,7 @@ kernel void slots(global T *counter, global T *taken, global T *left)
         T slot = atomic_inc(&counter[0]);
         atomic_inc(&taken[slot]);
     }
-    // By as much as each likes, down and from places of its own.
+    // By a different amount for each, decrements, and separate addresses.
     T size = (T)(i % 4 + 1);
     T end = atomic_sub(&counter[1], size);
     for (T k = 1; k <= size; k++) atomic_add(&left[end - k], (T)1);
@@ -46,10 +46,10 @@ kernel void combined(global T *a, global T *found)
         atomic_max(&a[4], i + 5);
         atomic_sub(&a[5], i);
     }
-    // Each finds what is no less than what those before it have left.
+    // Each result is at least the previous one.
     T old = atomic_max(&a[6], i);
     found[i] = old <= (T)255;
-    // What is the same for all lanes and what differs.
+    // Uniform and varying operands.
     atomic_add(&a[7], (T)2);
 }
 // run: combined global=256 local=64

@@ -1,4 +1,4 @@
-// A loop that tries until nobody came between.
+// A loop that retries until no other work-item interferes.
 // requires: __opencl_c_atomic_scope_device
 // build: -cl-std=CL3.0
 

@@ -1,4 +1,4 @@
-// Sequential consistency in OpenCL C 3.0: the functions without an order, the order's name, fences, and a scope of all devices.
+// Sequential consistency in OpenCL C 3.0: functions without an order, the order's name, fences, all_svm_devices scope.
 // requires: __opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_all_devices
 // build: -cl-std=CL3.0
 
@@ -27,7 +27,7 @@ kernel void functions(global atomic_int *a, global int *old)
 // expect a: {5, 7, 9, 11, 4, 4, 14, 100}
 // expect old: {0, 1, 2, 1, 2, 5, 6, 7}
 
-// Of two work-items that each store and then load what the other one stores, one must see it.
+// Two work-items each store one variable and then load the other one: at least one must see the other's store.
 kernel void dekker(global atomic_int *flags, global int *seen)
 {
     int me = get_local_id(0), pair = get_group_id(0);

@@ -1,4 +1,4 @@
-// OpenCL C 2.0 has sequential consistency and the scope of all devices without asking: programs build, and every device does what it can at most.
+// OpenCL C 2.0 requires sequential consistency and the scope of all devices: programs build on every device.
 // for: T = int, uint
 // build: -cl-std=CL2.0 -DA=atomic_$T
 

@@ -1,4 +1,4 @@
-// Minima and maxima of both signs on one object in local memory, where it has one view.
+// Signed and unsigned minima and maxima on one object in local memory, which has one view.
 
 kernel void k(global int *out)
 {

@@ -1,8 +1,8 @@
-// 64-bit atomics that many work-items meet at: no value is lost, halved or given to two of them.
+// Contended 64-bit atomics: no value is lost, torn or returned to two work-items.
 // for: T = long, ulong
 // requires: cl_khr_int64_base_atomics cl_khr_int64_extended_atomics
 
-// Each old value is that of one work-item; the lower word carries at every second one.
+// Each old value belongs to one work-item; the lower word carries at every second one.
 kernel void tickets(global T *next, global int *taken)
 {
     T step = 0x80000001;
@@ -15,7 +15,7 @@ kernel void tickets(global T *next, global int *taken)
 // expect next: 2048 * 0x80000001
 // expect taken: 1
 
-// Of sums nobody asks for the old value.
+// Sums whose old value is unused.
 kernel void sums(global T *sum)
 {
     size_t i = get_global_id(0);
@@ -28,7 +28,7 @@ kernel void sums(global T *sum)
 // arg sum: $T[5]
 // expect sum: i < 3 ? 640 * 0xffffffff - 16 * ((1 << 40) - 1) : i == 3 ? 1920 : -1920
 
-// A loop of compare-and-exchange, and what else happens at the same place and beside it.
+// A compare-and-exchange loop, and other accesses to the same and adjacent addresses.
 kernel void mixed(global T *a, global T *most, global T *least)
 {
     size_t i = get_global_id(0);
@@ -50,7 +50,7 @@ kernel void mixed(global T *a, global T *most, global T *least)
 // expect most: 999 << 31
 // expect least: 1 << 31
 
-// Which of two memories, or which part of one, is known to the kernel alone.
+// Which of two buffers, or which part of one, is known only at run time.
 kernel void chosen(global T *a, global T *b, global int *taken)
 {
     size_t i = get_global_id(0);
@@ -85,7 +85,7 @@ kernel void within(global T *sums, global int *taken)
 // expect sums: 32 * 0xc0000000
 // expect taken: 8
 
-// Bits that work-items set one by one, of which each finds those that were set before; then they take them away.
+// Work-items set bits one by one, and each sees those set before; then they clear them.
 kernel void bits(global T *a, global int *found)
 {
     size_t i = get_local_id(0), group = get_group_id(0);

@@ -12,7 +12,7 @@ kernel void k(global const T *a, global const T *b, global const uint *offset, g
     size_t i = get_global_id(0);
     global T *o = out + 4 * i;
 #ifdef V
-    // Of each lane.
+    // Each lane of vectors.
     typedef T __attribute__((ext_vector_type(4))) T4;
     T4 x = (T4)(1, a[i], 2, 3), y = (T4)(7, b[i], 8, 9);
     o[0] = bitfield_insert(x, y, offset[i], count[i]).y;

@@ -1,4 +1,4 @@
-// cl_khr_kernel_clock: a clock never goes back, and its two forms are one.
+// cl_khr_kernel_clock: clock values never decrease, and both forms read the same clock.
 // requires: cl_khr_kernel_clock
 // for: S = device, work_group, sub_group
 // build: -DREAD=clock_read_$S -DWORDS=clock_read_hilo_$S
@@ -11,7 +11,7 @@ kernel void order(global const uint *a, global uint *out)
         x = x * 1664525u + 1013904223u;
     ulong second = READ();
     uint2 third = WORDS();
-    // None of them is left out, and no two are one.
+    // Every id appears exactly once.
     uint order = (second >= first) | (as_ulong(third) >= second) << 1 | (READ() - first < (1ul << 40)) << 2;
     out[get_global_id(0)] = order | (x == 5u && second == 7ul) << 3;
 }

@@ -1,4 +1,4 @@
-// Math functions whose results are exact: rounding, fabs, fmin, fmax, copysign, trunc and their like.
+// Math functions whose results are exact: rounding, fabs, fmin, fmax, copysign, trunc and similar ones.
 
 kernel void rounding(global const float *a, global float *out)
 {

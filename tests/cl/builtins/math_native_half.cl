@@ -1,4 +1,4 @@
-// native_ and half_ functions: coarse, but of the right function.
+// native_ and half_ functions: coarse results of the right function.
 
 kernel void native(global const float *a, global float *out)
 {

@@ -1,4 +1,4 @@
-// Math functions of one argument on ordinary values, within the specification's bounds (absolute near zeros of the result).
+// Math functions of one argument on ordinary values, within the bounds of the specification (absolute near zeros).
 
 kernel void test_sin(global const float *a, global float *out)
 {

@@ -1,4 +1,4 @@
-// Math functions on vectors give what they give on each lane.
+// Math functions on vectors have the result of the scalar function in each lane.
 // for: N = 2, 3, 4, 8, 16
 // build: -DV=float$N -DLOAD=vload$N -DSTORE=vstore$N
 

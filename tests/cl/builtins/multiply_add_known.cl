@@ -1,4 +1,4 @@
-// Products with factors that are known.
+// Products with constant factors.
 
 kernel void zeros(global const float4 *in, global float *out)
 {

@@ -1,4 +1,4 @@
-// NaNs whose payload is in the low word alone stay NaNs.
+// NaNs whose payload is only in the low word stay NaNs.
 // requires: fp64 int64
 
 kernel void roots(global const ulong *bits, global int *out)

@@ -1,4 +1,4 @@
-// Barriers in helpers, loops, switches and behind control flow that is not uniform, and uniform returns before them.
+// Barriers in helpers, loops, switches and after non-uniform control flow, and uniform returns before them.
 
 int exchange(local int *m, int value)
 {

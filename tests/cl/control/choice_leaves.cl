@@ -1,4 +1,4 @@
-// Choices of which one way leaves the loop and the other brings what is the same for all work-items: a load of one address.
+// Branches of which one side leaves the loop and the other computes a uniform value: a load from one address.
 
 kernel void extremum(global int *values, global uint *index)
 {
@@ -17,7 +17,7 @@ kernel void extremum(global int *values, global uint *index)
 // arg index: uint[1] = 0
 // expect index: 145
 
-// The list goes from each place to the next: work-items leave it at different ones.
+// Each element of the list holds the index of the next: work-items leave it at different ones.
 kernel void list(global int *next, global int *o)
 {
     int id = get_global_id(0), at = 0, steps = 0;

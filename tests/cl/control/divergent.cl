@@ -1,4 +1,4 @@
-// Work-items of one group taking different ways and different numbers of turns, then meeting at a barrier.
+// Work-items of one group take different branches and numbers of iterations, then meet at a barrier.
 
 kernel void diverge(global const int *a, global int *out, local int *tmp)
 {

@@ -1,4 +1,4 @@
-// The usual shapes of goto: to a common exit, out of nested loops and switches, again from the beginning; with work-group barriers inside.
+// The usual forms of goto: to a common exit, out of nested loops and switches, restarts; with barriers inside.
 
 int checked(global const int *a, int n)
 {

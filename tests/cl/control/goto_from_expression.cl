@@ -1,4 +1,4 @@
-// Statement expressions jump into loops and nested statements, outside of them and within them.
+// Statement expressions jump into loops and nested statements, outside of and inside the expression.
 
 int search(global const int *a, int n)
 {

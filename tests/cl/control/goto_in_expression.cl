@@ -1,4 +1,4 @@
-// Labels in statement expressions, whose gotos are in them too; those outside are reached from within.
+// Labels in statement expressions whose gotos are also inside; jumps from inside to labels outside.
 
 #define find(array, n, wanted) ({ \
     int found = -1, at = 0; \
@@ -21,7 +21,7 @@ kernel void jumps(global const int *in, global int *out)
         if (turns > 100) break;
     }
     out[4 * i + 2] = turns;
-    // One in another one, and out of both.
+    // Nested ones, and a jump out of both.
     int y = 0;
     y = ({ int a = ({ int b = x; if (b == 3) goto leave; if (b > 4) goto small; b += 100; small: b; }); once: if (a < 200) { a *= 2; goto once; } a; });
 leave:

@@ -1,4 +1,4 @@
-// Loops whose counter steps by the global size: several turns at once must neither leave elements out nor take any twice.
+// Loops that step by the global size: merged iterations must process every element exactly once.
 // for: T = uchar, ushort, float
 // for: N = 0, 3, 64, 255, 256, 257, 1021
 

@@ -1,4 +1,4 @@
-// Helper functions: prototypes, many callers, vectors and structures as arguments and results, side effects through pointers, arguments evaluated once.
+// Helpers: prototypes, many callers, vectors and structures by value, side effects through pointers, single evaluation.
 
 float4 twice(float4 v);
 int gcd(int a, int b);

@@ -1,4 +1,4 @@
-// A loop whose last choice jumps either way, in a loop that only some work-items run: nobody leaves them by a way that is not there.
+// A loop that ends with a branch whose both sides jump, in a loop that only some work-items run.
 
 kernel void nested(global int *out, int outer, int inner)
 {
@@ -23,7 +23,7 @@ kernel void nested(global int *out, int outer, int inner)
 // arg inner: int = 9
 // expect out if i < 64: i % 2 == 0 ? i : i + 5 * 1000 + sum(a, 0, 5, sum(j, a, 9, 64 + j))
 
-// Work-items leave at different turns, and some go on.
+// Work-items leave in different iterations, and some continue.
 kernel void parted(global int *out, int outer)
 {
     int i = get_global_id(0), sum = 0;

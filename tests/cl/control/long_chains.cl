@@ -32,7 +32,7 @@ kernel void jumps(global const int *a, global int *out)
         out[i] += 100000;
     }
 }
-// Of 3 numbers one after the other the first that 3 divides ends the loop; 1 more than such a number goes on at once.
+// The first multiple of 3 among 3 consecutive numbers ends the loop; a number one above a multiple continues at once.
 // run: jumps global=64
 // arg a: int[64] = i * 4 + 2
 // arg out: int[64]

@@ -1,4 +1,4 @@
-// What loops leave behind, for work-items that leave them in different turns: values made in the turn, arrays and structures stored in it.
+// Values of loops used after them, for work-items that leave in different iterations: scalars, arrays, structures.
 
 struct stream {
     uint words[8];
@@ -17,7 +17,7 @@ uint draw(struct stream *s)
     return s->words[now % 8];
 }
 
-// Loads what changes in every turn, within another loop.
+// Loads from memory that changes in every iteration, within another loop.
 kernel void drawn(global uint *out, uint n)
 {
     size_t id = get_global_id(0);
@@ -44,7 +44,7 @@ kernel void drawn(global uint *out, uint n)
 //   4038587, 604533, 16027469, 807633, 16357719, 2899570, 9200954, 6802315, 1505916, 2323730, 10110121, 15877777
 // }
 
-// What the value is made of goes on before the turn ends.
+// An operand of the value is updated before the iteration ends.
 kernel void made_before(global const uint *in, global uint *out)
 {
     size_t id = get_global_id(0);
@@ -67,7 +67,7 @@ kernel void made_before(global const uint *in, global uint *out)
 
 typedef struct { int a, b; uchar c[4]; } Pair;
 
-// Left in two places, in which it leaves the same behind, and within another loop, which does the same.
+// Left at two points with the same values, and nested in another loop that does the same.
 kernel void left_together(global const int *in, global int *out, uint n)
 {
     size_t id = get_global_id(0);

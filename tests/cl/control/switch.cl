@@ -1,4 +1,4 @@
-// switch: fallthrough, default in the middle, cases without bodies, ranges of signed values, break against continue, nested switches.
+// switch: fallthrough, default in the middle, empty cases, ranges of signed values, break and continue, nesting.
 
 kernel void fall(global const int *a, global int *out)
 {

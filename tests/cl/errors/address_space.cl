@@ -1,4 +1,4 @@
-// Pointers of one named address space are not pointers of another.
+// Pointers to one named address space do not convert to pointers to another one.
 void take(global int *p) { *p = 1; }
 kernel void f(global int *out, local int *l, constant int *c)
 {

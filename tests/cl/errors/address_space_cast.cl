@@ -1,4 +1,4 @@
-// A cast does not cross address spaces either.
+// A cast cannot change the address space either.
 kernel void f(global int *out, local int *l)
 {
     global int *p = (global int *)l;    // error: address space

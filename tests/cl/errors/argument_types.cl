@@ -1,4 +1,4 @@
-// Arguments that do not convert to the parameters.
+// Arguments that do not convert to the parameter types.
 typedef struct { int a; } s;
 int take(s v) { return v.a; }
 int deref(private float *p) { return *p; }

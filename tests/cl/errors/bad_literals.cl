@@ -1,4 +1,4 @@
-// Literals that are none.
+// Malformed literals.
 kernel void f(global int *out)
 {
     out[0] = 089;               // error: invalid digit

@@ -1,4 +1,4 @@
-// break, continue and case where there is nothing to leave.
+// break, continue and case outside of loops and switches.
 kernel void f(global int *out)
 {
     break;                  // error: 'break' statement not in

@@ -1,4 +1,4 @@
-// Built-in functions refuse what no overload takes.
+// Calls of built-in functions without a matching overload.
 typedef struct { int a; } s;
 kernel void f(global float *out)
 {

@@ -1,4 +1,4 @@
-// Writing what is const.
+// Writes to const objects.
 constant int table[2] = {1, 2};
 kernel void f(global const int *in, global int *out, const int n)
 {

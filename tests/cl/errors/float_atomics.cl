@@ -1,4 +1,4 @@
-// Atomic floats have arithmetic, no logic; dot products of bytes have both operands of four bytes.
+// Atomic floats support arithmetic, but not logic; byte dot products need two operands of four bytes.
 // build: -cl-std=CL2.0
 
 kernel void f(global atomic_float *a, global int *out)

@@ -1,4 +1,4 @@
-// Where the device has variables of program scope in global memory: what they cannot be.
+// Invalid program-scope variables in global memory, on devices that have them.
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0
 global int baz = 12;

@@ -1,4 +1,4 @@
-// Before OpenCL C 2.0 only constants live at program scope.
+// Before OpenCL C 2.0 only constants may be at program scope.
 // build: -cl-std=CL1.1
 // build: -cl-std=CL1.2
 constant int known = 3;

@@ -1,4 +1,4 @@
-// Initialisers that are too long or name what is not there.
+// Initialisers that are too long or name unknown members.
 typedef struct { int a, b; } s;
 kernel void f(global int *out)
 {

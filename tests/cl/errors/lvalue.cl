@@ -1,4 +1,4 @@
-// What is no object cannot be assigned to, and has no address.
+// An expression that is not an lvalue cannot be assigned to, and has no address.
 int give(void) { return 1; }
 kernel void f(global int *out)
 {

@@ -1,4 +1,4 @@
-// . and -> on what has no members or is no pointer.
+// . and -> on operands that have no members or are not pointers.
 typedef struct { int a; } s;
 kernel void f(global int *out, global s *p)
 {

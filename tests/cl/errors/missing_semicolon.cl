@@ -1,4 +1,4 @@
-// The parser goes on after a missing semicolon.
+// The parser continues after a missing semicolon.
 kernel void f(global int *out)
 {
     out[0] = 1          // error: expected ';'

@@ -1,4 +1,4 @@
-// Recursion through other functions is refused as well; the message names them.
+// Recursion through other functions is rejected as well; the message names them.
 // requires: wgcl
 int odd(int n);
 int even(int n) { return n == 0 ? 1 : odd(n - 1); } // error: 'odd' calls 'even', which calls 'odd'

@@ -1,4 +1,4 @@
-// Arguments that functions of pipes do not take (OpenCL C 6.15.14).
+// Invalid arguments of pipe functions (OpenCL C 6.15.14).
 // build: -cl-std=CL3.0
 // requires: __opencl_c_pipes wgcl
 

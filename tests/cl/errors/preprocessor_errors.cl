@@ -1,2 +1,2 @@
-// Directives that end badly.
+// Malformed directives.
 #include "no/such/file.h"       // error: file not found

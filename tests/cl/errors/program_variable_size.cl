@@ -1,4 +1,4 @@
-// A variable that is larger than the device allows.
+// A variable larger than the device permits.
 // build: -cl-std=CL3.0
 // requires: wgcl
 global uchar big[64 * 1024 * 1024 + 1]; // error: larger than the 67108864

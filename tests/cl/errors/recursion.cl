@@ -1,4 +1,4 @@
-// Recursion is refused.
+// Recursion is rejected.
 // requires: wgcl
 // error anywhere: recursi
 int down(int n) { return n ? down(n - 1) : 0; }

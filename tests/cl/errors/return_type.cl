@@ -1,4 +1,4 @@
-// return with and without a value where it does not belong.
+// return with and without a value in functions of the other kind.
 typedef struct { int a; } s;
 int number(void)
 {

@@ -1,4 +1,4 @@
-// In OpenCL C 3.0 what the device does not report is refused: atomics would be weaker than they say.
+// In OpenCL C 3.0 an order that the device does not report is rejected: the atomic would be weaker than it says.
 // requires: wgcl __opencl_c_atomic_scope_device !__opencl_c_atomic_order_seq_cst
 // build: -cl-std=CL3.0
 
@@ -18,11 +18,11 @@ kernel void f(global atomic_int *a, local atomic_flag *taken, global int *out)
     atomic_store_explicit(a, 1, memory_order_seq_cst); // error: 'memory_order_seq_cst' requires the feature __opencl_c_atomic_order_seq_cst
     memory_order order = memory_order_seq_cst;         // error: 'memory_order_seq_cst' requires the feature
     atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_seq_cst, memory_scope_device); // error: 'memory_order_seq_cst' requires the feature
-    // The same by value.
+    // The orders given by value.
     atomic_store_explicit(a, 1, 5);                    // error: 'memory_order_seq_cst' requires the feature __opencl_c_atomic_order_seq_cst
     out[5] = atomic_load_explicit(a, (memory_order)(4 + 1), memory_scope_device); // error: 'memory_order_seq_cst' requires the feature
     atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, 5, memory_scope_device); // error: 'memory_order_seq_cst' requires the feature
-    // What the device has, and what is no order.
+    // Supported orders, and a value that is not an order.
     atomic_init(a, 1);
     out[2] = atomic_fetch_add_explicit(a, 1, memory_order_acq_rel, memory_scope_device);
     out[3] = atomic_load_explicit(a, memory_order_acquire, memory_scope_all_svm_devices);

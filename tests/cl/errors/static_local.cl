@@ -1,4 +1,4 @@
-// Variables in __local memory are not initialised, and stand in kernels only.
+// Variables in __local memory are not initialised, and are declared only in kernels.
 kernel void f(global int *out)
 {
     local int x = 5;            // error: initializer

@@ -1,4 +1,4 @@
-// What cl_intel_subgroups and cl_intel_required_subgroup_size refuse.
+// Invalid uses of cl_intel_subgroups and cl_intel_required_subgroup_size.
 // requires: cl_intel_subgroups cl_intel_required_subgroup_size images
 
 __attribute__((intel_reqd_sub_group_size(7))) kernel void size(global int *a) { a[0] = 0; } // error: subgroups of 7 work-items are not supported by this device

@@ -1,4 +1,4 @@
-// Subscripts of what is neither pointer nor array, or that are no integers.
+// Subscripts of operands that are neither pointers nor arrays, and subscripts that are not integers.
 kernel void f(global int *out, float x)
 {
     int a = 1;

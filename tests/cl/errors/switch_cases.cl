@@ -1,4 +1,4 @@
-// Duplicate cases, cases that are no constants.
+// Duplicate cases, cases that are not constants.
 kernel void f(global int *out, int n)
 {
     switch (n) {

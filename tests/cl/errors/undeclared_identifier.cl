@@ -1,4 +1,4 @@
-// Names that nobody declared, each reported where it stands.
+// Undeclared names, each reported at its location.
 kernel void f(global int *out)
 {
     out[0] = missing;           // error: use of undeclared identifier 'missing'

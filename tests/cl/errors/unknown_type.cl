@@ -1,4 +1,4 @@
-// A type name that is none.
+// A name that is not a type.
 kernel void f(global int *out)
 {
     strange x = 1;          // error: strange

@@ -1,4 +1,4 @@
-// void is no value and no type of a variable.
+// void is neither a value nor a type of variables.
 void nothing(void) { }
 kernel void f(global int *out)
 {

@@ -1,4 +1,4 @@
-// -Werror makes errors of warnings.
+// -Werror turns warnings into errors.
 // build: -Werror
 kernel void f(global int *out)
 {

@@ -1,4 +1,4 @@
-// Warnings do not stop a build; -Werror makes errors of them.
+// Warnings do not stop a build; -Werror turns them into errors.
 kernel void f(global int *out)
 {
 #warning mind the step          // warning: mind the step

@@ -1,4 +1,4 @@
-// What would need arithmetic of 128 bits at run time is refused; what can be known is said.
+// Arithmetic of 128 bits at run time is rejected; constant expressions are evaluated.
 // requires: int64
 
 kernel void wide(global long *o, long l, ulong u, int i, float f, long4 v)

@@ -1,4 +1,4 @@
-// Operands that an operator does not take.
+// Operands of types that an operator does not accept.
 typedef struct { int a; } s;
 kernel void f(global int *out, global float *p)
 {

@@ -1,4 +1,4 @@
-// Images of depth: one channel, read and written as scalars.
+// Depth images: one channel, read and written as scalars.
 // requires: images cl_khr_depth_images
 // build: -cl-std=CL1.2
 // build: -cl-std=CL3.0

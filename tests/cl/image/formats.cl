@@ -1,4 +1,4 @@
-// What is stored comes out as the format says, and goes in rounded and saturated: one format of each way to store a channel, one of each order.
+// Formats convert reads, and writes with rounding and saturation: one format of each channel type and order.
 // requires: images
 
 const sampler_t SAMPLER = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_NONE | CLK_FILTER_NEAREST;

@@ -1,4 +1,4 @@
-// Images and samplers handed to helpers, from helper to helper, and in several roles.
+// Images and samplers passed to helpers, from helper to helper, and in several roles.
 // requires: images
 
 typedef read_only image2d_t picture_t;

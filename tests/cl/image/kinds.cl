@@ -1,4 +1,4 @@
-// An image of every kind is read at integer coordinates and written, element by element; what lies beyond its edges is not written.
+// An image of every kind is read at integer coordinates and written; writes outside of it have no effect.
 // requires: images cl_khr_3d_image_writes
 // build: -cl-std=CL1.2
 // build: -cl-std=CL3.0

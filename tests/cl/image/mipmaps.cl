@@ -1,4 +1,4 @@
-// Levels of mipmapped images (cl_khr_mipmap_image): read by level of detail and by gradients, with filters between elements and between levels, and written.
+// Levels of mipmapped images (cl_khr_mipmap_image): read by level and by gradients, with filters, and written.
 // requires: images cl_khr_mipmap_image cl_khr_mipmap_image_writes
 // build: -cl-std=CL3.0
 
@@ -14,7 +14,7 @@ kernel void line(read_only image1d_t image, sampler_t s, global const float *lod
     out[i] = read_imagef(image, s, 0.4f, lod[i]).x;
     levels[i] = get_image_num_mip_levels(image);
 }
-// Half-way between two levels the larger one counts.
+// Half-way between two levels the larger one is used.
 // run: line global=11
 // arg image: image1d 8 R FLOAT levels 4 = i
 // arg s: sampler normalized clamp_to_edge nearest
@@ -47,7 +47,7 @@ kernel void line(read_only image1d_t image, sampler_t s, global const float *lod
 // arg levels: int[4]
 // expect out within 1e-6: {6, 7.5, 9, 12}
 // expect levels: 4
-// What is not mipmapped has one level.
+// An image without mipmaps has one level.
 // run: line global=3
 // arg image: image1d 8 R FLOAT = i
 // arg s: sampler normalized clamp_to_edge nearest mip_linear
@@ -57,7 +57,7 @@ kernel void line(read_only image1d_t image, sampler_t s, global const float *lod
 // expect out: 3
 // expect levels: 1
 
-// A sampler of the source has nothing but the nearest level, and without a level of detail the first one is read.
+// A sampler in the source selects the nearest level, and without a level of detail the first one is read.
 constant sampler_t EDGE = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
 kernel void plain(read_only image2d_t image, global float *out)
 {
@@ -77,7 +77,7 @@ kernel void plane(read_only image2d_t image, sampler_t s, global const float *x,
     int i = get_global_id(0);
     out[i] = read_imagef(image, s, (float2)(x[i], 0.5f), lod[i]).x;
 }
-// Levels of 4 x 2 (from 0 on), 2 x 1 (80, 90) and 1 x 1 (100) elements. In the middle four elements count, then two, then one.
+// Levels of 4 x 2 (from 0), 2 x 1 (80, 90) and 1 x 1 (100) elements. The middle uses four elements, then two, then one.
 // run: plane global=6
 // arg image: image2d 4x2 R FLOAT levels 3 = i * 10
 // arg s: sampler normalized clamp_to_edge linear mip_linear
@@ -91,7 +91,7 @@ kernel void by_gradients(read_only image2d_t image, sampler_t s, global const fl
     int i = get_global_id(0);
     out[i] = read_imagef(image, s, (float2)(0.1f, 0.1f), dx[i], dy[i]).x;
 }
-// Levels begin at 0, 32, 40 and 42; the longer way counts: 0, 1, 2, 4 (in either direction), 5 and 1000 elements.
+// Levels begin at 0, 32, 40 and 42. The longer gradient counts: 0, 1, 2, 4 (in either direction), 5 and 1000 elements.
 // run: by_gradients global=7
 // arg image: image2d 8x4 R FLOAT levels 4 = i
 // arg s: sampler normalized clamp_to_edge nearest
@@ -107,7 +107,7 @@ kernel void by_gradients(read_only image2d_t image, sampler_t s, global const fl
 // arg out: float[2]
 // expect out within 1e-5: {16, 36}
 
-// All kinds by both ways.
+// All kinds of images, by level and by gradients.
 kernel void kinds(read_only image1d_t a, read_only image1d_array_t b, read_only image2d_array_t c, read_only image3d_t d, sampler_t s, global uint *out)
 {
     out[0] = read_imageui(a, s, 0.9f, 1.0f).x;
@@ -123,8 +123,8 @@ kernel void kinds(read_only image1d_t a, read_only image1d_array_t b, read_only 
     out[10] = get_image_num_mip_levels(c);
     out[11] = get_image_num_mip_levels(d);
 }
-// The last element of: the second level of 4 + 2 + 1; the third of them; layer 1 of the second of (4 + 2 + 1) x 3, and of the third; layer 1 of the second of (2 x 2 + 1) x 2; of
-// 4 x 4 x 4 the second level.
+// Last elements: second level of 4 + 2 + 1; third one; layer 1 of the second of (4 + 2 + 1) x 3, and of the third;
+// layer 1 of the second of (2 x 2 + 1) x 2; second level of 4 x 4 x 4.
 // run: kinds global=1
 // arg a: image1d 4 R UNSIGNED_INT8 levels 3 = i
 // arg b: image1d_array 4x3 R UNSIGNED_INT16 levels 3 = i
@@ -134,7 +134,7 @@ kernel void kinds(read_only image1d_t a, read_only image1d_array_t b, read_only 
 // arg out: uint[12]
 // expect out: {5, 6, 15, 19, 9, 9, 71, 71, 3, 3, 2, 3}
 
-// Layers keep their number in every level; what lies outside is not written.
+// Layers keep their index in every level; writes outside have no effect.
 kernel void fill(write_only image2d_t a, write_only image2d_array_t b, write_only image3d_t c)
 {
     int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);

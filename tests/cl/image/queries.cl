@@ -1,4 +1,4 @@
-// What kernels can ask of images.
+// Image queries of kernels.
 // requires: images
 // build: -cl-std=CL1.2
 // build: -cl-std=CL3.0

@@ -1,4 +1,4 @@
-// Images that a kernel reads and writes, and one image that is read here and written there.
+// Images that a kernel reads and writes, and one image that is both a read-only and a write-only argument.
 // requires: images
 // build: -cl-std=CL3.0
 

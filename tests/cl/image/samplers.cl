@@ -1,4 +1,4 @@
-// Addressing modes and filters, by samplers that are arguments, program-scope constants and literals.
+// Addressing modes and filters, with samplers as arguments, program-scope constants and literals.
 // requires: images
 
 const sampler_t CLAMPED = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
@@ -33,7 +33,7 @@ kernel void nearest(read_only image1d_t image, sampler_t s, global const float *
 // arg out: float[16]
 // expect out: 10 + (((to_int(floor(at * 4)) + 16) & 4) == 0 ? (to_int(floor(at * 4)) + 16) & 3 : 3 - ((to_int(floor(at * 4)) + 16) & 3))
 
-// Half-way between elements; beyond the edge the border counts where there is one.
+// Half-way between elements; beyond the edge the border colour is used, if the mode has one.
 // run: nearest global=9
 // arg image: image1d 4 R FLOAT = {16, 32, 64, 128}
 // arg s: sampler unnormalized clamp_to_edge linear

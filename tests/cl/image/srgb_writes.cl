@@ -1,4 +1,4 @@
-// What is written to an sRGB image is encoded; alpha is not.
+// Writes to an sRGB image are encoded, except for alpha.
 // requires: images cl_khr_srgb_image_writes
 
 kernel void store(global const float *in, write_only image2d_t out)

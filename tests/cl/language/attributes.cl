@@ -1,4 +1,4 @@
-// Attributes in every place that GNU C allows, and pragmas.
+// Attributes in every position that GNU C allows, and pragmas.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL3.0
 #pragma OPENCL EXTENSION cl_khr_byte_addressable_store : enable

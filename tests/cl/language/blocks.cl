@@ -1,4 +1,4 @@
-// Blocks: literals and variables, what they capture and when, nested ones, those of the program; none of them is enqueued.
+// Blocks: literals and variables, captures, nested blocks, blocks at program scope; none of them is enqueued.
 // requires: __opencl_c_device_enqueue
 // build: -cl-std=CL3.0
 

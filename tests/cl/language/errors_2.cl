@@ -1,4 +1,4 @@
-// Kernels that are none, and attributes where they do not belong.
+// Invalid kernels, and attributes in invalid positions.
 kernel int returns(global int *p) { return 1; }                                  // error: kernel must have void return type
 static kernel void hidden(void) {}                                               // error: kernel functions cannot be declared static
 kernel void main(void) {}                                                        // error: kernel cannot be called 'main'

@@ -1,4 +1,4 @@
-// _Generic: the value of whichever association has the type of the first operand, which is not evaluated.
+// _Generic selects the association with the type of the first operand, which is not evaluated.
 
 int of_int(int x) { return x + 1; }
 float of_float(float x) { return x * 2; }
@@ -30,10 +30,10 @@ kernel void select_by_type(global int *out, global float *f)
     out[9] = kind(1UL);
     out[10] = kind(1u);
     out[11] = kind((int4)(1) < (int4)(2));
-    // Nothing happens to it.
+    // The operand does not change.
     out[12] = _Generic(i++, int: 10, default: 20) + i;
     out[13] = _Generic(nowhere(1), int: 1);
-    // What is selected is a place, in any position of the list.
+    // The selected expression is an lvalue, in any position of the list.
     _Generic(1, default: c, int: i) = 40;
     out[14] = i;
     out[15] = _Generic(s, struct S: s, default: 0).a;

@@ -1,4 +1,4 @@
-// Names may have letters that ASCII does not have (C99 6.4.2.1).
+// Names may contain letters outside of ASCII (C99 6.4.2.1).
 #define größe(x) ((x) * 2)
 
 kernel void f(global int *out)

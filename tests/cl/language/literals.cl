@@ -1,4 +1,4 @@
-// Literals: bases, suffixes, escapes, and the types that they have.
+// Literals: bases, suffixes, escapes, and types.
 #define IS(type, value) _Static_assert(sizeof(value) == sizeof(type) && __builtin_constant_p(value), #value)
 IS(int, 2147483647);
 IS(long, 2147483648);

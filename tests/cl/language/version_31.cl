@@ -1,4 +1,4 @@
-// OpenCL C 3.1: its macros, and the functions and lengths of printf that it made mandatory, none of which asks for an extension.
+// OpenCL C 3.1: its macros, and the functions and printf lengths that it made mandatory, without extensions.
 // requires: __opencl_c_subgroups
 // build: -cl-std=CL3.1
 

@@ -1,4 +1,4 @@
-// An element before the first one of a buffer, which no work-item reaches.
+// An address before the first element of a buffer, which no work-item accesses.
 
 kernel void before_first(global char *bytes, global int *words, int n)
 {

@@ -1,4 +1,4 @@
-// Arrays of which the second dimension lies side by side: vectors of work-items may lie along it, which nobody is to see.
+// Arrays contiguous in the second dimension: vectors of work-items may use that dimension, without a visible effect.
 // build: -cl-std=CL3.0
 
 kernel void transpose(global const int *a, global int *b, int n)
@@ -17,7 +17,7 @@ kernel void transpose(global const int *a, global int *b, int n)
 // arg n: int = 64
 // expect b: i % 64 * 64 + i / 64
 
-// What work-items leave for each other, and where some of them do nothing.
+// Work-items exchange values, and some are inactive.
 kernel void shared_columns(global const int *a, global int *b, local int *tile, int n)
 {
     int x = get_local_id(0), y = get_local_id(1), at = get_global_id(0) * n + get_global_id(1);

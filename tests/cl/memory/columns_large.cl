@@ -1,4 +1,4 @@
-// What work-items are told of themselves where the second dimension lies side by side, in groups of 1,024.
+// Work-item functions if vectors use the second dimension, in groups of 1,024.
 // build: -cl-std=CL3.0
 // requires: groups_of_1024
 

@@ -17,7 +17,7 @@ __kernel void spelled(__global const int * restrict a, const __global int *b, gl
 // arg f: float = 2.75
 // expect out: a + b * (i + 4) + 2
 
-// The same buffer may be given twice where nothing promises otherwise.
+// The same buffer may be passed twice without `restrict`.
 kernel void shift(global int *a, global int *b)
 {
     int i = get_global_id(0);

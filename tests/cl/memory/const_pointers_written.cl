@@ -1,4 +1,4 @@
-// A parameter to whose memory nothing is written through it, and something through a pointer from memory.
+// Memory of a pointer parameter that is written only through a pointer loaded from memory.
 // requires: int64
 
 kernel void keep(global int *whole, global ulong *table)

@@ -1,4 +1,4 @@
-// Built-in functions take pointers that name no space.
+// Built-in functions accept generic pointers.
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0
 

@@ -1,4 +1,4 @@
-// Pointers that name no space point into any: passed to helpers and returned, chosen at run time, kept in arrays, structures and memory.
+// Generic pointers to any space: passed, returned, chosen at run time, stored in arrays, structures and memory.
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0
 // requires: int64
@@ -22,7 +22,7 @@ kernel void spaces(global int *g, local int *l, global int *out)
     barrier(CLK_LOCAL_MEM_FENCE);
     out[i] = read(g, i) + read(l, 3 - i) + read(own, i);
 
-    // Over if, ?: and switch.
+    // Through if, ?: and switch.
     int *p;
     switch (i) {
     case 0: p = g; break;
@@ -68,7 +68,7 @@ kernel void spaces(global int *g, local int *l, global int *out)
 // expect out if i >= 24 && i < 28: (i < 26 ? 20 : 1002) + 102 + 5
 // expect out if i >= 28: 1
 
-// Which space it is.
+// Queries of the address space.
 kernel void which(global int *g, local int *l, global int *out)
 {
     int i = get_global_id(0);

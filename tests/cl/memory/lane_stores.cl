@@ -1,5 +1,5 @@
-// A store to one lane of a vector in a buffer leaves the bytes of the other lanes alone, however well the vector is aligned; loads of
-// an odd number of bytes come out whole.
+// A store to one lane of a vector in a buffer does not change the bytes of the other lanes, whatever the alignment.
+// Loads of an odd number of bytes are complete.
 // for: T = char, uchar, short, int
 #define JOIN(a, b) a##b
 #define VECTOR(type, lanes) JOIN(type, lanes)

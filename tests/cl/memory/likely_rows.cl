@@ -1,7 +1,7 @@
-// Rows that begin anew now and then, by quotients and remainders: neighbours side by side where the divisor is no less than a vector has lanes.
+// Speculatively contiguous accesses, by quotients and remainders: contiguous if the divisor is at least the lane count.
 // for: T = uchar, short, int, long
 
-// Pictures of `width` in rows of `pitch`.
+// Images of `width` with a row pitch of `pitch`.
 kernel void padded(global const T *a, global T *out, uint width, uint pitch)
 {
     uint i = get_global_id(0), at = i / width * pitch + i % width;
@@ -28,7 +28,7 @@ kernel void padded(global const T *a, global T *out, uint width, uint pitch)
 // arg pitch: uint = 8
 // expect out: i % 8 < 5 && i < 160 ? a[i] + 1 : 7
 
-// One buffer, read and written: pairs at a distance change places.
+// One buffer, read and written: elements at a distance are swapped.
 kernel void change(global T *a, uint distance)
 {
     uint i = get_global_id(0), low = i / distance * distance * 2 + i % distance, high = low + distance;
@@ -51,7 +51,7 @@ kernel void change(global T *a, uint distance)
 // arg distance: uint = 32
 // expect a: i % 64 < 32 ? i + 32 : i - 32
 
-// Bits of the index: some of them moved, some turned over.
+// Bits of the index: some moved, some inverted.
 kernel void bits(global const T *a, global T *out, global T *turned, int mask, int other)
 {
     int i = get_global_id(0);

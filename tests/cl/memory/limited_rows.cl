@@ -1,4 +1,4 @@
-// Rows whose indices are limited to what is there: neighbours side by side, but at the borders.
+// Accesses whose indices are clamped to the bounds: contiguous except at the borders.
 // for: T = uchar, short, int, long
 
 kernel void limited(global const T *a, global T *out, int width, int height)
@@ -14,7 +14,7 @@ kernel void limited(global const T *a, global T *out, int width, int height)
 // arg height: int = 3
 // expect out: a[i / 64 * 64 + max(i % 64 - 3, 0)] * 3 + a[max(i / 64 - 1, 0) * 64 + min(i % 64 + 2, 63)]
 
-// The limit is in the middle of a vector, and some work-items are no part of it.
+// The limit is in the middle of a vector, and some work-items are inactive.
 kernel void turned(global const T *a, global T *out, int last, int n)
 {
     int i = get_global_id(0);
@@ -29,7 +29,7 @@ kernel void turned(global const T *a, global T *out, int last, int n)
 // arg n: int = 83
 // expect out if i < 83: min(i, 37) - (min(i, 5) + 1)
 
-// Every second one, and backwards: no rows, limited or not.
+// Strided and backward accesses: not contiguous, clamped or not.
 kernel void others(global const T *a, global T *out, int last)
 {
     int i = get_global_id(0);

@@ -1,4 +1,4 @@
-// Work-items whose accesses lie side by side: what several of them do together must be what each does alone.
+// Contiguous accesses of adjacent work-items: combined accesses must have the effect of the separate ones.
 
 kernel void copy_bytes(global const uchar *a, global uchar *out)
 {
@@ -21,7 +21,7 @@ kernel void mixed(global const uchar *a, global const short *b, global int *out)
 // arg out: int[96]
 // expect out: a - b
 
-// The guard ends in the middle of what one invocation does.
+// The guard ends in the middle of a combined access.
 kernel void guarded(global const float *a, global float *out, uint n)
 {
     uint i = get_global_id(0);
@@ -75,7 +75,7 @@ kernel void counted(global const uint *a, global uint *out, global uint *counts)
 // expect out: a
 // expect counts: 16
 
-// Rows that begin at any address, and a second dimension.
+// Contiguous ranges at any address, and a second dimension.
 kernel void rows(global const float *a, global float *out, int pitch)
 {
     int x = get_global_id(0), y = get_global_id(1);
@@ -87,7 +87,7 @@ kernel void rows(global const float *a, global float *out, int pitch)
 // arg pitch: int = 19
 // expect out: (i / 16) * 19 + i % 16 + 1
 
-// What one work-item writes and reads again is its own.
+// A work-item reads its own writes.
 kernel void again(global int *a)
 {
     size_t i = get_global_id(0);

@@ -1,4 +1,4 @@
-// Buffers that a launch only reads, in elements of all sizes, whether the kernel says so or not, and the same memory when the launch writes it as well.
+// Read-only buffers with elements of all sizes, with and without const, and the same memory when it is also written.
 // for: T = uchar, char4, short, ushort2, uint, int2, float4, long, ulong2, uchar16, long4
 
 kernel void turn(global T *a, global const T *b, global T *out)
@@ -12,7 +12,7 @@ kernel void turn(global T *a, global const T *b, global T *out)
 // arg out: $T[64]
 // expect out: a + b
 
-// What is read was just written, through another pointer to the same memory.
+// The loaded value was just stored through another pointer to the same memory.
 kernel void alias(global const T *a, global T *out, global T *next)
 {
     size_t i = get_global_id(0);
@@ -54,7 +54,7 @@ kernel void part(global const uint *a, global uint *out)
 // arg out: uint[64]
 // expect out: a
 
-// Work-items change what they have read, once and again and again, in parts and as a whole.
+// Work-items modify the loaded values repeatedly, in parts and as a whole.
 kernel void change(global uint *a, global uint4 *b, uint times)
 {
     size_t i = get_global_id(0);
@@ -76,7 +76,7 @@ kernel void change(global uint *a, global uint4 *b, uint times)
 // expect b if i % 4: 5 - i % 4
 // expect b if i % 4 == 0: (4 * (i / 4) + 9 + ((4 * (i / 4) + 9) & 15)) & 15
 
-// A barrier between the two: others have stored meanwhile.
+// A barrier between the two: others have stored in between.
 kernel void neighbours(global uint *a)
 {
     size_t i = get_global_id(0);
@@ -91,7 +91,7 @@ kernel void neighbours(global uint *a)
 // arg a: uint[64] = i
 // expect a: i * 100 + (i % 2 == 0 ? i + 2 : i)
 
-// Constants that are too many for a uniform buffer.
+// Too many constants for a uniform buffer.
 kernel void large(constant uint *a, global uint *out)
 {
     size_t i = get_global_id(0);

@@ -1,4 +1,4 @@
-// Two arguments may be one buffer, or overlapping parts of one: their pointers compare as what they point to.
+// Two arguments may be one buffer, or overlapping parts of one: their pointers compare like addresses.
 
 kernel void compare(global int *a, global int *b, global int *c, global int *out)
 {
@@ -26,7 +26,7 @@ kernel void compare(global int *a, global int *b, global int *c, global int *out
 // arg out: int[10]
 // expect out: {0, 1, 1, 0, 0, _, _, 0, 1, 1}
 
-// `b` is the last half of `a`, `c` lies over its middle.
+// `b` is the last half of `a`, `c` overlaps its middle.
 kernel void parts(global int *a, global int *b, global int *c, global int *out)
 {
     out[0] = a + 256 == b;

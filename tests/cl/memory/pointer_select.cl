@@ -1,4 +1,4 @@
-// Pointers chosen at run time: by ?:, by if, in a loop, among arguments, handed to helpers.
+// Pointers chosen at run time: by ?:, by if, in a loop, among arguments, passed to helpers.
 
 int load(global const int *p, int k) { return p[k]; }
 

@@ -1,4 +1,4 @@
-// What programs do with pointers: integers of them, relations, differences, casts, structures and arrays of them, choices at run time.
+// Uses of pointers: integers from them, comparisons, differences, casts, structures and arrays of them, selections.
 // requires: int64
 
 typedef struct {
@@ -116,7 +116,7 @@ kernel void relations(global char *a, int n, global int *out)
 // arg out: int[5]
 // expect out: {47, 0, 15, 2, 16}
 
-// A list in private memory, and one in local memory that each work-item hangs itself into.
+// A list in private memory, and one in local memory to which each work-item adds itself.
 kernel void lists(local int *memory, global int *out)
 {
     int i = get_local_id(0), count = get_local_size(0);
@@ -149,7 +149,7 @@ kernel void lists(local int *memory, global int *out)
 // arg out: int[8]
 // expect out: i < 4 ? 20 * (i + 1) : i == 4 ? 14 : i == 5 ? 14 : i == 6 ? 13 : 9
 
-// Pointers to pointers, and one that a loop carries over two buffers.
+// Pointers to pointers, and a loop-carried pointer into two buffers.
 kernel void levels(global int *a, global int *b, global int *out)
 {
     global int *p = a, *q = b;

@@ -1,4 +1,4 @@
-// Pointers in memory, where arguments are parts of one buffer: each access finds a part that has the bytes.
+// Pointers in memory to arguments that are split across bindings: each access uses the binding with its bytes.
 // requires: int64
 
 kernel void keep(global int *whole, global ulong *table)

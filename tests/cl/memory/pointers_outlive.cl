@@ -1,4 +1,4 @@
-// Pointers kept in global memory by one kernel mean the same to the next one, whatever its arguments are called and in what order they come.
+// Pointers that a kernel stores in global memory are valid in the next one, whatever its arguments and their order.
 // requires: int64
 
 struct node {
@@ -46,7 +46,7 @@ kernel void walk(global int *out, global struct node *first)
 // expect out if i >= 2 && i < 19: (i - 2) * 5 % 17
 // expect first: _
 
-// The nodes are none of this kernel's arguments until it has looked into the buffer.
+// The nodes are not arguments of this kernel; it finds them through the buffer.
 kernel void through(global int *out, global struct node *unused, global ulong *heads)
 {
     global struct node *node = (global struct node *)heads[0];
@@ -70,7 +70,7 @@ kernel void heads(global struct node *nodes, global ulong *table)
 // arg heads: same table
 // expect out: {110, 207}
 
-// Two buffers that point into each other, bound the other way round.
+// Two buffers with pointers to each other, bound in the reverse order.
 kernel void cross(global long *a, global long *b)
 {
     ((global long *global *)a)[0] = b + 1;

@@ -1,4 +1,4 @@
-// Pointers that come out of memory and point to nothing that the launch has: they read as nothing and take nothing.
+// Pointers loaded from memory to objects that the launch does not have: loads return zero and stores have no effect.
 // requires: int64 shaders
 
 kernel void keep(global int *whole, global ulong *table)
@@ -11,7 +11,7 @@ kernel void keep(global int *whole, global ulong *table)
 // arg table: ulong[8]
 // expect table: _
 
-// What is not among the arguments reads as nothing and takes nothing.
+// Loads from objects outside of the arguments return zero, and stores have no effect.
 kernel void lost(global int *out, global ulong *memory)
 {
     global int *global *table = (global int *global *)memory;

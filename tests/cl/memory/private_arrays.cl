@@ -1,4 +1,4 @@
-// Private arrays as scratch space: sorting, tables built at run time, arrays passed to helpers, arrays of bytes.
+// Private arrays as scratch space: sorting, tables computed at run time, arrays passed to helpers, arrays of bytes.
 
 void sort(int *a, int n)
 {

@@ -1,4 +1,4 @@
-// Private arrays of constants, read only or not, as they are and through pointers, in helpers and in loops.
+// Private arrays of constants, read-only or not, used directly and through pointers, in helpers and in loops.
 
 int look(const int *t, int i)
 {
@@ -55,7 +55,7 @@ kernel void written(global int *out)
 // expect out if i % 4 == 2: i / 4 + (i / 4 % 8) * 2 + 2 + ((i / 4 + 1) % 8) * 2 + 1
 // expect out if i % 4 == 3: (i / 4 % 4 == 0 ? 2 : i / 4 % 4 == 1 ? 5 : i / 4 % 4 == 2 ? 7 : 1) + 100 * (i / 4 % 4 == 0 ? 4 : i / 4 % 4 == 1 ? 5 : i / 4 % 4 == 2 ? 9 : 1)
 
-// Mostly zeros, a string among them.
+// Mostly zeros, with a string among them.
 kernel void sparse(global int *out)
 {
     int i = get_global_id(0);

@@ -1,8 +1,8 @@
-// Indices of private arrays that loops and conditions carry on while the element is still being used: neighbours that change places, sums of
-// neighbours, numbers drawn from a buffer, two ends that meet, steps that stop at the end.
+// Loops and branches update indices of private arrays while the element is in use: swaps of adjacent elements, sums of
+// adjacent elements, random draws from a buffer, two ends that meet, steps that stop at the end.
 // for: T = int, float, long, uchar
 
-// Goes on to the next element before it stores into this one.
+// Advances to the next element before it stores to this one.
 kernel void change_places(global const T *in, global T *out)
 {
     size_t id = get_global_id(0);
@@ -32,7 +32,7 @@ kernel void neighbours(global const T *in, global T *out, int n)
         h[i] = before + h[i + 1];
         before = t;
     } while (++i < 39);
-    // Of unknown length as well.
+    // With unknown length as well.
     for (int j = 1; j <= n; j++) {
         T t = h[j - 1];
         h[j - 1] = h[j];
@@ -66,7 +66,7 @@ uint draw(struct stream *s)
     return s->buffer.words[now];
 }
 
-// Number n is (n + 8) * 2654435761. Of three that are drawn each time the middle one says whether to go on.
+// Number n is (n + 8) * 2654435761. The middle one of three drawn in each iteration decides whether to continue.
 kernel void draw_until(global uint *out)
 {
     size_t id = get_global_id(0);
@@ -92,7 +92,7 @@ kernel void draw_until(global uint *out)
 //   2259085122, 2710938419, 2736941568, 2802362286, 2207735932, 2971870260, 45169156, 3154717994
 // }
 
-// Both ends of what is turned round are carried on, in one variable each.
+// Both ends of a range to reverse are carried, in one variable each.
 kernel void turn_round(global const T *in, global T *out)
 {
     size_t id = get_global_id(0);
@@ -110,7 +110,7 @@ kernel void turn_round(global const T *in, global T *out)
 // arg out: $T[384]
 // expect out: in[i - i % 48 + 47 - i % 48]
 
-// Two steps in a turn, neither of them beyond the end.
+// Two steps in an iteration, neither of them beyond the end.
 kernel void stop_at_end(global int *out, uint n)
 {
     int h[48];

@@ -83,7 +83,7 @@ kernel void initialised(global int *out)
 // arg out: int[32]
 // expect out: sum(j, 0, 64, (j * j + 3) % 1024) - (i * 3 < 64 ? (i * i * 9 + 3) % 1024 + 1 : 0)
 
-// Constants are copied, the rest is stored: types that convert, negative numbers, what is computed, designators that override.
+// Constants are copied, other values stored: conversions, negative numbers, computed values, overriding designators.
 #ifdef cl_khr_fp64
 typedef double Wide;
 #else

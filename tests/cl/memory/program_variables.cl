@@ -1,4 +1,4 @@
-// Variables of program scope in global memory: initialised once, kept between the kernels of the program, seen by all work-items.
+// Program-scope variables in global memory: initialised once, kept between kernels, visible to all work-items.
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0
 // requires: int64

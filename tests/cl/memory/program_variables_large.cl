@@ -1,4 +1,4 @@
-// A variable of the largest size that the device allows.
+// A variable of the largest size that the device permits.
 // build: -cl-std=CL3.0
 // requires: wgcl
 

@@ -1,4 +1,4 @@
-// Vectors that neighbours store two apart, and in another order.
+// Vectors that adjacent work-items store with a stride of two, and in another order.
 // for: T = uchar, short, int, long
 // for: N = 2, 4, 8
 

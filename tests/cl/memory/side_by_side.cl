@@ -1,4 +1,4 @@
-// What a work-item accesses field by field, word by word: the accesses may become one, as far as they lie side by side and nothing comes between.
+// Accesses of a work-item to adjacent fields and words: they may be combined if no other access intervenes.
 // for: T = int, float, ulong
 
 typedef struct { T a, b, c, d, e, f, g, h; } Fields;
@@ -17,7 +17,7 @@ kernel void sums(global const Fields *from, global Fields *to)
 // expect to if i < 512: (i % 8 == 0 ? from[i + 7] : i % 8 == 1 ? from[i + 1] : i % 8 == 2 ? from[i - 2] : i % 8 == 3 ? from[i - 2] :
 //     i % 8 == 4 ? from[i + 2] + from[i + 1] : i % 8 == 5 ? from[i - 2] : i % 8 == 6 ? from[i - 2] : from[i - 7])
 
-// Stores between loads, to the same memory or perhaps so; stores over stores; loads of what was just stored.
+// Stores between loads, to the same memory or possibly so; overwritten stores; loads of stored values.
 kernel void between(global T *a, global T *b)
 {
     size_t i = 4 * get_global_id(0);
@@ -52,7 +52,7 @@ kernel void overlapping(global T *a, global T *b)
 // arg b: same a
 // expect a: (i % 4 == 0 ? a : i % 4 == 1 ? a[i - 1] + 1 : i % 4 == 2 ? a[i - 2] + 2 : 2 * a[i - 3] + 3)
 
-// Not beyond what guards let through, nor behind barriers; offsets that are no multiples, and rows that begin anywhere.
+// Not past guards, nor past barriers; offsets that are not multiples, and contiguous ranges at any address.
 kernel void guarded(global const T *a, global T *out, int n, int first, local T *tile)
 {
     int i = get_global_id(0), lane = get_local_id(0);

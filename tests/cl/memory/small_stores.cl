@@ -1,4 +1,4 @@
-// Stores of bytes and shorts by neighbouring work-items: none may disturb the other bytes of its word.
+// Stores of bytes and shorts by adjacent work-items: none may change the other bytes of its word.
 // for: T = char, uchar, short, ushort
 
 kernel void neighbours(global T *a, global const T *b)

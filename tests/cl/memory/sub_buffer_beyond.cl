@@ -1,4 +1,4 @@
-// Accesses beyond the end of a sub-buffer, within its parent. The language calls them undefined; programs rely on them, for on other drivers pointers are addresses.
+// Accesses past a sub-buffer, within its parent: undefined, but programs rely on drivers that use plain addresses.
 
 kernel void keep(global uint *whole)
 {

@@ -1,4 +1,4 @@
-// Vectors of three lanes lie in the memory of four; what is only read may be fetched in another way than what is written.
+// Vectors of three lanes occupy the memory of four; read-only vectors may be loaded in another way than written ones.
 // for: T = double, long, float, short
 
 #define JOIN_(a) a##3

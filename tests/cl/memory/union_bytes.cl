@@ -1,4 +1,4 @@
-// A byte of a union chosen at run time: what was read before it is written stays what it was.
+// A byte of a union chosen at run time: a value loaded before the store does not change.
 
 typedef union { int i; uchar b[4]; } U;
 

@@ -1,4 +1,4 @@
-// Accesses of 32 bytes and more by neighbouring work-items, which they may make for each other (`WGCL_EXCHANGE=1`): each sees its own all the same.
+// Accesses of 32 bytes or more, which work-items may make for each other (`WGCL_EXCHANGE=1`): results are unchanged.
 // for: E = float, double, short
 // for: N = 8, 16
 
@@ -26,7 +26,7 @@ kernel void in_place(global T *a)
 // arg a: $E$N[64] = rand(-100, 100)
 // expect a: (a + a + 3) * 2
 
-// One access is not like the others: of one lane.
+// One access differs from the others: one lane.
 kernel void in_part(global T *a, global const T *b)
 {
     size_t i = get_global_id(0);
@@ -39,7 +39,7 @@ kernel void in_part(global T *a, global const T *b)
 // arg b: $E$N[64] = rand(-100, 100)
 // expect a: b + 1 + (i % $N == 1 ? 5 : 0)
 
-// Not the neighbours' neighbours.
+// Not adjacent work-items.
 kernel void elsewhere(global const T *a, global T *out, int by)
 {
     int i = get_global_id(0);
@@ -51,7 +51,7 @@ kernel void elsewhere(global const T *a, global T *out, int by)
 // arg by: int = 7
 // expect out: a[i + 7 * $N] + a[(63 - i / $N) * $N + i % $N] + a[7 * $N + i % $N]
 
-// Loops with and without turns of one's own.
+// Loops with uniform and varying numbers of iterations.
 kernel void sums(global const T *a, global T *out, int count)
 {
     int i = get_global_id(0);
@@ -89,7 +89,7 @@ kernel void guarded(global const T *a, global T *out, int width, int height)
 // arg height: int = 8
 // expect out: a + 1
 
-// A group where some have gone another way before.
+// A group in which some work-items have taken another branch before.
 kernel void after_a_loop(global const T *a, global T *out, global const int *turns)
 {
     int i = get_global_id(0), k = 0, n = turns[i];
@@ -103,7 +103,7 @@ kernel void after_a_loop(global const T *a, global T *out, global const int *tur
 // arg turns: int[64] = (i * 7) % 50
 // expect out: a + ceil(sqrt(i / $N * 7 % 50)) * (i / $N * 7 % 50 % 2 ? -1 : 1)
 
-// Complete and incomplete subgroups, with a result that goes on, and a store in place.
+// Complete and incomplete subgroups, with a result that is used later, and an in-place store.
 kernel void behind_a_guard(global const T *a, global T *out, global T *twice, int n)
 {
     int i = get_global_id(0);

@@ -1,4 +1,4 @@
-// Of more work-items than packets, as many write and read as there is room for, and the others are told so. The slots are used again and again.
+// More work-items than packets: as many succeed as the pipe has slots, the others get an error. Slots are reused.
 // build: -cl-std=CL3.0
 // requires: __opencl_c_pipes
 

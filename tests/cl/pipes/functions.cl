@@ -30,7 +30,7 @@ kernel void put(write_only pipe Packet out, global const Packet *from, global in
     told[1] = write_pipe(out, &fixed);
     Packet own = (Packet)(5);
     Packet *any = get_global_id(0) == 0 ? &own : (Packet *)from;
-    // What stands in the arguments is done once, and done where there is no room.
+    // Arguments are evaluated once, also if the pipe is full.
     told[2] = write_pipe(out, any++);
     told[3] = write_pipe(out, any++);
     told[4] = any == &own + 2;

@@ -1,4 +1,4 @@
-// Reservations of work-groups, also of groups that are smaller than the others.
+// Reservations of work-groups, also of smaller groups at the edge.
 // build: -cl-std=CL3.0
 // requires: __opencl_c_pipes
 
@@ -27,7 +27,7 @@ kernel void take(read_only pipe int in, global int *found, global int *failures)
     }
 }
 
-// Two at a time, committed the other way round.
+// Two at a time, committed in the reverse order.
 kernel void put_two(write_only pipe int out)
 {
     int n = get_local_size(0);

@@ -1,4 +1,4 @@
-// A work-item's reservations are in the pipe as they are in the program, in whichever order they are committed; nothing is there before what stands before it.
+// Reservations have program order in the pipe, whatever the commit order; a packet appears after all earlier ones.
 // build: -cl-std=CL3.0
 // requires: __opencl_c_pipes
 
@@ -7,7 +7,7 @@ kernel void put(write_only pipe int out, global int *told)
     reserve_id_t ids[3];
     ids[0] = reserve_write_pipe(out, 2);
     ids[1] = reserve_write_pipe(out, 3);
-    // One too many.
+    // One reservation too many.
     ids[2] = reserve_write_pipe(out, 4);
     for (int i = 0; i < 3; i++) told[i] = is_valid_reserve_id(ids[i]);
     told[3] = is_valid_reserve_id(CLK_NULL_RESERVE_ID);

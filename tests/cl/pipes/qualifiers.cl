@@ -1,4 +1,4 @@
-// The words of a parameter in every order; types by other names.
+// The qualifiers of a pipe parameter in every order; types by other names.
 // build: -cl-std=CL3.0
 // requires: __opencl_c_pipes
 

@@ -26,7 +26,7 @@ kernel void take(read_only pipe T in, global T *found, global int *failures)
         T packet;
         if (read_pipe(in, id, 0, &packet) != 0) atomic_inc(failures);
         commit_read_pipe(in, id);
-        // In which order is nobody's business.
+        // The order is unspecified.
         found[(int)packet] = packet;
     } else {
         atomic_inc(failures);

@@ -1,4 +1,4 @@
-// Packets of structures, of three lanes, and of bytes that are no multiple of anything.
+// Packets of structures, of three lanes, and of odd numbers of bytes.
 // build: -cl-std=CL3.0
 // requires: __opencl_c_pipes
 

@@ -1,4 +1,4 @@
-// Reservations of subgroups, some of which make none.
+// Reservations of subgroups, some of which reserve nothing.
 // build: -cl-std=CL3.0
 // build: -cl-std=CL2.0
 // requires: __opencl_c_pipes __opencl_c_subgroups

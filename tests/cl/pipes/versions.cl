@@ -1,4 +1,4 @@
-// Before OpenCL C 2.0 nothing of pipes has a name.
+// Before OpenCL C 2.0 the names of pipes are ordinary identifiers.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL1.1
 

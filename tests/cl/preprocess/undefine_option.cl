@@ -1,4 +1,4 @@
-// -U takes back a macro of the command line.
+// -U removes a macro of the command line.
 // build: -DKEPT=1 -DGONE -UGONE -D SPACED=2 -U SPACED
 
 kernel void undefined(global int *out)

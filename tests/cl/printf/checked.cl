@@ -1,4 +1,4 @@
-// What the compiler says of formats and arguments that do not agree.
+// Diagnostics for formats and arguments that do not match.
 
 kernel void k(int i, float f, float4 v, global int *p, constant char *fmt)
 {

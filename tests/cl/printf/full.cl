@@ -1,4 +1,4 @@
-// A buffer that runs full: calls that find no room give -1. Records here are three words; 1 MiB holds 87,381 of them.
+// A full buffer: calls without space return -1. Records here are three words; 1 MiB holds 87,381 of them.
 
 kernel void fill(global int *count)
 {

@@ -1,4 +1,4 @@
-// Work-items print at the same time; runs print in their order.
+// Work-items print concurrently; the output of runs is in order.
 
 kernel void each(global int *out)
 {

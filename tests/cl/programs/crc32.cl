@@ -1,4 +1,4 @@
-// CRC-32 of "123456789" and of its beginnings, bit by bit, through a pointer that a helper moves.
+// CRC-32 of "123456789" and of its prefixes, bit by bit, through a pointer that a helper advances.
 
 uint by_bit(global const uchar *p, uint n)
 {

@@ -1,4 +1,4 @@
-// The Mandelbrot set by escape time, compared with points whose fate is known.
+// The Mandelbrot set by escape time, compared with points whose result is known.
 
 kernel void mandelbrot(global ushort *out, float x0, float y0, float step_size, int limit)
 {

@@ -1,4 +1,4 @@
-// More pointer arguments than some devices have bindings (32 on lavapipe): those beyond share one.
+// More pointer arguments than some devices have bindings (32 on lavapipe): the others share one.
 
 kernel void many(global int *p0, global int *p1, global int *p2, global int *p3, global int *p4, global int *p5, global int *p6, global int *p7, global int *p8, global int *p9, global int *p10, global int *p11, global int *p12, global int *p13, global int *p14, global int *p15, global int *p16, global int *p17, global int *p18, global int *p19, global int *p20, global int *p21, global int *p22, global int *p23, global int *p24, global int *p25, global int *p26, global int *p27, global int *p28, global int *p29, global int *p30, global int *p31, global int *p32, global int *p33, global int *p34, global int *p35, global int *p36, global int *p37, global int *p38, global int *p39)
 {

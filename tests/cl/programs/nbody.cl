@@ -1,4 +1,4 @@
-// One step of an N-body simulation in float4 with tiles in local memory; all masses in one line, so that the sums are simple.
+// One step of an N-body simulation in float4 with tiles in local memory; collinear masses, so that the sums are simple.
 
 kernel void forces(global const float4 *position, global float4 *acceleration, local float4 *tile, float softening)
 {

@@ -48,7 +48,7 @@ kernel void sha256(global const uchar *messages, global const uint *lengths, glo
         vstore4(as_uchar4(word).wzyx, k, digests + 32 * i);
     }
 }
-// The empty message, "abc" and the fox over the dog.
+// The empty message, "abc", and "The quick brown fox jumps over the lazy dog".
 // run: sha256 global=3
 // arg messages: uchar[165] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 //     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 97, 98, 99, 0, 0, 0, 0, 0, 0, 0, 0,

@@ -1,4 +1,4 @@
-// Reductions and scans of subgroups for every type, against loops over shuffles' definition.
+// Reductions and scans of subgroups for every type, compared with loops over shuffles.
 // for: T = int, uint, long, ulong, float, double
 // requires: cl_khr_subgroup_shuffle cl_khr_subgroup_shuffle_relative
 // build: -cl-std=CL3.0

@@ -1,4 +1,4 @@
-// Ballots and masks, and votes in flow that is not uniform.
+// Ballots and masks, and votes in non-uniform control flow.
 // requires: cl_khr_subgroup_ballot cl_khr_subgroup_non_uniform_vote
 // build: -cl-std=CL3.0
 

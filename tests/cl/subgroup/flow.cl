@@ -1,4 +1,4 @@
-// Subgroups whose work-items go ways of their own: loops that they leave one by one, returns, and what each of them exchanges with those that are left.
+// Subgroups with divergent work-items: loops left one by one, returns, and exchanges among the active work-items.
 // requires: cl_khr_subgroup_shuffle cl_khr_subgroup_shuffle_relative cl_khr_subgroup_ballot cl_khr_subgroup_non_uniform_vote cl_khr_subgroup_non_uniform_arithmetic
 // build: -cl-std=CL3.0
 // build: -cl-std=CL3.0 -cl-opt-disable
@@ -8,7 +8,7 @@ kernel void one_by_one(global int *wrong)
     uint lane = get_sub_group_local_id(), size = get_sub_group_size();
     int bad = 0;
     for (uint k = 0; k <= lane; ++k) {
-        // Those below k have left.
+        // Work-items below k have left.
         bad += sub_group_non_uniform_reduce_add(1) != (int)(size - k);
         bad += sub_group_broadcast_first(lane) != k;
         bad += sub_group_ballot_find_lsb(sub_group_ballot(1)) != k;
@@ -62,7 +62,7 @@ kernel void with_barriers(global int *wrong)
         bad += all != n * (n - 1) / 2 + n * turn;
         bad += 8 * (work_group_reduce_add(lane == 0 ? sum : 0) != all);
         barrier(CLK_LOCAL_MEM_FENCE);
-        // Subgroups go ways of their own.
+        // Subgroups diverge from each other.
         if (id & 1)
             bad += 64 * (sub_group_scan_inclusive_add(1u) != lane + 1);
         else

@@ -1,4 +1,4 @@
-// Blocks of buffers (cl_intel_subgroups): every subgroup copies so many elements a work-item at once, with their bits turned over.
+// Block reads and writes of buffers (cl_intel_subgroups): N elements per work-item at once, with their bits inverted.
 // requires: cl_intel_subgroups_char cl_intel_subgroups_short cl_intel_subgroups_long
 // for: S = uc, us, ui, ul
 // for: N = 2, 4, 8

@@ -1,4 +1,4 @@
-// Blocks of images (cl_intel_subgroups): elements are words of memory, whatever the format, and what lies outside is not written.
+// Block accesses of images (cl_intel_subgroups): elements are words, whatever the format; writes outside are dropped.
 // requires: images cl_intel_subgroups_char cl_intel_subgroups_short cl_intel_subgroups_long
 // for: S = uc, us, ui, ul
 

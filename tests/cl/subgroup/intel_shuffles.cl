@@ -1,4 +1,4 @@
-// Shuffles of cl_intel_subgroups in OpenCL C 1.2: of vectors and narrow types, and between two values; what of OpenCL C 2.0 it brings along.
+// Shuffles of cl_intel_subgroups in OpenCL C 1.2: vectors, narrow types, two values; subgroup functions of 2.0.
 // requires: cl_intel_subgroups cl_intel_subgroups_short cl_intel_subgroups_char
 // for: T = char, ushort, int, ulong, float
 // build: -cl-std=CL1.2
@@ -15,7 +15,7 @@ kernel void shuffles(global int *wrong)
     bad |= moved.x != (T)next || moved.y != (T)(next + 1) || moved.z != (T)(next + 2) || moved.w != (T)(next * 2);
     V swapped = intel_sub_group_shuffle_xor(v, 1u);
     bad |= other < size && (swapped.x != (T)other || swapped.w != (T)(other * 2)) ? 2 : 0;
-    // As if two subgroups followed each other.
+    // As if two subgroups were adjacent.
     uint delta = min(3u, most);
     T here = (T)lane, there = (T)(50 + lane);
     T down = intel_sub_group_shuffle_down(here, there, delta);

@@ -1,11 +1,11 @@
-// Reductions and scans of whichever work-items get there, of all types, and of clusters of them, against loops over what each work-item has.
+// Reductions and scans of the active work-items, of all types, and of clusters, compared with loops.
 // for: T = char, ushort, int, uint, ulong, float, double
 // requires: cl_khr_subgroup_non_uniform_arithmetic cl_khr_subgroup_clustered_reduce
 // build: -cl-std=CL3.0
 // build: -cl-std=CL3.0 -DHALF_OF_THEM
 // build: -cl-std=CL3.0 -DONE
 
-// Who is in the branch.
+// The work-items in the branch.
 #ifdef HALF_OF_THEM
 #define IN(k) ((k) % 3 != 1 && (k) != 0)
 #elif defined ONE

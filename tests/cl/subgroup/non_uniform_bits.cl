@@ -1,4 +1,4 @@
-// Bitwise and logical reductions and scans of whichever work-items get there.
+// Bitwise and logical reductions and scans of the active work-items.
 // for: T = char, uchar, short, ushort, int, uint, long, ulong
 // requires: cl_khr_subgroup_non_uniform_arithmetic cl_khr_subgroup_clustered_reduce
 // build: -cl-std=CL3.0

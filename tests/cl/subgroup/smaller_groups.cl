@@ -1,4 +1,4 @@
-// Subgroups of work-groups that are smaller than the others.
+// Subgroups of smaller work-groups at the edge.
 // build: -cl-std=CL3.0
 // requires: cl_khr_subgroup_ballot
 

@@ -1,4 +1,4 @@
-// Groups of more than one dimension have subgroups too: every work-item has a place of its own in one, and exchanges with its neighbours there.
+// Groups of more than one dimension have subgroups too: every work-item has a unique position, and exchanges values.
 // requires: cl_khr_subgroup_shuffle
 // build: -cl-std=CL3.0
 

@@ -1,4 +1,4 @@
-// Private arrays of one to three dimensions with dynamic indices, initialisers shorter than the array, arrays of vectors.
+// Private arrays of one to three dimensions with dynamic indices, short initialisers, arrays of vectors.
 
 kernel void dims(global int *out, int n)
 {

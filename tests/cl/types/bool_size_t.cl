@@ -1,4 +1,4 @@
-// bool holds 0 or 1 whatever is assigned; size_t and ptrdiff_t have the device's address width.
+// bool holds 0 or 1 whatever value is assigned; size_t and ptrdiff_t have the device's address width.
 
 bool is_odd(int x) { return x & 5; }
 

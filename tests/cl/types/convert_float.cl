@@ -1,4 +1,4 @@
-// Float to integer: towards zero without a suffix, as the suffix says with one; saturation handles infinities and NaN.
+// Float to integer: rounds towards zero, or as the suffix says; saturation handles infinities and NaN.
 
 kernel void rounding(global const float *a, global int *plain, global int *rte, global int *rtz, global int *rtp, global int *rtn)
 {

@@ -1,4 +1,4 @@
-// Doubles wherever numbers can be: arguments, vectors of three, constants, private and local arrays, structures, loops, selections, `switch`; and what conversions and comparisons make of them.
+// Doubles as arguments, vectors of three, constants, arrays, structures, in loops, selections, `switch`, conversions.
 // requires: fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 

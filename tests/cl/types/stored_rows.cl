@@ -1,4 +1,4 @@
-// Long rows of stores side by side, which some devices do in loops: whole, with what is left over, and with what may not be stored later than it says.
+// Long runs of contiguous stores, which some devices do in loops: complete, with remainders, and with fixed order.
 // for: T = ulong
 // for: N = 16
 // build: -DV=$T$N
@@ -8,7 +8,7 @@
 #define F16(k) F4(k) F4(k + 4) F4(k + 8) F4(k + 12)
 #define F128 F16(0) F16(16) F16(32) F16(48) F16(64) F16(80) F16(96) F16(112)
 
-// 131 vectors an item, of which 130 are a multiple of 64 words.
+// 131 vectors per work-item; 130 of them are a multiple of 64 words.
 kernel void rows(global V *a, global V *out)
 {
     size_t i = get_global_id(0);
@@ -21,7 +21,7 @@ kernel void rows(global V *a, global V *out)
 // arg out: $T$N[2489]
 // expect out: (i / 2096 * 16 + i % 16) * (i / 16 % 131 + 1)
 
-// Something is stored elsewhere in between.
+// A store to other memory intervenes.
 kernel void two(global V *a, global V *out, global V *back)
 {
     size_t i = get_global_id(0);
@@ -40,7 +40,7 @@ kernel void two(global V *a, global V *out, global V *back)
 // expect out: i / 2048 * 16 + i % 16 + i / 16 % 128
 // expect back: i / 128 * 16 + i % 16
 
-// Each sixteen vectors are made of the last one before, which is read from memory: by its own name or by another one.
+// Each sixteen vectors depend on the last vector before, which is loaded by its own name or through an alias.
 kernel void read_again(global V *out, global const V *other)
 {
     size_t i = get_global_id(0);
@@ -59,7 +59,7 @@ kernel void read_again(global V *out, global const V *other)
 // expect out if i % 2064 < 16: i / 2064 * 100
 // expect out if i % 2064 >= 16: i / 2064 * 100 + i / 16 % 129 + (i / 16 % 129 - 1) / 16
 
-// Local memory that others read behind a barrier, and a row that not all items store.
+// Local memory that others read after a barrier, and stores of only some work-items.
 kernel void shared(global V *a, global V *out, local V *rows)
 {
     size_t l = get_local_id(0);

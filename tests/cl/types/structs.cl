@@ -29,7 +29,7 @@ kernel void advance(global struct particle *p, float dt)
 point swap(point a)
 {
     point b = {a.y, a.x};
-    a.x = 100;      // the caller's is not changed
+    a.x = 100;      // the caller's structure does not change
     return b;
 }
 

@@ -1,4 +1,4 @@
-// A typedef may align a type less than its nature asks: accesses through pointers to it are as unaligned as it says.
+// A typedef may reduce the alignment of a type: accesses through pointers to it are unaligned.
 
 typedef float loose_float __attribute__((aligned(1)));
 typedef int loose_int __attribute__((aligned(2)));

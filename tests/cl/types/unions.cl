@@ -1,4 +1,4 @@
-// Unions: the same bytes seen in several ways.
+// Unions: the same bytes accessed through several types.
 
 typedef union {
     uint word;

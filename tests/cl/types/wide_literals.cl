@@ -1,5 +1,5 @@
-// Literals that no type of 64 bits holds have 128 bits, as clang has it: constants of them are computed so, and what they meet at run time
-// decides what becomes of them.
+// Literals that do not fit 64 bits have 128 bits, as in clang: constant expressions are evaluated with them, and the
+// run-time operand decides the type of the result.
 // requires: int64
 
 constant ulong hash = 14695981039346656037;

@@ -1,4 +1,4 @@
-// async_work_group_copy, plain and strided, and waiting for it.
+// async_work_group_copy, plain and strided, and wait_group_events.
 
 kernel void copy(global const float *in, global float *out, local float *l, int n)
 {
@@ -29,7 +29,7 @@ kernel void strided(global const int *in, global int *out, local int *l)
 // arg l: local 40
 // expect out: 3 * i
 
-// Elements smaller than a word, from every byte of a word on, and what is around them stays.
+// Elements smaller than a word, from every byte of a word; the adjacent bytes do not change.
 kernel void small(global const char *in, global char *out, global const short *in2, global short *out2, global const uchar2 *in3, global uchar2 *out3,
     int offset, int n)
 {

@@ -1,4 +1,4 @@
-// cl_khr_async_work_group_copy_fence: behind it copies use what copies before it wrote, and overwrite what they read.
+// cl_khr_async_work_group_copy_fence: later copies use the results of earlier ones, and overwrite their sources.
 // requires: cl_khr_async_work_group_copy_fence
 
 kernel void shift(global const int *a, global int *b)
@@ -6,10 +6,10 @@ kernel void shift(global const int *a, global int *b)
     local int tile[16];
     event_t event = async_work_group_copy(tile, a, 16, 0);
     async_work_group_copy_fence(CLK_LOCAL_MEM_FENCE);
-    // Out of elements that other work-items stored.
+    // The sources are elements that other work-items stored.
     event = async_work_group_copy(b, tile + 3, 13, event);
     async_work_group_copy_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    // Over elements that other work-items read.
+    // The targets are elements that other work-items read.
     event = async_work_group_copy(tile, b + 5, 8, event);
     async_work_group_copy_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
     event = async_work_group_copy(b + 8, tile, 8, event);

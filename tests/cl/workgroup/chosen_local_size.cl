@@ -1,4 +1,4 @@
-// Without a local size the driver chooses one that divides the range, also for awkward ranges.
+// Without a local size the driver chooses one that divides the range, also for odd ranges.
 
 kernel void count(global int *out)
 {

@@ -1,4 +1,4 @@
-// Collective functions of work-groups, for every type that each test's arithmetic is exact in.
+// Collective functions of work-groups, for every type in which the test's arithmetic is exact.
 // for: T = int, uint, long, ulong, float, double
 // build: -cl-std=CL3.0
 

@@ -1,5 +1,5 @@
-// What a work-group does together, in groups of many vectors of work-items and where control flow is not simple: in loops, in branches that the whole group takes though nobody can
-// know it, one after the other, and with what work-items have kept for themselves.
+// Collective functions in large groups and complex control flow: in loops, in dynamically uniform branches, in
+// sequence, and with values that work-items keep in private memory.
 // for: T = char, short, uint, long, float
 // build: -cl-std=CL3.0
 // build: -cl-std=CL3.0 -cl-opt-disable
@@ -8,7 +8,7 @@ kernel void in_loops(global const T *a, global const int *turns, global T *out)
 {
     size_t i = get_global_id(0), l = get_local_id(0);
     T own = a[i], kept = 0;
-    // The same for all of a group, but it comes from memory.
+    // Uniform for a group, but loaded from memory.
     int count = turns[get_group_id(0)];
     for (int k = 0; k < count; ++k) {
         T before = work_group_scan_exclusive_add((T)1);

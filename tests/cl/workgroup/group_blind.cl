@@ -1,4 +1,4 @@
-// Kernels that cannot tell how they are grouped: whatever groups the driver chooses, each work-item of an awkward range runs once, and no others do.
+// Kernels that cannot observe their groups: every work-item of an odd range runs once, whatever groups are chosen.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL3.0
 
@@ -20,7 +20,7 @@ kernel void once(global int *out)
 // arg out: int[1024] = 7
 // expect out if i < 1001: 7 + i % 7 + 1 + 100 * (i / 7 % 11 + 2) + 10000 * (i / 77 + 3)
 
-// Through a helper, with memory of its own and an early end.
+// Through a helper, with private memory and an early return.
 int shift(int x)
 {
     int table[8] = {1, 2, 3, 5, 8, 13, 21, 34};

@@ -1,4 +1,4 @@
-// Histograms of each group, counted by loops that step by the global size: whoever counts an element, the group that should has counted it, once.
+// Histograms of each group, counted by loops that step by the global size: every element is counted once, by its group.
 // build: -cl-std=CL3.0
 // for: T = uchar, ushort, uint
 // for: N = 0, 5, 63, 64, 511, 1023, 1024, 1031
@@ -20,14 +20,14 @@ kernel void groups(global const T *in, uint n, global uint *out)
 // arg out: uint[128]
 // expect out: sum(j, 0, $N, (in[j] & 31) == i % 32 && j / 16 % 4 == i / 32)
 
-// Groups of which the last is smaller.
+// Groups of which the last one is smaller.
 // run: groups global=56 local=16
 // arg in: same in
 // arg n: uint = $N
 // arg out: uint[128]
 // expect out: sum(j, 0, $N, (in[j] & 31) == i % 32 && j % 56 / 16 == i / 32)
 
-// A number of work-items that two divides, and not four.
+// A number of work-items that is a multiple of two, but not of four.
 // run: groups global=36 local=12
 // arg in: same in
 // arg n: uint = $N

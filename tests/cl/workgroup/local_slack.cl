@@ -1,4 +1,4 @@
-// Local arguments have a little more memory than was asked for, as on other drivers: some applications reserve too little. The interpreter is strict.
+// Local arguments have extra memory, as on other drivers: some applications need it. The interpreter has none.
 // requires: shaders
 // for: T = uchar, int, long
 

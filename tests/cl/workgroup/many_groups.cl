@@ -1,4 +1,4 @@
-// More groups in one dimension than a dispatch may have: in rows, whether they divide evenly or not.
+// More groups in one dimension than a dispatch supports: split into two dimensions, evenly or not.
 
 kernel void mark(global uint *seen, global uint *wrong)
 {

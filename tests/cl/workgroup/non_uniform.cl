@@ -1,5 +1,5 @@
-// Work-groups at the edges of the range are smaller where the local size does not divide the global size (OpenCL C 2.0 and newer): what work-items
-// know of themselves, barriers, local memory and collective functions there.
+// Work-groups at the edges of the range are smaller if the local size does not divide the global size (OpenCL C 2.0
+// and later): work-item functions, barriers, local memory and collective functions in them.
 // build: -cl-std=CL2.0
 // build: -cl-std=CL3.0
 
@@ -57,7 +57,7 @@ kernel void space(global uint *ids, global uint *sums, local uint *shared)
 // expect sums: sum(z, i / 35 / 2 * 2, min(3, i / 35 / 2 * 2 + 2), sum(y, i / 5 % 7 / 3 * 3, min(7, i / 5 % 7 / 3 * 3 + 3),
 //              sum(x, i % 5 / 2 * 2, min(5, i % 5 / 2 * 2 + 2), (z * 7 + y) * 5 + x)))
 
-// Each group reverses what it copied.
+// Each group reverses its copy.
 kernel void copies(global const int *in, global int *out, local int *part)
 {
     size_t first = get_group_id(0) * get_enqueued_local_size(0), n = get_local_size(0);
@@ -71,7 +71,7 @@ kernel void copies(global const int *in, global int *out, local int *part)
 // arg part: local 32
 // expect out: in[i / 8 * 8 + min(8, 23 - i / 8 * 8) - 1 - i % 8]
 
-// The required size is that of all groups but the last.
+// The required size is the size of all groups but the last.
 kernel __attribute__((reqd_work_group_size(8, 1, 1))) void required(global int *out)
 {
     out[get_global_id(0)] = get_local_size(0);
@@ -83,7 +83,7 @@ kernel __attribute__((reqd_work_group_size(8, 1, 1))) void required(global int *
 // arg out: int[13]
 // expect out: i < 8 ? 8 : 5
 
-// A driver that chooses may choose one that leaves a remainder.
+// A driver that chooses the size may choose one with a remainder.
 kernel void chosen(global int *out)
 {
     size_t n = get_enqueued_local_size(0), g = get_group_id(0), left = get_global_size(0) - g * n;

@@ -1,4 +1,4 @@
-// What is printed from groups of several sizes arrives whole, also where a statement is there in some of them only.
+// The output of groups of several sizes is complete, also for statements that only some groups execute.
 // build: -cl-std=CL3.0
 // prints in any order: group 0 of 4
 // prints in any order: group 1 of 4

@@ -1,4 +1,4 @@
-// reqd_work_group_size is a promise that the launch keeps; hints change nothing.
+// reqd_work_group_size must match the launch; hints have no effect.
 
 __attribute__((reqd_work_group_size(4, 2, 1)))
 kernel void required(global int *out)

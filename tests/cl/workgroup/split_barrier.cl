@@ -1,4 +1,4 @@
-// cl_intel_split_work_group_barrier: what was stored before a work-item arrived is there for all that have waited.
+// cl_intel_split_work_group_barrier: stores before an arrive are visible to all work-items after the wait.
 // requires: cl_intel_split_work_group_barrier
 
 kernel void turn(global const int *a, global int *out)

@@ -1,4 +1,4 @@
-// cl_khr_work_group_uniform_arithmetic: products, logic and bits of all work-items of a group, and of those up to one.
+// cl_khr_work_group_uniform_arithmetic: products, logical and bitwise reductions and scans of a group.
 // requires: cl_khr_work_group_uniform_arithmetic
 
 kernel void products(global int *reduced, global uint *inclusive, global float *exclusive)

@@ -1,4 +1,4 @@
-// What all work-items of a row load from local memory in each turn of a loop, which a device may load for several turns at once.
+// Work-items of a row load the same local memory in each iteration; a device may load for several iterations at once.
 // for: T = float, int, short, long, double
 // build: -cl-std=CL3.0
 
@@ -14,10 +14,10 @@ kernel void sums(global const T *in, global T *out, int n)
     for (long j = 0; j < 16; j += 2) sum -= tile[j ^ 1];
     // Only some work-items come here.
     if (i & 1) for (int j = 0; j < 16; j++) sum += tile[j];
-    // As often as the work-item likes.
+    // The number of iterations varies.
     for (int k = 0; k < (int)(i & 3); k++)
         for (int j = 0; j < 8; j++) sum += tile[j];
-    // All of them, as often as the host likes.
+    // All work-items; the number of iterations is an argument.
     for (int k = 0; k < n; k++)
         for (int j = 0; j < 8; j++) sum += tile[j + k] - tile[j];
     // Not a multiple.
@@ -26,7 +26,7 @@ kernel void sums(global const T *in, global T *out, int n)
         out[get_global_id(1) * get_global_size(0) + get_global_id(0)] = sum;
         return;
     }
-    // Not all are here any more.
+    // Some work-items have left.
     for (int j = 0; j < 8; j++) sum += tile[j] * (T)2;
     out[get_global_id(1) * get_global_size(0) + get_global_id(0)] = sum;
 }

@@ -1,4 +1,4 @@
-// work_group_all, work_group_any, and collective functions in groups of more than one dimension, in loops and helper functions.
+// work_group_all, work_group_any, and collective functions in groups of several dimensions, in loops and helpers.
 // build: -cl-std=CL3.0
 
 kernel void votes(global const int *a, global int *all, global int *any)

@@ -1,4 +1,4 @@
-// Barriers in control flow that is the same for a group because work-items' numbers are asked for whole groups only, with signs and without.
+// Barriers in control flow that is uniform because it compares work-item ids only with multiples of the group size.
 
 #define EXCHANGE(value) m[l] = value; barrier(CLK_LOCAL_MEM_FENCE); r = m[l ^ 63]; barrier(CLK_LOCAL_MEM_FENCE)
 
