@@ -1,4 +1,5 @@
-//! Helpers that take private memory and call each other many times: the program grows with its source, not with the tree of calls.
+//! Helpers that take private memory and call each other many times: the code grows with the source, not with the call
+//! tree.
 
 use std::fmt::Write as _;
 
@@ -9,7 +10,7 @@ use wgcl_compiler::program::Program;
 use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::target::Target;
 
-/// Functions of so many levels, each of which calls the next one eight times.
+/// Functions in `levels` levels, each of which calls the next one eight times.
 fn source(levels: u32) -> String {
     let mut text =
         "void f0(uint *a, uint k) { for (uint i = 0; i < 9; i++) a[(k + i) & 15u] = a[i & 15u] * 3u + (a[k & 15u] >> i); }\n".to_owned();
@@ -41,12 +42,12 @@ fn size(program: &Program) -> usize {
 fn code_grows_with_the_source() {
     let target = Target::full();
     let (four, eight) = (size(&program(4, &target)), size(&program(8, &target)));
-    // Expanded it would be 4,096 times as much.
+    // Expanded, the code would be 4,096 times as large.
     assert!(eight < 8 * four, "{four} instructions for four levels, {eight} for eight");
 }
 
 #[test]
-fn no_function_keeps_a_pointer() {
+fn no_function_has_a_pointer_parameter() {
     let program = program(6, &Target::full());
     assert!(program.module.functions.len() > 1, "all calls are expanded");
     for function in &program.module.functions[1..] {
@@ -56,7 +57,7 @@ fn no_function_keeps_a_pointer() {
 }
 
 #[test]
-fn drivers_are_not_given_what_they_cannot_expand() {
+fn kernels_that_a_driver_cannot_expand_are_rejected() {
     let target = Target::full();
     let program = program(8, &target);
     let error = specialise(&program.module, "k", &LaunchKey::example(&program.module.functions[0], [64, 1, 1]), &target).err();

@@ -1,8 +1,8 @@
-//! Wrong programs and what the build log says of each: `tests/diagnostics/*.txt`.
+//! Wrong programs and the build log of each: `tests/diagnostics/*.txt`.
 //!
-//! A case is a title (`## ...`), perhaps `options: ...`, a program, and after `=>` every error, warning and note in order, as
-//! `line:column: severity: message`. One mistake gives one error in nearly all of them. With `WGCL_BLESS=1` in the environment the files are rewritten:
-//! read the difference before it is kept.
+//! A case is a title (`## ...`), optionally `options: ...`, a program, and after `=>` every error, warning and note in
+//! order, as `line:column: severity: message`. In nearly all cases one mistake causes one error. `WGCL_BLESS=1`
+//! rewrites the files: review the difference.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ fn cases(text: &str) -> Vec<Case> {
     cases
 }
 
-/// What is found wrong with a program, on a device without doubles or halves where the options say `no-fp64` or `no-fp16`.
+/// The diagnostics of a program, on a device without doubles or halves if the options contain `no-fp64` or `no-fp16`.
 fn found(case: &Case) -> Vec<String> {
     let mut target = Target::full();
     let words = case.options.split_whitespace().filter(|word| *word != "no-fp64" && *word != "no-fp16").map(str::to_owned);
@@ -90,20 +90,20 @@ fn files() -> Vec<PathBuf> {
     paths
 }
 
-/// The front end recurses: as deep a stack as a build has.
+/// The front end is recursive: the stack is as deep as that of a build.
 fn on_deep_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     std::thread::Builder::new().stack_size(256 << 20).spawn(run).expect("a thread").join().expect("no panic")
 }
 
 #[test]
-fn wrong_programs_are_explained() {
+fn wrong_programs_have_the_expected_diagnostics() {
     let bless = std::env::var_os("WGCL_BLESS").is_some();
     let failures = on_deep_stack(move || files().iter().flat_map(|path| check(path, bless)).collect::<Vec<_>>());
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
 #[test]
-fn one_mistake_is_one_error() {
+fn one_mistake_causes_one_error() {
     let (count, single) = on_deep_stack(|| {
         let all: Vec<Case> = files().iter().flat_map(|path| cases(&std::fs::read_to_string(path).expect("readable cases"))).collect();
         let errors = |case: &Case| case.expected.iter().filter(|line| line.contains(": error: ") || line.contains(": warning: ")).count();

@@ -1,5 +1,6 @@
-//! Doubles made of integers (`compiler/src/doubles`): each operation on random numbers and edges, as a launch makes it, run by the interpreter and held against the host's own doubles.
-//! With 64-bit integers and with these as words. `WGCL_DOUBLES_COUNT` says of how many numbers, `WGCL_DOUBLES_SEED` of which.
+//! Software doubles (`compiler/src/doubles`): each operation on random numbers and edges, specialised for a launch, run
+//! by the interpreter and compared with the host's doubles. The tests use 64-bit integers and their emulation with
+//! 32-bit ones. `WGCL_DOUBLES_COUNT` is the count of numbers, `WGCL_DOUBLES_SEED` the seed.
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
@@ -11,7 +12,7 @@ use wgcl_compiler::program::{BuildOptions, Source};
 use wgcl_compiler::specialise::launched;
 use wgcl_compiler::target::{Emulated, Target};
 
-/// Three doubles, and bits for what takes integers and floats.
+/// Three doubles, and bits for operands that are integers and floats.
 #[derive(Clone, Copy)]
 struct Given {
     x: f64,
@@ -20,10 +21,10 @@ struct Given {
     bits: u64,
 }
 
-/// What an expression gives, as 64 bits; `None` where any value is right.
+/// The expected result of an expression, as 64 bits; `None` if any value is correct.
 type Reference = fn(&Given) -> Option<u64>;
 
-/// Bits of a double, or of a NaN whatever its payload.
+/// Bits of a double, or of a NaN with any payload.
 fn double(value: f64) -> Option<u64> {
     Some(if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() })
 }
@@ -32,12 +33,12 @@ fn single(value: f32) -> Option<u64> {
     Some(u64::from(if value.is_nan() { f32::NAN.to_bits() } else { value.to_bits() }))
 }
 
-/// Of minima and maxima: which zero is left open.
+/// For minima and maxima: either zero is correct.
 fn extreme(given: &Given, value: f64) -> Option<u64> {
     if given.x == 0.0 && given.y == 0.0 { None } else { double(value) }
 }
 
-/// A float next to a double, in a direction: `up` and `down` say whether it may be above and below.
+/// An adjacent float of a double: `up` and `down` say whether it may be above and below.
 fn directed(x: f64, up: bool, down: bool) -> Option<u64> {
     let near = x as f32;
     if near.is_nan() || f64::from(near) == x {
@@ -53,19 +54,18 @@ fn directed(x: f64, up: bool, down: bool) -> Option<u64> {
     })
 }
 
-/// Towards zero.
 fn chopped(x: f64) -> Option<u64> {
     directed(x, x < 0.0, x > 0.0)
 }
 
-/// A half, rounded once: by a float whose last bit is set where it is not exact.
+/// A half, rounded once: through a float whose last bit is set if it is inexact.
 fn half_of(x: f64) -> Option<u64> {
     let towards_zero = f32::from_bits(chopped(x)? as u32);
     let odd = towards_zero.to_bits() | u32::from(f64::from(towards_zero) != x);
     Some(half::f16::from_f32(f32::from_bits(odd)).to_bits().into()).filter(|_| !x.is_nan())
 }
 
-/// An integer as a double that is not below it.
+/// The smallest double that is not below an integer.
 fn upwards(n: i64) -> Option<u64> {
     let near = n as f64;
     let is_below = (near as i128) < i128::from(n);
@@ -190,12 +190,12 @@ impl Numbers {
             y = f64::from_bits(x.to_bits().wrapping_add(self.below(5)).wrapping_sub(2));
         }
         if self.below(4) == 0 {
-            // What a fused product leaves is in its last bits.
+            // The result of a fused product is in its last bits.
             z = f64::from_bits((-(x * y)).to_bits().wrapping_add(self.below(5)).wrapping_sub(2));
         }
         let bits = match self.below(4) {
             0 => (1 << self.below(64)) + self.below(3),
-            // Halfway between two doubles, and next to that.
+            // Halfway between two doubles, and the adjacent values.
             1 => (self.next() >> 11 << 11).wrapping_add(1023 + self.below(3)) >> self.below(12),
             _ => self.next() >> self.below(64),
         };
@@ -213,7 +213,7 @@ fn source() -> String {
     )
 }
 
-/// What the kernel makes of numbers, as a device of that target would.
+/// The results of the kernel for some numbers, on a device of that target.
 fn run(target: &Target, given: &[Given]) -> Vec<u64> {
     let built = build(&Source { text: source(), ..Source::default() }, &BuildOptions::default(), target);
     let module = built.program.ok_or(built.log).expect("a program").module;
@@ -245,7 +245,7 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// NaNs as one.
+/// Makes all NaNs equal.
 fn settled(text: &str, got: u64) -> u64 {
     if text.starts_with("as_ulong") && f64::from_bits(got).is_nan() {
         f64::NAN.to_bits()
@@ -279,17 +279,17 @@ fn compare(target: &Target, count: u64) {
 }
 
 #[test]
-fn operations_by_integers_are_those_of_the_host() {
+fn software_doubles_match_the_host() {
     compare(&Target::lavapipe().emulating(Emulated { fp64: true, ..Emulated::default() }), 200_000);
 }
 
 #[test]
-fn operations_by_words_are_those_of_the_host() {
+fn software_doubles_with_emulated_int64_match_the_host() {
     compare(&Target::lavapipe().emulating(Emulated { int64: true, fp64: true, ..Emulated::default() }), 100_000);
 }
 
 #[test]
-fn portable_devices_have_the_same() {
+fn software_doubles_of_portable_devices_match_the_host() {
     let target = Target::portable().emulating(Emulated { int64: true, fp64: true, ..Emulated::default() });
     compare(&target, 20_000);
 }

@@ -1,6 +1,6 @@
-//! Emission of IR that is in the form that a launch's passes leave: each module is verified, legalised and emitted for Vulkan and in
-//! the strict form, which must pass full validation and print in every other language. SPIR-V is checked with `spirv-val`.
-//! What the kernels compute is tested where there is a device.
+//! Emission of IR in the form that the passes of a launch leave. Each module is verified, legalised and emitted for
+//! Vulkan and in the strict form, which must pass full validation and print in every other language. `spirv-val` checks
+//! the SPIR-V. Other tests run such kernels on a device.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -54,7 +54,7 @@ fn spirv_val(words: &[u32]) {
     assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
 }
 
-/// Emits a module in both forms; returns the shader for Vulkan. `languages` are those that the strict form must print in.
+/// Emits a module in both forms; returns the shader for Vulkan. The strict form must print in `languages`.
 fn check(text: &str, languages: &[Format]) -> Shader {
     let module = parse(text);
     let controls = FloatControls { signed_zero_inf_nan_preserve: 7, denorm_preserve: 0, rounding_mode_rte: 7 };
@@ -71,7 +71,7 @@ fn check(text: &str, languages: &[Format]) -> Shader {
     shader
 }
 
-/// Not a test of anything that can fail: prints how long emission takes.
+/// Not a test: prints how long emission takes.
 #[test]
 #[ignore = "a measurement"]
 fn speed() {
@@ -184,9 +184,9 @@ fn floats_are_neither_contracted_nor_compared_in_order() {
     assert!(text.contains(" Fma ") && text.matches("NoContraction").count() == 1, "{text}");
 }
 
-/// What SwiftShader loses is found by comparison there.
+/// Minima that SwiftShader miscompiles are comparisons there.
 #[test]
-fn minima_are_choices_where_a_driver_loses_them() {
+fn minima_are_selects_for_drivers_that_miscompile_them() {
     let text = "kernel @f0 \"k\" (%0: ptr.global buffer) {\n  %1: i32 = load %0 align 4\n  %2: i32 = const 47\n  %3: i32 = umin %1, %2\n  store %0, %3 align 4\n  return\n}\n";
     let has_minimum = |target: &Target| {
         emit_for(&parse(text), target).unwrap().naga.entry_points[0]
@@ -236,7 +236,7 @@ fn views_alias_on_vulkan_only() {
     assert_eq!(other.naga.global_variables.len(), 2);
 }
 
-/// Loads of every width, combined into words; with `store`, one more word to where they came from.
+/// Loads of every width, combined into words; with `store`, one more word stored to the same buffer.
 fn loads(store: bool) -> String {
     let mut t = Text::new(2);
     let id = t.op("i32", "workitem.global_id 0");
@@ -267,7 +267,7 @@ fn loads(store: bool) -> String {
 }
 
 #[test]
-fn what_is_only_read_and_shared_with_nothing_says_so() {
+fn unaliased_read_only_buffers_are_decorated() {
     let written = |store, distinct| {
         let module = parse(&loads(store));
         let key = LaunchKey::example(&module.functions[0], [64, 1, 1]).changed(|key| key.binding.distinct = distinct);
@@ -280,7 +280,7 @@ fn what_is_only_read_and_shared_with_nothing_says_so() {
     };
     let (all, aliased) = written(false, false);
     assert_eq!(aliased, all);
-    // One view of what is written; several of the other buffer, which none of them writes.
+    // One view of the written buffer; several of the other buffer, which is read-only.
     assert_eq!(written(false, true), (1, 0));
     let (views, aliased) = written(true, true);
     assert_eq!((views, aliased), (all, all - 1));
@@ -303,12 +303,12 @@ kernel @f0 "k" (%0: ptr.global buffer, %1: i32 value) {
     let half =
         text.lines().find(|line| line.contains("OpTypeInt 16 0")).and_then(|line| line.split_whitespace().next()).expect("half words");
     assert!(text.lines().any(|line| line.contains("OpTypeArray") && line.split_whitespace().any(|word| word == half)), "{text}");
-    // Nothing is stored there before the program does.
+    // The program initialises all of that memory.
     assert!(text.lines().any(|line| line.contains("OpVariable") && line.trim_end().ends_with("Function")), "{text}");
 }
 
 #[test]
-fn what_a_device_lacks_is_refused() {
+fn missing_device_features_are_errors() {
     let module = parse(&mixed_views());
     let few = Target::full().changed(|target| target.shaders.limits.storage_buffers = 1);
     assert!(matches!(emit_for(&module, &few), Err(LaunchError::Limit { what: "storage buffers", needed: 2, limit: 1, .. })));
@@ -331,7 +331,7 @@ kernel @f0 \"local\" () {
 }
 
 #[test]
-fn deep_nesting_is_no_trouble() {
+fn deep_nesting_is_supported() {
     let mut t = Text::new(2);
     let id = t.op("i32", "workitem.global_id 0");
     let depth = 200;
@@ -348,7 +348,7 @@ fn deep_nesting_is_no_trouble() {
     check(&t.kernel(r#""deep" (%0: ptr.global buffer, %1: i32 value)"#), &[]);
 }
 
-/// Emits a kernel whose memory is reached by addresses as far as the target and the key say.
+/// Emits a kernel that accesses memory by address where the target and the key permit it.
 fn by_address(text: &str, target: &Target, all: bool) -> Shader {
     let module = parse(text);
     let key = LaunchKey::example(&module.functions[0], [64, 1, 1]).changed(|key| key.binding.addresses = all);
@@ -357,7 +357,7 @@ fn by_address(text: &str, target: &Target, all: bool) -> Shader {
     shader
 }
 
-/// What a shader binds as storage.
+/// The storage buffers that a shader binds.
 fn storage(shader: &Shader) -> usize {
     shader.bindings.iter().filter(|binding| binding.kind == BindingKind::Storage).count()
 }
@@ -390,28 +390,28 @@ fn buffers_by_address_need_no_bindings() {
 }
 
 #[test]
-fn only_what_is_updated_is_reached_by_address_where_that_is_quicker() {
+fn only_updated_buffers_are_accessed_by_address_if_that_is_faster() {
     let shader = by_address(UPDATE, &Target::nvidia(), false);
     assert_eq!((storage(&shader), &shader.args.addresses[..]), (2, &[None, Some(64), None][..]));
     let shader = by_address(UPDATE, &Target::full(), false);
     assert_eq!((storage(&shader), &shader.args.addresses[..]), (3, &[][..]));
-    // Devices without addresses.
+    // Devices without buffer addresses.
     let target = Target::nvidia().changed(|target| target.shaders.addresses = false);
     assert_eq!(storage(&by_address(UPDATE, &target, false)), 3);
 }
 
-/// The product of a signed index of 32 bits and the size of an element takes 64 bits where a buffer has more than 2 GiB, and 32 where none has.
+/// The product of a signed 32-bit index and an element size has 64 bits if a buffer has more than 2 GiB, else 32 bits.
 #[test]
-fn indices_of_32_bits_reach_beyond_2_gib() {
+fn indices_of_32_bits_address_more_than_2_gib() {
     let text = "kernel void k(global uint *p, int from) { int i = get_global_id(0); p[from + i] = i; }".to_owned();
     let target = Target::nvidia();
     let built = build(&Source { text, ..Source::default() }, &BuildOptions::default(), &target);
     let module = built.program.ok_or(built.log).unwrap().module;
-    for far in [false, true] {
+    for large in [false, true] {
         let key = LaunchKey::example(&module.functions[0], [64, 1, 1])
-            .changed(|key| (key.binding.addresses, key.kernel.large_offsets) = (true, far));
+            .changed(|key| (key.binding.addresses, key.kernel.large_offsets) = (true, large));
         let text = launched(&module, "k", &key, &target, None).unwrap().to_string();
         let scaled = |ty: &str| text.contains(&format!(": {ty} = shl ")) || text.contains(&format!(": {ty} = mul "));
-        assert_eq!((scaled("i32"), scaled("i64")), (!far, far), "{text}");
+        assert_eq!((scaled("i32"), scaled("i64")), (!large, large), "{text}");
     }
 }

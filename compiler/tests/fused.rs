@@ -1,12 +1,13 @@
-//! The functions of `library/fused.cl`, which only devices with a fused `fma` see: run by the interpreter as such a device, and held against double precision.
-//! Bounds are a good deal below the specification's, so that a wrong digit of a constant is seen.
+//! The functions of `library/fused.cl`, which only devices with a fused `fma` use: the interpreter runs them as such a
+//! device, and the test compares them with double precision. Bounds are well below those of the specification, so that
+//! a wrong digit of a constant fails.
 
 use wgcl_compiler::build::build;
 use wgcl_compiler::interpret::{Argument, Memory, MemoryLocation, NdRange, ObjectId, Program, Settings, Stage};
 use wgcl_compiler::program::{BuildOptions, Source};
 use wgcl_compiler::target::Target;
 
-/// A function of two numbers, of which some only look at the first.
+/// A function of two numbers, of which some ignore the second.
 struct Function {
     expression: &'static str,
     reference: fn(f64, f64) -> f64,
@@ -55,7 +56,7 @@ fn rootn(x: f64, n: i32) -> f64 {
 /// Expression, reference, units in the last place.
 type OfDouble = (&'static str, fn(f64) -> f64, f64);
 
-/// Of double precision, against functions that are less than one unit off themselves.
+/// Functions of doubles, compared with functions that are less than one unit off themselves.
 const DOUBLES: &[OfDouble] = &[
     ("sin(x)", f64::sin, 2.2),
     ("cos(x)", f64::cos, 2.2),
@@ -68,7 +69,7 @@ const DOUBLES: &[OfDouble] = &[
     ("cosh(x)", f64::cosh, 2.5),
 ];
 
-/// Pairs of arguments: edges with each other, any bits, and such that powers are in range.
+/// Pairs of arguments: edges with each other, any bits, and arguments for which powers are in range.
 fn arguments() -> Vec<[f32; 2]> {
     let tiny = f32::from_bits(1);
     let edges = [
@@ -125,14 +126,14 @@ fn arguments() -> Vec<[f32; 2]> {
     pairs
 }
 
-/// The distance of a result from the exact one in units in the last place; infinite where it is of another kind.
+/// The error of a result in units in the last place; infinite if only one of both is a NaN or an infinity.
 fn error(got: f32, exact: f64) -> f64 {
     let rounded = exact as f32;
     if exact.is_nan() {
         return if got.is_nan() { 0.0 } else { f64::INFINITY };
     }
     if rounded.is_infinite() {
-        // Almost as large as an infinity is near enough to one that was rounded.
+        // A value almost as large as an infinity is close enough to one that was rounded.
         return if got == rounded || (exact.is_finite() && got.abs() == f32::MAX) { 0.0 } else { f64::INFINITY };
     }
     if exact == 0.0 {
@@ -142,7 +143,7 @@ fn error(got: f32, exact: f64) -> f64 {
     (f64::from(got) - exact).abs() / (exponent - 23.0).exp2()
 }
 
-/// What a kernel `k` from elements of one buffer to those of another makes of bytes.
+/// The results of a kernel `k` that maps elements of one buffer to elements of another.
 fn run(target: &Target, body: &str, input: Vec<u8>, items: usize, output: usize) -> Vec<u8> {
     let text = format!("kernel void k{body}");
     let built = build(&Source { text, ..Source::default() }, &BuildOptions::default(), target);

@@ -1,7 +1,7 @@
-//! The compiler's work grows as its sources do: no pass looks at everything for each thing.
+//! The compiler's work grows linearly with its source.
 //!
-//! Work is counted, not timed: allocations and their bytes, which are the same on every machine however busy it is. A pass that copies or lists everything once more for each
-//! line shows in them.
+//! The test counts allocations and their bytes, which are the same on every machine and under any load. A pass that
+//! copies or lists everything once more for each line increases them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -20,10 +20,10 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// Doublings of a source.
 const DOUBLINGS: usize = 3;
-/// What one of them may make of the work: twice as much, and what tables that double now and then take.
+/// The permitted growth for one doubling: twice the work, and the tables that double from time to time.
 const MOST: f64 = 2.2;
 
-/// A line of a kernel, by its number.
+/// A line of a kernel, by its index.
 type Line = fn(usize) -> String;
 
 const LINES: [(&str, Line); 7] = [
@@ -70,10 +70,10 @@ fn work(text: String, target: &Target) -> [(&'static str, usize); 4] {
     ]
 }
 
-/// One test alone: what others allocate would count.
+/// A single test: allocations of other tests would count.
 #[test]
 fn work_grows_as_sources_do() {
-    // What is made once in a process is not the first one's.
+    // Work done once per process is not counted.
     work(source(LINES[0].1, 10), &Target::nvidia());
     let mut wrong = Vec::new();
     for (kind, line) in LINES {

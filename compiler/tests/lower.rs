@@ -1,6 +1,6 @@
-//! What lowering makes of small sources: `tests/lower/*.cl`, with the expected IR in a file of the same name that ends in `.ir`.
+//! The IR of small sources: `tests/lower/*.cl`, with the expected IR in a file of the same name that ends in `.ir`.
 //!
-//! With `WGCL_BLESS=1` in the environment the expected files are rewritten; read the difference before you keep it.
+//! `WGCL_BLESS=1` rewrites the expected files: review the difference.
 
 use std::path::{Path, PathBuf};
 

@@ -1,11 +1,12 @@
-//! Every kernel of `tests/cl` and of the examples in the form that Metal, DX12 and WebGPU get: it must pass naga's full validation, and print in MSL, HLSL
-//! and WGSL. `portable.txt` beside this file lists what does not, with the reasons; it is held to both ways.
+//! Every kernel of `tests/cl` and of the examples in the form for Metal, DX12 and WebGPU: it must pass naga's full
+//! validation, and print in MSL, HLSL and WGSL. `portable.txt` in this folder lists the exceptions with reasons; an
+//! entry that no longer applies fails as well.
 //!
-//! Then the same for what is known of each of these devices: its types, its limits, its language. Such a device may refuse a kernel; what it takes prints, has no more buffers and local memory
-//! than it has, and, in WGSL, is read and found valid by naga again.
+//! The same kernels are compiled for the types, limits and language of each of these devices. A device may reject a
+//! kernel. An accepted shader prints, is within the limits of buffers and local memory, and, in WGSL, passes naga's
+//! parser and validator.
 //!
-//! The compiler's end of those devices, for which there is no machine among those that the tests run on: what kernels compute in this form is tested on
-//! Vulkan, by wgpu's own commands (`WGCL_PORTABLE`).
+//! No test machine has these devices. Tests on Vulkan with `WGCL_PORTABLE` run the kernels in this form.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -23,16 +24,16 @@ use wgcl_compiler::program::Source;
 use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::target::{Emulated, Target};
 
-/// Stack of a thread that compiles: sources may nest deeply.
+/// Stack of a compiling thread: sources may nest deeply.
 const STACK: usize = 256 << 20;
 
 /// The languages by their names in the list.
 const LANGUAGES: [(&str, Format); 3] = [("msl", Format::Msl), ("hlsl", Format::Hlsl), ("wgsl", Format::Wgsl)];
 
-/// Stage, and what is wrong there; and the files of which that is so. The stage is a language, or `shader` where there is none to print.
+/// The stage, the fault, and the files that have it. The stage is a language, or `shader` if no shader was created.
 type Failures = BTreeMap<(String, String), BTreeSet<String>>;
 
-/// A source with the options of its builds and the sizes of groups that its kernels are launched with.
+/// A source with its build options and the group sizes of its launches.
 struct Job {
     name: String,
     source: String,
@@ -40,7 +41,7 @@ struct Job {
     groups: BTreeMap<String, Vec<[u32; 3]>>,
 }
 
-/// All files below a folder with that ending.
+/// All files below a folder with that extension.
 fn find(folder: &Path, ending: &str, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -58,7 +59,7 @@ fn directives<'a>(source: &'a str, name: &str) -> Vec<&'a str> {
     source.lines().filter_map(|line| line.trim().strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(':').map(str::trim)).collect()
 }
 
-/// Whether a `.cl` file says that it needs a feature of OpenCL C 3.0, or an extension, that the devices of this form do not report: they skip it.
+/// Whether a `.cl` file requires an OpenCL C 3.0 feature or an extension that these devices do not report.
 fn is_skipped(source: &str, target: &Target) -> bool {
     let is_missing = |word: &str| {
         let extension = word.starts_with("cl_") && !target.language.extensions.iter().any(|known| known == word);
@@ -67,7 +68,7 @@ fn is_skipped(source: &str, target: &Target) -> bool {
     directives(source, "requires").iter().flat_map(|words| words.split_whitespace()).any(is_missing)
 }
 
-/// A `.cl` file; `None` where it says that it does not build.
+/// A `.cl` file; `None` if its build must fail.
 fn job_of_test(name: String, source: String) -> Option<Job> {
     let is_error = |line: &str| line.contains("// error:") || line.contains("// error anywhere:");
     if source.lines().any(is_error) {
@@ -105,7 +106,7 @@ fn job_of_test(name: String, source: String) -> Option<Job> {
     Some(Job { name, source, builds, groups })
 }
 
-/// The source in an example, with what Python would put into it. `None` where pyopencl writes the source.
+/// The source in an example, with the values that Python inserts. `None` if pyopencl generates the source.
 fn job_of_example(name: String, text: &str) -> Option<Job> {
     let between = |head: &str| {
         let (_, rest) = text.split_once(&format!("\n{head} = \"\"\""))?;
@@ -131,12 +132,12 @@ fn jobs() -> Vec<Job> {
     tests.chain(examples).collect()
 }
 
-/// A launch as most are: no memory is bound twice.
+/// A typical launch: no memory is bound twice.
 fn key(function: &Function, local_size: [u32; 3]) -> LaunchKey {
     LaunchKey::example(function, local_size).changed(|key| key.binding.distinct = true)
 }
 
-/// Takes every kernel of a source through all languages; returns how many shaders were made.
+/// Compiles every kernel of a source to all languages; returns the number of shaders.
 fn run(job: &Job, target: &Target, fail: &dyn Fn(&str, String)) -> usize {
     let mut made = 0;
     for text in &job.builds {
@@ -167,10 +168,10 @@ fn run(job: &Job, target: &Target, fail: &dyn Fn(&str, String)) -> usize {
     made
 }
 
-/// What goes wrong, by what it is: by the heading of `listed` that is a part of it, where there is one. And how many shaders were made.
+/// The faults, each under the heading of `listed` that it contains, if any; and the number of shaders.
 fn all_failures(listed: &Failures) -> (Failures, usize) {
     let jobs = jobs();
-    // How many buffers can be bound is the device's affair.
+    // The number of bindings depends on the device.
     let target = Target::portable().changed(|target| target.shaders.limits.storage_buffers = 256);
     let (next, made, failures) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
@@ -192,7 +193,7 @@ fn all_failures(listed: &Failures) -> (Failures, usize) {
     (sorted, made.into_inner())
 }
 
-/// Reads the list: `STAGE: PART OF THE MESSAGE`, indented `because REASON`, and the files of which that is so, indented, a line each.
+/// Reads the list: `STAGE: PART OF THE MESSAGE`, then `because REASON` and the files, each on a line of its own, indented.
 fn listed() -> Failures {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/portable.txt");
     let text = std::fs::read_to_string(path).unwrap();
@@ -217,7 +218,7 @@ fn listed() -> Failures {
     listed
 }
 
-/// What one of two lists has that the other has not.
+/// The entries of one list that the other list does not have.
 fn only_in(one: &Failures, other: &Failures) -> String {
     let files = |(what, files): (&(String, String), &BTreeSet<String>)| {
         let rest: Vec<_> = files.iter().filter(|&file| !other.get(what).is_some_and(|files| files.contains(file))).cloned().collect();
@@ -233,17 +234,18 @@ fn every_kernel_is_strictly_valid_and_prints() {
     println!("{made} shaders");
     let (new, gone) = (only_in(&failures, &listed), only_in(&listed, &failures));
     assert!(new.is_empty(), "not in tests/portable.txt:\n{new}");
-    assert!(gone.is_empty(), "in tests/portable.txt, and not so any more:\n{gone}");
-    // Were directives or folders read wrongly, there would be fewer.
+    assert!(gone.is_empty(), "in tests/portable.txt, but no longer found:\n{gone}");
+    // If directives or folders were misread, there would be fewer.
     assert!(made > 1000, "{made} shaders only");
 }
 
-/// The devices, and the languages that they take.
+/// The devices, and their shading languages.
 fn devices() -> [(Format, Target); 4] {
     [(Format::Msl, Target::metal()), (Format::Hlsl, Target::dx12()), (Format::Glsl, Target::gles()), (Format::Wgsl, Target::webgpu())]
 }
 
-/// Leaves a text where `WGCL_TEST_SHADERS` wants it, for other compilers (`scripts/check-shaders`): `FOLDER/FORMAT/FILE.KERNEL.BUILD`.
+/// Writes a text into the folder of `WGCL_TEST_SHADERS`, for `scripts/check-shaders`:
+/// `FOLDER/FORMAT/FILE.KERNEL.BUILD`.
 fn keep(text: &str, format: Format, name: &str) {
     let Some(folder) = std::env::var_os("WGCL_TEST_SHADERS") else { return };
     let folder = PathBuf::from(folder).join(format!("{format:?}").to_lowercase());
@@ -251,7 +253,7 @@ fn keep(text: &str, format: Format, name: &str) {
     std::fs::write(folder.join(name.replace('/', "_")), text).unwrap();
 }
 
-/// What a shader has too much of, or what is wrong with its text.
+/// The exceeded limit of a shader, or the error in its text.
 fn fault(shader: &Shader, format: Format, target: &Target, name: &str) -> Option<String> {
     let count =
         |uniform: bool| shader.bindings.iter().filter(|binding| matches!(binding.kind, BindingKind::Uniform { .. }) == uniform).count();
@@ -277,7 +279,7 @@ fn fault(shader: &Shader, format: Format, target: &Target, name: &str) -> Option
     })
 }
 
-/// Takes the kernels of a source through a device's form; returns how many it takes and how many it refuses.
+/// Compiles the kernels of a source for a device; returns how many it accepts and how many it rejects.
 fn take(job: &Job, format: Format, target: &Target, fail: &dyn Fn(String)) -> (usize, usize) {
     let (mut taken, mut refused) = (0, 0);
     for (number, text) in job.builds.iter().enumerate() {
@@ -310,14 +312,14 @@ fn take(job: &Job, format: Format, target: &Target, fail: &dyn Fn(String)) -> (u
 }
 
 #[test]
-fn what_a_device_takes_is_within_its_limits() {
+fn shaders_are_within_the_limits_of_their_device() {
     for (format, target) in devices() {
         all_within_limits(format, &target, jobs(), 1000);
     }
 }
 
 #[test]
-fn doubles_by_integers_are_taken_by_every_device() {
+fn every_device_accepts_software_doubles() {
     for (format, target) in devices() {
         let jobs =
             jobs().into_iter().filter(|job| job.source.contains("double")).map(|job| Job { name: format!("{}.fp64", job.name), ..job });
@@ -325,7 +327,7 @@ fn doubles_by_integers_are_taken_by_every_device() {
     }
 }
 
-/// Takes all kernels through a device's form, of which it has to take some.
+/// Compiles all kernels for a device, which must accept some of them.
 fn all_within_limits(format: Format, target: &Target, jobs: Vec<Job>, least: usize) {
     let (next, counts, faults) = (AtomicUsize::new(0), Mutex::new((0, 0)), Mutex::new(Vec::new()));
     let work = || {
@@ -342,7 +344,7 @@ fn all_within_limits(format: Format, target: &Target, jobs: Vec<Job>, least: usi
     });
     let (taken, refused) = counts.into_inner().unwrap();
     let faults = faults.into_inner().unwrap();
-    println!("{format:?}: {taken} kernels taken, {refused} refused, {} faults", faults.len());
+    println!("{format:?}: {taken} kernels accepted, {refused} rejected, {} faults", faults.len());
     assert!(faults.is_empty(), "{format:?}:\n{}", faults.join("\n"));
-    assert!(taken >= least, "{format:?}: {taken} kernels only");
+    assert!(taken >= least, "{format:?}: only {taken} kernels accepted");
 }

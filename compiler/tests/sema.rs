@@ -1,7 +1,9 @@
 //! Runs `tests/sema/*.cl` through the front end.
 //!
-//! A file says its options in `// build: OPTIONS`, and `// device: portable` if it is for a device without acquire and release, not for one that has everything. Each line that ends in `// error: TEXT` is checked alone, all other such lines left out: it must
-//! be refused, at that line and nowhere else, with a message that contains the text. Without any of them the file must be accepted.
+//! A file has its options in `// build: OPTIONS`, and `// device: portable` if it is for a device without acquire and
+//! release; the default device has all features. Each line that ends in `// error: TEXT` is checked alone, without the
+//! other ones. It must be rejected, only at that line, with a message that contains the text. A file without such lines
+//! must be accepted.
 
 use std::path::Path;
 
@@ -54,19 +56,19 @@ fn check(path: &Path) -> Vec<String> {
 }
 
 #[test]
-fn programs_are_accepted_or_refused() {
+fn programs_are_accepted_or_rejected() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sema");
     let mut paths: Vec<_> = std::fs::read_dir(folder).expect("the tests").filter_map(|e| Some(e.ok()?.path())).collect();
     paths.retain(|p| p.extension().is_some_and(|e| e == "cl"));
     paths.sort();
     assert!(!paths.is_empty());
-    // The front end recurses: as deep a stack as a build has.
+    // The front end is recursive: the stack is as deep as that of a build.
     let run = move || paths.iter().flat_map(|path| check(path)).collect::<Vec<_>>();
     let failures = std::thread::Builder::new().stack_size(256 << 20).spawn(run).expect("a thread").join().expect("no panic");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// The typed tree of a source that is right.
+/// The typed tree of a correct source.
 fn checked(text: &str) -> TypedProgram {
     let options = options::parse_words(std::iter::empty()).expect("no options");
     let target = Target::full();

@@ -1,8 +1,9 @@
-//! SPIR-V as a source: what the modules in `tests/spirv` leave in memory when they are interpreted, what the log says of modules that are refused, and modules that were
-//! damaged at random: whatever comes in, it gives an error or a program, in bounded time.
+//! SPIR-V as a source. The tests check the results of the modules in `tests/spirv` on the interpreter, and the log of
+//! rejected modules. Modules with random damage must cause an error or build, in bounded time.
 //!
-//! A fixed number of damaged modules is tried. With `WGCL_FUZZ_SECONDS` it goes on for that long; `WGCL_FUZZ_SEED` says where to start, `WGCL_FUZZ_MODULES` which folder's
-//! modules are damaged instead, and the file `WGCL_FUZZ_LAST` holds the last one, for those that end the process.
+//! The number of damaged modules is fixed. `WGCL_FUZZ_SECONDS` sets a duration instead, `WGCL_FUZZ_SEED` the first
+//! seed, `WGCL_FUZZ_MODULES` another folder of modules. The file `WGCL_FUZZ_LAST` receives the last module, in case the
+//! process crashes.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::cast_possible_truncation, reason = "tests may panic")]
 
@@ -17,9 +18,9 @@ use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::spirv::{self, InvalidHeader, Source, Specialisation, read_words, specialisation_constants};
 use wgcl_compiler::target::Target;
 
-/// How long one damaged module may take, on a busy machine.
+/// The time limit of one damaged module, on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
-/// Damaged modules that are tried of each module.
+/// The number of damaged modules for each module.
 const COUNT: u64 = 400;
 
 fn module(name: &str) -> Vec<u32> {
@@ -32,12 +33,12 @@ fn build(words: &[u32], specialisation: &Specialisation) -> BuildResult {
     spirv::build(Source { words, specialisation }, &BuildOptions::default(), &Target::full())
 }
 
-/// What a kernel leaves in a buffer of so many words, which are the only argument or the first one.
+/// The contents of a buffer of N words, which is the only argument or the first one, after a kernel ran.
 fn run(words: &[u32], specialisation: &Specialisation, kernel: &str, items: u32, size: usize, more: &[Argument]) -> Vec<u32> {
     run_with(words, specialisation, kernel, (items, size), more, Vec::new())
 }
 
-/// The same where `more` may be objects from number 2 on, which hold that.
+/// Runs the kernel with `more` as further arguments: objects from index 2 on with these contents.
 fn run_with(
     words: &[u32],
     specialisation: &Specialisation,
@@ -74,7 +75,7 @@ fn control(kernel: &str, items: u32, size: usize) -> Vec<u32> {
 }
 
 #[test]
-fn a_cycle_with_two_ways_in_becomes_a_machine() {
+fn an_irreducible_cycle_becomes_a_state_machine() {
     let expected = |item: u32| {
         let mut number = item + if item.is_multiple_of(2) { 11 } else { 10 };
         while number < 100 {
@@ -115,12 +116,12 @@ fn cases_fall_through() {
 }
 
 #[test]
-fn phis_change_places_at_once() {
+fn phis_are_assigned_in_parallel() {
     assert_eq!(control("swaps", 1, 1), [21]);
 }
 
 #[test]
-fn specialisation_reaches_sizes_and_contents() {
+fn specialization_constants_affect_sizes_and_initializers() {
     let words = module("constants");
     assert_eq!(run(&words, &Specialisation::new(), "k", 1, 3, &[]), [9, 7, 5]);
     let given = Specialisation::from([(1, 3), (2, 1), (7, 1 << 32 | 9)]);
@@ -141,14 +142,14 @@ fn packets_go_through_a_pipe() {
 }
 
 #[test]
-fn operations_without_operators_give_their_numbers() {
+fn operations_without_operators_have_the_expected_results() {
     let more = [Argument::Value(7_u32.to_le_bytes().to_vec()), Argument::Value(300.5_f32.to_le_bytes().to_vec())];
     let found = run(&module("numbers"), &Specialisation::new(), "k", 1, 9, &more);
     assert_eq!(found, [1, 1, 5, 255, 3, 3, 54, 1, 56]);
 }
 
 #[test]
-fn structures_are_chosen_and_addresses_are_vectors() {
+fn structures_are_selected_and_addresses_are_vectors() {
     assert_eq!(run(&module("later"), &Specialisation::new(), "k", 4, 4, &[]), [7 + 42, 3 + 3 + 42, 7 + 2 + 42, 3 + 3 + 42]);
 }
 
@@ -158,12 +159,12 @@ fn built_in_variables_may_be_imported() {
 }
 
 #[test]
-fn barriers_come_in_halves() {
+fn split_barriers_are_supported() {
     assert_eq!(run(&module("split"), &Specialisation::new(), "turn", 8, 8, &[]), [49, 36, 25, 16, 9, 4, 1, 0]);
 }
 
 #[test]
-fn clocks_do_not_go_back() {
+fn clock_readings_do_not_decrease() {
     assert_eq!(run(&module("clock"), &Specialisation::new(), "order", 1, 1, &[]), [1]);
 }
 
@@ -175,7 +176,7 @@ fn both_byte_orders_are_read() {
 }
 
 #[test]
-fn what_is_no_module_is_told_from_one() {
+fn invalid_modules_are_rejected() {
     assert_eq!(read_words(b"kernel void k() {}"), Err(InvalidHeader::Size(18)));
     assert_eq!(read_words(&[0; 20]), Err(InvalidHeader::Magic(0)));
     let mut words = module("control");
@@ -185,9 +186,9 @@ fn what_is_no_module_is_told_from_one() {
 }
 
 #[test]
-fn the_log_names_instruction_and_byte() {
+fn the_log_has_the_instruction_and_the_offset() {
     let mut words = module("numbers");
-    // The addition's second operand becomes an id that nobody defines.
+    // The addition's second operand becomes an undefined id.
     let at = words.iter().position(|word| word & 0xffff == 149).expect("OpIAddCarry");
     words[at + 4] = 9999;
     let result = build(&words, &Specialisation::new());
@@ -197,9 +198,9 @@ fn the_log_names_instruction_and_byte() {
 }
 
 #[test]
-fn the_log_names_places_and_names() {
+fn the_log_has_source_locations_and_names() {
     let mut words = module("later");
-    // The last addition's second operand becomes an id that nobody defines.
+    // The last addition's second operand becomes an undefined id.
     let at = words.iter().rposition(|word| *word == 5 << 16 | 128).expect("OpIAdd");
     let result = words[at + 2];
     words[at + 4] = 9999;
@@ -208,14 +209,14 @@ fn the_log_names_places_and_names() {
 }
 
 #[test]
-fn a_block_that_captures_an_image_is_refused() {
+fn a_block_that_captures_an_image_is_rejected() {
     let result = build(&module("enqueue_image"), &Specialisation::new());
     assert!(result.program.is_none());
     assert!(result.log.contains("an image outside of private memory, or captured by a block, is not supported"), "{}", result.log);
 }
 
 #[test]
-fn a_device_without_queues_says_so() {
+fn device_enqueue_without_queues_is_an_error() {
     let target = Target::full().changed(|target| target.language.device_enqueue = false);
     let words = module("enqueue_direct");
     let result = spirv::build(Source { words: &words, specialisation: &Specialisation::new() }, &BuildOptions::default(), &target);
@@ -224,7 +225,7 @@ fn a_device_without_queues_says_so() {
 }
 
 #[test]
-fn blocks_are_kernels_of_the_driver_alone() {
+fn kernels_of_blocks_are_internal() {
     for name in ["enqueue", "enqueue_optimised", "enqueue_direct"] {
         let result = build(&module(name), &Specialisation::new());
         let program = result.program.unwrap_or_else(|| panic!("{name}: {}", result.log));
@@ -250,7 +251,7 @@ impl Random {
     }
 }
 
-/// Changes some words: to others of the module, by a bit, to small numbers; takes some away, or writes some twice.
+/// Changes some words to others of the module, by a bit, or to small numbers; removes some words, or duplicates some.
 fn damage(words: &mut Vec<u32>, random: &mut Random) {
     for _ in 0..=random.below(4) {
         let at = 5 + random.below(words.len() - 6);
@@ -275,7 +276,7 @@ fn damage(words: &mut Vec<u32>, random: &mut Random) {
     }
 }
 
-/// The modules that are damaged, and their names.
+/// The modules to damage, and their names.
 fn fuzzed() -> Vec<(String, Vec<u32>)> {
     let Ok(folder) = std::env::var("WGCL_FUZZ_MODULES") else {
         return ["control", "constants", "numbers", "later", "subgroups", "pipes", "split", "clock", "levels", "enqueue_direct"]
@@ -291,7 +292,7 @@ fn fuzzed() -> Vec<(String, Vec<u32>)> {
     modules
 }
 
-/// Makes a shader of every kernel; the error is a defect.
+/// Compiles a shader for every kernel; an error is a defect of the compiler.
 fn shaders(program: &wgcl_compiler::program::Program) -> Result<(), LaunchError> {
     for function in program.module.functions.iter().filter(|function| function.kernel.is_some()) {
         match specialise(&program.module, &function.name, &LaunchKey::example(function, [64, 1, 1]), &Target::full()) {
@@ -306,7 +307,7 @@ fn shaders(program: &wgcl_compiler::program::Program) -> Result<(), LaunchError>
 }
 
 #[test]
-fn damaged_modules_are_refused_or_built() {
+fn damaged_modules_are_rejected_or_built() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (first, seconds) = (number("WGCL_FUZZ_SEED").unwrap_or(0), number("WGCL_FUZZ_SECONDS"));
     let begin = Instant::now();
@@ -331,7 +332,7 @@ fn damaged_modules_are_refused_or_built() {
                 "{name}, seed {seed}: {}",
                 result.log
             );
-            assert!(result.program.is_some() || !result.log.is_empty(), "{name}, seed {seed}: refused without a word");
+            assert!(result.program.is_some() || !result.log.is_empty(), "{name}, seed {seed}: rejected without a message");
             if let Some(program) = &result.program {
                 shaders(program).unwrap_or_else(|error| panic!("{name}, seed {seed}: {error}"));
             }
@@ -339,5 +340,5 @@ fn damaged_modules_are_refused_or_built() {
             built += u64::from(result.program.is_some());
         }
     }
-    assert!(built > 0, "no damaged module was built: they are damaged too much to tell anything");
+    assert!(built > 0, "no damaged module was built: the damage is too large for a useful test");
 }

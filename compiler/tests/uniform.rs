@@ -1,7 +1,8 @@
-//! Barriers of shaders for WebGPU stand in control flow that WGSL's rules see to be the same for a group: what they see themselves is left alone, where only memory keeps them from it an
-//! answer is handed to all, and what depends on the work-item is refused with the places of the barrier and of the branch.
+//! Barriers of shaders for WebGPU must be in control flow that is uniform by WGSL's rules. Control flow that meets
+//! these rules does not change. Values loaded from memory are broadcast to the group. Control flow that depends on the
+//! work-item is an error at the locations of the barrier and of the branch.
 //!
-//! `icd/tests/browser.rs` holds the rules against those of a browser.
+//! `icd/tests/browser.rs` compares the rules with those of a browser.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -13,12 +14,12 @@ use wgcl_compiler::options::{Source, parse_options};
 use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::target::Target;
 
-/// What comes of a kernel.
+/// The result for a kernel.
 #[derive(Debug, PartialEq)]
 enum Made {
-    /// A shader that hands so many answers to all.
+    /// A shader with that number of broadcasts.
     Answers(usize),
-    /// The barrier and the branch, as the source has them.
+    /// The source locations of the barrier and the branch.
     Refused(String, String),
 }
 
@@ -43,16 +44,16 @@ fn made(body: &str) -> Made {
 
 const BARRIER: &str = "barrier(CLK_LOCAL_MEM_FENCE)";
 
-/// What WGSL sees: nothing is done.
+/// Control flow that is uniform by WGSL's rules: no change.
 #[test]
-fn what_is_seen_to_be_the_same_is_left_alone() {
+fn uniform_control_flow_does_not_change() {
     for body in [
         "barrier(CLK_LOCAL_MEM_FENCE);",
         "if (n > 3) barrier(CLK_LOCAL_MEM_FENCE);",
         "if (g < 3 && given[g] > n) barrier(CLK_LOCAL_MEM_FENCE);",
         "for (int i = 0; i < n; i++) { m[l] += i; barrier(CLK_LOCAL_MEM_FENCE); }",
         "int i = 0; while (1) { if (given[i] < 5) break; i++; barrier(CLK_LOCAL_MEM_FENCE); if (i == n) { m[l] = 0; continue; } m[l]++; }",
-        // Behind a branch control flow is what it was before.
+        // After a branch, control flow is as uniform as before it.
         "if (l < 5) m[l] = 7; barrier(CLK_LOCAL_MEM_FENCE);",
         "for (int i = 0; i < l; i++) { if (m[i] == 40) break; m[l] += i; } barrier(CLK_LOCAL_MEM_FENCE);",
         "switch (l & 3) { case 0: m[l] = 2; break; case 1: m[l] = 4; } barrier(CLK_LOCAL_MEM_FENCE);",
@@ -63,35 +64,35 @@ fn what_is_seen_to_be_the_same_is_left_alone() {
     }
 }
 
-/// A work-item's number divided by so many that each group has one quotient: ids of groups say it.
+/// Quotients of work-item ids by a multiple of the group size are uniform: group ids replace them.
 #[test]
-fn what_is_the_same_for_a_group_is_said_by_its_id() {
+fn group_uniform_values_use_group_ids() {
     for body in [
         "if (get_global_id(0) / 64 > 3) { m[l]++; barrier(CLK_LOCAL_MEM_FENCE); }",
         "if ((uint)get_global_id(0) >> 7 == (uint)n) { m[l]++; barrier(CLK_LOCAL_MEM_FENCE); }",
         "size_t i = get_global_id(0) / 192; for (size_t k = 0; k < i; k++) { m[l] += k; barrier(CLK_LOCAL_MEM_FENCE); }",
-        // With a sign, which numbers of work-items have not.
+        // With a signed quotient, although ids are unsigned.
         "int i = get_global_id(0); if (i / 64) barrier(CLK_LOCAL_MEM_FENCE);",
         "int i = get_global_id(0); if (i >> 6 < n) barrier(CLK_LOCAL_MEM_FENCE);",
         "int i = get_global_id(0); long k = i; if (k / 128 == n) barrier(CLK_LOCAL_MEM_FENCE);",
         "int i = get_global_id(0); if (i % 192 >= 64) barrier(CLK_LOCAL_MEM_FENCE);",
         "int i = get_global_id(0); if (i < 128) barrier(CLK_LOCAL_MEM_FENCE);",
         "int i = get_global_id(0); if (i > 127) return; barrier(CLK_LOCAL_MEM_FENCE);",
-        // Other questions that a whole group answers alike.
+        // Other expressions that are uniform for a group.
         "if (128 <= get_global_id(0)) barrier(CLK_LOCAL_MEM_FENCE);",
         "if (get_global_id(0) & 64) barrier(CLK_LOCAL_MEM_FENCE);",
         "switch ((get_global_id(0) & 255) / 64) { case 2: m[l]++; barrier(CLK_LOCAL_MEM_FENCE); break; case 3: barrier(CLK_LOCAL_MEM_FENCE); }",
     ] {
         assert_eq!(made(body), Made::Answers(0), "{body}");
     }
-    // Some groups have two answers.
+    // Expressions with two values in some groups.
     for (body, branch) in [
         ("if (get_global_id(0) / 96 > 3) barrier(CLK_LOCAL_MEM_FENCE);", "get_global_id(0) / 96 > 3"),
         ("int i = get_global_id(0); if (i < 100) barrier(CLK_LOCAL_MEM_FENCE);", "i < 100"),
         ("int i = get_global_id(0); if (i <= 128) barrier(CLK_LOCAL_MEM_FENCE);", "i <= 128"),
         ("int i = get_global_id(0); if (i % 96 < 64) barrier(CLK_LOCAL_MEM_FENCE);", "i % 96 < 64"),
         ("int i = get_global_id(0); if (i & 32) barrier(CLK_LOCAL_MEM_FENCE);", "i & 32"),
-        // This has a sign.
+        // A signed expression.
         ("int i = get_global_id(0) - 1; if (i / 64) barrier(CLK_LOCAL_MEM_FENCE);", "i / 64"),
     ] {
         assert_eq!(made(body), Made::Refused(BARRIER.to_owned(), branch.to_owned()), "{body}");
@@ -99,7 +100,7 @@ fn what_is_the_same_for_a_group_is_said_by_its_id() {
 }
 
 #[test]
-fn what_memory_says_is_handed_to_all() {
+fn values_from_memory_are_broadcast() {
     for (body, answers) in [
         ("barrier(CLK_LOCAL_MEM_FENCE); if (m[0] < 5) barrier(CLK_LOCAL_MEM_FENCE);", 1),
         ("if (out[g] < n) { m[l]++; barrier(CLK_LOCAL_MEM_FENCE); }", 1),
@@ -107,14 +108,14 @@ fn what_memory_says_is_handed_to_all() {
             "while (out[0] > 0) { barrier(CLK_LOCAL_MEM_FENCE); if (l == 0) out[0]--; barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }",
             1,
         ),
-        ("int turns = out[1]; for (int i = 0; i < turns; i++) { m[l] += i; barrier(CLK_LOCAL_MEM_FENCE); }", 1),
+        ("int count = out[1]; for (int i = 0; i < count; i++) { m[l] += i; barrier(CLK_LOCAL_MEM_FENCE); }", 1),
         ("if (out[0]) return; barrier(CLK_LOCAL_MEM_FENCE); if (out[1]) barrier(CLK_LOCAL_MEM_FENCE);", 2),
         ("if (out[0] > 5) { if (n == 2) { m[l]++; if (out[2] < 9) { m[l] = 3; barrier(CLK_LOCAL_MEM_FENCE); } } }", 2),
         (
             "switch (out[0]) { case 1: m[l]++; barrier(CLK_LOCAL_MEM_FENCE); break; case 2: m[l] = 4; barrier(CLK_GLOBAL_MEM_FENCE); m[l]++; break; case 5: m[l] = 2; }",
             1,
         ),
-        // What does not decide whether a barrier is come to needs no answer.
+        // A branch that no barrier depends on needs no broadcast.
         ("if (out[0] > 3) m[l] = 5; barrier(CLK_LOCAL_MEM_FENCE); if (out[1]) m[l] = 7;", 0),
     ] {
         assert_eq!(made(body), Made::Answers(answers), "{body}");
@@ -122,7 +123,7 @@ fn what_memory_says_is_handed_to_all() {
 }
 
 #[test]
-fn what_depends_on_the_work_item_is_refused() {
+fn varying_control_flow_is_an_error() {
     for (body, branch) in [
         ("if (l < 100) barrier(CLK_LOCAL_MEM_FENCE);", "l < 100"),
         ("if (get_global_id(0) >= n) return; barrier(CLK_LOCAL_MEM_FENCE);", "get_global_id(0) >= n"),

@@ -1,6 +1,6 @@
-//! The verifier finds what breaks the rules of the IR, and nothing else: `tests/verifier/*.ir`.
+//! The verifier finds violations of the rules of the IR, and nothing else: `tests/verifier/*.ir`.
 //!
-//! A comment `; error: TEXT` at an instruction says that the verifier complains of it, in words that contain the text.
+//! A comment `; error: TEXT` at an instruction expects an error of the verifier there that contains the text.
 
 use std::path::Path;
 use wgcl_compiler::ir::read::read_module;
@@ -8,7 +8,7 @@ use wgcl_compiler::ir::verify::verify;
 
 const MARK: &str = "; error: ";
 
-/// What the verifier says of a file and what the file says, as far as they differ.
+/// The differences between the errors of the verifier and those that the file expects.
 fn check(path: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let module = read_module(&text).map_err(|error| error.to_string())?;
@@ -25,7 +25,7 @@ fn check(path: &Path) -> Result<(), String> {
         }
         let Some(error) = error else { continue };
         expected += 1;
-        // Of a function's head the verifier says that it is the signature.
+        // An error of the function's head is at its signature.
         let inst = if head { "signature" } else { code };
         let same =
             |one: &wgcl_compiler::ir::verify::VerifyError| one.function == function && one.inst == inst && one.message.contains(error);
@@ -34,7 +34,7 @@ fn check(path: &Path) -> Result<(), String> {
             None => failures.push(format!("line {number}: no error `{error}`")),
         }
     }
-    failures.extend(found.iter().map(|error| format!("nobody expects: {error}")));
+    failures.extend(found.iter().map(|error| format!("unexpected error: {error}")));
     if expected == 0 {
         failures.push("the file expects no errors".to_owned());
     }

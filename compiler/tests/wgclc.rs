@@ -1,4 +1,4 @@
-//! The tool on the command line: exit statuses and what goes to which stream.
+//! The command-line tool: exit statuses, and the output on both streams.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -11,7 +11,7 @@ fn wgclc(arguments: &[&str], source: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wgclc"));
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // The tool may end without reading its input.
+    // The tool may exit without reading its input.
     let _ = child.stdin.take().unwrap().write_all(source.as_bytes());
     child.wait_with_output().unwrap()
 }
@@ -23,7 +23,7 @@ fn text(bytes: &[u8]) -> String {
 const GOOD: &str = "kernel void add(global const float *a, global float *b, int n)\n{\n    int i = get_global_id(0);\n    if (i < n) b[i] = a[i] + N;\n}\n";
 
 #[test]
-fn status_0_where_it_builds() {
+fn status_0_if_it_builds() {
     let output = wgclc(&["--check", "-D", "N=1", "-"], GOOD);
     assert_eq!((output.status.code(), text(&output.stdout), text(&output.stderr)), (Some(0), String::new(), String::new()));
 }
@@ -39,8 +39,8 @@ fn kernels_with_images_are_compiled() {
 }
 
 #[test]
-fn a_check_goes_to_the_end_or_to_the_front() {
-    // More local memory than any device has, by an argument and a variable together: only the last stage sees both.
+fn checks_run_all_stages_or_the_front_end() {
+    // More local memory than any device has, in an argument and a variable together: only the last stage sees both.
     let source = "kernel void k(local int *a, global int *b) { local int c[8192]; c[0] = a[0]; b[0] = c[b[1]] + a[b[2]]; }";
     let output = wgclc(&["--check", "-"], source);
     assert_eq!(output.status.code(), Some(1));
@@ -49,7 +49,7 @@ fn a_check_goes_to_the_end_or_to_the_front() {
 }
 
 #[test]
-fn status_1_where_it_is_refused() {
+fn status_1_if_it_is_rejected() {
     let output = wgclc(&["--check", "-"], "kernel void k(global int *a) { a[0] = ; }");
     assert_eq!(output.status.code(), Some(1));
     let expected = "<source>:1:39: error: expected expression\nkernel void k(global int *a) { a[0] = ; }\n                                      ^\n1 error generated.\n";
@@ -58,7 +58,7 @@ fn status_1_where_it_is_refused() {
 
 #[test]
 fn warnings_become_errors_on_demand() {
-    let source = "#pragma nobody knows\nkernel void k(global int *a) { a[0] = 1; }";
+    let source = "#pragma unknown_to_all\nkernel void k(global int *a) { a[0] = 1; }";
     let status = |arguments: &[&str]| {
         let output = wgclc(arguments, source);
         (output.status.code(), text(&output.stderr).contains("unknown pragma"))
@@ -113,13 +113,13 @@ fn every_stage_prints() {
 }
 
 #[test]
-fn it_describes_itself_for_packages() {
+fn completions_and_manuals_are_generated() {
     for (arguments, expected) in [
         (["--completions", "bash"].as_slice(), "complete -F _wgclc"),
         (&["--completions", "zsh"], "#compdef wgclc"),
         (&["--completions", "fish"], "complete -c wgclc"),
         (&["--manual"], ".SH \"BUILD OPTIONS\""),
-        // What runs kernels has options of its own.
+        // Commands that run kernels have options of their own.
         (&["--completions", "bash"], "wgclc__subcmd__run"),
         (&["--manual"], "\\-\\-compare"),
     ] {
@@ -189,15 +189,15 @@ fn json(line: &str) -> serde_json::Value {
 }
 
 #[test]
-fn diagnostics_are_told_as_data() {
+fn diagnostics_are_written_as_json() {
     let source = "int twice(int a);\nkernel void k(global int *a)\n{\n    a[0] = twice(1, 2);\n}\n";
     let output = wgclc(&["--check", "--message-format", "json", "-"], source);
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(1), String::new()));
     let lines: Vec<_> = text(&output.stdout).lines().map(json).collect();
-    let [told, end] = lines.as_slice() else { unreachable!("{lines:?}") };
+    let [report, end] = lines.as_slice() else { unreachable!("{lines:?}") };
     assert_eq!(*end, json(r#"{"reason":"build-finished","success":false}"#));
-    assert_eq!((&told["reason"], &told["target"]["src_path"]), (&json("\"compiler-message\""), &json("\"-\"")));
-    let message = &told["message"];
+    assert_eq!((&report["reason"], &report["target"]["src_path"]), (&json("\"compiler-message\""), &json("\"-\"")));
+    let message = &report["message"];
     assert_eq!((&message["level"], &message["$message_type"]), (&json("\"error\""), &json("\"diagnostic\"")));
     assert!(message["rendered"].as_str().unwrap().starts_with("<source>:4:"), "{message}");
     let span = &message["spans"][0];
@@ -207,12 +207,12 @@ fn diagnostics_are_told_as_data() {
     let line = &span["text"][0];
     assert_eq!(line["text"], "    a[0] = twice(1, 2);");
     assert_eq!(line["highlight_start"], span["column_start"]);
-    // The declaration is told of beside it.
+    // A note refers to the declaration.
     assert_eq!(message["children"][0]["spans"][0]["line_start"], 1, "{message}");
 }
 
 #[test]
-fn what_only_the_last_stages_find_is_data_too() {
+fn errors_of_the_last_stages_are_json_too() {
     let source = "kernel void k(local int *a, global int *b) { local int c[8192]; c[0] = a[0]; b[0] = c[b[1]] + a[b[2]]; }";
     let output = wgclc(&["--check", "--message-format", "json", "-"], source);
     let first = json(text(&output.stdout).lines().next().unwrap());
@@ -221,7 +221,7 @@ fn what_only_the_last_stages_find_is_data_too() {
 }
 
 #[test]
-fn what_is_written_is_told_of() {
+fn output_files_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.cl"), GOOD).unwrap();
     let output = wgclc_in(folder.path(), &["-DN=1", "--emit", "ir", "-o", "out/", "--message-format", "json", "a.cl"]);
@@ -230,12 +230,12 @@ fn what_is_written_is_told_of() {
     assert_eq!(lines[1], json(r#"{"reason":"build-finished","success":true}"#));
 }
 
-/// A process that ends with the test, whatever becomes of that.
+/// A process that is killed when dropped.
 struct Ended(Child);
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have exited by itself.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -250,17 +250,17 @@ fn changes_are_watched() {
     command.args(["--watch", "--check", "--message-format", "json", "-I.", "a.cl"]).current_dir(folder.path());
     let mut child = Ended(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap());
     let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines().map(|line| json(&line.unwrap()));
-    // The messages of a turn.
-    let mut turn = || {
-        let told: Vec<_> = lines.by_ref().take_while(|line| line["reason"] != "build-finished").collect();
-        told.iter().map(|line| line["message"]["message"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    // The messages of one build.
+    let mut build = || {
+        let report: Vec<_> = lines.by_ref().take_while(|line| line["reason"] != "build-finished").collect();
+        report.iter().map(|line| line["message"]["message"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert!(turn()[0].contains("a.h"));
-    // What was missing comes, is changed, and so is the file itself.
+    assert!(build()[0].contains("a.h"));
+    // The missing file is created and changed, and so is the source itself.
     write("a.h", "#define N 1\n");
-    assert_eq!(turn(), [""; 0]);
+    assert_eq!(build(), [""; 0]);
     write("a.h", "#define N unknown\n");
-    assert!(turn()[0].contains("unknown"));
+    assert!(build()[0].contains("unknown"));
     write("a.cl", "kernel void k(global int *a) { a[0] = 7; }\n");
-    assert_eq!(turn(), [""; 0]);
+    assert_eq!(build(), [""; 0]);
 }

@@ -96,6 +96,41 @@ fn unmap(queue: &Queue, mem: &Mem, at: *mut u8) {
     assert_eq!(target().cl.clEnqueueUnmapMemObject(queue.0, mem.0, at.cast(), 0, null(), null_mut()), CL_SUCCESS);
 }
 
+/// Copies a random box from one image to the other one.
+fn copy_between(queue: &Queue, pairs: &mut [Pair; 2], first: usize, random: &mut Random) -> &'static str {
+    let (from, to) = (&pairs[first], &pairs[1 - first]);
+    let fits = std::array::from_fn(|dim| from.model.extent[dim].min(to.model.extent[dim]));
+    let area = random.area(fits);
+    let there = Area { origin: std::array::from_fn(|dim| random.below(to.model.extent[dim] - area.region[dim] + 1)), ..area };
+    let (src, dst) = (area.origin.as_ptr(), there.origin.as_ptr());
+    let region = area.region.as_ptr();
+    let status = target().cl.clEnqueueCopyImage(queue.0, from.image.0, to.image.0, src, dst, region, 0, null(), null_mut());
+    assert_eq!(status, CL_SUCCESS, "{area:?} {there:?}");
+    let moved = from.model.packed(area);
+    let tight = from.model.tight(area);
+    pairs[1 - first].model.put(there, tight, &moved);
+    "copy"
+}
+
+/// Fills a box with a random colour.
+fn fill(queue: &Queue, pair: &mut Pair, area: Area, random: &mut Random) -> &'static str {
+    let element = pair.model.element;
+    let (origin, region) = (area.origin.as_ptr(), area.region.as_ptr());
+    let color: Vec<u32> = (0..4).map(|_| random.below(256) as u32).collect();
+    let status = target().cl.clEnqueueFillImage(queue.0, pair.image.0, color.as_ptr().cast(), origin, region, 0, null(), null_mut());
+    assert_eq!(status, CL_SUCCESS, "{area:?}");
+    // The formats of this test have 1 or 4 channels of 1 to 4 bytes.
+    let channel = match element {
+        16 => 4,
+        2 => 2,
+        _ => 1,
+    };
+    let one: Vec<u8> = color.iter().flat_map(|value| value.to_le_bytes()[..channel].to_vec()).take(element).collect();
+    let tight = pair.model.tight(area);
+    pair.model.put(area, tight, &one.repeat(area.region.iter().product()));
+    "fill"
+}
+
 /// One random command on two images and a buffer.
 fn step(queue: &Queue, pairs: &mut [Pair; 2], buffer: &Mem, held: &mut [u8], random: &mut Random) -> &'static str {
     let cl = &target().cl;
@@ -129,20 +164,7 @@ fn step(queue: &Queue, pairs: &mut [Pair; 2], buffer: &Mem, held: &mut [u8], ran
             assert_eq!(memory, expected, "{area:?} {given:?}");
             "read"
         }
-        2 => {
-            let (from, to) = (&pairs[first], &pairs[1 - first]);
-            let fits = std::array::from_fn(|dim| from.model.extent[dim].min(to.model.extent[dim]));
-            let area = random.area(fits);
-            let there = Area { origin: std::array::from_fn(|dim| random.below(to.model.extent[dim] - area.region[dim] + 1)), ..area };
-            let (src, dst) = (area.origin.as_ptr(), there.origin.as_ptr());
-            let region = area.region.as_ptr();
-            let status = cl.clEnqueueCopyImage(queue.0, from.image.0, to.image.0, src, dst, region, 0, null(), null_mut());
-            assert_eq!(status, CL_SUCCESS, "{area:?} {there:?}");
-            let moved = from.model.packed(area);
-            let tight = from.model.tight(area);
-            pairs[1 - first].model.put(there, tight, &moved);
-            "copy"
-        }
+        2 => copy_between(queue, pairs, first, random),
         3 => {
             let status =
                 cl.clEnqueueCopyImageToBuffer(queue.0, pairs[first].image.0, buffer.0, origin, region, offset, 0, null(), null_mut());
@@ -159,23 +181,7 @@ fn step(queue: &Queue, pairs: &mut [Pair; 2], buffer: &Mem, held: &mut [u8], ran
             pairs[first].model.put(area, tight, &held[offset..offset + size]);
             "copy from a buffer"
         }
-        5 => {
-            let color: Vec<u32> = (0..4).map(|_| random.below(256) as u32).collect();
-            let status = cl.clEnqueueFillImage(queue.0, pairs[first].image.0, color.as_ptr().cast(), origin, region, 0, null(), null_mut());
-            assert_eq!(status, CL_SUCCESS, "{area:?}");
-            // The formats of this test have 1 or 4 channels of 1 to 4 bytes.
-            let channel = if element == 16 {
-                4
-            } else if element == 2 {
-                2
-            } else {
-                1
-            };
-            let one: Vec<u8> = color.iter().flat_map(|value| value.to_le_bytes()[..channel].to_vec()).take(element).collect();
-            let tight = pairs[first].model.tight(area);
-            pairs[first].model.put(area, tight, &one.repeat(size / element));
-            "fill"
-        }
+        5 => fill(queue, &mut pairs[first], area, random),
         6 => {
             let (at, pitches) = map(queue, &pairs[first].image, CL_MAP_READ | CL_MAP_WRITE, area).expect("map");
             let pitches = if pairs[first].kind == CL_MEM_OBJECT_IMAGE1D_ARRAY { Pitches { row: pitches.slice, slice: 0 } } else { pitches };

@@ -8,9 +8,10 @@ use std::sync::OnceLock;
 
 use common::features::require;
 use common::ffi::{
-    CL_COMPLETE, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_EVENT_COMMAND_TYPE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
-    CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_PROPERTY, CL_INVALID_VALUE,
-    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_SUCCESS, cl_command_queue, cl_context, cl_device_id, cl_event, cl_int, cl_uint,
+    CL_COMPLETE, CL_DEVICE_EXTENSIONS, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_EVENT_COMMAND_TYPE,
+    CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_COMMAND_QUEUE, CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_PROPERTY,
+    CL_INVALID_VALUE, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_SUCCESS, cl_command_queue, cl_context, cl_device_id, cl_event, cl_int,
+    cl_uint,
 };
 use common::objects::{Context, Event, Queue};
 use common::{info, info_bytes, info_string, target};

@@ -1,4 +1,5 @@
-//! Launches as a driver makes them, run on the interpreter: of a program as it is built, and of what is made of it for a launch.
+//! Launches as a driver performs them, run on the interpreter: the program of a build, and the modules specialised for
+//! a launch.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -7,16 +8,14 @@ use wgcl_compiler::ir::{Module, Scalar, Type};
 use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::target::Target;
 
-/// An argument.
 #[derive(Clone, Debug)]
 pub enum Given {
-    /// The number of a memory object, and the byte of it.
+    /// The index of a memory object, and a byte offset into it.
     Buffer(Option<(usize, u32)>),
     Value(Vec<u8>),
     Local(u32),
 }
 
-/// A launch.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub profile: &'static str,
@@ -26,37 +25,37 @@ pub struct Case {
     pub range: NdRange,
     /// The memory objects.
     pub memory: Vec<Vec<u8>>,
-    /// By parameter.
+    /// The arguments, by parameter.
     pub args: Vec<Given>,
-    /// The key, but for what tells parts apart.
+    /// The key, except for the fields that distinguish parts.
     pub key: LaunchKey,
-    /// By parameter, where it is in the common buffer of those that are folded.
+    /// The offset of each merged argument in the common buffer, by parameter.
     pub merged_offsets: Vec<u32>,
-    /// Bytes of that.
+    /// Bytes of the common buffer.
     pub common: u32,
     pub blind: bool,
-    /// Groups of dimension 0 in the first of two dispatches; all where 0.
+    /// Groups of dimension 0 in the first of two dispatches; all groups if 0.
     pub cut: u32,
 }
 
-/// Groups of one size in one dispatch: the first, and the one behind the last.
+/// Groups of one size in one dispatch: the first one, and one past the last one.
 pub type Part = [[u32; 3]; 2];
 
 impl Case {
-    /// One more than the largest number `id 0 + size 0 * (id 1 + size 1 * id 2)` of a work-item.
+    /// One more than the largest linear id `id 0 + size 0 * (id 1 + size 1 * id 2)` of a work-item.
     pub fn span(&self) -> u32 {
         let ids: [u32; 3] = std::array::from_fn(|d| self.range.global_offset[d] + self.range.global_size[d] - 1);
         let [width, height, _] = self.range.global_size;
         1 + ids[0] + width * (ids[1] + height * ids[2])
     }
 
-    /// In short, for messages.
+    /// A short description for messages.
     pub fn describe(&self) -> String {
         let Self { profile, range, key, target, .. } = self;
         format!("for {profile} with subgroups of {}, {range:?}, {key:?}, {:?}", target.language.subgroup_size, self.args)
     }
 
-    /// The groups by their sizes and dispatches, each with its key, where an invocation stands for `count` work-items.
+    /// The groups by size and dispatch, each with its key; an invocation covers `count` work-items.
     pub fn parts(&self, count: u32) -> Vec<(LaunchKey, Part)> {
         let local = self.range.local_size;
         let mut invocations = self.range.global_size;
@@ -90,26 +89,26 @@ impl Case {
     }
 }
 
-/// Turns of loops, and calls, of a work-item after which a program is given up.
+/// The limit of loop iterations and calls of a work-item.
 const FUEL: u64 = 10_000;
 
-/// A module that was made for a part of a launch.
+/// A module specialised for a part of a launch.
 #[derive(Clone, Debug)]
 pub struct Made {
     pub module: Module,
     pub key: LaunchKey,
-    /// All groups where there is none.
+    /// All groups if `None`.
     pub part: Option<Part>,
 }
 
-/// What a program leaves in its buffers, if it does nothing wrong and nothing depends on undefined values.
+/// The final contents of the buffers, if the program has no error and no result depends on undefined values.
 pub fn outcome(case: &Case, run: impl Fn(u8) -> Result<Vec<Vec<u8>>, Fault>) -> Result<Vec<Vec<u8>>, String> {
     let first = run(0x5a).map_err(|fault| fault.to_string())?;
     let second = run(0x31).map_err(|fault| fault.to_string())?;
     if second == first { Ok(first) } else { Err(format!("the outcome depends on undefined values: {}", difference(case, &first, &second))) }
 }
 
-/// Where contents of memory differ.
+/// The first difference between contents of memory.
 pub fn difference(case: &Case, one: &[Vec<u8>], other: &[Vec<u8>]) -> String {
     for (object, (one, other)) in one.iter().zip(other).enumerate() {
         if let Some(byte) = one.iter().zip(other).position(|(one, other)| one != other) {
@@ -125,7 +124,7 @@ fn settings(case: &Case, stage: Stage, undefined: u8) -> Settings {
     Settings { fuel: FUEL * items, undefined, fused: false, lanes, ..Settings::new(stage, &case.target) }
 }
 
-/// Names of objects.
+/// The objects' names.
 fn names() -> impl FnMut() -> Option<ObjectId> {
     let mut last = 0;
     move || {
@@ -134,7 +133,7 @@ fn names() -> impl FnMut() -> Option<ObjectId> {
     }
 }
 
-/// Runs kernel 0 of a module that knows nothing of the launch.
+/// Runs kernel 0 of a module that is not specialised.
 pub fn run_whole(case: &Case, module: &Module, stage: Stage, undefined: u8) -> Result<Vec<Vec<u8>>, Fault> {
     let program = Program::new(module, settings(case, stage, undefined));
     let (mut memory, mut name) = (Memory::default(), names());
@@ -157,7 +156,7 @@ fn argument(given: &Given, objects: &[ObjectId]) -> Argument {
     }
 }
 
-/// Runs what was made for the parts of a launch, one after the other.
+/// Runs the modules of the parts of a launch, one after the other.
 pub fn run_parts(case: &Case, parts: &[Made], undefined: u8) -> Result<Vec<Vec<u8>>, Fault> {
     let (mut memory, mut name) = (Memory::default(), names());
     let objects: Vec<ObjectId> = case.memory.iter().filter_map(|_| name()).collect();
@@ -186,7 +185,7 @@ pub fn run_parts(case: &Case, parts: &[Made], undefined: u8) -> Result<Vec<Vec<u
     Ok(objects.into_iter().filter_map(|object| memory.remove(object)).collect())
 }
 
-/// The arguments of a part, and where in what is bound for them those point that have a start.
+/// The arguments of a part, and for those with a start the offset of the argument in its binding.
 fn bound(case: &Case, made: &Made, objects: &[ObjectId], common: Option<ObjectId>) -> (Vec<Argument>, Vec<u32>) {
     let (mut arguments, mut starts) = (Vec::new(), vec![0; case.args.len()]);
     for (index, given) in (0_u32..).zip(&case.args) {
@@ -197,7 +196,7 @@ fn bound(case: &Case, made: &Made, objects: &[ObjectId], common: Option<ObjectId
             starts[index as usize] = std::mem::take(&mut place.offset) as u32;
         }
         if let Some(position) = made.key.binding.merged.iter().position(|&folded| folded == index) {
-            // The first is bound for all of them.
+            // The first one is bound for all of them.
             given = Argument::Buffer(common.filter(|_| position == 0).map(|object| MemoryLocation { object, offset: 0 }));
         }
         arguments.push(given);
@@ -212,7 +211,7 @@ fn bound(case: &Case, made: &Made, objects: &[ObjectId], common: Option<ObjectId
         let offset = u64::from(piece) * u64::from(pieces.step());
         let place = match case.args[param as usize] {
             Given::Buffer(Some((object, start))) => {
-                // What begins elsewhere is bound from the first byte on.
+                // An argument with a start is bound from its first byte on.
                 let start = if made.key.binding.started_args.contains(&param) { 0 } else { start };
                 Some(MemoryLocation { object: objects[object], offset: offset + u64::from(start) })
             }
@@ -220,12 +219,12 @@ fn bound(case: &Case, made: &Made, objects: &[ObjectId], common: Option<ObjectId
         };
         arguments.push(Argument::Buffer(place));
     }
-    // Before they are added, and while a module is on its way, there may be none of them.
+    // They are missing before the pass that adds them, and in unfinished modules.
     arguments.truncate(params.len().max(case.args.len()));
     (arguments, starts)
 }
 
-/// Copies what folded arguments point to into the common buffer, or back.
+/// Copies the contents of merged arguments into the common buffer, or back.
 fn copy_folded(case: &Case, made: &Made, objects: &[ObjectId], common: ObjectId, memory: &mut Memory, into: bool) {
     let mut shared = memory.remove(common).unwrap_or_default();
     for &index in made.key.binding.merged.iter() {
@@ -246,7 +245,7 @@ fn copy_folded(case: &Case, made: &Made, objects: &[ObjectId], common: ObjectId,
 /// A number as a value of a type, the same in all lanes.
 pub fn bytes_of(ty: Type, bits: u64) -> Vec<u8> {
     let size = ty.scalar().map_or(8, Scalar::size) as usize;
-    // Three lanes come in the bytes of four.
+    // Three lanes occupy the bytes of four.
     let lanes = if ty.lanes() == 3 { 4 } else { usize::from(ty.lanes()) };
     bits.to_le_bytes()[..size].repeat(lanes)
 }

@@ -1,4 +1,4 @@
-//! Kernels in IR, written by small programs. Used by the tests of emission here and by those that run on a device.
+//! Kernels in IR, written by small programs. Used by the tests of emission here and by tests that run on a device.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -11,7 +11,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// After `params` parameters.
+    /// Starts after `params` parameters.
     pub fn new(params: u32) -> Self {
         Self { body: String::new(), next: params }
     }
@@ -24,7 +24,7 @@ impl Text {
         name
     }
 
-    /// Adds a line as it is.
+    /// Adds a line unchanged.
     pub fn line(&mut self, text: impl AsRef<str>) {
         writeln!(self.body, "{}", text.as_ref()).expect("a string");
     }
@@ -72,10 +72,10 @@ pub fn size_of(ty: &str) -> u32 {
     bits / 8 * lanes
 }
 
-/// A kernel `out[id * n + k] = op_k(a[id], b[id])`, each of a type of its own, with results one after the other.
+/// A kernel `out[id * n + k] = op_k(a[id], b[id])`, each with a type of its own, with contiguous results.
 ///
-/// `ops` are result types and right-hand sides in which `A` and `B` stand for the operands. Steps before the last are written
-/// `type = rhs;`, and `$` stands for the step before.
+/// `ops` are result types and right-hand sides that refer to the operands as `A` and `B`. Steps before the last are
+/// written `type = rhs;`, and `$` is the result of the previous step.
 pub fn elementwise(ty: &str, ops: &[(&str, &str)]) -> String {
     let mut t = Text::new(3);
     let id = t.op("i32", "workitem.global_id 0");
