@@ -4,14 +4,14 @@ use wgcl_codegen::Isa;
 
 /// The instruction set of this name: `sse4.2`, `avx2` or `avx512`.
 pub fn isa_named(name: &str) -> Option<Isa> {
-    [Isa::Sse42, Isa::Avx2, Isa::Avx512].into_iter().find(|&isa| isa_name(isa) == name)
+    [Isa::SSE42, Isa::AVX2, Isa::AVX512].into_iter().find(|&isa| isa_name(isa) == name)
 }
 
 /// The name of an instruction set.
 pub(crate) const fn isa_name(isa: Isa) -> &'static str {
     match isa {
-        Isa::Sse42 => "sse4.2",
-        Isa::Avx2 => "avx2",
-        Isa::Avx512 => "avx512",
+        Isa::SSE42 => "sse4.2",
+        Isa::AVX2 => "avx2",
+        Isa::AVX512 => "avx512",
     }
 }

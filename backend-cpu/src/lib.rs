@@ -81,7 +81,7 @@ impl CpuBackend {
     pub fn new(limit: Option<Isa>) -> Result<Self, Unavailable> {
         let detected = Isa::detect().ok_or(Unavailable::Processor)?;
         program::code::check_executable_memory().map_err(|error| Unavailable::ExecutableMemory(error.to_string()))?;
-        Ok(Self { isa: limit.map_or(detected, |limit| limit.min(detected)) })
+        Ok(Self { isa: limit.filter(|&limit| detected.includes(limit)).unwrap_or(detected) })
     }
 }
 

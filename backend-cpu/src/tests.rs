@@ -242,7 +242,7 @@ fn every_work_item_runs_once_for_all_groupings() {
 /// Built-in functions reduce their arguments in another way without fused operations.
 #[test]
 fn fused_fma_is_reported_for_instruction_sets_with_fma() {
-    for (isa, fused) in [(Isa::Sse42, false), (Isa::Avx2, true), (Isa::Avx512, true)] {
+    for (isa, fused) in [(Isa::SSE42, false), (Isa::AVX2, true), (Isa::AVX512, true)] {
         assert_eq!(CpuDevice::new(isa).target().language.fused_fma, fused, "{isa:?}");
     }
 }

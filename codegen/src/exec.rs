@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use std::io;
 use std::ptr::NonNull;
 
-use crate::x86::Code;
+use crate::mach::code::Code;
 
 /// Why code cannot be made executable.
 #[derive(Debug, thiserror::Error)]

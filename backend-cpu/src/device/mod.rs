@@ -99,7 +99,7 @@ impl CpuDevice {
         let requested = Options::get().subgroup_size().filter(|size| sizes & size != 0);
         let target = Target::cpu().with_subgroups_of(requested.unwrap_or(subgroup_size(cpu.style)), sizes);
         let target = Target { nan_checks: cpu.style.checked && Options::get().checks_nans(), ..target };
-        let target = if cpu.style.isa == Isa::Sse42 { target.without_fused_fma() } else { target };
+        let target = if !cpu.style.isa.caps().has_fma_f64 { target.without_fused_fma() } else { target };
         let properties = properties(cpu.style.isa, threads, &target);
         let memory = MemoryTracker::new(properties.global_memory);
         let commands = CommandQueue::new(Engine::new(threads, Arc::clone(&memory)));

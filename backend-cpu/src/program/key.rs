@@ -111,11 +111,11 @@ mod tests {
 
     #[test]
     fn instruction_sets_and_targets_never_share_a_key() {
-        let isas = [Isa::Sse42, Isa::Avx2, Isa::Avx512];
+        let isas = [Isa::SSE42, Isa::AVX2, Isa::AVX512];
         let keys: Vec<VariantKey> = isas.iter().flat_map(|&isa| [false, true].map(|checked| key(isa, checked))).collect();
         assert_eq!(keys.iter().map(bytes).collect::<BTreeSet<_>>().len(), keys.len());
         // SVE-256 has the vector size of AVX2.
-        let avx2 = key(Isa::Avx2, false);
+        let avx2 = key(Isa::AVX2, false);
         let sve = VariantKey { isa: Cow::Borrowed("sve256"), ..avx2.clone() };
         let windows = VariantKey { triple: Cow::Borrowed("x86_64-pc-windows-msvc"), ..avx2.clone() };
         for other in [sve, windows] {
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_key_read_from_the_cache_is_the_same_key() {
-        let key = key(Isa::Avx512, true);
+        let key = key(Isa::AVX512, true);
         assert_eq!(postcard::from_bytes(&bytes(&key)), Ok(key));
     }
 }

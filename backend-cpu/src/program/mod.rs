@@ -51,7 +51,7 @@ impl Cpu {
     /// A processor that runs Rust functions in place of machine code.
     #[cfg(test)]
     pub(crate) fn of_functions(map: fn(&NativeKernel) -> BackendResult<Code>) -> Arc<Self> {
-        Arc::new(Self { style: Style::of(wgcl_codegen::Isa::Sse42), map })
+        Arc::new(Self { style: Style::of(wgcl_codegen::Isa::SSE42), map })
     }
 }
 

@@ -1,6 +1,9 @@
 //! Makes functions, an instruction at a time.
 
-use super::{Block, BlockData, Cond, Function, Inst, Op, Target, Terminator, Type, Value};
+use super::entities::{Block, Value};
+use super::function::{BlockData, Function};
+use super::op::{Cond, Inst, Op, Target, Terminator};
+use super::types::Type;
 
 /// A function that is being made, and the block to which instructions are added.
 #[derive(Debug)]
@@ -97,7 +100,7 @@ impl Builder {
                     then.block = places[then.block.index()];
                     els.block = places[els.block.index()];
                 }
-                _ => {}
+                Some(Terminator::Return(_) | Terminator::Unreachable) | None => {}
             }
         }
         function.blocks = blocks;
@@ -152,7 +155,7 @@ fn remove_unused(function: &mut Function, order: &[Block]) {
             Terminator::Branch(Cond::NonZero(value) | Cond::Any(value) | Cond::All(value), ..) | Terminator::Return(Some(value)) => {
                 list.push(*value)
             }
-            _ => {}
+            Terminator::Jump(_) | Terminator::Return(None) | Terminator::Unreachable => {}
         }
     }
     while let Some(value) = list.pop() {
@@ -176,7 +179,7 @@ fn remove_unused(function: &mut Function, order: &[Block]) {
                 keep(then);
                 keep(els);
             }
-            _ => {}
+            Some(Terminator::Return(_) | Terminator::Unreachable) | None => {}
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Which blocks every way to a block leads through.
 
-use super::{Function, Terminator};
+use super::function::Function;
+use super::op::Terminator;
 
 /// The blocks that dominate the blocks of a function whose dominating blocks stand first.
 pub(crate) struct Dominators {

@@ -4,7 +4,10 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::dominators::Dominators;
-use super::{Cond, Function, Op, Terminator, Type, Value};
+use super::entities::Value;
+use super::function::Function;
+use super::op::{Cond, Op, Terminator};
+use super::types::Type;
 
 /// Where something was computed, and the value.
 type Known = SmallVec<[(u32, Value); 2]>;

@@ -23,6 +23,8 @@
 
 mod build;
 mod dominators;
+mod entities;
+mod function;
 mod gvn;
 mod op;
 mod types;
@@ -30,86 +32,9 @@ mod verify;
 mod write;
 
 pub use build::Builder;
+pub use entities::{Block, Func, Value};
+pub use function::{BlockData, Function, Module};
 pub(crate) use gvn::gvn;
 pub use op::{Addr, BinOp, CastOp, CmpOp, Cond, Inst, Mem, Op, Rounding, Target, Terminator, TernOp, UnOp};
 pub use types::{Elem, MaskType, Type};
 pub use verify::{VerifyError, verify};
-
-use std::fmt;
-
-macro_rules! entity {
-    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(pub u32);
-        impl $name {
-            /// The index into the table that this entity names an entry of.
-            pub const fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, concat!($prefix, "{}"), self.0)
-            }
-        }
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(self, f)
-            }
-        }
-    };
-}
-
-entity!(
-    /// An SSA value of a function.
-    Value, "v"
-);
-entity!(
-    /// A block of a function.
-    Block, "b"
-);
-entity!(
-    /// A function of a module.
-    Func, "f"
-);
-
-/// What is compiled together: functions that call each other.
-#[derive(Clone, Debug, Default)]
-pub struct Module {
-    /// Functions, indexed by [`Func`]. Each can be entered from outside, with the C calling convention.
-    pub functions: Vec<Function>,
-}
-
-/// A function: parameters and result are scalars in general registers.
-#[derive(Clone, Debug, Default)]
-pub struct Function {
-    /// A name for listings and profilers.
-    pub name: String,
-    /// Types of the parameters, six at most, each `i32` or `i64`.
-    pub params: Vec<Type>,
-    /// The type of the result, `i32` or `i64`, if there is one.
-    pub returns: Option<Type>,
-    /// The type of each value, indexed by [`Value`].
-    pub values: Vec<Type>,
-    /// The blocks, indexed by [`Block`], in the order of the code.
-    pub blocks: Vec<BlockData>,
-}
-
-/// A list of instructions with one way in and one way on.
-#[derive(Clone, Debug, Default)]
-pub struct BlockData {
-    /// What the blocks that lead here hand over.
-    pub params: Vec<Value>,
-    /// In order of execution.
-    pub insts: Vec<Inst>,
-    /// Where it goes on; `None` only while it is being built.
-    pub terminator: Option<Terminator>,
-}
-
-impl Function {
-    /// The type of a value.
-    pub fn ty(&self, value: Value) -> Type {
-        self.values[value.index()]
-    }
-}

@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::{Block, Elem, Func, Type, Value};
+use super::entities::{Block, Func, Value};
+use super::types::Elem;
 
 /// What is in memory: the formats of loads and stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -506,12 +507,5 @@ impl Terminator {
             Self::Jump(_) | Self::Return(None) | Self::Unreachable => {}
         }
         self.targets().iter().for_each(|target| target.args.iter().for_each(|arg| f(*arg)));
-    }
-}
-
-impl Inst {
-    /// The type of what it gives.
-    pub fn ty(&self, function: &super::Function) -> Option<Type> {
-        self.result.map(|result| function.ty(result))
     }
 }

@@ -1,7 +1,10 @@
 //! Holds functions of the vector IR against its rules.
 
 use super::dominators::Dominators;
-use super::{Addr, BinOp, CastOp, Cond, Elem, Function, Inst, Mem, Module, Op, Target, Terminator, Type, UnOp, Value};
+use super::entities::Value;
+use super::function::{Function, Module};
+use super::op::{Addr, BinOp, CastOp, Cond, Inst, Mem, Op, Target, Terminator, UnOp};
+use super::types::{Elem, Type};
 
 /// A broken rule: a defect of who made the function.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]

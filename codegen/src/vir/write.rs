@@ -2,7 +2,9 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{Addr, Cond, Function, Mem, Module, Op, Target, Terminator, Value};
+use super::entities::Value;
+use super::function::{Function, Module};
+use super::op::{Addr, Cond, Mem, Op, Target, Terminator};
 
 struct List<'a>(&'a [Value]);
 

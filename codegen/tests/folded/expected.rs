@@ -21,7 +21,7 @@ fn load(build: &mut Builder, ty: Type, base: Value, disp: i32) -> Value {
 }
 
 fn text(module: &Module, isa: Isa) -> String {
-    disassemble(&compile(module, isa).unwrap())
+    disassemble(&compile(module, isa).unwrap(), isa)
 }
 
 fn count(text: &str, what: &str) -> usize {
@@ -41,7 +41,7 @@ fn a_number_of_memory_in_all_lanes_is_an_operand() {
         let root = build.value_of(F32X16, Op::Un(UnOp::Sqrt, other));
         build.value_of(F32X16, Op::Bin(BinOp::FMul, all, root))
     });
-    let text = text(&module, Isa::Avx512);
+    let text = text(&module, Isa::AVX512);
     assert_eq!((count(&text, "vmulps 4(%rdi){1to16}"), count(&text, "broadcast")), (1, 0), "{text}");
 }
 
@@ -56,7 +56,7 @@ fn a_store_in_between_keeps_a_load_where_it_is() {
         build.effect(Op::StoreVector { mem: Mem::Elem(Elem::F32), addr: Addr::offset(base, 32), value: sum, mask: None });
         build.value_of(F32X8, Op::Bin(BinOp::FAdd, sum, late))
     });
-    let text = text(&module, Isa::Avx2);
+    let text = text(&module, Isa::AVX2);
     assert_eq!((count(&text, "vaddps 0x"), count(&text, "vmovups 0x20(%rdi)")), (1, 2), "{text}");
 }
 
@@ -72,7 +72,7 @@ fn a_selection_masks_the_operation_that_it_chooses() {
         let sum = build.value_of(F32X16, Op::Tern(TernOp::Fma, a, b, c));
         build.value_of(F32X16, Op::Select(both, sum, c))
     });
-    let text = text(&module, Isa::Avx512);
+    let text = text(&module, Isa::AVX512);
     assert_eq!((count(&text, "vfmadd231ps"), count(&text, "blend"), count(&text, "kand")), (1, 0, 0), "{text}");
 }
 
@@ -84,7 +84,7 @@ fn functions_of_three_bits_are_one_instruction() {
         let both = build.value_of(I32X16, Op::Bin(BinOp::And, b, c));
         build.value_of(I32X16, Op::Bin(BinOp::Xor, both, not))
     });
-    let text = text(&module, Isa::Avx512);
+    let text = text(&module, Isa::AVX512);
     assert_eq!((count(&text, "vpternlogd"), count(&text, "vpand"), count(&text, "vpxor")), (1, 0, 0), "{text}");
 }
 
@@ -104,7 +104,7 @@ fn logic_of_three_values_is_one_instruction_however_deep() {
         let most = build.value_of(I32X16, Op::Bin(BinOp::Or, some, second));
         build.value_of(I32X16, Op::Bin(BinOp::Add, choice, most))
     });
-    let text = text(&module, Isa::Avx512);
+    let text = text(&module, Isa::AVX512);
     assert_eq!((count(&text, "vpternlogd"), count(&text, "vpand"), count(&text, "vpxor"), count(&text, "vpor")), (2, 0, 0, 0), "{text}");
 }
 
@@ -119,7 +119,7 @@ fn a_comparison_is_the_condition_of_its_jump() {
         build.enter(block);
         build.end(Terminator::Return(Some(value)));
     }
-    let text = text(&Module { functions: vec![build.finish()] }, Isa::Sse42);
+    let text = text(&Module { functions: vec![build.finish()] }, Isa::SSE42);
     assert_eq!((count(&text, "cmp %rsi,%rdi"), count(&text, "jae"), count(&text, "set"), count(&text, "jmp")), (1, 1, 0, 0), "{text}");
 }
 
@@ -136,10 +136,10 @@ fn the_stack_is_that_of_the_deepest_call() {
     let mut leaf = Builder::new("leaf", Vec::new(), None);
     leaf.end(Terminator::Return(None));
     let functions = vec![calls("f", 1), calls("g", 2), leaf.finish()];
-    let code = compile(&Module { functions }, Isa::Sse42).unwrap();
+    let code = compile(&Module { functions }, Isa::SSE42).unwrap();
     assert_eq!(code.stack, 3 * 16);
     let circle = Module { functions: vec![calls("f", 1), calls("g", 0)] };
-    assert!(matches!(compile(&circle, Isa::Sse42), Err(CodegenError::Recursion(_))));
+    assert!(matches!(compile(&circle, Isa::SSE42), Err(CodegenError::Recursion(_))));
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn quotient_and_rest_are_one_division() {
     let quotient = build.value_of(Type::I64, Op::Bin(BinOp::UDiv, a, b));
     let sum = build.value_of(Type::I64, Op::Bin(BinOp::Add, rest, quotient));
     build.end(Terminator::Return(Some(sum)));
-    let text = text(&Module { functions: vec![build.finish()] }, Isa::Avx2);
+    let text = text(&Module { functions: vec![build.finish()] }, Isa::AVX2);
     assert_eq!(count(&text, "div"), 1, "{text}");
 }
 
@@ -169,7 +169,7 @@ fn sums_of_addresses_are_not_made() {
     let twice = build.value_of(F32X8, Op::Bin(BinOp::FAdd, value, value));
     build.effect(Op::StoreVector { mem: Mem::Elem(Elem::F32), addr: Addr::offset(place, 32), value: twice, mask: None });
     build.end(Terminator::Return(None));
-    let text = text(&Module { functions: vec![build.finish()] }, Isa::Avx2);
+    let text = text(&Module { functions: vec![build.finish()] }, Isa::AVX2);
     assert_eq!((count(&text, "(%rdi,%rsi,4)"), count(&text, "shl"), count(&text, "mov %esi")), (2, 0, 0), "{text}");
 }
 
@@ -181,7 +181,7 @@ fn an_inverted_comparison_is_another_comparison() {
         let not = build.value_of(Type::mask(16, 32), Op::Un(UnOp::Not, less));
         build.value_of(I32X16, Op::Select(not, a, b))
     });
-    let text = text(&module, Isa::Avx512);
+    let text = text(&module, Isa::AVX512);
     assert_eq!((count(&text, "vpcmpltud"), count(&text, "knot")), (1, 0), "{text}");
 }
 
@@ -197,7 +197,7 @@ fn what_is_computed_twice_is_computed_once() {
         let product = build.value_of(I32X16, Op::Bin(BinOp::Mul, one, two));
         build.value_of(I32X16, Op::Bin(BinOp::Sub, product, three))
     });
-    assert_eq!(count(&text(&module, Isa::Avx512), "vpaddd"), 1);
+    assert_eq!(count(&text(&module, Isa::AVX512), "vpaddd"), 1);
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn what_is_computed_on_one_way_only_is_computed_on_the_other_as_well() {
         build.end(Terminator::Return(None));
     }
     let module = Module { functions: vec![build.finish()] };
-    assert_eq!(count(&text(&module, Isa::Sse42), "imul"), 2);
+    assert_eq!(count(&text(&module, Isa::SSE42), "imul"), 2);
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn lanes_that_stay_within_sixteen_bytes_take_one_instruction() {
             let (a, b) = (load(build, F32X8, base, 32), load(build, F32X8, base, 64));
             build.value_of(F32X8, Op::Shuffle(a, b, lanes.into()))
         });
-        text(&module, Isa::Avx2)
+        text(&module, Isa::AVX2)
     };
     let one = |lanes, name| {
         let text = shuffled(lanes);

@@ -26,7 +26,7 @@ fn program(seed: u64, helpers: &[Helper], isas: &[Isa]) -> (Module, Isa) {
 /// The generator keeps the rules, and nothing depends on what the IR does not say.
 #[test]
 fn random_programs_mean_something() {
-    let isas = [Isa::Sse42, Isa::Avx2, Isa::Avx512];
+    let isas = [Isa::SSE42, Isa::AVX2, Isa::AVX512];
     let evaluated = |module: &Module, seed: u64| {
         verify(module).unwrap_or_else(|error| panic!("{seed}: {error}\n{module}"));
         let base = 0x7000_0000_0000;

@@ -150,7 +150,7 @@ impl Table {
     fn op(&mut self, name: String, operands: &[Type], result: Type, op: impl Fn(&[Value]) -> Op) {
         let name = format!("{name} {operands:?} -> {result:?}");
         self.add(name.clone(), operands, &|build, values, _| Some(build.value_of(result, op(values))));
-        if self.isa == Isa::Avx512 && matches!(result, Type::Vector(..)) {
+        if self.isa == Isa::AVX512 && matches!(result, Type::Vector(..)) {
             self.masked(&name, operands, result, op);
         }
     }
@@ -446,7 +446,7 @@ impl Table {
                 let (index, base) = (index(build, values, base), base_of(build, base));
                 Some(build.value_of(ty, Op::Gather { elem, base, index, scale, mask: masked.then(|| values[0]) }))
             });
-            if self.isa.has_scatter() {
+            if self.isa.caps().has_scatter {
                 self.add(format!("Scatter {name}"), &operands, &|build, values, base| {
                     let (index, base) = (index(build, values, base), base_of(build, base));
                     build.effect(Op::Scatter { elem, base, index, scale, value: values[1], mask: masked.then(|| values[0]) });
@@ -490,7 +490,7 @@ impl Table {
         for (from, to, op) in scalars.flat_map(|(from, to, ops)| ops.iter().map(|op| (*from, *to, *op))) {
             self.op(format!("{op:?}"), &[Type::Scalar(from)], Type::Scalar(to), |values| Op::Cast(op, values[0]));
         }
-        let converts = self.isa.converts_i64();
+        let converts = self.isa.caps().converts_i64;
         let can =
             |from: Elem, to: Elem, op: CastOp| converts || op == Bitcast || !(from == I64 && to.is_float() || to == I64 && from.is_float());
         for ty in all_types(self.isa) {

@@ -439,7 +439,7 @@ impl Vectorizer<'_> {
                 return self.store_contiguous(first, word, &wide[0]);
             }
         }
-        if !self.shape.isa.has_scatter() || matches!(address, Address::Uniform(_)) || size < 4 && word.is_none() {
+        if !self.shape.isa.caps().has_scatter || matches!(address, Address::Uniform(_)) || size < 4 && word.is_none() {
             return self.store_each(address, of, comps);
         }
         let word = word.unwrap_or(of);

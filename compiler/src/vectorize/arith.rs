@@ -6,7 +6,6 @@
 use std::mem::offset_of;
 
 use smallvec::smallvec;
-use wgcl_codegen::Isa;
 use wgcl_codegen::vir::{
     BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Rounding, TernOp, Type as Register, UnOp as VUn, Value as V,
 };
@@ -463,7 +462,7 @@ impl Vectorizer<'_> {
     /// `a * b + c` with one rounding.
     pub(super) fn fused(&mut self, of: Scalar, mode: Mode, a: &[V], b: &[V], c: &[V]) -> Regs {
         let ty = self.shape.register(of, mode);
-        if of == Scalar::F64 && self.shape.isa == Isa::Sse42 {
+        if of == Scalar::F64 && !self.shape.isa.caps().has_fma_f64 {
             let function = self.launch_address(offset_of!(LaunchContext, fused));
             let bits = [a, b, c].map(|regs| self.op(Register::I64, VOp::Cast(VCast::Bitcast, regs[0])));
             let made = self.here(Register::I64, VOp::CallHelper(function, bits.into_iter().collect()));

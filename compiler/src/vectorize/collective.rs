@@ -47,8 +47,13 @@ pub(super) struct Fold {
 impl Vectorizer<'_> {
     /// `group`: what comes of it for the lanes that are here.
     pub(super) fn collective(&mut self, result: Option<Value>, sub: bool, op: GroupOp, args: &[Value]) -> Lowered<()> {
-        // In lockstep, and memory is read and written in order.
-        let Some(result) = result else { return Ok(()) };
+        // A barrier. Lanes run in lockstep; see `Op::Barrier` in `checked_operation` for the order of accesses.
+        let Some(result) = result else {
+            if !self.shape.isa.caps().strong_memory_order {
+                self.b.effect(VOp::Fence);
+            }
+            return Ok(());
+        };
         let &value = args.first().ok_or_else(|| internal!("{op:?} of nothing"))?;
         let made = if !sub && self.group.is_some() {
             self.scan_on(result, op, value)?

@@ -16,8 +16,6 @@ use crate::ir::{Function, Op, Region, Space, Type, Value};
 
 /// What a loop multiplies costs by.
 const LOOP_WEIGHT: u64 = 8;
-/// What a lane's own store costs, in loads.
-const STORE_COST: u64 = 2;
 
 /// The shape with lanes along dimension 1 in place of 0, where that makes accesses cheaper by a quarter at least.
 pub(super) fn choose(function: &Function, shape: Shape) -> Shape {
@@ -59,7 +57,9 @@ impl Costs<'_> {
                 let inner: u64 = inst.op.regions().into_iter().map(|region| self.region(region)).sum();
                 match inst.op {
                     Op::Load { ptr, .. } => self.access(ptr, inst.results.first().map_or(Type::I32, |&result| self.function.ty(result)), 1),
-                    Op::Store { ptr, value, .. } => self.access(ptr, self.function.ty(value), STORE_COST),
+                    Op::Store { ptr, value, .. } => {
+                        self.access(ptr, self.function.ty(value), self.uniformity.caps().lane_store_cost.into())
+                    }
                     Op::Loop { .. } => inner.saturating_mul(LOOP_WEIGHT),
                     _ => inner,
                 }
@@ -100,7 +100,7 @@ mod tests {
         let program = build(&Source { text, ..Source::default() }, &options, &target).program.expect("it builds");
         let key = LaunchKey::example(&program.module.functions[0], [16, 16, 1]).changed(|key| key.kernel.zero_offset = true);
         let module = prepared(&program.module, "k", &key, &target, false, None).expect("its native form");
-        choose(&module.functions[0], Shape::of(Isa::Avx512, [16, 16, 1], u32::MAX)).vector_dimension
+        choose(&module.functions[0], Shape::of(Isa::AVX512, [16, 16, 1], u32::MAX)).vector_dimension
     }
 
     #[test]

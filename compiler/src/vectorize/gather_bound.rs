@@ -11,9 +11,6 @@ use rustc_hash::FxHashSet;
 use super::uniformity::{LaneShape, Uniformity};
 use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
 
-/// Other operations for each access up to which vectors do not pay.
-const MAX_OPERATIONS_PER_ACCESS: usize = 4;
-
 /// Whether the loops of a kernel do little but gather.
 pub(super) fn is_gather_bound(function: &Function, uniformity: &Uniformity<'_>) -> bool {
     let mut found = LoopKinds::default();
@@ -50,7 +47,8 @@ impl LoopKinds {
             match &inst.op {
                 Op::Loop { body, .. } if contains_loop(body) => nested(self),
                 Op::Loop { params, body, .. } => {
-                    let gather_bound = has_divergent_exit(body, uniformity) && LoopBody::of(body, uniformity).is_gather_bound(params, body);
+                    let gather_bound = has_divergent_exit(body, uniformity)
+                        && LoopBody::of(body, uniformity).is_gather_bound(params, body, uniformity.caps().gather_cost as usize);
                     self.gather_bound |= gather_bound;
                     self.other |= !gather_bound;
                 }
@@ -129,7 +127,7 @@ impl LoopBody {
     }
 
     /// Whether there is little but accesses, none of which waits for one of the turn before.
-    fn is_gather_bound(&self, params: &[Value], body: &Region) -> bool {
+    fn is_gather_bound(&self, params: &[Value], body: &Region, gather_cost: usize) -> bool {
         let mut chases_pointers = false;
         body.walk(&mut |inst| {
             if let Op::Continue(values) = &inst.op {
@@ -137,6 +135,6 @@ impl LoopBody {
                     params.iter().zip(values).any(|(param, value)| self.addresses.contains(param) && self.gathered.contains(value));
             }
         });
-        self.accesses > 0 && !self.synchronizes && !chases_pointers && self.operations <= MAX_OPERATIONS_PER_ACCESS * self.accesses
+        self.accesses > 0 && !self.synchronizes && !chases_pointers && self.operations <= gather_cost * self.accesses
     }
 }

@@ -13,24 +13,21 @@ use super::value::scalar;
 use crate::analysis::loops::{Counted, PlainLoop};
 use crate::ir::{Function, Inst, Op, Region, Value};
 
-/// Vectors of fewer lanes are busy computing.
-const MIN_LANES: u32 = 8;
-
 /// Lanes that have a bit each in a word.
 const MAX_LANES: u32 = 32;
 
 /// The shape for a kernel with loops: twice the lanes where its innermost loops have registers for them.
 pub(super) fn interleave(function: &Function, shape: Shape, uniformity: &Uniformity<'_>) -> Shape {
     let lanes = shape.lanes * 2;
-    let fills_vectors = shape.lanes * 4 == shape.isa.vector_bytes();
+    let fills_vectors = shape.lanes * 4 == shape.isa.caps().vector_bytes;
     if !fills_vectors
-        || shape.lanes < MIN_LANES
+        || shape.lanes < shape.isa.caps().min_interleaved_lanes
         || lanes > MAX_LANES
         || !shape.group[usize::from(shape.vector_dimension)].is_multiple_of(lanes)
     {
         return shape;
     }
-    let registers = if shape.isa.vector_bytes() == 64 { 32 } else { 16 };
+    let registers = shape.isa.caps().vector_registers as usize;
     if is_profitable(function, &function.body, uniformity, registers) { Shape { lanes, ..shape } } else { shape }
 }
 

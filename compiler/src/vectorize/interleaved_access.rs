@@ -186,7 +186,7 @@ impl Vectorizer<'_> {
 
     /// Lanes in the order of memory, `n` vectors of them, by their number modulo `n`.
     pub(super) fn deinterleave(&mut self, ty: Register, list: &[V]) -> Vec<V> {
-        if self.shape.isa.shuffles_any() {
+        if self.shape.isa.caps().shuffles_any {
             return self.deinterleave_within(ty, list, ty.lanes());
         }
         let (list, quarter) = (self.split_halves(ty, list), quarter(ty));
@@ -200,7 +200,7 @@ impl Vectorizer<'_> {
 
     /// The other way.
     pub(super) fn interleave(&mut self, ty: Register, list: &[V]) -> Vec<V> {
-        if self.shape.isa.shuffles_any() {
+        if self.shape.isa.caps().shuffles_any {
             return self.interleave_within(ty, list, ty.lanes());
         }
         let quarter = quarter(ty);

@@ -133,7 +133,9 @@ fn vectorise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target
 pub fn assembly(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<String> {
     let made = vectorise(module, kernel, key, target, style)?;
     let internal = |message| LaunchError::Internal { kernel: kernel.to_owned(), stage: "codegen", message };
-    wgcl_codegen::compile(&made.module, style.isa).map(|code| wgcl_codegen::disassemble(&code)).map_err(|error| internal(error.to_string()))
+    wgcl_codegen::compile(&made.module, style.isa)
+        .map(|code| wgcl_codegen::disassemble(&code, style.isa))
+        .map_err(|error| internal(error.to_string()))
 }
 
 #[cfg(test)]
@@ -152,7 +154,7 @@ mod tests {
         let program = build(&Source { text, ..Source::default() }, &options, &target).program.expect("it builds");
         let key = LaunchKey::example(&program.module.functions[0], [64, 1, 1]);
         let key = key.changed(|key| (key.kernel.large_offsets, key.kernel.zero_offset) = (true, zero_offset));
-        vector_ir(&program.module, "k", &key, &target, Style::of(Isa::Avx512)).expect("vectors").to_string()
+        vector_ir(&program.module, "k", &key, &target, Style::of(Isa::AVX512)).expect("vectors").to_string()
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(super) struct Shape {
 
 /// Work-items of the subgroups of a kernel that requires no size: those of a vector of 32-bit lanes.
 pub(super) const fn subgroup_size(isa: Isa) -> u32 {
-    match isa.vector_bytes() / 4 {
+    match isa.caps().vector_bytes / 4 {
         0 => 1,
         lanes => lanes,
     }
@@ -57,7 +57,7 @@ impl Shape {
         let group = group.map(|size| size.max(1));
         let vector_dimension = (0_u8..3).find(|&dimension| group[usize::from(dimension)] > 1).unwrap_or(0);
         let (items, row) = (items(group), group[usize::from(vector_dimension)]);
-        let most = (isa.vector_bytes() / 4).min(widest);
+        let most = (isa.caps().vector_bytes / 4).min(widest);
         let wide = |lanes: u32| Self {
             isa,
             lanes,
@@ -116,12 +116,12 @@ impl Shape {
 
     /// Lanes of a register of 32-bit lanes.
     pub(super) fn lanes32(&self) -> u32 {
-        self.lanes.min((self.isa.vector_bytes() / 4).max(1))
+        self.lanes.min((self.isa.caps().vector_bytes / 4).max(1))
     }
 
     /// Lanes of a register of 64-bit lanes.
     pub(super) fn lanes64(&self) -> u32 {
-        self.lanes.min((self.isa.vector_bytes() / 8).max(1))
+        self.lanes.min((self.isa.caps().vector_bytes / 8).max(1))
     }
 
     /// Registers that one component of a scalar takes.
@@ -177,20 +177,20 @@ mod tests {
             let shape = Shape::of(isa, group, u32::MAX);
             (shape.lanes, shape.vector_dimension, shape.along_dimension)
         };
-        assert_eq!(of(Isa::Avx512, [64, 1, 1]), (16, 0, true));
-        assert_eq!(of(Isa::Avx2, [64, 1, 1]), (8, 0, true));
-        assert_eq!(of(Isa::Avx512, [8, 8, 1]), (8, 0, true));
-        assert_eq!(of(Isa::Avx512, [1, 64, 1]), (16, 1, true));
-        assert_eq!(of(Isa::Avx512, [5, 5, 1]), (16, 0, false));
-        assert_eq!(of(Isa::Avx512, [7, 1, 1]), (8, 0, true));
-        assert_eq!(of(Isa::Avx512, [100, 1, 1]), (4, 0, true));
-        assert_eq!(of(Isa::Avx512, [1, 1, 1]), (1, 0, true));
-        assert_eq!(of(Isa::Sse42, [64, 1, 1]), (1, 0, true));
+        assert_eq!(of(Isa::AVX512, [64, 1, 1]), (16, 0, true));
+        assert_eq!(of(Isa::AVX2, [64, 1, 1]), (8, 0, true));
+        assert_eq!(of(Isa::AVX512, [8, 8, 1]), (8, 0, true));
+        assert_eq!(of(Isa::AVX512, [1, 64, 1]), (16, 1, true));
+        assert_eq!(of(Isa::AVX512, [5, 5, 1]), (16, 0, false));
+        assert_eq!(of(Isa::AVX512, [7, 1, 1]), (8, 0, true));
+        assert_eq!(of(Isa::AVX512, [100, 1, 1]), (4, 0, true));
+        assert_eq!(of(Isa::AVX512, [1, 1, 1]), (1, 0, true));
+        assert_eq!(of(Isa::SSE42, [64, 1, 1]), (1, 0, true));
     }
 
     #[test]
     fn global_ids_are_aligned_where_vectors_divide_all_groups_of_dimension_0() {
-        let of = |group, enqueued| Shape::of(Isa::Avx512, group, u32::MAX).without_offset(enqueued).aligned;
+        let of = |group, enqueued| Shape::of(Isa::AVX512, group, u32::MAX).without_offset(enqueued).aligned;
         assert!(of([64, 1, 1], 64) && of([8, 8, 1], 8) && of([32, 1, 1], 64));
         assert!(!of([7, 1, 1], 7) && !of([16, 1, 1], 20) && !of([1, 64, 1], 1));
     }
@@ -202,13 +202,13 @@ mod tests {
             (shape.lanes, shape.along_dimension, shape.gangs(), shape.has_rest())
         };
         let of = |isa, group| required(isa, group, subgroup_size(isa));
-        assert_eq!(of(Isa::Avx512, [64, 1, 1]), (16, true, 4, false));
-        assert_eq!(of(Isa::Avx512, [8, 8, 1]), (16, false, 4, false));
-        assert_eq!(of(Isa::Avx512, [3, 1, 1]), (16, true, 1, true));
-        assert_eq!(of(Isa::Avx2, [20, 1, 1]), (8, true, 3, true));
-        assert_eq!(of(Isa::Sse42, [20, 1, 1]), (1, true, 20, false));
-        assert_eq!(required(Isa::Avx512, [40, 1, 1], 32), (32, true, 2, true));
-        assert_eq!(required(Isa::Avx512, [8, 8, 1], 4), (4, true, 16, false));
-        assert_eq!([Isa::Avx512, Isa::Avx2, Isa::Sse42].map(subgroup_sizes), [4 | 8 | 16 | 32, 4 | 8 | 16, 1]);
+        assert_eq!(of(Isa::AVX512, [64, 1, 1]), (16, true, 4, false));
+        assert_eq!(of(Isa::AVX512, [8, 8, 1]), (16, false, 4, false));
+        assert_eq!(of(Isa::AVX512, [3, 1, 1]), (16, true, 1, true));
+        assert_eq!(of(Isa::AVX2, [20, 1, 1]), (8, true, 3, true));
+        assert_eq!(of(Isa::SSE42, [20, 1, 1]), (1, true, 20, false));
+        assert_eq!(required(Isa::AVX512, [40, 1, 1], 32), (32, true, 2, true));
+        assert_eq!(required(Isa::AVX512, [8, 8, 1], 4), (4, true, 16, false));
+        assert_eq!([Isa::AVX512, Isa::AVX2, Isa::SSE42].map(subgroup_sizes), [4 | 8 | 16 | 32, 4 | 8 | 16, 1]);
     }
 }

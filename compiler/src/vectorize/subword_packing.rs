@@ -71,7 +71,7 @@ pub(super) fn widen_for_subwords(function: &Function, shape: Shape) -> Shape {
     const SHORT: usize = 64;
     /// Lanes that have a bit each in a word.
     const MOST: u32 = 32;
-    let vector = shape.isa.vector_bytes();
+    let vector = shape.isa.caps().vector_bytes;
     if shape.lanes < 4 || shape.lanes != vector / 4 || function.body.insts.len() > SHORT {
         return shape;
     }
@@ -113,7 +113,7 @@ impl Vectorizer<'_> {
         let bits = narrow(scalar(ty))?;
         let each = bits / 8 * u32::from(ty.lanes());
         let total = each * self.shape.lanes;
-        let bytes = total.min(self.shape.isa.vector_bytes());
+        let bytes = total.min(self.shape.isa.caps().vector_bytes);
         let fits = *stride == i64::from(each) && self.shape.lanes > 1 && matches!(bytes, 16 | 32 | 64) && total.is_multiple_of(bytes);
         fits.then(|| (*first, bits, Register::Vector(Elem::I32, (bytes / 4) as u8), total / bytes))
     }

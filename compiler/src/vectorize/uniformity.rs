@@ -7,6 +7,7 @@
 //! another place than others. What such a construct gives is varying. A `return` inside a construct that splits makes the loops around it split.
 
 use rustc_hash::FxHashSet;
+use wgcl_codegen::IsaCaps;
 
 use super::private::PrivateMemory;
 use super::shape::Shape;
@@ -125,6 +126,11 @@ impl<'f> Uniformity<'f> {
     /// The type of a value.
     pub(super) fn ty(&self, value: Value) -> Type {
         self.function.ty(value)
+    }
+
+    /// What the instruction set can do.
+    pub(super) const fn caps(&self) -> IsaCaps {
+        self.shape.isa.caps()
     }
 
     /// How a value varies.

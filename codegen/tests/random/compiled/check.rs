@@ -50,7 +50,7 @@ impl fmt::Display for Failure {
 /// The instruction sets of the machine that runs this.
 pub fn isas() -> Vec<Isa> {
     let best = Isa::detect();
-    [Isa::Sse42, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| Some(*isa) <= best).collect()
+    [Isa::SSE42, Isa::AVX2, Isa::AVX512].into_iter().filter(|isa| best.is_some_and(|best| best.includes(*isa))).collect()
 }
 
 /// What is to be held against the evaluator.

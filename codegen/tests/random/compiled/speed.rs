@@ -84,7 +84,7 @@ fn time(module: &Module, isa: wgcl_codegen::Isa) -> f64 {
 fn how_long_compiling_takes() {
     let bench = Bench::new();
     for isa in isas() {
-        let lanes = (isa.vector_bytes() / 4) as u8;
+        let lanes = (isa.caps().vector_bytes / 4) as u8;
         let ty = if lanes > 0 { Type::Vector(Elem::F32, lanes) } else { Type::F32 };
         for count in [30, 300, 3000] {
             let module = loops(count, ty);

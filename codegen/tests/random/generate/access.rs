@@ -288,7 +288,7 @@ impl Generator<'_> {
                 let (addr, mask) = self.edge(ty, mem, false);
                 self.effect(Op::StoreVector { mem, addr, value, mask: Some(mask) });
             }
-            _ if self.wants.isa.has_scatter() => {
+            _ if self.wants.isa.caps().has_scatter => {
                 let mask = (!self.random.once_in(3)).then(|| self.exact(ty.compared()));
                 let (base, index, scale) = self.indices(ty, elem, RESULTS, mask);
                 self.effect(Op::Scatter { elem, base, index, scale, value, mask });

@@ -143,7 +143,7 @@ fn function(seed: u64, wants: Wants<'_>, signature: &Signature, callees: (u32, &
 /// All types of values that an instruction set has.
 pub fn all_types(isa: Isa) -> Vec<Type> {
     let mut types = vec![Type::I32, Type::I64, Type::F32, Type::F64];
-    for bytes in [16, 32, 64].into_iter().filter(|bytes| *bytes <= isa.vector_bytes()) {
+    for bytes in [16, 32, 64].into_iter().filter(|bytes| *bytes <= isa.caps().vector_bytes) {
         for elem in [Elem::I32, Elem::I64, Elem::F32, Elem::F64] {
             types.push(Type::Vector(elem, (bytes / elem.bytes()) as u8));
         }
@@ -216,7 +216,7 @@ impl Generator<'_> {
             Type::Mask(mask) => u32::from(mask.bits) / 8,
         };
         let bytes = elem_bytes * u32::from(ty.lanes());
-        (16..=self.wants.isa.vector_bytes()).contains(&bytes)
+        (16..=self.wants.isa.caps().vector_bytes).contains(&bytes)
     }
 
     /// A value of a type by a random operation; its quality.

@@ -96,9 +96,9 @@ pub enum InstructionSet {
 impl From<InstructionSet> for Isa {
     fn from(set: InstructionSet) -> Self {
         match set {
-            InstructionSet::Sse42 => Self::Sse42,
-            InstructionSet::Avx2 => Self::Avx2,
-            InstructionSet::Avx512 => Self::Avx512,
+            InstructionSet::Sse42 => Self::SSE42,
+            InstructionSet::Avx2 => Self::AVX2,
+            InstructionSet::Avx512 => Self::AVX512,
         }
     }
 }

@@ -85,8 +85,8 @@ struct Planner<'a> {
     level: Vec<bool>,
     changed: bool,
     numbers: usize,
-    /// Whether work-items tell that they have come to a barrier.
-    tells: bool,
+    /// Whether work-items report that they have come to a barrier.
+    reports_barriers: bool,
 }
 
 /// What is around a region.
@@ -99,11 +99,16 @@ struct Around<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn of((function, body): (&'a Function, &'a Region), uniformity: &'a Uniformity<'a>, shape: Shape, tells: bool) -> Self {
+    pub(super) fn of(
+        (function, body): (&'a Function, &'a Region),
+        uniformity: &'a Uniformity<'a>,
+        shape: Shape,
+        reports_barriers: bool,
+    ) -> Self {
         let question = Question { group: shape.group, zero_offset: false, stable: StableLoads::Constant };
         let divergence = Divergence::of(function, body, question);
         let level = vec![true; function.values.len()];
-        let mut planner = Planner { function, uniformity, divergence, level, changed: true, numbers: 0, tells };
+        let mut planner = Planner { function, uniformity, divergence, level, changed: true, numbers: 0, reports_barriers };
         while std::mem::take(&mut planner.changed) {
             planner.levels(body, Around::default());
         }
@@ -360,10 +365,14 @@ impl<'a> Planner<'a> {
         for inst in &region.insts {
             match &inst.op {
                 Op::Barrier(_) => {
-                    if self.tells {
+                    if self.reports_barriers {
                         pending.insts.push(inst);
                     }
                     flush(&mut nodes, &mut pending);
+                    // The end of a segment waits for all gangs; only the order of accesses as other groups see them needs a fence.
+                    if !self.reports_barriers && !self.uniformity.caps().strong_memory_order {
+                        nodes.push(Node::Level(inst));
+                    }
                 }
                 Op::Group { sub: false, .. } => match collective::of(inst) {
                     Some(collective) if !collective.is_scan() => {

@@ -1,0 +1,62 @@
+//! Holds what was emitted against a decoder, instruction by instruction, in builds with assertions.
+
+use iced_x86::{Decoder, DecoderOptions, Mnemonic, OpKind, Register};
+
+use super::encode::{Place, Resolved};
+use super::inst::{BARE, Slot, X86Inst};
+use crate::mach::code::CodegenError;
+
+/// The number of a register in encodings.
+fn number(register: Register) -> u8 {
+    let register = register as u32;
+    let from = |first: Register| register.checked_sub(first as u32);
+    // Bytes: four low ones, four high ones (never meant), then those of all other registers.
+    let bytes = from(Register::SPL).filter(|place| *place < 12).map(|place| place + 4);
+    let groups = [Register::AL, Register::AX, Register::EAX, Register::RAX, Register::XMM0, Register::YMM0, Register::ZMM0, Register::K0];
+    let sizes = [4, 16, 16, 16, 32, 32, 32, 8];
+    let group = || groups.iter().zip(sizes).find_map(|(first, size)| from(*first).filter(|place| *place < size));
+    bytes.or_else(group).unwrap_or(u32::MAX) as u8
+}
+
+/// Whether the bytes are one instruction: the one that was meant, with the registers and the displacement that were meant.
+pub(super) fn check(bytes: &[u8], inst: &X86Inst, regs: &Resolved) -> Result<(), CodegenError> {
+    let mut decoder = Decoder::new(64, bytes, DecoderOptions::NONE);
+    let instruction = decoder.decode();
+    let wrong = || {
+        let text: String = bytes.iter().map(|byte| format!("{byte:02x} ")).collect();
+        Err(CodegenError::Decoded(format!("{} as {text}({instruction:?}, meant {regs:?} of {inst:?})", inst.opcode.name)))
+    };
+    if instruction.mnemonic() == Mnemonic::INVALID || decoder.position() != bytes.len() {
+        return wrong();
+    }
+    let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
+    let bare = name.strip_prefix('v').unwrap_or(&name);
+    if !name.starts_with(inst.opcode.name) && !bare.starts_with(inst.opcode.name) {
+        return wrong();
+    }
+    if inst.opcode.has(BARE) {
+        return Ok(());
+    }
+    let numbers: Vec<u8> = (0..instruction.op_count())
+        .filter(|op| instruction.op_kind(*op) == OpKind::Register)
+        .map(|op| number(instruction.op_register(op)))
+        .collect();
+    let has = |slot: Slot, number: u8| slot == Slot::None || numbers.contains(&number);
+    let mut right = has(inst.reg, regs.reg) && has(inst.vvvv, regs.vvvv) && regs.last.is_none_or(|last| numbers.contains(&last));
+    match regs.rm {
+        Place::Reg(number) => right &= inst.rm == super::inst::Rm::None || numbers.contains(&number),
+        Place::Mem { base, index, disp } => {
+            let known = |register: Register| (register != Register::None).then(|| number(register));
+            right &= known(instruction.memory_base()) == base && known(instruction.memory_index()) == index.map(|(index, _)| index);
+            right &= instruction.memory_displacement64() as i32 == disp;
+            right &= index.is_none_or(|(_, scale)| instruction.memory_index_scale() == u32::from(scale));
+        }
+        Place::Pool(_) => right &= instruction.is_ip_rel_memory_operand(),
+    }
+    right &= match instruction.op_mask() {
+        Register::None => inst.mask == Slot::None,
+        mask => regs.mask == number(mask),
+    };
+    right &= instruction.is_broadcast() == inst.broadcast && instruction.zeroing_masking() == inst.zeroing;
+    if right { Ok(()) } else { wrong() }
+}

@@ -1,0 +1,139 @@
+//! The bytes of a function: prologue, instructions, the moves of the register allocator, and the ends of blocks.
+
+use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output, RegClass};
+
+use super::encode::{encode, resolve};
+use super::frame::Frame;
+use super::inst::{Cc, InstBuilder, MachInst, Rm, Slot, X86Inst};
+use super::jumps::Jump;
+use super::regs::{MASK, RSP};
+use super::table as t;
+use crate::mach::code::CodegenError;
+use crate::mach::function::MFunction;
+use crate::mach::layout::{BlockCode, BlockEnd, lay_out};
+use crate::mach::link::{Emitted, Fixup, FixupKind, FixupTarget};
+use crate::target::X86Level;
+
+const VZEROUPPER: [u8; 3] = [0xC5, 0xF8, 0x77];
+
+struct Emitter<'a> {
+    function: &'a MFunction<MachInst>,
+    output: &'a Output,
+    frame: Frame,
+    level: X86Level,
+    out: Vec<u8>,
+    fixups: Vec<Fixup>,
+}
+
+/// Makes the bytes of a function.
+pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, level: X86Level) -> Result<Emitted, CodegenError> {
+    let frame = Frame::new(function, output);
+    let mut this = Emitter { function, output, frame, level, out: Vec::new(), fixups: Vec::new() };
+    let mut blocks = Vec::with_capacity(function.blocks.len());
+    for block in 0..function.blocks.len() {
+        blocks.push(this.block(Block::new(block))?);
+    }
+    let stack = this.frame.stack();
+    let (bytes, fixups) = lay_out::<Jump>(&this.out, &blocks, &this.fixups);
+    Ok(Emitted { bytes, fixups, stack })
+}
+
+impl Emitter<'_> {
+    fn block(&mut self, block: Block) -> Result<BlockCode<Cc>, CodegenError> {
+        let start = self.out.len();
+        if block.index() == 0 {
+            self.frame.enter(&mut self.out);
+        }
+        let mut end = BlockEnd::None;
+        for item in self.output.block_insts_and_edits(self.function, block) {
+            match item {
+                InstOrEdit::Edit(Edit::Move { from, to }) => self.copy(*from, *to)?,
+                InstOrEdit::Inst(inst) => {
+                    let succs = &self.function.blocks[block.index()].succs;
+                    match self.function.insts[inst.index()] {
+                        MachInst::Jump => end = BlockEnd::Jump(succs[0].index()),
+                        MachInst::Branch(cc) => end = BlockEnd::Branch(cc, succs[0].index(), succs[1].index()),
+                        kind => self.inst(&kind, self.output.inst_allocs(inst))?,
+                    }
+                }
+            }
+        }
+        Ok(BlockCode { start, end: self.out.len(), branch: end })
+    }
+
+    fn inst(&mut self, inst: &MachInst, allocs: &[Allocation]) -> Result<(), CodegenError> {
+        match inst {
+            MachInst::Op(inst) => self.x86_inst(inst, allocs)?,
+            MachInst::Call(target) => {
+                self.clean();
+                self.out.extend([0xE8, 0, 0, 0, 0]);
+                let end = self.out.len();
+                self.fixups.push(Fixup { at: end - 4, end, target: FixupTarget::Function(*target), kind: FixupKind::Rel32 });
+            }
+            MachInst::CallAddress => {
+                self.clean();
+                let reg = allocs.first().and_then(|alloc| alloc.as_reg()).ok_or(CodegenError::Encoding("call"))?.hw_enc() as u8;
+                if reg >= 8 {
+                    self.out.push(0x41);
+                }
+                self.out.extend([0xFF, 0xD0 | (reg & 7)]);
+            }
+            MachInst::Return => {
+                self.clean();
+                self.frame.leave(&mut self.out);
+            }
+            MachInst::Trap => self.out.extend([0x0F, 0x0B]),
+            MachInst::Defines | MachInst::Jump | MachInst::Branch(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Code of the host may be slow while upper halves are in use.
+    fn clean(&mut self) {
+        if self.function.vector_bytes > 16 {
+            self.out.extend(VZEROUPPER);
+        }
+    }
+
+    fn x86_inst(&mut self, inst: &X86Inst, allocs: &[Allocation]) -> Result<(), CodegenError> {
+        let start = self.out.len();
+        let regs = resolve(inst, allocs, |slot| slot as i32 * 8)?;
+        let pool = encode(&mut self.out, inst, &regs, self.level);
+        let end = self.out.len();
+        if let Some((at, id)) = pool {
+            self.fixups.push(Fixup { at: start + at, end, target: FixupTarget::Pool(id), kind: FixupKind::Rel32 });
+        }
+        if cfg!(debug_assertions) {
+            super::check::check(&self.out[start..], inst, &regs)?;
+        }
+        Ok(())
+    }
+
+    fn copy(&mut self, from: Allocation, to: Allocation) -> Result<(), CodegenError> {
+        if from == to {
+            return Ok(());
+        }
+        let slot = |alloc: Allocation| alloc.as_stack().map(|slot| slot.index() as i32 * 8);
+        let (reg, rm, store) = match (from.as_reg(), to.as_reg()) {
+            (Some(from), Some(to)) => (to, Rm::Reg(Slot::Phys(from.hw_enc() as u8)), false),
+            (None, Some(to)) => (to, memory(slot(from)), false),
+            (Some(from), None) => (from, memory(slot(to)), true),
+            (None, None) => return Err(CodegenError::Encoding("move")),
+        };
+        let (opcode, len, wide) = match (reg.class(), store) {
+            (RegClass::Int, false) => (t::MOV, 0, true),
+            (RegClass::Int, true) => (t::MOV_STORE, 0, true),
+            (MASK, false) => (t::KMOVQ, 0, true),
+            (MASK, true) => (t::KMOVQ_STORE, 0, true),
+            (_, store) => (if store { t::MOVA_STORE } else { t::MOVA }, (self.function.vector_bytes / 32).min(2) as u8, false),
+        };
+        let mut inst = InstBuilder::new(opcode).len(len).wide(wide).inst;
+        inst.reg = Slot::Phys(reg.hw_enc() as u8);
+        inst.rm = rm;
+        self.x86_inst(&inst, &[])
+    }
+}
+
+fn memory(disp: Option<i32>) -> Rm {
+    Rm::Mem { base: Slot::Phys(RSP), index: Slot::None, scale: 1, disp: disp.unwrap_or(0) }
+}

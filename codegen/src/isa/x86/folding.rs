@@ -1,0 +1,78 @@
+//! The operations that x86 instructions do as part of others.
+
+use crate::mach::addresses::AddressingModes;
+use crate::mach::folding::Candidate;
+use crate::target::X86Level;
+use crate::vir::{BinOp, Cond, Elem, Mem, Op, Terminator, Type, UnOp, Value};
+
+/// `[base + index * scale + displacement]`: a constant below 2^20 is always a displacement, so that several of them still fit 32 bits.
+pub(super) const ADDRESSING: AddressingModes = AddressingModes { max_scale_log2: 3, max_constant: 1 << 20, max_displacement: 1 << 30 };
+
+/// Whether an operation is done as part of its only user.
+pub(super) fn folds(level: X86Level, candidate: &Candidate<'_>) -> bool {
+    let Candidate { function, op, result, user, terminator, memory_changes, splats_load } = *candidate;
+    let new = level == X86Level::Avx512;
+    match op {
+        Op::Cmp(_, a, _) => compare_folds(function.ty(*a), result, user, terminator, level),
+        Op::Load(Mem::Elem(_), _) => user.is_some_and(takes_memory) && !memory_changes,
+        Op::LoadVector { mem: Mem::Elem(_), mask: None, .. } => user.is_some_and(takes_memory) && !memory_changes,
+        Op::Splat(_) => new && splats_load && user.is_some_and(broadcasts),
+        op if new && merges(op, result, user) => matches!(function.ty(result), Type::Vector(..)),
+        op => {
+            let vector = matches!(function.ty(result), Type::Vector(Elem::I32 | Elem::I64, _));
+            new && vector && is_logic(op) && user.is_some_and(|user| matches!(user, Op::Bin(..)) && is_logic(user))
+        }
+    }
+}
+
+/// Whether a comparison becomes flags, or a mask under a mask.
+fn compare_folds(ty: Type, result: Value, user: Option<&Op>, terminator: Option<&Terminator>, level: X86Level) -> bool {
+    match (user, ty) {
+        (Some(Op::Select(cond, ..)), Type::Scalar(_)) => *cond == result,
+        (Some(Op::Bin(BinOp::And, ..)), Type::Vector(..)) => level == X86Level::Avx512,
+        (Some(Op::Un(UnOp::Not, _)), Type::Vector(..)) => true,
+        (None, Type::Scalar(_)) => matches!(terminator, Some(Terminator::Branch(Cond::NonZero(_), ..))),
+        _ => false,
+    }
+}
+
+/// Whether an operation becomes one under the mask of a selection.
+fn merges(op: &Op, result: Value, user: Option<&Op>) -> bool {
+    let Some(Op::Select(_, a, b)) = user else { return false };
+    let bin = match op {
+        Op::Bin(op, ..) => matches!(
+            op,
+            BinOp::Add
+                | BinOp::Sub
+                | BinOp::Mul
+                | BinOp::SMin
+                | BinOp::SMax
+                | BinOp::UMin
+                | BinOp::UMax
+                | BinOp::FAdd
+                | BinOp::FSub
+                | BinOp::FMul
+                | BinOp::FDiv
+                | BinOp::FMin
+                | BinOp::FMax
+        ),
+        Op::Tern(_, _, _, c) => c == b,
+        _ => false,
+    };
+    bin && *a == result && *b != result
+}
+
+/// Whether an operation may have an operand in memory.
+const fn takes_memory(op: &Op) -> bool {
+    matches!(op, Op::Bin(..) | Op::Un(..) | Op::Tern(..) | Op::Cmp(..) | Op::Cast(..) | Op::Splat(_) | Op::Select(..) | Op::Widen(..))
+}
+
+/// Whether an operation may have one element of memory for all lanes.
+const fn broadcasts(op: &Op) -> bool {
+    matches!(op, Op::Bin(..) | Op::Tern(..) | Op::Cmp(..) | Op::Select(..))
+}
+
+/// Whether an operation works on bits alone.
+pub(super) const fn is_logic(op: &Op) -> bool {
+    matches!(op, Op::Bin(BinOp::And | BinOp::Or | BinOp::Xor | BinOp::AndNot, ..) | Op::Un(UnOp::Not, _))
+}

@@ -1,0 +1,187 @@
+//! The state of instruction selection, and how instructions of common shapes are added.
+
+use regalloc2::{Operand, RegClass, VReg};
+
+use super::super::inst::{InstBuilder, MachInst, Opcode, RegMem};
+use super::super::regs::{INT, MASK, VEC};
+use super::super::table as t;
+use crate::mach::folding::FoldingPlan;
+use crate::mach::function::FunctionBuilder;
+use crate::mach::pool::Pool;
+use crate::target::{Isa, X86Level};
+use crate::vir::{Elem, Function, Type, Value};
+
+/// A division that has been selected, and the machine block it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Division {
+    pub(super) block: usize,
+    pub(super) sign: bool,
+    pub(super) a: Value,
+    pub(super) b: Value,
+}
+
+/// A function during instruction selection.
+pub(super) struct Lower<'a> {
+    pub(super) function: &'a Function,
+    pub(super) level: X86Level,
+    pub(super) pool: &'a mut Pool,
+    pub(super) plan: FoldingPlan<'a>,
+    pub(super) out: FunctionBuilder<MachInst>,
+    /// The registers of values.
+    pub(super) regs: Vec<Option<VReg>>,
+    /// The registers of the function's parameters.
+    pub(super) params: Vec<VReg>,
+    /// The last division, its quotient and its remainder.
+    pub(super) divided: Option<(Division, VReg, VReg)>,
+    /// The first operation that the instruction set cannot do.
+    pub(super) unsupported: Option<String>,
+}
+
+/// The number of a vector's length in the encodings.
+pub(super) const fn length(ty: Type) -> u8 {
+    let bytes = match ty {
+        Type::Vector(elem, lanes) => elem.bytes() * lanes as u32,
+        Type::Mask(mask) => mask.bits as u32 / 8 * mask.lanes as u32,
+        Type::Scalar(_) => 16,
+    };
+    match bytes {
+        0..=16 => 0,
+        17..=32 => 1,
+        _ => 2,
+    }
+}
+
+/// Whether lanes have 64 bits.
+pub(super) fn wide(ty: Type) -> bool {
+    match ty {
+        Type::Mask(mask) => mask.bits == 64,
+        ty => ty.elem().is_some_and(|elem| elem.bits() == 64),
+    }
+}
+
+/// Whether it is one float.
+pub(super) const fn is_float_scalar(ty: Type) -> bool {
+    matches!(ty, Type::Scalar(Elem::F32 | Elem::F64))
+}
+
+impl<'a> Lower<'a> {
+    pub(super) fn ty(&self, value: Value) -> Type {
+        self.function.ty(value)
+    }
+
+    /// How large spilled vectors are, and whether the instruction set has vectors of that size.
+    pub(super) fn sizes(&mut self) {
+        let function = self.function;
+        let reached = function.blocks.iter().zip(&self.plan.reached).filter(|(_, reached)| **reached);
+        let values = reached.flat_map(|(block, _)| block.params.iter().copied().chain(block.insts.iter().filter_map(|inst| inst.result)));
+        for ty in values.map(|value| function.ty(value)) {
+            if matches!(ty, Type::Scalar(_)) {
+                continue;
+            }
+            let bytes = 16 << length(ty);
+            if bytes > Isa::X86(self.level).caps().vector_bytes {
+                self.unsupported = Some(format!("value of type {ty}"));
+            }
+            let largest = &mut self.out.function.vector_bytes;
+            *largest = bytes.max(*largest);
+        }
+    }
+
+    /// Says that an operation cannot be done; the register stands for its result.
+    pub(super) fn unsupported(&mut self, operation: String, class: RegClass) -> VReg {
+        self.unsupported.get_or_insert(operation);
+        self.new_reg(class)
+    }
+
+    pub(super) fn new_reg(&mut self, class: RegClass) -> VReg {
+        self.out.new_reg(class)
+    }
+
+    pub(super) fn int(&mut self) -> VReg {
+        self.new_reg(INT)
+    }
+
+    pub(super) fn vec(&mut self) -> VReg {
+        self.new_reg(VEC)
+    }
+
+    pub(super) fn k(&mut self) -> VReg {
+        self.new_reg(MASK)
+    }
+
+    pub(super) fn avx512(&self) -> bool {
+        self.level == X86Level::Avx512
+    }
+
+    /// Whether instructions have a register for the result apart from those of the operands.
+    pub(super) fn vex(&self) -> bool {
+        self.level >= X86Level::Avx2
+    }
+
+    /// The class of the register that holds a value of a type.
+    pub(super) fn class(&self, ty: Type) -> RegClass {
+        match ty {
+            ty if ty.is_general() => INT,
+            Type::Mask(_) if self.avx512() => MASK,
+            _ => VEC,
+        }
+    }
+
+    pub(super) fn add(&mut self, inst: MachInst, operands: &[Operand]) {
+        self.out.add(inst, operands);
+    }
+
+    pub(super) fn push(&mut self, builder: InstBuilder) {
+        self.add(MachInst::Op(builder.inst), &builder.operands);
+    }
+
+    /// An instruction of one operand.
+    pub(super) fn v2(&mut self, opcode: Opcode, len: u8, wide: bool, a: impl Into<RegMem>) -> VReg {
+        let to = self.vec();
+        self.push(InstBuilder::new(opcode).len(len).wide(wide).def(to).rm(a));
+        to
+    }
+
+    /// An instruction of one operand and an immediate.
+    pub(super) fn v2_imm(&mut self, opcode: Opcode, len: u8, wide: bool, a: impl Into<RegMem>, imm: u8) -> VReg {
+        let to = self.vec();
+        self.push(InstBuilder::new(opcode).len(len).wide(wide).def(to).rm(a).imm(imm));
+        to
+    }
+
+    /// An instruction of two operands; the first is overwritten where there is no other way.
+    pub(super) fn v3(&mut self, opcode: Opcode, len: u8, wide: bool, a: VReg, b: impl Into<RegMem>) -> VReg {
+        let to = self.vec();
+        let builder = InstBuilder::new(opcode).len(len).wide(wide);
+        let builder = if self.vex() { builder.def(to).vvvv(a) } else { builder.tied(a, to) };
+        self.push(builder.rm(b));
+        to
+    }
+
+    /// The same with an immediate.
+    pub(super) fn v3_imm(&mut self, opcode: Opcode, len: u8, wide: bool, a: VReg, b: impl Into<RegMem>, imm: u8) -> VReg {
+        let to = self.vec();
+        let builder = InstBuilder::new(opcode).len(len).wide(wide);
+        let builder = if self.vex() { builder.def(to).vvvv(a) } else { builder.tied(a, to) };
+        self.push(builder.rm(b).imm(imm));
+        to
+    }
+
+    /// A shift or rotation by an immediate.
+    pub(super) fn shift_imm(&mut self, opcode: Opcode, len: u8, wide: bool, a: VReg, amount: u8) -> VReg {
+        let to = self.vec();
+        self.push(InstBuilder::new(opcode).len(len).wide(wide).vvvv_def(to).rm_reg(a).imm(amount));
+        to
+    }
+
+    /// `a` under `mask`, `b` elsewhere, of vectors; the mask is one of AVX2.
+    pub(super) fn blend(&mut self, len: u8, mask: VReg, a: impl Into<RegMem>, b: VReg) -> VReg {
+        let to = self.vec();
+        self.push(InstBuilder::new(t::BLENDV).len(len).def(to).vvvv(b).rm(a).last(mask));
+        to
+    }
+
+    pub(super) fn set(&mut self, value: Value, reg: VReg) {
+        self.regs[value.index()] = Some(reg);
+    }
+}

@@ -1,0 +1,185 @@
+//! Floats, one or a vector of them.
+
+use regalloc2::VReg;
+
+use super::super::inst::{InstBuilder, Opcode, RegMem, Tuple};
+use super::super::regs::VEC;
+use super::super::table::{self as t, shift};
+use super::context::{Lower, is_float_scalar, length, wide};
+use crate::vir::{BinOp, Elem, Rounding, TernOp, Type, UnOp, Value};
+
+/// The opcode of a form whose memory operand is what it is.
+pub(super) fn form(opcode: Opcode, base: u8, scalar: bool) -> Opcode {
+    let opcode = opcode.plus(base).lane(scalar);
+    Opcode { tuple: if scalar { Tuple::Elem } else { Tuple::Full }, ..opcode }
+}
+
+/// Which of the families of products with a sum.
+pub(super) const fn family(op: TernOp) -> u8 {
+    match op {
+        TernOp::Fma => 0,
+        TernOp::Fms => 2,
+        TernOp::Fnma => 4,
+    }
+}
+
+impl Lower<'_> {
+    pub(super) fn float_bin(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
+        let Some((opcode, first, second)) = self.float_parts(op, a, b, ty) else {
+            return self.unsupported(format!("{op:?} of floats"), VEC);
+        };
+        self.v3(opcode, length(ty), wide(ty), first, second)
+    }
+
+    /// The instruction and its operands.
+    pub(super) fn float_parts(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<(Opcode, VReg, RegMem)> {
+        let (elem, scalar) = (ty.elem()?, is_float_scalar(ty));
+        let commutes = matches!(op, BinOp::FAdd | BinOp::FMul | BinOp::And | BinOp::Or | BinOp::Xor);
+        let (opcode, bits) = match op {
+            BinOp::FAdd => (t::ADD, false),
+            BinOp::FSub => (t::SUB, false),
+            BinOp::FMul => (t::MUL, false),
+            BinOp::FDiv => (t::DIV, false),
+            BinOp::FMin => (t::MIN, false),
+            BinOp::FMax => (t::MAX, false),
+            BinOp::And => (t::AND_FP, true),
+            BinOp::Or => (t::OR_FP, true),
+            BinOp::Xor => (t::XOR_FP, true),
+            BinOp::AndNot => (t::ANDN_FP, true),
+            _ => return None,
+        };
+        // The instruction complements its first operand.
+        let (a, b) = if op == BinOp::AndNot { (b, a) } else { (a, b) };
+        let (a, b) = if commutes && self.in_memory(a, true) && !self.in_memory(b, true) { (b, a) } else { (a, b) };
+        // Those of bits read sixteen bytes of memory even for one float.
+        let second = if bits && scalar { self.reg(b).into() } else { self.source(b, !scalar) };
+        Some((opcode.of(elem, scalar && !bits), self.reg(a), second))
+    }
+
+    pub(super) fn float_un(&mut self, op: UnOp, a: Value, ty: Type) -> VReg {
+        let (Some(elem), len, scalar) = (ty.elem(), length(ty), is_float_scalar(ty)) else { return self.undefined(ty) };
+        let double = elem == Elem::F64;
+        let (opcode, imm) = match op {
+            UnOp::Sqrt => (t::SQRT.of(elem, scalar), None),
+            UnOp::RecipApprox if self.avx512() => (t::RCP14.lane(scalar), None),
+            UnOp::RsqrtApprox if self.avx512() => (t::RSQRT14.lane(scalar), None),
+            UnOp::RecipApprox => (t::RCP.of(elem, scalar), None),
+            UnOp::RsqrtApprox => (t::RSQRT.of(elem, scalar), None),
+            UnOp::Round(to) => {
+                let number = match to {
+                    Rounding::NearestEven => 8,
+                    Rounding::Down => 9,
+                    Rounding::Up => 10,
+                    Rounding::Zero => 11,
+                };
+                let opcode = if self.avx512() { t::RNDSCALE } else { t::ROUND };
+                let opcode = opcode.plus(u8::from(double) + 2 * u8::from(scalar));
+                (Opcode { tuple: if scalar { Tuple::Elem } else { Tuple::Full }, ..opcode }, Some(number))
+            }
+            op => return self.unsupported(format!("{op:?} of floats"), VEC),
+        };
+        if scalar {
+            // Both sources are the operand, so that nothing is waited for.
+            let a = self.reg(a);
+            return match imm {
+                None => self.v3(opcode, len, double, a, a),
+                Some(imm) => self.v3_imm(opcode, len, double, a, a, imm),
+            };
+        }
+        let a = self.source(a, false);
+        match imm {
+            None => self.v2(opcode, len, double, a),
+            Some(imm) => self.v2_imm(opcode, len, double, a, imm),
+        }
+    }
+
+    pub(super) fn tern(&mut self, op: TernOp, [a, b, c]: [Value; 3], ty: Type) -> VReg {
+        if !self.vex() {
+            return self.exact_fma(op, [a, b, c], ty);
+        }
+        let scalar = is_float_scalar(ty);
+        let base = family(op);
+        let (form132, form213, form231) = (form(t::FMA, base, scalar), form(t::FMA, base + 16, scalar), form(t::FMA, base + 32, scalar));
+        let memory = |this: &Self, value| this.in_memory(value, !scalar);
+        // What is overwritten is best a value that is not used again, and what is in memory comes last.
+        let (a, b) =
+            if memory(self, a) || !self.plan.single_block_use[a.index()] && self.plan.single_block_use[b.index()] && !memory(self, b) {
+                (b, a)
+            } else {
+                (a, b)
+            };
+        let (opcode, first, second, third) = if memory(self, b) && !memory(self, c) {
+            if self.plan.single_block_use[c.index()] || !self.plan.single_block_use[a.index()] {
+                (form231, c, a, b)
+            } else {
+                (form132, a, c, b)
+            }
+        } else if memory(self, c) || !self.plan.single_block_use[c.index()] && self.plan.single_block_use[a.index()] {
+            (form213, a, b, c)
+        } else {
+            (form231, c, a, b)
+        };
+        let third = self.source(third, !scalar);
+        let (first, second, to) = (self.reg(first), self.reg(second), self.vec());
+        self.push(InstBuilder::new(opcode).len(length(ty)).wide(wide(ty)).tied(first, to).vvvv(second).rm(third));
+        to
+    }
+
+    /// Without FMA: of singles in doubles, whose product is exact; the sum is rounded to odd, so that rounding it again to a single is right.
+    fn exact_fma(&mut self, op: TernOp, [a, b, c]: [Value; 3], ty: Type) -> VReg {
+        if ty != Type::F32 {
+            return self.unsupported(format!("{op:?} of {ty}"), VEC);
+        }
+        let double = |this: &mut Self, value: Value| {
+            let from = this.reg(value);
+            this.v3(t::CVTS2S.of(Elem::F32, true), 0, false, from, from)
+        };
+        let (a, b, c) = (double(self, a), double(self, b), double(self, c));
+        let sign = self.int_constant(1 << 63);
+        let sign_bits = self.vec();
+        self.push(InstBuilder::new(t::MOVD_TO).wide(true).def(sign_bits).rm_reg(sign));
+        let product = self.double(t::MUL, a, b);
+        let product = if op == TernOp::Fnma { self.v3(t::XOR_FP, 0, false, product, sign_bits) } else { product };
+        let c = if op == TernOp::Fms { self.v3(t::XOR_FP, 0, false, c, sign_bits) } else { c };
+        let sum = self.double(t::ADD, product, c);
+        let part = self.double(t::SUB, sum, product);
+        let rest = self.double(t::SUB, sum, part);
+        let (lost_product, lost_c) = (self.double(t::SUB, product, rest), self.double(t::SUB, c, part));
+        let lost = self.double(t::ADD, lost_product, lost_c);
+        let odd = self.odd_sum(sum, lost);
+        self.v3(t::CVTS2S.of(Elem::F64, true), 0, true, odd, odd)
+    }
+
+    fn double(&mut self, opcode: Opcode, a: VReg, b: VReg) -> VReg {
+        self.v3(opcode.of(Elem::F64, true), 0, true, a, b)
+    }
+
+    /// A sum whose last bit is set if something was lost; steps toward what was lost if it is even.
+    fn odd_sum(&mut self, sum: VReg, lost: VReg) -> VReg {
+        const UNEQUAL: u8 = 4;
+        const ORDERED: u8 = 7;
+        let zero = self.zero();
+        let compare = t::CMP_FP.of(Elem::F64, true);
+        let unequal = self.v3_imm(compare, 0, true, lost, zero, UNEQUAL);
+        let number = self.v3_imm(compare, 0, true, lost, lost, ORDERED);
+        let inexact = self.v3(t::AND_FP, 0, false, unequal, number);
+        let (sum, lost, inexact) = (self.bits(sum), self.bits(lost), self.bits(inexact));
+        let differs = self.alu(t::XOR_R, true, sum, lost);
+        let sign = self.shift(shift::SAR, true, differs, 63);
+        let step = self.alu_imm(t::alu::OR, true, sign, 1);
+        let step = self.alu(t::AND_R, true, step, inexact);
+        let last = self.alu_imm(t::alu::AND, true, sum, 1);
+        let even = self.alu_imm(t::alu::SUB, true, last, 1);
+        let step = self.alu(t::AND_R, true, step, even);
+        let odd = self.alu(t::ADD_R, true, sum, step);
+        let to = self.vec();
+        self.push(InstBuilder::new(t::MOVD_TO).wide(true).def(to).rm_reg(odd));
+        to
+    }
+
+    fn bits(&mut self, a: VReg) -> VReg {
+        let to = self.int();
+        self.push(InstBuilder::new(t::MOVD_FROM).wide(true).reg(a).rm_def(to));
+        to
+    }
+}

@@ -1,0 +1,177 @@
+//! Lanes of two vectors by their numbers.
+//!
+//! Without AVX-512 no instruction takes any lanes of two vectors. What stays within sixteen bytes, whole halves and lanes that keep their places take one; all else
+//! brings the lanes of each vector to their places and then chooses between the two.
+
+use regalloc2::VReg;
+
+use super::super::inst::{InstBuilder, RegMem};
+use super::super::table as t;
+use super::context::{Lower, length, wide};
+use super::values::Constant;
+use crate::vir::{Elem, Type, Value};
+
+/// Two vectors of which lanes are taken, and what they are.
+#[derive(Clone, Copy)]
+struct Pair {
+    regs: [VReg; 2],
+    ty: Type,
+}
+
+/// Which lane of which of the two vectors.
+type Lane = (usize, u8);
+
+impl Lower<'_> {
+    /// Lanes of two vectors by their numbers.
+    pub(super) fn shuffle(&mut self, a: Value, b: Value, lanes: &[u8], ty: Type) -> VReg {
+        let count = ty.lanes();
+        // What only one vector is asked for the other one need not be made for.
+        let used = [lanes.iter().any(|&lane| lane < count), lanes.iter().any(|&lane| lane >= count)];
+        let (a, b) = (if used[0] { a } else { b }, if used[1] { b } else { a });
+        let from = |lane: u8| (usize::from(a != b && lane >= count), lane % count);
+        let lanes: Vec<Lane> = lanes.iter().map(|&lane| from(lane)).collect();
+        if a == b && lanes.iter().zip(0..).all(|(&(_, lane), at)| lane == at) {
+            return self.reg(a);
+        }
+        let first = self.reg(a);
+        let pair = Pair { regs: [first, if a == b { first } else { self.reg(b) }], ty };
+        if let Some(reg) = self.within_quarters(pair, &lanes) {
+            return reg;
+        }
+        if self.avx512() {
+            return self.any_lanes(pair, &lanes);
+        }
+        // Pairs of words are lanes of twice the size.
+        let pairs = |lanes: &[Lane]| -> Option<Vec<Lane>> {
+            let one = |pair: &[Lane]| {
+                (pair[0].0 == pair[1].0 && pair[0].1.is_multiple_of(2) && pair[0].1 + 1 == pair[1].1).then(|| (pair[0].0, pair[0].1 / 2))
+            };
+            lanes.chunks_exact(2).map(one).collect()
+        };
+        let doubled = if wide(ty) { Some(lanes.clone()) } else { pairs(&lanes) };
+        if let Some(doubled) = doubled {
+            let ty = Type::Vector(if ty.elem().is_some_and(Elem::is_float) { Elem::F64 } else { Elem::I64 }, doubled.len() as u8);
+            if let Some(reg) = self.wide_lanes(Pair { ty, ..pair }, &doubled, pairs(&doubled)) {
+                return reg;
+            }
+        }
+        self.lanes_apart(pair, &lanes)
+    }
+
+    /// Lanes of a vector by numbers that another vector holds.
+    pub(super) fn permute(&mut self, a: Value, index: Value, ty: Type) -> VReg {
+        let (from, index, len) = (self.reg(a), self.reg(index), length(ty));
+        if len == 0 { self.v3(t::PERMILPS, len, false, from, index) } else { self.v3(t::PERMPS, len, false, index, from) }
+    }
+
+    /// By a table of numbers: AVX-512.
+    fn any_lanes(&mut self, pair: Pair, lanes: &[Lane]) -> VReg {
+        let (len, long) = (length(pair.ty), wide(pair.ty));
+        let numbers: Vec<u64> = lanes.iter().map(|&(of, lane)| u64::from(lane) + of as u64 * lanes.len() as u64).collect();
+        let index = self.table(&numbers, pair.ty);
+        let from = self.v2(t::MOVU, len, false, index);
+        let to = self.vec();
+        self.push(InstBuilder::new(t::PERMI2).len(len).wide(long).tied(from, to).vvvv(pair.regs[0]).rm(pair.regs[1]));
+        to
+    }
+
+    fn table(&mut self, numbers: &[u64], ty: Type) -> RegMem {
+        let ty = ty.with_elem(if wide(ty) { Elem::I64 } else { Elem::I32 });
+        RegMem::Pool { id: self.pooled(Constant::Lanes(numbers), ty), broadcast: false }
+    }
+
+    /// The same lanes of each sixteen bytes, in one instruction.
+    fn within_quarters(&mut self, pair: Pair, lanes: &[Lane]) -> Option<VReg> {
+        let (len, long) = (length(pair.ty), wide(pair.ty));
+        let each = if long { 2 } else { 4 };
+        let stays = lanes.iter().zip(0_u8..).all(|(&(_, lane), at)| lane / each == at / each);
+        let inner: Vec<Lane> = lanes.iter().map(|&(of, lane)| (of, lane % each)).collect();
+        let quarter = &inner[..usize::from(each)];
+        if !stays || inner.chunks(usize::from(each)).any(|other| other != quarter) {
+            return None;
+        }
+        let reg = |of: usize| pair.regs[of];
+        if long {
+            let [low, high] = [quarter[0], quarter[1]];
+            let imm = (0..1_u8 << len).fold(0, |imm, part| imm | (low.1 | high.1 << 1) << (2 * part));
+            return Some(self.v3_imm(t::SHUFP.of(Elem::F64, false), len, true, reg(low.0), reg(high.0), imm));
+        }
+        let numbers: Vec<u8> = quarter.iter().map(|lane| lane.1).collect();
+        let imm = (0..4).fold(0, |imm, at| imm | numbers[at] << (2 * at));
+        if inner.iter().all(|lane| lane.0 == quarter[0].0) {
+            return Some(self.v2_imm(t::PSHUFD, len, false, reg(quarter[0].0), imm));
+        }
+        if quarter[0].0 == quarter[1].0 && quarter[2].0 == quarter[3].0 {
+            return Some(self.v3_imm(t::SHUFP, len, false, reg(quarter[0].0), reg(quarter[2].0), imm));
+        }
+        let turns = quarter[0].0 == quarter[2].0 && quarter[1].0 == quarter[3].0;
+        let opcode = match numbers[..] {
+            [0, 0, 1, 1] if turns => t::UNPCKL,
+            [2, 2, 3, 3] if turns => t::UNPCKH,
+            _ => return None,
+        };
+        Some(self.v3(opcode, len, false, reg(quarter[0].0), reg(quarter[1].0)))
+    }
+
+    /// Lanes of 64 bits in one instruction; `halves` are lanes of 128 bits, if they are that: AVX2.
+    fn wide_lanes(&mut self, pair: Pair, lanes: &[Lane], halves: Option<Vec<Lane>>) -> Option<VReg> {
+        if let Some(reg) = self.within_quarters(pair, lanes) {
+            return Some(reg);
+        }
+        let [_, _, _, _] = lanes else { return None };
+        if let Some([low, high]) = halves.as_deref() {
+            // Numbered from the first vector on.
+            let number = |half: &Lane| half.1 | (half.0 as u8) << 1;
+            if low == &(low.0, 0) && high == &(high.0, 0) {
+                return Some(self.join(pair.regs[low.0], pair.regs[high.0], 0));
+            }
+            return Some(self.v3_imm(t::PERM2F128, 1, false, pair.regs[0], pair.regs[1], number(low) | number(high) << 4));
+        }
+        let imm = (0..).zip(lanes).fold(0, |imm, (at, lane)| imm | lane.1 << (2 * at));
+        if lanes.iter().all(|lane| lane.0 == lanes[0].0) {
+            return Some(self.v2_imm(t::PERMQ, 1, true, pair.regs[lanes[0].0], imm));
+        }
+        let stays = lanes.iter().zip(0_u8..).all(|(&(_, lane), at)| lane / 2 == at / 2);
+        if stays && lanes[0].0 == lanes[2].0 && lanes[1].0 == lanes[3].0 {
+            let imm = (0..).zip(lanes).fold(0, |imm, (at, lane)| imm | (lane.1 % 2) << at);
+            return Some(self.v3_imm(t::SHUFP.of(Elem::F64, false), 1, true, pair.regs[lanes[0].0], pair.regs[lanes[1].0], imm));
+        }
+        None
+    }
+
+    /// The lanes of each vector brought to their places, and a choice between the two: AVX2.
+    fn lanes_apart(&mut self, pair: Pair, lanes: &[Lane]) -> VReg {
+        let placed = [0, 1].map(|of| {
+            // Where the other one has its lanes, this one may have any: those that stand there.
+            let own: Vec<u8> = lanes.iter().zip(0..).map(|(&(other, lane), at)| if other == of { lane } else { at }).collect();
+            self.placed(pair.regs[of], &own, pair.ty)
+        });
+        if lanes.iter().all(|lane| lane.0 == 0) {
+            return placed[0];
+        }
+        let words = if wide(pair.ty) { 2 } else { 1 };
+        let choices = lanes.iter().flat_map(|lane| std::iter::repeat_n(lane.0 as u8, words));
+        let imm = (0..).zip(choices).fold(0, |imm, (at, of)| imm | of << at);
+        self.v3_imm(t::BLEND_IMM, length(pair.ty), false, placed[0], placed[1], imm)
+    }
+
+    /// Lanes of one vector: AVX2.
+    fn placed(&mut self, from: VReg, lanes: &[u8], ty: Type) -> VReg {
+        if lanes.iter().zip(0..).all(|(&lane, at)| lane == at) {
+            return from;
+        }
+        let own: Vec<Lane> = lanes.iter().map(|&lane| (0, lane)).collect();
+        let pair = Pair { regs: [from; 2], ty };
+        if let Some(reg) = self.within_quarters(pair, &own) {
+            return reg;
+        }
+        if wide(ty) {
+            let imm = (0..).zip(lanes).fold(0, |imm, (at, lane)| imm | lane << (2 * at));
+            return self.v2_imm(t::PERMQ, 1, true, from, imm);
+        }
+        let numbers: Vec<u64> = lanes.iter().map(|&lane| u64::from(lane)).collect();
+        let index = self.table(&numbers, ty);
+        let index = self.v2(t::MOVU, length(ty), false, index);
+        self.v3(t::PERMPS, length(ty), false, index, from)
+    }
+}

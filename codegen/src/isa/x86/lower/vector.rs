@@ -1,0 +1,318 @@
+//! Integers in vectors.
+
+use regalloc2::VReg;
+
+use super::super::folding::is_logic;
+use super::super::inst::{InstBuilder, Opcode, RegMem};
+use super::super::regs::VEC;
+use super::super::table as t;
+use super::context::{Lower, length, wide};
+use crate::vir::{BinOp, Op, Type, UnOp, Value};
+
+/// How many bits are set in each number of four bits.
+const COUNTS: [u8; 16] = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
+
+impl Lower<'_> {
+    pub(super) fn vector_un(&mut self, op: UnOp, a: Value, ty: Type) -> VReg {
+        let (len, long) = (length(ty), wide(ty));
+        match op {
+            UnOp::Neg => {
+                let a = self.source(a, true);
+                let zero = self.zero();
+                self.v3(if long { t::PSUBQ } else { t::PSUBD }, len, long, zero, a)
+            }
+            UnOp::Not => {
+                let a = self.reg(a);
+                self.invert(a, len)
+            }
+            UnOp::Clz if self.avx512() => {
+                let a = self.source(a, false);
+                self.v2(t::PLZCNT, len, long, a)
+            }
+            UnOp::Clz => {
+                let a = self.reg(a);
+                if long { self.leading_zeros64(a, len) } else { self.leading_zeros32(a, len) }
+            }
+            UnOp::Popcnt => {
+                let a = self.reg(a);
+                self.popcount(a, len, long)
+            }
+            op => self.unsupported(format!("{op:?} of {ty}"), VEC),
+        }
+    }
+
+    /// By a table of four bits.
+    fn popcount(&mut self, a: VReg, len: u8, long: bool) -> VReg {
+        let nibbles = self.repeated([15; 16], len);
+        let nibbles = self.v2(t::MOVU, len, false, nibbles);
+        let counts = self.repeated(COUNTS, len);
+        let counts = self.v2(t::MOVU, len, false, counts);
+        let low = self.v3(t::PAND, len, false, a, nibbles);
+        let high = self.shift_imm(t::PSRLD_IMM, len, false, a, 4);
+        let high = self.v3(t::PAND, len, false, high, nibbles);
+        let (low, high) = (self.v3(t::PSHUFB, len, false, counts, low), self.v3(t::PSHUFB, len, false, counts, high));
+        let bytes = self.v3(t::PADDB, len, false, low, high);
+        if long {
+            let zero = self.zero();
+            return self.v3(t::PSADBW, len, false, bytes, zero);
+        }
+        let ones = self.repeated([1; 16], len);
+        let pairs = self.v3(t::PMADDUBSW, len, false, bytes, ones);
+        let ones = self.repeated([1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0], len);
+        self.v3(t::PMADDWD, len, false, pairs, ones)
+    }
+
+    /// By the exponent of the number as a float; bits that could carry into it are cleared.
+    fn leading_zeros32(&mut self, a: VReg, len: u8) -> VReg {
+        let ty = Type::Vector(crate::vir::Elem::I32, 4 << len);
+        let next = self.shift_imm(t::PSRLD_IMM, len, false, a, 1);
+        let high = self.v3(t::PANDN, len, false, next, a);
+        let float = self.v2(t::CVTDQ2PS, len, false, high);
+        let exponent = self.shift_imm(t::PSRLD_IMM, len, false, float, 23);
+        let bias = self.splat_constant(158, ty);
+        let zeros = self.v3(t::PSUBD, len, false, bias, exponent);
+        let most = self.splat_source(32, ty);
+        let zeros = self.v3(t::PMINS, len, false, zeros, most);
+        let least = self.zero();
+        self.v3(t::PMAXS, len, false, zeros, least)
+    }
+
+    fn leading_zeros64(&mut self, a: VReg, len: u8) -> VReg {
+        let ty = Type::Vector(crate::vir::Elem::I64, 2 << len);
+        let zeros = self.leading_zeros32(a, len);
+        let high = self.shift_imm(t::PSRLQ_IMM, len, true, zeros, 32);
+        let all = self.splat_source(32, ty);
+        let none = self.v3(t::PCMPEQQ, len, false, high, all);
+        let low = self.splat_source(0xFFFF_FFFF, ty);
+        let low = self.v3(t::PAND, len, false, zeros, low);
+        let low = self.v3(t::PAND, len, false, low, none);
+        self.v3(t::PADDQ, len, true, high, low)
+    }
+
+    pub(super) fn vector_bin(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
+        let (len, long) = (length(ty), wide(ty));
+        if self.avx512()
+            && is_logic(&Op::Bin(op, a, b))
+            && let Some(reg) = self.logic(op, a, b, ty)
+        {
+            return reg;
+        }
+        if let Some((opcode, first, second)) = self.int_parts(op, a, b, ty) {
+            return self.v3(opcode, len, long, first, second);
+        }
+        match op {
+            BinOp::SMin | BinOp::SMax | BinOp::UMin | BinOp::UMax => self.extremum64(op, a, b, ty),
+            BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::Rotl => self.vector_shift(op, a, b, ty),
+            BinOp::Mul => {
+                let (a, b) = (self.reg(a), self.reg(b));
+                self.multiply64(a, b, len)
+            }
+            BinOp::MulBytes => self.multiply_bytes(a, b, ty),
+            BinOp::MulHiU | BinOp::MulHiS if !long => {
+                let (a, b) = (self.reg(a), self.reg(b));
+                self.multiply_high32(op == BinOp::MulHiS, a, b, len)
+            }
+            op => self.unsupported(format!("{op:?} of {ty}"), VEC),
+        }
+    }
+
+    /// The instruction and its operands, where one does it.
+    pub(super) fn int_parts(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<(Opcode, VReg, RegMem)> {
+        let long = wide(ty);
+        // What AVX2 has of 32 bits only is told from it by a bit that VEX ignores.
+        let either = |opcode: Opcode| if long { self.avx512().then(|| opcode.evex()) } else { Some(opcode) };
+        let opcode = match op {
+            BinOp::Add => {
+                if long {
+                    t::PADDQ
+                } else {
+                    t::PADDD
+                }
+            }
+            BinOp::Sub => {
+                if long {
+                    t::PSUBQ
+                } else {
+                    t::PSUBD
+                }
+            }
+            BinOp::Mul => either(t::PMULLD)?,
+            BinOp::MulWideU => t::PMULUDQ,
+            BinOp::MulWideS => t::PMULDQ,
+            BinOp::And => t::PAND,
+            BinOp::Or => t::POR,
+            BinOp::Xor => t::PXOR,
+            BinOp::AndNot => t::PANDN,
+            BinOp::SMin => either(t::PMINS)?,
+            BinOp::SMax => either(t::PMAXS)?,
+            BinOp::UMin => either(t::PMINU)?,
+            BinOp::UMax => either(t::PMAXU)?,
+            BinOp::AddBytes => t::PADDB,
+            BinOp::SubBytes => t::PSUBB,
+            BinOp::AddWords => t::PADDW,
+            BinOp::SubWords => t::PSUBW,
+            BinOp::MulWords => t::PMULLW,
+            _ => return None,
+        };
+        // The instruction complements its first operand.
+        let (a, b) = if op == BinOp::AndNot { (b, a) } else { (a, b) };
+        let commutes = !matches!(op, BinOp::Sub | BinOp::AndNot | BinOp::SubBytes | BinOp::SubWords);
+        let broadcasts = !matches!(op, BinOp::AddBytes | BinOp::SubBytes | BinOp::AddWords | BinOp::SubWords | BinOp::MulWords);
+        let (a, b) = if commutes && self.in_memory(a, broadcasts) && !self.in_memory(b, broadcasts) { (b, a) } else { (a, b) };
+        let second = self.source(b, broadcasts);
+        Some((opcode, self.reg(a), second))
+    }
+
+    /// Of 64 bits under AVX2.
+    fn extremum64(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
+        let len = length(ty);
+        let (a, b) = (self.reg(a), self.reg(b));
+        let greater = if matches!(op, BinOp::UMin | BinOp::UMax) {
+            let sign = self.splat_constant(1 << 63, ty);
+            let (a, b) = (self.v3(t::PXOR, len, false, a, sign), self.v3(t::PXOR, len, false, b, sign));
+            self.v3(t::PCMPGTQ, len, false, a, b)
+        } else {
+            self.v3(t::PCMPGTQ, len, false, a, b)
+        };
+        let (if_greater, otherwise) = if matches!(op, BinOp::UMin | BinOp::SMin) { (b, a) } else { (a, b) };
+        self.blend(len, greater, if_greater, otherwise)
+    }
+
+    /// The low 64 bits of products, from products of 32 bits.
+    fn multiply64(&mut self, a: VReg, b: VReg, len: u8) -> VReg {
+        let (a_high, b_high) = (self.shift_imm(t::PSRLQ_IMM, len, true, a, 32), self.shift_imm(t::PSRLQ_IMM, len, true, b, 32));
+        let (x, y) = (self.v3(t::PMULUDQ, len, true, a_high, b), self.v3(t::PMULUDQ, len, true, b_high, a));
+        let cross = self.v3(t::PADDQ, len, true, x, y);
+        let cross = self.shift_imm(t::PSLLQ_IMM, len, true, cross, 32);
+        let low = self.v3(t::PMULUDQ, len, true, a, b);
+        self.v3(t::PADDQ, len, true, low, cross)
+    }
+
+    /// Bytes of products: those of even and of odd bytes apart, the latter where they are wanted.
+    fn multiply_bytes(&mut self, a: Value, b: Value, ty: Type) -> VReg {
+        const EVEN: u64 = 0x00FF_00FF;
+        const ODD: u64 = 0xFF00_FF00;
+        let len = length(ty);
+        let (a, b) = if self.splat_bits(a).is_some() { (b, a) } else { (a, b) };
+        let first = self.reg(a);
+        let upper = if let Some(bits) = self.splat_bits(b) {
+            self.splat_constant(bits & ODD, ty)
+        } else {
+            let (b, odd) = (self.reg(b), self.splat_constant(ODD, ty));
+            self.v3(t::PAND, len, false, b, odd)
+        };
+        let second = self.reg(b);
+        let low = self.v3(t::PMULLW, len, false, first, second);
+        let even = self.splat_source(EVEN, ty);
+        let low = self.v3(t::PAND, len, false, low, even);
+        let high = self.shift_imm(t::PSRLW_IMM, len, false, first, 8);
+        let high = self.v3(t::PMULLW, len, false, high, upper);
+        self.v3(t::POR, len, false, low, high)
+    }
+
+    /// The high 32 bits of products, those of even and of odd lanes apart.
+    fn multiply_high32(&mut self, signed: bool, a: VReg, b: VReg, len: u8) -> VReg {
+        let product = if signed { t::PMULDQ } else { t::PMULUDQ };
+        let even = self.v3(product, len, true, a, b);
+        let (a, b) = (self.shift_imm(t::PSRLQ_IMM, len, true, a, 32), self.shift_imm(t::PSRLQ_IMM, len, true, b, 32));
+        let odd = self.v3(product, len, true, a, b);
+        let even = self.shift_imm(t::PSRLQ_IMM, len, true, even, 32);
+        let upper = self.splat_constant(0xFFFF_FFFF_0000_0000, Type::Vector(crate::vir::Elem::I64, 2 << len));
+        let odd = self.v3(t::PAND, len, false, odd, upper);
+        self.v3(t::POR, len, false, even, odd)
+    }
+
+    fn vector_shift(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
+        let (len, long) = (length(ty), wide(ty));
+        if let Some(amount) = self.splat_bits(b) {
+            let a = self.reg(a);
+            return self.shift_by(op, a, amount as u8 & if long { 63 } else { 31 }, ty);
+        }
+        let new = self.avx512();
+        let opcode = match op {
+            BinOp::Shl => t::PSLLV,
+            BinOp::LShr => t::PSRLV,
+            BinOp::AShr if !long => t::PSRAV,
+            BinOp::AShr if new => t::PSRAV.evex(),
+            BinOp::AShr => {
+                let (a, b) = (self.reg(a), self.reg(b));
+                return self.arithmetic64(a, ty, |this, x| this.v3(t::PSRLV, len, true, x, b));
+            }
+            _ if new => t::PROLV,
+            _ => {
+                let (a, b) = (self.reg(a), self.reg(b));
+                return self.rotate(a, b, ty);
+            }
+        };
+        let b = self.source(b, true);
+        let a = self.reg(a);
+        self.v3(opcode, len, long, a, b)
+    }
+
+    fn shift_by(&mut self, op: BinOp, a: VReg, amount: u8, ty: Type) -> VReg {
+        let (len, long) = (length(ty), wide(ty));
+        let (left, right) = if long { (t::PSLLQ_IMM, t::PSRLQ_IMM) } else { (t::PSLLD_IMM, t::PSRLD_IMM) };
+        match op {
+            BinOp::Shl => self.shift_imm(left, len, long, a, amount),
+            BinOp::LShr => self.shift_imm(right, len, long, a, amount),
+            BinOp::AShr if !long => self.shift_imm(t::PSRAD_IMM, len, false, a, amount),
+            BinOp::AShr if self.avx512() => self.shift_imm(t::PSRAD_IMM.evex(), len, true, a, amount),
+            BinOp::AShr => self.arithmetic64(a, ty, |this, x| this.shift_imm(t::PSRLQ_IMM, len, true, x, amount)),
+            _ if self.avx512() => self.shift_imm(t::PROL_IMM, len, long, a, amount),
+            _ if amount == 0 => a,
+            _ => {
+                let high = self.shift_imm(left, len, long, a, amount);
+                let low = self.shift_imm(right, len, long, a, if long { 64 } else { 32 } - amount);
+                self.v3(t::POR, len, false, high, low)
+            }
+        }
+    }
+
+    /// The logical shift of the number or, if it is negative, of its complement.
+    fn arithmetic64(&mut self, a: VReg, ty: Type, shift: impl FnOnce(&mut Self, VReg) -> VReg) -> VReg {
+        let len = length(ty);
+        let zero = self.zero();
+        let negative = self.v3(t::PCMPGTQ, len, false, zero, a);
+        let positive = self.v3(t::PXOR, len, false, a, negative);
+        let shifted = shift(self, positive);
+        self.v3(t::PXOR, len, false, shifted, negative)
+    }
+
+    /// Two shifts; one by the whole width gives 0.
+    fn rotate(&mut self, a: VReg, b: VReg, ty: Type) -> VReg {
+        let (len, long) = (length(ty), wide(ty));
+        let width = if long { 64 } else { 32 };
+        let last = self.splat_source(width - 1, ty);
+        let left = self.v3(t::PAND, len, false, b, last);
+        let all = self.splat_constant(width, ty);
+        let right = self.v3(if long { t::PSUBQ } else { t::PSUBD }, len, false, all, left);
+        let (high, low) = (self.v3(t::PSLLV, len, long, a, left), self.v3(t::PSRLV, len, long, a, right));
+        self.v3(t::POR, len, false, high, low)
+    }
+
+    pub(super) fn splat(&mut self, a: Value, ty: Type) -> VReg {
+        let (len, long) = (length(ty), wide(ty));
+        let from = self.source(a, false);
+        let to = self.vec();
+        let opcode = if long { t::PBROADCASTQ } else { t::PBROADCASTD };
+        let RegMem::Reg(reg) = from else {
+            self.push(InstBuilder::new(opcode).len(len).wide(long).def(to).rm(from));
+            return to;
+        };
+        if !self.ty(a).is_general() {
+            let opcode = match (long, len) {
+                (true, 0) => t::PBROADCASTQ,
+                (true, _) => t::BROADCASTSD,
+                (false, _) => t::BROADCASTSS,
+            };
+            self.push(InstBuilder::new(opcode).len(len).wide(long).def(to).rm(reg));
+        } else if self.avx512() {
+            self.push(InstBuilder::new(t::BROADCAST_GPR).len(len).wide(long).def(to).rm_reg(reg));
+        } else {
+            let low = self.vec();
+            self.push(InstBuilder::new(t::MOVD_TO).wide(long).def(low).rm(reg));
+            self.push(InstBuilder::new(opcode).len(len).wide(long).def(to).rm(low));
+        }
+        to
+    }
+}

@@ -1,0 +1,57 @@
+//! x86-64.
+//!
+//! `lower` selects instructions with virtual registers, [`regalloc`](crate::mach::regalloc) allocates registers, and `emit` writes bytes. One description
+//! of an instruction (`inst`, `table`) serves SSE, AVX and AVX-512. `check` decodes each emitted instruction in builds with assertions.
+
+mod check;
+mod emit;
+mod encode;
+mod folding;
+mod frame;
+mod inst;
+mod jumps;
+mod lower;
+mod regs;
+mod table;
+
+use iced_x86::{Decoder, DecoderOptions, Formatter, GasFormatter};
+
+use crate::mach::code::{Code, CodegenError};
+use crate::mach::link::link;
+use crate::mach::pool::Pool;
+use crate::mach::regalloc::allocate;
+use crate::mach::stack::stack_depth;
+use crate::target::X86Level;
+use crate::vir::{Module, gvn};
+
+/// The byte between functions: `int3`.
+const PADDING: u8 = 0xCC;
+
+/// Compiles a module that follows the rules of the vector IR.
+pub(crate) fn compile(module: &Module, level: X86Level) -> Result<Code, CodegenError> {
+    let mut pool = Pool::default();
+    let mut functions = Vec::with_capacity(module.functions.len());
+    for function in &module.functions {
+        let lowered = lower::lower(&gvn(function), level, &mut pool)?;
+        let output = allocate(&lowered, &regs::environment(level))?;
+        functions.push(emit::emit(&lowered, &output, level)?);
+    }
+    let stack = stack_depth(module, &functions)?;
+    link(&functions, &pool, PADDING, stack)
+}
+
+/// The instructions of a program as text, in the syntax of the GNU assembler.
+pub(crate) fn disassemble(code: &Code) -> String {
+    let mut formatter = GasFormatter::new();
+    let text = code.bytes.get(..code.constants as usize).unwrap_or(&code.bytes);
+    let mut out = String::new();
+    for instruction in &mut Decoder::new(64, text, DecoderOptions::NONE) {
+        if let Some(function) = code.entries.iter().position(|entry| u64::from(*entry) == instruction.ip()) {
+            out.push_str(&format!("f{function}:\n"));
+        }
+        out.push_str(&format!("{:6x}  ", instruction.ip()));
+        formatter.format(&instruction, &mut out);
+        out.push('\n');
+    }
+    out
+}

@@ -1,0 +1,152 @@
+//! Sums that are nothing but addresses become parts of the instructions that access memory.
+//!
+//! A sum whose uses are all addresses is not made: each access names its terms, with a shift of one of them as the scale. That takes a register more while
+//! they live, so it is not done for what is made outside of the loop where it is used; a constant takes none, and is always part of the instruction.
+
+use crate::vir::{Addr, BinOp, Function, Inst, Op, Terminator, Type, Value};
+
+/// The addresses that memory operands of an instruction set can have: `base + (index << scale) + displacement`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AddressingModes {
+    /// The largest scale, as a shift.
+    pub(crate) max_scale_log2: i64,
+    /// A constant below this becomes part of a displacement.
+    pub(crate) max_constant: i64,
+    /// A displacement below this takes further constants.
+    pub(crate) max_displacement: i32,
+}
+
+/// What an address that is a sum is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sum {
+    /// An address, and a displacement.
+    Offset(Value, i32),
+    /// Two terms, the second one times 1, 2, 4 or 8; and what that is before it is shifted.
+    Terms(Value, Value, u8),
+}
+
+/// How often a value is used, how often as an address, and how often as one in the loop in which it is made.
+#[derive(Clone, Copy, Debug, Default)]
+struct Uses {
+    all: u32,
+    folded: u32,
+    near: u32,
+}
+
+/// Which values are parts of addresses only.
+#[derive(Debug)]
+pub(crate) struct Addresses<'a> {
+    modes: AddressingModes,
+    defs: &'a [Option<&'a Inst>],
+    /// The loops around the block that defines each value.
+    depths: Vec<u32>,
+    uses: Vec<Uses>,
+}
+
+/// How many loops are around each block; those of a loop stand together.
+fn depths(function: &Function) -> Vec<u32> {
+    let mut depths = vec![0; function.blocks.len()];
+    for (from, block) in function.blocks.iter().enumerate() {
+        for target in block.terminator.iter().flat_map(Terminator::targets) {
+            if target.block.index() <= from {
+                depths[target.block.index()..=from].iter_mut().for_each(|depth| *depth += 1);
+            }
+        }
+    }
+    depths
+}
+
+/// The place of an access to memory, and whether it may be anything that instructions can say.
+fn place(op: &Op) -> Option<&Addr> {
+    match op {
+        Op::Load(_, addr)
+        | Op::Store(_, addr, _)
+        | Op::LoadVector { addr, .. }
+        | Op::StoreVector { addr, .. }
+        | Op::AtomicAdd(_, addr, _)
+        | Op::PrefetchWrite(addr)
+        | Op::AtomicExchange(_, addr, _)
+        | Op::AtomicCompareExchange(_, addr, ..) => Some(addr),
+        _ => None,
+    }
+}
+
+impl<'a> Addresses<'a> {
+    /// What the sums of a function are made of, where they are not made: by value.
+    pub(crate) fn find(
+        function: &'a Function,
+        modes: &AddressingModes,
+        defs: &'a [Option<&'a Inst>],
+        reached: &[bool],
+    ) -> Vec<Option<Sum>> {
+        let mut this =
+            Self { modes: *modes, defs, depths: vec![0; function.values.len()], uses: vec![Uses::default(); function.values.len()] };
+        let depths = depths(function);
+        let blocks = || function.blocks.iter().enumerate().filter(|(index, _)| reached[*index]);
+        for (index, block) in blocks() {
+            let results = block.insts.iter().filter_map(|inst| inst.result);
+            results.for_each(|result| this.depths[result.index()] = depths[index]);
+            block.insts.iter().for_each(|inst| inst.op.for_each_operand(|value| this.uses[value.index()].all += 1));
+            block.terminator.iter().for_each(|end| end.for_each_operand(|value| this.uses[value.index()].all += 1));
+        }
+        for (index, block) in blocks() {
+            for addr in block.insts.iter().filter_map(|inst| place(&inst.op)) {
+                if addr.index.is_none() && addr.disp.abs() < modes.max_displacement {
+                    let near = this.depths[addr.base.index()] == depths[index];
+                    this.fold(addr.base, near);
+                }
+            }
+        }
+        let mut sums = vec![None; function.values.len()];
+        // Uses come behind definitions, so what a sum is used for is known when it is come to from behind.
+        for (_, block) in function.blocks.iter().enumerate().rev().filter(|(index, _)| reached[*index]) {
+            for inst in block.insts.iter().rev() {
+                if let Some(result) = inst.result {
+                    sums[result.index()] = this.sum(function, result, &inst.op);
+                }
+            }
+        }
+        sums
+    }
+
+    fn fold(&mut self, value: Value, near: bool) {
+        let uses = &mut self.uses[value.index()];
+        uses.folded += 1;
+        uses.near += u32::from(near);
+    }
+
+    fn constant(&self, value: Value) -> Option<i64> {
+        match self.defs[value.index()]?.op {
+            Op::Const(bits) => Some(bits.cast_signed()).filter(|number| number.abs() < self.modes.max_constant),
+            _ => None,
+        }
+    }
+
+    /// What a value is before it is shifted, and the scale.
+    fn scaled(&self, value: Value, depth: u32) -> Option<(Value, u8)> {
+        let Op::Bin(BinOp::Shl, of, by) = self.defs[value.index()]?.op else { return None };
+        let amount = self.constant(by)?;
+        (self.depths[value.index()] == depth && (1..=self.modes.max_scale_log2).contains(&amount)).then(|| (of, 1 << amount))
+    }
+
+    fn sum(&mut self, function: &Function, result: Value, op: &Op) -> Option<Sum> {
+        let uses = self.uses[result.index()];
+        let (Op::Bin(BinOp::Add, a, b), Type::I64) = (op, function.ty(result)) else { return None };
+        if uses.all == 0 || uses.all != uses.folded {
+            return None;
+        }
+        let depth = self.depths[result.index()];
+        if let Some((of, by)) = self.constant(*b).map(|by| (*a, by)).or_else(|| self.constant(*a).map(|by| (*b, by))) {
+            self.fold(of, uses.near == uses.all && self.depths[of.index()] == depth);
+            return Some(Sum::Offset(of, by as i32));
+        }
+        if uses.near != uses.all {
+            return None;
+        }
+        let (base, index) = if self.scaled(*b, depth).is_none() && self.scaled(*a, depth).is_some() { (*b, *a) } else { (*a, *b) };
+        let (index, scale) = self.scaled(index, depth).unwrap_or((index, 1));
+        // What is left to be added to the first term is a constant at most.
+        self.fold(base, false);
+        Some(Sum::Terms(base, index, scale))
+    }
+}

@@ -1,0 +1,200 @@
+//! Instruction folding: which values are computed as part of their only user, and what is known of uses.
+//!
+//! A value that is used once, in the block that defines it, may be computed where it is used: a comparison becomes the flags of a branch, a load the memory
+//! operand of an addition. A load is only folded if no memory is written in between. Which operations an instruction set can fold is its policy.
+//!
+//! ```text
+//! v1 = load.i32 [v0]        the load is folded:      add eax, [rdi]
+//! v3 = add v2, v1
+//! ```
+
+use super::addresses::{Addresses, AddressingModes, Sum};
+use crate::vir::{Cond, Function, Inst, Mem, Op, Terminator, Value};
+
+/// A value that could be folded into its only user, which is in the same block.
+pub(crate) struct Candidate<'a> {
+    pub(crate) function: &'a Function,
+    pub(crate) op: &'a Op,
+    pub(crate) result: Value,
+    /// The user; `None` for the condition of the block's terminator.
+    pub(crate) user: Option<&'a Op>,
+    pub(crate) terminator: Option<&'a Terminator>,
+    /// Whether memory may be written between the value and the place where its user is computed.
+    pub(crate) memory_changes: bool,
+    /// Whether the operation is a splat of a load of which it is the only user.
+    pub(crate) splats_load: bool,
+}
+
+/// Where the only use of a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum User {
+    None,
+    /// An instruction of a block, by its index; the index after the last one is the terminator's condition.
+    At(usize, usize),
+    /// Several uses, or a use as the argument of a jump.
+    Many,
+}
+
+/// What instruction selection knows of the values of a function.
+#[derive(Debug)]
+pub(crate) struct FoldingPlan<'a> {
+    /// The instruction that defines each value; none for parameters of blocks.
+    pub(crate) defs: Vec<Option<&'a Inst>>,
+    /// Whether a value is computed as part of its only user.
+    pub(crate) folded: Vec<bool>,
+    /// Whether a value is used by an instruction that is selected.
+    pub(crate) used: Vec<bool>,
+    /// Whether the only use of a value is in the block that defines it.
+    pub(crate) single_block_use: Vec<bool>,
+    /// The terms of sums that are only parts of addresses.
+    pub(crate) sums: Vec<Option<Sum>>,
+    /// Whether a block is reachable.
+    pub(crate) reached: Vec<bool>,
+    /// The number of edges that lead to each block.
+    pub(crate) edges: Vec<u32>,
+}
+
+impl<'a> FoldingPlan<'a> {
+    /// The plan of a function. `folds` is the instruction set's policy: whether a value may be computed as part of its only user.
+    pub(crate) fn new(function: &'a Function, modes: &AddressingModes, folds: impl Fn(&Candidate<'_>) -> bool) -> Self {
+        let values = function.values.len();
+        let mut plan = Self {
+            defs: vec![None; values],
+            folded: vec![false; values],
+            used: vec![false; values],
+            single_block_use: vec![false; values],
+            sums: Vec::new(),
+            reached: vec![false; function.blocks.len()],
+            edges: vec![0; function.blocks.len()],
+        };
+        plan.reach(function);
+        let users = plan.users(function);
+        plan.sums = Addresses::find(function, modes, &plan.defs, &plan.reached);
+        plan.forget_scales(function);
+        for (index, block) in function.blocks.iter().enumerate() {
+            if !plan.reached[index] {
+                continue;
+            }
+            let here = |user: User| match user {
+                User::At(block, place) if block == index => Some(place),
+                _ => None,
+            };
+            for &param in &block.params {
+                plan.single_block_use[param.index()] = here(users[param.index()]).is_some();
+            }
+            plan.fold_block(function, index, &folds, |value| here(users[value.index()]));
+        }
+        plan
+    }
+
+    fn reach(&mut self, function: &Function) {
+        let mut list = vec![0];
+        while let Some(block) = list.pop() {
+            if std::mem::replace(&mut self.reached[block], true) {
+                continue;
+            }
+            for target in function.blocks[block].terminator.iter().flat_map(Terminator::targets) {
+                self.edges[target.block.index()] += 1;
+                list.push(target.block.index());
+            }
+        }
+    }
+
+    fn users(&mut self, function: &'a Function) -> Vec<User> {
+        let mut users = vec![User::None; function.values.len()];
+        for (index, block) in function.blocks.iter().enumerate().filter(|(index, _)| self.reached[*index]) {
+            let mut seen = |value: Value, user: User| {
+                let old = &mut users[value.index()];
+                *old = if *old == User::None { user } else { User::Many };
+            };
+            for (place, inst) in block.insts.iter().enumerate() {
+                inst.op.for_each_operand(|value| seen(value, User::At(index, place)));
+            }
+            if let Some(terminator) = &block.terminator {
+                let place = User::At(index, block.insts.len());
+                match terminator {
+                    Terminator::Branch(Cond::Cmp(_, a, b), ..) => {
+                        seen(*a, place);
+                        seen(*b, place);
+                    }
+                    Terminator::Branch(Cond::NonZero(value) | Cond::Any(value) | Cond::All(value), ..) => seen(*value, place),
+                    Terminator::Return(Some(value)) => seen(*value, User::Many),
+                    Terminator::Jump(_) | Terminator::Return(None) | Terminator::Unreachable => {}
+                }
+                terminator.targets().iter().for_each(|target| target.args.iter().for_each(|arg| seen(*arg, User::Many)));
+            }
+            for inst in &block.insts {
+                if let Some(result) = inst.result {
+                    self.defs[result.index()] = Some(inst);
+                }
+            }
+        }
+        self.used = users.iter().map(|user| *user != User::None).collect();
+        users
+    }
+
+    /// Shifts that are only scales of addresses are not computed.
+    fn forget_scales(&mut self, function: &Function) {
+        let mut needed = vec![false; function.values.len()];
+        for (index, block) in function.blocks.iter().enumerate().filter(|(index, _)| self.reached[*index]) {
+            for inst in &block.insts {
+                match inst.result.and_then(|result| self.sums[result.index()]) {
+                    Some(Sum::Offset(of, _)) => needed[of.index()] = true,
+                    Some(Sum::Terms(base, of, _)) => [base, of].iter().for_each(|value| needed[value.index()] = true),
+                    None => inst.op.for_each_operand(|value| needed[value.index()] = true),
+                }
+            }
+            if let Some(end) = &function.blocks[index].terminator {
+                end.for_each_operand(|value| needed[value.index()] = true);
+            }
+        }
+        self.used = needed;
+    }
+
+    /// Decides for the values of a block, from the last to the first, so that the place where a user is computed is known.
+    fn fold_block(
+        &mut self,
+        function: &Function,
+        index: usize,
+        folds: &impl Fn(&Candidate<'_>) -> bool,
+        only_user: impl Fn(Value) -> Option<usize>,
+    ) {
+        let block = &function.blocks[index];
+        let mut writes = vec![0; block.insts.len() + 1];
+        for (place, inst) in block.insts.iter().enumerate() {
+            let write = !inst.op.is_pure() && !matches!(inst.op, Op::Load(..) | Op::LoadVector { .. } | Op::Gather { .. } | Op::Bin(..));
+            writes[place + 1] = writes[place] + u32::from(write);
+        }
+        // Where each instruction is computed: the place of its user, if it is folded.
+        let mut sink_point: Vec<usize> = (0..=block.insts.len()).collect();
+        for (place, inst) in block.insts.iter().enumerate().rev() {
+            let Some(result) = inst.result else { continue };
+            let Some(at) = only_user(result) else { continue };
+            self.single_block_use[result.index()] = true;
+            let user = block.insts.get(at);
+            // A part of an address is used by the accesses, which may be many.
+            if user.and_then(|user| user.result).is_some_and(|user| self.sums[user.index()].is_some() || !self.used[user.index()]) {
+                continue;
+            }
+            let splats_load = if let Op::Splat(a) = inst.op {
+                let load = self.defs[a.index()].is_some_and(|inst| matches!(inst.op, Op::Load(Mem::Elem(_), _)));
+                load && only_user(a).is_some()
+            } else {
+                false
+            };
+            let candidate = Candidate {
+                function,
+                op: &inst.op,
+                result,
+                user: user.map(|inst| &inst.op),
+                terminator: block.terminator.as_ref(),
+                memory_changes: writes[place] != writes[sink_point[at]],
+                splats_load,
+            };
+            if folds(&candidate) {
+                self.folded[result.index()] = true;
+                sink_point[place] = sink_point[at];
+            }
+        }
+    }
+}

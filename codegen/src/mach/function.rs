@@ -1,0 +1,177 @@
+//! Functions of machine instructions with virtual registers, as the register allocator reads them.
+//!
+//! Instructions, their operands and blocks are in flat lists, in the order of the code. [`FunctionBuilder`] appends to them; blocks are named by labels until
+//! all of them exist.
+
+use regalloc2::{Block, Function, Inst, InstRange, Operand, OperandKind, PRegSet, RegClass, VReg};
+
+/// A machine instruction before its registers are known.
+pub(crate) trait MachineInst: Copy {
+    /// Whether it leaves the function.
+    fn is_return(&self) -> bool;
+    /// Whether it ends a block and goes on to successors.
+    fn is_branch(&self) -> bool;
+    /// The registers that it overwrites beyond its operands; `defines` says whether an operand is a result.
+    fn clobbers(&self, defines: bool) -> PRegSet;
+}
+
+/// A basic block.
+#[derive(Debug, Default)]
+pub(crate) struct MBlock {
+    /// The index after its last instruction; it starts where the previous block ends.
+    pub(crate) end: usize,
+    pub(crate) params: Vec<VReg>,
+    pub(crate) succs: Vec<Block>,
+    pub(crate) preds: Vec<Block>,
+    /// What the only successor's parameters become.
+    pub(crate) args: Vec<VReg>,
+}
+
+/// A function of machine instructions.
+#[derive(Debug)]
+pub(crate) struct MFunction<I> {
+    pub(crate) insts: Vec<I>,
+    /// The end of the operands of each instruction, in `operands`.
+    ends: Vec<u32>,
+    operands: Vec<Operand>,
+    pub(crate) blocks: Vec<MBlock>,
+    vregs: usize,
+    /// Bytes of the largest vector that it uses, 16 at least: the size of spilled vectors.
+    pub(crate) vector_bytes: u32,
+}
+
+impl<I> MFunction<I> {
+    fn first(&self, block: usize) -> usize {
+        if block == 0 { 0 } else { self.blocks[block - 1].end }
+    }
+}
+
+impl<I: MachineInst> Function for MFunction<I> {
+    fn num_insts(&self) -> usize {
+        self.insts.len()
+    }
+
+    fn num_blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn entry_block(&self) -> Block {
+        Block::new(0)
+    }
+
+    fn block_insns(&self, block: Block) -> InstRange {
+        InstRange::new(Inst::new(self.first(block.index())), Inst::new(self.blocks[block.index()].end))
+    }
+
+    fn block_succs(&self, block: Block) -> &[Block] {
+        &self.blocks[block.index()].succs
+    }
+
+    fn block_preds(&self, block: Block) -> &[Block] {
+        &self.blocks[block.index()].preds
+    }
+
+    fn block_params(&self, block: Block) -> &[VReg] {
+        &self.blocks[block.index()].params
+    }
+
+    fn is_ret(&self, insn: Inst) -> bool {
+        self.insts[insn.index()].is_return()
+    }
+
+    fn is_branch(&self, insn: Inst) -> bool {
+        self.insts[insn.index()].is_branch()
+    }
+
+    fn branch_blockparams(&self, block: Block, _: Inst, _: usize) -> &[VReg] {
+        &self.blocks[block.index()].args
+    }
+
+    fn inst_operands(&self, insn: Inst) -> &[Operand] {
+        let index = insn.index();
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.operands[start as usize..self.ends[index] as usize]
+    }
+
+    fn inst_clobbers(&self, insn: Inst) -> PRegSet {
+        let defines = || self.inst_operands(insn).iter().any(|operand| operand.kind() == OperandKind::Def);
+        self.insts[insn.index()].clobbers(defines())
+    }
+
+    fn num_vregs(&self) -> usize {
+        self.vregs
+    }
+
+    fn spillslot_size(&self, class: RegClass) -> usize {
+        if class == RegClass::Float { self.vector_bytes as usize / 8 } else { 1 }
+    }
+}
+
+/// A block that may not exist yet.
+pub(crate) type Label = usize;
+
+/// Appends instructions and blocks to a function.
+#[derive(Debug)]
+pub(crate) struct FunctionBuilder<I> {
+    pub(crate) function: MFunction<I>,
+    /// The block of each label.
+    labels: Vec<usize>,
+}
+
+impl<I: MachineInst> FunctionBuilder<I> {
+    /// An empty function with `labels` labels, numbered from 0.
+    pub(crate) fn new(labels: usize) -> Self {
+        let function =
+            MFunction { insts: Vec::new(), ends: Vec::new(), operands: Vec::new(), blocks: Vec::new(), vregs: 0, vector_bytes: 16 };
+        Self { function, labels: vec![usize::MAX; labels] }
+    }
+
+    pub(crate) fn new_reg(&mut self, class: RegClass) -> VReg {
+        self.function.vregs += 1;
+        VReg::new(self.function.vregs - 1, class)
+    }
+
+    /// The block that instructions are added to.
+    pub(crate) fn current_block(&self) -> usize {
+        self.function.blocks.len()
+    }
+
+    pub(crate) fn add(&mut self, inst: I, operands: &[Operand]) {
+        self.function.insts.push(inst);
+        self.function.operands.extend_from_slice(operands);
+        self.function.ends.push(self.function.operands.len() as u32);
+    }
+
+    /// A label for a block that starts later.
+    pub(crate) fn label(&mut self) -> Label {
+        self.labels.push(usize::MAX);
+        self.labels.len() - 1
+    }
+
+    /// Starts the block of a label.
+    pub(crate) fn start_block(&mut self, label: Label, params: &[VReg]) {
+        self.labels[label] = self.function.blocks.len();
+        self.function.blocks.push(MBlock { params: params.to_vec(), ..MBlock::default() });
+    }
+
+    /// Ends the current block, whose last instruction has been added. The successors are labels.
+    pub(crate) fn close_block(&mut self, succs: &[Label], args: &[VReg]) {
+        let end = self.function.insts.len();
+        if let Some(block) = self.function.blocks.last_mut() {
+            block.end = end;
+            block.succs = succs.iter().map(|label| Block::new(*label)).collect();
+            block.args = args.to_vec();
+        }
+    }
+
+    /// Replaces the labels by their blocks and adds the predecessors.
+    pub(crate) fn connect(&mut self) {
+        for index in 0..self.function.blocks.len() {
+            for place in 0..self.function.blocks[index].succs.len() {
+                let to = self.labels[self.function.blocks[index].succs[place].index()];
+                self.function.blocks[index].succs[place] = Block::new(to);
+                self.function.blocks[to].preds.push(Block::new(index));
+            }
+        }
+    }
+}

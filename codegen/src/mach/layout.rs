@@ -1,0 +1,151 @@
+//! Block layout: the order of blocks, and their branches.
+//!
+//! Blocks that only jump are skipped ("jump threading"), no block jumps to the next one, and each branch takes the shortest form that reaches its target.
+//! The forms are the instruction set's ([`BranchEncoding`]).
+
+use smallvec::SmallVec;
+
+use super::link::Fixup;
+
+/// How a block ends. Blocks are named by index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BlockEnd<C> {
+    /// It leaves the function.
+    None,
+    /// It continues at the block.
+    Jump(usize),
+    /// It continues at the first block if the condition holds, else at the second.
+    Branch(C, usize, usize),
+}
+
+/// The bytes of a block without its branches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BlockCode<C> {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) branch: BlockEnd<C>,
+}
+
+/// The branch instructions of an instruction set.
+pub(crate) trait BranchEncoding: Sized {
+    /// A condition of branches.
+    type Cond: Copy;
+    /// The alignment of loop headers: the bytes that processors fetch at once.
+    const LOOP_ALIGN: usize;
+
+    /// An unconditional branch.
+    fn jump(target: usize) -> Self;
+    /// The branches to two different blocks, one of which may be `next`, the block that follows.
+    fn conditional(cond: Self::Cond, then: usize, els: usize, next: Option<usize>) -> Branches<Self>;
+    /// The block it leads to.
+    fn target(&self) -> usize;
+    /// Its bytes in its current form.
+    fn size(&self) -> usize;
+    /// Takes a longer form if the current one does not reach `distance` from its end. Returns whether it did. It never becomes shorter again.
+    fn relax(&mut self, distance: i64) -> bool;
+    /// Appends its bytes, for a distance from its end.
+    fn encode(&self, distance: i64, out: &mut Vec<u8>);
+    /// Appends instructions without effect until `out` has `length` bytes.
+    fn pad(out: &mut Vec<u8>, length: usize);
+}
+
+/// The branches at the end of a block.
+pub(crate) type Branches<B> = SmallVec<[B; 3]>;
+
+/// Follows blocks that only jump.
+fn thread<C: Copy>(blocks: &[BlockCode<C>], mut block: usize) -> usize {
+    // The bound ends a loop of such blocks.
+    for _ in 0..blocks.len() {
+        match blocks[block] {
+            BlockCode { start, end, branch: BlockEnd::Jump(to) } if start == end => block = to,
+            BlockCode { branch: BlockEnd::None | BlockEnd::Jump(_) | BlockEnd::Branch(..), .. } => break,
+        }
+    }
+    block
+}
+
+/// The branches at the end of a block, which `next` follows.
+fn branches<B: BranchEncoding>(blocks: &[BlockCode<B::Cond>], block: usize, next: Option<usize>) -> Branches<B> {
+    let to = |target: usize| if Some(target) == next { Branches::new() } else { Branches::from_iter([B::jump(target)]) };
+    match blocks[block].branch {
+        BlockEnd::None => Branches::new(),
+        BlockEnd::Jump(target) => to(thread(blocks, target)),
+        BlockEnd::Branch(cond, then, els) => {
+            let (then, els) = (thread(blocks, then), thread(blocks, els));
+            if then == els { to(then) } else { B::conditional(cond, then, els, next) }
+        }
+    }
+}
+
+/// A layout in progress.
+struct Layout<'a, B: BranchEncoding> {
+    blocks: &'a [BlockCode<B::Cond>],
+    /// The blocks that remain, in order.
+    order: Vec<usize>,
+    /// The branches of each block in `order`.
+    branches: Vec<Branches<B>>,
+    /// The first byte of each block.
+    starts: Vec<usize>,
+    /// Whether a block is the target of a backward branch.
+    loops: Vec<bool>,
+}
+
+/// Lays out the blocks of a function, whose bytes are in `text`. Returns its bytes and the relocations at their new places.
+pub(crate) fn lay_out<B: BranchEncoding>(text: &[u8], blocks: &[BlockCode<B::Cond>], fixups: &[Fixup]) -> (Vec<u8>, Vec<Fixup>) {
+    let order: Vec<usize> = (0..blocks.len()).filter(|block| *block == 0 || thread(blocks, *block) == *block).collect();
+    let branches: Vec<Branches<B>> =
+        order.iter().enumerate().map(|(place, block)| branches(blocks, *block, order.get(place + 1).copied())).collect();
+    let mut loops = vec![false; blocks.len()];
+    for (block, branches) in order.iter().zip(&branches) {
+        branches.iter().filter(|branch| branch.target() <= *block).for_each(|branch| loops[branch.target()] = true);
+    }
+    let mut layout = Layout::<B> { blocks, order, branches, starts: vec![0; blocks.len()], loops };
+    // Branches only ever grow, so this ends.
+    while layout.grow() {}
+    layout.write(text, fixups)
+}
+
+impl<B: BranchEncoding> Layout<'_, B> {
+    /// Finds where blocks begin. Returns whether a branch grew, so that the places have changed.
+    fn grow(&mut self) -> bool {
+        let size = |block: usize| self.blocks[block].end - self.blocks[block].start;
+        let mut at = 0usize;
+        for (&block, branches) in self.order.iter().zip(&self.branches) {
+            if self.loops[block] {
+                at = at.next_multiple_of(B::LOOP_ALIGN);
+            }
+            self.starts[block] = at;
+            at += size(block) + branches.iter().map(B::size).sum::<usize>();
+        }
+        let mut grown = false;
+        for (&block, branches) in self.order.iter().zip(&mut self.branches) {
+            let mut at = self.starts[block] + size(block);
+            for branch in branches {
+                at += branch.size();
+                let distance = self.starts[branch.target()] as i64 - at as i64;
+                grown |= branch.relax(distance);
+            }
+        }
+        grown
+    }
+
+    fn write(&self, text: &[u8], fixups: &[Fixup]) -> (Vec<u8>, Vec<Fixup>) {
+        let mut out = Vec::with_capacity(text.len() + self.blocks.len() * 8);
+        let mut moved = Vec::with_capacity(fixups.len());
+        let mut rest = fixups;
+        for (&block, branches) in self.order.iter().zip(&self.branches) {
+            let (code, start) = (self.blocks[block], self.starts[block]);
+            B::pad(&mut out, start);
+            out.extend(&text[code.start..code.end]);
+            let (own, others) = rest.split_at(rest.partition_point(|fixup| fixup.at < code.end));
+            rest = others;
+            let to = |place: usize| place - code.start + start;
+            moved.extend(own.iter().map(|fixup| Fixup { at: to(fixup.at), end: to(fixup.end), ..*fixup }));
+            for branch in branches {
+                let end = out.len() + branch.size();
+                branch.encode(self.starts[branch.target()] as i64 - end as i64, &mut out);
+            }
+        }
+        (out, moved)
+    }
+}

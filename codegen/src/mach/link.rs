@@ -1,0 +1,76 @@
+//! Links functions: places them, then the constants, and resolves relocations.
+
+use super::code::{Code, CodegenError};
+use super::pool::Pool;
+
+/// The target of a relocation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FixupTarget {
+    /// A constant of the pool.
+    Pool(u32),
+    /// A function of the module.
+    Function(u32),
+}
+
+/// How a relocation is written into the code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FixupKind {
+    /// x86: four bytes with the signed distance from the end of the instruction.
+    Rel32,
+}
+
+/// A relocation. Both offsets are in bytes from the start of the function.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fixup {
+    /// The first byte to change.
+    pub(crate) at: usize,
+    /// The byte from which the distance counts: on x86 the end of the instruction.
+    pub(crate) end: usize,
+    pub(crate) target: FixupTarget,
+    pub(crate) kind: FixupKind,
+}
+
+/// A function as bytes.
+#[derive(Debug)]
+pub(crate) struct Emitted {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) fixups: Vec<Fixup>,
+    /// Bytes of native stack from the caller's call on, callees excluded.
+    pub(crate) stack: u32,
+}
+
+impl FixupKind {
+    fn apply(self, bytes: &mut [u8], distance: i64) {
+        match self {
+            Self::Rel32 => bytes[..4].copy_from_slice(&(distance as i32).to_le_bytes()),
+        }
+    }
+}
+
+/// Functions are aligned at cache lines.
+const ALIGN: usize = 64;
+
+/// Puts functions and constants together. `padding` is the byte between functions; `stack` goes into the code as it is.
+pub(crate) fn link(functions: &[Emitted], pool: &Pool, padding: u8, stack: u32) -> Result<Code, CodegenError> {
+    let mut bytes = Vec::new();
+    let mut entries = Vec::with_capacity(functions.len());
+    for function in functions {
+        bytes.resize(bytes.len().next_multiple_of(ALIGN), padding);
+        entries.push(u32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?);
+        bytes.extend_from_slice(&function.bytes);
+    }
+    let constants = u32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?;
+    let places = pool.append(&mut bytes, padding);
+    i32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?;
+    for (function, &entry) in functions.iter().zip(&entries) {
+        for fixup in &function.fixups {
+            let target = match fixup.target {
+                FixupTarget::Pool(id) => places[id as usize],
+                FixupTarget::Function(index) => entries[index as usize] as usize,
+            };
+            let distance = target as i64 - (entry as usize + fixup.end) as i64;
+            fixup.kind.apply(&mut bytes[entry as usize + fixup.at..], distance);
+        }
+    }
+    Ok(Code { bytes, entries, stack, constants })
+}

@@ -1,0 +1,122 @@
+//! Instruction sets and what they can do.
+//!
+//! The code that builds vector IR asks [`Isa::caps`] and never compares levels. So an instruction set whose vectors have the size of another one's,
+//! but other operations, needs a new table and no new conditions.
+
+/// An instruction set: what code may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Isa {
+    /// x86-64, at one of its levels.
+    X86(X86Level),
+}
+
+/// A micro-architecture level of x86-64. A higher one includes the lower ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum X86Level {
+    /// SSE4.2 and POPCNT (x86-64-v2). Code is scalar.
+    Sse42,
+    /// AVX2, FMA, F16C, BMI and LZCNT (x86-64-v3). Vectors have 32 bytes.
+    Avx2,
+    /// AVX-512 F, CD, BW, DQ and VL (x86-64-v4). Vectors have 64 bytes.
+    Avx512,
+}
+
+/// What an instruction set can do, and what that costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IsaCaps {
+    /// Bytes of the largest vector; 0 if there are only scalars.
+    pub vector_bytes: u32,
+    /// Vector registers that code can name.
+    pub vector_registers: u32,
+    /// Whether a load or store of 32- or 64-bit lanes under a mask is one instruction.
+    pub has_masked_memory: bool,
+    /// Whether [`Op::Gather`](crate::vir::Op::Gather) is one instruction for each vector of indices.
+    pub has_gather: bool,
+    /// Whether [`Op::Scatter`](crate::vir::Op::Scatter) may be used.
+    pub has_scatter: bool,
+    /// Whether every [`Op::Shuffle`](crate::vir::Op::Shuffle) is one instruction. If not, one instruction can only take the same lanes within each
+    /// 16 bytes, or whole 16-byte parts.
+    pub shuffles_any: bool,
+    /// Whether vectors of 64-bit integers convert to floats and back in one instruction.
+    pub converts_i64: bool,
+    /// Whether there is a fused multiply-add for `f64`.
+    pub has_fma_f64: bool,
+    /// Whether loads stay in order with loads, and stores with stores, as seen by other threads (x86's TSO). If not, a barrier needs a fence.
+    pub strong_memory_order: bool,
+    /// Vector operations that take the time of one gather. A loop that does at most this many operations for each gather is bound by its gathers.
+    pub gather_cost: u32,
+    /// Loads that take the time of one lane's own store.
+    pub lane_store_cost: u32,
+    /// The fewest 32-bit lanes of a vector for which it pays to run two vectors of work-items at a time.
+    pub min_interleaved_lanes: u32,
+}
+
+impl X86Level {
+    const fn caps(self) -> IsaCaps {
+        // Measured on Sapphire Rapids and Zen 4: see the module docs of the vectoriser's `gather_bound` and `dimension`.
+        const SSE42: IsaCaps = IsaCaps {
+            vector_bytes: 0,
+            vector_registers: 16,
+            has_masked_memory: false,
+            has_gather: false,
+            has_scatter: false,
+            shuffles_any: false,
+            converts_i64: false,
+            has_fma_f64: false,
+            strong_memory_order: true,
+            gather_cost: 4,
+            lane_store_cost: 2,
+            min_interleaved_lanes: 8,
+        };
+        const AVX2: IsaCaps = IsaCaps { vector_bytes: 32, has_masked_memory: true, has_gather: true, has_fma_f64: true, ..SSE42 };
+        const AVX512: IsaCaps =
+            IsaCaps { vector_bytes: 64, vector_registers: 32, has_scatter: true, shuffles_any: true, converts_i64: true, ..AVX2 };
+        match self {
+            Self::Sse42 => SSE42,
+            Self::Avx2 => AVX2,
+            Self::Avx512 => AVX512,
+        }
+    }
+}
+
+impl Isa {
+    /// x86-64-v2: scalars.
+    pub const SSE42: Self = Self::X86(X86Level::Sse42);
+    /// x86-64-v3: vectors of 32 bytes.
+    pub const AVX2: Self = Self::X86(X86Level::Avx2);
+    /// x86-64-v4: vectors of 64 bytes.
+    pub const AVX512: Self = Self::X86(X86Level::Avx512);
+
+    /// The best instruction set that the processor and the operating system support; `None` if they support none of them.
+    #[cfg(target_arch = "x86_64")]
+    pub fn detect() -> Option<Self> {
+        use std::arch::is_x86_feature_detected as has;
+        if !(has!("sse4.2") && has!("popcnt")) {
+            return None;
+        }
+        if !(has!("avx2") && has!("fma") && has!("f16c") && has!("bmi1") && has!("bmi2") && has!("lzcnt")) {
+            return Some(Self::SSE42);
+        }
+        let all = has!("avx512f") && has!("avx512cd") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
+        Some(if all { Self::AVX512 } else { Self::AVX2 })
+    }
+
+    /// The best instruction set that the processor and the operating system support; `None` if they support none of them.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub const fn detect() -> Option<Self> {
+        None
+    }
+
+    /// What the instruction set can do.
+    pub const fn caps(self) -> IsaCaps {
+        match self {
+            Self::X86(level) => level.caps(),
+        }
+    }
+
+    /// Whether a processor that runs code for this instruction set also runs code for `other`.
+    pub fn includes(self, other: Self) -> bool {
+        let (Self::X86(level), Self::X86(other)) = (self, other);
+        level >= other
+    }
+}

@@ -1,0 +1,41 @@
+//! Numbers of values, blocks and functions: indices into the tables of a [`Function`](super::function::Function) or
+//! [`Module`](super::function::Module), as distinct types.
+
+use std::fmt;
+
+macro_rules! entity {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+        impl $name {
+            /// The index into the table that this entity names an entry of.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+
+entity!(
+    /// An SSA value of a function.
+    Value, "v"
+);
+entity!(
+    /// A block of a function.
+    Block, "b"
+);
+entity!(
+    /// A function of a module.
+    Func, "f"
+);
