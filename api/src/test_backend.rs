@@ -102,15 +102,12 @@ impl LoadedProgram for TestProgram {
 
 type Item = (Command, Arc<dyn Progress>);
 
-/// A device.
 pub(crate) struct TestDevice {
     properties: DeviceProperties,
     target: Target,
     waiting: Mutex<Vec<Item>>,
     sender: Mutex<Sender<Vec<Item>>>,
-    /// Writes fail.
     pub(crate) refuses_writes: Arc<AtomicBool>,
-    /// Copies fail.
     pub(crate) refuses_copies: Arc<AtomicBool>,
     /// What stands for all memory of the host's that its copies reach.
     pub(crate) reached: Mutex<Option<Arc<TestMemory>>>,

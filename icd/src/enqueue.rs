@@ -23,7 +23,6 @@ use crate::ffi::{Bytes, BytesMut, Callback, FromC, List, Out, OutList};
 use crate::handles;
 use crate::kernel::NativeKernelFn;
 
-/// Three numbers.
 pub(crate) fn triple(list: &List<usize>) -> Result<[u64; 3]> {
     match list.get(3).as_slice() {
         &[x, y, z] => Ok([x as u64, y as u64, z as u64]),

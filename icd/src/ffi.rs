@@ -287,7 +287,6 @@ impl<F> FromC for Callback<F> {
 }
 
 impl<F: Copy> Callback<F> {
-    /// The function.
     pub(crate) fn get(&self) -> Option<F> {
         self.0
     }

@@ -108,7 +108,6 @@ const SHARDS: usize = 16;
 static REGISTRY: Lazy<[RwLock<FxHashMap<usize, Entry>>; SHARDS]> = Lazy::new(|| std::array::from_fn(|_| RwLock::default()));
 static CELLS: Mutex<Cells> = Mutex::new(Cells { free: VecDeque::new(), all: Vec::new(), dispatch_data: AtomicPtr::new(null_mut()) });
 
-/// All cells.
 struct Cells {
     /// Those that stand for nothing: fresh ones in front, behind them the one that was freed first.
     free: VecDeque<usize>,

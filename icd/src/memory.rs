@@ -155,7 +155,7 @@ crate::entry! {
     ) -> *mut _cl_mem {
         let buffer = handles::get::<Buffer>(buffer)?;
         // "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object."
-        check!(buffer.parent().is_none(), InvalidMemObject, "a sub-buffer of a sub-buffer");
+        check!(buffer.parent().is_none(), InvalidMemObject, "the parent of a sub-buffer cannot be a sub-buffer");
         let flags = MemFlags::parse(flags)?;
         // "CL_INVALID_VALUE if value specified in buffer_create_type is not valid" or "if value(s) specified in buffer_create_info ... is not valid or
         // if buffer_create_info is NULL."

@@ -309,10 +309,10 @@ fn errors_of_the_application_are_reported() {
         let rest = text.split_once("@@ careless\n").map(|(_, rest)| rest).expect("the test has run");
         rest.lines().filter(|line| line.starts_with("wgcl: ")).map(|line| format!("{line}\n")).collect::<String>()
     };
-    let expected = "wgcl: a callback makes a call that waits for commands, which OpenCL leaves undefined\n\
-                    wgcl: a buffer of 16 bytes is released while commands that use it are not done\n\
+    let expected = "wgcl: a callback calls a blocking OpenCL function: the behaviour is undefined\n\
+                    wgcl: a buffer of 16 bytes was released while commands that use it are running\n\
                     wgcl: not released: 2 buffers of 64 bytes, 1 context, 1 kernel 'forgotten'\n\
-                    wgcl: nothing waits for the last commands of 1 queue\n";
+                    wgcl: the application did not wait for the last commands of 1 queue\n";
     assert_eq!(report("1"), expected);
     assert_eq!(report("0"), "");
 }

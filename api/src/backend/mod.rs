@@ -382,7 +382,6 @@ pub enum Action {
 /// What a queue hands to a device as one: it is reported once.
 #[derive(Debug)]
 pub enum Command {
-    /// One action.
     Once(Action),
     /// Several, one after the other, as one command: those of a command buffer.
     Replay(Arc<[Arc<Action>]>),

@@ -64,7 +64,6 @@ impl Key {
         Self(Sha256::digest(contents).into())
     }
 
-    /// The bytes.
     pub const fn bytes(&self) -> &[u8; HASH] {
         &self.0
     }

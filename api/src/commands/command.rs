@@ -1,7 +1,7 @@
-//! Commands: what an event does once nothing blocks it.
+//! Commands: what runs when nothing blocks an event.
 //!
-//! A command names buffers, not device memory. When it is handed to its device ([`PendingCommand::prepare`]) the buffers' memory on that device is looked
-//! up, and contents that another device of the context holds are brought over first.
+//! A command names buffers, not device memory. [`PendingCommand::prepare`] looks up the memory of the queue's device when
+//! the command is submitted to it, and migrates contents that another device of the context holds.
 
 use std::fmt;
 use std::ops::Range;
@@ -231,7 +231,7 @@ impl NativeKernel {
             };
             let bytes = address.to_ne_bytes();
             let place = at.checked_add(bytes.len()).and_then(|end| args.get_mut(at..end));
-            place.ok_or_else(|| Error::InvalidValue("a buffer's place is outside of the arguments".into()))?.copy_from_slice(&bytes);
+            place.ok_or_else(|| Error::InvalidValue("a buffer offset is outside the argument block".into()))?.copy_from_slice(&bytes);
         }
         Ok(Command::Host(HostWork(Box::new(move || {
             call(&args);

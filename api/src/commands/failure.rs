@@ -1,25 +1,30 @@
-//! Failures of commands: whom they reach, and until when (OpenCL API 3.2.1, 5.11 to 5.15).
+//! Failures of commands: which commands they reach, and for how long (OpenCL API 3.2.1, 5.11 to 5.15).
 //!
-//! "Unsuccessful completion results in abnormal termination of the command which is indicated by setting the event status to a negative value. In this case,
-//! the command-queue associated with the abnormally terminated command and all other command-queues in the same context may no longer be available and their
-//! behavior is implementation-defined." Here queues go on, but nobody is left to take what a failed command leaves for right:
+//! "Unsuccessful completion results in abnormal termination of the command which is indicated by setting the event
+//! status to a negative value. In this case, the command-queue associated with the abnormally terminated command and
+//! all other command-queues in the same context may no longer be available and their behavior is
+//! implementation-defined." Here queues stay usable, but commands that depend on a failed command fail:
 //!
-//! * What waits for an event that failed (a wait list) is terminated, whenever it was enqueued. Its status is CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, as
-//!   the status of all that depends on a failure without having caused it.
-//! * What comes behind it by the order of the queue ("implicit dependencies", 3.2.1) depends on it too: all later commands of an in-order queue;
-//!   in an out-of-order queue, markers and barriers without wait list, and what comes behind such a barrier. So does what reads memory that the command was to write,
-//!   in whatever queue. It is terminated where the device has not got it yet (unmaps and clEnqueueSVMFree excepted, which give something back), and fails all the same
-//!   where the device has.
+//! 1. A command whose wait list has a failed event is terminated, whenever it was enqueued. Its status is
+//!    CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST. Every command that depends on a failure gets this status.
+//! 2. A command that follows in the order of the queue ("implicit dependencies", 3.2.1) depends on the failed command
+//!    too. In an in-order queue these are all later commands. In an out-of-order queue they are markers and barriers
+//!    without a wait list, and the commands after such a barrier. A command of any queue that reads memory which the
+//!    failed command should have written depends on it as well. If the device does not have such a command yet, the
+//!    command is terminated, except for unmaps and clEnqueueSVMFree, which release memory. If the device has it, the
+//!    command runs and then fails.
 //!
-//! The second rule ends when the application has been told ([`Failure::mark_reported`]): what is enqueued from then on is reached no more, so that programs can go on
-//! after an error. An application is told by
+//! The second rule ends when the failure is reported to the application ([`Failure::mark_reported`]): commands that are
+//! enqueued later are not affected, so that programs can continue after an error. A failure is reported by
 //!
 //! * a call that returns the error: clFinish, a blocking call, clWaitForEvents;
-//! * a negative status that clGetEventInfo returns, or with which an event's callback is called. Many programs look at neither's value: blocking calls, and clFinish,
-//!   still return the error of a failure that no call has returned ([`ReportedVia`]).
+//! * a negative status that clGetEventInfo returns, or that an event's callback receives. Many programs ignore both, so
+//!   blocking calls and clFinish still return a failure that no call has returned ([`ReportedVia`]).
 //!
-//! A blocking call returns CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST unless its own command failed: CL_OUT_OF_RESOURCES would have programs (pyopencl) free memory and try
-//! again, with success. clFinish returns CL_OUT_OF_RESOURCES where the device failed. What a device reports goes to the context's pfn_notify as well, once: calls that return it only say so ([`has_returned`]).
+//! A blocking call returns CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST unless its own command failed: after
+//! CL_OUT_OF_RESOURCES programs such as pyopencl free memory and call again, which would succeed with wrong contents.
+//! clFinish returns CL_OUT_OF_RESOURCES if the device failed. Failures of the device are also reported to pfn_notify,
+//! once: calls that return them only set [`has_returned`].
 
 use std::cell::Cell;
 use std::fmt;

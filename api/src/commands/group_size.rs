@@ -73,14 +73,24 @@ impl<'a> GroupLimits<'a> {
             };
             let divides =
                 global.iter().zip(&required).all(|(n, &size)| size != 0 && (info.non_uniform_groups || n.is_multiple_of(u64::from(size))));
-            ensure!(divides, InvalidWorkGroupSize, "`{}` requires {required:?}, which does not divide {global:?}", info.name);
+            ensure!(
+                divides,
+                InvalidWorkGroupSize,
+                "kernel `{}`: the required local size {required:?} does not divide the global size {global:?}",
+                info.name
+            );
             return Ok(required);
         };
         let local = widen(Some(given), 1);
         let total = local.iter().try_fold(1u64, |product, &n| product.checked_mul(n));
         // "CL_INVALID_WORK_GROUP_SIZE if local_work_size is specified and does not match the required work-group size for kernel in the program source."
         if let Some(required) = info.reqd_work_group_size {
-            ensure!(local == required.map(u64::from), InvalidWorkGroupSize, "`{}` requires {required:?}, not {local:?}", info.name);
+            ensure!(
+                local == required.map(u64::from),
+                InvalidWorkGroupSize,
+                "kernel `{}`: expected the required local size {required:?}, got {local:?}",
+                info.name
+            );
         }
         if let Some(required) = info.reqd_subgroups {
             let count = total.map(|items| items.div_ceil(u64::from(self.subgroup)));
@@ -92,7 +102,7 @@ impl<'a> GroupLimits<'a> {
             );
         }
         // "... if the total number of work-items in the work-group is zero."
-        ensure!(!local.contains(&0), InvalidWorkGroupSize, "a local size of {local:?}");
+        ensure!(!local.contains(&0), InvalidWorkGroupSize, "local size {local:?} contains 0");
         // "... when non-uniform work-groups are not supported, the size of each work-group must be uniform. If local_work_size is specified, the values
         // specified in global_work_size must be evenly divisible by the corresponding values specified in local_work_size."
         let divides = info.non_uniform_groups || global.iter().zip(&local).all(|(n, &size)| n.is_multiple_of(size));
@@ -100,10 +110,10 @@ impl<'a> GroupLimits<'a> {
         // "CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any of local_work_size[0], ... is greater than the corresponding values
         // specified by CL_DEVICE_MAX_WORK_ITEM_SIZES." Before the total, which such a size nearly always exceeds too.
         let fits = local.iter().zip(&properties.max_group_size).all(|(&n, &limit)| n <= u64::from(limit));
-        ensure!(fits, InvalidWorkItemSize, "local size {local:?}, the device allows {:?}", properties.max_group_size);
+        ensure!(fits, InvalidWorkItemSize, "local size {local:?} exceeds the device's limits {:?}", properties.max_group_size);
         // "... if the total number of work-items in the work-group is greater than the value specified by CL_KERNEL_WORK_GROUP_SIZE."
         let limit = u64::from(self.most);
-        ensure!(total.is_some_and(|n| n <= limit), InvalidWorkGroupSize, "local size {local:?}, the device allows {limit} in all");
+        ensure!(total.is_some_and(|n| n <= limit), InvalidWorkGroupSize, "local size {local:?} exceeds the limit of {limit} work-items");
         let mut narrow = [1u32; 3];
         for (narrow, wide) in narrow.iter_mut().zip(local) {
             *narrow = u32::try_from(wide).map_err(|_| Error::InvalidWorkItemSize("a local size".into()))?;

@@ -41,7 +41,6 @@ pub struct HostPitches {
 pub struct MappedImage {
     /// Where the box begins.
     pub address: usize,
-    /// Bytes.
     pub row_pitch: u64,
     /// Bytes; 0 for images without slices.
     pub slice_pitch: u64,

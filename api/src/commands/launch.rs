@@ -85,7 +85,7 @@ impl Queue {
         ensure!(
             local_memory <= u64::from(properties.local_memory),
             OutOfResources,
-            "`{}` needs {local_memory} bytes of local memory, the device has {}",
+            "kernel `{}` needs {local_memory} bytes of local memory; the device has {}",
             kernel.name(),
             properties.local_memory
         );
@@ -127,7 +127,7 @@ impl Queue {
 /// Offset and size of a range, in three dimensions.
 fn check_range(range: &NdRange<'_>) -> Result<([u64; 3], [u64; 3])> {
     // "CL_INVALID_WORK_DIMENSION if work_dim is not a valid value (i.e. a value between 1 and CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS)."
-    ensure!((1..=3).contains(&range.work_dim), InvalidWorkDimension, "{} dimensions", range.work_dim);
+    ensure!((1..=3).contains(&range.work_dim), InvalidWorkDimension, "work_dim is {}: it must be 1, 2 or 3", range.work_dim);
     let (offset, mut global) = (widen(range.global_offset, 0), widen(range.global_size, 1));
     if range.global_size.is_none() {
         global = [0; 3];

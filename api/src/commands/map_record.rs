@@ -28,7 +28,6 @@ pub(crate) struct MapRecord {
     pub pieces: Vec<CopyRegion>,
     /// Whether the host may have written.
     pub write: bool,
-    /// How.
     pub via: MapVia,
 }
 

@@ -59,7 +59,12 @@ impl MemObject {
                 && record.span.start < map.span.end
                 && overlap(ranges(&map.pieces), ranges(&record.pieces))
         };
-        ensure!(!write || !maps.iter().any(meets), InvalidOperation, "bytes {:?} are mapped for writing already", record.span);
+        ensure!(
+            !write || !maps.iter().any(meets),
+            InvalidOperation,
+            "bytes {:?} overlap a region that is already mapped for writing",
+            record.span
+        );
         maps.push(record.clone());
         Ok(record)
     }

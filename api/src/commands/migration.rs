@@ -1,9 +1,12 @@
-//! What brings contents from the device of a context that has them to the one that needs them, before the command that does.
+//! Migration: copies the contents of a buffer from the device that has them to the device that needs them, before the
+//! command that needs them.
 //!
-//! There are three ways, the first that there is:
-//! - The host sees the memory of the device that needs them: the other's read writes there ([`Device::host_visible_target`](crate::backend::Device::landing)).
-//! - Both devices' copies reach memory of the host's ([`SharedStaging`]): one writes a piece there while the other one takes the piece before.
-//! - By way of a copy of the host's: a read, and a write.
+//! The first possible path is taken ([`TransferPath`]):
+//! 1. The host sees the memory of the target device: the source device reads straight into it
+//!    ([`Device::host_visible_target`](crate::backend::Device::host_visible_target)).
+//! 2. The copies of both devices reach shared host memory ([`SharedStaging`]): the source device writes one chunk while
+//!    the target device reads the chunk before it.
+//! 3. Otherwise, a read to a host copy and a write from it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -67,7 +70,7 @@ impl Chunk {
         let context = self.migration.queue.context().clone();
         let mappings = self.source_memory().and_then(|src| {
             let dst = staging.mapping(self.transfer.from).cloned();
-            Ok((src, dst.ok_or_else(|| Error::InvalidDevice("the device reaches no memory of the host's".into()))?))
+            Ok((src, dst.ok_or_else(|| Error::InvalidDevice("the device cannot access host memory".into()))?))
         });
         let (src, dst) = match mappings {
             Ok(mappings) => mappings,
@@ -108,7 +111,7 @@ impl Progress for CopyToStaging {
         let index = queue.device_index();
         let mappings = result.map_err(Error::from).and_then(|_| {
             let src = shared_staging.mapping(index).cloned();
-            Ok((src.ok_or_else(|| Error::InvalidDevice("the device reaches no memory of the host's".into()))?, store.memory(index)?))
+            Ok((src.ok_or_else(|| Error::InvalidDevice("the device cannot access host memory".into()))?, store.memory(index)?))
         });
         let outcome = mappings.map(|(src, dst)| {
             let size = chunk.range.end - chunk.range.start;

@@ -33,7 +33,7 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
         // "CL_INVALID_OPERATION if the device associated with command_queue cannot execute the native kernel."
-        ensure!(self.device().runs_native_kernels(), InvalidOperation, "{} runs no native kernels", self.device().name());
+        ensure!(self.device().runs_native_kernels(), InvalidOperation, "{} does not support native kernels", self.device().name());
         let buffers = || places.iter().filter_map(|(_, buffer)| buffer.as_ref());
         ensure!(
             buffers().all(|buffer| Arc::ptr_eq(buffer.context(), self.context())),
@@ -41,7 +41,7 @@ impl Queue {
             "a buffer belongs to another context"
         );
         let inside = |at: usize| at.checked_add(size_of::<usize>()).is_some_and(|end| end <= args.len());
-        ensure!(places.iter().all(|(at, _)| inside(*at)), InvalidValue, "a buffer's place is outside of the arguments");
+        ensure!(places.iter().all(|(at, _)| inside(*at)), InvalidValue, "a buffer offset is outside the argument block");
         let accesses =
             buffers().map(|buffer| Ok(buffer_access(buffer, buffer.range(0, buffer.size())?, AccessMode::Write))).collect::<Result<_>>()?;
         self.submit(

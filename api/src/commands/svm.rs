@@ -112,7 +112,7 @@ impl Queue {
 
     fn svm_at(&self, address: usize) -> Result<(Arc<Buffer>, u64)> {
         let found = self.context().svm_at(address);
-        found.ok_or_else(|| Error::InvalidValue(format!("{address:#x} is no shared virtual memory").into()))
+        found.ok_or_else(|| Error::InvalidValue(format!("{address:#x} is not in shared virtual memory").into()))
     }
 
     /// Whether an address is that of memory of which only the host knows, on a device that reaches it all the same.
@@ -133,7 +133,7 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.check_svm(wait_list)?;
         // "CL_INVALID_VALUE if svm_ptr is NULL", "if size is 0 or if values specified in flags are not valid."
-        ensure!(size != 0, InvalidValue, "a map of nothing");
+        ensure!(size != 0, InvalidValue, "the mapped region has a size of 0");
         let flags = MapFlags::parse(flags)?;
         if self.is_of_host(address) {
             Self::check_blocking(blocking, wait_list)?;
@@ -168,10 +168,10 @@ impl Queue {
         source: impl FnOnce(u64) -> Result<Arc<dyn HostSource>>,
     ) -> Result<PendingCommand> {
         // "CL_INVALID_VALUE if dst_ptr or src_ptr is NULL."
-        ensure!(dst != 0 && src != 0, InvalidValue, "a null pointer");
+        ensure!(dst != 0 && src != 0, InvalidValue, "the pointer is NULL");
         // "CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy."
         let apart = dst.abs_diff(src) as u64 >= size;
-        ensure!(apart, MemCopyOverlap, "{size} bytes from {src:#x} to {dst:#x}");
+        ensure!(apart, MemCopyOverlap, "the source {src:#x} and the destination {dst:#x} overlap in a copy of {size} bytes");
         if size == 0 {
             return Ok(PendingCommand::nop());
         }
@@ -233,7 +233,7 @@ impl Queue {
         let width = pattern.len();
         ensure!(width != 0 && address.is_multiple_of(width), InvalidValue, "{address:#x} is not aligned to {width} bytes");
         if self.is_of_host(address) {
-            ensure!(size.is_multiple_of(width as u64), InvalidValue, "{size} bytes of patterns of {width}");
+            ensure!(size.is_multiple_of(width as u64), InvalidValue, "size {size} is not a multiple of the pattern size {width}");
             let target = target(size)?;
             let fill = move || {
                 target.with_mut(&mut |bytes| bytes.chunks_exact_mut(pattern.len()).for_each(|chunk| chunk.copy_from_slice(&pattern)));

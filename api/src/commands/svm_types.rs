@@ -9,11 +9,8 @@ use crate::objects::device::Device;
 /// One end of a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct SvmCopy {
-    /// Where to.
     pub dst: usize,
-    /// Where from.
     pub src: usize,
-    /// Bytes.
     pub size: u64,
 }
 

@@ -268,7 +268,7 @@ impl Queue {
         ensure!(
             !Arc::ptr_eq(src.store(), dst.store()) || from.end <= to.start || to.end <= from.start,
             MemCopyOverlap,
-            "bytes {from:?} and {to:?} of one buffer"
+            "source bytes {from:?} and destination bytes {to:?} of the same buffer overlap"
         );
         dst.flags().check_write()?;
         let regions = vec![CopyRegion { buffer: from.start, host: to.start, size }];
@@ -341,7 +341,11 @@ impl Queue {
         let range = buffer.range(offset, size)?;
         // "CL_INVALID_VALUE if ... pattern_size is not one of { 1, 2, 4, 8, 16, 32, 64, 128 }."
         let width = pattern.len() as u64;
-        ensure!(width.is_power_of_two() && width <= 128, InvalidValue, "a pattern of {width} bytes");
+        ensure!(
+            width.is_power_of_two() && width <= 128,
+            InvalidValue,
+            "pattern of {width} bytes: the size must be a power of two, at most 128"
+        );
         // "CL_INVALID_VALUE if offset and size are not a multiple of pattern_size."
         ensure!(
             offset.is_multiple_of(width) && size.is_multiple_of(width),
@@ -370,7 +374,7 @@ impl Queue {
         // "CL_INVALID_VALUE if region being mapped given by (offset, size) is out of bounds or if size is 0 or if values specified in map_flags are not
         // valid."
         let range = buffer.range(offset, size)?;
-        ensure!(size != 0, InvalidValue, "a map of nothing");
+        ensure!(size != 0, InvalidValue, "the mapped region has a size of 0");
         let flags = MapFlags::parse(flags)?;
         buffer.check_alignment(self.device())?;
         Self::check_blocking(blocking, wait_list)?;

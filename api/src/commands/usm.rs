@@ -39,10 +39,10 @@ impl Context {
         ensure!(is_own && (*kind != UsmType::Device || device.is_some()), InvalidDevice, "the device is not of the context");
         // "CL_INVALID_OPERATION if [the capabilities are] zero for device", or "for all devices in context".
         let capable = device.as_ref().map_or_else(|| self.has_usm(), |device| device.reaches_host());
-        ensure!(capable, InvalidOperation, "no device for unified shared memory");
+        ensure!(capable, InvalidOperation, "no device of the context supports unified shared memory");
         // "CL_INVALID_VALUE if alignment is not zero or a power of two", or "greater than the size of the largest data type supported by device".
         let aligned = alignment == 0 || (alignment.is_power_of_two() && alignment <= LARGEST_TYPE);
-        ensure!(aligned, InvalidValue, "an alignment of {alignment}");
+        ensure!(aligned, InvalidValue, "alignment {alignment}: it must be 0 or a power of two, at most {LARGEST_TYPE}");
         // "CL_INVALID_PROPERTY if either the CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL or CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL flags are specified", of shared
         // allocations if both are.
         let places = (*flags & (UsmFlags::PLACED_ON_DEVICE | UsmFlags::PLACED_ON_HOST)).bits().count_ones();
@@ -50,7 +50,7 @@ impl Context {
         // "CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for device", or for any device of the context that has such memory.
         let asked = |other: &&Arc<Device>| device.as_ref().map_or_else(|| other.reaches_host(), |device| Arc::ptr_eq(device, other));
         let limit = self.devices().iter().filter(asked).map(|device| device.properties().max_allocation).min().unwrap_or(0);
-        ensure!(size != 0 && size <= limit, InvalidBufferSize, "{size} bytes; an allocation has 1 to {limit}");
+        ensure!(size != 0 && size <= limit, InvalidBufferSize, "allocation size {size}: the size must be 1 to {limit} bytes");
         self.allocate_at_address(MemFlags::READ_WRITE, (size, alignment), Some(usm))
     }
 
@@ -88,7 +88,7 @@ impl Context {
 impl Queue {
     /// The extension's functions are not for devices without it.
     fn check_usm(&self, wait_list: &[Arc<Event>]) -> Result<()> {
-        ensure!(self.device().reaches_host(), InvalidOperation, "{} has no unified shared memory", self.device().name());
+        ensure!(self.device().reaches_host(), InvalidOperation, "{} does not support unified shared memory", self.device().name());
         self.check_wait_list(wait_list)
     }
 
@@ -123,12 +123,16 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.check_usm(wait_list)?;
         // "CL_INVALID_VALUE if dst_ptr is NULL, or if dst_ptr is not aligned to pattern_size bytes."
-        ensure!(address != 0, InvalidValue, "a null pointer");
+        ensure!(address != 0, InvalidValue, "the pointer is NULL");
         // "CL_INVALID_VALUE if pattern_size is not a power of two or is greater than the size of the largest integer or floating-point vector data type".
         let width = pattern.len();
-        ensure!(width.is_power_of_two() && width <= LARGEST_TYPE as usize, InvalidValue, "a pattern of {width} bytes");
+        ensure!(
+            width.is_power_of_two() && width <= LARGEST_TYPE as usize,
+            InvalidValue,
+            "pattern of {width} bytes: the size must be a power of two, at most 128"
+        );
         // "CL_INVALID_VALUE if size is not a multiple of pattern_size."
-        ensure!(size.is_multiple_of(width as u64), InvalidValue, "{size} bytes of patterns of {width}");
+        ensure!(size.is_multiple_of(width as u64), InvalidValue, "size {size} is not a multiple of the pattern size {width}");
         let work = if size == 0 { PendingCommand::nop() } else { self.svm_fill_command(address, pattern, size, target)? };
         self.submit(CommandType::UsmMemFill, work, wait_list)
     }

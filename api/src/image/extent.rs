@@ -18,7 +18,6 @@ pub type Origin = [u64; 4];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ImageExtent {
     pub(crate) kind: ImageType,
-    /// Bytes.
     pub(crate) element: u64,
     /// As regions of commands count: width, height or images of a 1D array, depth or images of a 2D array. 1 where there is no such dimension.
     pub(crate) extent: [u64; 3],

@@ -24,7 +24,6 @@ pub(crate) trait Drain: Send + Sync {
     fn drain(&self);
 }
 
-/// A context.
 pub struct Context {
     slot: HandleSlot,
     devices: Vec<Arc<Device>>,
@@ -80,7 +79,7 @@ impl Context {
         notify: Option<Notify>,
         allocator: Arc<dyn HostAllocator>,
     ) -> Result<Arc<Self>> {
-        ensure!(!devices.is_empty(), InvalidValue, "a context needs a device");
+        ensure!(!devices.is_empty(), InvalidValue, "the list of devices is empty");
         let mut unique: Vec<Arc<Device>> = Vec::new();
         for device in devices {
             if !unique.iter().any(|d| Arc::ptr_eq(d, device)) {

@@ -20,7 +20,7 @@ impl Buffer {
     /// If it was not made with [`DEVICE_ADDRESS`], nor what it is a part of, and where a device has no memory for it.
     pub fn device_addresses(&self) -> Result<Vec<u64>> {
         // "CL_INVALID_OPERATION if ... the buffer was not created with CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT."
-        ensure!(self.has_device_address(), InvalidOperation, "the buffer was made without an address");
+        ensure!(self.has_device_address(), InvalidOperation, "the buffer was created without CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT");
         let by_identity = u64::from(self.store().identity()) << 32;
         let address = |index| Ok(self.store().memory(index)?.kernel_address().unwrap_or(by_identity) + self.origin());
         (0..self.context().devices().len()).map(address).collect()

@@ -55,7 +55,7 @@ impl Buffer {
         let places = devices.iter().map(place).collect::<Result<Vec<_>>>()?;
         let first = *places.first().ok_or_else(|| Error::InvalidDevice("there is no device for the memory".into()))?;
         let together = places.iter().all(|&place| context.home(place) == context.home(first));
-        ensure!(together, InvalidDevice, "the memory can be that of one device, which has to be named");
+        ensure!(together, InvalidDevice, "external memory belongs to one device; name it by CL_MEM_DEVICE_HANDLE_LIST_KHR");
         let memory = context.devices()[context.home(first)].backend().import_memory(external.kind, external.fd, size)?;
         Ok(Self::of_store(flags.or_default(), Store::imported(context, size, places, memory), 0, size, property_list))
     }
@@ -88,7 +88,7 @@ impl Queue {
         let mut accesses = Vec::with_capacity(objects.len());
         for object in objects {
             let store = object.buffer().store();
-            ensure!(!store.importers().is_empty(), InvalidMemObject, "the memory object is not made of memory of others");
+            ensure!(!store.importers().is_empty(), InvalidMemObject, "the memory object was not created from external memory");
             ensure!(Arc::ptr_eq(object.context(), self.context()), InvalidCommandQueue, "a memory object is of another context");
             ensure!(store.importers().contains(&self.device_index()), InvalidCommandQueue, "the memory is not that of the queue's device");
             // Sub-buffers and images are handed over with all of the memory.

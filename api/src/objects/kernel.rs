@@ -243,8 +243,9 @@ impl Kernel {
     pub fn arg(&self, index: u32) -> Result<&ArgInfo> {
         let args = &self.info()?.args;
         // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index."
-        args.get(index as usize)
-            .ok_or_else(|| Error::InvalidArgIndex(format!("argument {index} of kernel `{}`, which has {}", self.name, args.len()).into()))
+        args.get(index as usize).ok_or_else(|| {
+            Error::InvalidArgIndex(format!("kernel `{}` has no argument {index}: it has {} arguments", self.name, args.len()).into())
+        })
     }
 
     /// Whether clGetKernelArgInfo may answer.
@@ -281,7 +282,7 @@ impl Kernel {
                 ensure!(
                     bytes.len() as u64 == u64::from(info.size),
                     InvalidArgSize,
-                    "argument {index} of `{}` ({}) has {} bytes, not {}",
+                    "argument {index} of kernel `{}` ({}): expected {} bytes, got {}",
                     self.name,
                     info.type_name,
                     info.size,
@@ -294,11 +295,18 @@ impl Kernel {
                 let buffer = buffer.upgrade().filter(|buffer| Arc::ptr_eq(buffer.context(), self.program.context()));
                 // "CL_INVALID_CONTEXT if the context associated with kernel and an OpenCL object pointed to by arg_value are not the same."
                 let buffer = buffer.ok_or_else(|| {
-                    Error::InvalidContext(format!("argument {index} of `{}` is a buffer of another context", self.name).into())
+                    Error::InvalidContext(
+                        format!("argument {index} of kernel `{}`: the buffer belongs to another context", self.name).into(),
+                    )
                 })?;
                 // cl_ext_immutable_memory_objects: CL_INVALID_ARG_VALUE for what is no pointer to constants.
                 let may_write = buffer.flags().contains(MemFlags::IMMUTABLE) && !reads_only(info);
-                ensure!(!may_write, InvalidArgValue, "argument {index} of `{}` may be written, the buffer is immutable", self.name);
+                ensure!(
+                    !may_write,
+                    InvalidArgValue,
+                    "argument {index} of kernel `{}`: the buffer is immutable, but the kernel can write it",
+                    self.name
+                );
             }
             (KernelParam::Local { .. }, ArgValue::Local(size)) => {
                 // "CL_INVALID_ARG_SIZE ... if the argument is a pointer to the local address space and arg_size is zero. This error condition does not apply if the
@@ -307,23 +315,31 @@ impl Kernel {
                 ensure!(
                     *size != 0 || newest() >= opencl_version::NEWEST,
                     InvalidArgSize,
-                    "local argument {index} of `{}` has no bytes",
+                    "argument {index} of kernel `{}`: a local argument needs a size other than 0",
                     self.name
                 );
             }
             (KernelParam::Image, ArgValue::Null) => {
                 // "CL_INVALID_MEM_OBJECT if arg_value points to NULL and it must point to a valid memory object."
-                return Err(Error::InvalidMemObject(format!("argument {index} of `{}` is an image, it cannot be null", self.name).into()));
+                return Err(Error::InvalidMemObject(
+                    format!("argument {index} of kernel `{}`: an image argument cannot be NULL", self.name).into(),
+                ));
             }
             (KernelParam::Image, ArgValue::Image(image)) => {
                 let image = image.upgrade().filter(|image| Arc::ptr_eq(image.context(), self.program.context()));
                 let image = image.ok_or_else(|| {
-                    Error::InvalidContext(format!("argument {index} of `{}` is an image of another context", self.name).into())
+                    Error::InvalidContext(
+                        format!("argument {index} of kernel `{}`: the image belongs to another context", self.name).into(),
+                    )
                 })?;
                 self.check_image(index, info, &image)?;
             }
             (KernelParam::Sampler, ArgValue::Sampler(_)) => {}
-            _ => return Err(Error::InvalidArgValue(format!("argument {index} of `{}` is not a {}", self.name, info.type_name).into())),
+            _ => {
+                return Err(Error::InvalidArgValue(
+                    format!("argument {index} of kernel `{}`: the value is not a {}", self.name, info.type_name).into(),
+                ));
+            }
         }
         if let Some(arg) = self.args.lock().get_mut(index as usize) {
             *arg = Some(value);
@@ -411,7 +427,7 @@ impl Kernel {
             None if context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM) => {
                 self.set_arg(index, ArgValue::Address(address))
             }
-            None => Err(Error::InvalidArgValue(format!("{address:#x} is no shared virtual memory").into())),
+            None => Err(Error::InvalidArgValue(format!("{address:#x} is not in shared virtual memory").into())),
         }
     }
 
@@ -422,14 +438,14 @@ impl Kernel {
     pub fn set_arg_device_pointer(&self, index: u32, address: u64) -> Result<()> {
         // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index" or "the expected kernel argument is not a pointer to global memory".
         let is_global = matches!(self.arg(index)?.passing, KernelParam::Buffer { space: Space::Global | Space::Constant, .. });
-        ensure!(is_global, InvalidArgIndex, "argument {index} of `{}` is no pointer to global memory", self.name);
+        ensure!(is_global, InvalidArgIndex, "argument {index} of kernel `{}` is not a pointer to global memory", self.name);
         if address == 0 {
             return self.set_arg(index, ArgValue::Null);
         }
         // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
         let found = self.program.context().buffer_at(address);
         let (buffer, start) =
-            found.ok_or_else(|| Error::InvalidArgValue(format!("{address:#x} is in no buffer with an address").into()))?;
+            found.ok_or_else(|| Error::InvalidArgValue(format!("{address:#x} is not in a buffer that has a device address").into()))?;
         self.set_arg(index, ArgValue::Svm(Arc::downgrade(&buffer), start))
     }
 
@@ -445,7 +461,7 @@ impl Kernel {
             let Some((buffer, _)) = found else {
                 // What all of the host's memory is reached by need not be named.
                 let everywhere = context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM);
-                ensure!(everywhere, InvalidValue, "{address:#x} is no shared virtual memory");
+                ensure!(everywhere, InvalidValue, "{address:#x} is not in shared virtual memory");
                 continue;
             };
             if buffers.iter().all(|other| !Arc::ptr_eq(other, &buffer)) {
@@ -599,7 +615,7 @@ pub(crate) fn check_parameters(info: &KernelInfo, pointer: u32) -> Result<()> {
     ensure!(
         size <= MAX_PARAMETER_SIZE,
         OutOfResources,
-        "the arguments of `{}` take {size} bytes, more than {MAX_PARAMETER_SIZE}",
+        "the arguments of kernel `{}` need {size} bytes; the limit is {MAX_PARAMETER_SIZE}",
         info.name
     );
     Ok(())

@@ -1,8 +1,8 @@
-//! Memory objects: buffers, sub-buffers, and where their contents are (OpenCL API 5.2).
+//! Memory objects: buffers, sub-buffers, and the devices that hold their contents (OpenCL API 5.2).
 //!
-//! A [`Store`] is the memory of a buffer and all of its sub-buffers: one allocation on each device that uses it, made when first needed, and for
-//! contexts with several devices a record of who holds the newest version of which bytes. A [`Buffer`] is what a cl_mem names: a store and a
-//! part of it.
+//! A [`Store`] is the memory of a buffer and its sub-buffers. It has one allocation for each device that uses it, which
+//! is created on first use. In contexts with several devices it also records which device holds the newest version of
+//! which bytes. A [`Buffer`] is the object of a cl_mem: a store and a range of it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -72,8 +72,12 @@ impl MemFlags {
     pub fn parse(bits: u64) -> Result<Self> {
         let flags = Self::from_bits(bits).ok_or_else(|| Error::InvalidValue(format!("memory flags {bits:#x} are unknown").into()))?;
         // "CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY and CL_MEM_READ_ONLY are mutually exclusive", and so are those of the host's access.
-        ensure!((flags & Self::ACCESS).bits().count_ones() <= 1, InvalidValue, "{flags:?}: the kernel's access is given twice");
-        ensure!((flags & Self::HOST).bits().count_ones() <= 1, InvalidValue, "{flags:?}: the host's access is given twice");
+        ensure!(
+            (flags & Self::ACCESS).bits().count_ones() <= 1,
+            InvalidValue,
+            "{flags:?}: the flags for kernel access are mutually exclusive"
+        );
+        ensure!((flags & Self::HOST).bits().count_ones() <= 1, InvalidValue, "{flags:?}: the flags for host access are mutually exclusive");
         // "CL_MEM_ALLOC_HOST_PTR and CL_MEM_USE_HOST_PTR are mutually exclusive", and COPY_HOST_PTR and USE_HOST_PTR too.
         ensure!(
             !flags.contains(Self::USE_HOST_PTR) || !flags.intersects(Self::ALLOC_HOST_PTR | Self::COPY_HOST_PTR),
@@ -82,7 +86,7 @@ impl MemFlags {
         );
         // "CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, or CL_MEM_HOST_WRITE_ONLY is set in flags."
         let is_kept = !flags.contains(Self::IMMUTABLE) || !flags.intersects(Self::CHANGING);
-        ensure!(is_kept, InvalidValue, "{flags:?}: what is immutable is not written");
+        ensure!(is_kept, InvalidValue, "{flags:?}: CL_MEM_IMMUTABLE_EXT excludes flags that permit writes");
         Ok(flags)
     }
 
@@ -107,10 +111,18 @@ impl MemFlags {
             (Self::IMMUTABLE, Self::CHANGING),
         ];
         for (of_parent, of_child) in excluded {
-            ensure!(!parent.contains(of_parent) || !self.intersects(of_child), InvalidValue, "{self:?} do not go with {parent:?}");
+            ensure!(
+                !parent.contains(of_parent) || !self.intersects(of_child),
+                InvalidValue,
+                "flags {self:?} contradict the flags {parent:?} of the parent object"
+            );
         }
         // "... or if flags specifies CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR or CL_MEM_COPY_HOST_PTR."
-        ensure!(!self.intersects(Self::POINTER), InvalidValue, "what is made from another object has no host pointer of its own");
+        ensure!(
+            !self.intersects(Self::POINTER),
+            InvalidValue,
+            "host pointer flags are not permitted for an object that is created from another object"
+        );
         Ok(())
     }
 
@@ -122,7 +134,11 @@ impl MemFlags {
         // "CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and none of the following conditions are met: CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR is set
         // in flags ..."
         let has_contents = self.intersects(Self::USE_HOST_PTR | Self::COPY_HOST_PTR);
-        ensure!(has_contents || !self.contains(Self::IMMUTABLE), InvalidValue, "an immutable object without contents");
+        ensure!(
+            has_contents || !self.contains(Self::IMMUTABLE),
+            InvalidValue,
+            "CL_MEM_IMMUTABLE_EXT needs initial contents (CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR)"
+        );
         Ok(())
     }
 
@@ -327,7 +343,6 @@ impl Store {
         self.host.as_ref().or_else(in_common)
     }
 
-    /// Bytes.
     pub fn size(&self) -> u64 {
         self.size
     }
@@ -497,7 +512,7 @@ impl Buffer {
     pub fn check_size(context: &Context, size: u64) -> Result<()> {
         // "CL_INVALID_BUFFER_SIZE if size is 0 or if size is greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for all devices in context."
         let limit = context.devices().iter().map(|device| device.properties().max_allocation).max().unwrap_or(0);
-        ensure!(size != 0 && size <= limit, InvalidBufferSize, "{size} bytes; a buffer has 1 to {limit}");
+        ensure!(size != 0 && size <= limit, InvalidBufferSize, "buffer size {size}: the size must be 1 to {limit} bytes");
         Ok(())
     }
 
@@ -572,7 +587,7 @@ impl Buffer {
     /// In the order of the specification.
     pub fn sub_buffer(self: &Arc<Self>, flags: MemFlags, origin: u64, size: u64) -> Result<Arc<Self>> {
         // "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object."
-        ensure!(self.parent.is_none(), InvalidMemObject, "a sub-buffer of a sub-buffer");
+        ensure!(self.parent.is_none(), InvalidMemObject, "the parent of a sub-buffer cannot be a sub-buffer");
         flags.check_inheritance(self.flags)?;
         // "CL_INVALID_BUFFER_SIZE if size is 0." In practice before the bounds.
         ensure!(size != 0, InvalidBufferSize, "the sub-buffer's size is zero");
@@ -580,7 +595,7 @@ impl Buffer {
         ensure!(
             origin.checked_add(size).is_some_and(|end| end <= self.size),
             InvalidValue,
-            "origin {origin} and size {size} are out of the buffer's {} bytes",
+            "origin {origin} and size {size} are out of bounds: the buffer has {} bytes",
             self.size
         );
         // "CL_MISALIGNED_SUB_BUFFER_OFFSET if there are no devices in context associated with buffer for which the origin field is aligned to the
@@ -603,7 +618,6 @@ impl Buffer {
         }))
     }
 
-    /// Its context.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }
@@ -644,7 +658,6 @@ impl Buffer {
         self.store.host.as_ref().map_or(0, |region| region.address() + origin)
     }
 
-    /// The memory.
     pub fn store(&self) -> &Arc<Store> {
         &self.store
     }
@@ -666,7 +679,9 @@ impl Buffer {
     pub fn range(&self, offset: u64, size: u64) -> Result<Range<u64>> {
         match offset.checked_add(size) {
             Some(end) if end <= self.size => Ok(self.origin + offset..self.origin + end),
-            _ => Err(Error::InvalidValue(format!("offset {offset} and size {size} are out of the buffer's {} bytes", self.size).into())),
+            _ => Err(Error::InvalidValue(
+                format!("offset {offset} and size {size} are out of bounds: the buffer has {} bytes", self.size).into(),
+            )),
         }
     }
 

@@ -23,7 +23,6 @@ pub const PLATFORM_EXTENSIONS: &[(&str, Version)] = &[
     ("cl_khr_extended_versioning", Version::new(1, 0, 0)),
 ];
 
-/// The platform.
 pub struct Platform {
     slot: HandleSlot,
     backend: Arc<dyn Backend>,

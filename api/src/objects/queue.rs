@@ -148,10 +148,18 @@ impl Queue {
     ) -> Result<Arc<Self>> {
         // "If CL_QUEUE_ON_DEVICE is set, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE must also be set." "This can only be used with CL_QUEUE_ON_DEVICE."
         let whole = QueueProperties::ON_DEVICE | QueueProperties::OUT_OF_ORDER;
-        ensure!(properties.contains(whole), InvalidValue, "an on-device queue is one, and out of order");
+        ensure!(
+            properties.contains(whole),
+            InvalidValue,
+            "on-device queue: CL_QUEUE_ON_DEVICE needs CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE"
+        );
         ensure!(device.has_device_queues(), InvalidQueueProperties, "the device has no on-device queues");
         let size = size.unwrap_or(PREFERRED_SIZE);
-        ensure!((1..=MAX_SIZE).contains(&size), InvalidQueueProperties, "an on-device queue of {size} bytes");
+        ensure!(
+            (1..=MAX_SIZE).contains(&size),
+            InvalidQueueProperties,
+            "on-device queue of {size} bytes: the size must be 1 to {MAX_SIZE}"
+        );
         let is_default = properties.contains(QueueProperties::ON_DEVICE_DEFAULT);
         if let (true, Some(queue)) = (is_default, context.default_queue(device)) {
             return Ok(queue);
@@ -169,7 +177,7 @@ impl Queue {
     /// If the queue is not one of that context and device, on the device.
     pub fn make_default(self: &Arc<Self>, context: &Arc<Context>, device: &Arc<Device>) -> Result<()> {
         let fits = self.is_on_device() && Arc::ptr_eq(&self.context, context) && Arc::ptr_eq(&self.device, device);
-        ensure!(fits, InvalidCommandQueue, "it is not an on-device queue of the context and the device");
+        ensure!(fits, InvalidCommandQueue, "the queue is not an on-device queue of this context and device");
         context.set_default_queue(self);
         Ok(())
     }
@@ -204,12 +212,10 @@ impl Queue {
         &self.awaited
     }
 
-    /// Its context.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }
 
-    /// Its device.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
     }
@@ -239,7 +245,7 @@ impl Queue {
     /// # Errors
     /// "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
     pub fn check_host(&self) -> Result<()> {
-        ensure!(!self.is_on_device(), InvalidCommandQueue, "only kernels enqueue to an on-device queue");
+        ensure!(!self.is_on_device(), InvalidCommandQueue, "the queue is an on-device queue: only kernels can enqueue to it");
         Ok(())
     }
 

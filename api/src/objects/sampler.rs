@@ -45,7 +45,6 @@ pub const LOD_MIN: u64 = 0x1156;
 /// CL_SAMPLER_LOD_MAX_KHR
 pub const LOD_MAX: u64 = 0x1157;
 
-/// A sampler.
 #[derive(Debug)]
 pub struct Sampler {
     slot: HandleSlot,

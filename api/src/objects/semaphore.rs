@@ -53,7 +53,6 @@ struct SemaphoreState {
     taken: Vec<(Arc<Event>, Arc<Event>)>,
 }
 
-/// A semaphore.
 #[derive(Debug)]
 pub struct Semaphore {
     slot: HandleSlot,

@@ -34,10 +34,10 @@ impl DevicePayload {
     pub(crate) fn new(devices: &[Arc<Device>], exports: Option<&[u64]>, import: Option<(ExternalSemaphore, i32)>) -> Result<Option<Self>> {
         // "CL_INVALID_OPERATION if props_list specifies a cl_external_semaphore_handle_type_khr followed by a handle as well as
         // CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR."
-        ensure!(exports.is_none() || import.is_none(), InvalidOperation, "a semaphore of others cannot be exported");
+        ensure!(exports.is_none() || import.is_none(), InvalidOperation, "an imported semaphore cannot be exported");
         // "CL_INVALID_VALUE if more than one semaphore handle type is specified in the CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR list."
         let exports = exports.unwrap_or_default();
-        ensure!(exports.len() <= 1, InvalidValue, "{} types of handles", exports.len());
+        ensure!(exports.len() <= 1, InvalidValue, "{} handle types are given; at most one is permitted", exports.len());
         let Some(device) = devices.first() else { return Ok(None) };
         let shareable = device.backend().shareable_semaphores();
         let (payload, imported, exported) = match (import, exports.first()) {

@@ -1,4 +1,5 @@
-//! What applications do that OpenCL leaves undefined, or that they will want to know of: told on standard error where kernels are checked (`WGCL_CHECK`), once each.
+//! Warnings about undefined or suspicious use of the API. They are printed on standard error if `WGCL_CHECK` is set, each
+//! kind once.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -13,7 +14,7 @@ use crate::types::callback;
 pub(crate) fn check_blocking_call() {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if callback::is_here() && Options::get().is_checked() && !REPORTED.swap(true, Ordering::Relaxed) {
-        eprintln!("wgcl: a callback makes a call that waits for commands, which OpenCL leaves undefined");
+        eprintln!("wgcl: a callback calls a blocking OpenCL function: the behaviour is undefined");
     }
 }
 
@@ -21,7 +22,7 @@ pub(crate) fn check_blocking_call() {
 pub(crate) fn check_release(users: &BufferUsers, size: u64) {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if Options::get().is_checked() && users.has_running_commands() && !REPORTED.swap(true, Ordering::Relaxed) {
-        eprintln!("wgcl: a buffer of {} bytes is released while commands that use it are not done", size);
+        eprintln!("wgcl: a buffer of {} bytes was released while commands that use it are running", size);
     }
 }
 
@@ -104,6 +105,6 @@ pub fn report_unawaited_queues() {
     let left = QUEUES.lock().iter().filter_map(Weak::upgrade).filter(|queue| queue.has_unawaited()).count();
     let count = left + UNAWAITED.load(Ordering::Relaxed);
     if count > 0 {
-        eprintln!("wgcl: nothing waits for the last commands of {count} {}", if count == 1 { "queue" } else { "queues" });
+        eprintln!("wgcl: the application did not wait for the last commands of {count} {}", if count == 1 { "queue" } else { "queues" });
     }
 }

@@ -79,7 +79,6 @@ struct World {
 /// What commands of a queue come behind.
 #[derive(Clone, Copy, Default)]
 struct Behind {
-    /// Something failed.
     failure: bool,
     /// A barrier failed, or anything in an in-order queue.
     failed_barrier: bool,

@@ -43,7 +43,9 @@ pub fn schedule(job: Job) {
         std::thread::Builder::new()
             .name("wgcl-callbacks".to_owned())
             .spawn(move || receiver.into_iter().for_each(run))
-            .map_err(|error| tracing::error!("no thread for callbacks, they run where events happen: {error}"))
+            .map_err(|error| {
+                tracing::error!("cannot start the callback thread: {error}; callbacks run on the threads that complete events")
+            })
             .ok()
             .map(|_| Mutex::new(sender))
     });

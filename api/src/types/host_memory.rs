@@ -9,7 +9,6 @@ use crate::backend::memory::{HostSource, HostTarget};
 
 /// A stretch of host memory with an address that the application knows.
 pub trait HostRegion: Send + Sync + fmt::Debug {
-    /// Its address.
     fn address(&self) -> usize;
     /// Reads from `size` bytes at its beginning plus `offset`.
     fn source(self: Arc<Self>, offset: u64, size: u64) -> Arc<dyn HostSource>;

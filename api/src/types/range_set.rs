@@ -7,7 +7,6 @@ use std::ops::Range;
 pub(crate) struct RangeSet(Vec<Range<u64>>);
 
 impl RangeSet {
-    /// Adds bytes.
     pub(crate) fn insert(&mut self, range: Range<u64>) {
         if range.is_empty() {
             return;

@@ -21,12 +21,10 @@ impl Version {
 pub struct NameVersion {
     /// At most 63 bytes.
     pub name: String,
-    /// Version.
     pub version: Version,
 }
 
 impl NameVersion {
-    /// A pair.
     pub fn new(name: impl Into<String>, version: Version) -> Self {
         Self { name: name.into(), version }
     }

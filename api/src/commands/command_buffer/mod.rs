@@ -176,7 +176,7 @@ impl CommandBuffer {
     /// # Errors
     /// For no queues, those of several contexts, and devices that would wait for each other by the host where that is not wanted.
     pub fn new(queues: &[Arc<Queue>], options: CommandBufferOptions) -> Result<Arc<Self>> {
-        let first = queues.first().ok_or_else(|| Error::InvalidValue("there is no queue".into()))?;
+        let first = queues.first().ok_or_else(|| Error::InvalidValue("the list of queues is empty".into()))?;
         queues.iter().try_for_each(|queue| queue.check_host())?;
         let one_context = queues.iter().all(|queue| Arc::ptr_eq(queue.context(), first.context()));
         ensure!(one_context, InvalidContext, "the queues belong to several contexts");
@@ -263,7 +263,11 @@ impl CommandBuffer {
         ensure!(!state.finalized, InvalidOperation, "the command buffer was finalized");
         // "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR ... if synchronization-point objects in sync_point_wait_list are not valid synchronization-points."
         let known = 1..=state.last_point;
-        ensure!(points.iter().all(|point| known.contains(point)), InvalidSyncPointWaitList, "{points:?} are not all of {known:?}");
+        ensure!(
+            points.iter().all(|point| known.contains(point)),
+            InvalidSyncPointWaitList,
+            "sync point wait list {points:?}: valid sync points are {known:?}"
+        );
         Ok(())
     }
 
@@ -480,7 +484,7 @@ impl CommandBuffer {
             .ok_or_else(|| Error::InvalidOperation("the command buffer was not finalized, or lacks arguments of a kernel".into()))?;
         // "CL_INVALID_VALUE ... if num_queues is > 0 and not the same value as num_queues set on command_buffer creation."
         let fits = queues.is_empty() || queues.len() == self.queues.len();
-        ensure!(fits, InvalidValue, "{} queues for {}", queues.len(), self.queues.len());
+        ensure!(fits, InvalidValue, "{} queues are given; the command buffer was created with {}", queues.len(), self.queues.len());
         for (queue, own) in queues.iter().zip(&self.queues) {
             // "CL_INVALID_DEVICE if any element of queues does not have the same device as the command-queue set on command_buffer creation at the same list
             // index."
@@ -510,7 +514,7 @@ fn spread(queues: &[Arc<Queue>], segments: &[Segment], wait_list: &[Arc<Event>])
         events.push(queue.submit(CommandType::CommandBuffer, work, &waits)?);
     }
     let waits: Vec<_> = wait_list.iter().chain(&events).cloned().collect();
-    let first = queues.first().ok_or_else(|| Error::InvalidValue("there is no queue".into()))?;
+    let first = queues.first().ok_or_else(|| Error::InvalidValue("the list of queues is empty".into()))?;
     let event = first.submit(CommandType::CommandBuffer, PendingCommand::nop(), &waits)?;
     event.set_parts(events);
     Ok(event)

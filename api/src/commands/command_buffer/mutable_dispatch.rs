@@ -213,7 +213,6 @@ impl Dispatch {
 /// New values for a launch (cl_mutable_dispatch_config_khr).
 #[derive(Debug)]
 pub struct DispatchUpdate {
-    /// Which.
     pub command: Arc<MutableCommand>,
     /// As clSetKernelArg sets them.
     pub args: Vec<(u32, ArgValue)>,

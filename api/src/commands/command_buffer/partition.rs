@@ -1,9 +1,10 @@
-//! Commands of a command buffer as few commands of its queues (cl_khr_command_buffer_multi_device, OpenCL API 5.15.2).
+//! Partitions a command buffer into few commands of its queues (cl_khr_command_buffer_multi_device, OpenCL API 5.15.2).
 //!
-//! A *segment* is commands of one queue that nothing of another queue comes between: its device runs them one after the other. A command goes into the last segment of its queue unless it
-//! waits for one for which that does not wait. A queue's segments wait for each other, whether it is in order or not; those of different queues only where synchronization points
-//! or barriers say so. A launch whose kernel may enqueue others is a segment of its own: what comes of it is not known before it runs ([`crate::commands::device_enqueue`]). Otherwise a buffer for one queue
-//! has one segment.
+//! A *segment* is a list of commands of one queue that its device runs one after the other. A command joins the last
+//! segment of its queue unless it waits for a segment that this one does not wait for. The segments of a queue wait for
+//! each other. Segments of different queues wait for each other only at synchronization points and barriers. A launch
+//! whose kernel may enqueue others is a segment of its own, since its kernels are not known in advance
+//! ([`crate::commands::device_enqueue`]). Otherwise a command buffer for one queue has one segment.
 
 use std::sync::Arc;
 

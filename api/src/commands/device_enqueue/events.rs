@@ -1,4 +1,4 @@
-//! The device-side events of a family: what the host knows of each.
+//! The host's copy of the device-side events of a kernel tree.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,6 @@ use wgcl_compiler::enqueue::{EVENT_WORDS, MAX_EVENTS};
 /// CL_SUBMITTED
 const SUBMITTED: i32 = 2;
 
-/// An event.
 #[derive(Clone, Debug, Default)]
 struct Slot {
     /// Kernels may refer to it.

@@ -1,13 +1,18 @@
-//! Device-side enqueue: a launch and all that its kernels enqueue, children of children included (OpenCL API 3.2.1; OpenCL C 6.15.18).
+//! Device-side enqueue (OpenCL API 3.2.1; OpenCL C 6.15.18): a launch by the host and every kernel that it enqueues,
+//! directly or through enqueued kernels. Together they are a *kernel tree*.
 //!
-//! What kernels ask for lies in the memory of their program's variables ([`wgcl_compiler::enqueue`]). A family runs in *rounds*, each a few commands of the device: memory is
-//! prepared, kernels are launched, the memory is read. What is read decides on the next round, so that nobody waits: the end of a round's last command begins the next one.
-//! A round launches as many kernels as there are that enqueue nothing themselves, and one that may: what is found afterwards is its own.
+//! A kernel enqueues another one by a record in the memory of its program's variables ([`wgcl_compiler::enqueue`]). The
+//! host runs the tree in *waves*. A wave is a list of commands of the device: write the queue's memory, launch kernels,
+//! read the memory. The records that were read determine the next wave, which begins when the last command of the wave
+//! before it completes: no thread waits. A wave launches every ready kernel that enqueues nothing, and at most one
+//! kernel that may enqueue others, so that the records belong to that kernel.
 //!
-//! Whatever a child waits for by its flags (its parent, or the work-group) has ended when it is launched. An event ends when its command and all the children of that have
-//! ended, and the event of the launch itself when nothing of the family is left. Until then what waits for that event is not handed to the device.
+//! When a child is launched, everything that its flags wait for (its parent, or the work-group) has ended. A device-side
+//! event completes when its command and the command's children have ended. The host's event completes when the whole
+//! tree has ended. Until then, commands that wait for that event do not reach the device.
 //!
-//! All launches of a program share its variables: its families run one after the other ([`TreeQueue`]).
+//! The launches of a program share its variables, so its trees run one after the other
+//! ([`TreeQueue`](crate::commands::serialization::TreeQueue)).
 
 mod events;
 mod wave;
@@ -90,7 +95,6 @@ struct TreeState {
     running: Vec<usize>,
     /// The one among them that may have enqueued something.
     enqueuing: usize,
-    /// Its arguments.
     args: Arc<[LaunchArg]>,
     events: Events,
     /// Of the device: nothing more is launched.
@@ -146,7 +150,7 @@ fn argument(passing: &KernelParam, word: u32, parent: &[LaunchArg]) -> BackendRe
         KernelParam::Local { .. } => Ok(LaunchArg::Local(word)),
         KernelParam::Image => match parent.get(word as usize) {
             Some(image @ LaunchArg::Image(..)) => Ok(image.clone()),
-            _ => Err(BackendError::Other("a kernel that was enqueued names an image that the one which enqueued it does not have".into())),
+            _ => Err(BackendError::Other("an enqueued kernel uses an image that its parent kernel does not have".into())),
         },
         _ => Ok(LaunchArg::Value(word.to_ne_bytes().as_slice().into())),
     }
@@ -169,7 +173,7 @@ impl KernelTree {
         };
         let found = executable.loaded.variables().zip(Places::of(&executable.compiled.module));
         let Some((memory, layout)) = found else {
-            handle.complete_with(Err(BackendError::Other("the program has no memory for what its kernels enqueue".into())), 0);
+            handle.complete_with(Err(BackendError::Other("the program has no memory for enqueued kernels".into())), 0);
             return;
         };
         let info = find_kernel(&executable, &root.kernel);
@@ -257,8 +261,7 @@ impl KernelTree {
     /// What a node's record asks for as a launch, its captures at this word; `None` where the kernel is none.
     fn child(&self, Request { record, args }: &Request, captures_at: u32) -> BackendResult<(Launch, bool)> {
         let name = kernel_name(record.kernel);
-        let info =
-            find_kernel(&self.executable, &name).ok_or_else(|| BackendError::Other("a block that the program does not have".into()))?;
+        let info = find_kernel(&self.executable, &name).ok_or_else(|| BackendError::Other("the program has no such block".into()))?;
         let properties = self.device.properties();
         let value = LaunchArg::Value(captures_at.to_ne_bytes().as_slice().into());
         let passed = info.args.iter().skip(1).zip(&record.parameters).map(|(param, &word)| argument(&param.passing, word, args));
@@ -268,7 +271,7 @@ impl KernelTree {
         if local_memory > u64::from(properties.local_memory) {
             let have = properties.local_memory;
             return Err(BackendError::Other(format!(
-                "a kernel that was enqueued needs {local_memory} bytes of local memory, the device has {have}"
+                "an enqueued kernel needs {local_memory} bytes of local memory; the device has {have}"
             )));
         }
         let global_size = record.global_size.map(u64::from);
@@ -344,7 +347,7 @@ impl TreeState {
             }
             let (parent, event, latest, failed, times) = (node.parent, node.event, node.latest, node.failed, node.times);
             if failed {
-                let why = "a kernel that was enqueued waited for an event that failed";
+                let why = "an enqueued kernel waited for an event that failed";
                 self.child_failure.get_or_insert_with(|| BackendError::Other(why.into()));
             }
             let status = if failed { DEPENDENCY_FAILED } else { 0 };
@@ -372,7 +375,7 @@ impl TreeState {
             return None;
         }
         if self.waiting > 0 {
-            return Some(Err(BackendError::Other("kernels that were enqueued wait for events that nothing ends".into())));
+            return Some(Err(BackendError::Other("enqueued kernels wait for events that no command completes".into())));
         }
         Some(self.child_failure.take().map_or(Ok(()), Err))
     }

@@ -1,4 +1,4 @@
-//! A round of a family: the commands that prepare the memory, launch and read what came of it.
+//! A wave of a kernel tree: the commands that write the queue's memory, launch kernels, and read the records.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -152,7 +152,6 @@ pub(crate) const LARGEST_ELEMENT: u64 = 16;
 /// Pixels of an image of a buffer: kernels find elements by offsets of 32 bits.
 const MOST_BUFFER_PIXELS: u64 = 1 << 27;
 
-/// A device.
 #[derive(Debug)]
 pub struct Device {
     slot: HandleSlot,
@@ -216,7 +215,6 @@ impl Device {
         &*self.backend
     }
 
-    /// Facts.
     pub fn properties(&self) -> &DeviceProperties {
         self.backend.properties()
     }

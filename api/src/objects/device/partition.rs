@@ -31,7 +31,7 @@ impl Partition {
     /// If they are not valid.
     pub fn parse(at: impl Fn(usize) -> isize, limit: u32) -> Result<Self> {
         let alone = |scheme: Self| {
-            ensure!(at(2) == 0, InvalidValue, "a device is partitioned by one scheme");
+            ensure!(at(2) == 0, InvalidValue, "the property list has more than one partition scheme");
             Ok(scheme)
         };
         match at(0) {
@@ -135,12 +135,12 @@ impl Device {
         let parts = match scheme {
             Partition::Equally(units) => {
                 let units = u32::try_from(*units).ok().filter(|&units| units != 0);
-                let units = units.ok_or_else(|| Error::InvalidValue("parts without compute units".into()))?;
+                let units = units.ok_or_else(|| Error::InvalidValue("the number of compute units per sub-device is 0".into()))?;
                 // "CL_INVALID_DEVICE_PARTITION_COUNT if ... the total number of compute units requested exceeds CL_DEVICE_MAX_COMPUTE_UNITS", which the conformance tests ask
                 // of this scheme too, as they do not take all of a device for a part of it.
                 let all = self.compute_units();
-                ensure!(units <= all, InvalidDevicePartitionCount, "parts of {units} of {all} compute units");
-                ensure!(units < all, DevicePartitionFailed, "the part would be all of the device");
+                ensure!(units <= all, InvalidDevicePartitionCount, "sub-devices of {units} compute units: the device has {all}");
+                ensure!(units < all, DevicePartitionFailed, "the sub-device would have every compute unit of the device");
                 in_row((0..self.compute_units() / units).map(|_| units))
             }
             Partition::ByCounts(counts) => in_row(self.check_counts(counts)?),
@@ -160,14 +160,16 @@ impl Device {
     }
 
     fn check_counts(&self, counts: &[isize]) -> Result<Vec<u32>> {
-        ensure!(!counts.is_empty(), InvalidValue, "a partition without parts");
+        ensure!(!counts.is_empty(), InvalidValue, "the list of counts is empty");
         // "CL_INVALID_DEVICE_PARTITION_COUNT if the partition name specified in properties is CL_DEVICE_PARTITION_BY_COUNTS and the number of sub-devices requested
         // exceeds CL_DEVICE_PARTITION_MAX_SUB_DEVICES or the total number of compute units requested exceeds CL_DEVICE_MAX_COMPUTE_UNITS for in_device, or the number of
         // compute units requested for one or more sub-devices is less than zero or ..."
         let counts: Option<Vec<u32>> = counts.iter().map(|&count| u32::try_from(count).ok()).collect();
         let fits = |counts: &Vec<u32>| counts.iter().map(|&count| u64::from(count)).sum::<u64>() <= u64::from(self.compute_units());
         counts.filter(fits).ok_or_else(|| {
-            Error::InvalidDevicePartitionCount(format!("the parts do not come out of {} compute units", self.compute_units()).into())
+            Error::InvalidDevicePartitionCount(
+                format!("the sub-devices need more compute units than the {} of the device", self.compute_units()).into(),
+            )
         })
     }
 

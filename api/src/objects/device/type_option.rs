@@ -17,7 +17,7 @@ pub(crate) fn chosen(choice: Option<&str>, device: &str) -> Option<DeviceType> {
             (true, "cpu") => Some(DeviceType::CPU),
             (true, "accelerator") => Some(DeviceType::ACCELERATOR),
             (true, other) => {
-                tracing::warn!("WGCL_DEVICE_TYPE: `{other}` is no type of devices: gpu, cpu and accelerator are");
+                tracing::warn!("WGCL_DEVICE_TYPE: unknown device type `{other}`: expected `gpu`, `cpu` or `accelerator`");
                 None
             }
         }

@@ -1,4 +1,4 @@
-//! Events: the state of a command, what waits for it, and the graph by which commands reach their devices (OpenCL API 5.9 to 5.14).
+//! Events: the state of a command, its dependents, and the graph that orders commands (OpenCL API 5.9 to 5.14).
 //!
 //! # States
 //! ```text
@@ -6,16 +6,17 @@
 //!    |          |           |
 //!    +----------+-----------+-----> failed (negative)
 //! ```
-//! A user event begins as submitted and ends when the application says so. A status only ever decreases.
+//! A user event begins as submitted and ends when the application sets its status. A status only ever decreases.
 //!
 //! # The graph
-//! An event that waits counts its *blockers*; each of them lists the event among its *waiters*. A blocker of the same device stops blocking when it
-//! has been handed to the device, because a device runs its commands in order; any other one stops blocking when it is done. An event
-//! without blockers is handed to its device by whoever took the last one away. That goes through a list of work and never by recursion, so that chains
-//! of any length run and die without deep stacks.
+//! An event counts its *blockers*. Each blocker lists the event among its *dependents*. A blocker on the same device stops
+//! blocking when it is submitted to the device, because a device runs its commands in order. Any other blocker stops
+//! blocking when it is done. The thread that removes the last blocker of an event submits the event's command. This goes
+//! through a work list and never by recursion, so that chains of any length need no deep stack.
 //!
-//! An event that is dropped without being done (a user event nobody can complete any more) counts as failed: what waits for it fails instead of
-//! waiting for ever. Whom a failure reaches is told in [`crate::commands::failure`].
+//! An event that is dropped before it is done (a user event that nobody can complete any more) counts as failed, so that
+//! its dependents fail instead of waiting for ever. [`crate::commands::failure`] describes which commands a failure
+//! reaches.
 
 mod command_handle;
 
@@ -90,7 +91,6 @@ struct EventState {
     callbacks: Vec<(Status, Callback)>,
 }
 
-/// An event.
 pub struct Event {
     slot: HandleSlot,
     context: Arc<Context>,
@@ -304,7 +304,6 @@ impl Event {
         }
     }
 
-    /// Its context.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }

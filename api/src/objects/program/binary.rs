@@ -40,7 +40,6 @@ pub enum BinaryKind {
 pub struct Unit {
     /// Options that it was compiled with.
     pub options: String,
-    /// Source.
     pub source: String,
     /// Headers that were given to clCompileProgram, by name.
     pub headers: BTreeMap<String, String>,
@@ -51,7 +50,6 @@ pub struct Unit {
 /// A SPIR-V module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpirvModule {
-    /// Its words.
     pub words: Arc<[u32]>,
     /// What some of its specialisation constants were given.
     pub specialisation: Specialisation,

@@ -55,7 +55,6 @@ pub struct DeviceBuild {
     pub object: Option<Arc<Object>>,
     /// What the compiler made of the object's units; empty for executables and what came from a binary.
     pub units: Units,
-    /// What runs.
     pub executable: Option<Arc<Executable>>,
     /// It was made for a device that this one is a part of, and not for this one.
     is_of_parent: bool,
@@ -71,7 +70,6 @@ enum Origin {
     Linked,
 }
 
-/// A program.
 #[derive(Debug)]
 pub struct Program {
     slot: HandleSlot,
@@ -205,7 +203,6 @@ impl Program {
         Ok(Self::make(context, devices, Origin::Binary, String::new(), builds))
     }
 
-    /// Its context.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }

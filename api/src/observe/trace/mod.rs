@@ -33,7 +33,6 @@ const ROWS_PER_QUEUE: u64 = 32;
 static IS_ON: AtomicBool = AtomicBool::new(false);
 static RECORDER: OnceLock<Recorder> = OnceLock::new();
 
-/// Who records.
 struct Recorder {
     start: Instant,
     file: Option<Mutex<TraceFile>>,

@@ -10,7 +10,6 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Sum {
     pub(super) count: u64,
-    /// Seconds.
     pub(super) seconds: f64,
     /// Work-items or bytes.
     pub(super) amount: u64,
