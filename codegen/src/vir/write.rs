@@ -41,7 +41,7 @@ impl Display for Mem {
 }
 
 /// A name of the source, as the text has it.
-fn word(name: &impl fmt::Debug) -> String {
+pub(super) fn word(name: &impl fmt::Debug) -> String {
     let mut text = String::new();
     for (index, letter) in format!("{name:?}").char_indices() {
         if letter.is_ascii_uppercase() && index > 0 && !text.ends_with('(') {

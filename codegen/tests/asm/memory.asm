@@ -1,0 +1,164 @@
+# gather, avx512: 42 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+vmovups (%rsi),%ymm3
+kxnorw %k5,%k5,%k5
+vpxor %xmm8,%xmm8,%xmm8
+kmovq %k5,%k1
+vgatherdps (%rdi,%ymm3,4),%ymm8{%k1}
+vmovups %ymm8,(%rsi)
+vzeroupper
+pop %rbp
+ret
+
+# gather, avx2: 40 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+vmovups (%rsi),%ymm3
+vpcmpeqd %ymm5,%ymm5,%ymm5
+vpxor %xmm8,%xmm8,%xmm8
+vmovaps %ymm5,%ymm10
+vgatherdps %ymm10,(%rdi,%ymm3,4),%ymm8
+vmovups %ymm8,(%rsi)
+vzeroupper
+pop %rbp
+ret
+
+# gather, sse4.2: no value of type f32x8
+
+# scatter, avx512: 37 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+vmovups (%rsi),%zmm3
+vmovups 0x40(%rsi),%zmm5
+kxnorw %k1,%k1,%k1
+vpscatterdd %zmm5,(%rdi,%zmm3,4){%k1}
+vzeroupper
+pop %rbp
+ret
+
+# scatter, avx2: no value of type i32x16
+
+# scatter, sse4.2: no value of type i32x16
+
+# bytes, avx512: 40 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+vpmovzxbd (%rdi),%ymm3
+mov $3,%edi
+vpbroadcastd %edi,%ymm7
+vpmulld %ymm7,%ymm3,%ymm9
+vpmovdb %ymm9,(%rsi)
+vzeroupper
+pop %rbp
+ret
+
+# bytes, avx2: 73 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+vpmovzxbd (%rdi),%ymm3
+mov $3,%edi
+vmovd %edi,%xmm8
+vpbroadcastd %xmm8,%ymm8
+vpmulld %ymm8,%ymm3,%ymm11
+vpand 0x60,%ymm11,%ymm13
+vpand 0x80,%ymm13,%ymm15
+vpackusdw %ymm15,%ymm15,%ymm0
+vpermq $8,%ymm0,%ymm0
+vpackuswb %xmm0,%xmm0,%xmm0
+vmovq %xmm0,(%rsi)
+vzeroupper
+pop %rbp
+ret
+
+# bytes, sse4.2: no value of type i32x8
+
+# counter, avx512: 32 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+mov %rsi,%r8
+lock xadd %r8d,(%rdi)
+lock orl $0,(%rsp)
+mov %rsi,%rax
+lock cmpxchg %r8d,4(%rdi)
+pop %rbp
+ret
+
+# counter, avx2: 32 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+mov %rsi,%r8
+lock xadd %r8d,(%rdi)
+lock orl $0,(%rsp)
+mov %rsi,%rax
+lock cmpxchg %r8d,4(%rdi)
+pop %rbp
+ret
+
+# counter, sse4.2: 32 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+mov %rsi,%r8
+lock xadd %r8d,(%rdi)
+lock orl $0,(%rsp)
+mov %rsi,%rax
+lock cmpxchg %r8d,4(%rdi)
+pop %rbp
+ret
+
+# copy_loop, avx512: 51 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+xor %r8d,%r8d
+nopw (%rax,%rax)
+nopw (%rax,%rax)
+nopl (%rax)
+mov (%rsi,%r8),%r9
+mov %r9,(%rdi,%r8)
+lea 8(%r8),%r8
+cmp %rdx,%r8
+jb 0x0000000000000020
+pop %rbp
+ret
+
+# copy_loop, avx2: 51 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+xor %r8d,%r8d
+nopw (%rax,%rax)
+nopw (%rax,%rax)
+nopl (%rax)
+mov (%rsi,%r8),%r9
+mov %r9,(%rdi,%r8)
+lea 8(%r8),%r8
+cmp %rdx,%r8
+jb 0x0000000000000020
+pop %rbp
+ret
+
+# copy_loop, sse4.2: 51 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+xor %r8d,%r8d
+nopw (%rax,%rax)
+nopw (%rax,%rax)
+nopl (%rax)
+mov (%rsi,%r8),%r9
+mov %r9,(%rdi,%r8)
+lea 8(%r8),%r8
+cmp %rdx,%r8
+jb 0x0000000000000020
+pop %rbp
+ret
+
