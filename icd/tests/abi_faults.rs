@@ -193,7 +193,7 @@ fn a_process_may_exit_while_its_commands_run() {
         let (status, out) = run(name);
         assert_eq!(status.code(), Some(3), "{name}: {status}\n{out}");
     }
-    let (status, out) = run("exit from a handler's point of view");
+    let (status, out) = run("exit, as seen by a handler");
     assert_eq!(status.code(), Some(4), "{status}\n{out}");
     assert!(out.contains("the first handler runs"), "{out}");
 }
