@@ -1,4 +1,5 @@
-//! What commands do to memory that is bytes of the host's: for backends that run on the host. Kernels are the backend's own matter.
+//! What commands do to memory that is bytes of the host's: for backends that run on the host. Kernels are the
+//! backend's own matter.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! A backend for tests: host memory, commands on a thread of the device, which sees them only when they are flushed. Launches are recorded and do
-//! nothing.
+//! A backend for tests: host memory, commands on a thread of the device, which sees them only when they are flushed.
+//! Launches are recorded and do nothing.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

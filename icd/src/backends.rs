@@ -52,7 +52,8 @@ impl Backends {
         }
     }
 
-    /// Whether devices of OpenGL ES are to be looked for beside those found: where there is a GPU that they are not, or none at all, and where one is named that none of them is.
+    /// Whether devices of OpenGL ES are to be looked for beside those found: where there is a GPU that they are not,
+    /// or none at all, and where one is named that none of them is.
     fn wants_gl(&self, found: &[Arc<dyn Device>]) -> bool {
         let is_gpu = |device: &Arc<dyn Device>| device.properties().kind < DeviceKind::Cpu;
         let lacks_gpu = !found.iter().any(is_gpu) && gpu_probe::has_gpu();

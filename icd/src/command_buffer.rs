@@ -1,4 +1,5 @@
-//! Command buffers (cl_khr_command_buffer, OpenCL API 5.15), version 0.9.8: since 0.9.5 every recording function takes properties.
+//! Command buffers (cl_khr_command_buffer, OpenCL API 5.15), version 0.9.8: since 0.9.5 every recording function
+//! takes properties.
 
 use std::sync::Arc;
 
@@ -59,8 +60,8 @@ fn recording(
 
 /// The synchronization points of a wait list.
 fn points(count: cl_uint, list: &List<cl_sync_point_khr>) -> Result<Vec<SyncPoint>> {
-    // "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR if sync_point_wait_list is NULL and num_sync_points_in_wait_list is > 0, or sync_point_wait_list is not
-    // NULL and num_sync_points_in_wait_list is 0."
+    // "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR if sync_point_wait_list is NULL and num_sync_points_in_wait_list is > 0,
+    // or sync_point_wait_list is not NULL and num_sync_points_in_wait_list is 0."
     check!((count == 0) == list.is_null(), InvalidSyncPointWaitList, "{count} synchronization points, and a list that does not go with it");
     Ok(list.get(count as usize))
 }
@@ -69,7 +70,8 @@ fn points(count: cl_uint, list: &List<cl_sync_point_khr>) -> Result<Vec<SyncPoin
 fn read_properties(list: &List<cl_command_buffer_properties_khr>) -> Result<CommandBufferOptions> {
     let (mut flags, mut asserts) = (None, None);
     let property_list = list.checked_properties(|name, value| {
-        // "CL_INVALID_VALUE if values specified in properties are not valid, or if the same property name is specified more than once."
+        // "CL_INVALID_VALUE if values specified in properties are not valid, or if the same property name is
+        // specified more than once."
         let repeated = if name == u64::from(CL_COMMAND_BUFFER_FLAGS_KHR) {
             let known = CommandBufferFlags::from_bits(value);
             flags.replace(known.ok_or_else(|| Error::InvalidValue(format!("flags {value:#x} are unknown").into()))?).is_some()
@@ -90,7 +92,8 @@ crate::entry! {
         queues: List<cl_command_queue>,
         properties: List<cl_command_buffer_properties_khr>,
     ) -> *mut _cl_command_buffer_khr {
-        // "CL_INVALID_VALUE if the cl_khr_command_buffer_multi_device extension is supported and num_queues is zero", "if queues is NULL".
+        // "CL_INVALID_VALUE if the cl_khr_command_buffer_multi_device extension is supported and num_queues is zero",
+        // "if queues is NULL".
         check!(num_queues != 0 && !queues.is_null(), InvalidValue, "there are no queues");
         let queues = handles::get_all::<Queue>(&queues.get(num_queues as usize))?;
         let options = read_properties(&properties)?;
@@ -122,7 +125,8 @@ crate::entry! {
         check!(is_executable, InvalidOperation, "the command buffer was not finalized, or lacks arguments of a kernel");
         // "CL_INVALID_VALUE if queues is NULL and num_queues is > 0, or queues is not NULL and num_queues is 0."
         check!((num_queues == 0) == queues.is_null(), InvalidValue, "{num_queues} queues, and a list that does not go with it");
-        // "CL_INVALID_VALUE ... if num_queues is > 0 and not the same value as num_queues set on command_buffer creation."
+        // "CL_INVALID_VALUE ... if num_queues is > 0 and not the same value as num_queues set on command_buffer
+        // creation."
         let own = command_buffer.queues().len();
         check!(num_queues == 0 || num_queues as usize == own, InvalidValue, "{num_queues} queues for {own}");
         let queues = handles::get_all::<Queue>(&queues.get(num_queues as usize))?;

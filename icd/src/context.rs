@@ -27,7 +27,8 @@ type NotifyFn = unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c
 /// pfn_notify of clSetContextDestructorCallback.
 type DestructorFn = unsafe extern "C" fn(cl_context, *mut c_void);
 
-/// The function of CL_PRINTF_CALLBACK_ARM: bytes, their number, whether they are the last of the kernel's, and the context's user_data.
+/// The function of CL_PRINTF_CALLBACK_ARM: bytes, their number, whether they are the last of the kernel's, and the
+/// context's user_data.
 type PrintfFn = unsafe extern "C" fn(*const c_char, usize, usize, *mut c_void);
 
 /// CL_CONTEXT_MEMORY_INITIALIZE_LOCAL_KHR
@@ -97,7 +98,8 @@ fn notify(callback: &Callback<NotifyFn>, user_data: UserData) -> Option<Notify> 
     let callback = callback.get()?;
     Some(Arc::new(move |message: &str, code: i32| {
         let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
-        // SAFETY: the application's function, called as the specification says: what the pointers lead to is there until it returns.
+        // SAFETY: the application's function, called as the specification says: what the pointers lead to is there
+        // until it returns.
         unsafe { callback(message.as_ptr(), (&raw const code).cast(), size_of_val(&code), user_data.get()) };
     }))
 }
@@ -119,7 +121,8 @@ crate::entry! {
     ) -> *mut _cl_context {
         listen(&pfn_notify, user_data);
         let checked = properties(&list)?;
-        // "CL_INVALID_VALUE if devices is NULL; if num_devices is equal to zero; if pfn_notify is NULL but user_data is not NULL."
+        // "CL_INVALID_VALUE if devices is NULL; if num_devices is equal to zero; if pfn_notify is NULL but user_data
+        // is not NULL."
         check!(!devices.is_null() && num_devices != 0, InvalidValue, "there are no devices");
         let callback = pfn_notify.get().is_some() || printer(&list, user_data).is_some();
         check!(callback || user_data.is_null(), InvalidValue, "user_data without a callback");

@@ -63,7 +63,8 @@ use crate::platform::platform;
 /// CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR, newer than the headers that the bindings are made from.
 const COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES: cl_device_info = 0x129A;
 
-/// CL_DEVICE_COMMAND_BUFFER_NUM_SYNC_DEVICES_KHR and CL_DEVICE_COMMAND_BUFFER_SYNC_DEVICES_KHR, newer than these headers as well.
+/// CL_DEVICE_COMMAND_BUFFER_NUM_SYNC_DEVICES_KHR and CL_DEVICE_COMMAND_BUFFER_SYNC_DEVICES_KHR, newer than these
+/// headers as well.
 const NUM_SYNC_DEVICES: cl_device_info = 0x12AB;
 const SYNC_DEVICES: cl_device_info = 0x12AC;
 
@@ -83,7 +84,8 @@ const SPIRV_EXTENDED_INSTRUCTION_SETS: cl_device_info = 0x12B9;
 const SPIRV_EXTENSIONS: cl_device_info = 0x12BA;
 const SPIRV_CAPABILITIES: cl_device_info = 0x12BB;
 
-/// CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR, and this is newer than these headers as well.
+/// CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR, and this is newer than these headers as
+/// well.
 const ASSUME_LINEAR_IMAGES: cl_device_info = 0x2052;
 
 /// CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR, newer than these headers as well.
@@ -324,7 +326,8 @@ crate::entry! {
     ) {
         handles::get::<Platform>(platform)?;
         parse_type(device_type)?;
-        // "CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both num_devices and devices are NULL."
+        // "CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both num_devices and
+        // devices are NULL."
         check!(num_entries != 0 || devices.is_null(), InvalidValue, "num_entries is zero");
         check!(!devices.is_null() || !num_devices.is_null(), InvalidValue, "nothing is asked for");
         let found: Vec<_> = devices_of(device_type)?.iter().map(handles::name).collect();
@@ -365,7 +368,8 @@ crate::entry! {
         check!(!properties.is_null(), InvalidValue, "there are no properties");
         let at = |index: usize| properties.get(index + 1).pop().unwrap_or_default();
         let parts = device.divide(&Partition::parse(at, device.max_sub_devices())?)?;
-        // "CL_INVALID_VALUE if out_devices is not NULL and num_devices is less than the number of sub-devices created by the partition scheme."
+        // "CL_INVALID_VALUE if out_devices is not NULL and num_devices is less than the number of sub-devices created
+        // by the partition scheme."
         check!(devices.is_null() || num_devices as usize >= parts.count(), InvalidValue, "there is room for {num_devices} devices");
         num_devices_ret.set(parts.count() as cl_uint);
         if !devices.is_null() {

@@ -257,9 +257,10 @@ const ICD2_TAG: usize = if size_of::<usize>() == 8 { 0x4F50_454E_434C_3331_u64 a
 
 /// The table. Its address is the first word of every handle.
 ///
-/// Loaders have never called clGetPlatformIDs and clUnloadCompiler through it, since nothing tells whose these are. What stands in their places tells a loader of
-/// cl_khr_icd 2 that every handle has a second word for it ([`crate::handles::set_dispatch_data`]), where it keeps a table of its own making from
-/// [`function`]; older loaders call through this one.
+/// Loaders have never called clGetPlatformIDs and clUnloadCompiler through it, since nothing tells whose these are.
+/// What stands in their places tells a loader of cl_khr_icd 2 that every handle has a second word for it
+/// ([`crate::handles::set_dispatch_data`]), where it keeps a table of its own making from [`function`]; older loaders
+/// call through this one.
 pub(crate) static TABLE: Table = Table::tagged();
 
 /// The places of OpenCL 3.0, which the bindings have, and behind them the one that 3.1 adds.
@@ -298,8 +299,8 @@ pub(crate) fn function(name: &str) -> *mut c_void {
     dispatched(name).unwrap_or_else(|| extension(name))
 }
 
-/// Functions that an application finds by name: those of extensions. None of OpenCL's own: "clGetExtensionFunctionAddress ... may not be queried for
-/// core (non-extension) functions".
+/// Functions that an application finds by name: those of extensions. None of OpenCL's own:
+/// "clGetExtensionFunctionAddress ... may not be queried for core (non-extension) functions".
 pub(crate) fn extension(name: &str) -> *mut c_void {
     match name {
         "clIcdGetPlatformIDsKHR" => clIcdGetPlatformIDsKHR as *mut c_void,

@@ -209,7 +209,8 @@ crate::entry! {
     ) {
         let (queue, buffers) = objects(queue, [buffer])?;
         let waits = wait_list(num_waits, &waits)?;
-        // "CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one of { 1, 2, 4, 8, 16, 32, 64, 128 }."
+        // "CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one of { 1, 2, 4, 8,
+        // 16, 32, 64, 128 }."
         check!(!pattern.is_null() && (1..=128).contains(&pattern_size), InvalidValue, "there is no pattern, or one of {pattern_size} bytes");
         give(&event, queue.fill(&buffers[0], pattern.get(pattern_size), (offset as u64, size as u64), &waits)?);
         Ok(())
@@ -242,7 +243,8 @@ crate::entry! {
     ) {
         let queue = handles::get::<Queue>(queue)?;
         let found = objects.get(num_objects as usize).into_iter().map(handles::get_memory).collect::<Result<Vec<_>>>()?;
-        // "CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL; if flags is not 0 or is not any of the values described."
+        // "CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL; if flags is not 0 or is not any of
+        // the values described."
         check!(num_objects != 0 && !objects.is_null(), InvalidValue, "there are no objects");
         let (host, undefined) = (u64::from(CL_MIGRATE_MEM_OBJECT_HOST), u64::from(CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED));
         check!(flags & !(host | undefined) == 0, InvalidValue, "migration flags {flags:#x} are unknown");
@@ -289,10 +291,11 @@ crate::entry! {
         let waits = wait_list(num_waits, &waits)?;
         // "CL_INVALID_VALUE if user_func is NULL."
         let function = function.get().ok_or_else(|| Error::InvalidValue("there is no function".into()))?;
-        // "CL_INVALID_VALUE if args is a NULL value and cb_args > 0, or if args is a NULL value and num_mem_objects > 0", "if args is not NULL and
-        // cb_args is 0."
+        // "CL_INVALID_VALUE if args is a NULL value and cb_args > 0, or if args is a NULL value and num_mem_objects >
+        // 0", "if args is not NULL and cb_args is 0."
         check!(args.is_null() == (args_size == 0) && (!args.is_null() || num_objects == 0), InvalidValue, "{args_size} bytes of arguments");
-        // "CL_INVALID_VALUE if num_mem_objects > 0 and mem_list or args_mem_loc are NULL", "if num_mem_objects = 0 and mem_list or args_mem_loc are not NULL."
+        // "CL_INVALID_VALUE if num_mem_objects > 0 and mem_list or args_mem_loc are NULL", "if num_mem_objects = 0
+        // and mem_list or args_mem_loc are not NULL."
         let none = num_objects == 0;
         check!(objects.is_null() == none && args_mem_loc.is_null() == none, InvalidValue, "{num_objects} memory objects");
         let places = objects
@@ -313,7 +316,8 @@ crate::entry! {
                 *word = u128::from_ne_bytes(whole);
             }
             let pointer = if bytes.is_empty() { std::ptr::null_mut() } else { copy.as_mut_ptr().cast() };
-            // SAFETY: the application's function, called as the specification says, with a copy of its arguments that lives until it returns.
+            // SAFETY: the application's function, called as the specification says, with a copy of its arguments that
+            // lives until it returns.
             unsafe { function(pointer) };
         };
         give(&event, queue.native_kernel(Box::new(call), args.as_bytes().get(args_size), places, &waits)?);

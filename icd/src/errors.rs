@@ -1,8 +1,10 @@
-//! Telling applications why a call fails: the context's pfn_notify hears of each error that a call returns, on the thread of the call.
+//! Telling applications why a call fails: the context's pfn_notify hears of each error that a call returns, on the
+//! thread of the call.
 //!
-//! "This callback function will be used by the OpenCL implementation to report information on errors during context creation as well as errors that occur
-//! at runtime in this context" (OpenCL API 4.4). Which context that is follows from the objects that the call was given: it is that of the first. Failures of commands are
-//! told of when they happen, by the event; a call that returns such a failure does not tell of it again.
+//! "This callback function will be used by the OpenCL implementation to report information on errors during context
+//! creation as well as errors that occur at runtime in this context" (OpenCL API 4.4). Which context that is follows
+//! from the objects that the call was given: it is that of the first. Failures of commands are told of when they
+//! happen, by the event; a call that returns such a failure does not tell of it again.
 
 use std::cell::RefCell;
 

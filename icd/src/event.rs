@@ -24,8 +24,8 @@ type EventFn = unsafe extern "C" fn(cl_event, cl_int, *mut c_void);
 /// The events of a wait list.
 ///
 /// # Errors
-/// "CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0, or event_wait_list is not NULL and
-/// num_events_in_wait_list is 0, or if event objects in event_wait_list are not valid events."
+/// "CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0, or event_wait_list is not
+/// NULL and num_events_in_wait_list is 0, or if event objects in event_wait_list are not valid events."
 pub(crate) fn wait_list(count: cl_uint, events: &List<cl_event>) -> Result<Vec<Arc<Event>>> {
     check!(
         (count == 0) == events.is_null(),
@@ -96,7 +96,8 @@ crate::entry! {
 
     fn clSetEventCallback(event: cl_event, trigger: cl_int, pfn_notify: Callback<EventFn>, user_data: UserData) {
         let event = handles::get::<Event>(event)?;
-        // "CL_INVALID_VALUE if pfn_event_notify is NULL or if command_exec_callback_type is not CL_SUBMITTED, CL_RUNNING or CL_COMPLETE."
+        // "CL_INVALID_VALUE if pfn_event_notify is NULL or if command_exec_callback_type is not CL_SUBMITTED,
+        // CL_RUNNING or CL_COMPLETE."
         let callback = pfn_notify.get().ok_or_else(|| Error::InvalidValue("there is no callback".into()))?;
         let trigger = Status(trigger);
         let valid = [Status::SUBMITTED, Status::RUNNING, Status::COMPLETE].contains(&trigger);
@@ -104,7 +105,8 @@ crate::entry! {
         event.on_status(
             trigger,
             Box::new(move |event, status| {
-                // SAFETY: the application's function, called as the specification says; the event lives until it returns.
+                // SAFETY: the application's function, called as the specification says; the event lives until it
+                // returns.
                 unsafe { callback(handles::name(event), status.0, user_data.get()) };
             }),
         );

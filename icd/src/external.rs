@@ -15,7 +15,8 @@ use crate::handles;
 /// A queue and memory objects of a list.
 fn objects(queue: cl_command_queue, count: cl_uint, list: &List<cl_mem>) -> Result<(Arc<Queue>, Vec<MemObject>)> {
     let queue = handles::get::<Queue>(queue)?;
-    // "CL_INVALID_VALUE if num_mem_objects is zero and mem_objects is not a NULL value, or if num_mem_objects is greater than 0 and mem_objects is NULL."
+    // "CL_INVALID_VALUE if num_mem_objects is zero and mem_objects is not a NULL value, or if num_mem_objects is
+    // greater than 0 and mem_objects is NULL."
     check!((count == 0) == list.is_null(), InvalidValue, "{count} memory objects, and a list or none");
     let objects = list.get(count as usize).into_iter().map(handles::get_memory).collect::<Result<_>>()?;
     Ok((queue, objects))

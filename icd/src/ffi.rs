@@ -1,8 +1,9 @@
-//! From C's arguments to safe values: the only place where pointers of the application are turned into something else.
+//! Converts C arguments to safe values. Only this module dereferences pointers of the application.
 //!
-//! [`entry!`](crate::entry) declares an `extern "C"` function whose body is safe code. Its parameters have the types of this module, each made from
-//! the raw C argument by [`FromC::from_c`] under one assumption, which is the C API's own contract: a pointer is null, or valid for what the specification says
-//! that it points to, for as long as the specification says. Handles stay raw and are never dereferenced ([`crate::handles`]).
+//! [`entry!`](crate::entry) declares an `extern "C"` function whose body is safe code. Its parameters have the types
+//! of this module. [`FromC::from_c`] converts each raw C argument under one assumption, the contract of the C API: a
+//! pointer is null, or valid for the data that the specification names, for as long as it says. Handles stay raw and
+//! are never dereferenced ([`crate::handles`]).
 
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
@@ -23,10 +24,11 @@ pub(crate) trait FromC {
     /// The type in C.
     type Raw;
 
-    /// Takes the argument.
+    /// Converts the raw argument.
     ///
     /// # Safety
-    /// `raw` is an argument of a call from C that keeps the specification's contract for it: null, or valid for the elements that the call says it has.
+    /// `raw` is an argument of a C call that meets the specification's contract: null, or valid for the number of
+    /// elements that the call says.
     unsafe fn from_c(raw: Self::Raw) -> Self;
 }
 
@@ -73,7 +75,8 @@ impl<T> Out<T> {
     /// Fills it in.
     pub(crate) fn set(&self, value: T) {
         if !self.0.is_null() {
-            // SAFETY: the pointer is valid for a value of this type, by the contract of `from_c`; applications may pass unaligned ones.
+            // SAFETY: the pointer is valid for a value of this type, by the contract of `from_c`; applications may
+            // pass unaligned ones.
             unsafe { self.0.write_unaligned(value) };
         }
     }
@@ -104,7 +107,8 @@ impl<T: Copy> OutList<T> {
     /// Fills in the first elements.
     pub(crate) fn set(&self, values: &[T]) {
         if !self.0.is_null() {
-            // SAFETY: the pointer is valid for as many elements as the call says, by the contract of `from_c`; callers have compared that number.
+            // SAFETY: the pointer is valid for the number of elements that the call says, by the contract of
+            // `from_c`; callers have compared that number.
             unsafe { ptr::copy_nonoverlapping(values.as_ptr(), self.0, values.len()) };
         }
     }
@@ -141,11 +145,11 @@ impl<T: Copy> List<T> {
         (0..count).map(|index| unsafe { self.0.add(index).read_unaligned() }).collect()
     }
 
-    /// The list of properties as it is, with the zero at its end, after every pair was checked. What comes behind one that is wrong is not looked at: such a
-    /// list may lack its end.
+    /// The list of properties with its terminating zero, after every pair was checked. Reading stops at an invalid
+    /// pair: such a list may lack its terminator.
     ///
     /// # Errors
-    /// What the check says.
+    /// The error of `check`.
     pub(crate) fn checked_properties(&self, mut check: impl FnMut(T, T) -> Result<()>) -> Result<Option<Vec<T>>>
     where
         T: Default + PartialEq,
@@ -155,7 +159,8 @@ impl<T: Copy> List<T> {
         }
         let mut all = Vec::new();
         loop {
-            // SAFETY: by the contract of `from_c` the list goes on until a name is zero, and every name is followed by a value.
+            // SAFETY: by the contract of `from_c` the list continues until a name is zero, and every name is followed
+            // by a value.
             let name = unsafe { self.0.add(all.len()).read_unaligned() };
             all.push(name);
             if name == T::default() {
@@ -178,7 +183,8 @@ impl<T: Copy> List<T> {
         }
         let (mut pairs, mut all) = (Vec::new(), Vec::new());
         loop {
-            // SAFETY: by the contract of `from_c` the list goes on until a name is zero, and every name is followed by a value.
+            // SAFETY: by the contract of `from_c` the list continues until a name is zero, and every name is followed
+            // by a value.
             let name = unsafe { self.0.add(all.len()).read_unaligned() };
             all.push(name);
             if name == T::default() {
@@ -226,7 +232,8 @@ impl FromC for Texts {
 }
 
 impl Texts {
-    /// Each string's bytes, as long as `lengths` says: 0 and no length mean "up to the zero". `None` if a pointer is null.
+    /// The bytes of each string, as long as `lengths` says: 0 or no length means "up to the zero". `None` if a
+    /// pointer is null.
     pub(crate) fn get(&self, count: usize, lengths: &[usize]) -> Option<Vec<Vec<u8>>> {
         List(self.0)
             .get(count)
@@ -292,7 +299,7 @@ impl<F: Copy> Callback<F> {
     }
 }
 
-/// What the application wants to get back in a callback. It is only handed through.
+/// The application's user_data for a callback. It is only passed through.
 #[derive(Clone, Copy)]
 pub(crate) struct UserData(*mut c_void);
 
@@ -359,7 +366,7 @@ impl Bytes {
         List(self.0.cast())
     }
 
-    /// The same, as the value of an argument.
+    /// The pointer as the value of an argument.
     pub(crate) fn value(self, size: usize) -> ValueBytes {
         if self.0.is_null() || size == 0 {
             return ValueBytes::new();
@@ -383,7 +390,8 @@ impl Bytes {
     pub(crate) fn try_get(self, size: usize) -> Result<Vec<u8>> {
         let mut copy = Vec::new();
         copy.try_reserve_exact(size).map_err(|_| Error::OutOfHostMemory(format!("{size} bytes to copy").into()))?;
-        // SAFETY: the pointer is valid for `size` bytes, by the contract of `from_c`; callers have checked that it is not null.
+        // SAFETY: the pointer is valid for `size` bytes, by the contract of `from_c`; callers have checked that it is
+        // not null.
         copy.extend_from_slice(unsafe { std::slice::from_raw_parts(self.0.cast::<u8>(), size) });
         Ok(copy)
     }
@@ -417,10 +425,11 @@ impl BytesMut {
         self.0.addr()
     }
 
-    /// Writes to the beginning; there must be room, as the call says.
+    /// Writes to the beginning; the memory must be large enough, as the call says.
     pub(crate) fn set(self, bytes: &[u8]) {
         if !self.0.is_null() {
-            // SAFETY: the pointer is valid for writes of that many bytes, by the contract of `from_c`: the caller has compared the size.
+            // SAFETY: the pointer is valid for writes of that many bytes, by the contract of `from_c`: the caller has
+            // compared the size.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.0.cast::<u8>(), bytes.len()) };
         }
     }
@@ -452,7 +461,8 @@ struct HostBytes {
     size: usize,
 }
 
-// SAFETY: the specification makes the application keep the memory valid and untouched while commands use it, whatever thread runs them.
+// SAFETY: the specification makes the application keep the memory valid and untouched while commands use it, whatever
+// thread runs them.
 unsafe impl Send for HostBytes {}
 // SAFETY: as above.
 unsafe impl Sync for HostBytes {}
@@ -486,14 +496,15 @@ impl fmt::Debug for HostBytes {
 
 impl HostSource for HostBytes {
     fn with(&self, f: &mut dyn FnMut(&[u8])) {
-        // SAFETY: the memory is valid until the command is done, which is after this; see `Send`.
+        // SAFETY: the memory is valid until the command is done, which is later; see `Send`.
         f(unsafe { std::slice::from_raw_parts(self.start, self.size) });
     }
 }
 
 impl HostTarget for HostBytes {
     fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
-        // SAFETY: the memory is valid until the command is done, which is after this, and nobody else may use it meanwhile; see `Send`.
+        // SAFETY: the memory is valid until the command is done, which is later, and no other code may use it until
+        // then; see `Send`.
         f(unsafe { std::slice::from_raw_parts_mut(self.start, self.size) });
     }
 }
@@ -543,7 +554,8 @@ pub(crate) fn status(name: &'static str, body: impl FnOnce() -> Result<()>) -> c
     }
 }
 
-/// Runs an entry point that returns a pointer, and its code through a pointer. The body gets the latter for calls that return both.
+/// Runs an entry point that returns a pointer, and stores its error code through `errcode_ret`. The body gets that
+/// pointer for calls that return both.
 pub(crate) fn pointer<T>(name: &'static str, errcode_ret: *mut cl_int, body: impl FnOnce(&Out<cl_int>) -> Result<*mut T>) -> *mut T {
     let code = Out(errcode_ret);
     code.set(CL_SUCCESS as cl_int);

@@ -1,11 +1,13 @@
 //! Whether the machine may have a GPU at all.
 //!
-//! Loading the Vulkan drivers of a Linux distribution takes some 30 ms and hundreds of megabytes of LLVM, in every process that asks for OpenCL devices. Where there is no file through which a
-//! driver could reach a GPU, all that they could offer is the CPU, which is a device already.
+//! Loading the Vulkan drivers of a Linux distribution takes some 30 ms and hundreds of megabytes of LLVM, in every
+//! process that asks for OpenCL devices. Where there is no file through which a driver could reach a GPU, all that
+//! they could offer is the CPU, which is a device already.
 
 use std::path::Path;
 
-/// Where Linux shows GPUs: Mesa's and most other drivers, NVIDIA's, those of Arm, Qualcomm and Imagination, and Windows' GPUs within WSL.
+/// Where Linux shows GPUs: Mesa's and most other drivers, NVIDIA's, those of Arm, Qualcomm and Imagination, and
+/// Windows' GPUs within WSL.
 const NODES: [&str; 6] = ["dri/", "nvidia", "mali", "kgsl-", "pvr", "dxg"];
 /// Who sets one of these has a driver in mind, which may reach its GPU in other ways.
 const CHOICES: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];

@@ -1,12 +1,14 @@
-//! Handles: what the application holds of an object.
+//! Handles: the application's references to objects.
 //!
-//! A handle is the address of a [`Cell`], which only has what the ICD loader wants to find there: the pointer to the dispatch table, and a pointer of the
-//! loader's own. Cells are never given back to the allocator, so that the loader may look into the handle of an object that is long gone without crashing; they are used again after
-//! [`QUARANTINE`] others. What a handle stands for is looked up in a registry by its address: a null, foreign, released or wrong-typed handle is not
-//! found, and nothing is ever dereferenced on the application's word.
+//! A handle is the address of a [`Cell`], which contains only the data that the ICD loader reads: the pointer to the
+//! dispatch table, and a pointer that the loader owns. Cells are never freed, so that the loader may read the handle
+//! of a destroyed object without a crash. A cell is reused after [`QUARANTINE`] others. A registry maps the address
+//! of a handle to its object. A null, foreign, released or wrong-typed handle is not in the registry, so no invalid
+//! handle is dereferenced.
 //!
-//! The registry keeps a strong reference for as long as the application holds one. Other objects may keep theirs longer: a released context
-//! whose queue lives still has its handle, which queries of the queue return. When the object itself dies, its handle goes with it ([`Name`]).
+//! The registry keeps a strong reference for as long as the application holds one. Other objects may keep theirs
+//! longer: a released context with a live queue still has its handle, which queries of the queue return. When the
+//! object is dropped, its handle is released too ([`Name`]).
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -42,11 +44,11 @@ use crate::bindings::{
 };
 use crate::{dispatch, errors};
 
-/// What the loader finds at a handle's address.
+/// The data at a handle's address, which the loader reads.
 #[repr(C)]
 struct Cell {
     dispatch: &'static dispatch::Table,
-    /// Of a loader of cl_khr_icd 2: the same in all cells.
+    /// The data of a loader that supports cl_khr_icd 2: the same in all cells.
     dispatch_data: AtomicPtr<c_void>,
 }
 
@@ -58,7 +60,7 @@ const CHUNK: usize = 256;
 
 /// A kind of object that has handles.
 pub(crate) trait Named: Object + Sized {
-    /// What the handle points to, in C.
+    /// The C type that the handle points to.
     type Raw;
 
     /// The error for a handle that is not one of these.
@@ -98,7 +100,7 @@ type Erased = Arc<dyn Any + Send + Sync>;
 
 struct Entry {
     object: Weak<dyn Any + Send + Sync>,
-    /// References that the application holds, and the reference that stands for them.
+    /// The application's reference count, and the strong reference that it represents.
     count: u32,
     held: Option<Erased>,
 }
@@ -109,10 +111,10 @@ static REGISTRY: Lazy<[RwLock<FxHashMap<usize, Entry>>; SHARDS]> = Lazy::new(|| 
 static CELLS: Mutex<Cells> = Mutex::new(Cells { free: VecDeque::new(), all: Vec::new(), dispatch_data: AtomicPtr::new(null_mut()) });
 
 struct Cells {
-    /// Those that stand for nothing: fresh ones in front, behind them the one that was freed first.
+    /// The unused cells: fresh ones first, then the released ones, oldest first.
     free: VecDeque<usize>,
     all: Vec<&'static [Cell]>,
-    /// What new ones get.
+    /// The value for new cells.
     dispatch_data: AtomicPtr<c_void>,
 }
 
@@ -120,7 +122,7 @@ fn shard(address: usize) -> &'static RwLock<FxHashMap<usize, Entry>> {
     &REGISTRY[(address / size_of::<Cell>()) % SHARDS]
 }
 
-/// The address of a cell that stands for nothing.
+/// The address of an unused cell.
 fn take_cell() -> usize {
     let mut cells = CELLS.lock();
     if cells.free.len() <= QUARANTINE {
@@ -136,7 +138,8 @@ fn take_cell() -> usize {
     cells.free.pop_front().unwrap_or_default()
 }
 
-/// Sets what a loader of cl_khr_icd 2 wants to find in every handle, those that there are and those to come: there is one platform.
+/// Sets the second word of every handle, existing and future, for a loader that supports cl_khr_icd 2. There is one
+/// platform.
 pub(crate) fn set_dispatch_data(data: *mut c_void) {
     let cells = CELLS.lock();
     cells.dispatch_data.store(data, Ordering::Relaxed);
@@ -185,10 +188,10 @@ pub(crate) fn give<T: Named>(object: Arc<T>) -> *mut T::Raw {
     to_raw::<T>(address)
 }
 
-/// The object of a handle.
+/// Returns the object of a handle.
 ///
 /// # Errors
-/// CL_INVALID_... of the wanted kind if it is not one.
+/// CL_INVALID_... of the requested type if it is not a valid handle of it.
 pub(crate) fn get<T: Named>(handle: *mut T::Raw) -> Result<Arc<T>> {
     let address = handle.addr();
     if address == 0 {
@@ -256,7 +259,7 @@ pub(crate) fn release<T: Named>(handle: *mut T::Raw) -> Result<Option<Arc<T>>> {
             _ => return Err(T::invalid("the handle was released before")),
         }
     };
-    // What dies dies here, with nothing locked.
+    // The object is dropped here, without a lock held.
     Ok(held.map(|held| {
         drop(held);
         object
@@ -268,7 +271,7 @@ pub(crate) fn held() -> Vec<Arc<dyn Any + Send + Sync>> {
     REGISTRY.iter().flat_map(|shard| shard.read().values().filter_map(|entry| entry.held.clone()).collect::<Vec<_>>()).collect()
 }
 
-/// CL_..._REFERENCE_COUNT: what the application holds, at least 1 for what is alive.
+/// CL_..._REFERENCE_COUNT: the application's references, at least 1 for a live object.
 pub(crate) fn count<T: Named>(object: &Arc<T>) -> u32 {
     let address = address_of(object);
     shard(address).read().get(&address).map_or(1, |entry| entry.count.max(1))

@@ -45,7 +45,8 @@ impl HostAllocator for Allocator {
 fn pages(size: usize) -> Option<NonNull<u8>> {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// High halves of the addresses that are asked for. Below them is what programs and heaps have, above them libraries and stacks.
+    /// High halves of the addresses that are asked for. Below them is what programs and heaps have, above them
+    /// libraries and stacks.
     const FIRST: usize = 0x1000;
     const COUNT: usize = 0x6000;
     /// Addresses that are tried before the host counts as full.
@@ -145,7 +146,8 @@ impl Part {
 
 impl HostSource for Part {
     fn with(&self, f: &mut dyn FnMut(&[u8])) {
-        // SAFETY: offset and size lie within the allocation, which lives as long as `self`. The application writes only while it has mapped the part.
+        // SAFETY: offset and size lie within the allocation, which lives as long as `self`. The application writes
+        // only while it has mapped the part.
         f(unsafe { std::slice::from_raw_parts(self.allocation.start.as_ptr().add(self.offset), self.size) });
     }
 }

@@ -87,8 +87,8 @@ fn create(
     Image::new(&context, list, flags, format, desc, host).map(handles::give)
 }
 
-/// A description for the functions of OpenCL 1.1, whose pitches are part of the size: "CL_INVALID_IMAGE_SIZE if ... values specified by
-/// image_row_pitch do not follow rules".
+/// A description for the functions of OpenCL 1.1, whose pitches are part of the size: "CL_INVALID_IMAGE_SIZE if ...
+/// values specified by image_row_pitch do not follow rules".
 fn create_plain(
     context: cl_context,
     flags: cl_mem_flags,
@@ -203,7 +203,8 @@ crate::entry! {
         num_formats: Out<cl_uint>,
     ) {
         let context = handles::get::<Context>(context)?;
-        // "CL_INVALID_VALUE if flags or image_type are not valid, or if num_entries is 0 and image_formats is not NULL."
+        // "CL_INVALID_VALUE if flags or image_type are not valid, or if num_entries is 0 and image_formats is not
+        // NULL."
         let purpose = format_use(flags)?;
         let kind = ImageType::from_raw(kind).ok_or_else(|| Error::InvalidValue(format!("image type {kind:#x} is unknown").into()))?;
         check!(num_entries != 0 || formats.is_null(), InvalidValue, "num_entries is zero");

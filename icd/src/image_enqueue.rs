@@ -173,7 +173,8 @@ pub(crate) unsafe extern "C" fn clEnqueueMapImage(
         let area = image_box(&image, &origin, &region)?;
         // Whose map would be refused needs nothing to put pitches: the conformance tests give nothing.
         MapFlags::parse(flags)?.check_host(image.flags())?;
-        // "CL_INVALID_VALUE if image_row_pitch is NULL [or] if image is a 3D image, 1D or 2D image array object and image_slice_pitch is NULL."
+        // "CL_INVALID_VALUE if image_row_pitch is NULL [or] if image is a 3D image, 1D or 2D image array object and
+        // image_slice_pitch is NULL."
         check!(!row_pitch.is_null(), InvalidValue, "there is nowhere to put the row pitch");
         let slices = image.image_type().has_slices();
         check!(!slices || !slice_pitch.is_null(), InvalidValue, "there is nowhere to put the slice pitch");

@@ -114,7 +114,8 @@ impl Query {
     /// Answers.
     ///
     /// # Errors
-    /// "CL_INVALID_VALUE ... if size in bytes specified by param_value_size is < size of return type and param_value is not NULL."
+    /// "CL_INVALID_VALUE ... if size in bytes specified by param_value_size is < size of return type and param_value
+    /// is not NULL."
     pub(crate) fn put(&self, value: impl Encode) -> Result<()> {
         let mut bytes = Vec::new();
         value.encode(&mut bytes);

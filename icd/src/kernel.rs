@@ -52,14 +52,16 @@ fn buffer_in(index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Resul
         let pipe = handles::get::<Pipe>(std::ptr::with_exposed_provenance_mut(handle))?;
         return pipe.argument(index, info).cloned().map(Some);
     }
-    // "CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value is not a valid memory object."
+    // "CL_INVALID_MEM_OBJECT for an argument declared to be a memory object when the specified arg_value is not a
+    // valid memory object."
     if handle == 0 { Ok(None) } else { handles::get::<Buffer>(std::ptr::with_exposed_provenance_mut(handle)).map(Some) }
 }
 
 /// What a kernel gets for a `queue_t`.
 fn queue_arg(context: &Arc<Context>, index: cl_uint, size: usize, value: Bytes) -> Result<ArgValue> {
     check!(size == size_of::<cl_command_queue>(), InvalidArgSize, "argument {index} is a queue, its size is not {size}");
-    // "CL_INVALID_DEVICE_QUEUE for an argument declared to be of type queue_t when the specified arg_value is not a valid device queue object."
+    // "CL_INVALID_DEVICE_QUEUE for an argument declared to be of type queue_t when the specified arg_value is not a
+    // valid device queue object."
     let queue = handles::get::<Queue>(std::ptr::with_exposed_provenance_mut(handle_in(value))).ok().filter(|queue| queue.is_on_device());
     let queue = queue.ok_or_else(|| Error::InvalidDeviceQueue(format!("argument {index} is no on-device queue").into()))?;
     check!(Arc::ptr_eq(queue.context(), context), InvalidContext, "argument {index} is a queue of another context");
@@ -70,7 +72,8 @@ fn queue_arg(context: &Arc<Context>, index: cl_uint, size: usize, value: Bytes) 
 pub(crate) fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Result<ArgValue> {
     match &info.passing {
         KernelParam::Value | KernelParam::Bytes { .. } => {
-            // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value", which null is not for anything passed by value.
+            // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value", which null is not for anything
+            // passed by value.
             check!(!value.is_null(), InvalidArgValue, "argument {index} has no value");
             if info.is_queue {
                 return queue_arg(context, index, size, value);
@@ -90,11 +93,13 @@ pub(crate) fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, s
             Ok(ArgValue::Local(bytes))
         }
         KernelParam::Sampler => {
-            // "CL_INVALID_SAMPLER if the kernel argument is a sampler, but arg_value does not point to a valid sampler object."
+            // "CL_INVALID_SAMPLER if the kernel argument is a sampler, but arg_value does not point to a valid
+            // sampler object."
             check!(!value.is_null(), InvalidSampler, "argument {index} is a sampler, it cannot be null");
             check!(size == size_of::<cl_sampler>(), InvalidArgSize, "argument {index} is a sampler, its size is not {size}");
             let sampler = handles::get::<Sampler>(std::ptr::with_exposed_provenance_mut(handle_in(value)))?;
-            // "CL_INVALID_CONTEXT if the context associated with kernel and an OpenCL object pointed to by arg_value are not the same."
+            // "CL_INVALID_CONTEXT if the context associated with kernel and an OpenCL object pointed to by arg_value
+            // are not the same."
             check!(Arc::ptr_eq(sampler.context(), context), InvalidContext, "argument {index} is a sampler of another context");
             Ok(ArgValue::Sampler(sampler.word()))
         }
@@ -153,7 +158,8 @@ fn sub_group_info(
     let info = kernel.sub_group_info(&device)?;
     let input = |least: usize, most: usize| {
         let count = input_size / size_of::<usize>();
-        // "CL_INVALID_VALUE if ... the size in bytes specified by input_value_size is not valid or if input_value is NULL."
+        // "CL_INVALID_VALUE if ... the size in bytes specified by input_value_size is not valid or if input_value is
+        // NULL."
         check!(
             !input.is_null() && input_size.is_multiple_of(size_of::<usize>()) && (least..=most).contains(&count),
             InvalidValue,
@@ -248,7 +254,8 @@ crate::entry! {
         let kernel = handles::get::<Kernel>(kernel)?;
         let arg = kernel.arg(index)?;
         let query = Query::new(size, value, size_ret);
-        // "CL_KERNEL_ARG_INFO_NOT_AVAILABLE if the argument information is not available for kernel": only with -cl-kernel-arg-info.
+        // "CL_KERNEL_ARG_INFO_NOT_AVAILABLE if the argument information is not available for kernel": only with
+        // -cl-kernel-arg-info.
         if (CL_KERNEL_ARG_ADDRESS_QUALIFIER..=CL_KERNEL_ARG_NAME).contains(&param) {
             check!(kernel.has_arg_info(), KernelArgInfoNotAvailable, "the program was built without -cl-kernel-arg-info");
         }
@@ -299,7 +306,8 @@ crate::entry! {
             CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => query.put(info.preferred_multiple.max(1) as usize),
             CL_KERNEL_SPILL_MEM_SIZE_INTEL => query.put(0u64),
             CL_KERNEL_PRIVATE_MEM_SIZE => query.put(kernel.private_memory(&device)?),
-            // "CL_INVALID_VALUE if param_name is CL_KERNEL_GLOBAL_WORK_SIZE and device is not a custom device and kernel is not a built-in kernel."
+            // "CL_INVALID_VALUE if param_name is CL_KERNEL_GLOBAL_WORK_SIZE and device is not a custom device and
+            // kernel is not a built-in kernel."
             _ => query.unknown(param),
         }
     }

@@ -17,7 +17,8 @@ use wgcl_api::objects::semaphore::Semaphore;
 
 use crate::handles;
 
-/// An object in words, and the same for several; nothing for platforms and devices, which are not for the application to release.
+/// An object in words, and the same for several; nothing for platforms and devices, which are not for the application
+/// to release.
 fn words(object: &(dyn Any + Send + Sync)) -> Option<(String, String)> {
     let plain = |name: &str| Some((name.to_owned(), format!("{name}s")));
     if let Some(buffer) = object.downcast_ref::<Buffer>() {

@@ -45,8 +45,8 @@ struct Properties {
 /// Reads properties: OpenCL 3.0 has none, cl_ext_buffer_device_address and cl_khr_external_memory have some.
 ///
 /// # Errors
-/// "CL_INVALID_PROPERTY if a property name in properties is not a supported property name, if the value specified for a supported property name is not valid, or if
-/// the same property name is specified more than once."
+/// "CL_INVALID_PROPERTY if a property name in properties is not a supported property name, if the value specified for
+/// a supported property name is not valid, or if the same property name is specified more than once."
 fn properties(context: &Context, given: &List<cl_mem_properties>) -> Result<Properties> {
     if given.is_null() {
         return Ok(Properties::default());
@@ -83,7 +83,8 @@ fn properties(context: &Context, given: &List<cl_mem_properties>) -> Result<Prop
         }
     }
     let devices = devices.map(|handles| handles::get_all::<Device>(&handles)).transpose()?;
-    // "CL_INVALID_PROPERTY ... if properties does not include a supported external memory handle and CL_MEM_DEVICE_HANDLE_LIST_KHR is specified."
+    // "CL_INVALID_PROPERTY ... if properties does not include a supported external memory handle and
+    // CL_MEM_DEVICE_HANDLE_LIST_KHR is specified."
     check!(handle.is_some() || devices.is_none(), InvalidProperty, "devices are named, but no memory of others");
     Ok(Properties { list: Some(list), external: handle.map(|(kind, fd)| External { kind, fd, devices }) })
 }
@@ -102,8 +103,8 @@ fn create(
     }
     flags.check_contents()?;
     Buffer::check_size(context, size as u64)?;
-    // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags or if host_ptr is not NULL but
-    // CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR are not set in flags."
+    // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags or if
+    // host_ptr is not NULL but CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR are not set in flags."
     let wanted = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
     check!(
         wanted != host_ptr.is_null(),
@@ -157,8 +158,8 @@ crate::entry! {
         // "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object."
         check!(buffer.parent().is_none(), InvalidMemObject, "the parent of a sub-buffer cannot be a sub-buffer");
         let flags = MemFlags::parse(flags)?;
-        // "CL_INVALID_VALUE if value specified in buffer_create_type is not valid" or "if value(s) specified in buffer_create_info ... is not valid or
-        // if buffer_create_info is NULL."
+        // "CL_INVALID_VALUE if value specified in buffer_create_type is not valid" or "if value(s) specified in
+        // buffer_create_info ... is not valid or if buffer_create_info is NULL."
         check!(kind == CL_BUFFER_CREATE_TYPE_REGION, InvalidValue, "buffer_create_type {kind:#x} is unknown");
         let (origin, size) = info.pair().ok_or_else(|| Error::InvalidValue("there is no region".into()))?;
         buffer.sub_buffer(flags, origin as u64, size as u64).map(handles::give)

@@ -1,5 +1,5 @@
-//! Mutable launches of command buffers (cl_khr_command_buffer_mutable_dispatch, OpenCL API 5.15.5), version 0.9.5: since 0.9.2 an update is an array of
-//! structures, which the headers that the bindings are made from do not know.
+//! Mutable launches of command buffers (cl_khr_command_buffer_mutable_dispatch, OpenCL API 5.15.5), version 0.9.5:
+//! since 0.9.2 an update is an array of structures, which the headers that the bindings are made from do not know.
 
 use std::sync::Arc;
 
@@ -144,11 +144,12 @@ crate::entry! {
     ) {
         let command_buffer: Arc<CommandBuffer> = handles::get(command_buffer)?;
         command_buffer.check_update()?;
-        // "CL_INVALID_VALUE if config_types is NULL and num_configs > 0, or config_types is not NULL and num_configs is 0", and the same of configs.
+        // "CL_INVALID_VALUE if config_types is NULL and num_configs > 0, or config_types is not NULL and num_configs
+        // is 0", and the same of configs.
         let types = elements(num_configs, &types, "types")?;
         let configs = elements(num_configs, &configs, "structures")?;
-        // "CL_INVALID_VALUE if any element of config_types is not a valid [...] enum", "if any element of configs is NULL." Before any is read: a structure
-        // of another type is another structure.
+        // "CL_INVALID_VALUE if any element of config_types is not a valid [...] enum", "if any element of configs is
+        // NULL." Before any is read: a structure of another type is another structure.
         for kind in types {
             check!(kind == CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR, InvalidValue, "structures of type {kind} are unknown");
         }

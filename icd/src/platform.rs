@@ -31,7 +31,8 @@ const UNLOADABLE: cl_platform_info = 0x0921;
 /// CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR, newer than these headers as well.
 const COMMAND_BUFFER_CAPABILITIES: cl_platform_info = 0x0908;
 
-/// Whether a loader may close the library: where it is linked so that its code stays for its threads all the same (`build.rs`).
+/// Whether a loader may close the library: where it is linked so that its code stays for its threads all the same
+/// (`build.rs`).
 const STAYS_LOADED: bool = cfg!(all(unix, not(target_vendor = "apple")));
 
 static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
@@ -43,7 +44,8 @@ pub(crate) fn platform() -> &'static Arc<Platform> {
         start_logging(options);
         trace::begin(options);
         if trace::is_on() || options.is_checked() {
-            // SAFETY: the function may be called at the end of the process: it waits for nobody, and the library is never unloaded before.
+            // SAFETY: the function may be called at the end of the process: it waits for nobody, and the library is
+            // never unloaded before.
             let _ = unsafe { libc::atexit(at_exit) };
         }
         Platform::new(Arc::new(Backends::of(options)))
@@ -79,15 +81,16 @@ fn start_logging(options: &Options) {
     }
 }
 
-/// A level alone (`debug`) is meant for what wgcl says: the crates that it stands on say much that is of no use to its users. Names of targets are
-/// prefixes, so that `wgcl` is all of its crates.
+/// A level alone (`debug`) is meant for what wgcl says: the crates that it stands on say much that is of no use to
+/// its users. Names of targets are prefixes, so that `wgcl` is all of its crates.
 fn own_crates(filter: &str) -> String {
     let filter = filter.trim();
     if filter.parse::<tracing::Level>().is_ok() { format!("wgcl={filter}") } else { filter.to_owned() }
 }
 
 fn platform_ids(num_entries: cl_uint, platforms: &OutList<cl_platform_id>, num_platforms: &Out<cl_uint>) -> Result<()> {
-    // "CL_INVALID_VALUE if num_entries is equal to zero and platforms is not NULL or if both num_platforms and platforms are NULL."
+    // "CL_INVALID_VALUE if num_entries is equal to zero and platforms is not NULL or if both num_platforms and
+    // platforms are NULL."
     crate::check!(num_entries != 0 || platforms.is_null(), InvalidValue, "num_entries is zero");
     crate::check!(!platforms.is_null() || !num_platforms.is_null(), InvalidValue, "nothing is asked for");
     platforms.set(&[handles::name(platform())]);

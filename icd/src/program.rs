@@ -26,7 +26,8 @@ type ProgramFn = unsafe extern "C" fn(cl_program, *mut c_void);
 
 /// The devices of a build: none named means all.
 fn device_list(count: cl_uint, devices: &List<cl_device_id>) -> Result<Option<Vec<Arc<Device>>>> {
-    // "CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not NULL and num_devices is zero."
+    // "CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not NULL
+    // and num_devices is zero."
     check!((count == 0) == devices.is_null(), InvalidValue, "{count} devices do not go with the list");
     if count == 0 {
         return Ok(None);
@@ -72,7 +73,8 @@ crate::entry! {
         binary_status: OutList<cl_int>,
     ) -> *mut _cl_program {
         let context = handles::get::<Context>(context)?;
-        // "CL_INVALID_VALUE if device_list is NULL or num_devices is zero; if lengths or binaries is NULL, or an entry of them is NULL or zero."
+        // "CL_INVALID_VALUE if device_list is NULL or num_devices is zero; if lengths or binaries is NULL, or an
+        // entry of them is NULL or zero."
         check!(!devices.is_null() && num_devices != 0, InvalidValue, "there are no devices");
         let count = num_devices as usize;
         let devices = handles::get_all::<Device>(&devices.get(count))?;
@@ -105,7 +107,8 @@ crate::entry! {
     ) -> *mut _cl_program {
         let context = handles::get::<Context>(context)?;
         check!(!devices.is_null() && num_devices != 0, InvalidValue, "there are no devices");
-        // "CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not supported by any of the devices."
+        // "CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not supported by
+        // any of the devices."
         check!(names.get().is_some(), InvalidValue, "there are no names");
         let devices = handles::get_all::<Device>(&devices.get(num_devices as usize))?;
         check!(devices.iter().all(|device| context.device_index(device).is_some()), InvalidDevice, "a device is not of the context");
@@ -156,8 +159,8 @@ crate::entry! {
         let program = handles::get::<Program>(program)?;
         let devices = device_list(num_devices, &devices)?;
         let names = names.get(num_headers as usize, &[]);
-        // "CL_INVALID_VALUE if num_input_headers is zero and header_include_names or input_headers are not NULL or if num_input_headers is not zero and
-        // [they] are NULL."
+        // "CL_INVALID_VALUE if num_input_headers is zero and header_include_names or input_headers are not NULL or if
+        // num_input_headers is not zero and [they] are NULL."
         let named = names.as_ref().is_some_and(|names| names.len() == num_headers as usize);
         check!((num_headers == 0) == headers.is_null() && named, InvalidValue, "{num_headers} headers do not go with the lists");
         let programs = handles::get_all::<Program>(&headers.get(num_headers as usize))?;
@@ -235,7 +238,8 @@ crate::entry! {
     }
 }
 
-/// `clLinkProgram`: unlike other functions that make an object it returns one with an error code, so that the application can read the log.
+/// `clLinkProgram`: unlike other functions that make an object it returns one with an error code, so that the
+/// application can read the log.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn clLinkProgram(
     context: cl_context,

@@ -46,7 +46,8 @@ fn create(context: cl_context, device: cl_device_id, list: &List<cl_queue_proper
             check!(pairs[..index].iter().all(|(other, _)| *other != name), InvalidValue, "queue property {name:#x} is given twice");
             match u32::try_from(name) {
                 Ok(CL_QUEUE_PROPERTIES) => properties = parse(value)?,
-                // Hints (cl_khr_priority_hints, cl_khr_throttle_hints): checked, and otherwise left to the driver below, which has one queue.
+                // Hints (cl_khr_priority_hints, cl_khr_throttle_hints): checked, and otherwise left to the driver
+                // below, which has one queue.
                 Ok(CL_QUEUE_PRIORITY_KHR) => {
                     check_hint(value, [CL_QUEUE_PRIORITY_HIGH_KHR, CL_QUEUE_PRIORITY_MED_KHR, CL_QUEUE_PRIORITY_LOW_KHR])?;
                     has_hint = true;
@@ -62,7 +63,8 @@ fn create(context: cl_context, device: cl_device_id, list: &List<cl_queue_proper
     }
     let list = list.map(|(_, all)| all);
     if properties.intersects(QueueProperties::ON_DEVICE | QueueProperties::ON_DEVICE_DEFAULT) {
-        // "CL_INVALID_QUEUE_PROPERTIES ... if the CL_QUEUE_PRIORITY_KHR property is specified, and the queue is a CL_QUEUE_ON_DEVICE"
+        // "CL_INVALID_QUEUE_PROPERTIES ... if the CL_QUEUE_PRIORITY_KHR property is specified, and the queue is a
+        // CL_QUEUE_ON_DEVICE"
         check!(!has_hint, InvalidQueueProperties, "hints are for queues of the host");
         return Queue::on_device(&context, &device, properties, size, list).map(handles::give);
     }
@@ -111,7 +113,8 @@ crate::entry! {
     }
 
     fn clReleaseCommandQueue(queue: cl_command_queue) {
-        // "clReleaseCommandQueue performs an implicit flush to issue any previously queued OpenCL commands in command_queue."
+        // "clReleaseCommandQueue performs an implicit flush to issue any previously queued OpenCL commands in
+        // command_queue."
         if let Some(queue) = handles::release::<Queue>(queue)? {
             queue.flush();
         }
@@ -127,7 +130,8 @@ crate::entry! {
             CL_QUEUE_REFERENCE_COUNT => query.put(handles::count(&queue)),
             CL_QUEUE_PROPERTIES => query.put(queue.properties().bits()),
             CL_QUEUE_PROPERTIES_ARRAY => query.put(queue.property_list().unwrap_or(&[])),
-            // "CL_INVALID_COMMAND_QUEUE ... if command_queue is not a valid command-queue for param_name": these are of on-device queues.
+            // "CL_INVALID_COMMAND_QUEUE ... if command_queue is not a valid command-queue for param_name": these are
+            // of on-device queues.
             CL_QUEUE_SIZE if queue.is_on_device() => query.put(queue.size()),
             CL_QUEUE_SIZE => Err(Error::InvalidCommandQueue("it is not an on-device queue".into())),
             CL_QUEUE_DEVICE_DEFAULT => {

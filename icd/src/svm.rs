@@ -110,8 +110,8 @@ fn pointer_set(param: cl_kernel_exec_info, context: &Context) -> Option<(Pointer
 /// Reads a value of clSetKernelExecInfo.
 pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Bytes, context: &Context) -> Result<ExecInfo> {
     let set = pointer_set(param, context);
-    // "CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by param_value_size is not valid." A list of no pointers
-    // is a valid one: it takes the earlier ones back.
+    // "CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by
+    // param_value_size is not valid." A list of no pointers is a valid one: it takes the earlier ones back.
     let none = set.is_some() && size == 0;
     check!(none || !value.is_null(), InvalidValue, "there is no value");
     if let Some((set, known)) = set {
@@ -131,8 +131,9 @@ pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Byt
         _ => return Err(Error::InvalidValue(format!("kernel execution info {param:#x} is unknown").into())),
     };
     check!(size == size_of::<cl_bool>(), InvalidValue, "a cl_bool of {size} bytes");
-    // "CL_INVALID_OPERATION if param_name = CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value = CL_TRUE but no devices in context associated with kernel
-    // support fine-grain system SVM allocations", and for unified shared memory whatever the value is.
+    // "CL_INVALID_OPERATION if param_name = CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value = CL_TRUE but
+    // no devices in context associated with kernel support fine-grain system SVM allocations", and for unified shared
+    // memory whatever the value is.
     let needed = wanted == Wanted::Always || value.get(size).iter().any(|&byte| byte != 0);
     check!(!needed || has, InvalidOperation, "no device has such memory");
     Ok(ExecInfo::None)
@@ -159,7 +160,8 @@ crate::entry! {
         let handle = queue;
         let queue = handles::get::<Queue>(queue)?;
         let waits = wait_list(num_waits, &waits)?;
-        // "CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers is NULL and num_svm_pointers is not 0."
+        // "CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers is NULL and
+        // num_svm_pointers is not 0."
         check!((count == 0) == pointers.is_null(), InvalidValue, "{count} pointers");
         let call = FreeCall { queue: handle, pointers: pointers.get(count as usize), function: function.get(), user_data };
         let context = queue.context().clone();

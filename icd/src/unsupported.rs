@@ -1,4 +1,5 @@
-//! Entry points of optional features that wgcl does not have: each answers as the specification says for a device without them.
+//! Entry points of optional features that wgcl does not have: each answers as the specification says for a device
+//! without them.
 
 use wgcl_api::objects::context::Context;
 use wgcl_api::objects::platform::Platform;

@@ -1,4 +1,5 @@
-//! Unified shared memory (cl_intel_unified_shared_memory), and arguments that are addresses of buffers (cl_ext_buffer_device_address).
+//! Unified shared memory (cl_intel_unified_shared_memory), and arguments that are addresses of buffers
+//! (cl_ext_buffer_device_address).
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -29,8 +30,9 @@ const UNKNOWN: cl_uint = 0x4196;
 /// The flags in a list of cl_mem_properties_intel.
 fn flags(list: &List<u64>) -> Result<UsmFlags> {
     let mut flags = None;
-    // "CL_INVALID_PROPERTY if a memory property name in properties is not a supported property name, if the value specified for a supported property name is not
-    // valid, or if the same property name is specified more than once."
+    // "CL_INVALID_PROPERTY if a memory property name in properties is not a supported property name, if the value
+    // specified for a supported property name is not valid, or if the same property name is specified more than
+    // once."
     list.checked_properties(|name, value| {
         check!(
             name == u64::from(CL_MEM_ALLOC_FLAGS_INTEL) && flags.is_none(),

@@ -29,7 +29,8 @@ impl HostSource for Vec<u8> {
     }
 }
 
-/// A piece of a transfer between a buffer and the host, or between two buffers (`host` is then the destination's offset).
+/// A piece of a transfer between a buffer and the host, or between two buffers (`host` is then the destination's
+/// offset).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyRegion {
     /// Byte offset in the (source) buffer.
@@ -44,9 +45,11 @@ pub struct CopyRegion {
 pub trait Memory: Send + Sync + fmt::Debug {
     /// Its size in bytes.
     fn size(&self) -> u64;
-    /// The address at which the host sees this memory all the time (unified memory), as an integer; never dereferenced in this crate.
+    /// The address at which the host sees this memory all the time (unified memory), as an integer; never
+    /// dereferenced in this crate.
     fn host_address(&self) -> Option<usize>;
-    /// What kernels have for a pointer to the first byte, where that is not the [`Identity`] of the buffer and an offset.
+    /// What kernels have for a pointer to the first byte, where that is not the [`Identity`] of the buffer and an
+    /// offset.
     fn kernel_address(&self) -> Option<u64> {
         None
     }

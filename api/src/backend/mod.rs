@@ -1,11 +1,13 @@
-//! What a backend has to offer: devices, memory, programs, and commands that a device runs in the order in which it gets them.
+//! The interface that a backend implements: devices, memory, programs and commands. A device runs its commands in the
+//! order of submission.
 //!
-//! The dependency graph of events, queues and callbacks is the matter of this crate; a backend sees commands only when everything that they
-//! depend upon is complete or was given to the same device earlier. A device runs its commands as if one after the other, in the order of
-//! [`Device::enqueue`], batching them as it likes until [`Device::flush`].
+//! This crate owns the dependency graph of events, queues and callbacks. A backend receives a command only when each
+//! of its dependencies is complete or was given to the same device earlier. A device runs its commands as if one
+//! after the other, in the order of [`Device::enqueue`]. It may batch them until [`Device::flush`].
 //!
 //! # Clock
-//! All times are nanoseconds of one clock per backend, that of [`Device::now`] (the host's monotonic clock; GPU timestamps are converted).
+//! All times are nanoseconds of one clock per backend, the clock of [`Device::now`]. This is the host's monotonic
+//! clock; the backend converts GPU timestamps.
 
 pub mod memory;
 
@@ -25,7 +27,7 @@ use crate::cache::Key;
 use crate::types::affinity::Division;
 use crate::types::host_memory::HostRegion;
 
-/// What kind of device it is, best first.
+/// The kind of a device, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DeviceKind {
     /// A GPU with memory of its own.
@@ -40,11 +42,11 @@ pub enum DeviceKind {
     Other,
 }
 
-/// How many work-items a device wants in a work-group where the application leaves the choice: an equal share of the launch for each of so many groups, but
-/// within bounds.
+/// The preferred work-group size where the application specifies none: the launch is divided equally among a number
+/// of groups, within bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreferredGroup {
-    /// Work-items at least: what hides latencies, or is worth the cost of a group.
+    /// The minimum number of work-items: enough to hide latencies, or to be worth the cost of a group.
     pub least: u32,
     /// Work-items at most.
     pub most: u32,
@@ -53,7 +55,7 @@ pub struct PreferredGroup {
 }
 
 impl PreferredGroup {
-    /// Always so many work-items.
+    /// A preference for exactly `items` work-items.
     pub const fn fixed(items: u32) -> Self {
         Self { least: items, most: items, groups_per_unit: 1 }
     }
@@ -69,10 +71,10 @@ pub struct CacheProperties {
 }
 
 bitflags::bitflags! {
-    /// cl_device_svm_capabilities: what of shared virtual memory a device can do.
+    /// cl_device_svm_capabilities: the shared virtual memory features of a device.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct SvmCapabilities: u64 {
-        /// CL_DEVICE_SVM_COARSE_GRAIN_BUFFER: pointers are the host's addresses, contents are brought over by maps and unmaps.
+        /// CL_DEVICE_SVM_COARSE_GRAIN_BUFFER: pointers are host addresses; maps and unmaps transfer the contents.
         const COARSE_GRAIN_BUFFER = 1 << 0;
         /// CL_DEVICE_SVM_FINE_GRAIN_BUFFER: host and device see each other's stores at synchronisation points.
         const FINE_GRAIN_BUFFER = 1 << 1;
@@ -83,35 +85,37 @@ bitflags::bitflags! {
     }
 }
 
-/// How memory is named that somebody else has made: cl_external_memory_handle_type_khr, the values are the specification's.
+/// The handle type of memory that another API allocated: cl_external_memory_handle_type_khr. The values are those of
+/// the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum ExternalMemory {
-    /// A file descriptor of a driver that knows what it means (CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR).
+    /// A driver-specific file descriptor (CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR).
     OpaqueFd = 0x2060,
     /// That of a Linux dma_buf (CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR).
     DmaBuf = 0x2067,
 }
 
 impl ExternalMemory {
-    /// Of the number in C.
+    /// Converts the value of the C enumeration.
     pub fn from_raw(raw: u64) -> Option<Self> {
         [Self::OpaqueFd, Self::DmaBuf].into_iter().find(|&kind| u64::from(kind as u32) == raw)
     }
 }
 
-/// How a semaphore is named that others share: cl_external_semaphore_handle_type_khr, the values are the specification's.
+/// The handle type of a shared semaphore: cl_external_semaphore_handle_type_khr. The values are those of the
+/// specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum ExternalSemaphore {
-    /// A file descriptor of a driver that knows what it means: who has it shares the payload (CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR).
+    /// A driver-specific file descriptor: its owner shares the payload (CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR).
     OpaqueFd = 0x2055,
     /// That of a Linux sync file: a copy of one signal (CL_SEMAPHORE_HANDLE_SYNC_FD_KHR).
     SyncFd = 0x2058,
 }
 
 impl ExternalSemaphore {
-    /// Of the number in C.
+    /// Converts the value of the C enumeration.
     pub fn from_raw(raw: u64) -> Option<Self> {
         [Self::OpaqueFd, Self::SyncFd].into_iter().find(|&kind| u64::from(kind as u32) == raw)
     }
@@ -119,15 +123,16 @@ impl ExternalSemaphore {
 
 /// The payload of a semaphore that others share.
 pub trait SharedPayload: Send + Sync + fmt::Debug {
-    /// A file descriptor of it, which belongs to the caller. That of a sync file takes the signal that was enqueued last; it may wait until that is with the driver.
+    /// Exports the payload as a file descriptor, which the caller owns. A sync file captures the signal that was
+    /// enqueued last; the call may block until that signal is submitted to the driver.
     ///
     /// # Errors
-    /// What the driver says.
+    /// The errors of the driver.
     fn export(&self, kind: ExternalSemaphore) -> BackendResult<i32>;
     /// Takes the signal of another sync file, by a descriptor that belongs to the device if that succeeds.
     ///
     /// # Errors
-    /// What the driver says.
+    /// The errors of the driver.
     fn import_again(&self, fd: i32) -> BackendResult<()>;
     /// The implementation, for the backend that made it.
     fn as_any(&self) -> &dyn std::any::Any;
@@ -138,7 +143,7 @@ pub trait SharedPayload: Send + Sync + fmt::Debug {
 pub struct DeviceProperties {
     /// The adapter's name.
     pub name: String,
-    /// What CL_DEVICE_TYPE is made of.
+    /// The source of CL_DEVICE_TYPE.
     pub kind: DeviceKind,
     /// The vendor's number on the bus (CL_DEVICE_VENDOR_ID).
     pub vendor_id: u32,
@@ -176,17 +181,18 @@ pub struct DeviceProperties {
     pub subgroup_size: u32,
     /// Subgroups that a group may have whose kernel requires their size.
     pub max_required_subgroups: u32,
-    /// What work-groups should be like where the application leaves it open.
+    /// The preferred work-group size where the application specifies none.
     pub preferred_group: PreferredGroup,
-    /// The cache between it and global memory; `None` where it has none or nobody knows.
+    /// The cache between the device and global memory; `None` if the device has no such cache or it is unknown.
     pub cache: Option<CacheProperties>,
     /// Work-group memory is memory of its own, and not a piece of global memory.
     pub dedicated_local_memory: bool,
     /// Host and device share memory: maps cost nothing.
     pub unified_memory: bool,
-    /// Functions of the host may run among its commands, with the addresses of its memory: what it allocates has [`Memory::host_address`].
+    /// The device runs native kernels: host functions among its commands, which access its memory by address. Memory
+    /// that it allocates has [`Memory::host_address`].
     pub native_kernels: bool,
-    /// What it can do of shared virtual memory, on a host that can.
+    /// The shared virtual memory features of the device, on a host that supports them.
     pub svm: SvmCapabilities,
     /// Nanoseconds of one tick of the device's timestamps.
     pub timer_resolution: u64,
@@ -198,7 +204,7 @@ pub struct DeviceProperties {
     pub pci: Option<[u32; 4]>,
 }
 
-/// What went wrong in a backend.
+/// An error of a backend.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum BackendError {
     /// The device has no room for what was asked.
@@ -221,30 +227,33 @@ pub enum BackendError {
 /// A result of a backend.
 pub type BackendResult<T> = Result<T, BackendError>;
 
-/// A part of a memory object: what a command or a kernel argument refers to.
+/// A part of a memory object, used by a command or a kernel argument.
 #[derive(Clone, Debug)]
 pub struct MemoryRange {
-    /// What the range is a part of.
+    /// The memory that contains the range.
     pub memory: Arc<dyn Memory>,
     /// Byte offset: a multiple of [`DeviceProperties::base_alignment`] where a kernel uses it.
     pub offset: u64,
     /// Its size in bytes.
     pub size: u64,
-    /// The byte among them to which a kernel's argument points: not always the first in memory that is shared with the host.
+    /// The byte of the range to which a kernel argument points. It is not always the first byte in memory that is
+    /// shared with the host.
     pub start: u64,
-    /// What pointers into the memory have in their high half: that of its [`Identity`], the same on all devices.
+    /// The high half of pointers into the memory: the number of its [`Identity`], the same on all devices.
     pub identity: u32,
     /// Whether the application lets kernels only read it (CL_MEM_READ_ONLY).
     pub read_only: bool,
 }
 
-/// What tells the memory of a buffer (its sub-buffers included) from all others of the process that live, in pointers that kernels keep in memory:
-/// one of the numbers that `wgcl_compiler::pointer::identity` leaves to buffers.
+/// Identifies the memory of a buffer (including its sub-buffers) among all live memory of the process, in pointers
+/// that kernels store in memory. It is one of the numbers that `wgcl_compiler::pointer::identity` reserves for
+/// buffers.
 #[derive(Debug)]
 pub struct Identity(u32);
 
 impl Identity {
-    /// One that no other memory has, for so many bytes: each 4 GiB take one more of the numbers, which follow it.
+    /// Allocates a unique identity for `size` bytes. Each further 4 GiB take one more number, and the numbers are
+    /// consecutive.
     pub fn new(size: u64) -> Self {
         let mut identities = IDENTITIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let Identities { next, taken } = &mut *identities;
@@ -262,7 +271,7 @@ impl Identity {
         }
     }
 
-    /// Of memory that the host sees at multiples of 4 GiB: the high half of its addresses.
+    /// The identity of memory whose host address is a multiple of 4 GiB: the high half of its addresses.
     pub const fn of_host(number: u32) -> Self {
         Self(number)
     }
@@ -309,7 +318,8 @@ pub enum LaunchArg {
     Address(u64),
     /// Bytes of workgroup memory.
     Local(u32),
-    /// An image: where its first element is, and what it is like. A sampler is a by-value argument: its word of OpenCL C (CLK_...).
+    /// An image: the location of its first element, and its descriptor. A sampler is a by-value argument: its bits
+    /// are the CLK_... constants of OpenCL C.
     Image(MemoryRange, ImageDescriptor),
 }
 
@@ -326,7 +336,7 @@ pub struct Launch {
     pub extra: Vec<MemoryRange>,
     /// Number of dimensions, 1 to 3; the others have size 1 and offset 0.
     pub work_dim: u32,
-    /// What the global ids begin with, in each dimension.
+    /// The first global id in each dimension.
     pub global_offset: [u64; 3],
     /// Work-items in each dimension, 1 in those that the launch does not have.
     pub global_size: [u64; 3],
@@ -334,14 +344,14 @@ pub struct Launch {
     pub local_size: [u32; 3],
 }
 
-/// What a device does with memory and kernels. It can be done again and again.
+/// An operation of a device on memory and kernels. It can run more than once.
 #[derive(Debug)]
 pub enum Action {
     /// Host to device.
     Write {
         /// The memory that is written.
         dst: Arc<dyn Memory>,
-        /// What the host gives.
+        /// The bytes that the host provides.
         src: Arc<dyn HostSource>,
         /// Pieces; `buffer` offsets in `dst`, `host` offsets in `src`.
         regions: Vec<CopyRegion>,
@@ -350,7 +360,7 @@ pub enum Action {
     Read {
         /// The memory that is read.
         src: Arc<dyn Memory>,
-        /// What the host has asked for.
+        /// The destination on the host.
         dst: Arc<dyn HostTarget>,
         /// Pieces; `buffer` offsets in `src`, `host` offsets in `dst`.
         regions: Vec<CopyRegion>,
@@ -361,7 +371,7 @@ pub enum Action {
         src: Arc<dyn Memory>,
         /// Where to (`host` offsets).
         dst: Arc<dyn Memory>,
-        /// What goes where, in bytes.
+        /// The regions to copy, in bytes.
         regions: Vec<CopyRegion>,
     },
     /// Repeats a pattern of 1 to 128 bytes.
@@ -379,17 +389,19 @@ pub enum Action {
     Launch(Launch),
 }
 
-/// What a queue hands to a device as one: it is reported once.
+/// A command that a queue submits to a device as one unit, with one completion report.
 #[derive(Debug)]
 pub enum Command {
     Once(Action),
     /// Several, one after the other, as one command: those of a command buffer.
     Replay(Arc<[Arc<Action>]>),
-    /// Waits on the device until all of these are signalled, and makes them unsignalled. Everything that the device is given later waits with it.
+    /// Waits on the device until all of these are signalled, and resets them. All commands that the device receives
+    /// later wait too.
     Wait(Vec<Arc<dyn SharedPayload>>),
     /// Signals these on the device when everything before it is complete.
     Signal(Vec<Arc<dyn SharedPayload>>),
-    /// Does nothing: markers, barriers, maps and unmaps of memory that the host sees anyway. Completes after everything before it.
+    /// Does nothing: used for markers, barriers, and maps and unmaps of host-visible memory. It completes after all
+    /// commands before it.
     Nop,
     /// Runs on the device's thread when everything before it is complete (native kernels, host-side work of the API).
     Host(HostWork),
@@ -419,8 +431,9 @@ pub struct Times {
     pub end: u64,
 }
 
-/// Learns of a command's progress. Called from the device's threads and from those that enqueue, flush or wait, never with a lock of the backend held that those need; it may call back into the device's
-/// `enqueue` and `flush`, but must not wait for anything.
+/// Receives the progress of a command. The device's threads call it, and so do threads that enqueue, flush or wait.
+/// The backend holds no lock that those calls need. An implementation may call the device's `enqueue` and `flush`,
+/// but must not wait.
 pub trait Progress: Send + Sync {
     /// Handed to the driver below.
     fn submitted(&self, now: u64);
@@ -440,13 +453,14 @@ pub trait Progress: Send + Sync {
 
 /// A program on a device: the IR, its constant data and global variables, and the cache of its shaders and pipelines.
 pub trait LoadedProgram: Send + Sync + fmt::Debug {
-    /// Begins to make the pipeline for a probable launch in the background (a hint), with groups of that size, or of the device's own choice.
+    /// Begins to compile the pipeline for a probable launch in the background (a hint), with groups of that size, or
+    /// of the size that the device chooses.
     fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>);
-    /// Specialises and compiles a kernel for a typical launch now and says what it needs: for clBuildProgram's diagnosis and
-    /// clGetKernelWorkGroupInfo.
+    /// Specialises and compiles a kernel for a typical launch, and returns its resource usage. clBuildProgram's
+    /// diagnostics and clGetKernelWorkGroupInfo use it.
     ///
     /// # Errors
-    /// If the kernel cannot be made for this device.
+    /// If the kernel cannot be compiled for this device.
     fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage>;
     /// Work-items that a group may have without want of registers, where the device says so. Compiles the kernel.
     fn max_group_size(&self, kernel: &str) -> Option<u32> {
@@ -457,7 +471,7 @@ pub trait LoadedProgram: Send + Sync + fmt::Debug {
     fn variables(&self) -> Option<Arc<dyn Memory>> {
         None
     }
-    /// Says what it was made of, to a device that [checks](Device::checks_kernels) kernels: names and places of the source.
+    /// Gives the program's source (names and locations) to a device that [checks](Device::checks_kernels) kernels.
     fn attach_source(&self, program: &wgcl_compiler::program::Program) {
         let _ = program;
     }
@@ -465,7 +479,7 @@ pub trait LoadedProgram: Send + Sync + fmt::Debug {
     fn as_any(&self) -> &dyn std::any::Any;
 }
 
-/// What a kernel takes on a device.
+/// The resource usage of a kernel on a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelUsage {
     /// Bytes of workgroup memory of its `__local` variables (arguments not counted).
@@ -480,9 +494,9 @@ pub trait Device: Send + Sync + fmt::Debug {
     fn checks_kernels(&self) -> bool {
         false
     }
-    /// What clGetDeviceInfo tells, and what decides how launches are made.
+    /// The properties that clGetDeviceInfo reports and that launches depend on.
     fn properties(&self) -> &DeviceProperties;
-    /// What the compiler has to know.
+    /// The target description for the compiler.
     fn target(&self) -> &Target;
     /// Makes memory; its contents are undefined.
     ///
@@ -501,28 +515,30 @@ pub trait Device: Send + Sync + fmt::Debug {
     fn can_import_host_memory(&self) -> bool {
         false
     }
-    /// The host's own memory of so many bytes as the device's, where it can use that as it is; it keeps the region. `None` where memory has to be made.
+    /// Imports `size` bytes of host memory as device memory, without a copy. The result keeps the region alive.
+    /// `None` if the device must allocate memory instead.
     fn import_host_memory(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
         let _ = (region, size);
         None
     }
-    /// The host's own memory of so many bytes as memory that this device's copies reach, wherever its kernels have theirs; it keeps the region. `None` where that cannot be.
+    /// Imports `size` bytes of host memory for this device's copies only, wherever its kernels have their memory. The
+    /// result keeps the region alive. `None` if that is not possible.
     fn import_for_copies(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
         self.import_host_memory(region, size)
     }
-    /// What memory of others it can use.
+    /// The external memory handle types that the device can import.
     fn importable_memory(&self) -> Vec<ExternalMemory> {
         Vec::new()
     }
-    /// So many bytes of memory that somebody else has made, by a file descriptor that belongs to the device if that succeeds.
+    /// Imports `size` bytes of external memory by a file descriptor. On success the device owns the descriptor.
     ///
     /// # Errors
-    /// If it cannot be used here.
+    /// If the device cannot import it.
     fn import_memory(&self, kind: ExternalMemory, fd: i32, size: u64) -> BackendResult<Arc<dyn Memory>> {
         let _ = (kind, fd, size);
         Err(BackendError::Other("memory of others".to_owned()))
     }
-    /// What semaphores it can share with others, both ways.
+    /// The external semaphore handle types that the device can import and export.
     fn shareable_semaphores(&self) -> Vec<ExternalSemaphore> {
         Vec::new()
     }
@@ -537,17 +553,19 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// The payload that a file descriptor names, which belongs to the device if that succeeds.
     ///
     /// # Errors
-    /// If it cannot be used here.
+    /// If the device cannot import it.
     fn import_semaphore(&self, kind: ExternalSemaphore, fd: i32) -> BackendResult<Arc<dyn SharedPayload>> {
         let _ = (kind, fd);
         Err(BackendError::Other("semaphores of others".to_owned()))
     }
-    /// Writes to memory of the device's that no command uses, before it returns, where memory is the host's; `false` where that takes a command.
+    /// Writes to unused device memory before it returns, if the memory is host-visible; `false` if the write needs a
+    /// command.
     fn write_immediately(&self, memory: &dyn Memory, offset: u64, bytes: &[u8]) -> bool {
         let _ = (memory, offset, bytes);
         false
     }
-    /// Bytes of memory of the device's for another device's read to write where they are, if the host sees them; no command of this one uses them meanwhile. `None` where it takes a command.
+    /// The bytes of a range of device memory as a write target for another device's read, if they are host-visible.
+    /// No command of this device uses them during the read. `None` if the transfer needs a command.
     fn host_visible_target(&self, memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {
         let _ = (memory, range);
         None
@@ -556,35 +574,41 @@ pub trait Device: Send + Sync + fmt::Debug {
     fn is_divisible(&self) -> bool {
         false
     }
-    /// What caches and memory that not all of its compute units share divide it into, widest first.
+    /// The ways to divide the device by caches and memory that its compute units do not all share, widest first.
     fn affinity_divisions(&self) -> Vec<Division> {
         Vec::new()
     }
-    /// A device of some of its compute units, by their numbers from 0 on. Each of the two uses the memory and the programs of the other as its own.
+    /// Creates a device from some of the compute units, given by number from 0. Each device uses the memory and the
+    /// programs of the other as its own.
     fn sub_device(&self, units: &[u32]) -> Option<Arc<dyn Device>> {
         let _ = units;
         None
     }
-    /// Host memory that the device reads and writes by itself, for maps of buffers that the host does not see. `None` where that is nothing special.
+    /// Allocates host memory that the device accesses directly, for maps of buffers that are not host-visible. `None`
+    /// if the device has no such memory.
     fn host_region(&self, size: u64) -> Option<Arc<dyn HostRegion>> {
         let _ = size;
         None
     }
-    /// A program of that name was found in the cache on disk and is going to be loaded: what earlier processes have launched of it can be begun (a hint).
+    /// The disk cache contains a program of that name, which will be loaded. The device may begin to compile the
+    /// kernels that earlier processes launched (a hint).
     fn prefetch(&self, name: Key) {
         let _ = name;
     }
-    /// Brings a built program onto the device. `name` stands for the module in the cache on disk: equal names are of equal modules.
+    /// Loads a built program on the device. `name` identifies the module in the disk cache: equal names mean equal
+    /// modules.
     ///
     /// # Errors
     /// When there is no memory, or the device is lost.
     fn load(&self, module: Arc<ir::Module>, name: Option<Key>) -> BackendResult<Arc<dyn LoadedProgram>>;
-    /// Appends a command to what the device runs, in order. Never blocks for earlier commands to finish. `profile` asks for exact times.
+    /// Appends a command to the device's commands. Never blocks until earlier commands finish. `profile` requests
+    /// exact times.
     fn enqueue(&self, command: Command, profile: bool, progress: Arc<dyn Progress>);
-    /// Sees to it that everything enqueued so far runs.
+    /// Submits every command that was enqueued up to this call.
     fn flush(&self);
-    /// As [`Device::flush`], called by a thread that is going to wait until `done`: it may do the device's work and waiting itself, which spares it being
-    /// woken. Returns once `done`, or earlier; never waits for commands after the one that makes it `done`, but for those of one batch.
+    /// Like [`Device::flush`], called by a thread that is about to wait until `done`. The thread may do the device's
+    /// work and waiting itself, which saves a wake-up. Returns once `done`, or earlier. Never waits for commands
+    /// after the one that sets `done`, except those of the same batch.
     fn flush_until(&self, done: &dyn Fn() -> bool) {
         let _ = done;
         self.flush();

@@ -1,17 +1,18 @@
-//! A cache on disk of what the compiler made: programs when they are built, shaders when kernels are launched.
+//! The disk cache: programs from builds, and shaders from kernel launches.
 //!
 //! # Layout
-//! `FOLDER/v1/SHARD/NAME`: the name is the key, a hash of everything that the contents depend upon; the shard, one of [`SHARDS`], is taken from it. A
-//! file is [`MAGIC`], the key, a hash of the rest, the rest.
+//! `FOLDER/v1/SHARD/NAME`: the name is the key, a hash of all inputs of the contents. The key also selects the shard,
+//! one of [`SHARDS`]. A file consists of [`MAGIC`], the key, a hash of the rest, and the rest.
 //!
 //! # Faults
-//! The cache never fails, it only misses. Files appear under their names whole or not at all (they are written aside and renamed), so that any
-//! number of processes may use a folder and any of them may be killed. What is damaged is noticed by its hash, and removed. Where a folder cannot be made or
-//! written to, nothing more is written by this process.
+//! The cache never fails, it only misses. Files appear under their names complete or not at all (they are written to
+//! a temporary file and renamed). Any number of processes may therefore use a folder, and any of them may be killed.
+//! The hash detects damaged files, which are removed. If a folder cannot be created or written to, this process does
+//! not write again.
 //!
 //! # Size
-//! Each shard keeps to its part of the limit (`shard`): what was used longest ago is removed. A file that is read is marked as used by its time of
-//! modification. More than the limit is there at most what is being written at that moment.
+//! Each shard keeps to its part of the limit (`shard`): the least recently used files are removed. A read updates the
+//! modification time of the file. Only the files that are being written at that moment can exceed the limit.
 
 mod programs;
 mod shard;
@@ -49,7 +50,7 @@ const LIMIT: u64 = 512 << 20;
 pub struct Key([u8; HASH]);
 
 impl Key {
-    /// The key of what is made of these parts, in this order, and of nothing else.
+    /// The key of contents that depend on these parts, in this order, and on nothing else.
     pub fn of(parts: &[&[u8]]) -> Self {
         let mut hasher = Sha256::new();
         for part in parts {
@@ -103,7 +104,7 @@ impl Cache {
     }
 
     fn of_options(options: &Options, usual: fn() -> Option<PathBuf>) -> Option<Self> {
-        // What was kept does not know the places in the source.
+        // A cached program has no source locations.
         if options.is_checked() || options.cache.as_deref().is_some_and(|word| ["0", "off", "no", "false"].contains(&word)) {
             return None;
         }
@@ -113,7 +114,7 @@ impl Cache {
         Some(Self::new(&folder, limit))
     }
 
-    /// A cache in a folder, which need not exist, of so many bytes at most.
+    /// A cache in a folder, which need not exist, with a limit of `limit` bytes.
     pub fn new(folder: &Path, limit: u64) -> Self {
         Self { folder: folder.join(FORMAT), limit, closed: AtomicBool::new(false), looked: AtomicU64::new(0) }
     }
@@ -122,12 +123,12 @@ impl Cache {
         self.folder.join(format!("{:02x}", key.0[0] % SHARDS))
     }
 
-    /// What was kept under a key.
+    /// The contents stored under a key.
     pub fn find(&self, key: &Key) -> Option<Vec<u8>> {
         self.find_named(key).map(|(contents, _)| contents)
     }
 
-    /// The same, with a key of the contents alone ([`Key::of_contents`]), which costs nothing here.
+    /// Like [`Self::find`], with a key of the contents alone ([`Key::of_contents`]), which costs nothing here.
     pub fn find_named(&self, key: &Key) -> Option<(Vec<u8>, Key)> {
         let path = self.shard(key).join(key.to_string());
         let mut file = File::open(&path).ok()?;
@@ -135,7 +136,7 @@ impl Cache {
             Ok(contents) => contents,
             Err(error) => {
                 tracing::debug!("{}: {error}", path.display());
-                // A read that failed says nothing of the file; one that is not what it should be is of no use to anyone.
+                // A failed read does not mean that the file is damaged. A file with wrong contents is removed.
                 if error.kind() == io::ErrorKind::InvalidData {
                     let _ = fs::remove_file(&path);
                 }
@@ -145,13 +146,13 @@ impl Cache {
         tracing::debug!("{} bytes of the cache", contents.len());
         let noted = file.metadata().and_then(|data| data.modified());
         if noted.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > NOTED)) {
-            // Whoever may not write here does not mind what is removed first.
+            // A process without write permission does not need the modification time: it never evicts.
             let _ = File::options().append(true).open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         }
         Some((contents, name))
     }
 
-    /// Keeps something under a key.
+    /// Stores contents under a key.
     pub fn keep(&self, key: &Key, contents: &[u8]) {
         let room = self.limit / u64::from(SHARDS) / shard::BLOCK;
         if shard::blocks((HEADER + contents.len()) as u64) > room || self.closed.load(Ordering::Relaxed) {
@@ -164,7 +165,7 @@ impl Cache {
         }
     }
 
-    /// Removes what turned out to be of no use.
+    /// Removes an entry that proved to be unusable.
     pub fn forget(&self, key: &Key) {
         let _ = fs::remove_file(self.shard(key).join(key.to_string()));
     }

@@ -1,7 +1,8 @@
 //! Built programs in the cache.
 //!
-//! A program depends on its source, options, headers and device, all of which are in the key, and on files that its `#include` directives found or looked
-//! for in vain. Those are known only afterwards: the entry lists them with a hash of their contents, and is good as long as each is as it was.
+//! A program depends on its source, options, headers and device, all of which are in the key, and on files that its
+//! `#include` directives found or looked for in vain. Those are known only afterwards: the entry lists them with a
+//! hash of their contents, and is good as long as each is as it was.
 
 use std::path::PathBuf;
 
@@ -24,8 +25,8 @@ fn hash(contents: &[u8]) -> [u8; HASH] {
     *Key::of(&[contents]).bytes()
 }
 
-/// The program that a unit is for a target, and its build log, if they were kept; and a key that stands for the program, which `found` is told before the
-/// program is read.
+/// The program that a unit is for a target, and its build log, if they were kept; and a key that stands for the
+/// program, which `found` is told before the program is read.
 pub(crate) fn find_program(cache: &Cache, unit: &Unit, target: &Target, found: impl FnOnce(Key)) -> Option<(Program, String, Key)> {
     let key = key(unit, target);
     let (contents, name) = cache.find_named(&key)?;
@@ -68,7 +69,8 @@ fn put(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend(bytes);
 }
 
-/// u64 files, each: text path, bytes hash (none if it was not there) | text log | the program; a text and bytes are u64 length and contents.
+/// u64 files, each: text path, bytes hash (none if it was not there) | text log | the program; a text and bytes are
+/// u64 length and contents.
 fn encode(sought: &[Sought], log: &str, program: &[u8]) -> Vec<u8> {
     let mut out = (sought.len() as u64).to_le_bytes().to_vec();
     for (path, hash) in sought {

@@ -1,19 +1,22 @@
-//! One shard of the cache: how much is in it, and what has to go when that is too much.
+//! One shard of the cache: tracks its size, and evicts entries above the limit.
 //!
 //! # The ledger
-//! To list a folder takes as long as it has files, so that nobody does it to write one more. Every shard has a file, [`LEDGER`], whose *length* is what
-//! counts: a byte for each [`BLOCK`] bytes of each entry that was written. Who writes an entry appends to it, which any number of processes may do at once
-//! without a lock, and what it is then long is how much all of them have written. Nobody takes anything off when an entry is written again or is removed: the
-//! ledger says what is in the shard at most.
+//! Listing a folder takes time in proportion to its files, so a write must not do it. Every shard has a file,
+//! [`LEDGER`], whose *length* is the count: one byte for each [`BLOCK`] bytes of each entry that was written. A
+//! writer appends to it, which any number of processes may do at once without a lock. The length after the append
+//! counts the writes of all processes. A rewrite or a removal of an entry does not shorten the file: the ledger is an
+//! upper bound of the shard's size.
 //!
 //! # Settling
-//! When the ledger says that the shard has more than its room, or was never there, or [`INTERVAL`] after the last time, one process looks at all files: it
-//! counts them, removes those that were used longest ago until a quarter of the room is free, and makes the ledger as long as what is left. That is
-//! so much work for each quarter of the room that is written, however many entries there are. [`STAMP`] is the file that this process locks, and its time of
-//! modification is when that was done, or [`SystemTime::UNIX_EPOCH`] as long as it is not.
+//! One process lists all files when the ledger exceeds the shard's limit, when the ledger is missing, or [`INTERVAL`]
+//! after the last time. It counts the files and removes the least recently used ones until a quarter of the limit is
+//! free. Then it sets the ledger's length to the remaining size. The work per written quarter of the limit is
+//! constant, however many entries there are. This process locks the file [`STAMP`]. The modification time of that
+//! file is the time of the last settlement, or [`SystemTime::UNIX_EPOCH`] while one is pending.
 //!
-//! An entry is written aside before the ledger is told of it, and looked at under that name as well: whatever somebody else writes meanwhile is
-//! seen in the folder or added to the ledger, or both. Nothing is written where the ledger is too long and somebody else settles it.
+//! An entry is written to a temporary file before the ledger grows, and the settling process also counts temporary
+//! files. A concurrent write therefore appears in the folder or in the ledger, or in both. Nothing is written while
+//! the ledger is too long and another process settles the shard.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -27,13 +30,14 @@ use tempfile::NamedTempFile;
 pub(super) const LEDGER: &str = ".ledger";
 /// The file that is locked while a shard is settled, and was modified when it was settled last.
 pub(super) const STAMP: &str = ".settled";
-/// What files are called while they are written.
+/// The name prefix of temporary files.
 pub(super) const ASIDE: &str = ".aside-";
-/// Bytes that one byte of the ledger stands for: what most file systems give out at a time, so that the limit is one of the room on disk.
+/// Bytes per byte of the ledger. Most file systems allocate this unit, so that the limit applies to disk usage.
 pub(super) const BLOCK: u64 = 4096;
 /// The age at which a file written aside belongs to no living writer.
 const ABANDONED: Duration = Duration::from_secs(600);
-/// A shard is settled again after this time, for what the ledger knows nothing of: what writers have left that were killed.
+/// A shard is settled again after this time, to find files that the ledger does not count, such as temporary files of
+/// killed writers.
 pub(super) const INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A shard: a folder, which need not exist.
@@ -45,7 +49,7 @@ pub(super) struct Shard<'a> {
     pub(super) looked: &'a AtomicU64,
 }
 
-/// What is in a shard.
+/// The contents of a shard.
 struct Content {
     /// Entries, those used longest ago first: when that was, their blocks.
     entries: Vec<(SystemTime, u64, PathBuf)>,
@@ -119,7 +123,8 @@ impl Shard<'_> {
         !settled.is_ok_and(|time| time.elapsed().is_ok_and(|age| age < INTERVAL))
     }
 
-    /// Looks at everything, removes what there is no room for, and corrects the ledger: the blocks that are left; nothing if another process does it.
+    /// Lists all files, evicts entries above the limit, and corrects the ledger. Returns the remaining blocks, or
+    /// `None` if another process settles the shard.
     fn settle(&self) -> io::Result<Option<u64>> {
         let stamp = File::options().write(true).create(true).truncate(false).open(self.folder.join(STAMP))?;
         match stamp.try_lock() {
@@ -135,7 +140,7 @@ impl Shard<'_> {
         if content.blocks > self.room {
             content.shrink(self.room / 4 * 3);
         }
-        // What was entered since then may have been seen, or not.
+        // The listing may or may not include entries that were added since then.
         let meanwhile = ledger.metadata()?.len().saturating_sub(before);
         ledger.set_len(content.blocks + meanwhile)?;
         stamp.set_modified(SystemTime::now())?;
@@ -143,7 +148,7 @@ impl Shard<'_> {
         Ok(Some(content.blocks))
     }
 
-    /// Looks at everything, and removes what was left by writers that are gone.
+    /// Lists all files, and removes what killed writers have left.
     fn look(&self) -> io::Result<Content> {
         let (mut entries, mut sum) = (Vec::new(), 0);
         for entry in fs::read_dir(&self.folder)? {
@@ -178,7 +183,7 @@ impl Content {
             if self.blocks <= wanted {
                 break;
             }
-            // What another process has removed is gone as well.
+            // A file that another process removed is gone as well.
             if fs::remove_file(&path).is_ok() || !path.exists() {
                 self.blocks -= blocks;
             }
@@ -186,7 +191,7 @@ impl Content {
     }
 }
 
-/// Makes a folder that others than the user cannot look into: what is in it runs on the user's device.
+/// Creates a folder that only the user can read: its contents run on the user's device.
 fn make_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

@@ -117,8 +117,8 @@ fn a_folder_that_cannot_be_is_silently_none() {
     assert_eq!(cache.find(&key(1)), None);
 }
 
-/// `/dev/full` is full, but no folder; a file system of a few kilobytes would take privileges. A limit on the size of files is as good: a write
-/// beyond it fails in the middle.
+/// `/dev/full` is full, but no folder; a file system of a few kilobytes would take privileges. A limit on the size of
+/// files is as good: a write beyond it fails in the middle.
 #[cfg(unix)]
 #[test]
 fn a_write_that_fails_leaves_nothing() {

@@ -1,7 +1,7 @@
-//! Commands: what runs when nothing blocks an event.
+//! Commands: the work of an event, which runs when nothing blocks the event.
 //!
-//! A command names buffers, not device memory. [`PendingCommand::prepare`] looks up the memory of the queue's device when
-//! the command is submitted to it, and migrates contents that another device of the context holds.
+//! A command names buffers, not device memory. [`PendingCommand::prepare`] looks up the memory of the queue's device
+//! when the command is submitted to it, and migrates contents that another device of the context holds.
 
 use std::fmt;
 use std::ops::Range;
@@ -87,7 +87,7 @@ pub struct BufferAccess {
     pub image: Option<Arc<Image>>,
     /// Bytes of the underlying store.
     pub range: Range<u64>,
-    /// What it does with the memory.
+    /// How the command accesses the memory.
     pub access: AccessMode,
 }
 
@@ -158,7 +158,7 @@ impl Argument {
     }
 }
 
-/// A launch, but for the device's memory.
+/// A launch without the memory of the device.
 #[derive(Debug)]
 pub struct KernelLaunch {
     /// The program on the device.
@@ -171,18 +171,19 @@ pub struct KernelLaunch {
     pub extra: Vec<Arc<Buffer>>,
     /// Dimensions of the range, 1 to 3.
     pub work_dim: u32,
-    /// What the global ids begin with.
+    /// The first global id in each dimension.
     pub global_offset: [u64; 3],
     /// Work-items in each dimension.
     pub global_size: [u64; 3],
     /// Work-items of a group in each dimension.
     pub local_size: [u32; 3],
-    /// Where the kernel may enqueue others: what it is of.
+    /// The kernel's executable, if the kernel may enqueue others.
     pub enqueues_from: Option<Arc<Executable>>,
 }
 
 impl CommandType {
-    /// Whether somebody will want to know that it is done: it is more than a place in the order, or the end of something.
+    /// Whether the application may observe its end: it is more than a marker of the queue order, or the end of other
+    /// work.
     pub(crate) const fn has_results(self) -> bool {
         !matches!(
             self,
@@ -209,7 +210,7 @@ pub struct NativeKernel {
 }
 
 impl NativeKernel {
-    /// Work of the host that takes its turn.
+    /// Host work that runs in the queue's order.
     pub(crate) fn call(call: impl FnOnce() + Send + 'static) -> Self {
         Self { call: Box::new(move |_| call()), args: Vec::new(), places: Vec::new() }
     }
@@ -240,7 +241,7 @@ impl NativeKernel {
     }
 }
 
-/// What a command does. Offsets of regions are those of the store, not of a sub-buffer.
+/// The operation of a command. Offsets of regions are relative to the store, not to a sub-buffer.
 pub enum Operation {
     /// Nothing but its place in the order.
     Nop,
@@ -325,9 +326,8 @@ impl Operation {
 
 /// An operation and the memory that it uses.
 pub struct PendingCommand {
-    /// What to do.
     pub operation: Operation,
-    /// The memory that it reads or writes: what orders it among other work.
+    /// The memory that it reads or writes, which orders it among other work.
     pub accesses: Vec<BufferAccess>,
     /// Bytes that the host wrote straight into a device's memory: device index and range.
     pub host_written: Option<(usize, BufferAccess)>,
@@ -341,7 +341,7 @@ impl fmt::Debug for PendingCommand {
     }
 }
 
-/// What came of preparing a command.
+/// The result of preparing a command.
 pub(crate) enum Prepared {
     /// Ready for the device; the objects must be kept until it is done.
     Command(Box<Command>, Vec<RetainedObject>),
@@ -354,7 +354,7 @@ pub(crate) enum Prepared {
 }
 
 impl PendingCommand {
-    /// What a trace shows of the command.
+    /// The description of the command in a trace.
     pub(crate) fn describe(&self, command: CommandType) -> Description {
         let bytes = |sizes: &mut dyn Iterator<Item = u64>| sizes.sum::<u64>();
         let name = format!("{command:?}");
@@ -391,10 +391,10 @@ impl PendingCommand {
         Self { operation, accesses, host_written: None, is_blocking: false }
     }
 
-    /// Makes sure that all memory exists on the device of a queue, so that lack of memory is reported by the enqueuing call.
+    /// Allocates all memory on the device of a queue, so that the enqueuing call reports a lack of memory.
     ///
     /// # Errors
-    /// If there is no memory.
+    /// If the allocation fails.
     pub fn allocate(&self, queue: &Queue) -> Result<()> {
         self.accesses.iter().try_for_each(|used| used.buffer.store().memory_ref(queue.device_index()).map(|_| ()))
     }
@@ -438,7 +438,7 @@ impl PendingCommand {
         }
     }
 
-    /// What the work would have used, if it is not done.
+    /// The objects that the work would have used, if it does not run.
     pub(crate) fn into_retained(self) -> Vec<RetainedObject> {
         self.accesses.into_iter().map(BufferAccess::into_retained).collect()
     }

@@ -39,7 +39,8 @@ thread_local! {
     static RETURNED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a call since the last question, on this thread, has told the application of failed commands: its error is theirs, of which pfn_notify has heard.
+/// Whether a call on this thread has returned the error of failed commands since the last query. pfn_notify has
+/// already received that error.
 pub fn has_returned() -> bool {
     RETURNED.replace(false)
 }
@@ -56,14 +57,16 @@ pub(crate) enum ReportedVia {
     Queue,
 }
 
-/// Why commands failed: what the device reported of one, or a user event.
+/// The cause of failed commands: a device error, or a failed user event.
 #[derive(Debug)]
 pub(crate) struct Failure {
     /// That of the event with which it began.
     status: Status,
-    /// What the device reported; `None` where a user event failed, or where a command was made to wait for one of whose failure the application knew.
+    /// The device error. `None` if a user event failed, or if a command waited for one whose failure the application
+    /// knew.
     error: Option<Error>,
-    /// The number of the first command that it does not reach by order: one that was enqueued when the application had been told.
+    /// The number of the first command that it does not reach by order: one that was enqueued after the application
+    /// was notified.
     end: AtomicU64,
     via: AtomicU8,
 }
@@ -93,7 +96,7 @@ impl Failure {
         self.error.is_some()
     }
 
-    /// Whether it reaches a command of that number that comes behind.
+    /// Whether it reaches a later command of that number.
     pub(crate) fn reaches(&self, number: u64) -> bool {
         number < self.end.load(Ordering::Acquire)
     }
@@ -103,13 +106,14 @@ impl Failure {
         self.via.load(Ordering::Acquire) == ReportedVia::Status as u8
     }
 
-    /// Whether clFinish need not return it: a failure of the device is not settled by clWaitForEvents, which was asked for some events only.
+    /// Whether clFinish need not return it. clWaitForEvents covers only some events, so it does not settle a failure
+    /// of the device.
     pub(crate) fn is_settled(&self) -> bool {
         let enough = if self.is_of_device() { ReportedVia::Queue } else { ReportedVia::Events };
         self.via.load(Ordering::Acquire) >= enough as u8
     }
 
-    /// The application is told now.
+    /// Records that the application is notified now.
     pub(crate) fn mark_reported(&self, next_number: u64, via: ReportedVia) {
         RETURNED.set(RETURNED.get() || via > ReportedVia::Status);
         self.end.fetch_min(next_number, Ordering::AcqRel);
@@ -129,11 +133,11 @@ impl fmt::Display for Failure {
 /// A command's place in the order of its queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QueuePosition {
-    /// Of all commands of the context, in the order in which they were enqueued.
+    /// The position among all commands of the context, in enqueue order.
     pub(crate) number: u64,
-    /// Everything after it in the queue comes behind it.
+    /// Every later command in the queue depends on it.
     pub(crate) is_barrier: bool,
-    /// It comes behind everything before it in the queue.
+    /// It depends on every earlier command in the queue.
     pub(crate) follows_all: bool,
 }
 
@@ -153,7 +157,7 @@ impl QueuedFailure {
 /// Failures that are kept apart in one queue.
 const MAX_FAILURES: usize = 16;
 
-/// The failures of a queue of which somebody has to be told.
+/// The unreported failures of a queue.
 #[derive(Debug, Default)]
 pub(crate) struct Failures(Vec<QueuedFailure>);
 
@@ -163,7 +167,8 @@ impl Failures {
         self.0.is_empty()
     }
 
-    /// A command of the queue fails. Returns the failure to which it is counted: where there are many, those that the application learns of together are one.
+    /// Adds the failure of a command of the queue. Returns the failure to which it is counted: failures that the
+    /// application learns of together are one.
     pub(crate) fn add(&mut self, from: QueuePosition, failure: Arc<Failure>) -> Arc<Failure> {
         // Commands of an out-of-order queue do not fail in their order: the first of them counts.
         let include = |queued: &mut QueuedFailure| queued.from.number = queued.from.number.min(from.number);
@@ -204,7 +209,7 @@ impl Failures {
         self.0.iter().find(|queued| !queued.failure.is_settled()).map(|queued| queued.failure.clone())
     }
 
-    /// The application is told of what is before a command and of itself, or of everything.
+    /// Records that the application knows of the failures up to a command, or of all failures.
     pub(crate) fn mark_reported(&self, next_number: u64, position: Option<QueuePosition>, via: ReportedVia) {
         for queued in &self.0 {
             if position.is_none_or(|position| queued.is_before(position)) {

@@ -1,4 +1,5 @@
-//! The size of a launch's work-groups: what is allowed (OpenCL API, clEnqueueNDRangeKernel), and what is chosen where the application leaves it open.
+//! The size of a launch's work-groups: what is allowed (OpenCL API, clEnqueueNDRangeKernel), and what is chosen where
+//! the application leaves it open.
 
 use wgcl_compiler::program::KernelInfo;
 
@@ -31,8 +32,8 @@ impl<'a> GroupLimits<'a> {
         Self { device, subgroup: device.subgroup_size.max(1), most: device.max_group_invocations }
     }
 
-    /// Chooses a local size: it divides the global size unless there may be a remainder, is a multiple of the subgroup's size where that can be, and is
-    /// large enough to hide latencies without leaving compute units idle.
+    /// Chooses a local size: it divides the global size unless there may be a remainder, is a multiple of the
+    /// subgroup's size where that can be, and is large enough to hide latencies without leaving compute units idle.
     pub(crate) fn choose(&self, work_dim: u32, global: [u64; 3], remainder: bool) -> [u32; 3] {
         let properties = self.device;
         let items = global.iter().fold(1u64, |product, &n| product.saturating_mul(n));
@@ -83,7 +84,8 @@ impl<'a> GroupLimits<'a> {
         };
         let local = widen(Some(given), 1);
         let total = local.iter().try_fold(1u64, |product, &n| product.checked_mul(n));
-        // "CL_INVALID_WORK_GROUP_SIZE if local_work_size is specified and does not match the required work-group size for kernel in the program source."
+        // "CL_INVALID_WORK_GROUP_SIZE if local_work_size is specified and does not match the required work-group size
+        // for kernel in the program source."
         if let Some(required) = info.reqd_work_group_size {
             ensure!(
                 local == required.map(u64::from),
@@ -103,15 +105,18 @@ impl<'a> GroupLimits<'a> {
         }
         // "... if the total number of work-items in the work-group is zero."
         ensure!(!local.contains(&0), InvalidWorkGroupSize, "local size {local:?} contains 0");
-        // "... when non-uniform work-groups are not supported, the size of each work-group must be uniform. If local_work_size is specified, the values
-        // specified in global_work_size must be evenly divisible by the corresponding values specified in local_work_size."
+        // "... when non-uniform work-groups are not supported, the size of each work-group must be uniform. If
+        // local_work_size is specified, the values specified in global_work_size must be evenly divisible by the
+        // corresponding values specified in local_work_size."
         let divides = info.non_uniform_groups || global.iter().zip(&local).all(|(n, &size)| n.is_multiple_of(size));
         ensure!(divides, InvalidWorkGroupSize, "local size {local:?} does not divide global size {global:?}");
-        // "CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any of local_work_size[0], ... is greater than the corresponding values
-        // specified by CL_DEVICE_MAX_WORK_ITEM_SIZES." Before the total, which such a size nearly always exceeds too.
+        // "CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any of local_work_size[0], ... is
+        // greater than the corresponding values specified by CL_DEVICE_MAX_WORK_ITEM_SIZES." Before the total, which
+        // such a size nearly always exceeds too.
         let fits = local.iter().zip(&properties.max_group_size).all(|(&n, &limit)| n <= u64::from(limit));
         ensure!(fits, InvalidWorkItemSize, "local size {local:?} exceeds the device's limits {:?}", properties.max_group_size);
-        // "... if the total number of work-items in the work-group is greater than the value specified by CL_KERNEL_WORK_GROUP_SIZE."
+        // "... if the total number of work-items in the work-group is greater than the value specified by
+        // CL_KERNEL_WORK_GROUP_SIZE."
         let limit = u64::from(self.most);
         ensure!(total.is_some_and(|n| n <= limit), InvalidWorkGroupSize, "local size {local:?} exceeds the limit of {limit} work-items");
         let mut narrow = [1u32; 3];

@@ -1,7 +1,7 @@
 //! Commands on images: read, write, copy, fill, map (OpenCL API 5.3.3 to 5.3.6).
 //!
-//! Each is a transfer of boxes of the buffer below the image. What is checked comes in the order in which the specification lists its errors, as far
-//! as handles and null pointers have not been checked by the C ABI.
+//! Each is a transfer of boxes of the buffer below the image. What is checked comes in the order in which the
+//! specification lists its errors, as far as handles and null pointers have not been checked by the C ABI.
 
 use std::sync::Arc;
 
@@ -307,7 +307,8 @@ impl Queue {
     }
 }
 
-/// The rows of a box, each of which comes from the beginning of the host's memory; one where they follow each other and nothing comes from there.
+/// The rows of a box, each of which comes from the beginning of the host's memory; one where they follow each other
+/// and nothing comes from there.
 fn rows(image: &Image, rect: &Rect) -> Vec<CopyRegion> {
     let origin = image.buffer().origin();
     if rect.is_dense() {
@@ -318,8 +319,8 @@ fn rows(image: &Image, rect: &Rect) -> Vec<CopyRegion> {
 
 /// A copy between two memories.
 fn copy_pieces(source: BufferAccess, target: BufferAccess, pieces: Vec<CopyRegion>) -> Result<PendingCommand> {
-    // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination regions overlap", and where they are
-    // different objects of the same memory too.
+    // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination
+    // regions overlap", and where they are different objects of the same memory too.
     let meets = Arc::ptr_eq(source.buffer.store(), target.buffer.store())
         && source.range.start < target.range.end
         && target.range.start < source.range.end

@@ -37,7 +37,8 @@ impl Queue {
         // "CL_INVALID_KERNEL_ARGS if all argument values for kernel have not been set."
         kernel.capture()?;
         let (_, global) = check_range(range)?;
-        // "CL_INVALID_GLOBAL_WORK_SIZE if global_work_size is NULL or if any of the values specified in global_work_size are 0."
+        // "CL_INVALID_GLOBAL_WORK_SIZE if global_work_size is NULL or if any of the values specified in
+        // global_work_size are 0."
         ensure!(!global.contains(&0), InvalidGlobalWorkSize, "a global size of {global:?}");
         GroupLimits::of(self.device().properties(), info).local_size(info, &NdRange { local_size: None, ..*range }, global)
     }
@@ -66,7 +67,8 @@ impl Queue {
         let device = self.device();
         let properties = device.properties();
         self.check_kernel(kernel)?;
-        // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for [the] device."
+        // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for [the]
+        // device."
         let (executable, info) = kernel.on(device)?;
         // "CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set."
         let args = kernel.capture()?;
@@ -75,12 +77,13 @@ impl Queue {
         for buffer in args.iter().filter_map(Argument::buffer) {
             buffer.check_alignment(device)?;
         }
-        // "CL_INVALID_OPERATION if ... system pointers are passed as arguments to a kernel ... and the device associated with command_queue does not support
-        // fine-grain system SVM allocations."
+        // "CL_INVALID_OPERATION if ... system pointers are passed as arguments to a kernel ... and the device
+        // associated with command_queue does not support fine-grain system SVM allocations."
         let everywhere = device.reaches_host();
         let unshared = args.iter().any(|arg| matches!(arg, Argument::Address(_)));
         ensure!(everywhere || !unshared, InvalidOperation, "{} does not reach all of the host's memory", device.name());
-        // "CL_OUT_OF_RESOURCES if there is a failure to queue the execution instance of kernel because of insufficient resources."
+        // "CL_OUT_OF_RESOURCES if there is a failure to queue the execution instance of kernel because of
+        // insufficient resources."
         let local_memory = kernel.local_memory(info);
         ensure!(
             local_memory <= u64::from(properties.local_memory),
@@ -90,8 +93,8 @@ impl Queue {
             properties.local_memory
         );
         kernel::check_parameters(info, device.target().pointer_size())?;
-        // "If ... the value in any passed dimension is zero, then the kernel command will trivially succeed after its event dependencies are
-        // satisfied."
+        // "If ... the value in any passed dimension is zero, then the kernel command will trivially succeed after its
+        // event dependencies are satisfied."
         if global.contains(&0) {
             return Ok(PendingCommand::nop());
         }
@@ -126,16 +129,19 @@ impl Queue {
 
 /// Offset and size of a range, in three dimensions.
 fn check_range(range: &NdRange<'_>) -> Result<([u64; 3], [u64; 3])> {
-    // "CL_INVALID_WORK_DIMENSION if work_dim is not a valid value (i.e. a value between 1 and CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS)."
+    // "CL_INVALID_WORK_DIMENSION if work_dim is not a valid value (i.e. a value between 1 and
+    // CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS)."
     ensure!((1..=3).contains(&range.work_dim), InvalidWorkDimension, "work_dim is {}: it must be 1, 2 or 3", range.work_dim);
     let (offset, mut global) = (widen(range.global_offset, 0), widen(range.global_size, 1));
     if range.global_size.is_none() {
         global = [0; 3];
     }
-    // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the corresponding value in global_work_offset for any dimension
-    // is greater than the maximum value representable by size_t on the device." We have 32 bits for each dimension.
+    // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the corresponding value in
+    // global_work_offset for any dimension is greater than the maximum value representable by size_t on the device."
+    // We have 32 bits for each dimension.
     let most = u64::from(u32::MAX);
-    // "CL_INVALID_GLOBAL_WORK_SIZE if any of the values specified in global_work_size exceed the maximum value representable by size_t."
+    // "CL_INVALID_GLOBAL_WORK_SIZE if any of the values specified in global_work_size exceed the maximum value
+    // representable by size_t."
     ensure!(global.iter().all(|&n| n <= most), InvalidGlobalWorkSize, "a global size of {global:?}");
     ensure!(
         offset.iter().zip(&global).all(|(&offset, &size)| offset.checked_add(size).is_some_and(|end| end <= most)),

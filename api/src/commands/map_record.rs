@@ -24,7 +24,8 @@ pub(crate) struct MapRecord {
     pub address: usize,
     /// Bytes of the store, from the first to the last.
     pub span: Range<u64>,
-    /// Those among them that are mapped, in order: `buffer` counts from the store's beginning, `host` from that of the span.
+    /// Those among them that are mapped, in order: `buffer` counts from the store's beginning, `host` from that of
+    /// the span.
     pub pieces: Vec<CopyRegion>,
     /// Whether the host may have written.
     pub write: bool,

@@ -1,7 +1,8 @@
 //! Maps: parts of memory objects that the host sees (OpenCL API 5.2.4, 5.3.6, 5.5.3).
 //!
-//! Host and device may share the memory; then a map costs nothing. Otherwise the host sees a copy, laid out as the memory is, which a map fills and an
-//! unmap writes back: those bytes only that were mapped, for the bytes between the rows of a box may be mapped by somebody else.
+//! Host and device may share the memory; then a map costs nothing. Otherwise the host sees a copy, laid out as the
+//! memory is, which a map fills and an unmap writes back: those bytes only that were mapped, for the bytes between
+//! the rows of a box may be mapped by somebody else.
 
 use std::ops::Range;
 

@@ -1,12 +1,15 @@
-//! Shared virtual memory (OpenCL API 5.6): memory whose pointers are the same numbers on the host and in kernels.
+//! Shared virtual memory (OpenCL API 5.6): memory with the same pointer values on the host and in kernels.
 //!
-//! An allocation is a buffer, and addresses of the host that no other memory has: they begin at a multiple of 4 GiB. A pointer in a kernel's memory
-//! is an identity above and a byte offset below; the buffer's identity is the high half of its addresses, so that the two are the same bits.
-//! Host and device have the bytes each for themselves; they are brought over by maps and unmaps, as coarse-grained memory allows. Devices whose memory is the host's
-//! have the same bytes ([`Device::import_host_memory`](crate::backend::Device::import_host_memory)): what is fine-grained there is an allocation like others, and where kernels reach all of the host's memory
-//! an address that is of no allocation is handed on as it is, and an allocation has any address.
+//! An allocation is a buffer with reserved host addresses, which begin at a multiple of 4 GiB. A pointer in kernel
+//! memory has an identity in its high half and a byte offset in its low half. The buffer's identity is the high half
+//! of its host addresses, so both pointers have the same bits. Host and device each have their own copy of the bytes;
+//! maps and unmaps transfer them, as coarse-grained memory allows. Devices that share host memory have the same bytes
+//! ([`Device::import_host_memory`](crate::backend::Device::import_host_memory)): fine-grained memory is then an
+//! ordinary allocation. If kernels reach all host memory, an address outside all allocations is passed through
+//! unchanged, and an allocation may have any address.
 //!
-//! What a kernel reaches through pointers in memory must be an argument or be named by clSetKernelExecInfo, as the specification asks: only that is bound.
+//! The specification requires that memory which a kernel reaches through pointers in memory is an argument, or is
+//! named by clSetKernelExecInfo. Only that memory is bound.
 
 use std::sync::Arc;
 
@@ -42,26 +45,30 @@ impl Context {
         self.devices().iter().any(|device| !device.svm_capabilities().is_empty())
     }
 
-    /// What some device of the context can do of it.
+    /// The features that at least one device of the context supports.
     pub fn svm_capabilities(&self) -> SvmCapabilities {
         self.devices().iter().fold(SvmCapabilities::empty(), |all, device| all | device.svm_capabilities())
     }
 
-    /// clSVMAlloc: the address, a multiple of `alignment`. `wanted` is what the memory must be good for.
+    /// clSVMAlloc: the address, a multiple of `alignment`. `wanted` is the set of required features.
     ///
     /// # Errors
-    /// For a size of zero or beyond the devices' limits, where no device can do what is wanted, and where there is no memory.
+    /// If the size is zero or exceeds the devices' limits, if no device has the required features, or if the
+    /// allocation fails.
     pub fn svm_alloc(self: &Arc<Self>, flags: MemFlags, wanted: SvmCapabilities, (size, alignment): (u64, u32)) -> Result<usize> {
         ensure!(self.has_svm(), InvalidOperation, "no device of the context supports SVM");
-        // "... CL_MEM_SVM_FINE_GRAIN_BUFFER or CL_MEM_SVM_ATOMICS is specified in flags and these are not supported by at least one device in context."
+        // "... CL_MEM_SVM_FINE_GRAIN_BUFFER or CL_MEM_SVM_ATOMICS is specified in flags and these are not supported
+        // by at least one device in context."
         ensure!(self.svm_capabilities().contains(wanted), InvalidOperation, "no device of the context supports {wanted:?}");
         Buffer::check_size(self, size)?;
         self.allocate_at_address(flags, (size, alignment), None)
     }
 
-    /// Memory of so many bytes, with an alignment, that the devices of the context and the host have at the same address.
+    /// Allocates `size` bytes with an alignment, at an address that is the same on the host and on the devices of the
+    /// context.
     pub(crate) fn allocate_at_address(self: &Arc<Self>, flags: MemFlags, (size, alignment): (u64, u32), usm: Option<Usm>) -> Result<usize> {
-        // Devices that reach all of the host's memory ask for no addresses that nothing else has. Those have any alignment besides.
+        // Devices that reach all host memory do not need reserved addresses. Ordinary host memory also supports any
+        // alignment.
         let anywhere = alignment <= LARGEST_TYPE && self.devices().iter().all(|device| device.reaches_host());
         let region = if anywhere { self.allocator().allocate(size) } else { self.allocator().allocate_shared(size) };
         let region = region.ok_or_else(|| Error::OutOfHostMemory(format!("{size} shared bytes").into()))?;
@@ -72,7 +79,7 @@ impl Context {
         Ok(address)
     }
 
-    /// Forgets what was allocated at an address. Who uses it keeps it.
+    /// Removes the allocation at an address. Its users keep it alive.
     pub(crate) fn free_at_address(&self, address: usize) {
         let gone = self.svm.lock().remove(&address);
         drop(gone);
@@ -160,7 +167,7 @@ impl Queue {
         self.unmap_as(CommandType::SvmUnmap, &MemObject::Buffer(buffer), address, wait_list)
     }
 
-    /// What clEnqueueSVMMemcpy does: either end may be memory of the host alone.
+    /// The command of clEnqueueSVMMemcpy: either pointer may be ordinary host memory.
     pub(crate) fn svm_copy_command(
         &self,
         SvmCopy { dst, src, size }: SvmCopy,
@@ -221,7 +228,7 @@ impl Queue {
         self.submit_blocking(CommandType::SvmMemcpy, work, wait_list, blocking)
     }
 
-    /// What clEnqueueSVMMemFill does. `target` makes memory of the host alone.
+    /// The command of clEnqueueSVMMemFill. `target` wraps ordinary host memory.
     pub(crate) fn svm_fill_command(
         &self,
         address: usize,
@@ -275,7 +282,8 @@ impl Queue {
         let mut accesses = Vec::new();
         for &(address, size) in parts.iter().filter(|(address, _)| !self.is_of_host(*address)) {
             let (buffer, offset) = self.svm_at(address)?;
-            // "... if sizes[i] is non zero range [svm_pointers[i], svm_pointers[i]+sizes[i]) is not contained within an existing clSVMAlloc allocation."
+            // "... if sizes[i] is non zero range [svm_pointers[i], svm_pointers[i]+sizes[i]) is not contained within
+            // an existing clSVMAlloc allocation."
             let range = if size == 0 { buffer.range(0, buffer.size())? } else { buffer.range(offset, size)? };
             if !to_host {
                 accesses.push(buffer_access(&buffer, range, if discard { AccessMode::Overwrite } else { AccessMode::Read }));
@@ -284,7 +292,7 @@ impl Queue {
         self.submit(CommandType::SvmMigrateMem, PendingCommand::new(Operation::Nop, accesses), wait_list)
     }
 
-    /// clEnqueueSVMFree: `free` runs when the command's turn has come.
+    /// clEnqueueSVMFree: `free` runs as a command in the queue's order.
     ///
     /// # Errors
     /// In the order of the specification.

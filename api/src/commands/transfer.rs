@@ -1,6 +1,7 @@
 //! Commands that move bytes: read, write, copy, fill, map, unmap, migrate (OpenCL API 5.2.2 to 5.2.5, 5.4, 5.5).
 //!
-//! Each checks in the order in which the specification lists its errors, as far as handles and null pointers have not been checked by the C ABI.
+//! Each checks in the order in which the specification lists its errors, as far as handles and null pointers have not
+//! been checked by the C ABI.
 
 use std::sync::Arc;
 
@@ -55,7 +56,8 @@ impl MapFlags {
     /// # Errors
     /// If they do not.
     pub fn check_host(self, object: MemFlags) -> Result<()> {
-        // "CL_INVALID_OPERATION if buffer has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_READ is set ..."
+        // "CL_INVALID_OPERATION if buffer has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and
+        // CL_MAP_READ is set ..."
         if self.contains(Self::READ) {
             object.check_host_read()?;
         }
@@ -102,8 +104,8 @@ fn object_access(object: &MemObject, range: std::ops::Range<u64>, access: Access
 }
 
 impl Queue {
-    /// "CL_INVALID_CONTEXT if the context associated with command_queue and buffer are not the same or if the context associated with
-    /// command_queue and events in event_wait_list are not the same."
+    /// "CL_INVALID_CONTEXT if the context associated with command_queue and buffer are not the same or if the context
+    /// associated with command_queue and events in event_wait_list are not the same."
     pub(crate) fn check_contexts(&self, buffers: &[&Arc<Buffer>], wait_list: &[Arc<Event>]) -> Result<()> {
         ensure!(
             buffers.iter().all(|buffer| Arc::ptr_eq(buffer.context(), self.context())),
@@ -132,8 +134,8 @@ impl Queue {
         self.end(self.submit(command, work, wait_list)?, blocking)
     }
 
-    /// "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are blocking and the execution status of any of the events
-    /// in event_wait_list is a negative integer value."
+    /// "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are blocking and the execution
+    /// status of any of the events in event_wait_list is a negative integer value."
     pub(crate) fn check_blocking(blocking: bool, wait_list: &[Arc<Event>]) -> Result<()> {
         let Some(failed) = wait_list.iter().find(|event| blocking && event.status().is_failed()) else { return Ok(()) };
         failed.mark_reported(ReportedVia::Queue);
@@ -263,8 +265,9 @@ impl Queue {
         let (from, to) = (src.range(src_offset, size)?, dst.range(dst_offset, size)?);
         src.check_alignment(self.device())?;
         dst.check_alignment(self.device())?;
-        // "CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and destination regions overlap
-        // or if [they] are different sub-buffers of the same associated buffer object and they overlap."
+        // "CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source
+        // and destination regions overlap or if [they] are different sub-buffers of the same associated buffer object
+        // and they overlap."
         ensure!(
             !Arc::ptr_eq(src.store(), dst.store()) || from.end <= to.start || to.end <= from.start,
             MemCopyOverlap,
@@ -298,8 +301,8 @@ impl Queue {
         let source = src.range(from.start(), from.end() - from.start())?;
         let target = dst.range(to.start(), to.end() - to.start())?;
         if Arc::ptr_eq(src, dst) {
-            // "CL_INVALID_VALUE if src_buffer and dst_buffer are the same buffer object and src_slice_pitch is not equal to dst_slice_pitch and
-            // src_row_pitch is not equal to dst_row_pitch."
+            // "CL_INVALID_VALUE if src_buffer and dst_buffer are the same buffer object and src_slice_pitch is not
+            // equal to dst_slice_pitch and src_row_pitch is not equal to dst_row_pitch."
             ensure!(
                 from.row_pitch == to.row_pitch && from.slice_pitch == to.slice_pitch,
                 InvalidValue,
@@ -371,8 +374,8 @@ impl Queue {
         wait_list: &[Arc<Event>],
     ) -> Result<(usize, Arc<Event>)> {
         self.check_contexts(&[buffer], wait_list)?;
-        // "CL_INVALID_VALUE if region being mapped given by (offset, size) is out of bounds or if size is 0 or if values specified in map_flags are not
-        // valid."
+        // "CL_INVALID_VALUE if region being mapped given by (offset, size) is out of bounds or if size is 0 or if
+        // values specified in map_flags are not valid."
         let range = buffer.range(offset, size)?;
         ensure!(size != 0, InvalidValue, "the mapped region has a size of 0");
         let flags = MapFlags::parse(flags)?;
@@ -405,7 +408,8 @@ impl Queue {
         };
         let access = if discard && record.is_dense() { AccessMode::Overwrite } else { AccessMode::Read };
         let work = PendingCommand::new(operation, vec![object_access(object, record.span.clone(), access)]);
-        // Where it fails the application does not learn of the address, so that it cannot unmap what it got no pointer to.
+        // Where it fails the application does not learn of the address, so that it cannot unmap what it got no
+        // pointer to.
         let event = self.submit_blocking(command, work, wait_list, blocking).inspect_err(|_| {
             object.end_map(record.address);
         })?;

@@ -1,7 +1,9 @@
-//! Unified shared memory (cl_intel_unified_shared_memory): memory by addresses of the host, allocated for the host, for a device, or for both.
+//! Unified shared memory (cl_intel_unified_shared_memory): memory by addresses of the host, allocated for the host,
+//! for a device, or for both.
 //!
-//! Devices have it that reach all of the host's memory. There the kinds differ in what the application says of them and in nothing else: an allocation is one of
-//! shared virtual memory ([`crate::commands::svm`]), with a note of what it was asked for as.
+//! Devices have it that reach all of the host's memory. There the kinds differ in what the application says of them
+//! and in nothing else: an allocation is one of shared virtual memory ([`crate::commands::svm`]), with a note of what
+//! it was asked for as.
 
 use std::sync::Arc;
 
@@ -16,7 +18,8 @@ use crate::objects::queue::Queue;
 use crate::types::error::{Error, Result, ensure};
 
 impl Device {
-    /// What the device can do with each kind of memory, and with what other allocators of the process have made. Nothing, where it does not have the extension.
+    /// What the device can do with each kind of memory, and with what other allocators of the process have made.
+    /// Nothing, where it does not have the extension.
     pub fn usm_capabilities(&self) -> UsmCapabilities {
         if self.reaches_host() { UsmCapabilities::all() } else { UsmCapabilities::empty() }
     }
@@ -40,21 +43,24 @@ impl Context {
         // "CL_INVALID_OPERATION if [the capabilities are] zero for device", or "for all devices in context".
         let capable = device.as_ref().map_or_else(|| self.has_usm(), |device| device.reaches_host());
         ensure!(capable, InvalidOperation, "no device of the context supports unified shared memory");
-        // "CL_INVALID_VALUE if alignment is not zero or a power of two", or "greater than the size of the largest data type supported by device".
+        // "CL_INVALID_VALUE if alignment is not zero or a power of two", or "greater than the size of the largest
+        // data type supported by device".
         let aligned = alignment == 0 || (alignment.is_power_of_two() && alignment <= LARGEST_TYPE);
         ensure!(aligned, InvalidValue, "alignment {alignment}: it must be 0 or a power of two, at most {LARGEST_TYPE}");
-        // "CL_INVALID_PROPERTY if either the CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL or CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL flags are specified", of shared
-        // allocations if both are.
+        // "CL_INVALID_PROPERTY if either the CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL or
+        // CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL flags are specified", of shared allocations if both are.
         let places = (*flags & (UsmFlags::PLACED_ON_DEVICE | UsmFlags::PLACED_ON_HOST)).bits().count_ones();
         ensure!(places <= u32::from(*kind == UsmType::Shared), InvalidProperty, "{flags:?} of {kind:?}");
-        // "CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for device", or for any device of the context that has such memory.
+        // "CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for device", or for
+        // any device of the context that has such memory.
         let asked = |other: &&Arc<Device>| device.as_ref().map_or_else(|| other.reaches_host(), |device| Arc::ptr_eq(device, other));
         let limit = self.devices().iter().filter(asked).map(|device| device.properties().max_allocation).min().unwrap_or(0);
         ensure!(size != 0 && size <= limit, InvalidBufferSize, "allocation size {size}: the size must be 1 to {limit} bytes");
         self.allocate_at_address(MemFlags::READ_WRITE, (size, alignment), Some(usm))
     }
 
-    /// clMemFreeINTEL: commands that name the memory keep it until they are done, what they reach by pointers in memory is the application's matter.
+    /// clMemFreeINTEL: commands that name the memory keep it until they are done, what they reach by pointers in
+    /// memory is the application's matter.
     ///
     /// # Errors
     /// If it is not where such memory begins.
@@ -110,7 +116,8 @@ impl Queue {
         self.submit_blocking(CommandType::UsmMemcpy, work, wait_list, blocking)
     }
 
-    /// clEnqueueMemFillINTEL, and clEnqueueMemsetINTEL with a pattern of one byte. `target` makes memory of the host alone.
+    /// clEnqueueMemFillINTEL, and clEnqueueMemsetINTEL with a pattern of one byte. `target` makes memory of the host
+    /// alone.
     ///
     /// # Errors
     /// In the order of the specification.
@@ -124,7 +131,8 @@ impl Queue {
         self.check_usm(wait_list)?;
         // "CL_INVALID_VALUE if dst_ptr is NULL, or if dst_ptr is not aligned to pattern_size bytes."
         ensure!(address != 0, InvalidValue, "the pointer is NULL");
-        // "CL_INVALID_VALUE if pattern_size is not a power of two or is greater than the size of the largest integer or floating-point vector data type".
+        // "CL_INVALID_VALUE if pattern_size is not a power of two or is greater than the size of the largest integer
+        // or floating-point vector data type".
         let width = pattern.len();
         ensure!(
             width.is_power_of_two() && width <= LARGEST_TYPE as usize,
@@ -137,7 +145,8 @@ impl Queue {
         self.submit(CommandType::UsmMemFill, work, wait_list)
     }
 
-    /// clEnqueueMigrateMemINTEL and clEnqueueMemAdviseINTEL, as which `command` tells: hints, of which there is nothing to make where all memory is one.
+    /// clEnqueueMigrateMemINTEL and clEnqueueMemAdviseINTEL, as which `command` tells: hints, of which there is
+    /// nothing to make where all memory is one.
     ///
     /// # Errors
     /// In the order of the specification.

@@ -1,6 +1,8 @@
-//! The form of an image: its dimensions and pitches, and where the levels of a mipmapped one lie (OpenCL API 5.3, cl_khr_mipmap_image).
+//! The form of an image: its dimensions and pitches, and where the levels of a mipmapped one lie (OpenCL API 5.3,
+//! cl_khr_mipmap_image).
 //!
-//! Levels follow each other in the image's buffer without gaps, the largest first, each with all of its slices or layers:
+//! Levels follow each other in the image's buffer without gaps, the largest first, each with all of its slices or
+//! layers:
 //!
 //! ```text
 //! 4 x 2, R UNORM_INT8, 3 levels:   00 00 00 00  00 00 00 00   11 11   22
@@ -10,8 +12,8 @@
 use crate::image::image_type::ImageType;
 use crate::types::error::{Result, ensure};
 
-/// Where a command on an image begins, as the specification counts: x; y or the image of a 1D array; z or the image of a 2D array; and for a mipmapped image behind its last
-/// dimension the level. What an image does not have is 0.
+/// Where a command on an image begins, as the specification counts: x; y or the image of a 1D array; z or the image
+/// of a 2D array; and for a mipmapped image behind its last dimension the level. What an image does not have is 0.
 pub type Origin = [u64; 4];
 
 /// The form of an image: what its dimensions and pitches are, in a form that is the same for all types.
@@ -19,7 +21,8 @@ pub type Origin = [u64; 4];
 pub(crate) struct ImageExtent {
     pub(crate) kind: ImageType,
     pub(crate) element: u64,
-    /// As regions of commands count: width, height or images of a 1D array, depth or images of a 2D array. 1 where there is no such dimension.
+    /// As regions of commands count: width, height or images of a 1D array, depth or images of a 2D array. 1 where
+    /// there is no such dimension.
     pub(crate) extent: [u64; 3],
     pub(crate) row_pitch: u64,
     /// 0 where the type has none.
@@ -28,8 +31,8 @@ pub(crate) struct ImageExtent {
     pub(crate) levels: u32,
 }
 
-/// Levels that an image has at most. The specification names no limit: those behind the one whose sizes are all 1 have one element as well, and the conformance tests ask for
-/// such.
+/// Levels that an image has at most. The specification names no limit: those behind the one whose sizes are all 1
+/// have one element as well, and the conformance tests ask for such.
 pub(crate) const MOST_LEVELS: u32 = 32;
 
 impl ImageExtent {
@@ -58,8 +61,9 @@ impl ImageExtent {
         }
     }
 
-    /// A level as an image of its own, without the ones behind it: the first has its pitches, the others have no gaps. "Each successively smaller mipmap level is half the size of the
-    /// previous level, rounded down to the nearest integer."
+    /// A level as an image of its own, without the ones behind it: the first has its pitches, the others have no
+    /// gaps. "Each successively smaller mipmap level is half the size of the previous level, rounded down to the
+    /// nearest integer."
     fn smaller(&self, level: u32) -> Self {
         if level == 0 {
             return Self { levels: 1, ..*self };
@@ -94,7 +98,8 @@ impl ImageExtent {
             ImageType::Image1dArray | ImageType::Image2d => (z, [x, y, 0]),
             _ => (fourth, [x, y, z]),
         };
-        // "CL_INVALID_MIP_LEVEL if the cl_khr_mipmap_image extension is supported and the mip level specified in origin is not a valid level for image."
+        // "CL_INVALID_MIP_LEVEL if the cl_khr_mipmap_image extension is supported and the mip level specified in
+        // origin is not a valid level for image."
         ensure!(level < self.levels.into(), InvalidMipLevel, "level {level} of an image that has {}", self.levels);
         Ok((level as u32, place))
     }

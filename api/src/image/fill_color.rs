@@ -1,7 +1,7 @@
 //! The element of an image that has a given colour: what clEnqueueFillImage writes (OpenCL API 5.3.4).
 //!
-//! Colours are converted as kernels' `write_image` functions do it (OpenCL C 8.3): normalised channels are products in single precision, rounded
-//! to the nearest even number, integers are saturated.
+//! Colours are converted as kernels' `write_image` functions do it (OpenCL C 8.3): normalised channels are products
+//! in single precision, rounded to the nearest even number, integers are saturated.
 
 use wgcl_compiler::image::ImageFormat;
 
@@ -70,7 +70,8 @@ fn half_bits(value: f32) -> u16 {
     if magnitude >= 0x4780_0000 {
         return sign | 0x7c00;
     }
-    // Below 2^-14 the mantissa's implied one becomes visible, further to the right for each power of two that is lacking.
+    // Below 2^-14 the mantissa's implied one becomes visible, further to the right for each power of two that is
+    // lacking.
     let (kept, lost_bits) = if magnitude < 0x3880_0000 {
         let shift = (126 - (magnitude >> 23)).min(31);
         ((magnitude & 0x7f_ffff) | 0x80_0000, shift)
@@ -85,8 +86,8 @@ fn half_bits(value: f32) -> u16 {
     sign | (half + u32::from(up)) as u16
 }
 
-/// The bytes of one element. `color` are the bytes of [`color_size`], which are floats or integers as the format has it; what is missing counts as
-/// zero.
+/// The bytes of one element. `color` are the bytes of [`color_size`], which are floats or integers as the format has
+/// it; what is missing counts as zero.
 pub fn element(format: ImageFormat, color: &[u8]) -> Vec<u8> {
     let mut words = [0u32; 4];
     for (word, bytes) in words.iter_mut().zip(color.chunks_exact(4)) {

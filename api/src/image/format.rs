@@ -1,7 +1,9 @@
-//! Image formats: which are legal, which are supported for what, and how large an element is (OpenCL API 5.3.1.1, 5.3.2).
+//! Image formats: which are legal, which are supported for what, and how large an element is (OpenCL API 5.3.1.1,
+//! 5.3.2).
 //!
-//! Kernels convert elements themselves, so that the device has no say in it: whatever the conversion in the compiler's library covers is supported.
-//! Left out are `CL_Rx` and `CL_RGx`: older texts of the specification count their ignored channel as nothing, newer ones as a channel in memory.
+//! Kernels convert elements themselves, so that the device has no say in it: whatever the conversion in the
+//! compiler's library covers is supported. Left out are `CL_Rx` and `CL_RGx`: older texts of the specification count
+//! their ignored channel as nothing, newer ones as a channel in memory.
 
 use wgcl_compiler::image::ImageFormat;
 use wgcl_compiler::target::Target;
@@ -131,8 +133,8 @@ const fn channels(order: u16) -> Option<u32> {
     })
 }
 
-/// Bytes of an element; `None` for what is no legal format: an unknown number, an order that does not go with the type, or an element whose size
-/// is no power of two.
+/// Bytes of an element; `None` for what is no legal format: an unknown number, an order that does not go with the
+/// type, or an element whose size is no power of two.
 pub fn element_size(format: ImageFormat) -> Option<u32> {
     let ImageFormat { order, data_type } = format;
     let goes = match order {
@@ -188,7 +190,8 @@ pub fn is_supported(target: &Target, image: ImageType, purpose: FormatUse, forma
     supported(target, image, purpose).contains(&format)
 }
 
-/// Whether an image of one order can be made from one of another, sharing its elements (5.3.1.2, table of compatible channel orders).
+/// Whether an image of one order can be made from one of another, sharing its elements (5.3.1.2, table of compatible
+/// channel orders).
 pub const fn compatible_orders(view: u16, of: u16) -> bool {
     matches!(
         (view, of),

@@ -1,8 +1,8 @@
-//! Images: what a cl_mem of an image is, and where its elements lie (OpenCL API 5.3).
+//! Images: memory objects with an image descriptor, and the layout of their elements (OpenCL API 5.3).
 //!
-//! The elements of an image lie in a buffer, row after row, in the image's own format, as `wgcl_compiler::image` tells kernels: in one that nobody
-//! else sees, or in the buffer or image that the application gave. Commands on images are transfers of boxes of that buffer
-//! ([`crate::commands::image_transfer`]).
+//! The elements of an image are in a buffer, row after row, in the image's own format, as `wgcl_compiler::image`
+//! describes for kernels. The buffer is internal, or the buffer or image that the application gave. Commands on
+//! images are transfers of boxes of that buffer ([`crate::commands::image_transfer`]).
 
 pub mod extent;
 pub mod fill_color;
@@ -27,7 +27,7 @@ use crate::types::error::{Error, Result, ensure};
 use crate::types::object::{Destructors, HandleSlot, Object};
 use crate::types::rect::Rect;
 
-/// A memory object: what a cl_mem names.
+/// A memory object, the target of a cl_mem.
 #[derive(Clone, Debug)]
 pub enum MemObject {
     /// A buffer or sub-buffer.
@@ -84,7 +84,7 @@ impl MemObject {
         }
     }
 
-    /// What tells its maps from those of others of the same memory.
+    /// Distinguishes maps of this object from maps of other objects with the same memory.
     pub(crate) fn identity(&self) -> usize {
         match self {
             Self::Buffer(buffer) => Arc::as_ptr(buffer).addr(),
@@ -115,11 +115,12 @@ pub struct ImageDesc {
     pub num_mip_levels: u32,
     /// Must be 0.
     pub num_samples: u32,
-    /// mem_object
+    /// The `mem_object` of cl_image_desc.
     pub source: Option<MemObject>,
 }
 
-/// Makes the contents of a new image from the application's memory, of so many bytes; the flags say whether they are copied or used.
+/// Creates the contents of a new image from `u64` bytes of the application's memory. The flags say whether they are
+/// copied or used in place.
 pub type HostImage<'a> = &'a dyn Fn(MemFlags, u64) -> Result<HostData>;
 
 /// An image object (cl_mem of a type of image).
@@ -174,13 +175,15 @@ impl Image {
         match source {
             Some(source) => {
                 flags.check_inheritance(source.flags())?;
-                // "CL_INVALID_VALUE ... if CL_MEM_IMMUTABLE_EXT is not set in flags and mem_object was created with CL_MEM_IMMUTABLE_EXT."
+                // "CL_INVALID_VALUE ... if CL_MEM_IMMUTABLE_EXT is not set in flags and mem_object was created with
+                // CL_MEM_IMMUTABLE_EXT."
                 let says_so = flags.contains(MemFlags::IMMUTABLE) || !source.flags().contains(MemFlags::IMMUTABLE);
                 ensure!(says_so, InvalidValue, "the image is made from an immutable object");
             }
             None => flags.check_contents()?,
         }
-        // "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if image_format is NULL."
+        // "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if image_format is
+        // NULL."
         let format = format.ok_or_else(|| Error::InvalidImageFormatDescriptor("there is no format".into()))?;
         let element = format::element_size(format)
             .ok_or_else(|| Error::InvalidImageFormatDescriptor(format!("the format {:#x} {:#x}", format.order, format.data_type).into()))?;
@@ -194,8 +197,8 @@ impl Image {
         if let Some(source) = source {
             check_source(context, source, format, &shape, size)?;
         }
-        // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags or if host_ptr is not NULL but
-        // [neither is]."
+        // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags
+        // or if host_ptr is not NULL but [neither is]."
         let wanted = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
         ensure!(
             wanted == host.is_some(),
@@ -203,8 +206,8 @@ impl Image {
             "the host pointer is {}",
             if wanted { "missing" } else { "not asked for by the flags" }
         );
-        // "CL_IMAGE_FORMAT_NOT_SUPPORTED if there are no devices in context that support image_format." Which images kernels may read and write
-        // is seen when they are set as arguments.
+        // "CL_IMAGE_FORMAT_NOT_SUPPORTED if there are no devices in context that support image_format." Which images
+        // kernels may read and write is seen when they are set as arguments.
         let any = |purpose| context.devices().iter().any(|device| format::is_supported(device.target(), shape.kind, purpose, format));
         ensure!(
             any(FormatUse::Read) || any(FormatUse::Write),
@@ -291,7 +294,7 @@ impl Image {
         if self.shape.kind == ImageType::Image3d { self.shape.extent[2] } else { 0 }
     }
 
-    /// CL_IMAGE_ARRAY_SIZE: 0 for what is no array.
+    /// CL_IMAGE_ARRAY_SIZE: 0 unless the image is an array.
     pub fn array_size(&self) -> u64 {
         match self.shape.kind {
             ImageType::Image1dArray => self.shape.extent[1],
@@ -335,25 +338,27 @@ impl Image {
         &self.buffer
     }
 
-    /// What kernels are told of it.
+    /// The descriptor that kernels receive.
     pub fn descriptor(&self) -> ImageDescriptor {
         self.descriptor
     }
 
-    /// The origins of commands have so many elements that are read: a fourth one names the level where the third is taken.
+    /// The number of elements of a command's origin that are read. A fourth element is the mip level where the third
+    /// is a coordinate.
     pub fn origin_elements(&self) -> usize {
         if self.shape.levels > 1 && matches!(self.shape.kind, ImageType::Image2dArray | ImageType::Image3d) { 4 } else { 3 }
     }
 
-    /// The bytes of a box of elements in its buffer.
+    /// Returns the bytes of a box of elements in its buffer.
     ///
     /// # Errors
-    /// If the box is empty or out of bounds (dimensions that the image does not have begin at 0 and have the size 1), and for levels that it does not have.
+    /// If the box is empty or out of bounds, or if the level does not exist. Dimensions that the image does not have
+    /// begin at 0 and have the size 1.
     pub fn rect(&self, origin: Origin, region: [u64; 3]) -> Result<Rect> {
         let (level, [x, y, z]) = self.shape.place(origin)?;
         let (begin, shape) = self.shape.level(level);
-        // "CL_INVALID_VALUE if the region being read or written specified by origin and region is out of bounds" or if they "do not follow the rules
-        // described in the argument description".
+        // "CL_INVALID_VALUE if the region being read or written specified by origin and region is out of bounds" or
+        // if they "do not follow the rules described in the argument description".
         let at = [x, y, z];
         let inside = (0..3).all(|dim| region[dim] != 0 && at[dim].checked_add(region[dim]).is_some_and(|end| end <= shape.extent[dim]));
         ensure!(inside, InvalidValue, "the box of {region:?} at {origin:?} is not within the image's {:?}", shape.extent);
@@ -362,10 +367,11 @@ impl Image {
         Rect::unchecked([begin + x * element, y, z], [region[0] * element, region[1], region[2]], row, slice)
     }
 
-    /// The pitches of the level that an origin names: of rows, and of slices, 0 for images without.
+    /// The row pitch and the slice pitch of the level that an origin names. The slice pitch is 0 for images without
+    /// slices.
     ///
     /// # Errors
-    /// For levels that it does not have.
+    /// If the level does not exist.
     pub fn pitches(&self, origin: Origin) -> Result<(u64, u64)> {
         let (level, _) = self.shape.place(origin)?;
         let (_, shape) = self.shape.level(level);
@@ -425,8 +431,9 @@ pub(crate) fn kind_of(desc: &ImageDesc) -> Result<ImageType> {
 
 /// Checks that an image of that type can be made from what a description names.
 fn check_origin(desc: &ImageDesc, kind: ImageType) -> Result<()> {
-    // "mem_object can be a buffer memory object if image_type is CL_MEM_OBJECT_IMAGE1D_BUFFER or CL_MEM_OBJECT_IMAGE2D, or any other image_type if the
-    // cl_ext_image_from_buffer extension is supported. [It] can be an image object if image_type is CL_MEM_OBJECT_IMAGE2D. Otherwise it must be NULL."
+    // "mem_object can be a buffer memory object if image_type is CL_MEM_OBJECT_IMAGE1D_BUFFER or
+    // CL_MEM_OBJECT_IMAGE2D, or any other image_type if the cl_ext_image_from_buffer extension is supported. [It] can
+    // be an image object if image_type is CL_MEM_OBJECT_IMAGE2D. Otherwise it must be NULL."
     let goes = match (&desc.source, kind) {
         (None, kind) => kind != ImageType::Image1dBuffer,
         (Some(MemObject::Buffer(_)), _) => true,
@@ -444,17 +451,18 @@ pub(crate) fn shape(context: &Context, (desc, kind): (&ImageDesc, ImageType), el
     let height = used(kind.has_height(), desc.height);
     let depth = used(kind == ImageType::Image3d, desc.depth);
     let array = used(kind.is_array(), desc.array_size);
-    // "CL_INVALID_IMAGE_SIZE if the image dimensions specified in image_desc are not valid or exceed the maximum image dimensions ... for all devices
-    // in context."
+    // "CL_INVALID_IMAGE_SIZE if the image dimensions specified in image_desc are not valid or exceed the maximum
+    // image dimensions ... for all devices in context."
     let fits = context.devices().iter().filter(|device| device.target().language.images).any(|device| {
         let most = most(&device.image_limits(), kind);
         [desc.width, height, depth, array].iter().zip(most).all(|(size, most)| *size <= most)
     });
     let empty = desc.width == 0 || height == 0 || depth == 0 || array == 0;
     ensure!(fits && !empty, InvalidImageSize, "an image of {} x {height} x {depth}, {array} times", desc.width);
-    // "The image_row_pitch must be zero if host_ptr is NULL ... and the image is not a 2D image created from a buffer. If image_row_pitch is not zero
-    // it must be ≥ image_width × size of element in bytes, and a multiple of [that] size."
-    // The one row of a 1D image buffer may be followed by as many bytes as the application wants: drivers take that, and the conformance tests give it.
+    // "The image_row_pitch must be zero if host_ptr is NULL ... and the image is not a 2D image created from a
+    // buffer. If image_row_pitch is not zero it must be ≥ image_width × size of element in bytes, and a multiple of
+    // [that] size." The one row of a 1D image buffer may have any padding at its end: drivers accept that, and the
+    // conformance tests use it.
     let may_have_pitch = has_host || desc.source.is_some();
     let least = desc.width * element;
     let wrong = if from_buffer { Error::InvalidImageFormatDescriptor } else { Error::InvalidImageDescriptor };
@@ -477,8 +485,8 @@ pub(crate) fn shape(context: &Context, (desc, kind): (&ImageDesc, ImageType), el
         (true, 0) => rows,
         (true, given) => {
             ensure!(may_have_pitch, InvalidImageDescriptor, "a slice pitch without a host pointer");
-            // "The image slice pitch must be ≥ the image row pitch × image_height for a 2D image array or a 3D image, must be ≥ the image row pitch for a
-            // 1D image array, and must be a multiple of the image row pitch."
+            // "The image slice pitch must be ≥ the image row pitch × image_height for a 2D image array or a 3D image,
+            // must be ≥ the image row pitch for a 1D image array, and must be a multiple of the image row pitch."
             if given < rows || !given.is_multiple_of(row_pitch) {
                 return Err(wrong(format!("slice pitch {given} for slices of {rows} bytes, rows of {row_pitch}").into()));
             }
@@ -501,11 +509,12 @@ fn check_levels(shape: &ImageExtent, flags: MemFlags, has_host: bool) -> Result<
     if shape.levels == 1 {
         return Ok(());
     }
-    // "CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR cannot be specified if a mipmapped image is created. The host_ptr argument must be a NULL value."
+    // "CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR cannot be specified if a mipmapped image is created. The host_ptr
+    // argument must be a NULL value."
     let host = has_host || flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
     ensure!(!host, InvalidHostPtr, "a mipmapped image has no contents of the host's");
-    // "Mip-mapped images cannot be created for CL_MEM_OBJECT_IMAGE1D_BUFFER images, depth images or multi-sampled images." OpenCL C has functions for those of depth, and the
-    // conformance tests make them.
+    // "Mip-mapped images cannot be created for CL_MEM_OBJECT_IMAGE1D_BUFFER images, depth images or multi-sampled
+    // images." OpenCL C has functions for mipmapped depth images, and the conformance tests create them.
     ensure!(shape.kind != ImageType::Image1dBuffer, InvalidImageDescriptor, "{} mip levels of an image of a buffer", shape.levels);
     Ok(())
 }
@@ -515,14 +524,16 @@ fn check_source(context: &Arc<Context>, source: &MemObject, format: ImageFormat,
     ensure!(Arc::ptr_eq(source.context(), context), InvalidContext, "the memory object is of another context");
     match source {
         MemObject::Buffer(buffer) => {
-            // "the image_width × size of element in bytes must be ≤ size of the buffer object", and so for image_row_pitch × image_height.
+            // "the image_width × size of element in bytes must be ≤ size of the buffer object". The same applies to
+            // image_row_pitch × image_height.
             ensure!(shape.levels == 1, InvalidImageDescriptor, "a mipmapped image is not made from a buffer");
             ensure!(size <= buffer.size(), InvalidImageSize, "an image of {size} bytes in a buffer of {}", buffer.size());
             let aligned = context.devices().iter().any(|device| buffer.origin().is_multiple_of(device.base_alignment().into()));
             ensure!(aligned, InvalidImageFormatDescriptor, "the sub-buffer's origin {} is not aligned for any device", buffer.origin());
         }
         MemObject::Image(image) => {
-            // "All of the values specified in image_desc must match the image descriptor information associated with mem_object."
+            // "All of the values specified in image_desc must match the image descriptor information associated with
+            // mem_object."
             ensure!(*shape == image.shape, InvalidImageDescriptor, "{shape:?} differs from the image's {:?}", image.shape);
             // "The image channel data type specified in image_format must match", and the order be compatible.
             ensure!(
@@ -538,7 +549,7 @@ fn check_source(context: &Arc<Context>, source: &MemObject, format: ImageFormat,
     Ok(())
 }
 
-/// What kernels are told.
+/// The descriptor that kernels receive.
 fn descriptor(shape: &ImageExtent, format: ImageFormat) -> Result<ImageDescriptor> {
     let narrow =
         |number: u64| u32::try_from(number).map_err(|_| Error::MemObjectAllocationFailure(format!("{number} does not fit 32 bits").into()));

@@ -1,7 +1,7 @@
 //! What an image would need (cl_ext_image_requirements_info): asked before it is made.
 //!
-//! Elements lie in buffers, at any address. Pitches are multiples of an element's size, and limits are those of the devices for all formats: a kernel converts
-//! elements itself.
+//! Elements lie in buffers, at any address. Pitches are multiples of an element's size, and limits are those of the
+//! devices for all formats: a kernel converts elements itself.
 
 use crate::image::format::element_size;
 use crate::image::image_type::ImageType;

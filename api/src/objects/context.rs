@@ -69,7 +69,8 @@ impl Object for Context {
 }
 
 impl Context {
-    /// clCreateContext. `property_list` is the list as the application gave it, for CL_CONTEXT_PROPERTIES. Duplicate devices count once.
+    /// clCreateContext. `property_list` is the list as the application gave it, for CL_CONTEXT_PROPERTIES. Duplicate
+    /// devices count once.
     ///
     /// # Errors
     /// If there is no device.
@@ -181,7 +182,8 @@ impl Context {
         self.queues.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// The default on-device queues, by device index. This module does not know the type of queues, which know contexts.
+    /// The default on-device queues, by device index. This module does not know the type of queues, which know
+    /// contexts.
     pub(crate) fn default_queues(&self) -> &Mutex<Vec<Weak<dyn Any + Send + Sync>>> {
         &self.default_queues
     }

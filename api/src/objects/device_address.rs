@@ -1,7 +1,9 @@
-//! Addresses of buffers (cl_ext_buffer_device_address): what kernels have for pointers to them, told to the host, which may store them where it likes and give them back as arguments.
+//! Addresses of buffers (cl_ext_buffer_device_address): what kernels have for pointers to them, told to the host,
+//! which may store them where it likes and give them back as arguments.
 //!
-//! Where memory is the host's, an address is that of the host. Elsewhere it is what kernels keep in memory for a pointer: the identity of the buffer above, and the byte within it below
-//! ([`wgcl_compiler::pointer`]). Neither changes as long as the buffer lives, and both may be added to.
+//! Where memory is the host's, an address is that of the host. Elsewhere it is what kernels keep in memory for a
+//! pointer: the identity of the buffer above, and the byte within it below ([`wgcl_compiler::pointer`]). Neither
+//! changes as long as the buffer lives, and both may be added to.
 
 use std::sync::Arc;
 
@@ -14,7 +16,8 @@ use crate::types::error::{Result, ensure};
 pub const DEVICE_ADDRESS: u64 = 0x5000;
 
 impl Buffer {
-    /// The first byte's address on each device of the context, for CL_MEM_DEVICE_ADDRESS_EXT (cl_ext_buffer_device_address).
+    /// The first byte's address on each device of the context, for CL_MEM_DEVICE_ADDRESS_EXT
+    /// (cl_ext_buffer_device_address).
     ///
     /// # Errors
     /// If it was not made with [`DEVICE_ADDRESS`], nor what it is a part of, and where a device has no memory for it.
@@ -62,7 +65,8 @@ impl Context {
         Ok(())
     }
 
-    /// The buffer of which a device's address is a byte, or the end, and which one: those made with [`DEVICE_ADDRESS`], and memory that the host shares.
+    /// The buffer of which a device's address is a byte, or the end, and which one: those made with
+    /// [`DEVICE_ADDRESS`], and memory that the host shares.
     pub fn buffer_at(&self, address: u64) -> Option<(Arc<Buffer>, u64)> {
         let noted = self.addressed.lock().range(..=address).rev().find_map(|(start, buffer)| Some((*start, buffer.upgrade()?)));
         let found = noted.map(|(start, buffer)| (buffer, address - start)).filter(|(buffer, offset)| *offset <= buffer.size());

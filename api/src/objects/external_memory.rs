@@ -1,7 +1,8 @@
 //! Memory that others have made: buffers of it, and whose turn it is (cl_khr_external_memory).
 //!
-//! A buffer is made of what another API has exported. Between an acquire and a release it is OpenCL's: an acquire tells the context that only the importing device's memory is
-//! up to date, a release brings there what other devices have written.
+//! A buffer is made of what another API has exported. Between an acquire and a release it is OpenCL's: an acquire
+//! tells the context that only the importing device's memory is up to date, a release brings there what other devices
+//! have written.
 
 use std::sync::Arc;
 
@@ -39,14 +40,14 @@ impl Buffer {
         external: &External,
         property_list: Option<Vec<u64>>,
     ) -> Result<Arc<Self>> {
-        // "CL_INVALID_VALUE if properties includes a supported external memory handle and flags includes CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR, or
-        // CL_MEM_COPY_HOST_PTR."
+        // "CL_INVALID_VALUE if properties includes a supported external memory handle and flags includes
+        // CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR, or CL_MEM_COPY_HOST_PTR."
         ensure!(!flags.intersects(MemFlags::POINTER), InvalidValue, "{flags:?}: the memory is there already");
         Self::check_size(context, size)?;
         let devices = external.devices.as_deref().unwrap_or(context.devices());
         let place = |device: &Arc<Device>| {
-            // "CL_INVALID_DEVICE if a device identified by the property CL_MEM_DEVICE_HANDLE_LIST_KHR ... is not associated with context, or ... cannot import the
-            // requested external memory object type."
+            // "CL_INVALID_DEVICE if a device identified by the property CL_MEM_DEVICE_HANDLE_LIST_KHR ... is not
+            // associated with context, or ... cannot import the requested external memory object type."
             let place = context.device_index(device).ok_or_else(|| Error::InvalidDevice("a device is not of the context".into()))?;
             let can = device.backend().importable_memory().contains(&external.kind);
             ensure!(can, InvalidDevice, "{} cannot use {:?}", device.name(), external.kind);
@@ -95,7 +96,8 @@ impl Queue {
             accesses.push(buffer_access(object.buffer(), 0..store.size(), access));
         }
         self.check_wait_list(wait_list)?;
-        // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in event_wait_list is a negative integer value."
+        // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in
+        // event_wait_list is a negative integer value."
         let failed = wait_list.iter().any(|event| event.status().is_failed());
         ensure!(!failed, ExecStatusErrorForEventsInWaitList, "an event of the wait list has failed");
         self.submit(command, PendingCommand::new(Operation::Nop, accesses), wait_list)

@@ -1,7 +1,9 @@
 //! Semaphores that others share (cl_khr_external_semaphore; OpenCL API 5.16.5).
 //!
-//! The payload is the device's own: a wait and a signal are commands there, in the order in which it gets them, and the host needs no turn between OpenCL and whoever else has the semaphore. A
-//! wait holds up everything that the device is given later, whatever its queue: as Vulkan has it, whatever signals the semaphore has to be on its way when the wait is enqueued.
+//! The payload is the device's own: a wait and a signal are commands there, in the order in which it gets them, and
+//! the host needs no turn between OpenCL and whoever else has the semaphore. A wait holds up everything that the
+//! device is given later, whatever its queue: as Vulkan has it, whatever signals the semaphore has to be on its way
+//! when the wait is enqueued.
 
 use std::sync::Arc;
 
@@ -28,7 +30,8 @@ impl Semaphore {
     fn exportable(&self, device: &Arc<Device>, raw: u64) -> Result<(&DevicePayload, ExternalSemaphore)> {
         // "CL_INVALID_DEVICE ... if sema_object can not be shared with device."
         ensure!(self.devices().iter().any(|known| Arc::ptr_eq(known, device)), InvalidDevice, "the semaphore is not for the device");
-        // "CL_INVALID_VALUE if the requested external semaphore handle type was not specified when sema_object was created."
+        // "CL_INVALID_VALUE if the requested external semaphore handle type was not specified when sema_object was
+        // created."
         let none = || Error::InvalidValue(format!("the semaphore has no handle of type {raw:#x}").into());
         let shared = self.shared().ok_or_else(none)?;
         let kind = ExternalSemaphore::from_raw(raw).filter(|kind| shared.exported == Some(*kind)).ok_or_else(none)?;
@@ -51,7 +54,8 @@ impl Semaphore {
         }
         let fd = shared.payload.export(kind)?;
         if kind == ExternalSemaphore::SyncFd {
-            // "... has the same side effects on the source semaphore's payload as executing a semaphore wait operation."
+            // "... has the same side effects on the source semaphore's payload as executing a semaphore wait
+            // operation."
             shared.set_last(Last::Nothing);
         }
         Ok(fd)

@@ -22,8 +22,8 @@ use crate::types::error::{Error, Result, ensure};
 use crate::types::lock::{Mutex, Rank};
 use crate::types::object::{HandleSlot, Object};
 
-/// An argument as it was set. Kernels hold no references to memory objects: "implementations shall not allow cl_kernel objects to hold
-/// reference counts to cl_kernel arguments".
+/// An argument as it was set. Kernels hold no references to memory objects: "implementations shall not allow
+/// cl_kernel objects to hold reference counts to cl_kernel arguments".
 #[derive(Clone, Debug)]
 pub enum ArgValue {
     /// The bytes of a value.
@@ -40,11 +40,11 @@ pub enum ArgValue {
     Address(usize),
     /// An image, as long as the application holds it.
     Image(Weak<Image>),
-    /// What a sampler is to kernels.
+    /// The value of a sampler in kernels.
     Sampler(u32),
 }
 
-/// What a kernel needs on a device.
+/// The resource usage of a kernel on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkGroupInfo {
     /// CL_KERNEL_COMPILE_WORK_GROUP_SIZE
@@ -80,10 +80,10 @@ pub struct Kernel {
     slot: HandleSlot,
     program: Arc<Program>,
     name: Arc<str>,
-    /// What it is in the program's executables when it was made, by device of the program.
+    /// The kernel's definition in each executable at its creation, by device of the program.
     definitions: Vec<Option<Definition>>,
     args: Mutex<Vec<Option<ArgValue>>>,
-    /// What pointers in memory lead to, as [`PointerSet`] counts the sets.
+    /// The buffers that pointers in memory refer to, indexed by [`PointerSet`].
     pointers: Mutex<[Vec<Weak<Buffer>>; 3]>,
 }
 
@@ -108,7 +108,7 @@ impl Object for Kernel {
     }
 }
 
-/// What clGetKernelSubGroupInfo computes from.
+/// The inputs of clGetKernelSubGroupInfo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubGroupInfo {
     /// Work-items of a subgroup; the last one of a work-group may have fewer.
@@ -146,8 +146,9 @@ impl SubGroupInfo {
     }
 }
 
-/// Has a kernel made in the background if it is known enough of how it will be launched: where the source requires a size of work-groups and nothing else depends
-/// on the arguments. What cannot tell how it is grouped runs in groups of the device's choice, whatever its source requires.
+/// Compiles a kernel in the background if the source determines how it will be launched: the source requires a
+/// work-group size, and nothing else depends on the arguments. A kernel that does not depend on its work-group size
+/// runs in groups that the device chooses, whatever its source requires.
 fn precompile(executable: &Executable, name: &str) {
     let is_plain = |arg: &ArgInfo| {
         matches!(arg.passing, KernelParam::Value | KernelParam::Bytes { .. } | KernelParam::Buffer { space: Space::Global, .. })
@@ -184,8 +185,9 @@ impl Kernel {
         // "CL_INVALID_KERNEL_NAME if kernel_name is not found in program."
         let mut found = executables.iter().flatten().map(|executable| find_kernel(executable, name).filter(|_| !is_block(name)));
         let first = found.next().flatten().ok_or_else(|| Error::InvalidKernelName(format!("there is no kernel `{name}`").into()))?;
-        // "CL_INVALID_KERNEL_DEFINITION if the function definition for __kernel function given by kernel_name such as the number of arguments, the
-        // argument types are not the same for all devices for which the program executable has been built."
+        // "CL_INVALID_KERNEL_DEFINITION if the function definition for __kernel function given by kernel_name such as
+        // the number of arguments, the argument types are not the same for all devices for which the program
+        // executable has been built."
         let same = |other: &KernelInfo| {
             other.args.len() == first.args.len()
                 && other.args.iter().zip(&first.args).all(|(a, b)| a.type_name == b.type_name && a.size == b.size)
@@ -204,7 +206,8 @@ impl Kernel {
     /// # Errors
     /// If nothing was built.
     pub fn all(program: &Arc<Program>) -> Result<Vec<Arc<Self>>> {
-        // "Kernel objects are not created for any __kernel functions in program that do not have the same function definition across all devices."
+        // "Kernel objects are not created for any __kernel functions in program that do not have the same function
+        // definition across all devices."
         Ok(program.kernel_names()?.iter().filter_map(|name| Self::new(program, name).ok()).collect())
     }
 
@@ -217,7 +220,7 @@ impl Kernel {
         copy
     }
 
-    /// The program that it was made of.
+    /// The program that the kernel was created from.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
@@ -262,7 +265,7 @@ impl Kernel {
             let index = self.program.devices().iter().position(|d| Arc::ptr_eq(d, device))?;
             self.definitions.get(index)?.as_ref()
         };
-        // What was built for a device is good for its parts.
+        // A sub-device uses the program that was built for its parent.
         device
             .with_ancestors()
             .find_map(built)
@@ -278,7 +281,8 @@ impl Kernel {
         let info = self.arg(index)?;
         match (&info.passing, &value) {
             (KernelParam::Value | KernelParam::Bytes { .. }, ArgValue::Value(bytes)) => {
-                // "CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an argument that is not a memory object."
+                // "CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an argument that is
+                // not a memory object."
                 ensure!(
                     bytes.len() as u64 == u64::from(info.size),
                     InvalidArgSize,
@@ -289,17 +293,18 @@ impl Kernel {
                     bytes.len()
                 );
             }
-            // What is written as no pointer is not set to one.
+            // A parameter that is not a pointer cannot be set to one.
             (KernelParam::Buffer { .. }, ArgValue::Null | ArgValue::Svm(..) | ArgValue::Address(_)) if info.packet.is_none() => {}
             (KernelParam::Buffer { .. }, ArgValue::Buffer(buffer)) => {
                 let buffer = buffer.upgrade().filter(|buffer| Arc::ptr_eq(buffer.context(), self.program.context()));
-                // "CL_INVALID_CONTEXT if the context associated with kernel and an OpenCL object pointed to by arg_value are not the same."
+                // "CL_INVALID_CONTEXT if the context associated with kernel and an OpenCL object pointed to by
+                // arg_value are not the same."
                 let buffer = buffer.ok_or_else(|| {
                     Error::InvalidContext(
                         format!("argument {index} of kernel `{}`: the buffer belongs to another context", self.name).into(),
                     )
                 })?;
-                // cl_ext_immutable_memory_objects: CL_INVALID_ARG_VALUE for what is no pointer to constants.
+                // cl_ext_immutable_memory_objects: CL_INVALID_ARG_VALUE unless the parameter is a pointer to constants.
                 let may_write = buffer.flags().contains(MemFlags::IMMUTABLE) && !reads_only(info);
                 ensure!(
                     !may_write,
@@ -309,8 +314,9 @@ impl Kernel {
                 );
             }
             (KernelParam::Local { .. }, ArgValue::Local(size)) => {
-                // "CL_INVALID_ARG_SIZE ... if the argument is a pointer to the local address space and arg_size is zero. This error condition does not apply if the
-                // platform associated with kernel is OpenCL 3.1 or newer."
+                // "CL_INVALID_ARG_SIZE ... if the argument is a pointer to the local address space and arg_size is
+                // zero. This error condition does not apply if the platform associated with kernel is OpenCL 3.1 or
+                // newer."
                 let newest = || opencl_version::newest(self.program.context().devices().iter().map(|device| &**device));
                 ensure!(
                     *size != 0 || newest() >= opencl_version::NEWEST,
@@ -347,7 +353,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// clSetKernelArg with a buffer. Many programs set the same one before each launch: then there is nothing to be done.
+    /// clSetKernelArg with a buffer. Many programs set the same buffer before each launch; this case returns early.
     ///
     /// # Errors
     /// As [`Self::set_arg`].
@@ -361,8 +367,9 @@ impl Kernel {
 
     /// Checks that an image is what a parameter wants.
     fn check_image(&self, index: u32, info: &ArgInfo, image: &Image) -> Result<()> {
-        // "CL_INVALID_MEM_OBJECT if arg_value points to a valid memory object, but the memory object is not valid for the kernel argument", of another
-        // type or order than the kernel declares. A name that is not OpenCL C's own is a typedef, which says nothing.
+        // "CL_INVALID_MEM_OBJECT if arg_value points to a valid memory object, but the memory object is not valid for
+        // the kernel argument", of another type or order than the kernel declares. A name that is not OpenCL C's own
+        // is a typedef, which says nothing.
         let is_depth = image.format().order == order::DEPTH;
         let fits = match info.type_name.as_str() {
             "image1d_t" => image.image_type() == ImageType::Image1d,
@@ -383,8 +390,9 @@ impl Kernel {
             info.type_name,
             image.image_type()
         );
-        // "CL_INVALID_ARG_VALUE if the argument is an image declared with the read_only qualifier and arg_value refers to an image object created with
-        // [CL_MEM_WRITE_ONLY] or if [it] is declared with the write_only qualifier and [created with CL_MEM_READ_ONLY]."
+        // "CL_INVALID_ARG_VALUE if the argument is an image declared with the read_only qualifier and arg_value
+        // refers to an image object created with [CL_MEM_WRITE_ONLY] or if [it] is declared with the write_only
+        // qualifier and [created with CL_MEM_READ_ONLY]."
         let (excluded, purpose) = match info.access {
             AccessQualifier::WriteOnly => (MemFlags::READ_ONLY | MemFlags::IMMUTABLE, FormatUse::Write),
             AccessQualifier::ReadWrite => (MemFlags::READ_ONLY | MemFlags::IMMUTABLE | MemFlags::WRITE_ONLY, FormatUse::ReadAndWrite),
@@ -397,7 +405,8 @@ impl Kernel {
             self.name,
             image.flags()
         );
-        // "For each access qualifier, only images whose format is in the list of formats returned by clGetSupportedImageFormats ... are permitted."
+        // "For each access qualifier, only images whose format is in the list of formats returned by
+        // clGetSupportedImageFormats ... are permitted."
         let devices = self.program.context().devices();
         let supported = devices.iter().any(|device| format::is_supported(device.target(), image.image_type(), purpose, image.format()));
         ensure!(
@@ -436,7 +445,8 @@ impl Kernel {
     /// # Errors
     /// In the order of the specification.
     pub fn set_arg_device_pointer(&self, index: u32, address: u64) -> Result<()> {
-        // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index" or "the expected kernel argument is not a pointer to global memory".
+        // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index" or "the expected kernel argument is not a
+        // pointer to global memory".
         let is_global = matches!(self.arg(index)?.passing, KernelParam::Buffer { space: Space::Global | Space::Constant, .. });
         ensure!(is_global, InvalidArgIndex, "argument {index} of kernel `{}` is not a pointer to global memory", self.name);
         if address == 0 {
@@ -459,7 +469,7 @@ impl Kernel {
             let context = self.program.context();
             let found = if set == PointerSet::Device { context.buffer_at(*address as u64) } else { context.svm_at(*address) };
             let Some((buffer, _)) = found else {
-                // What all of the host's memory is reached by need not be named.
+                // If the device reaches all host memory, the pointers need not be listed.
                 let everywhere = context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM);
                 ensure!(everywhere, InvalidValue, "{address:#x} is not in shared virtual memory");
                 continue;
@@ -474,7 +484,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// What was set there and still exists.
+    /// The listed buffers that still exist.
     pub(crate) fn reached_buffers(&self) -> Vec<Arc<Buffer>> {
         let mut buffers: Vec<Arc<Buffer>> = Vec::new();
         for buffer in self.pointers.lock().iter().flatten().filter_map(Weak::upgrade) {
@@ -515,7 +525,8 @@ impl Kernel {
         Ok(captured)
     }
 
-    /// Bytes of workgroup memory that the kernel takes with the arguments as they are: its variables and local arguments, each at its alignment.
+    /// Bytes of local memory that the kernel uses with its current arguments: its variables and local arguments, each
+    /// at its alignment.
     pub(crate) fn local_memory(&self, info: &KernelInfo) -> u64 {
         let args = self.args.lock();
         info.args.iter().zip(args.iter()).fold(u64::from(info.local_memory), |sum, (info, arg)| match (&info.passing, arg) {
@@ -546,8 +557,9 @@ impl Kernel {
         })
     }
 
-    /// CL_KERNEL_WORK_GROUP_SIZE: the size that the kernel requires, or else what the device has room for. Asking may compile the kernel, where registers decide;
-    /// larger groups, up to CL_DEVICE_MAX_WORK_GROUP_SIZE, run all the same, in fewer registers.
+    /// CL_KERNEL_WORK_GROUP_SIZE: the size that the kernel requires, or else the limit of the device. The query may
+    /// compile the kernel if registers are the limit. Larger groups, up to CL_DEVICE_MAX_WORK_GROUP_SIZE, run all the
+    /// same, with fewer registers.
     ///
     /// # Errors
     /// If the device is not the program's.
@@ -578,7 +590,7 @@ impl Kernel {
         })
     }
 
-    /// CL_KERNEL_PRIVATE_MEM_SIZE: as far as the backend can tell; asking may compile the kernel.
+    /// CL_KERNEL_PRIVATE_MEM_SIZE, if the backend reports it; the query may compile the kernel.
     ///
     /// # Errors
     /// If the device is not the program's.

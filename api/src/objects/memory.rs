@@ -58,7 +58,7 @@ impl MemFlags {
     const ACCESS: Self = Self::READ_WRITE.union(Self::WRITE_ONLY).union(Self::READ_ONLY);
     /// Flags on a kernel's access.
     const KERNEL: Self = Self::ACCESS.union(Self::IMMUTABLE);
-    /// What does not go with memory that nothing changes.
+    /// The flags that contradict immutable memory.
     const CHANGING: Self = Self::READ_WRITE.union(Self::WRITE_ONLY).union(Self::HOST_WRITE_ONLY);
     /// Flags on the host's access.
     const HOST: Self = Self::HOST_WRITE_ONLY.union(Self::HOST_READ_ONLY).union(Self::HOST_NO_ACCESS);
@@ -71,20 +71,23 @@ impl MemFlags {
     /// For unknown bits and for those that exclude each other.
     pub fn parse(bits: u64) -> Result<Self> {
         let flags = Self::from_bits(bits).ok_or_else(|| Error::InvalidValue(format!("memory flags {bits:#x} are unknown").into()))?;
-        // "CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY and CL_MEM_READ_ONLY are mutually exclusive", and so are those of the host's access.
+        // "CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY and CL_MEM_READ_ONLY are mutually exclusive", and so are those of the
+        // host's access.
         ensure!(
             (flags & Self::ACCESS).bits().count_ones() <= 1,
             InvalidValue,
             "{flags:?}: the flags for kernel access are mutually exclusive"
         );
         ensure!((flags & Self::HOST).bits().count_ones() <= 1, InvalidValue, "{flags:?}: the flags for host access are mutually exclusive");
-        // "CL_MEM_ALLOC_HOST_PTR and CL_MEM_USE_HOST_PTR are mutually exclusive", and COPY_HOST_PTR and USE_HOST_PTR too.
+        // "CL_MEM_ALLOC_HOST_PTR and CL_MEM_USE_HOST_PTR are mutually exclusive", and COPY_HOST_PTR and USE_HOST_PTR
+        // too.
         ensure!(
             !flags.contains(Self::USE_HOST_PTR) || !flags.intersects(Self::ALLOC_HOST_PTR | Self::COPY_HOST_PTR),
             InvalidValue,
             "{flags:?}: CL_MEM_USE_HOST_PTR excludes the other pointer modes"
         );
-        // "CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, or CL_MEM_HOST_WRITE_ONLY is set in flags."
+        // "CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, or
+        // CL_MEM_HOST_WRITE_ONLY is set in flags."
         let is_kept = !flags.contains(Self::IMMUTABLE) || !flags.intersects(Self::CHANGING);
         ensure!(is_kept, InvalidValue, "{flags:?}: CL_MEM_IMMUTABLE_EXT excludes flags that permit writes");
         Ok(flags)
@@ -101,7 +104,8 @@ impl MemFlags {
     /// # Errors
     /// If they contradict each other.
     pub fn check_inheritance(self, parent: Self) -> Result<()> {
-        // "CL_INVALID_VALUE if buffer was created with CL_MEM_WRITE_ONLY and flags specifies CL_MEM_READ_WRITE or CL_MEM_READ_ONLY", and so on.
+        // "CL_INVALID_VALUE if buffer was created with CL_MEM_WRITE_ONLY and flags specifies CL_MEM_READ_WRITE or
+        // CL_MEM_READ_ONLY", and so on.
         let excluded = [
             (Self::WRITE_ONLY, Self::READ_WRITE | Self::READ_ONLY),
             (Self::READ_ONLY, Self::READ_WRITE | Self::WRITE_ONLY),
@@ -131,8 +135,8 @@ impl MemFlags {
     /// # Errors
     /// If it is not.
     pub fn check_contents(self) -> Result<()> {
-        // "CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and none of the following conditions are met: CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR is set
-        // in flags ..."
+        // "CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and none of the following conditions are met:
+        // CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR is set in flags ..."
         let has_contents = self.intersects(Self::USE_HOST_PTR | Self::COPY_HOST_PTR);
         ensure!(
             has_contents || !self.contains(Self::IMMUTABLE),
@@ -162,7 +166,8 @@ impl MemFlags {
     /// # Errors
     /// If the flags forbid it.
     pub fn check_host_read(self) -> Result<()> {
-        // "CL_INVALID_OPERATION if [it] is called on buffer which has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS."
+        // "CL_INVALID_OPERATION if [it] is called on buffer which has been created with CL_MEM_HOST_WRITE_ONLY or
+        // CL_MEM_HOST_NO_ACCESS."
         ensure!(!self.intersects(Self::HOST_WRITE_ONLY | Self::HOST_NO_ACCESS), InvalidOperation, "the host may not read this object");
         Ok(())
     }
@@ -172,12 +177,13 @@ impl MemFlags {
     /// # Errors
     /// If the flags forbid it.
     pub fn check_host_write(self) -> Result<()> {
-        // "CL_INVALID_OPERATION if [it] is called on buffer which has been created with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS."
+        // "CL_INVALID_OPERATION if [it] is called on buffer which has been created with CL_MEM_HOST_READ_ONLY or
+        // CL_MEM_HOST_NO_ACCESS."
         ensure!(!self.intersects(Self::HOST_READ_ONLY | Self::HOST_NO_ACCESS), InvalidOperation, "the host may not write this object");
         self.check_write()
     }
 
-    /// What is not said is inherited.
+    /// Missing flags are inherited.
     #[must_use]
     pub fn inherited(self, parent: Self) -> Self {
         let inherit = |mask: Self| if self.intersects(mask) { self & mask } else { parent & mask };
@@ -195,7 +201,8 @@ pub(crate) fn zeroed(size: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What a region holds: the application may free its memory as soon as it has released the buffer, and a device with memory of its own reads later.
+/// The contents of a region. The application may free its memory as soon as it has released the buffer, and a device
+/// with its own memory reads later.
 fn copy_of(region: &Arc<dyn HostRegion>, size: u64) -> Result<Vec<u8>> {
     let mut bytes = zeroed(size)?;
     region.clone().source(0, size).with(&mut |host| {
@@ -211,11 +218,12 @@ fn copy_of(region: &Arc<dyn HostRegion>, size: u64) -> Result<Vec<u8>> {
 pub struct Store {
     context: Arc<Context>,
     size: u64,
-    /// One for each device of the context, but for those that have their memory in common with an earlier one.
+    /// One for each device of the context, except devices that share the memory of an earlier one.
     memories: Vec<OnceCell<DeviceMemory>>,
-    /// What pointers into it have in their high half.
+    /// The high half of pointers into the memory.
     identity: Identity,
-    /// What bytes of each device are the newest, and last those of the host's memory that devices use as it is. Not kept for contexts with one device.
+    /// The valid (newest) bytes of each device. The last element is for host memory that devices use in place. Not
+    /// tracked for contexts with one device.
     valid: Mutex<Vec<RangeSet>>,
     /// Whether there is a `failure`: most memory never has one.
     has_failure: AtomicBool,
@@ -225,7 +233,7 @@ pub struct Store {
     importers: Vec<usize>,
     /// The application's memory, for CL_MEM_USE_HOST_PTR.
     pub(crate) host: Option<Arc<dyn HostRegion>>,
-    /// Memory of the host's that those devices of the context have in common which use it as it is; `None` where there is none.
+    /// Host memory that several devices of the context share and use in place; `None` if there is none.
     common_region: OnceCell<Option<Arc<dyn HostRegion>>>,
     /// The commands that use it, where applications are watched.
     pub(crate) users: BufferUsers,
@@ -239,7 +247,7 @@ pub struct Store {
 #[derive(Debug)]
 pub(crate) struct SvmAllocation {
     pub(crate) buffer: Arc<Buffer>,
-    /// What it is besides, if it was asked for as unified shared memory.
+    /// The unified shared memory properties, if the memory was allocated as such.
     pub(crate) usm: Option<Usm>,
 }
 
@@ -311,7 +319,7 @@ impl Store {
         self.memory_ref(device_index).cloned()
     }
 
-    /// The same where nobody keeps it.
+    /// Like [`Self::memory`], but borrows the memory.
     pub(crate) fn memory_ref(&self, device_index: usize) -> Result<&Arc<dyn Memory>> {
         let device_index = self.context.home(device_index);
         let (Some(cell), Some(device)) = (self.memories.get(device_index), self.context.devices().get(device_index)) else {
@@ -332,7 +340,7 @@ impl Store {
         cell.get_or_try_init(make).map(|memory| &memory.memory)
     }
 
-    /// Memory of the host's for a device to use as it is: the application's, or what several devices are to have in common.
+    /// Host memory for a device to use in place: the application's, or memory that several devices share.
     fn host_region_for(&self, device: &dyn Device) -> Option<&Arc<dyn HostRegion>> {
         let in_common = || {
             let is_plain = self.importers.is_empty() && !self.identity.is_of_host();
@@ -347,7 +355,7 @@ impl Store {
         self.size
     }
 
-    /// What pointers into it have in their high half.
+    /// The high half of pointers into the memory.
     pub fn identity(&self) -> u32 {
         self.identity.get()
     }
@@ -367,7 +375,7 @@ impl Store {
         if self.is_adopted(device_index) { self.context.devices().len() } else { self.context.home(device_index) }
     }
 
-    /// What a device lacks of `range`, and a device that has it.
+    /// The bytes of `range` that are not valid on a device, each with a device that has them.
     pub(crate) fn missing(&self, device_index: usize, range: Range<u64>) -> Vec<(usize, Range<u64>)> {
         let own = self.holder(device_index);
         let valid = self.valid.lock();
@@ -390,7 +398,7 @@ impl Store {
         found
     }
 
-    /// A device has written `range`: nobody else has the newest version now.
+    /// A device has written `range`: only this device has the newest version now.
     pub(crate) fn written(&self, device_index: usize, range: Range<u64>) {
         let own = self.holder(device_index);
         for (index, set) in self.valid.lock().iter_mut().enumerate() {
@@ -438,7 +446,7 @@ impl Store {
         if let Some(region) = known {
             return Ok(region);
         }
-        // The backend must not be called with a lock held. Who comes second drops its own.
+        // The backend must not be called with a lock held. If two threads race, the second one drops its result.
         let region = self
             .context
             .devices()
@@ -450,7 +458,7 @@ impl Store {
     }
 }
 
-/// The first contents of a buffer on their way to a device: no event tells of them.
+/// The transfer of a buffer's initial contents to a device. It has no event.
 struct Upload(Arc<Store>);
 
 impl Progress for Upload {
@@ -493,12 +501,12 @@ impl Object for Buffer {
     }
 }
 
-/// What clCreateBuffer is given beside flags and size.
+/// The contents argument of clCreateBuffer.
 #[derive(Debug)]
 pub enum HostData {
     /// A null pointer.
     None,
-    /// To be copied now; what it does not reach is undefined.
+    /// Copied now; bytes beyond the vector are undefined.
     Copy(Vec<u8>),
     /// To be used as long as the buffer lives.
     Use(Arc<dyn HostRegion>),
@@ -510,7 +518,8 @@ impl Buffer {
     /// # Errors
     /// If it is zero or larger than every device of the context allows.
     pub fn check_size(context: &Context, size: u64) -> Result<()> {
-        // "CL_INVALID_BUFFER_SIZE if size is 0 or if size is greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for all devices in context."
+        // "CL_INVALID_BUFFER_SIZE if size is 0 or if size is greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for all
+        // devices in context."
         let limit = context.devices().iter().map(|device| device.properties().max_allocation).max().unwrap_or(0);
         ensure!(size != 0 && size <= limit, InvalidBufferSize, "buffer size {size}: the size must be 1 to {limit} bytes");
         Ok(())
@@ -528,7 +537,8 @@ impl Buffer {
             HostData::Use(region) => (None, Some(region)),
         };
         let store = Store::new(context, size, Identity::new(size), host);
-        // A context with several devices cannot know which of them will use the buffer: the first one that is large enough keeps it until then.
+        // In a context with several devices the first user of the buffer is unknown. The first device that is large
+        // enough holds it until then.
         let home = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
         let memory = store.memory(home)?;
         let bytes = match &store.host {
@@ -563,7 +573,7 @@ impl Buffer {
         })
     }
 
-    /// The buffer behind shared virtual memory, at the addresses of `region`.
+    /// The buffer of shared virtual memory, at the addresses of `region`.
     pub(crate) fn svm(context: &Arc<Context>, flags: MemFlags, size: u64, identity: u32, region: Arc<dyn HostRegion>) -> Result<Arc<Self>> {
         let store = Store::new(context, size, Identity::of_host(identity), Some(region));
         let home = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
@@ -571,12 +581,14 @@ impl Buffer {
         Ok(Self::of_store(flags.or_default(), store, 0, size, None))
     }
 
-    /// clCreateBuffer with CL_MEM_USE_HOST_PTR and a pointer to a byte of this buffer of shared virtual memory: another name of a part of it.
+    /// clCreateBuffer with CL_MEM_USE_HOST_PTR and a pointer into this buffer of shared virtual memory. The result is
+    /// an alias of a part of it.
     ///
     /// # Errors
-    /// If it is not as large.
+    /// If the range exceeds the allocation.
     pub fn over_svm(&self, flags: MemFlags, offset: u64, size: u64, property_list: Option<Vec<u64>>) -> Result<Arc<Self>> {
-        // "CL_INVALID_BUFFER_SIZE ... if host_ptr is a pointer to SVM memory and size is larger than the corresponding SVM allocation."
+        // "CL_INVALID_BUFFER_SIZE ... if host_ptr is a pointer to SVM memory and size is larger than the
+        // corresponding SVM allocation."
         let range = self.range(offset, size).map_err(|error| Error::InvalidBufferSize(error.to_string().into()))?;
         Ok(Self::of_store(flags.or_default(), self.store.clone(), range.start, size, property_list))
     }
@@ -598,8 +610,8 @@ impl Buffer {
             "origin {origin} and size {size} are out of bounds: the buffer has {} bytes",
             self.size
         );
-        // "CL_MISALIGNED_SUB_BUFFER_OFFSET if there are no devices in context associated with buffer for which the origin field is aligned to the
-        // CL_DEVICE_MEM_BASE_ADDR_ALIGN value."
+        // "CL_MISALIGNED_SUB_BUFFER_OFFSET if there are no devices in context associated with buffer for which the
+        // origin field is aligned to the CL_DEVICE_MEM_BASE_ADDR_ALIGN value."
         ensure!(
             self.context.devices().iter().any(|device| origin.is_multiple_of(device.base_alignment().into())),
             MisalignedSubBufferOffset,
@@ -690,8 +702,8 @@ impl Buffer {
     /// # Errors
     /// If it is not.
     pub fn check_alignment(&self, device: &crate::objects::device::Device) -> Result<()> {
-        // "CL_MISALIGNED_SUB_BUFFER_OFFSET if buffer is a sub-buffer object and offset specified when the sub-buffer object is created is not
-        // aligned to CL_DEVICE_MEM_BASE_ADDR_ALIGN value for device associated with queue."
+        // "CL_MISALIGNED_SUB_BUFFER_OFFSET if buffer is a sub-buffer object and offset specified when the sub-buffer
+        // object is created is not aligned to CL_DEVICE_MEM_BASE_ADDR_ALIGN value for device associated with queue."
         ensure!(
             self.store.is_svm() || self.origin.is_multiple_of(device.base_alignment().into()),
             MisalignedSubBufferOffset,

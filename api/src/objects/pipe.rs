@@ -1,5 +1,5 @@
-//! Pipes (OpenCL API 5.4): memory objects that kernels alone read and write. Below is a buffer, which holds the packets and all that is known of them
-//! ([`PipeLayout`]); to devices a pipe is that buffer.
+//! Pipes (OpenCL API 5.4): memory objects that kernels alone read and write. Below is a buffer, which holds the
+//! packets and all that is known of them ([`PipeLayout`]); to devices a pipe is that buffer.
 
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ use crate::types::object::{HandleSlot, Object};
 
 /// CL_DEVICE_MAX_PIPE_ARGS: a pipe costs no more than a buffer.
 pub const MAX_ARGS: u32 = 16;
-/// CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS: the pipe's packets alone are a limit. So many can be made in loops on every device: some drivers end those that go on for long.
+/// CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS: the pipe's packets alone are a limit. So many can be made in loops on
+/// every device: some drivers end those that go on for long.
 pub const MAX_RESERVATIONS: u32 = 4096;
 /// CL_DEVICE_PIPE_MAX_PACKET_SIZE
 pub const MAX_PACKET_SIZE: u32 = 65_536;
@@ -53,11 +54,13 @@ impl Pipe {
     pub fn new(context: &Arc<Context>, flags: u64, packet_size: u32, max_packets: u32) -> Result<Arc<Self>> {
         // "CL_INVALID_OPERATION if no devices in context support pipes."
         ensure!(context.devices().iter().any(|device| device.has_pipes()), InvalidOperation, "no device of the context supports pipes");
-        // "Only CL_MEM_READ_WRITE and CL_MEM_HOST_NO_ACCESS can be specified when creating a pipe object." 0 is both of them.
+        // "Only CL_MEM_READ_WRITE and CL_MEM_HOST_NO_ACCESS can be specified when creating a pipe object." 0 is both
+        // of them.
         let all = MemFlags::READ_WRITE | MemFlags::HOST_NO_ACCESS;
         let flags = if flags == 0 { all } else { MemFlags::parse(flags)? };
         ensure!(all.contains(flags), InvalidValue, "{flags:?} cannot be said of a pipe");
-        // "CL_INVALID_PIPE_SIZE if pipe_packet_size is 0 or exceeds CL_DEVICE_PIPE_MAX_PACKET_SIZE ... or if pipe_max_packets is 0."
+        // "CL_INVALID_PIPE_SIZE if pipe_packet_size is 0 or exceeds CL_DEVICE_PIPE_MAX_PACKET_SIZE ... or if
+        // pipe_max_packets is 0."
         ensure!(
             (1..=MAX_PACKET_SIZE).contains(&packet_size) && max_packets != 0,
             InvalidPipeSize,

@@ -84,7 +84,8 @@ impl Platform {
         kinds
     }
 
-    /// CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR and CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR: what every device shares.
+    /// CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR and CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR: what every
+    /// device shares.
     pub fn shareable_semaphores(&self) -> Vec<ExternalSemaphore> {
         let Some((first, others)) = self.devices().split_first() else { return Vec::new() };
         let mut kinds = first.shareable_semaphores();

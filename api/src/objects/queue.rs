@@ -1,7 +1,8 @@
 //! Command queues (OpenCL API 5.1).
 //!
-//! In an in-order queue every command waits for the one before it. In an out-of-order queue it waits for the last barrier, and a barrier or
-//! a marker without wait list for everything before it. What a failed command does to those behind it is told in [`crate::commands::failure`].
+//! In an in-order queue every command waits for its predecessor. In an out-of-order queue every command waits for the
+//! last barrier. A barrier, or a marker without a wait list, waits for all earlier commands.
+//! [`crate::commands::failure`] describes the effect of a failed command on later ones.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -24,14 +25,14 @@ use crate::types::object::{HandleSlot, Object};
 
 /// CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, in bytes.
 pub const MAX_SIZE: u32 = (wgcl_compiler::enqueue::RECORD_WORDS * 4) as u32;
-/// CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE: smaller ones are no quicker.
+/// CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE: smaller queues are not faster.
 pub const PREFERRED_SIZE: u32 = MAX_SIZE;
 /// CL_DEVICE_MAX_ON_DEVICE_QUEUES
 pub const MAX_ON_DEVICE: u32 = 16;
 /// CL_DEVICE_MAX_ON_DEVICE_EVENTS
 pub const MAX_ON_DEVICE_EVENTS: u32 = wgcl_compiler::enqueue::MAX_EVENTS as u32;
 
-/// What the next on-device queue is called.
+/// The number of the next on-device queue.
 static NUMBERS: AtomicU32 = AtomicU32::new(1);
 
 #[derive(Debug, Default)]
@@ -55,7 +56,7 @@ pub struct Queue {
     device_index: usize,
     properties: QueueProperties,
     property_list: Option<Vec<u64>>,
-    /// Of an on-device queue: its number, which kernels are told, and its bytes.
+    /// For an on-device queue: its number, which kernels receive, and its size in bytes.
     on_device: Option<(u32, u32)>,
     /// Whether there are failures: looked at for every command.
     has_failures: AtomicBool,
@@ -104,7 +105,7 @@ impl Context {
     }
 }
 
-/// What of a queue a command waits for.
+/// The commands of a queue that a command waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     /// An ordinary command.
@@ -122,7 +123,8 @@ fn id(event: &Arc<Event>) -> usize {
 }
 
 impl Queue {
-    /// clCreateCommandQueueWithProperties. `property_list` is the list as the application gave it, for CL_QUEUE_PROPERTIES_ARRAY.
+    /// clCreateCommandQueueWithProperties. `property_list` is the list as the application gave it, for
+    /// CL_QUEUE_PROPERTIES_ARRAY.
     ///
     /// # Errors
     /// If the device is not of the context.
@@ -135,10 +137,11 @@ impl Queue {
         Self::make(context, device, properties, (property_list, None))
     }
 
-    /// The same for an on-device queue of so many bytes (CL_QUEUE_SIZE). What is asked to be the default is the one that there is already, if there is one.
+    /// Like [`Self::new`] for an on-device queue of `size` bytes (CL_QUEUE_SIZE). If the context has a default queue
+    /// for the device, a request for a default queue returns that queue.
     ///
     /// # Errors
-    /// If the device has no such queues, or not so large ones, or the properties contradict each other.
+    /// If the device does not support such queues or this size, or if the properties contradict each other.
     pub fn on_device(
         context: &Arc<Context>,
         device: &Arc<Device>,
@@ -146,7 +149,8 @@ impl Queue {
         size: Option<u32>,
         property_list: Option<Vec<u64>>,
     ) -> Result<Arc<Self>> {
-        // "If CL_QUEUE_ON_DEVICE is set, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE must also be set." "This can only be used with CL_QUEUE_ON_DEVICE."
+        // "If CL_QUEUE_ON_DEVICE is set, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE must also be set." "This can only be
+        // used with CL_QUEUE_ON_DEVICE."
         let whole = QueueProperties::ON_DEVICE | QueueProperties::OUT_OF_ORDER;
         ensure!(
             properties.contains(whole),
@@ -207,7 +211,7 @@ impl Queue {
         Ok(queue)
     }
 
-    /// How far anybody has waited for its commands.
+    /// Tracks the commands that the application has waited for.
     pub(crate) fn awaited(&self) -> &WaitProgress {
         &self.awaited
     }
@@ -265,7 +269,7 @@ impl Queue {
         Some((default.number(), default.size() / 4))
     }
 
-    /// What kernels get for a `queue_t`: the number in the upper half, words in the lower one.
+    /// The value of a `queue_t` in kernels: the number in the upper half, the size in words in the lower half.
     pub fn device_handle(&self) -> u64 {
         u64::from(self.number()) << 32 | u64::from(self.size() / 4)
     }
@@ -286,7 +290,8 @@ impl Queue {
     /// If an event is of another context.
     pub fn check_wait_list(&self, events: &[Arc<Event>]) -> Result<()> {
         self.check_host()?;
-        // "CL_INVALID_CONTEXT ... if the context associated with command_queue and events in event_wait_list are not the same."
+        // "CL_INVALID_CONTEXT ... if the context associated with command_queue and events in event_wait_list are not
+        // the same."
         ensure!(
             events.iter().all(|event| Arc::ptr_eq(event.context(), &self.context)),
             InvalidContext,
@@ -397,7 +402,7 @@ impl Queue {
         self.failures(|failures| failures.failure_at(position))
     }
 
-    /// The application is told of the failures before a command.
+    /// Records that the application knows of the failures before a command.
     pub(crate) fn mark_reported(&self, position: QueuePosition, via: ReportedVia) {
         self.failures(|failures| {
             failures.mark_reported(self.context.next_number(), Some(position), via);
@@ -413,7 +418,7 @@ impl Queue {
     /// clFinish
     ///
     /// # Errors
-    /// If a command failed and nobody was told yet.
+    /// If a command failed and the failure was not reported yet.
     pub fn finish(&self) -> Result<()> {
         lint::check_blocking_call();
         self.awaited.waits_for_all();
@@ -432,31 +437,32 @@ impl Queue {
     /// Ends a blocking call: waits for its command.
     ///
     /// # Errors
-    /// If the command, something that it waited for, or something that it comes behind failed.
+    /// If the command failed, or one of its dependencies or predecessors failed.
     pub fn block_on(&self, event: &Arc<Event>) -> Result<()> {
         lint::check_blocking_call();
         event.request_flush();
         event.wait();
         let (failure, waited) = match event.failure() {
             Some((failure, waited)) => (failure, waited),
-            // Nobody may have looked at the statuses that told of it.
+            // The application may not have read the statuses that report it.
             None => match self.failures(|failures| failures.unreturned(event.position())) {
                 Some(failure) => (failure, false),
                 None => return Ok(()),
             },
         };
         event.mark_reported(ReportedVia::Queue);
-        // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are blocking and the execution status of any of the events in
-        // event_wait_list is a negative integer value."
+        // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are blocking and the
+        // execution status of any of the events in event_wait_list is a negative integer value."
         ensure!(!waited, ExecStatusErrorForEventsInWaitList, "an event of the wait list failed: {failure}");
-        // Programs make a call again that returned CL_OUT_OF_RESOURCES, once they have freed memory: it would succeed then, on what a failed command left.
+        // Programs repeat a call that returned CL_OUT_OF_RESOURCES after they have freed memory. The repeated call
+        // would succeed, but on the contents that a failed command left.
         let is_own = event.status() == failure.status();
         ensure!(is_own, ExecStatusErrorForEventsInWaitList, "an earlier command failed: {failure}");
         Err(error_of(&failure))
     }
 }
 
-/// What a call returns for an earlier command.
+/// The error that a call returns for an earlier command.
 fn error_of(failure: &Failure) -> Error {
     let why = format!("an earlier command failed: {failure}").into();
     if failure.is_of_device() { Error::OutOfResources(why) } else { Error::ExecStatusErrorForEventsInWaitList(why) }

@@ -100,8 +100,9 @@ impl Sampler {
     /// # Errors
     /// For names and values that are unknown or given twice, and where there are no images.
     pub fn with_properties(context: &Arc<Context>, pairs: &[(u64, u64)], property_list: Option<Vec<u64>>) -> Result<Arc<Self>> {
-        // "CL_INVALID_VALUE if the property name in sampler_properties is not a supported property name, if the value specified for a supported property
-        // name is not valid, or if the same property name is specified more than once."
+        // "CL_INVALID_VALUE if the property name in sampler_properties is not a supported property name, if the value
+        // specified for a supported property name is not valid, or if the same property name is specified more than
+        // once."
         let (mut normalized, mut addressing, mut filter) = (None, None, None);
         let (mut mip_filter, mut least, mut most) = (None, None, None);
         for &(name, value) in pairs {

@@ -1,13 +1,15 @@
-//! Semaphores (cl_khr_semaphore): what commands signal and other commands wait for, again and again.
+//! Semaphores (cl_khr_semaphore): commands signal them and other commands wait for them, repeatedly.
 //!
-//! A binary semaphore is signalled by one command and waited for by one, in turns. Which wait belongs to which signal is decided when they are enqueued:
-//! the first wait belongs to the first signal, and so on. So that a wait is nothing but a command with one event more in its wait list, and a device that runs its commands in order
-//! needs no turn of the host between a signal and its wait.
+//! Signals and waits of a binary semaphore alternate: one command signals it and one command waits for it. Each wait
+//! is paired with its signal at enqueue: the first wait with the first signal, and so on. A wait is therefore a
+//! command with one more event in its wait list. A device that runs its commands in order needs no host work between
+//! a signal and its wait.
 //!
-//! A wait may be enqueued before its signal, unlike in Vulkan: an event that stands for the signal takes its place then (`SemaphoreState::early`), and fails if the semaphore is
-//! gone before anybody signals it.
+//! A wait may be enqueued before its signal, unlike in Vulkan. A placeholder event then represents the signal
+//! (`SemaphoreState::early`). It fails if the semaphore is destroyed before a signal is enqueued.
 //!
-//! A semaphore that others share ([`crate::objects::external_semaphore`]) has its payload on the device: its waits and signals are commands there, and nothing here orders them.
+//! A shared semaphore ([`crate::objects::external_semaphore`]) has its payload on the device: its waits and signals
+//! are device commands, and this module does not order them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,7 +30,7 @@ use crate::types::status::Status;
 /// CL_SEMAPHORE_TYPE_BINARY_KHR
 pub const TYPE_BINARY: u32 = 1;
 
-/// What a semaphore is made with.
+/// The properties of a new semaphore.
 #[derive(Clone, Debug, Default)]
 pub struct SemaphoreProperties {
     /// CL_SEMAPHORE_TYPE_KHR
@@ -47,7 +49,7 @@ pub struct SemaphoreProperties {
 struct SemaphoreState {
     /// Signals for which no wait was enqueued yet, the oldest first.
     signals: VecDeque<Arc<Event>>,
-    /// What stands for the signals of waits that were enqueued before them.
+    /// The placeholder events of waits that were enqueued before their signals.
     early: VecDeque<Arc<Event>>,
     /// Signals with their waits, as long as these are not done.
     taken: Vec<(Arc<Event>, Arc<Event>)>,
@@ -59,7 +61,7 @@ pub struct Semaphore {
     context: Arc<Context>,
     devices: Vec<Arc<Device>>,
     property_list: Vec<u64>,
-    /// Of one that others share.
+    /// The payload of a shared semaphore.
     shared: Option<DevicePayload>,
     state: Mutex<SemaphoreState>,
 }
@@ -80,18 +82,20 @@ impl Semaphore {
     /// # Errors
     /// Without a type, for unknown ones, and unless it is for one device of the context.
     pub fn new(context: &Arc<Context>, properties: SemaphoreProperties) -> Result<Arc<Self>> {
-        // "CL_INVALID_VALUE ... if sema_props do not specify <property, value> pairs for minimum set of properties (i.e. CL_SEMAPHORE_TYPE_KHR)".
+        // "CL_INVALID_VALUE ... if sema_props do not specify <property, value> pairs for minimum set of properties
+        // (i.e. CL_SEMAPHORE_TYPE_KHR)".
         let kind = properties.kind.ok_or_else(|| Error::InvalidValue("the semaphore has no type".into()))?;
         ensure!(kind == u64::from(TYPE_BINARY), InvalidProperty, "semaphore type {kind:#x} is unknown");
         let devices = match properties.devices {
             Some(devices) => {
-                // "CL_INVALID_DEVICE if CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR ... does not identify exactly one valid device; or if a device ... is not one of
-                // the devices within context."
+                // "CL_INVALID_DEVICE if CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR ... does not identify exactly one valid
+                // device; or if a device ... is not one of the devices within context."
                 ensure!(devices.len() == 1, InvalidDevice, "{} devices are named, not one", devices.len());
                 ensure!(devices.iter().all(|d| context.device_index(d).is_some()), InvalidDevice, "the device is not of the context");
                 devices
             }
-            // "CL_INVALID_PROPERTY ... if context is a multiple device context and sema_props does not specify CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR."
+            // "CL_INVALID_PROPERTY ... if context is a multiple device context and sema_props does not specify
+            // CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR."
             None => {
                 ensure!(context.devices().len() == 1, InvalidProperty, "the context has several devices, and none is named");
                 context.devices().to_vec()
@@ -123,12 +127,13 @@ impl Semaphore {
         &self.property_list
     }
 
-    /// What others share of it.
+    /// The shared payload, if there is one.
     pub(crate) fn shared(&self) -> Option<&DevicePayload> {
         self.shared.as_ref()
     }
 
-    /// CL_SEMAPHORE_PAYLOAD_KHR: whether it is signalled, from the end of a signal to the end of its wait. Of one that others share, as far as is known here.
+    /// CL_SEMAPHORE_PAYLOAD_KHR: whether it is signalled, from the end of a signal to the end of its wait. For a
+    /// shared semaphore this is the state that OpenCL commands left.
     pub fn is_signalled(&self) -> bool {
         if let Some(shared) = &self.shared {
             return shared.is_signalled();
@@ -179,7 +184,7 @@ impl Semaphore {
         drop(passed);
         if let Some(early) = early {
             let tell = move |_: &Arc<Event>, status: Status| {
-                // Nobody else has this event, whose status is set once.
+                // This event is not shared, so its status is set exactly once.
                 let _ = early.set_user_status(if status.is_failed() { Status::DEPENDENCY_FAILED } else { Status::COMPLETE });
             };
             signal.on_status(Status::COMPLETE, Box::new(tell));
@@ -187,7 +192,7 @@ impl Semaphore {
     }
 }
 
-/// What is done with the semaphores among these that others share.
+/// The operation on the shared semaphores of the list.
 fn turn(semaphores: &[&Arc<Semaphore>], operation: impl FnOnce(Vec<Arc<dyn SharedPayload>>) -> Operation) -> PendingCommand {
     let payloads: Vec<_> = semaphores.iter().filter_map(|semaphore| Some(semaphore.shared()?.payload().clone())).collect();
     if payloads.is_empty() { PendingCommand::nop() } else { PendingCommand::new(operation(payloads), Vec::new()) }
@@ -227,7 +232,8 @@ impl Queue {
     fn check_semaphores(&self, semaphores: &[Arc<Semaphore>], wait_list: &[Arc<Event>]) -> Result<()> {
         ensure!(!semaphores.is_empty(), InvalidValue, "there are no semaphores");
         for semaphore in semaphores {
-            // "CL_INVALID_COMMAND_QUEUE ... if one or more of sema_objects belong to a context that does not contain a device associated with command_queue."
+            // "CL_INVALID_COMMAND_QUEUE ... if one or more of sema_objects belong to a context that does not contain
+            // a device associated with command_queue."
             let has_device = semaphore.context.device_index(self.device()).is_some();
             ensure!(has_device, InvalidCommandQueue, "the context of a semaphore does not have the device of the queue");
             ensure!(Arc::ptr_eq(&semaphore.context, self.context()), InvalidContext, "a semaphore belongs to another context");
@@ -235,7 +241,8 @@ impl Queue {
             ensure!(is_its, InvalidCommandQueue, "a semaphore is not for the device of the queue");
         }
         self.check_wait_list(wait_list)?;
-        // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in event_wait_list is a negative integer value."
+        // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in
+        // event_wait_list is a negative integer value."
         let failed = wait_list.iter().any(|event| event.status().is_failed());
         ensure!(!failed, ExecStatusErrorForEventsInWaitList, "an event of the wait list has failed");
         Ok(())

@@ -32,17 +32,19 @@ pub(crate) struct DevicePayload {
 impl DevicePayload {
     /// Of a semaphore for these devices; `None` where nobody shares it.
     pub(crate) fn new(devices: &[Arc<Device>], exports: Option<&[u64]>, import: Option<(ExternalSemaphore, i32)>) -> Result<Option<Self>> {
-        // "CL_INVALID_OPERATION if props_list specifies a cl_external_semaphore_handle_type_khr followed by a handle as well as
-        // CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR."
+        // "CL_INVALID_OPERATION if props_list specifies a cl_external_semaphore_handle_type_khr followed by a handle
+        // as well as CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR."
         ensure!(exports.is_none() || import.is_none(), InvalidOperation, "an imported semaphore cannot be exported");
-        // "CL_INVALID_VALUE if more than one semaphore handle type is specified in the CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR list."
+        // "CL_INVALID_VALUE if more than one semaphore handle type is specified in the
+        // CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR list."
         let exports = exports.unwrap_or_default();
         ensure!(exports.len() <= 1, InvalidValue, "{} handle types are given; at most one is permitted", exports.len());
         let Some(device) = devices.first() else { return Ok(None) };
         let shareable = device.backend().shareable_semaphores();
         let (payload, imported, exported) = match (import, exports.first()) {
             (Some((kind, fd)), _) => {
-                // "CL_INVALID_DEVICE if one or more devices ... cannot import the requested external semaphore handle type."
+                // "CL_INVALID_DEVICE if one or more devices ... cannot import the requested external semaphore handle
+                // type."
                 ensure!(shareable.contains(&kind), InvalidDevice, "{} cannot use {kind:?}", device.name());
                 (device.backend().import_semaphore(kind, fd)?, Some(kind), None)
             }

@@ -9,13 +9,15 @@ pub fn enabled() -> bool {
     Options::get().dump_dir.is_some()
 }
 
-/// A number that no other file of this process has in its name, with the process: builds and kernels are numbered in order.
+/// A number that no other file of this process has in its name, with the process: builds and kernels are numbered in
+/// order.
 pub fn prefix() -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     format!("{}-{:04}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Keeps a file, if files are kept. What cannot be a file name becomes an underscore. Failures are logged and do no harm.
+/// Keeps a file, if files are kept. What cannot be a file name becomes an underscore. Failures are logged and do no
+/// harm.
 pub fn write(name: &str, contents: &[u8]) {
     let Some(directory) = &Options::get().dump_dir else { return };
     let name: String = name.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();

@@ -1,5 +1,5 @@
-//! Warnings about undefined or suspicious use of the API. They are printed on standard error if `WGCL_CHECK` is set, each
-//! kind once.
+//! Warnings about undefined or suspicious use of the API. They are printed on standard error if `WGCL_CHECK` is set,
+//! each kind once.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -9,8 +9,9 @@ use parking_lot::Mutex;
 use crate::options::Options;
 use crate::types::callback;
 
-/// A call waits for commands. Callbacks must not: "The behavior of calling expensive system routines, OpenCL APIs to create contexts or command-queues, or blocking OpenCL APIs in a
-/// callback is undefined" (clSetEventCallback, OpenCL API 3.0, 5.11). Here it keeps other callbacks waiting, which may be what it waits for.
+/// A call waits for commands. Callbacks must not: "The behavior of calling expensive system routines, OpenCL APIs to
+/// create contexts or command-queues, or blocking OpenCL APIs in a callback is undefined" (clSetEventCallback, OpenCL
+/// API 3.0, 5.11). Here it keeps other callbacks waiting, which may be what it waits for.
 pub(crate) fn check_blocking_call() {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if callback::is_here() && Options::get().is_checked() && !REPORTED.swap(true, Ordering::Relaxed) {
@@ -18,7 +19,8 @@ pub(crate) fn check_blocking_call() {
     }
 }
 
-/// A buffer loses its last reference. Commands that use it keep it, but not the application's memory that it may be made of.
+/// A buffer loses its last reference. Commands that use it keep it, but not the application's memory that it may be
+/// made of.
 pub(crate) fn check_release(users: &BufferUsers, size: u64) {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if Options::get().is_checked() && users.has_running_commands() && !REPORTED.swap(true, Ordering::Relaxed) {
@@ -100,7 +102,8 @@ pub(crate) fn register_queue(queue: &Arc<WaitProgress>) {
     }
 }
 
-/// The process ends: tells of queues the last commands of which nobody has waited for, so that nobody knows whether they have come to anything.
+/// The process ends: tells of queues the last commands of which nobody has waited for, so that nobody knows whether
+/// they have come to anything.
 pub fn report_unawaited_queues() {
     let left = QUEUES.lock().iter().filter_map(Weak::upgrade).filter(|queue| queue.has_unawaited()).count();
     let count = left + UNAWAITED.load(Ordering::Relaxed);

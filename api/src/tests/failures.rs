@@ -37,7 +37,7 @@ fn wait(event: &Arc<Event>) -> Result<()> {
     Event::wait_all(std::slice::from_ref(event))
 }
 
-/// What waits for a failed event does not run, nor does what comes behind it, whatever the queue; what is enqueued later does.
+/// A dependent of a failed event does not run, and neither do its successors, whatever the queue. Later commands run.
 #[test]
 fn user_events_fail_what_waits_and_what_comes_behind() {
     let setup = setup(1);
@@ -67,7 +67,7 @@ fn a_read_behind_a_failure_does_not_look_complete() {
     let second = read_later(&queue, &buffer);
     queue.flush();
     assert_eq!((first.wait(), second.wait(), broken.wait()), (Status::DEPENDENCY_FAILED, Status::DEPENDENCY_FAILED, Status(-5)));
-    // Enqueued when the failure had happened, and nobody had been told.
+    // Enqueued after the failure, before the application was notified.
     let third = read_later(&queue, &buffer);
     assert!(matches!(wait(&third), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
     assert!(wait(&read_later(&queue, &buffer)).is_ok(), "told");
@@ -102,11 +102,11 @@ fn memory_that_a_failed_command_was_to_write_tells_of_it() {
     assert!(matches!(try_read(&other, &whole), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
     assert_eq!(read(&other, &buffer), [5; 4], "told");
     assert!(queue.finish().is_ok(), "by a blocking call");
-    // What is copied from it is no better.
+    // A copy of failed contents fails too.
     launch_on(&queue, "broken", &buffer);
     other.copy(&buffer, &unrelated, (0, 0, 4), &[]).expect("copy");
     assert!(try_read(&setup.queue(0, ORDERED), &unrelated).is_err());
-    // What is written over it is.
+    // Overwritten contents are valid.
     launch_on(&queue, "broken", &buffer);
     let new = write(&other, &buffer, 0, &[7; 4], &[]);
     assert_eq!(read(&other, &buffer), [7; 4]);
@@ -126,7 +126,7 @@ fn unordered_queues_hand_failures_on_by_markers_and_barriers() {
     queue.flush();
     assert_eq!((broken.wait(), free.wait()), (Status(-5), Status::COMPLETE));
     assert_eq!((marker.wait(), marker_of_one.wait()), (Status::DEPENDENCY_FAILED, Status::COMPLETE));
-    // Everything is done, and still nobody told.
+    // Every command is done, and the failure is still unreported.
     assert_eq!(read(&queue, &buffer), [5; 4]);
     let barrier = queue.barrier(&[]).expect("barrier");
     queue.flush();
@@ -155,7 +155,7 @@ fn who_only_asks_for_statuses_goes_on() {
     assert!(within_seconds(|| next.poll() == Status::COMPLETE));
     assert!(try_read(&queue, &buffer).is_err(), "no call has returned it");
     assert_eq!(read(&queue, &buffer), [5; 4]);
-    // The same by callbacks: what they enqueue is enqueued by somebody who knows.
+    // The same case with callbacks: a callback that enqueues a command knows of the failure.
     let broken = launch(&queue, "broken", &[]);
     let seen = Arc::new(Mutex::new(Vec::new()));
     let noted = seen.clone();
@@ -199,7 +199,7 @@ fn what_gives_something_back_does_so() {
     let (mapped, _) = queue.map(&buffer, true, 2, (0, 4), &[]).expect("map");
     let gate = Event::user(&setup.context);
     launch(&queue, "broken", &[]);
-    // Nothing behind it reaches the device before the failure is known.
+    // No later command reaches the device before the failure is known.
     queue.marker(std::slice::from_ref(&gate)).expect("marker");
     assert_eq!(object.map_count(), 1);
     let unmapped = queue.unmap(&object, mapped, &[]).expect("unmap");

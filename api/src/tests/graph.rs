@@ -1,5 +1,5 @@
-//! The graph of events under load: random graphs over several devices, enqueued by several threads while other threads decide user events, held
-//! against a model of what must come of them.
+//! The graph of events under load: random graphs over several devices, enqueued by several threads while other
+//! threads decide user events, held against a model of what must come of them.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -54,8 +54,8 @@ struct Node {
     fails: bool,
     /// Whether it must.
     must_fail: bool,
-    /// Whether it must not have run either: it failed before it could. A failure on the device itself may come too late for what was handed to it
-    /// together with the command that failed.
+    /// Whether it must not have run either: it failed before it could. A failure on the device itself may come too
+    /// late for what was handed to it together with the command that failed.
     never: bool,
     /// When it ran.
     at: Arc<AtomicU64>,

@@ -16,7 +16,8 @@ bitflags! {
         const L2_CACHE = 1 << 3;
         /// CL_DEVICE_AFFINITY_DOMAIN_L1_CACHE
         const L1_CACHE = 1 << 4;
-        /// CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE: the first of the others, in their order, that divides the device.
+        /// CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE: the first of the others, in their order, that divides the
+        /// device.
         const NEXT_PARTITIONABLE = 1 << 5;
     }
 }

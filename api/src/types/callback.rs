@@ -1,7 +1,8 @@
 //! The thread that runs the application's callbacks.
 //!
-//! Callbacks never run on a device's thread: one that blocks (which the specification forbids, and which applications do all the same) would
-//! stop the device that it waits for. One thread keeps them in the order in which their events happened.
+//! Callbacks never run on a device's thread: one that blocks (which the specification forbids, and which applications
+//! do all the same) would stop the device that it waits for. One thread keeps them in the order in which their events
+//! happened.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +14,8 @@ use parking_lot::Mutex;
 /// A callback with everything that it needs.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// Tells the application of an error, in words and by its code: the C ABI's form of pfn_notify. It is called under no lock.
+/// Tells the application of an error, in words and by its code: the C ABI's form of pfn_notify. It is called under no
+/// lock.
 pub type Notify = Arc<dyn Fn(&str, i32) + Send + Sync>;
 
 static THREAD: OnceLock<Option<Mutex<Sender<Job>>>> = OnceLock::new();

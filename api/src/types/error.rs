@@ -1,7 +1,7 @@
 //! What can go wrong in an API call, and the one place where that becomes an OpenCL error code.
 //!
-//! Every error carries a sentence on its cause. The C ABI can only return the code; the sentence goes to the log (`WGCL_LOG=debug`) and to the
-//! context's notification callback.
+//! Every error carries a sentence on its cause. The C ABI can only return the code; the sentence goes to the log
+//! (`WGCL_LOG=debug`) and to the context's notification callback.
 
 use std::borrow::Cow;
 

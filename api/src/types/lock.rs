@@ -1,7 +1,8 @@
-//! Mutexes with a rank: whoever holds one may only take others of a higher rank. Debug builds check it at every lock, so that a cycle shows in
-//! tests and not as a deadlock in somebody's application.
+//! Mutexes with a rank: whoever holds one may only take others of a higher rank. Debug builds check it at every lock,
+//! so that a cycle shows in tests and not as a deadlock in somebody's application.
 //!
-//! The order is that of [`Rank`]. No lock of this crate is held while a callback runs, while a thread waits, or while the backend is called.
+//! The order is that of [`Rank`]. No lock of this crate is held while a callback runs, while a thread waits, or while
+//! the backend is called.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -147,7 +148,8 @@ mod tests {
         });
         assert!(wrong.join().is_err(), "taking them the other way round is noticed");
     }
-    /// All ranks, outermost first. Hardly any two locks are held at once, so that no other test would notice two ranks turned round.
+    /// All ranks, outermost first. Hardly any two locks are held at once, so that no other test would notice two
+    /// ranks turned round.
     const ORDER: [Rank; 9] = [
         Rank::Program,
         Rank::CommandBuffer,

@@ -8,8 +8,8 @@ use crate::types::callback;
 use crate::types::callback::Notify;
 use crate::types::lock::{Mutex, Rank};
 
-/// Where the C ABI keeps what it needs to name an object to the application. Dropped with the object: whatever is in it may take the handle
-/// out of circulation.
+/// Where the C ABI keeps what it needs to name an object to the application. Dropped with the object: whatever is in
+/// it may take the handle out of circulation.
 #[derive(Default)]
 pub struct HandleSlot(OnceLock<Box<dyn Any + Send + Sync>>);
 
@@ -31,7 +31,8 @@ pub trait Object: Any + Send + Sync {
     /// The place of its handle.
     fn handle_slot(&self) -> &HandleSlot;
 
-    /// Whom its context tells of errors; `None` for what belongs to no context, and where the application gave no callback.
+    /// Whom its context tells of errors; `None` for what belongs to no context, and where the application gave no
+    /// callback.
     fn listener(&self) -> Option<&Notify> {
         None
     }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 /// Takes what kernels of a context print, instead of stdout (CL_PRINTF_CALLBACK_ARM).
 pub type Printer = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
-/// Writes to stdout and flushes it: who waits for the event finds the text there. One command's text is never mixed with another's.
+/// Writes to stdout and flushes it: who waits for the event finds the text there. One command's text is never mixed
+/// with another's.
 pub fn to_stdout(text: &[u8]) {
     let mut stdout = std::io::stdout().lock();
     // Nobody listens where this fails.

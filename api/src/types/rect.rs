@@ -31,7 +31,8 @@ impl Rect {
         ensure!(row_pitch == 0 || row_pitch >= region[0], InvalidValue, "row pitch {row_pitch} is less than the width {}", region[0]);
         let row_pitch = if row_pitch == 0 { region[0] } else { row_pitch };
         let least = region[1].checked_mul(row_pitch).ok_or_else(too_large)?;
-        // "... if slice_pitch is not 0 and is less than region[1] * row_pitch and not a multiple of row_pitch." The newest text names the two apart.
+        // "... if slice_pitch is not 0 and is less than region[1] * row_pitch and not a multiple of row_pitch." The
+        // newest text names the two apart.
         ensure!(
             slice_pitch == 0 || (slice_pitch >= least && slice_pitch.is_multiple_of(row_pitch)),
             InvalidValue,
@@ -85,8 +86,8 @@ impl Rect {
     }
 }
 
-/// The pieces by which a box is moved from one place to another of the same extent: as few as the pitches allow. The bases are added to the
-/// offsets.
+/// The pieces by which a box is moved from one place to another of the same extent: as few as the pitches allow. The
+/// bases are added to the offsets.
 pub fn pieces(buffer: &Rect, buffer_base: u64, host: &Rect, host_base: u64) -> Vec<CopyRegion> {
     let [width, height, depth] = buffer.region;
     let (from, to) = (buffer.start() + buffer_base, host.start() + host_base);
@@ -108,14 +109,16 @@ pub fn pieces(buffer: &Rect, buffer_base: u64, host: &Rect, host_base: u64) -> V
     pieces
 }
 
-/// Whether two boxes of the same extent and pitches in one buffer have a byte in common: CL_MEM_COPY_OVERLAP, appendix E of the specification.
+/// Whether two boxes of the same extent and pitches in one buffer have a byte in common: CL_MEM_COPY_OVERLAP,
+/// appendix E of the specification.
 pub fn overlap(a: &Rect, b: &Rect) -> bool {
     let (first, second) = if a.start() <= b.start() { (a, b) } else { (b, a) };
     if first.span().end <= second.start() {
         return false;
     }
-    // The boxes' spans interleave. Where the distance is written as (x, y, z) steps with x < row pitch and y < rows of a slice, they meet if
-    // each step is less than the extent, or (x, y wrapped round) if the box reaches into the next row or slice.
+    // The boxes' spans interleave. Where the distance is written as (x, y, z) steps with x < row pitch and y < rows
+    // of a slice, they meet if each step is less than the extent, or (x, y wrapped round) if the box reaches into the
+    // next row or slice.
     let distance = second.start() - first.start();
     let [width, height, depth] = a.region;
     let (row, slice) = (a.row_pitch, a.slice_pitch);

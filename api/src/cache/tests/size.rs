@@ -20,7 +20,8 @@ fn looked(cache: &Cache) -> u64 {
     cache.looked.load(Ordering::Relaxed)
 }
 
-/// Entries as they stand in a folder of a cache, but in a fraction of the time: names of a few files, as many as a file may have.
+/// Entries as they stand in a folder of a cache, but in a fraction of the time: names of a few files, as many as a
+/// file may have.
 fn plant(cache: &Cache, numbers: std::ops::Range<u32>) {
     for shard in 0..SHARDS {
         fs::create_dir_all(cache.folder.join(format!("{shard:02x}"))).expect("a folder");
@@ -192,7 +193,8 @@ fn what_was_removed_makes_room() {
     }
 }
 
-/// What the ledger knows nothing of is found in time: here, what an earlier version has written, and what a killed writer has left.
+/// What the ledger knows nothing of is found in time: here, what an earlier version has written, and what a killed
+/// writer has left.
 #[test]
 fn a_shard_is_settled_again_after_a_while() {
     let folder = folder();

@@ -1,12 +1,15 @@
-//! Command buffers (cl_khr_command_buffer, OpenCL API 5.15): commands that are checked and captured once and run again and again.
+//! Command buffers (cl_khr_command_buffer, OpenCL API 5.15): commands that are checked and captured once, and run
+//! many times.
 //!
-//! A command is made for the device when it is recorded: its arguments, memory and sizes are those of that moment. To enqueue the
-//! buffer is one command with one event, whose work is a list that is shared by all runs. Devices run commands as if one after the other,
-//! and a command can only wait for those that were recorded before it: the order of recording satisfies every synchronization point. A buffer for several queues, or with
-//! kernels that enqueue others, is one command of a queue for each of its [segments](crate::commands::command_buffer::partition), and one more that waits for them all.
+//! A command is compiled for its device when it is recorded, with the arguments, memory and sizes of that moment. An
+//! enqueue of the buffer is one command with one event, and all runs share its list of work. Devices run commands as
+//! if one after the other, and a command can only wait for those that were recorded before it. The recording order
+//! therefore satisfies every synchronization point. A buffer for several queues, or with kernels that enqueue others,
+//! is one command for each of its [segments](crate::commands::command_buffer::partition), and one more that waits for
+//! all of them.
 //!
-//! Launches of a mutable command buffer may be changed ([`crate::commands::command_buffer::mutable_dispatch`]): each is made anew, and what runs next is another list. Runs that are
-//! under way keep theirs.
+//! Launches of a mutable command buffer may be updated ([`crate::commands::command_buffer::mutable_dispatch`]): each
+//! update replaces the launch, and the next run uses a new list. Active runs keep the old list.
 
 pub mod mutable_dispatch;
 mod partition;
@@ -43,11 +46,12 @@ bitflags! {
     /// cl_command_buffer_flags_khr
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct CommandBufferFlags: u64 {
-        /// CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR: what is shared by the runs does not change, so that this costs nothing.
+        /// CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR: the runs share immutable data only, so this flag has no cost.
         const SIMULTANEOUS_USE = 1 << 0;
         /// CL_COMMAND_BUFFER_MUTABLE_KHR: launches may be changed.
         const MUTABLE = 1 << 1;
-        /// CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR: no command waits for one of another device, unless both are parts of one.
+        /// CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR: commands wait only for commands of the same device, or of a
+        /// sub-device of the same parent.
         const DEVICE_SIDE_SYNC = 1 << 2;
     }
 
@@ -67,7 +71,8 @@ bitflags! {
     /// cl_platform_command_buffer_capabilities_khr
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct PlatformCommandBufferCapabilities: u64 {
-        /// CL_COMMAND_BUFFER_PLATFORM_UNIVERSAL_SYNC_KHR: commands wait for those of any other device, by the host where there is no other way.
+        /// CL_COMMAND_BUFFER_PLATFORM_UNIVERSAL_SYNC_KHR: commands wait for those of any other device, through the
+        /// host if necessary.
         const UNIVERSAL_SYNC = 1 << 0;
     }
 }
@@ -97,7 +102,7 @@ pub enum CommandBufferState {
     Executable,
 }
 
-/// How a command buffer is made: what its properties say.
+/// The properties of a command buffer.
 #[derive(Clone, Debug, Default)]
 pub struct CommandBufferOptions {
     /// CL_COMMAND_BUFFER_FLAGS_KHR
@@ -125,13 +130,13 @@ pub(crate) struct RecordState {
 }
 
 impl RecordState {
-    /// What an enqueue runs, if everything is known.
+    /// The segments that an enqueue runs, or `None` while a step is incomplete.
     fn assemble(&self) -> Option<Arc<[Segment]>> {
         let commands = self.commands.iter().map(Option::as_ref).collect::<Option<Vec<_>>>()?;
         Some(partition(&self.positions, &commands).into())
     }
 
-    /// Replaces steps by what they have become, and gives back what is no longer needed, to be dropped when nothing is locked.
+    /// Replaces steps by their updates. Returns the old content, which the caller drops after it has released the lock.
     pub(crate) fn replace(&mut self, changed: Vec<(usize, Option<RecordedCommand>)>) -> Replaced {
         let mut old = Vec::with_capacity(changed.len());
         for (index, new) in changed {
@@ -144,7 +149,7 @@ impl RecordState {
     }
 }
 
-/// What an update has left of a command buffer's earlier content.
+/// The earlier content of a command buffer, which an update replaced.
 pub(crate) struct Replaced {
     _steps: Vec<RecordedCommand>,
     _executable: Option<Arc<[Segment]>>,
@@ -174,14 +179,15 @@ impl CommandBuffer {
     /// clCreateCommandBufferKHR
     ///
     /// # Errors
-    /// For no queues, those of several contexts, and devices that would wait for each other by the host where that is not wanted.
+    /// If there are no queues, if they belong to several contexts, or if their devices need the host to wait for each
+    /// other and the flags exclude that.
     pub fn new(queues: &[Arc<Queue>], options: CommandBufferOptions) -> Result<Arc<Self>> {
         let first = queues.first().ok_or_else(|| Error::InvalidValue("the list of queues is empty".into()))?;
         queues.iter().try_for_each(|queue| queue.check_host())?;
         let one_context = queues.iter().all(|queue| Arc::ptr_eq(queue.context(), first.context()));
         ensure!(one_context, InvalidContext, "the queues belong to several contexts");
-        // "CL_INCOMPATIBLE_COMMAND_QUEUE_KHR if the CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR flag is set, and any device associated with a command-queue in
-        // queues cannot natively synchronize with the other devices".
+        // "CL_INCOMPATIBLE_COMMAND_QUEUE_KHR if the CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR flag is set, and any
+        // device associated with a command-queue in queues cannot natively synchronize with the other devices".
         let natively = queues.iter().all(|queue| queue.device().shares_memory(first.device()));
         let on_device = options.flags.contains(CommandBufferFlags::DEVICE_SIDE_SYNC);
         ensure!(natively || !on_device, IncompatibleCommandQueue, "devices of the queues wait for each other by the host");
@@ -194,14 +200,15 @@ impl CommandBuffer {
         &self.queues
     }
 
-    /// The place among the queues of the one for which a command is recorded; `None` stands for the only one.
+    /// The index of the queue for which a command is recorded; `None` means the only queue.
     ///
     /// # Errors
-    /// If it is not among them, and for `None` where there are several.
+    /// If the queue does not belong to the buffer, and for `None` if there are several.
     pub fn queue_index(&self, queue: Option<&Arc<Queue>>) -> Result<usize> {
-        // "CL_INVALID_COMMAND_QUEUE if ... either command_queue is NULL and command_buffer was created with more than one queue, or command_queue is not NULL
-        // and not a command-queue listed on command_buffer creation." "CL_INVALID_CONTEXT if command_queue is not NULL, and the context associated with
-        // command_queue and command_buffer is not the same."
+        // "CL_INVALID_COMMAND_QUEUE if ... either command_queue is NULL and command_buffer was created with more than
+        // one queue, or command_queue is not NULL and not a command-queue listed on command_buffer creation."
+        // "CL_INVALID_CONTEXT if command_queue is not NULL, and the context associated with command_queue and
+        // command_buffer is not the same."
         let Some(queue) = queue else {
             ensure!(
                 self.queues.len() == 1,
@@ -252,7 +259,7 @@ impl CommandBuffer {
         }
     }
 
-    /// What was recorded.
+    /// Locks the recorded state.
     pub(crate) fn lock(&self) -> Guard<'_, RecordState> {
         self.state.lock()
     }
@@ -261,7 +268,8 @@ impl CommandBuffer {
     fn check(state: &RecordState, points: &[SyncPoint]) -> Result<()> {
         // "CL_INVALID_OPERATION if command_buffer has been finalized."
         ensure!(!state.finalized, InvalidOperation, "the command buffer was finalized");
-        // "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR ... if synchronization-point objects in sync_point_wait_list are not valid synchronization-points."
+        // "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR ... if synchronization-point objects in sync_point_wait_list are not
+        // valid synchronization-points."
         let known = 1..=state.last_point;
         ensure!(
             points.iter().all(|point| known.contains(point)),
@@ -289,7 +297,8 @@ impl CommandBuffer {
     fn push(&self, position: RecordPosition, command: Option<RecordedCommand>) -> Result<(SyncPoint, Guard<'_, RecordState>)> {
         let mut state = self.state.lock();
         Self::check(&state, &[])?;
-        // "... giving a hard upper limit on the number of commands ..., at which point CL_OUT_OF_RESOURCES will be returned."
+        // "... giving a hard upper limit on the number of commands ..., at which point CL_OUT_OF_RESOURCES will be
+        // returned."
         let point = state.last_point.checked_add(1).ok_or_else(|| Error::OutOfResources("too many commands".into()))?;
         state.last_point = point;
         state.commands.push(command);
@@ -319,8 +328,8 @@ impl CommandBuffer {
         Self::check(&self.state.lock(), at.points)?;
         let queue = self.queue(at.queue)?;
         options.check(self, range)?;
-        // "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified and the CL_MUTABLE_DISPATCH_ARGUMENTS_KHR flag was not set in the
-        // properties parameter."
+        // "CL_INVALID_KERNEL_ARGS if the kernel argument values have not been specified and the
+        // CL_MUTABLE_DISPATCH_ARGUMENTS_KHR flag was not set in the properties parameter."
         let deferred = options.may_defer(self) && !kernel.is_complete();
         let command = if deferred {
             queue.check_launch(kernel, range)?;
@@ -418,10 +427,10 @@ impl CommandBuffer {
         works.into_iter().try_fold(0, |_, work| self.record(at, |_| Ok(work)))
     }
 
-    /// clCommandSVMMemcpyKHR. What memory of the host holds is read in each run.
+    /// clCommandSVMMemcpyKHR. Each run reads the host memory anew.
     ///
     /// # Errors
-    /// Those of clEnqueueSVMMemcpy, and of recording; and if neither end is shared memory.
+    /// Those of clEnqueueSVMMemcpy and of recording; and if neither pointer is in shared virtual memory.
     pub fn svm_copy(
         &self,
         copy: SvmCopy,
@@ -482,12 +491,13 @@ impl CommandBuffer {
         let executable = self.state.lock().executable.clone();
         let segments = executable
             .ok_or_else(|| Error::InvalidOperation("the command buffer was not finalized, or lacks arguments of a kernel".into()))?;
-        // "CL_INVALID_VALUE ... if num_queues is > 0 and not the same value as num_queues set on command_buffer creation."
+        // "CL_INVALID_VALUE ... if num_queues is > 0 and not the same value as num_queues set on command_buffer
+        // creation."
         let fits = queues.is_empty() || queues.len() == self.queues.len();
         ensure!(fits, InvalidValue, "{} queues are given; the command buffer was created with {}", queues.len(), self.queues.len());
         for (queue, own) in queues.iter().zip(&self.queues) {
-            // "CL_INVALID_DEVICE if any element of queues does not have the same device as the command-queue set on command_buffer creation at the same list
-            // index."
+            // "CL_INVALID_DEVICE if any element of queues does not have the same device as the command-queue set on
+            // command_buffer creation at the same list index."
             ensure!(Arc::ptr_eq(queue.device(), own.device()), InvalidDevice, "the queue is one of {}", queue.device().name());
             // "CL_INVALID_CONTEXT if any element of queues does not have the same context ..."
             ensure!(Arc::ptr_eq(queue.context(), self.context()), InvalidContext, "a queue belongs to another context");

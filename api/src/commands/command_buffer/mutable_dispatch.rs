@@ -1,8 +1,10 @@
-//! Launches of a command buffer that are changed between its runs (cl_khr_command_buffer_mutable_dispatch, OpenCL API 5.15.5).
+//! Launches of a command buffer that are changed between its runs (cl_khr_command_buffer_mutable_dispatch, OpenCL API
+//! 5.15.5).
 //!
-//! Such a launch has a kernel of its own, a copy of the application's with the arguments of the moment of recording, and remembers its NDRange. An
-//! update works on further copies: every check is that of clSetKernelArg and clEnqueueNDRangeKernel, and if one fails, nothing has changed. Only then the
-//! copies take the places of what they were made from.
+//! Such a launch has a kernel of its own, a copy of the application's with the arguments of the moment of recording,
+//! and remembers its NDRange. An update works on further copies: every check is that of clSetKernelArg and
+//! clEnqueueNDRangeKernel, and if one fails, nothing has changed. Only then the copies take the places of what they
+//! were made from.
 
 use std::sync::{Arc, Weak};
 
@@ -58,8 +60,9 @@ impl DispatchOptions {
     /// Whether these options go with a launch.
     pub(crate) fn check(&self, buffer: &CommandBuffer, range: &NdRange<'_>) -> Result<()> {
         let asserts = self.asserts | buffer.asserts();
-        // "CL_INVALID_VALUE if command_buffer was created with the CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR property with
-        // CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR and local_work_size is NULL, or if properties includes ..."
+        // "CL_INVALID_VALUE if command_buffer was created with the CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
+        // property with CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR and local_work_size is NULL, or if
+        // properties includes ..."
         ensure!(
             range.local_size.is_some() || !asserts.contains(DispatchAsserts::NO_ADDITIONAL_WORK_GROUPS),
             InvalidValue,
@@ -68,13 +71,15 @@ impl DispatchOptions {
         Ok(())
     }
 
-    /// Whether arguments may be set after the command was recorded: "this is a valid state only for mutable command buffers".
+    /// Whether arguments may be set after the command was recorded: "this is a valid state only for mutable command
+    /// buffers".
     pub(crate) fn may_defer(&self, buffer: &CommandBuffer) -> bool {
         buffer.is_mutable() && self.fields.is_some_and(|fields| fields.contains(DispatchFields::ARGUMENTS))
     }
 }
 
-/// A recorded launch as the application names it (cl_mutable_command_khr). Its handle lives as long as the command buffer.
+/// A recorded launch as the application names it (cl_mutable_command_khr). Its handle lives as long as the command
+/// buffer.
 #[derive(Debug)]
 pub struct MutableCommand {
     slot: HandleSlot,
@@ -154,7 +159,8 @@ impl MutableCommand {
         self.options.fields.unwrap_or(DispatchFields::all())
     }
 
-    /// CL_MUTABLE_DISPATCH_GLOBAL_WORK_OFFSET_KHR, ..._GLOBAL_WORK_SIZE_KHR and ..._LOCAL_WORK_SIZE_KHR: a value for each dimension, zeros where none were given.
+    /// CL_MUTABLE_DISPATCH_GLOBAL_WORK_OFFSET_KHR, ..._GLOBAL_WORK_SIZE_KHR and ..._LOCAL_WORK_SIZE_KHR: a value for
+    /// each dimension, zeros where none were given.
     ///
     /// # Errors
     /// As [`Self::command_buffer`].
@@ -298,7 +304,8 @@ impl PendingUpdate {
             queue.check_launch(&self.kernel, &range)?;
             None
         };
-        // "CL_INVALID_OPERATION if the values of local_work_size and/or global_work_size result in a change to work-group uniformity."
+        // "CL_INVALID_OPERATION if the values of local_work_size and/or global_work_size result in a change to
+        // work-group uniformity."
         ensure!(
             self.shape.is_uniform() == self.was_uniform,
             InvalidOperation,
@@ -314,7 +321,8 @@ impl CommandBuffer {
     /// clUpdateMutableCommandsKHR: all of it, or nothing.
     ///
     /// # Errors
-    /// In the order of the specification, and those of clSetKernelArg, clSetKernelArgSVMPointer, clSetKernelExecInfo and clEnqueueNDRangeKernel.
+    /// In the order of the specification, and those of clSetKernelArg, clSetKernelArgSVMPointer, clSetKernelExecInfo
+    /// and clEnqueueNDRangeKernel.
     pub fn update(self: &Arc<Self>, updates: Vec<DispatchUpdate>) -> Result<()> {
         self.check_update()?;
         let mut pending: Vec<PendingUpdate> = Vec::with_capacity(updates.len());

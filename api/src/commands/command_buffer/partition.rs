@@ -94,8 +94,8 @@ pub(crate) fn partition(positions: &[RecordPosition], commands: &[&RecordedComma
     open.into_iter().map(OpenSegment::finished).collect()
 }
 
-/// Adds a use to others: one for each buffer, of all bytes that any command needs. What is partly overwritten and partly read counts as written, so that
-/// what another device has of it is brought over first.
+/// Adds a use to others: one for each buffer, of all bytes that any command needs. What is partly overwritten and
+/// partly read counts as written, so that what another device has of it is brought over first.
 fn merge(accesses: &mut Vec<BufferAccess>, new: &BufferAccess) {
     match accesses
         .iter_mut()

@@ -43,7 +43,8 @@ impl RecordPosition {
         Self { queue: at.queue, waits: at.points.to_vec(), is_barrier: false }
     }
 
-    /// Of a barrier: without synchronization points it waits for all before it, and what is recorded behind it waits for it.
+    /// Of a barrier: without synchronization points it waits for all before it, and what is recorded behind it waits
+    /// for it.
     pub(crate) fn barrier(at: &RecordAt<'_>) -> Self {
         Self { is_barrier: true, ..Self::of(at) }
     }

@@ -7,9 +7,9 @@
 //! before it completes: no thread waits. A wave launches every ready kernel that enqueues nothing, and at most one
 //! kernel that may enqueue others, so that the records belong to that kernel.
 //!
-//! When a child is launched, everything that its flags wait for (its parent, or the work-group) has ended. A device-side
-//! event completes when its command and the command's children have ended. The host's event completes when the whole
-//! tree has ended. Until then, commands that wait for that event do not reach the device.
+//! When a child is launched, everything that its flags wait for (its parent, or the work-group) has ended. A
+//! device-side event completes when its command and the command's children have ended. The host's event completes
+//! when the whole tree has ended. Until then, commands that wait for that event do not reach the device.
 //!
 //! The launches of a program share its variables, so its trees run one after the other
 //! ([`TreeQueue`](crate::commands::serialization::TreeQueue)).
@@ -46,7 +46,7 @@ impl Serialized for KernelTree {
     }
 }
 
-/// What a kernel asked for.
+/// A node of the tree: a kernel that was enqueued.
 #[derive(Debug)]
 struct Request {
     record: Record,
@@ -59,7 +59,7 @@ struct Request {
 struct Node {
     /// Which one enqueued it; the launch of the host is its own.
     parent: usize,
-    /// What it asks for, until it runs; the launch of the host has none.
+    /// The request, until it runs; the host's launch has none.
     record: Option<Request>,
     /// Events that it waits for.
     waits: usize,
@@ -87,23 +87,23 @@ struct TreeState {
     /// The launch of the host, until it is launched.
     root: Option<Launch>,
     nodes: Vec<Node>,
-    /// What nothing blocks any more, in order.
+    /// The nodes that nothing blocks, in order.
     ready: VecDeque<usize>,
-    /// What waits for events.
+    /// The number of nodes that wait for events.
     waiting: usize,
-    /// What the round has launched.
+    /// The nodes that the wave has launched.
     running: Vec<usize>,
-    /// The one among them that may have enqueued something.
+    /// The one among them that may have enqueued kernels.
     enqueuing: usize,
     args: Arc<[LaunchArg]>,
     events: Events,
-    /// Of the device: nothing more is launched.
+    /// An error of the device, which stops further launches.
     device_error: Option<BackendError>,
-    /// Of a child.
+    /// An error of a child.
     child_failure: Option<BackendError>,
 }
 
-/// A launch of the host with all that comes of it.
+/// A launch by the host, with every kernel that it enqueues.
 pub(crate) struct KernelTree {
     handle: Arc<dyn TreeHandle>,
     device: Arc<Device>,
@@ -144,7 +144,7 @@ fn reachable(launch: &Launch) -> Vec<MemoryRange> {
     ranges
 }
 
-/// What a child's parameter is passed by a word of its record, and by the arguments of the launch that enqueued it.
+/// The argument for a child's parameter, from a word of its record and the arguments of the launch that enqueued it.
 fn argument(passing: &KernelParam, word: u32, parent: &[LaunchArg]) -> BackendResult<LaunchArg> {
     match passing {
         KernelParam::Local { .. } => Ok(LaunchArg::Local(word)),
@@ -258,7 +258,7 @@ impl KernelTree {
         state.running.extend(markers);
     }
 
-    /// What a node's record asks for as a launch, its captures at this word; `None` where the kernel is none.
+    /// The launch that a node's record requests, with its captures at this word; `None` if there is no such kernel.
     fn child(&self, Request { record, args }: &Request, captures_at: u32) -> BackendResult<(Launch, bool)> {
         let name = kernel_name(record.kernel);
         let info = find_kernel(&self.executable, &name).ok_or_else(|| BackendError::Other("the program has no such block".into()))?;
@@ -292,7 +292,7 @@ impl KernelTree {
         Ok((launch, info.enqueues))
     }
 
-    /// Ends: the next family of the program has its turn.
+    /// Ends the tree and starts the next tree of the program.
     fn finish(self: &Arc<Self>, ending: BackendResult<()>) {
         let (times, latest) = {
             let state = self.state.lock();
@@ -307,13 +307,14 @@ impl KernelTree {
 }
 
 impl TreeState {
-    /// A launch of the next round is the one that may enqueue something.
+    /// Marks a launch of the next wave as the one that may enqueue kernels.
     fn enqueues(&mut self, node: usize, launch: &Launch) {
         self.enqueuing = node;
         self.args = launch.args.as_slice().into();
     }
 
-    /// Events have ended: what waited for them has one less to wait for. What cannot run any more, or is a marker, ends.
+    /// Events have ended: decrements the wait counts of their dependents. A node that can no longer run, or is a
+    /// marker, ends.
     fn wake(&mut self, ready_nodes: &[(usize, i32)], ended: &mut Vec<usize>) {
         for &(index, status) in ready_nodes {
             let node = &mut self.nodes[index];

@@ -244,7 +244,8 @@ impl Device {
         if self.full_profile() { "FULL_PROFILE" } else { "EMBEDDED_PROFILE" }
     }
 
-    /// CL_DRIVER_VERSION: ours and, behind it, that of the driver below, and which binaries of programs are taken: applications keep theirs by this.
+    /// CL_DRIVER_VERSION: ours and, behind it, that of the driver below, and which binaries of programs are taken:
+    /// applications keep theirs by this.
     pub fn driver_version(&self) -> String {
         let properties = self.properties();
         format!(
@@ -266,9 +267,9 @@ impl Device {
         self.properties().base_alignment.max(LARGEST_TYPE)
     }
 
-    /// What images may be like, all zeros where there are none. They lie in buffers, so that the device's textures limit nothing: these are the
-    /// numbers that OpenCL asks of the full profile. Memory for all elements of a large image may lack nevertheless; a buffer as large as the device
-    /// allows is an image of any format.
+    /// What images may be like, all zeros where there are none. They lie in buffers, so that the device's textures
+    /// limit nothing: these are the numbers that OpenCL asks of the full profile. Memory for all elements of a large
+    /// image may lack nevertheless; a buffer as large as the device allows is an image of any format.
     pub fn image_limits(&self) -> ImageLimits {
         if !self.target().language.images {
             return ImageLimits::default();
@@ -493,7 +494,8 @@ impl Device {
         all.map(|(major, minor)| NameVersion::new("OpenCL C", Version::new(major, minor, 0))).collect()
     }
 
-    /// CL_DEVICE_OPENCL_C_VERSION: "the highest fully backwards compatible OpenCL C version", which versions that make parts of 2.0 optional are not.
+    /// CL_DEVICE_OPENCL_C_VERSION: "the highest fully backwards compatible OpenCL C version", which versions that
+    /// make parts of 2.0 optional are not.
     pub fn c_version(&self) -> Version {
         if self.target().language.opencl_c_20() { Version::new(2, 0, 0) } else { Version::new(1, 2, 0) }
     }

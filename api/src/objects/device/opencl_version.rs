@@ -1,10 +1,11 @@
-//! Which version of OpenCL a device is: 3.1 where it has all that 3.1 made mandatory (OpenCL API, appendix "Summary of Changes from OpenCL 3.0 to OpenCL 3.1"), 3.0
-//! where something of that is missing.
+//! Which version of OpenCL a device is: 3.1 where it has all that 3.1 made mandatory (OpenCL API, appendix "Summary
+//! of Changes from OpenCL 3.0 to OpenCL 3.1"), 3.0 where something of that is missing.
 
 use crate::objects::device::Device;
 use crate::types::version::Version;
 
-/// Extensions that 3.1 took into its core, whose names are reported all the same (OpenCL API 4.2, CL_DEVICE_EXTENSIONS).
+/// Extensions that 3.1 took into its core, whose names are reported all the same (OpenCL API 4.2,
+/// CL_DEVICE_EXTENSIONS).
 const EXTENSIONS: &[&str] = &[
     "cl_khr_device_uuid",
     "cl_khr_extended_bit_ops",
@@ -42,7 +43,8 @@ impl Device {
     }
 }
 
-/// CL_PLATFORM_NUMERIC_VERSION: what its newest device is, which may be more than what the others are (OpenCL API 3.1, "Platform Mixed Version Support").
+/// CL_PLATFORM_NUMERIC_VERSION: what its newest device is, which may be more than what the others are (OpenCL API
+/// 3.1, "Platform Mixed Version Support").
 pub(crate) fn newest<'a>(devices: impl Iterator<Item = &'a Device>) -> Version {
     devices.map(Device::version).max().unwrap_or(BEFORE)
 }

@@ -1,4 +1,5 @@
-//! Partitioning devices (OpenCL API 4.3): sub-devices have some of a device's compute units, all of its memory, and what was built for it.
+//! Partitioning devices (OpenCL API 4.3): a sub-device has a subset of the compute units, all of the memory, and the
+//! programs that were built for its parent.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ mod property {
 /// A partition scheme, as the properties of clCreateSubDevices name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Partition {
-    /// CL_DEVICE_PARTITION_EQUALLY: as many parts of so many compute units as there can be.
+    /// CL_DEVICE_PARTITION_EQUALLY: as many parts of N compute units as possible.
     Equally(isize),
     /// CL_DEVICE_PARTITION_BY_COUNTS: compute units of each part.
     ByCounts(Vec<isize>),
@@ -25,10 +26,11 @@ pub enum Partition {
 }
 
 impl Partition {
-    /// Reads a list of properties, of which `at` gives the elements by their numbers. `limit` is how many compute units there are: a list of more counts is not read to its end.
+    /// Parses a list of properties; `at` returns its elements by index. `limit` is the number of compute units: a
+    /// list with more counts is not read to its end.
     ///
     /// # Errors
-    /// If they are not valid.
+    /// If a property is not valid.
     pub fn parse(at: impl Fn(usize) -> isize, limit: u32) -> Result<Self> {
         let alone = |scheme: Self| {
             ensure!(at(2) == 0, InvalidValue, "the property list has more than one partition scheme");
@@ -46,7 +48,8 @@ impl Partition {
         }
     }
 
-    /// The properties again, with the zero at their end, for CL_DEVICE_PARTITION_TYPE. `domain` is what CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE turned out to be.
+    /// The properties with their terminating zero, for CL_DEVICE_PARTITION_TYPE. `domain` is the domain that
+    /// CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE resolved to.
     fn properties(&self, domain: Option<AffinityDomain>) -> Vec<isize> {
         match self {
             Self::Equally(units) => vec![property::EQUALLY, *units, 0],
@@ -62,12 +65,12 @@ impl Partition {
     }
 }
 
-/// What parts a scheme makes of a device.
+/// The parts into which a scheme divides a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
     /// Numbers of compute units, a list for each part.
     units: Vec<Vec<u32>>,
-    /// What the parts say of where they come from.
+    /// The partition properties that the parts report.
     properties: Vec<isize>,
 }
 
@@ -104,7 +107,7 @@ impl Device {
         if self.is_divisible() { self.compute_units() } else { 0 }
     }
 
-    /// CL_DEVICE_PARTITION_AFFINITY_DOMAIN: what divides the device.
+    /// CL_DEVICE_PARTITION_AFFINITY_DOMAIN: the domains that divide the device.
     pub fn affinity_domains(&self) -> AffinityDomain {
         if !self.is_divisible() {
             return AffinityDomain::empty();
@@ -113,7 +116,8 @@ impl Device {
         if domains.is_empty() { domains } else { domains | AffinityDomain::NEXT_PARTITIONABLE }
     }
 
-    /// CL_DEVICE_PARTITION_PROPERTIES: the schemes. "If the device cannot be partitioned ... a value of 0 will be returned."
+    /// CL_DEVICE_PARTITION_PROPERTIES: the schemes. "If the device cannot be partitioned ... a value of 0 will be
+    /// returned."
     pub fn partition_schemes(&self) -> Vec<isize> {
         if !self.is_divisible() {
             return vec![0];
@@ -125,19 +129,21 @@ impl Device {
         schemes
     }
 
-    /// What a scheme makes of the device; nothing is created yet.
+    /// The parts that a scheme produces; no device is created yet.
     ///
     /// # Errors
     /// In the order of the specification.
     pub fn divide(&self, scheme: &Partition) -> Result<Parts> {
-        // "CL_INVALID_VALUE if values specified in properties are not valid or if values specified in properties are valid but not supported by the device."
+        // "CL_INVALID_VALUE if values specified in properties are not valid or if values specified in properties are
+        // valid but not supported by the device."
         ensure!(self.backend().is_divisible(), InvalidValue, "{} cannot be partitioned", self.name());
         let parts = match scheme {
             Partition::Equally(units) => {
                 let units = u32::try_from(*units).ok().filter(|&units| units != 0);
                 let units = units.ok_or_else(|| Error::InvalidValue("the number of compute units per sub-device is 0".into()))?;
-                // "CL_INVALID_DEVICE_PARTITION_COUNT if ... the total number of compute units requested exceeds CL_DEVICE_MAX_COMPUTE_UNITS", which the conformance tests ask
-                // of this scheme too, as they do not take all of a device for a part of it.
+                // "CL_INVALID_DEVICE_PARTITION_COUNT if ... the total number of compute units requested exceeds
+                // CL_DEVICE_MAX_COMPUTE_UNITS". The conformance tests expect this code for this scheme too, because
+                // they do not accept a part with all units of its device.
                 let all = self.compute_units();
                 ensure!(units <= all, InvalidDevicePartitionCount, "sub-devices of {units} compute units: the device has {all}");
                 ensure!(units < all, DevicePartitionFailed, "the sub-device would have every compute unit of the device");
@@ -150,7 +156,8 @@ impl Device {
                 ensure!(!divisions.is_empty(), InvalidValue, "no affinity domain divides {}", self.name());
                 let next = *wanted == AffinityDomain::NEXT_PARTITIONABLE;
                 let division = divisions.into_iter().find(|division| next || division.domain == *wanted);
-                // "CL_DEVICE_PARTITION_FAILED if the partition name is supported by the implementation but in_device could not be further partitioned."
+                // "CL_DEVICE_PARTITION_FAILED if the partition name is supported by the implementation but in_device
+                // could not be further partitioned."
                 let division = division.ok_or_else(|| Error::DevicePartitionFailed(format!("{wanted:?} does not divide it").into()))?;
                 return Ok(Parts { units: division.parts, properties: scheme.properties(Some(division.domain)) });
             }
@@ -161,9 +168,11 @@ impl Device {
 
     fn check_counts(&self, counts: &[isize]) -> Result<Vec<u32>> {
         ensure!(!counts.is_empty(), InvalidValue, "the list of counts is empty");
-        // "CL_INVALID_DEVICE_PARTITION_COUNT if the partition name specified in properties is CL_DEVICE_PARTITION_BY_COUNTS and the number of sub-devices requested
-        // exceeds CL_DEVICE_PARTITION_MAX_SUB_DEVICES or the total number of compute units requested exceeds CL_DEVICE_MAX_COMPUTE_UNITS for in_device, or the number of
-        // compute units requested for one or more sub-devices is less than zero or ..."
+        // "CL_INVALID_DEVICE_PARTITION_COUNT if the partition name specified in properties is
+        // CL_DEVICE_PARTITION_BY_COUNTS and the number of sub-devices requested exceeds
+        // CL_DEVICE_PARTITION_MAX_SUB_DEVICES or the total number of compute units requested exceeds
+        // CL_DEVICE_MAX_COMPUTE_UNITS for in_device, or the number of compute units requested for one or more
+        // sub-devices is less than zero or ..."
         let counts: Option<Vec<u32>> = counts.iter().map(|&count| u32::try_from(count).ok()).collect();
         let fits = |counts: &Vec<u32>| counts.iter().map(|&count| u64::from(count)).sum::<u64>() <= u64::from(self.compute_units());
         counts.filter(fits).ok_or_else(|| {

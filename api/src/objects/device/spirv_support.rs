@@ -1,4 +1,5 @@
-//! What of intermediate languages a device takes: SPIR-V, and what modules may ask for (`cl_khr_il_program`, `cl_khr_spirv_queries`).
+//! What of intermediate languages a device takes: SPIR-V, and what modules may ask for (`cl_khr_il_program`,
+//! `cl_khr_spirv_queries`).
 
 use std::ffi::CStr;
 
@@ -30,16 +31,19 @@ const EXTENSIONS: &[&CStr] = &[
     c"SPV_KHR_uniform_group_instructions",
 ];
 
-/// Capabilities that every device has, by their numbers: `Addresses`, `Linkage`, `Kernel`, `Vector16`, `Float16Buffer`, `Int16`, `Groups`, `GenericPointer`,
-/// `Int8`, `UniformDecoration`, `DotProductInputAll`, `DotProductInput4x8Bit`, `DotProductInput4x8BitPacked`, `DotProduct`, `BitInstructions`, `ExpectAssumeKHR`,
+/// Capabilities that every device has, by their numbers: `Addresses`, `Linkage`, `Kernel`, `Vector16`,
+/// `Float16Buffer`, `Int16`, `Groups`, `GenericPointer`, `Int8`, `UniformDecoration`, `DotProductInputAll`,
+/// `DotProductInput4x8Bit`, `DotProductInput4x8BitPacked`, `DotProduct`, `BitInstructions`, `ExpectAssumeKHR`,
 /// `SplitBarrierINTEL`.
 const CAPABILITIES: &[u32] = &[4, 5, 6, 7, 8, 22, 18, 38, 39, 71, 6016, 6017, 6018, 6019, 6025, 5629, 6141];
 
-/// `ImageBasic`, `ImageReadWrite`, `ImageMipmap`, `LiteralSampler`, `Sampled1D`, `Image1D`, `SampledBuffer`, `ImageBuffer`.
+/// `ImageBasic`, `ImageReadWrite`, `ImageMipmap`, `LiteralSampler`, `Sampled1D`, `Image1D`, `SampledBuffer`,
+/// `ImageBuffer`.
 const IMAGES: &[u32] = &[13, 14, 15, 20, 43, 44, 46, 47];
 
-/// `SubgroupDispatch`, what SPV_INTEL_subgroups has but for images, and what the extensions of subgroups need: `GroupNonUniform`, and its `Vote`, `Arithmetic`, `Ballot`, `Shuffle`, `ShuffleRelative`,
-/// `Clustered`, `GroupNonUniformRotateKHR`, and `GroupUniformArithmeticKHR`.
+/// `SubgroupDispatch`, what SPV_INTEL_subgroups has but for images, and what the extensions of subgroups need:
+/// `GroupNonUniform`, and its `Vote`, `Arithmetic`, `Ballot`, `Shuffle`, `ShuffleRelative`, `Clustered`,
+/// `GroupNonUniformRotateKHR`, and `GroupUniformArithmeticKHR`.
 const SUBGROUPS: &[u32] = &[58, 5568, 5569, 61, 62, 63, 64, 65, 66, 67, 6026, 6400];
 
 impl Device {

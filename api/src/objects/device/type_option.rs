@@ -1,12 +1,13 @@
-//! `WGCL_DEVICE_TYPE`: what a device says of itself to programs that look for one type only (CL_DEVICE_TYPE, OpenCL API 4.2).
+//! `WGCL_DEVICE_TYPE`: what a device says of itself to programs that look for one type only (CL_DEVICE_TYPE, OpenCL
+//! API 4.2).
 //!
-//! Some applications use nothing but GPUs (x264, GEGL), and some choose other kernels for a CPU: OpenMM has one work-item loop over much of its data there, which suits devices
-//! whose work-items are threads of a processor.
+//! Some applications use nothing but GPUs (x264, GEGL), and some choose other kernels for a CPU: OpenMM has one
+//! work-item loop over much of its data there, which suits devices whose work-items are threads of a processor.
 
 use crate::types::flags::DeviceType;
 
-/// The type that the option gives a device: `gpu`, `cpu` or `accelerator` for all devices, or `NAME=TYPE` for those in whose name `NAME` occurs; several are separated by
-/// commas, of which the first that fits decides.
+/// The type that the option gives a device: `gpu`, `cpu` or `accelerator` for all devices, or `NAME=TYPE` for those
+/// in whose name `NAME` occurs; several are separated by commas, of which the first that fits decides.
 pub(crate) fn chosen(choice: Option<&str>, device: &str) -> Option<DeviceType> {
     choice?.split(',').map(str::trim).filter(|part| !part.is_empty()).find_map(|part| {
         let (name, ty) = part.rsplit_once('=').unwrap_or(("", part));

@@ -9,14 +9,14 @@
 //! A user event begins as submitted and ends when the application sets its status. A status only ever decreases.
 //!
 //! # The graph
-//! An event counts its *blockers*. Each blocker lists the event among its *dependents*. A blocker on the same device stops
-//! blocking when it is submitted to the device, because a device runs its commands in order. Any other blocker stops
-//! blocking when it is done. The thread that removes the last blocker of an event submits the event's command. This goes
-//! through a work list and never by recursion, so that chains of any length need no deep stack.
+//! An event counts its *blockers*. Each blocker lists the event among its *dependents*. A blocker on the same device
+//! stops blocking when it is submitted to the device, because a device runs its commands in order. Any other blocker
+//! stops blocking when it is done. The thread that removes the last blocker of an event submits the event's command.
+//! This goes through a work list and never by recursion, so that chains of any length need no deep stack.
 //!
-//! An event that is dropped before it is done (a user event that nobody can complete any more) counts as failed, so that
-//! its dependents fail instead of waiting for ever. [`crate::commands::failure`] describes which commands a failure
-//! reaches.
+//! An event that is dropped before it is done counts as failed, so that its dependents fail instead of waiting for
+//! ever. An example is a user event that the application can no longer complete. [`crate::commands::failure`]
+//! describes which commands a failure reaches.
 
 mod command_handle;
 
@@ -64,21 +64,22 @@ pub struct Profile {
 /// Called with the event and the status that it reached, or the error.
 pub type Callback = Box<dyn FnOnce(&Arc<Event>, Status) + Send>;
 
-/// Somebody who waits for an event.
+/// A waiter of an event.
 struct Dependent {
     event: Arc<Event>,
-    /// The event is in the waiter's wait list: a failure is handed on. Otherwise it is the order of a queue, which knows of the failures itself.
+    /// The event is in the waiter's wait list, so that a failure propagates to the waiter. Otherwise the waiter
+    /// follows it by queue order; the queue tracks its own failures.
     explicit: bool,
 }
 
 struct EventState {
     status: Status,
     profile: Profile,
-    /// Handed to the device; of a user event: its status was set.
+    /// The command was submitted to the device. For a user event: its status was set.
     issued: bool,
-    /// Somebody has asked for the status while the command was in a batch.
+    /// The application queried the status while the command was in a batch.
     polled: bool,
-    /// Somebody waits: flush as soon as the command is handed to the device.
+    /// A thread waits: flush as soon as the command is submitted to the device.
     flush_on_issue: bool,
     work: Option<PendingCommand>,
     /// Why the command fails: that of an event of its wait list as long as it is not done.
@@ -96,17 +97,17 @@ pub struct Event {
     context: Arc<Context>,
     queue: Option<Arc<Queue>>,
     command: CommandType,
-    /// The command's place in its queue, but for its number.
+    /// The command's position in its queue, without its number.
     position: QueuePosition,
     number: AtomicU64,
     blockers: AtomicUsize,
     state: Mutex<EventState>,
     done: Condvar,
-    /// What a trace has of it, if one is made.
+    /// The trace record of the command, if tracing is enabled.
     traced: Option<Arc<Traced>>,
     /// The thread whose call does not return before the command is done.
     awaiting: Option<ThreadId>,
-    /// Of a command buffer for several queues: the commands of these, for all of which it waits.
+    /// For a command buffer with several queues: the commands of these queues, all of which this event waits for.
     parts: OnceLock<Vec<Arc<Self>>>,
 }
 
@@ -145,7 +146,7 @@ impl Termination {
         Self { status: failure.status(), failure }
     }
 
-    /// It depends on something that failed.
+    /// The termination of a command whose dependency failed.
     fn dependent(failure: Arc<Failure>) -> Self {
         Self { status: Status::DEPENDENCY_FAILED, failure }
     }
@@ -158,13 +159,13 @@ type Outcome = std::result::Result<Option<Times>, Termination>;
 enum Transition {
     /// Nothing blocks the event any more.
     Ready(Arc<Event>),
-    /// The command cannot run; what it would have used.
+    /// The command cannot run; the objects are those that it would have used.
     Fail(Arc<Event>, Termination, Vec<RetainedObject>),
-    /// The event ends; what the command used.
+    /// The event ends; the objects are those that the command used.
     Finish(Arc<Event>, Outcome, Vec<RetainedObject>),
 }
 
-/// What becomes of a wish to wait for an event.
+/// The result of a request to wait for an event.
 enum BlockerStatus {
     Blocked,
     Issued,
@@ -190,7 +191,7 @@ impl Event {
             command,
             position,
             number: AtomicU64::new(position.number),
-            // One for whoever makes the event, until all of its dependencies are registered.
+            // One for the creator of the event, until all of its dependencies are registered.
             blockers: AtomicUsize::new(1),
             state: Mutex::new(
                 Rank::Event,
@@ -225,12 +226,12 @@ impl Event {
         Self::make(queue.context().clone(), (Some(queue.clone()), position), command, Status::QUEUED, Some(work))
     }
 
-    /// Gives the command its number, before anybody else knows of it.
+    /// Sets the number of the command. The event is not shared yet.
     pub(crate) fn set_number(&self, number: u64) {
         self.number.store(number, Ordering::Release);
     }
 
-    /// Somebody will know when the command is done.
+    /// Records that the application will observe the end of the command.
     fn note_awaited(&self) {
         if let Some(queue) = &self.queue {
             queue.awaited().waits_for(self.number.load(Ordering::Relaxed));
@@ -242,7 +243,8 @@ impl Event {
         QueuePosition { number: self.number.load(Ordering::Acquire), ..self.position }
     }
 
-    /// Registers what the command waits for, explicitly and by its queue's order, and hands it to its device once nothing blocks it.
+    /// Registers the dependencies of the command: its wait list and its queue's order. Submits it to its device once
+    /// nothing blocks it.
     pub(crate) fn start(self: &Arc<Self>, wait_list: &[Arc<Self>], order: &[Arc<Self>]) {
         for (list, explicit) in [(wait_list, true), (order, false)] {
             for blocker in list {
@@ -255,7 +257,8 @@ impl Event {
                 self.blockers.fetch_add(1, Ordering::AcqRel);
                 match blocker.add_dependent(self, explicit) {
                     BlockerStatus::Blocked => {
-                        // A command of another device waits in that device's batch until somebody flushes it: that is us.
+                        // A command of another device stays in that device's batch until a flush. This event depends
+                        // on it, so flush here.
                         if !self.same_device(blocker) {
                             blocker.flush();
                         }
@@ -343,7 +346,7 @@ impl Event {
         Some((failure, state.in_wait_list))
     }
 
-    /// The application is told of its failure and of those before it in the queue.
+    /// Records that the application knows of its failure and of the earlier failures in the queue.
     pub(crate) fn mark_reported(&self, via: ReportedVia) {
         if let Some((failure, _)) = self.failure() {
             failure.mark_reported(self.context.next_number(), via);
@@ -353,8 +356,8 @@ impl Event {
         }
     }
 
-    /// The status, for an application that asks again and again: a command that waits in a batch is flushed at the first time. Applications must
-    /// call clFlush before they poll, but many do not.
+    /// Returns the status for an application that polls. The first poll flushes a command that is in a batch.
+    /// Applications must call clFlush before they poll, but many do not.
     pub fn poll(&self) -> Status {
         self.note_awaited();
         let mut state = self.state.lock();
@@ -378,7 +381,8 @@ impl Event {
         }
     }
 
-    /// Sees to it that the command does not stay in a batch if it is handed to the device later than a flush that meant it.
+    /// Requests a flush of the command. If the command is submitted to the device later than that flush, it does not
+    /// stay in a batch.
     pub(crate) fn request_flush(&self) {
         self.state.lock().flush_on_issue = true;
     }
@@ -464,8 +468,9 @@ impl Event {
     /// # Errors
     /// For user events, queues that do not profile and commands that did not complete.
     pub fn profile(&self) -> Result<Profile> {
-        // "CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue, if the execution status of
-        // the command identified by event is not CL_COMPLETE or if event is a user event object."
+        // "CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue, if
+        // the execution status of the command identified by event is not CL_COMPLETE or if event is a user event
+        // object."
         let profiles = |event: &Self| event.queue.as_ref().is_some_and(|queue| queue.profiles());
         let parts = self.parts.get().map_or(&[] as &[Arc<Self>], Vec::as_slice);
         let profiling = profiles(self) || parts.iter().any(|part| profiles(part));
@@ -484,7 +489,7 @@ impl Event {
         }))
     }
 
-    /// The commands of which it is the end, before anybody else knows of it.
+    /// Sets the commands whose end is the end of this event. The event is not shared yet.
     pub(crate) fn set_parts(&self, parts: Vec<Arc<Self>>) {
         let _ = self.parts.set(parts);
     }
@@ -506,7 +511,7 @@ impl Event {
         }
     }
 
-    /// Whether somebody wants its exact times.
+    /// Whether the application or a trace needs exact times.
     fn is_timed(&self) -> bool {
         self.traced.is_some() || self.queue.as_ref().is_some_and(|queue| queue.profiles())
     }
@@ -518,7 +523,7 @@ impl Event {
         let waited = state.failure.clone();
         let Some(work) = state.work.take() else { return };
         drop(state);
-        // What gives something back is not stopped by what merely comes before it.
+        // A failure of an earlier command in the queue does not stop a command that releases memory.
         let releases_memory = matches!(self.command, CommandType::UnmapMemObject | CommandType::SvmUnmap | CommandType::SvmFree);
         if (waited.is_some() || !releases_memory)
             && let Some(failure) = self.reached_by(waited, &[])
@@ -547,7 +552,7 @@ impl Event {
                     }
                 }
             }
-            // It counts as handed to the device when it has ended: what comes behind it comes behind its children.
+            // It counts as submitted when it has ended: its successors must run after its children.
             Prepared::KernelTree(command, executable, retained) => KernelTree::start(
                 queue.device(),
                 queue.default_queue_handle(),
@@ -563,8 +568,9 @@ impl Event {
         }
     }
 
-    /// Ends a command that will not run. In an in-order queue it has its turn all the same: whoever sees its end may take everything before it as
-    /// ended too. It does not count as issued, so that what waits for it learns of the failure before it runs.
+    /// Ends a command that will not run. In an in-order queue it still waits for its predecessors: its end implies
+    /// that every earlier command has ended. It does not count as issued, so that its dependents see the failure
+    /// before they run.
     fn fail(self: &Arc<Self>, failed: Termination, retained: Vec<RetainedObject>, transitions: &mut VecDeque<Transition>) {
         match &self.queue {
             Some(queue) if !queue.out_of_order() => {
@@ -593,12 +599,13 @@ impl Event {
         Failure::of_device(error)
     }
 
-    /// The failure that reaches a command that did not fail itself: of its wait list (`waited`), of the order of its queue, of the memory that it used.
+    /// The failure that reaches a command that did not fail itself. It comes from the wait list (`waited`), the queue
+    /// order, or the memory that the command used.
     fn reached_by(&self, waited: Option<Arc<Failure>>, retained: &[RetainedObject]) -> Option<Arc<Failure>> {
         let queue = self.queue.as_ref()?;
         let position = self.position();
         match waited {
-            // Who has been told and waits for it all the same has to be told of this command.
+            // The application knew of the failure and waits for this command all the same: report this command.
             Some(failure) if !failure.reaches(position.number) => Some(Failure::new(Status::DEPENDENCY_FAILED)),
             Some(failure) => Some(failure),
             None => queue.failure(position).or_else(|| retained.iter().find_map(|object| object.failure(position.number))),
@@ -625,7 +632,7 @@ impl Event {
                 None => (Status::COMPLETE, times, None),
             },
         };
-        // Whoever sees the event's end sees what it means for the queue and the memory.
+        // A thread that observes the event's end must also observe its effect on the queue and the memory.
         let failure = failure.map(|failure| match &self.queue {
             Some(queue) => queue.failed(self.position(), failure),
             None => failure,
@@ -700,7 +707,8 @@ fn release(dependents: Vec<Dependent>, failure: Option<&Arc<Failure>>, transitio
     }
 }
 
-/// Runs a step and all that follow from it. `late` says that it does not come from the enqueuing call: then nobody else may flush.
+/// Runs a step and all that follow from it. `late` says that the enqueuing call did not cause it, so no other caller
+/// will flush.
 fn run(transition: Transition, late: bool) {
     let mut transitions = VecDeque::new();
     let mut devices: Vec<Arc<Device>> = Vec::new();

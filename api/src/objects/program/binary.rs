@@ -1,7 +1,8 @@
 //! Program binaries (CL_PROGRAM_BINARIES): a container from which a program can be made again.
 //!
-//! A wgcl binary holds what a program was made of, every translation unit with its options and headers, and is built again for the device
-//! that loads it: compiling is quick, and such a binary works on every device. Layout, little-endian:
+//! A wgcl binary holds what a program was made of, every translation unit with its options and headers, and is built
+//! again for the device that loads it: compiling is quick, and such a binary works on every device. Layout,
+//! little-endian:
 //! ```text
 //! magic "WGCLPROG" | u32 format | u32 kind | u64 checksum of the rest | payload
 //! payload: u32 units, each: text options | text source | u32 headers, each: text name | text contents | u32 modules, none or one: module

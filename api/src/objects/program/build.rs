@@ -53,7 +53,8 @@ pub(crate) fn spawn(job: impl FnOnce() + Send + 'static) -> Result<()> {
         .map_err(|error| Error::OutOfHostMemory(format!("no thread for the build: {error}").into()))
 }
 
-/// Compiles an object for a device: a single source at once, several units apart, to be linked then. `known` are units that were compiled before.
+/// Compiles an object for a device: a single source at once, several units apart, to be linked then. `known` are
+/// units that were compiled before.
 pub(crate) fn compile(
     object: &Object,
     known: &[Option<Arc<CompiledUnit>>],
@@ -191,12 +192,12 @@ fn attach_source(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Devic
     }
 }
 
-/// Instructions of a program up to which its kernels are tried when it is built: it takes about as long as building them, and launches only wait less for it
-/// if they turn out to be what was tried.
+/// Instructions of a program up to which its kernels are tried when it is built: it takes about as long as building
+/// them, and launches only wait less for it if they turn out to be what was tried.
 const TRIED: usize = 20_000;
 
-/// A warning for each kernel that the device will refuse, for whatever work-group size: the launch is late to learn that. The other kernels of the
-/// program are of use all the same, so that the build does not fail.
+/// A warning for each kernel that the device will refuse, for whatever work-group size: the launch is late to learn
+/// that. The other kernels of the program are of use all the same, so that the build does not fail.
 fn refusals(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) -> String {
     let mut log = String::new();
     let size = compiled.module.functions.iter().map(|function| function.body.size()).sum::<usize>();

@@ -1,7 +1,8 @@
 //! Programs: sources, builds and binaries (OpenCL API 5.8).
 //!
-//! A program remembers for each of its devices what it was made of ([`Object`]) and, once it is an executable, what came of it
-//! ([`Executable`]). Compiled objects and libraries also keep what the compiler made of each of their translation units ([`Units`]), which linking joins.
+//! A program keeps for each of its devices its inputs ([`Object`]) and, once it is built, its [`Executable`].
+//! Compiled objects and libraries also keep the compiled form of each translation unit ([`Units`]), which the linker
+//! combines.
 
 pub mod binary;
 mod build;
@@ -40,7 +41,7 @@ pub enum BuildStatus {
     InProgress = -3,
 }
 
-/// What a device has of a program.
+/// The state of a program on one device.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceBuild {
     /// CL_PROGRAM_BUILD_STATUS
@@ -51,9 +52,9 @@ pub struct DeviceBuild {
     pub log: String,
     /// CL_PROGRAM_BINARY_TYPE
     pub kind: BinaryKind,
-    /// What it is made of.
+    /// The inputs of the build.
     pub object: Option<Arc<Object>>,
-    /// What the compiler made of the object's units; empty for executables and what came from a binary.
+    /// The compiled units of the object; empty for executables and for programs loaded from a binary.
     pub units: Units,
     pub executable: Option<Arc<Executable>>,
     /// It was made for a device that this one is a part of, and not for this one.
@@ -130,10 +131,10 @@ impl Program {
     /// clCreateProgramWithIL
     ///
     /// # Errors
-    /// If the bytes are no module of SPIR-V.
+    /// If the bytes are not a SPIR-V module.
     pub fn with_il(context: &Arc<Context>, bytes: Vec<u8>) -> Result<Arc<Self>> {
-        // "CL_INVALID_VALUE if the length-byte memory pointed to by il does not contain well-formed intermediate language input that can be consumed by
-        // the OpenCL runtime."
+        // "CL_INVALID_VALUE if the length-byte memory pointed to by il does not contain well-formed intermediate
+        // language input that can be consumed by the OpenCL runtime."
         let words = spirv::read_words(&bytes).map_err(|error| Error::InvalidValue(error.to_string().into()))?;
         let constants = spirv::specialisation_constants(&words);
         let specialisation = Mutex::new(Rank::Program, Specialisation::new());
@@ -154,14 +155,17 @@ impl Program {
     /// clSetProgramSpecializationConstant
     ///
     /// # Errors
-    /// If it is no program in an intermediate language, or the constant is none of it, or of another size.
+    /// If the program was not created from an intermediate language, if it has no such constant, or if the size
+    /// differs.
     pub fn set_specialisation(&self, number: u32, value: &[u8]) -> Result<()> {
-        // "CL_INVALID_PROGRAM if program is not a valid program object created from an intermediate language (e.g. SPIR-V)".
+        // "CL_INVALID_PROGRAM if program is not a valid program object created from an intermediate language (e.g.
+        // SPIR-V)".
         let il = self.il.as_ref().ok_or_else(|| Error::InvalidProgram("the program was not made of an intermediate language".into()))?;
         // "CL_INVALID_SPEC_ID if spec_id is not a valid specialization constant identifier."
         let known = il.constants.iter().find(|(known, _)| *known == number);
         let (_, size) = known.ok_or_else(|| Error::InvalidSpecId(format!("there is no specialisation constant {number}").into()))?;
-        // "CL_INVALID_VALUE if spec_size does not match the size of the specialization constant in the module, or if spec_value is NULL."
+        // "CL_INVALID_VALUE if spec_size does not match the size of the specialization constant in the module, or if
+        // spec_value is NULL."
         ensure!(value.len() == *size, InvalidValue, "the constant has {size} bytes, not {}", value.len());
         let mut bits = [0; 8];
         bits[..value.len()].copy_from_slice(value);
@@ -221,7 +225,7 @@ impl Program {
         self.devices.iter().position(|d| Arc::ptr_eq(d, device))
     }
 
-    /// What a device has of it.
+    /// The state of the program on a device.
     ///
     /// # Errors
     /// If the device is not the program's.
@@ -252,8 +256,8 @@ impl Program {
     /// # Errors
     /// If nothing was built.
     pub fn kernel_names(&self) -> Result<Vec<String>> {
-        // "CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS or CL_PROGRAM_KERNEL_NAMES and a successfully built program
-        // executable has not been created for at least one device."
+        // "CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS or CL_PROGRAM_KERNEL_NAMES and a
+        // successfully built program executable has not been created for at least one device."
         let executable = self
             .executables()
             .into_iter()
@@ -264,7 +268,7 @@ impl Program {
         Ok(names.filter(|name| !is_block(name)).collect())
     }
 
-    /// A kernel was made of the program, or is gone.
+    /// Counts the kernels of the program: one was created or released.
     pub(crate) fn count_kernel(&self, made: bool) {
         if made {
             self.kernels.fetch_add(1, Ordering::AcqRel);
@@ -299,13 +303,13 @@ impl Program {
         Ok(indices)
     }
 
-    /// Marks the builds of devices as going on.
+    /// Marks the builds of devices as in progress.
     fn begin(&self, targets: &[usize], options: &str) -> Result<()> {
         // "CL_INVALID_OPERATION if there are kernel objects attached to program."
         ensure!(self.kernels.load(Ordering::Acquire) == 0, InvalidOperation, "kernels are attached to the program");
         let mut builds = self.builds.lock();
-        // "CL_INVALID_OPERATION if the build of a program executable for any of the devices listed in device_list by a previous call to clBuildProgram
-        // for program has not completed."
+        // "CL_INVALID_OPERATION if the build of a program executable for any of the devices listed in device_list by
+        // a previous call to clBuildProgram for program has not completed."
         ensure!(
             targets.iter().filter_map(|&index| builds.get(index)).all(|build| build.status != BuildStatus::InProgress),
             InvalidOperation,
@@ -322,7 +326,7 @@ impl Program {
         Ok(())
     }
 
-    /// Records what came of a build.
+    /// Records the result of a build.
     fn end(&self, index: usize, object: Arc<Object>, kind: BinaryKind, outcome: Outcome) {
         let mut builds = self.builds.lock();
         let Some(build) = builds.get_mut(index) else { return };
@@ -401,7 +405,8 @@ impl Program {
         let targets = self.targets(devices)?;
         // "CL_INVALID_BUILD_OPTIONS if the build options specified by options are invalid."
         wgcl_compiler::program::parse_options(options).map_err(|error| Error::InvalidBuildOptions(error.to_string().into()))?;
-        // "CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource, clCreateProgramWithIL or clCreateProgramWithBinary."
+        // "CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource, clCreateProgramWithIL or
+        // clCreateProgramWithBinary."
         ensure!(self.origin != Origin::Linked, InvalidOperation, "the program was linked");
         let from_source = || Arc::new(Object { units: vec![self.unit(options, BTreeMap::new())] });
         let objects = match self.origin {
@@ -411,8 +416,8 @@ impl Program {
             }
             Origin::Binary => {
                 let builds = self.builds.lock();
-                // "CL_INVALID_BINARY if program is created with clCreateProgramWithBinary and devices listed in device_list do not have a valid program
-                // binary loaded."
+                // "CL_INVALID_BINARY if program is created with clCreateProgramWithBinary and devices listed in
+                // device_list do not have a valid program binary loaded."
                 targets
                     .iter()
                     .map(|&index| {
@@ -445,7 +450,8 @@ impl Program {
         let targets = self.targets(devices)?;
         // "CL_INVALID_COMPILER_OPTIONS if the compiler options specified by options are invalid."
         wgcl_compiler::program::parse_options(options).map_err(|error| Error::InvalidCompilerOptions(error.to_string().into()))?;
-        // "CL_INVALID_OPERATION if program has no source or IL available, i.e. it has not been created with clCreateProgramWithSource ..."
+        // "CL_INVALID_OPERATION if program has no source or IL available, i.e. it has not been created with
+        // clCreateProgramWithSource ..."
         ensure!(matches!(self.origin, Origin::Source | Origin::Il), InvalidOperation, "the program has no source");
         let headers = headers.iter().map(|(name, program)| (name.clone(), program.source.clone())).collect();
         let unit = self.unit(options, headers);
@@ -495,8 +501,8 @@ impl Program {
                     }
                 }
             }
-            // "None of the programs contain a compiled binary or library for that device. In this case, no link is performed ... All other cases will
-            // return a CL_INVALID_OPERATION error."
+            // "None of the programs contain a compiled binary or library for that device. In this case, no link is
+            // performed ... All other cases will return a CL_INVALID_OPERATION error."
             ensure!(found == 0 || found == inputs.len(), InvalidOperation, "an input is not compiled for {}", device.name());
             if found > 0 {
                 // Equal objects are built once.

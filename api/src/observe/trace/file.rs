@@ -1,6 +1,7 @@
 //! A trace in the JSON that Chrome and Perfetto read ("Trace Event Format").
 //!
-//! The file ends like a whole one after each event, so that it can be read whatever becomes of the process: the end is overwritten by the next event.
+//! The file ends like a whole one after each event, so that it can be read whatever becomes of the process: the end
+//! is overwritten by the next event.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};

@@ -1,8 +1,9 @@
-//! What applications and devices do: as a trace that Perfetto and Chrome open (`WGCL_TRACE`), and summed up at the end (`WGCL_STATS`).
+//! What applications and devices do: as a trace that Perfetto and Chrome open (`WGCL_TRACE`), and summed up at the
+//! end (`WGCL_STATS`).
 //!
-//! Calls are slices of their threads, builds slices within them; commands are slices of their queues, from the device's own times, with arrows from the
-//! calls that enqueued them and from the commands of their wait lists. Memory is a counter for each device. Without the two options none of it costs more than
-//! looking at a flag.
+//! Calls are slices of their threads, builds slices within them; commands are slices of their queues, from the
+//! device's own times, with arrows from the calls that enqueued them and from the commands of their wait lists.
+//! Memory is a counter for each device. Without the two options none of it costs more than looking at a flag.
 
 mod file;
 mod summary;
