@@ -1,10 +1,11 @@
-// Device-side enqueue (OpenCL C 6.15.18). What a kernel asks for is written into the memory of its program that begins here, and the host reads it once the
-// kernel has ended: compiler/src/enqueue.rs says what lies where, and must agree.
+// Device-side enqueue (OpenCL C 6.15.18). A kernel writes its commands to its program's memory, and the host reads them
+// after the kernel has ended. The layout must agree with compiler/src/enqueue.rs.
 //
-// What blocks have captured that are being run lies in memory of its own, so that a kernel that only reads it is known to enqueue nothing.
+// The captures of running blocks have their own memory, so that a kernel that only reads captures is known to enqueue
+// nothing.
 //
-// A clk_event_t is the number of an event's place, counted from 1; a queue_t has the queue's number, counted from 1, in its upper half and its size in words in the
-// lower one.
+// A clk_event_t is the index of an event slot, from 1. A queue_t has the queue's number, from 1, in its upper half and
+// its size in words in the lower half.
 
 #define WGCL_USED 0
 #define WGCL_CAPACITY 1
@@ -65,7 +66,7 @@ bool __wgcl_is_valid_event(clk_event_t event) {
     return (int)*__wgcl_event(event) > 0;
 }
 
-// A new event that is CL_SUBMITTED, held once; 0 where there is none.
+// A new event in state CL_SUBMITTED with one reference, or 0 if no slot is free.
 clk_event_t __wgcl_take_event(void) {
     uint free = *__wgcl_queue_word(WGCL_EVENTS_FREE);
     if (*__wgcl_queue_word(WGCL_EVENTS_TAKEN) >= free)
@@ -136,7 +137,7 @@ int __wgcl_check_range(ndrange_t range) {
     return items > *__wgcl_queue_word(WGCL_GROUP_ITEMS) ? -160 : 0;
 }
 
-// Makes a record with room for so many words behind its head: its first word, or an error.
+// Allocates a record with this many words after its header. Returns its first word, or an error.
 int __wgcl_take_record(queue_t queue, uint kind, uint count, __generic const clk_event_t *waits, __generic clk_event_t *returned, uint words) {
     uint capacity = min(*__wgcl_queue_word(WGCL_CAPACITY), (uint)(ulong)queue);
     uint size = (WGCL_HEAD_WORDS + count + words + 1) & ~1u;
@@ -150,7 +151,7 @@ int __wgcl_take_record(queue_t queue, uint kind, uint count, __generic const clk
     }
     uint at = atomic_add(__wgcl_queue_word(WGCL_USED), size);
     if (at > capacity - size) {
-        // Its place stays empty; where not even that fits, nothing comes behind it.
+        // Its slot stays empty. If not even a header fits, nothing follows it.
         uint most = *__wgcl_queue_word(WGCL_CAPACITY);
         volatile __global uint *place = __wgcl_queue_word(WGCL_RECORDS + at);
         if (at <= most - size) {
@@ -175,7 +176,8 @@ int __wgcl_take_record(queue_t queue, uint kind, uint count, __generic const clk
     return (int)at;
 }
 
-// A record of a kernel that is to be run: its first word, or an error. Behind the events is a word for each parameter, and then what the block captures in memory.
+// A record of a kernel to run: its first word, or an error. The events are followed by a word for each parameter, and
+// the captures of the block in memory.
 int __wgcl_enqueue(queue_t queue, int flags, ndrange_t range, uint count, __generic const clk_event_t *waits, __generic clk_event_t *returned, ulong kernel_number, uint parameters, uint captures) {
     if (!__wgcl_is_valid_queue(queue))
         return -102;
@@ -211,14 +213,14 @@ void __wgcl_enqueue_parameter(int at, uint index, uint word) {
     record[WGCL_HEAD_WORDS + record[5] + index] = word;
 }
 
-// Where a record keeps what its block captures.
+// The address of a block's captures in a record.
 __global char *__wgcl_captures(int at) {
     volatile __global uint *record = __wgcl_queue_word(WGCL_RECORDS + (uint)at);
     uint behind = (WGCL_HEAD_WORDS + record[5] + record[7] + 1) & ~1u;
     return (__global char *)(__wgcl_device_queue + WGCL_RECORDS + (uint)at + behind);
 }
 
-// Where a kernel that was enqueued finds what its block has captured.
+// The address of the captures in an enqueued kernel.
 __global char *__wgcl_captured(uint at) {
     return (__global char *)(__wgcl_device_parameters + at);
 }
@@ -234,7 +236,7 @@ int __wgcl_enqueue_marker(queue_t queue, uint count, __generic const clk_event_t
     return min(at, 0);
 }
 
-// What enqueue_kernel returns: CLK_ENQUEUE_FAILURE for every error where the program does not ask for more.
+// The result of enqueue_kernel: CLK_ENQUEUE_FAILURE for every error, unless the program requests details.
 int __wgcl_enqueued(int at, int detailed) {
     if (at >= 0)
         return 0;
@@ -249,7 +251,7 @@ uint __wgcl_subgroup_items(void) {
     return *__wgcl_queue_word(WGCL_SUBGROUP);
 }
 
-// Work-items of a group as an NDRange asks for them; where it does not, of the largest.
+// Number of work-items of a group in an NDRange; of the largest group if it is not specified.
 uint __wgcl_range_items(ndrange_t range) {
     if (range.__local_size[0] == 0)
         return *__wgcl_queue_word(WGCL_GROUP_ITEMS);
@@ -268,19 +270,20 @@ uint __wgcl_range_subgroups(ndrange_t range) {
     return (__wgcl_range_items(range) + size - 1) / size;
 }
 
-// Gives the two times of an event that has ended.
+// Writes the two times of a completed event.
 void __wgcl_tell_times(clk_event_t event, __generic ulong *value) {
     volatile __global uint *place = __wgcl_event(event);
     value[0] = (ulong)place[5] << 32 | place[4];
     value[1] = (ulong)place[7] << 32 | place[6];
 }
 
-// Whether an event has ended.
+// Whether an event has completed.
 bool __wgcl_has_ended(clk_event_t event) {
     return (int)__wgcl_event(event)[1] <= 0;
 }
 
-// capture_event_profiling_info of an event that has not ended: the kernel of that number is run when it has, and refers to it until then.
+// capture_event_profiling_info of an event that has not completed. The kernel with that number runs after the event and
+// refers to it until then.
 void __wgcl_capture_times(clk_event_t event, __global ulong *value, ulong kernel_number) {
     if (__wgcl_has_ended(event)) {
         __wgcl_tell_times(event, value);
@@ -300,7 +303,7 @@ void __wgcl_capture_times(clk_event_t event, __global ulong *value, ulong kernel
     *(__global ulong *__global *)(captures + 8) = value;
 }
 
-// What that kernel does.
+// The body of that kernel.
 void __wgcl_captured_times(uint at) {
     __global char *captures = __wgcl_captured(at);
     clk_event_t event = (clk_event_t)*(__global ulong *)captures;

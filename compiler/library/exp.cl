@@ -1,5 +1,6 @@
-// Exponentials, single precision (OpenCL C 6.15.2). Method: x = k ln 2 + r with |r| <= ln 2 / 2, r in two parts (Cody and Waite), a
-// polynomial for e^r (Sollya's fpminimax), then scaling by 2^k. Polynomial error below 2^-30 of the result.
+// Exponentials, single precision (OpenCL C 6.15.2). Method: x = k ln 2 + r with |r| <= ln 2 / 2, r in two parts (Cody
+// and Waite), a polynomial for e^r (Sollya's fpminimax), then scaling by 2^k. Polynomial error below 2^-30 of the
+// result.
 
 // (e^r - 1 - r) / r^2 on [-0.347, 0.347]
 float __wgcl_exp_poly(float r) {

@@ -1,5 +1,5 @@
-// Mathematical functions of half (OpenCL C 6.15.2, cl_khr_fp16): computed in single precision and rounded once more. Largest error seen: 0.6 ULP,
-// over all halves; what is exact in float is exact here.
+// Mathematical functions of half (OpenCL C 6.15.2, cl_khr_fp16): computed in single precision and rounded once more.
+// Largest error seen: 0.6 ULP, over all halves. Functions that are exact in float are exact here.
 
 half acos(half x) { return (half)acos((float)x); }
 half acosh(half x) { return (half)acosh((float)x); }
@@ -70,7 +70,7 @@ half modf(half x, half *iptr) {
     return (half)rest;
 }
 
-// The largest half below 1 where the fraction rounds up.
+// The largest half below 1, if the fraction rounds up to 1.
 half fract(half x, half *iptr) {
     float whole;
     float rest = fract((float)x, &whole);

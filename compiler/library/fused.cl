@@ -1,10 +1,12 @@
-// The most used functions of single precision (OpenCL C 6.15.2) for devices whose `mad` is fused and which skip what no work-item needs. A product's
-// rounding error is one operation here, so that splitting it takes two operations, not ten; what is rare stands behind one test and one branch.
-// Polynomials by Sollya's fpminimax, relative errors below 2^-24.9.
+// The most used functions of single precision (OpenCL C 6.15.2) for devices with a fused `mad` that skip branches which
+// no work-item takes. The rounding error of a product is one operation here, so splitting a product takes two
+// operations instead of ten. Rare cases share one test and one branch. Polynomials by Sollya's fpminimax, relative
+// errors below 2^-24.9.
 
 #ifdef FP_FAST_FMAF
 
-// What has this added to it is rounded to the nearest integer, which stands in the lower bits of the sum: for magnitudes below 2^22.
+// Adding this to a number rounds it to the nearest integer, which is then in the lower bits of the sum. Valid for
+// magnitudes below 2^22.
 #define WHOLE 0x1.8p23f
 #define WHOLE_BITS 0x4b400000u
 #define INFINITY_BITS 0x7f800000u
@@ -12,10 +14,10 @@
 // y 2^k, where t = k + WHOLE, for y in [0.7, 1.5] and |k| <= 125.
 float __wgcl_raise(float y, float t) { return as_float(as_uint(y) + (as_uint(t) << 23)); }
 
-// Whether that k is out of its range, or none because t was made of something too large or a NaN.
+// Whether that k is out of range, or invalid because t is a NaN or too large.
 int __wgcl_out_of_reach(float t) { return as_uint(t) - (WHOLE_BITS - 125u) > 250u; }
 
-// y 2^k for all k, nothing below `least`, infinity above `most`. A NaN stays one.
+// y 2^k for all k: zero below `least`, infinity above `most`, NaN for NaN.
 float __wgcl_raise_far(float x, float y, float t, float least, float most) {
     float r = __wgcl_scale(y, (int)(as_uint(t) - WHOLE_BITS));
     r = x < least ? 0.0f : r;
@@ -172,13 +174,13 @@ float log10(float x) {
     return y;
 }
 
-// log2 of a positive finite x as hi + lo, error below 2^-32 of the larger of it and 1/2: log2(m) = 2 / ln 2 (s + s^3/3 + ...) with
-// s = (m - 1) / (m + 1) in two parts. For what is no positive number, some numbers or NaNs.
+// log2 of a positive finite x as hi + lo, error below 2^-32 of the larger of it and 1/2: log2(m) = 2 / ln 2 (s + s^3/3
+// + ...) with s = (m - 1) / (m + 1) in two parts. For other arguments the result is arbitrary.
 float __wgcl_log2_parts(float x, float *lo) {
     float k;
     float f = __wgcl_log_split(x, &k);
-    // 1 / (2 + f) with an error of 2^-19: a parabola, and a step of Newton's method. That much of the quotient's first part is right, and what is left of f
-    // after it is exact.
+    // 1 / (2 + f) with an error of 2^-19: a parabola and a step of Newton's method. The first part of the quotient has
+    // that accuracy; the remainder of f is exact.
     float d = f + 2.0f;
     float r = mad(mad(0x1.deabf8p-4f, f, -0x1.051cd4p-2f), f, 0x1.0029d8p-1f);
     r = mad(r, mad(-d, r, 1.0f), r);
@@ -190,7 +192,7 @@ float __wgcl_log2_parts(float x, float *lo) {
     p = mad(p, q, 0x1.2776b2p-1f);
     p = mad(p, q, 0x1.ec709ep-1f);
     p = p * q;
-    // k + (s + s_lo) 2 / ln 2 + s^3 P(s^2), of which s_lo in the first order.
+    // k + (s + s_lo) 2 / ln 2 + s^3 P(s^2), with s_lo to first order.
     float hi = mad(s, 0x1.715476p1f, k);
     float rest = mad(s, 0x1.715476p1f, k - hi);
     rest = mad(s_lo, mad(3.0f, p, 0x1.715476p1f), mad(s, 0x1.4ae0cp-25f, rest));
@@ -200,7 +202,7 @@ float __wgcl_log2_parts(float x, float *lo) {
     return l;
 }
 
-// x^y = v 2^(t - WHOLE) for x > 0 whose logarithm is l + l_lo; p is the logarithm of the result.
+// x^y = v 2^(t - WHOLE) for x > 0 with the logarithm l + l_lo. p is the logarithm of the result.
 float __wgcl_pow_parts(float l, float l_lo, float y, float *p, float *t) {
     float product = l * y;
     float error = mad(l_lo, y, mad(l, y, -product));
@@ -209,10 +211,10 @@ float __wgcl_pow_parts(float l, float l_lo, float y, float *p, float *t) {
     return __wgcl_exp2_near((product - (*t - WHOLE)) + error);
 }
 
-// |x|^y in all cases in which the parts are right, for x that is not 0 and finite, and y that is no NaN.
+// |x|^y where the parts are accurate: x is finite and not 0, and y is not a NaN.
 float __wgcl_pow_far(float x, float p, float v, float t) {
     float r = __wgcl_raise_far(p, v, t, -160.0f, 160.0f);
-    // Of an infinite y the product is no number.
+    // For an infinite y the product is a NaN.
     return fabs(x) == 1.0f ? 1.0f : r;
 }
 
@@ -240,7 +242,7 @@ float pow(float x, float y) {
     return r;
 }
 
-// As pow. Largest error seen: 2.5 ULP.
+// Like pow. Largest error seen: 2.5 ULP.
 float powr(float x, float y) {
     float l_lo, p, t;
     float l = __wgcl_log2_parts(fabs(x), &l_lo);
@@ -254,7 +256,7 @@ float powr(float x, float y) {
 
 // Largest error seen: 2.5 ULP.
 float pown(float x, int n) {
-    // n in two floats: 24 bits do not hold every int.
+    // n in two floats: 24 bits cannot represent every int.
     float y = fmin((float)n, 0x1.fffffep30f);
     float y_lo = (float)(n - (int)y);
     float l_lo;
@@ -287,7 +289,7 @@ float rootn(float x, int n) {
     return r;
 }
 
-// t >= 0 in quadrants: their number (modulo 4), and what is left: up to 2^16 by pi/2 in three parts.
+// t >= 0 in quadrants: their number (modulo 4) and the remainder. Up to 2^16, by pi/2 in three parts.
 uint __wgcl_reduce(float t, float *rest) {
     float whole = mad(t, 0x1.45f306p-1f, WHOLE);
     float k = whole - WHOLE;

@@ -1,5 +1,5 @@
-// Exponentials, the logarithm, sine and cosine of double precision (OpenCL C 6.15.2) for devices whose `mad` is fused: the methods of fused.cl. Polynomials by
-// Sollya's fpminimax, relative errors below 2^-57.
+// Exponentials, logarithm, sine and cosine of double precision (OpenCL C 6.15.2) for devices with a fused `mad`: the
+// methods of fused.cl. Polynomials by Sollya's fpminimax, relative errors below 2^-57.
 
 #ifdef FP_FAST_FMA
 
@@ -9,7 +9,7 @@
 // y 2^k for y in [0.7, 1.5], where t = k + WHOLE and |k| <= 1021.
 double __wgcl_raise(double y, double t) { return as_double(as_ulong(y) + (as_ulong(t) << 52)); }
 
-// y 2^k for all k, nothing where x is below `least`, infinity where it is above `most`. A NaN stays one.
+// y 2^k for all k: zero if x is below `least`, infinity if it is above `most`, NaN for NaN.
 double __wgcl_raise_far(double x, double y, double t, double least, double most) {
     double r = __wgcl_scale(y, (int)(uint)as_ulong(t));
     r = x < least ? 0.0 : r;
@@ -80,7 +80,7 @@ double exp2(double x) {
     return r;
 }
 
-// A positive finite x as 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2) or almost so.
+// A positive finite x as 2^k (1 + f), with 1 + f in about [sqrt(1/2), sqrt(2)).
 double __wgcl_log_split(double x, double *k) {
     int denormal = x < 0x1p-1022;
     ulong bits = as_ulong(denormal ? x * 0x1p54 : x);
@@ -89,7 +89,8 @@ double __wgcl_log_split(double x, double *k) {
     return as_double(bits - ((ulong)e << 32)) - 1.0;
 }
 
-// log(1 + f) - f + f^2/2, s = f / (2 + f) by an estimate of 1 / (2 + f) and two steps of Newton's method, which leave an error of 2^-38, and what is left of f.
+// log(1 + f) - f + f^2/2, s = f / (2 + f) by an estimate of 1 / (2 + f) and two steps of Newton's method, with an error
+// of 2^-38, and the remainder of f.
 double __wgcl_log_rest(double f, double hfsq) {
     double d = 2.0 + f;
     double r = mad(mad(0x1.deabf8p-4, f, -0x1.051cd4p-2), f, 0x1.0029d8p-1);
@@ -114,7 +115,7 @@ double log(double x) {
     return y;
 }
 
-// t >= 0 in quadrants: their number (modulo 4), and what is left: up to 2^19 by pi/2 in three parts.
+// t >= 0 in quadrants: their number (modulo 4) and the remainder. Up to 2^19, by pi/2 in three parts.
 uint __wgcl_reduce(double t, double *rest) {
     double whole = mad(t, 0x1.45f306dc9c883p-1, WHOLE);
     double k = whole - WHOLE;

@@ -1,4 +1,4 @@
-// half_ and native_ forms (OpenCL C 6.15.2) that are no operation of the device: the full ones serve.
+// half_ and native_ functions (OpenCL C 6.15.2) without a device operation call the full-precision functions.
 
 float half_cos(float x) { return cos(x); }
 float half_divide(float x, float y) { return x / y; }

@@ -35,7 +35,7 @@ float tanh(float x) {
         p = mad(p, s, -0x1.b9212ep-5f);
         p = mad(p, s, 0x1.110ep-3f);
         p = mad(p, s, -0x1.555552p-2f);
-        // Of -0 the sum would be 0.
+        // For -0 the sum would be 0.
         return copysign(ax + ax * s * p, x);
     }
     float y = 1.0f - 2.0f / (__wgcl_exp_parts(2.0f * fmin(ax, 20.0f), 0.0f) + 1.0f);
@@ -53,7 +53,7 @@ float asinh(float x) {
         p = mad(p, s, -0x1.6db3c4p-5f);
         p = mad(p, s, 0x1.33337p-4f);
         p = mad(p, s, -0x1.555556p-3f);
-        // Of -0 the sum would be 0.
+        // For -0 the sum would be 0.
         return copysign(ax + ax * s * p, x);
     }
     float y;

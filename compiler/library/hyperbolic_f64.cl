@@ -73,7 +73,7 @@ double tanh(double x) {
     double ax = fabs(x);
     if (ax <= 0.625) {
         double s = x * x;
-        // Of -0 the sum would be 0.
+        // For -0 the sum would be 0.
         return copysign(ax + ax * s * __wgcl_tanh_series(s), x);
     }
     double y = 1.0 - 2.0 / (__wgcl_exp_parts(2.0 * fmin(ax, 30.0), 0.0) + 1.0);
@@ -85,7 +85,7 @@ double asinh(double x) {
     double ax = fabs(x);
     if (ax <= 0.5) {
         double s = x * x;
-        // Of -0 the sum would be 0.
+        // For -0 the sum would be 0.
         return copysign(ax + ax * s * __wgcl_asinh_series(s), x);
     }
     double y;

@@ -1,4 +1,5 @@
-// Inverse trigonometric functions, single precision (OpenCL C 6.15.2). Polynomials by Sollya's fpminimax, errors below 2^-28.
+// Inverse trigonometric functions, single precision (OpenCL C 6.15.2). Polynomials by Sollya's fpminimax, errors below
+// 2^-28.
 
 // (asin(sqrt(s)) / sqrt(s) - 1) / s on [0, 1/4]
 float __wgcl_asin_poly(float s) {
@@ -10,7 +11,7 @@ float __wgcl_asin_poly(float s) {
     return mad(p, s, 0x1.555554p-3f);
 }
 
-// For |x| > 1/2: 2 asin(sqrt((1 - |x|) / 2)), the root with its error.
+// For |x| > 1/2: 2 asin(sqrt((1 - |x|) / 2)), using the square root and its error.
 float __wgcl_acos_upper(float ax) {
     float z = 0.5f * (1.0f - ax);
     float root = sqrt(z);
@@ -43,7 +44,7 @@ float acos(float x) {
     return ax > 1.0f || isnan(x) ? as_float(0x7fc00000u) : y;
 }
 
-// atan of n / d, both not negative, not both 0 and not both infinite, as hi + lo.
+// atan of n / d as hi + lo. Both are non-negative, not both 0, and not both infinite.
 float __wgcl_atan_ratio(float n, float d, float *lo) {
     float t, base, base_lo;
     if (n * 0.41421356f > d) {
@@ -77,7 +78,7 @@ float atan(float x) {
     return isnan(x) ? x : copysign(base + lo, x);
 }
 
-// atan of |y / x|, from pi where x is negative. Largest error seen: 1.8 ULP.
+// atan of |y / x|, subtracted from pi if x is negative. Largest error seen: 1.8 ULP.
 float atan2(float y, float x) {
     float ay = fabs(y);
     float ax = fabs(x);
@@ -110,7 +111,8 @@ float atan2(float y, float x) {
     return copysign(r, y);
 }
 
-// a / pi with 1/pi in two parts, |a| <= 4. Scaled, as the lower parts of small numbers are denormals, which some devices lose.
+// a / pi with 1/pi in two parts, |a| <= 4. Scaled, because the lower parts of small numbers are denormals, which some
+// devices flush.
 float __wgcl_over_pi(float a) {
     float scaled = a * 0x1p64f;
     float hi = as_float(as_uint(scaled) & 0xfffff000u);

@@ -95,7 +95,7 @@ double atan(double x) {
     return isnan(x) ? x : copysign(base + lo, x);
 }
 
-// atan of |y / x|, from pi where x is negative. Largest error seen: 1.8 ULP.
+// atan of |y / x|, subtracted from pi if x is negative. Largest error seen: 1.8 ULP.
 double atan2(double y, double x) {
     double ay = fabs(y);
     double ax = fabs(x);

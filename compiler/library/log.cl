@@ -14,11 +14,11 @@ float __wgcl_log_poly(float f) {
     return mad(p, f, 0x1.555554p-2f);
 }
 
-// Results for 0, negative numbers, infinity and NaN, which the formulas do not give.
+// Results for 0, negative numbers, infinity and NaN, for which the formulas do not hold.
 float __wgcl_log_special(float x, float y) {
     y = x == as_float(0x7f800000u) ? x : y;
     y = (as_uint(x) & 0x7fffffffu) == 0u ? as_float(0xff800000u) : y;
-    // By the bits: negative denormals are no zeros.
+    // By the bits: negative denormals are not zeros.
     return as_uint(x) > 0x80000000u || isnan(x) ? as_float(0x7fc00000u) : y;
 }
 
@@ -86,7 +86,7 @@ float log1p(float x) {
     float u = 1.0f + x;
     float k;
     float f = __wgcl_log_split(u, &k);
-    // What 1 + x lost.
+    // The rounding error of 1 + x.
     float c = fabs(x) < 1.0f ? x - (u - 1.0f) : 1.0f - (u - x);
     c = c / u;
     if (k == 0.0f) {

@@ -1,4 +1,5 @@
-// Logarithms, double precision (OpenCL C 6.15.2). x = 2^k m as in log.cl; with s = f / (2 + f), log(1 + f) = f - (f^2/2 - s (f^2/2 + s^2 R(s^2))).
+// Logarithms, double precision (OpenCL C 6.15.2). x = 2^k m as in log.cl; with s = f / (2 + f), log(1 + f) = f - (f^2/2
+// - s (f^2/2 + s^2 R(s^2))).
 
 // (2 atanh(s) / s - 2) / s^2 as a function of q = s^2, |s| <= 0.1717.
 double __wgcl_log_poly(double q) {

@@ -1,4 +1,4 @@
-// Taking floats apart and putting them together (OpenCL C 6.15.2): ldexp, frexp, ilogb, logb, nextafter, modf, fract, maxmag, minmag.
+// Splitting and composing floats (OpenCL C 6.15.2): ldexp, frexp, ilogb, logb, nextafter, modf, fract, maxmag, minmag.
 
 // 2 to the power n, -126 <= n <= 127.
 float __wgcl_pow2i(int n) { return as_float((uint)(n + 127) << 23); }
@@ -9,14 +9,14 @@ float __wgcl_scale(float x, int n) {
     return x * __wgcl_pow2i(half_n) * __wgcl_pow2i(n - half_n);
 }
 
-// The bits of a finite |x| that is not 0; those of a denormal as if x were 2^149 times as large. A conversion of integers, so that flushed denormals
-// are no matter.
+// The bits of a finite |x| that is not 0. A denormal is scaled by 2^149. The conversion uses integers, so flushed
+// denormals do not matter.
 uint __wgcl_normalised(float x) {
     uint bits = as_uint(x) & 0x7fffffffu;
     return bits < 0x00800000u ? as_uint((float)(int)bits) : bits;
 }
 
-// Exponent of a finite x that is not 0, denormals included, as frexp has it less one: 1 <= |x| / 2^e < 2.
+// Exponent of a finite x that is not 0, denormals included: one less than that of frexp, 1 <= |x| / 2^e < 2.
 int __wgcl_exponent(float x) {
     int denormal = (as_uint(x) & 0x7f800000u) == 0u;
     return (int)(__wgcl_normalised(x) >> 23) - (denormal ? 276 : 127);
@@ -25,7 +25,7 @@ int __wgcl_exponent(float x) {
 // The significand of a finite x that is not 0, in [1, 2), as bits.
 uint __wgcl_significand(float x) { return (__wgcl_normalised(x) & 0x007fffffu) | 0x3f800000u; }
 
-// Exact but for one rounding where the result is a denormal.
+// Exact, except for one rounding if the result is a denormal.
 float ldexp(float x, int n) {
     uint bits = as_uint(x);
     uint sign = bits & 0x80000000u;
@@ -41,7 +41,7 @@ float ldexp(float x, int n) {
     if (e >= -126) {
         return as_float(sign | (uint)(e + 127) << 23 | m);
     }
-    // Round the 24-bit significand to what is left of it, to nearest even.
+    // Round the 24-bit significand to the available bits, to nearest even.
     int shift = -126 - e;
     if (shift > 24) {
         return as_float(sign);
@@ -101,7 +101,7 @@ float nextafter(float x, float y) {
     if (ax == 0u) {
         return as_float((uy & 0x80000000u) | 1u);
     }
-    // Magnitudes grow with their bits: away from zero where y lies beyond x.
+    // Magnitudes grow with their bits: away from zero if y is further from zero than x.
     int grows = (ux ^ uy) < 0x80000000u && ay > ax;
     return as_float(grows ? ux + 1u : ux - 1u);
 }

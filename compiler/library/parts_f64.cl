@@ -1,4 +1,4 @@
-// Taking doubles apart and putting them together (OpenCL C 6.15.2): as in parts.cl, with 64-bit integers.
+// Splitting and composing doubles (OpenCL C 6.15.2): like parts.cl, with 64-bit integers.
 
 // 2 to the power n, -1022 <= n <= 1023.
 double __wgcl_pow2i_f64(int n) { return as_double((ulong)(n + 1023) << 52); }

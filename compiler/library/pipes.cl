@@ -1,13 +1,15 @@
-// Pipes (OpenCL C 6.15.14). What the host makes of one is told in `src/pipe.rs`, which has the same places.
+// Pipes (OpenCL C 6.15.14). The layout must agree with `src/pipe.rs`, where the host creates pipes.
 //
-// A pipe is a ring of slots for packets, and two sides, one of writers and one of readers. A side has two positions: up to where slots are reserved, and up
-// to where they are committed without a gap. Writers reserve up to what readers have committed, a round further; readers up to what writers have. Positions
-// count on beyond the capacity, so that an old one is never taken for a new one, and start again at a multiple of it (WRAP, below 2^31). A reservation is its
-// first position plus one: 0 is none.
+// A pipe is a ring of packet slots with two sides, writers and readers. A side has two positions: the end of the
+// reserved slots, and the end of the contiguously committed slots. Writers may reserve up to the position that readers
+// have committed, one round further. Readers may reserve up to the position that writers have committed. Positions
+// count beyond the capacity, so that an old one is never mistaken for a new one. They wrap at a multiple of the
+// capacity (WRAP, below 2^31). A reservation is its first position plus one; 0 is invalid.
 //
-// Each side has a word for each slot, its record. That of a reservation's first slot says how many slots it has (OPEN), and when it is committed, which may be
-// in any order, the position behind them plus one. Whoever commits then moves the committed position over all records that lie there. Nobody ever waits: a
-// step that fails, fails because somebody else's was done, so that work-items of a vector, or of groups that do not run yet, hold nobody up.
+// Each side has one word per slot, its record. The record of a reservation's first slot has its number of slots (OPEN),
+// and after the commit, in any order, the position after them plus one. A commit then advances the committed position
+// over all such records. Nothing blocks: a step fails only if another work-item's step succeeded. So work-items of a
+// vector, or of groups that have not started, cannot block others.
 
 #define CAPACITY 0
 #define WRAP 1
@@ -18,10 +20,11 @@
 #define RECORDS 80
 #define OPEN 0x80000000u
 
-// Records that one commit moves over, at most: what is left is for those who look for packets or slots. Some devices end loops that go on for long.
+// Maximum number of records that one commit advances over. The rest is left to later queries and reservations. Some
+// devices abort long loops.
 #define MOST_RECORDS 4096u
 
-// OpenCL C 2.0 has it as far as the device does, 3.0 where the device reports it, together with the orders.
+// OpenCL C 2.0 has this scope as the device supports it; 3.0 if the device reports it, together with the orders.
 #ifdef memory_scope_device
 #define LOAD(place) atomic_load_explicit((volatile __global atomic_uint *)(place), memory_order_acquire, memory_scope_device)
 #define STORE(place, value) atomic_exchange_explicit((volatile __global atomic_uint *)(place), value, memory_order_acq_rel, memory_scope_device)
@@ -30,13 +33,13 @@
         (volatile __global atomic_uint *)(place), &(old), value, memory_order_acq_rel, memory_order_acquire, memory_scope_device \
     )
 #else
-// One kernel sees what another one did before it, and within a kernel each word by itself is enough.
+// A kernel sees the writes of earlier kernels. Within a kernel, atomicity of each word is sufficient.
 #define LOAD(place) atomic_or((volatile __global uint *)(place), 0u)
 #define STORE(place, value) atomic_xchg((volatile __global uint *)(place), value)
 #define REPLACE(place, old, value) (atomic_cmpxchg((volatile __global uint *)(place), old, value) == (old))
 #endif
 
-// How far it is from one position to another that is not before it.
+// The distance from a position to another one that does not precede it.
 uint __wgcl_pipe_distance(uint wrap, uint from, uint to) {
     return to < from ? to + wrap - from : to - from;
 }
@@ -52,14 +55,15 @@ __global uint *__wgcl_pipe_record(__global uint *ring, uint side, uint position)
     return ring + RECORDS + (size_t)(position % capacity) + (side == READERS ? (size_t)capacity : (size_t)0);
 }
 
-// Moves a side's committed position, which was `start`, over one record. Whether that position is another one now, by whomever.
+// Advances a side's committed position, which was `start`, over one record. Returns whether the position has changed,
+// by any work-item.
 bool __wgcl_pipe_step(__global uint *ring, uint side, uint start) {
     uint wrap = ring[WRAP];
     __global uint *record = __wgcl_pipe_record(ring, side, start);
     uint found = LOAD(record);
     uint end = found - 1u;
     uint slots = __wgcl_pipe_distance(wrap, start, end);
-    // Nothing, an open reservation, or what the slot had a round ago.
+    // Empty, an open reservation, or the record of an earlier round.
     if (end >= wrap || slots == 0u || slots > ring[CAPACITY]) {
         return LOAD(ring + side + COMMITTED) != start;
     }
@@ -77,12 +81,12 @@ uint __wgcl_pipe_reserve(__global uint *ring, uint count, uint side) {
     }
     uint other = side ^ (WRITERS ^ READERS);
     while (true) {
-        // In this order: if the first has not changed in the end, there was room for all that time.
+        // In this order: if the first position is unchanged at the end, the slots were available all the time.
         uint start = LOAD(ring + side);
         uint limit = LOAD(ring + other + COMMITTED);
         uint room = side == WRITERS ? __wgcl_pipe_distance(wrap, limit, start) : __wgcl_pipe_distance(wrap, start, limit);
         if (room > capacity) {
-            // Others reserved and committed in between.
+            // Other work-items reserved and committed in between.
             continue;
         }
         if (count > (side == WRITERS ? capacity - room : room)) {
@@ -103,7 +107,7 @@ void __wgcl_pipe_commit(__global uint *ring, uint id, uint side) {
     uint start = id - 1u;
     __global uint *record = __wgcl_pipe_record(ring, side, start);
     uint found = LOAD(record);
-    // What is no reservation, or was committed before, is left alone.
+    // Ignore an invalid reservation, or one that is already committed.
     if (id == 0u || (found & OPEN) == 0u) {
         return;
     }
@@ -114,7 +118,7 @@ void __wgcl_pipe_commit(__global uint *ring, uint id, uint side) {
     }
 }
 
-// Where a packet of a reservation lies. An index out of bounds is some other slot's.
+// The address of a packet in a reservation. An index out of bounds gives another slot.
 __global uchar *__wgcl_pipe_packet(__global uint *ring, uint id, uint index, uint size) {
     uint slot = (id - 1u + index) % ring[CAPACITY];
     return (__global uchar *)ring + (size_t)ring[PACKETS] * 128u + (size_t)slot * size;
@@ -140,7 +144,7 @@ uint __wgcl_get_pipe_max_packets(__global uint *ring) {
     return ring[CAPACITY];
 }
 
-// Packets that could be read now.
+// Number of packets that can be read.
 uint __wgcl_get_pipe_num_packets(__global uint *ring) {
     while (true) {
         uint start = LOAD(ring + READERS);
@@ -152,7 +156,7 @@ uint __wgcl_get_pipe_num_packets(__global uint *ring) {
     }
 }
 
-// A work-group's: one of its work-items makes the reservation, and commits it when all have done with it.
+// For a work-group: one work-item makes the reservation, and commits it after all have used it.
 uint __wgcl_work_group_reserve_read_pipe(__global uint *ring, uint count) {
     uint id = 0u;
     if (get_local_linear_id() == 0) {

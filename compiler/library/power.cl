@@ -18,7 +18,7 @@ float __wgcl_pow_edges(float x, float y, int parity, float regular) {
     return x == 1.0f || y == 0.0f ? 1.0f : r;
 }
 
-// What powr has to say beyond `regular`, which is right as for pow.
+// powr for arguments where `regular`, the result of pow, is wrong.
 float __wgcl_powr_edges(float x, float y, float regular) {
     float infinity = as_float(0x7f800000u);
     float ax = fabs(x);
@@ -28,7 +28,7 @@ float __wgcl_powr_edges(float x, float y, float regular) {
     return invalid ? as_float(0x7fc00000u) : r;
 }
 
-// What rootn has to say beyond |x|^(1/n) in `r`, right for finite x that is not 0.
+// rootn for arguments where `r`, |x|^(1/n) for finite x that is not 0, is wrong.
 float __wgcl_rootn_edges(float x, int n, float r) {
     float ax = fabs(x);
     float infinity = as_float(0x7f800000u);
@@ -46,12 +46,14 @@ float __wgcl_rootn_edges(float x, int n, float r) {
 
 #ifndef FP_FAST_FMAF
 
-// log2 of a positive finite x as hi + lo, relative error below 2^-36: log2(m) = 2 / ln 2 (s + s^3/3 + ...), s = (m - 1) / (m + 1) in two parts.
+// log2 of a positive finite x as hi + lo, relative error below 2^-36: log2(m) = 2 / ln 2 (s + s^3/3 + ...), s = (m - 1)
+// / (m + 1) in two parts.
 float __wgcl_log2_parts(float x, float *lo) {
     float k;
     float f = __wgcl_log_split(x, &k);
     float d = f + 2.0f;
-    // An estimate is enough: the upper 12 bits of the quotient are exact by what is subtracted, the lower ones need no more than 12.
+    // An estimate suffices: the subtraction makes the upper 12 bits of the quotient exact, and the lower part needs
+    // only 12 bits.
     float reciprocal = native_recip(d);
     float s_hi = as_float(as_uint(f * reciprocal) & 0xfffff000u);
     // f - s_hi d exactly: d in two parts.
@@ -117,12 +119,12 @@ float __wgcl_pow_positive(float ax, float y) {
 // 2^(y log2(x)), the logarithm and the product in two parts. Largest error seen: 1.1 ULP.
 float pow(float x, float y) { return __wgcl_pow_edges(x, y, __wgcl_parity(y), __wgcl_pow_positive(fabs(x), y)); }
 
-// As pow. Largest error seen: 1.0 ULP.
+// Like pow. Largest error seen: 1.0 ULP.
 float powr(float x, float y) { return __wgcl_powr_edges(x, y, __wgcl_pow_positive(fabs(x), y)); }
 
 // Largest error seen: 1.1 ULP.
 float pown(float x, int n) {
-    // n in two floats: 24 bits do not hold every int.
+    // n in two floats: 24 bits cannot represent every int.
     float y = (float)n;
     int odd = n & 1;
     float ax = fabs(x);
@@ -158,7 +160,7 @@ float rootn(float x, int n) {
 
 #endif
 
-// An estimate from the exponent, two steps of Halley's method, of which the second is good to the last place. Largest error seen: 1.0 ULP.
+// An estimate from the exponent, and two steps of Halley's method. Largest error seen: 1.0 ULP.
 float cbrt(float x) {
     uint magnitude = as_uint(x) & 0x7fffffffu;
     if (magnitude == 0u || magnitude >= 0x7f800000u) {
@@ -176,7 +178,7 @@ float cbrt(float x) {
     return copysign(t * __wgcl_pow2i(third), x);
 }
 
-// The root of the sum of squares, scaled away from overflow and underflow. Largest error seen: 1.1 ULP.
+// The square root of the sum of squares, scaled to avoid overflow and underflow. Largest error seen: 1.1 ULP.
 float hypot(float x, float y) {
     float ax = fabs(x);
     float ay = fabs(y);
@@ -185,7 +187,7 @@ float hypot(float x, float y) {
         return infinity;
     }
     float big = fmax(ax, ay);
-    // Not left to the square root, which devices round as they like.
+    // Without a square root, whose rounding differs between devices.
     bool alone = ax == 0.0f || ay == 0.0f;
     float scale = big > 0x1p60f ? 0x1p-66f : big < 0x1p-40f ? 0x1p80f : 1.0f;
     float back = big > 0x1p60f ? 0x1p66f : big < 0x1p-40f ? 0x1p-80f : 1.0f;

@@ -105,7 +105,7 @@ double __wgcl_pow_edges(double x, double y, int parity, double regular) {
 // 2^(y log2(x)), the logarithm and the product in two parts. Largest error seen: 0.9 ULP.
 double pow(double x, double y) { return __wgcl_pow_edges(x, y, __wgcl_parity(y), __wgcl_pow_positive(fabs(x), y)); }
 
-// As pow. Largest error seen: 0.9 ULP.
+// Like pow. Largest error seen: 0.9 ULP.
 double powr(double x, double y) {
     double r = __wgcl_pow_positive(fabs(x), y);
     double infinity = as_double(0x7ff0000000000000UL);
@@ -116,7 +116,7 @@ double powr(double x, double y) {
     return invalid ? as_double(0x7ff8000000000000UL) : r;
 }
 
-// Every int is a double. Largest error seen: 1.0 ULP.
+// A double represents every int. Largest error seen: 1.0 ULP.
 double pown(double x, int n) {
     double r = __wgcl_pow_positive(fabs(x), (double)n);
     return __wgcl_pow_edges(x, (double)n, (n & 1) ? 1 : 2, r);
@@ -146,7 +146,7 @@ double rootn(double x, int n) {
     return n == 0 || isnan(x) ? as_double(0x7ff8000000000000UL) : r;
 }
 
-// A single-precision root (24 bits) and one step of Halley's method. Largest error seen: 0.8 ULP.
+// A single-precision cube root (24 bits) and one step of Halley's method. Largest error seen: 0.8 ULP.
 double cbrt(double x) {
     ulong magnitude = as_ulong(x) & 0x7fffffffffffffffUL;
     if (magnitude == 0UL || magnitude >= 0x7ff0000000000000UL) {
@@ -161,7 +161,7 @@ double cbrt(double x) {
     return copysign(t * __wgcl_pow2i_f64(third), x);
 }
 
-// The root of the sum of squares, scaled away from overflow and underflow. Largest error seen: 1.2 ULP.
+// The square root of the sum of squares, scaled to avoid overflow and underflow. Largest error seen: 1.2 ULP.
 double hypot(double x, double y) {
     double ax = fabs(x);
     double ay = fabs(y);

@@ -7,15 +7,16 @@ float round(float x) {
     return copysign(rest >= 0.5f ? whole + copysign(1.0f, x) : whole, x);
 }
 
-// Remainder of the magnitudes by long division on the significands, and the low bits of the quotient. The quotient is rounded down, or where
-// `nearest` is set to the nearest whole number, ties to even; *above says that it was rounded up, so that the true remainder is negative.
-// All in integers, so that it holds where floats lose denormals. ax, ay: bits of the magnitudes, finite, ay not 0.
+// Remainder of the magnitudes by long division of the significands, and the low bits of the quotient. The quotient is
+// rounded down, or to the nearest integer with ties to even if `nearest` is set. *above is set if it was rounded up, so
+// that the true remainder is negative. Integers only, so the result is right on devices that flush denormals. ax, ay:
+// bits of the magnitudes, finite, ay not 0.
 uint __wgcl_remainder_bits(uint ax, uint ay, int nearest, uint *quotient, int *above) {
     int ex = __wgcl_exponent(as_float(ax));
     int ey = __wgcl_exponent(as_float(ay));
     uint mx = (__wgcl_significand(as_float(ax)) & 0x007fffffu) | 0x00800000u;
     uint my = (__wgcl_significand(as_float(ay)) & 0x007fffffu) | 0x00800000u;
-    // mx and my count units of 2^(unit - 23).
+    // mx and my are in units of 2^(unit - 23).
     int unit = ey;
     uint q = 0u;
     *quotient = 0u;
@@ -27,7 +28,7 @@ uint __wgcl_remainder_bits(uint ax, uint ay, int nearest, uint *quotient, int *a
         my <<= ey - ex;
         unit = ex;
     } else {
-        // Eight bits a turn: the remainder has 24 bits, 8 more fit a word.
+        // Eight bits per iteration: the remainder has 24 bits, and 8 more fit in a word.
         int n = ex - ey;
         q = mx >= my ? 1u : 0u;
         mx -= mx >= my ? my : 0u;

@@ -1,4 +1,4 @@
-// Rounding and remainders of doubles (OpenCL C 6.15.2): as in rounding.cl, with 64-bit integers. All exact.
+// Rounding and remainders of doubles (OpenCL C 6.15.2): like rounding.cl, with 64-bit integers. All exact.
 
 // Half-way cases away from zero.
 double round(double x) {
@@ -7,15 +7,16 @@ double round(double x) {
     return copysign(rest >= 0.5 ? whole + copysign(1.0, x) : whole, x);
 }
 
-// Remainder of the magnitudes by long division on the significands, and the low bits of the quotient. The quotient is rounded down, or where
-// `nearest` is set to the nearest whole number, ties to even; *above says that it was rounded up, so that the true remainder is negative.
-// All in integers, so that it holds where doubles lose denormals. ax, ay: bits of the magnitudes, finite, ay not 0.
+// Remainder of the magnitudes by long division of the significands, and the low bits of the quotient. The quotient is
+// rounded down, or to the nearest integer with ties to even if `nearest` is set. *above is set if it was rounded up, so
+// that the true remainder is negative. Integers only, so the result is right on devices that flush denormals. ax, ay:
+// bits of the magnitudes, finite, ay not 0.
 ulong __wgcl_remainder_bits_f64(ulong ax, ulong ay, int nearest, ulong *quotient, int *above) {
     int ex = __wgcl_exponent(as_double(ax));
     int ey = __wgcl_exponent(as_double(ay));
     ulong mx = (__wgcl_significand(as_double(ax)) & 0x000fffffffffffffUL) | 0x0010000000000000UL;
     ulong my = (__wgcl_significand(as_double(ay)) & 0x000fffffffffffffUL) | 0x0010000000000000UL;
-    // mx and my count units of 2^(unit - 52).
+    // mx and my are in units of 2^(unit - 52).
     int unit = ey;
     ulong q = 0UL;
     *quotient = 0UL;
@@ -27,7 +28,7 @@ ulong __wgcl_remainder_bits_f64(ulong ax, ulong ay, int nearest, ulong *quotient
         my <<= ey - ex;
         unit = ex;
     } else {
-        // Eleven bits a turn: the remainder has 53 bits, 11 more fit a word.
+        // Eleven bits per iteration: the remainder has 53 bits, and 11 more fit in a word.
         int n = ex - ey;
         q = mx >= my ? 1UL : 0UL;
         mx -= mx >= my ? my : 0UL;

@@ -1,4 +1,5 @@
-// Error and gamma functions, single precision (OpenCL C 6.15.2). Polynomials: Sollya's fpminimax (erf) and Chebyshev fits in 40 digits (others).
+// Error and gamma functions, single precision (OpenCL C 6.15.2). Polynomials: Sollya's fpminimax (erf) and Chebyshev
+// fits in 40 digits (others).
 
 // erfc(x) for 0.83 <= x <= 10.5: e^(-x^2) / x times a polynomial in 1/x on three intervals, errors below 2^-27.
 float __wgcl_erfc_tail(float x) {
@@ -86,7 +87,7 @@ float __wgcl_gamma_poly(float x) {
     return mad(p, t, 0x1.c5bf8ap-1f);
 }
 
-// Gamma of 0 < x: by recurrence to [1, 2] below 8, by Stirling's series above.
+// Gamma of x > 0: by recurrence to [1, 2] below 8, by Stirling's series above.
 float __wgcl_gamma_positive(float x) {
     if (x < 8.0f) {
         float product = 1.0f;
@@ -99,7 +100,7 @@ float __wgcl_gamma_positive(float x) {
     }
     float u = 1.0f / x;
     float series = u * (0x1.555556p-4f - u * u * (0x1.6c16c2p-9f - u * u * 0x1.a01a02p-11f));
-    // sqrt(2 pi) x^(x - 1/2) e^-x, the power in two halves against overflow.
+    // sqrt(2 pi) x^(x - 1/2) e^-x, with the power in two halves to avoid overflow.
     float root = __wgcl_pow_positive(x, 0.5f * x - 0.25f);
     return 0x1.40d932p1f * root * __wgcl_exp_parts(-x, series) * root;
 }
@@ -129,7 +130,7 @@ float tgamma(float x) {
         return copysign(0.0f, -s);
     }
     if (ax > 33.0f) {
-        // Gamma(-x) alone may overflow: one factor at a time.
+        // Gamma(-x) alone may overflow, so multiply one factor at a time.
         float y = 0x1.921fb6p1f / s / __wgcl_gamma_positive(ax - 8.0f);
         for (float t = ax - 8.0f; t < ax - 0.5f; t += 1.0f) {
             y /= t;
@@ -139,7 +140,7 @@ float tgamma(float x) {
     return -0x1.921fb6p1f / (s * __wgcl_gamma_positive(ax));
 }
 
-// log Gamma of 0 < x.
+// log Gamma of x > 0.
 float __wgcl_lgamma_positive(float x) {
     if (x >= 8.0f) {
         float u = 1.0f / x;
@@ -182,8 +183,9 @@ float __wgcl_lgamma_positive(float x) {
     return one * two * p + shift;
 }
 
-// The recurrence to [1, 3] or Stirling's series; negative arguments by reflection. Largest error seen: 4.1 ULP, for negative arguments of the
-// largest of 1, the result and lgamma of the magnitude: their zeros, other than those of positive ones, have few right digits.
+// The recurrence to [1, 3] or Stirling's series; negative arguments by reflection. Largest error seen: 4.1 ULP. For
+// negative arguments, that is relative to the largest of 1, the result and lgamma of the magnitude: near zeros at
+// negative arguments, few digits of the result are right.
 float lgamma_r(float x, int *signp) {
     float infinity = as_float(0x7f800000u);
     *signp = 1;

@@ -1,4 +1,5 @@
-// Error and gamma functions, double precision (OpenCL C 6.15.2): the methods of special.cl. Chebyshev fits in 60 digits.
+// Error and gamma functions, double precision (OpenCL C 6.15.2): the methods of special.cl. Chebyshev fits in 60
+// digits.
 
 // erfc(x) e^(x^2) x, t = 1/x - 0.1025, x >= 5.88.
 double __wgcl_erfc_a(double t) {
@@ -168,7 +169,7 @@ double __wgcl_lgamma_a(double t) {
     return mad(p, t, 0x1.eeb95b094c191p-2);
 }
 
-// The same, t = x - 2.5.
+// log Gamma(x) / ((x - 1) (x - 2)), t = x - 2.5.
 double __wgcl_lgamma_b(double t) {
     double p = -0x1.5318fc433f2f5p-28;
     p = mad(p, t, 0x1.bd89faea6be05p-27);
@@ -278,8 +279,9 @@ double __wgcl_lgamma_positive(double x) {
     return one * two * p + shift;
 }
 
-// The recurrence to [1, 3] or Stirling's series; negative arguments by reflection. Largest error seen: 4.0 ULP, for negative arguments of the
-// largest of 1, the result and lgamma of the magnitude: their zeros, other than those of positive ones, have few right digits.
+// The recurrence to [1, 3] or Stirling's series; negative arguments by reflection. Largest error seen: 4.0 ULP. For
+// negative arguments, that is relative to the largest of 1, the result and lgamma of the magnitude: near zeros at
+// negative arguments, few digits of the result are right.
 double lgamma_r(double x, int *signp) {
     double infinity = as_double(0x7ff0000000000000UL);
     *signp = 1;

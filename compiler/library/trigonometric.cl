@@ -1,16 +1,19 @@
-// Trigonometric functions, single precision (OpenCL C 6.15.2). Arguments are reduced modulo pi/2: up to 2^13 in four parts of pi/2 (Cody and
-// Waite; products of the first three are exact), beyond with 96 bits of 2/pi chosen by the exponent (Payne and Hanek).
-// Polynomials by Sollya's fpminimax on [-pi/4, pi/4], errors below 2^-29.
+// Trigonometric functions, single precision (OpenCL C 6.15.2). Arguments are reduced modulo pi/2: up to 2^13 in four
+// parts of pi/2 (Cody and Waite; products of the first three are exact), above with 96 bits of 2/pi selected by the
+// exponent (Payne and Hanek). Polynomials by Sollya's fpminimax on [-pi/4, pi/4], errors below 2^-29.
 
-// |x| = t >= 2^6, finite, in quadrants: their number (modulo 4) and the argument left as hi + lo. No step depends on a branch or a table in memory: where
-// branches cost nothing it is skipped, and where all of them are executed (CPUs that run work-items in vectors) it is cheap.
+// |x| = t >= 2^6, finite, in quadrants: their number (modulo 4) and the reduced argument as hi + lo. It has no branches
+// and no table in memory: devices with cheap branches skip it, and on CPUs that vectorize over work-items it is
+// cheap.
 uint __wgcl_reduce_large(float t, float *lo, float *hi) {
     uint bits = as_uint(t);
-    // t = m 2^(e - 23) with a 24-bit integer m. Bits of 2/pi that give multiples of 8 quadrants and more do not matter: the 96 bits
-    // from `first` on are multiplied, and the top three bits of the product modulo 2^96 count whole quadrants.
+    // t = m 2^(e - 23) with a 24-bit integer m. Bits of 2/pi that contribute multiples of 8 quadrants do not matter:
+    // the 96 bits from `first` on are multiplied, and the top three bits of the product modulo 2^96 count whole
+    // quadrants.
     uint m = (bits & 0x007fffffu) | 0x00800000u;
     uint first = (bits >> 23) - 121u;
-    // Four words of 2/pi from bit `first` on, of 32 zeros and the bits after the binary point. In the last case the words are the last four.
+    // Four words of 2/pi from bit `first` on: 32 zeros, then the bits after the binary point. In the last case these
+    // are the last four words.
     uint odd = first & 32u;
     uint two = first & 64u;
     uint four = first & 128u;
@@ -24,7 +27,7 @@ uint __wgcl_reduce_large(float t, float *lo, float *hi) {
     uint w1 = four ? 0xdb629599u : two ? a3 : a1;
     uint w2 = four ? 0x3c439041u : two ? a4 : a2;
     uint w3 = four ? 0xfe5163abu : two ? a5 : a3;
-    // 96 bits of them; two shifts, because one by 32 does nothing.
+    // 96 bits of them. Two shifts, because a shift by 32 does nothing.
     uint shift = first & 31u;
     uint back = 31u - shift;
     uint b0 = (w0 << shift) | ((w1 >> 1) >> back);
@@ -35,10 +38,11 @@ uint __wgcl_reduce_large(float t, float *lo, float *hi) {
     uint p1 = b1 * m + c2;
     uint c1 = mul_hi(b1, m) + (p1 < c2 ? 1u : 0u);
     uint p0 = b0 * m + c1;
-    // The fraction of a quadrant: 64 bits, from -1/2 to 1/2, the quadrant rounded to the nearest.
+    // The fraction of a quadrant: 64 bits, from -1/2 to 1/2, with the quadrant rounded to the nearest.
     uint f0 = (p0 << 3) | (p1 >> 29);
     uint f1 = (p1 << 3) | (p2 >> 29);
-    // As a sum of floats, each exact. The sum of the first two is exact with its remainder: the first is 0 or larger than the second.
+    // As a sum of floats, each exact. The sum of the first two is exact with its remainder: the first is 0 or larger
+    // than the second.
     float t0 = (float)((int)f0 >> 8) * 0x1p-24f;
     float t1 = (float)((f0 & 0xffu) << 16 | f1 >> 16) * 0x1p-48f;
     float t2 = (float)(f1 & 0xffffu) * 0x1p-64f;
@@ -54,7 +58,7 @@ uint __wgcl_reduce_large(float t, float *lo, float *hi) {
     return (p0 >> 29) + (f0 >> 31);
 }
 
-// Sine and cosine in their quadrant, as bits. Both polynomials are less work than a branch that work-items take differently.
+// Sine and cosine in their quadrant, as bits. Both polynomials cost less than a divergent branch.
 uint __wgcl_sin_bits(uint quadrant, float s, float c) {
     float y = (quadrant & 1u) ? c : s;
     return as_uint(y) ^ (quadrant << 30 & 0x80000000u);
@@ -74,7 +78,7 @@ float __wgcl_tan_poly(float s) {
 
 #ifndef FP_FAST_FMAF
 
-// Quadrant (modulo 4) of t >= 0 and the reduced argument hi + lo in [-pi/4, pi/4]. Nothing sensible for infinities and NaNs.
+// Quadrant (modulo 4) of t >= 0 and the reduced argument hi + lo in [-pi/4, pi/4]. Undefined for infinities and NaNs.
 uint __wgcl_reduce(float t, float *lo, float *hi) {
     float k = rint(t * 0x1.45f306p-1f);
     float r = mad(-k, 0x1.fb4p-12f, mad(-k, 0x1.92p0f, t));
@@ -109,7 +113,7 @@ float __wgcl_cos_poly(float r, float lo) {
     return w + (((1.0f - w) - h) + mad(s * s, p, -(r * lo)));
 }
 
-// NaN where t = |x| is not finite.
+// NaN if t = |x| is not finite.
 float __wgcl_finite(float t, uint result) { return t < as_float(0x7f800000u) ? as_float(result) : as_float(0x7fc00000u); }
 
 // Largest error seen: 1.0 ULP.
@@ -160,7 +164,8 @@ float __wgcl_sinpi_poly(float r) {
     p = mad(p, s, -0x1.329dfep-1f);
     p = mad(p, s, 0x1.466b62p1f);
     p = mad(p, s, -0x1.4abbcep2f);
-    // pi in two parts: the upper one has 12 bits. Scaled, as the lower parts of small numbers are denormals, which some devices lose.
+    // pi in two parts, of which the upper one has 12 bits. Scaled, because the lower parts of small numbers are
+    // denormals, which some devices flush.
     float scaled = r * 0x1p64f;
     float hi = as_float(as_uint(scaled) & 0xfffff000u);
     float lo = scaled - hi;
@@ -190,7 +195,7 @@ float sinpi(float x) {
     return isfinite(x) ? (x < 0.0f || as_uint(x) == 0x80000000u ? -y : y) : as_float(0x7fc00000u);
 }
 
-// As sinpi. Largest error seen: 1.1 ULP.
+// Like sinpi. Largest error seen: 1.1 ULP.
 float cospi(float x) {
     float t = fabs(x);
     float k = rint(2.0f * t);
@@ -213,7 +218,7 @@ float tanpi(float x) {
     float s = __wgcl_sinpi_poly(r);
     float c = __wgcl_cospi_poly(r);
     float y = (quadrant & 1) ? -c / s : s / c;
-    // Signs of zeros and infinities alternate with the quadrant, as the edge cases of the specification have it.
+    // Signs of zeros and infinities alternate with the quadrant, as the specification requires.
     y = r == 0.0f ? (quadrant == 0 ? 0.0f : quadrant == 1 ? as_float(0x7f800000u) : quadrant == 2 ? -0.0f : as_float(0xff800000u)) : y;
     y = t >= 8388608.0f ? (t >= 16777216.0f || !((uint)t & 1u) ? 0.0f : -0.0f) : y;
     return isfinite(x) ? (as_uint(x) >= 0x80000000u ? -y : y) : as_float(0x7fc00000u);

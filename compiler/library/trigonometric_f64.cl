@@ -1,5 +1,5 @@
-// Trigonometric functions, double precision (OpenCL C 6.15.2): the method of trigonometric.cl with three parts of pi/2 up to 2^19 and
-// 192 bits of 2/pi beyond.
+// Trigonometric functions, double precision (OpenCL C 6.15.2): the method of trigonometric.cl with three parts of pi/2
+// up to 2^19 and 192 bits of 2/pi above.
 
 // 64 zeros and the bits of 2/pi after the binary point.
 __constant ulong __wgcl_two_over_pi_f64[20] = {
@@ -228,7 +228,7 @@ double sinpi(double x) {
     return isfinite(x) ? (as_ulong(x) >= 0x8000000000000000UL ? -y : y) : as_double(0x7ff8000000000000UL);
 }
 
-// As sinpi. Largest error seen: 1.2 ULP.
+// Like sinpi. Largest error seen: 1.2 ULP.
 double cospi(double x) {
     double t = fabs(x);
     double k = rint(2.0 * t);

@@ -241,7 +241,7 @@ fn kernels_of_blocks_are_internal() {
     }
 }
 
-/// Numbers that look random, the same in every run.
+/// A pseudo-random generator with a fixed sequence.
 struct Random(u64);
 
 impl Random {
@@ -327,11 +327,7 @@ fn damaged_modules_are_rejected_or_built() {
                 std::fs::write(path, bytes).expect("a file");
             }
             let result = build(&words, &Specialisation::new());
-            assert!(
-                !result.log.contains("internal") && !result.log.contains("or this compiler is not"),
-                "{name}, seed {seed}: {}",
-                result.log
-            );
+            assert!(!result.log.contains("internal"), "{name}, seed {seed}: {}", result.log);
             assert!(result.program.is_some() || !result.log.is_empty(), "{name}, seed {seed}: rejected without a message");
             if let Some(program) = &result.program {
                 shaders(program).unwrap_or_else(|error| panic!("{name}, seed {seed}: {error}"));

@@ -1,8 +1,9 @@
-// Arithmetic of doubles (IEEE 754 binary64) by integers, for devices that have none: each number is its bits. Results are rounded once, to nearest even; denormals are
-// kept; a NaN stays itself, made quiet.
+// Arithmetic of doubles (IEEE 754 binary64) with integers, for devices without doubles. Each number is represented by
+// its bits. Results are rounded once, to nearest even. Denormals are kept. A NaN is returned quieted.
 //
-// None of these has branches or loops: work-items that run side by side would do both sides anyway. A significand lies in 64 bits with its leading bit at bit 62 when it is rounded,
-// so that 10 bits are below the last one that stays. What is lost below those sets the lowest one ("sticky"): rounding then sees on which side of the middle the number is.
+// These functions have no branches or loops, since work-items of a vector would execute both sides. A significand is
+// rounded in 64 bits with its leading bit at bit 62, so 10 bits are below the last kept one. Bits lost below these set
+// the lowest bit ("sticky"), so that rounding knows on which side of the midpoint the number is.
 
 #define SIGN 0x8000000000000000UL
 #define INFINITE 0x7ff0000000000000UL
@@ -15,7 +16,7 @@ static ulong magnitude(ulong x) { return x & ~SIGN; }
 
 static int exponent_field(ulong x) { return (int)(uint)(x >> 52) & 0x7ff; }
 
-// Of the number with that exponent field: denormals have no leading bit, and the exponent 1.
+// The significand of a number with this exponent field. Denormals have no leading bit, and the exponent 1.
 static ulong significand(ulong x, int field) { return (x & (LEADING - 1)) | (field != 0 ? LEADING : 0); }
 
 static ulong shifted_right(ulong x, int by)
@@ -24,14 +25,15 @@ static ulong shifted_right(ulong x, int by)
     return shifted | (shifted << by != x ? 1 : 0);
 }
 
-// The bits of a significand whose leading bit is at 62, or below that for the least exponent; `exponent` is the field less one, which the leading bit adds. What is too large becomes infinite.
+// Rounds a significand with its leading bit at 62, or below for the smallest exponent. `exponent` is the field minus
+// one; the leading bit adds the one. Overflow gives infinity.
 static ulong rounded(ulong bits, int exponent)
 {
     ulong all = ((ulong)(uint)exponent << 52) + ((bits + 0x1ff + (bits >> 10 & 1)) >> 10);
     return all > INFINITE ? INFINITE : all;
 }
 
-// The same where the exponent may be too small.
+// Like `rounded`, for exponents that may be too small.
 static ulong packed(ulong bits, int exponent)
 {
     return rounded(shifted_right(bits, clamp(-exponent, 0, 63)), max(exponent, 0));
@@ -46,7 +48,7 @@ ulong double_add(ulong a, ulong b)
     ulong smaller = shifted_right(significand(y, y_field) << 9, min(exponent - max(y_field, 1), 63));
     ulong larger = significand(x, x_field) << 9;
     ulong sum = opposite ? larger - smaller : larger + smaller;
-    // Where much is cancelled nothing was lost. A denormal keeps the exponent of the least normal number.
+    // After a large cancellation no bits were lost. A denormal keeps the exponent of the smallest normal number.
     int up = min((int)clz(sum) - 1, exponent);
     ulong result = sum == 0 ? x & y & SIGN : rounded(sum << up, exponent - up) | (x & SIGN);
     bool invalid = magnitude(x) > INFINITE || (magnitude(y) == INFINITE && opposite);
@@ -61,7 +63,8 @@ ulong double_subtract(ulong a, ulong b)
 
 ulong double_multiply(ulong a, ulong b)
 {
-    // The larger one is a NaN or infinite if any is; if it is a denormal the product is next to nothing, so that it may stay as it is.
+    // The larger operand is a NaN or infinite if one is. If it is a denormal, the product is negligible, so no scaling
+    // is needed.
     bool swap = magnitude(b) > magnitude(a);
     ulong x = swap ? b : a, y = swap ? a : b;
     int x_field = exponent_field(x), y_field = exponent_field(y);
@@ -83,10 +86,12 @@ ulong double_multiply(ulong a, ulong b)
     return magnitude(x) > INFINITE ? x | QUIET : result;
 }
 
-// The quotient of significands n / d in [1/2, 1), d in [2^60, 2^61), as 56 bits and what is left, which is less than 3 d.
+// The quotient of significands n / d in [1/2, 1), d in [2^60, 2^61), as 56 bits, and the remainder, which is less than
+// 3 d.
 static ulong digits(ulong n, ulong d, ulong *left)
 {
-    // 2^92 / d, too small by less than one part in 2^29: by a float that is not too large even if division is several units off, and a step of Newton's.
+    // 2^92 / d, too small by less than one part in 2^29: from a float that is never too large, even if division has an
+    // error of several units, and one step of Newton's method.
     uint reciprocal = (uint)(0x1.ffffc0p54f / (float)(uint)(d >> 37));
     ulong error = (1UL << 62) - (ulong)reciprocal * ((uint)(d >> 30) + 1);
     reciprocal += mul_hi(reciprocal, (uint)(error >> 30));
@@ -109,7 +114,8 @@ ulong double_divide(ulong x, ulong y)
     d >>= 3;
     ulong left;
     ulong quotient = digits(n, d, &left);
-    // Three bits are below the last one that stays. The exact quotient is less than a multiple of four away from this one; on which side says the rest.
+    // Three bits are below the last kept one. The exact quotient is less than a multiple of four away from this one.
+    // The remainder determines on which side.
     ulong near = (quotient + 3) & ~3UL;
     uint further = (uint)(near - quotient);
     long rest = (long)(left - ((further & 1 ? d : 0) + (further & 2 ? d << 1 : 0)));
@@ -133,14 +139,14 @@ ulong double_sqrt(ulong x)
     // In [2^62, 2^64), for an even exponent.
     n = exponent & 1 ? n << up : n << up >> 1;
     uint high = (uint)(n >> 32);
-    // 2^47 / sqrt(high), too small by about one part in 2^29: as in a division.
+    // 2^47 / sqrt(high), too small by about one part in 2^29, as in division.
     uint reciprocal = (uint)(0x1.ffffc0p42f * rsqrt((float)(high >> 8)));
     ulong error = 0x3ffffffe00000000UL - (ulong)mul_hi(reciprocal, reciprocal) * high;
     reciprocal += mul_hi(reciprocal, (uint)(error >> 31));
     uint first = (uint)((ulong)high * reciprocal >> 31);
     ulong rest = n - (ulong)first * first;
     ulong root = ((ulong)first << 24) + ((ulong)(uint)(rest >> 5) * reciprocal >> 35);
-    // 56 bits, at most one and a half off. As in a division.
+    // 56 bits with an error of at most one and a half, as in division.
     ulong near = (root + 2) & ~3UL;
     long left = (long)((n << 48) - near * near);
     near = left > 0 ? near + 1 : near;
@@ -155,7 +161,8 @@ ulong double_fma(ulong a, ulong b, ulong c)
 {
     int a_field = exponent_field(a), b_field = exponent_field(b), c_field = exponent_field(c);
     ulong p = significand(a, a_field) << 10, q = significand(b, b_field) << 10;
-    // The product's leading bit is at 124 or 125 of 128, the addend's at 124, but for denormals: then either more is empty than could be lost, or the product is next to nothing.
+    // The product's leading bit is at 124 or 125 of 128, and the addend's at 124, except for denormals. For these,
+    // either enough bits are free, or the product is negligible.
     ulong pl = (uint)p, ph = p >> 32, ql = (uint)q, qh = q >> 32;
     ulong lowest = pl * ql, cross = pl * qh + (lowest >> 32), other = ph * ql + (uint)cross;
     ulong product_high = ph * qh + (cross >> 32) + (other >> 32), product_low = other << 32 | (uint)lowest;
@@ -166,7 +173,7 @@ ulong double_fma(ulong a, ulong b, ulong c)
     int exponent = above ? of_product : of_addend, down = min(above ? of_product - of_addend : of_addend - of_product, 127);
     ulong x_high = above ? product_high : addend, x_low = above ? product_low : 0;
     ulong y_high = above ? addend : product_high, y_low = above ? 0 : product_low;
-    // The one with the smaller exponent, shifted; what is lost is sticky.
+    // The operand with the smaller exponent, shifted. Lost bits are sticky.
     bool far = down >= 64;
     ulong lost = far ? y_low : 0;
     y_low = far ? y_high : y_low;

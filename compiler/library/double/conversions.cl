@@ -1,13 +1,13 @@
-// Comparisons of doubles by integers, whole numbers next to them, and conversions from and to other types; behind `arithmetic.cl`.
+// Comparisons of doubles with integers, rounding to integers, and conversions. Follows `arithmetic.cl`.
 
-// Numbers in their order, both zeros as one.
+// Maps numbers to integers in the same order. Both zeros are equal.
 static long ordered(ulong x)
 {
     long sign = (long)x >> 63;
     return ((long)magnitude(x) ^ sign) - sign;
 }
 
-// The same with the zeros apart.
+// Like `ordered`, with -0 before +0.
 static long ordered_strictly(ulong x)
 {
     return (long)(x ^ (ulong)((long)x >> 63) >> 1);
@@ -46,7 +46,7 @@ ulong double_max(ulong x, ulong y)
     return is_nan(x) && is_nan(y) ? x | QUIET : result;
 }
 
-// The bits of a magnitude that are behind the point: all of them below 1, none from 2^52 on.
+// The fraction bits of a magnitude: all of them below 1, none from 2^52 on.
 static ulong behind_point(ulong x)
 {
     int exponent = exponent_field(x) - BIAS;
@@ -61,12 +61,12 @@ ulong double_trunc(ulong x)
     return quiet(x & ~behind_point(x));
 }
 
-// The whole number next to x, away from zero where it has the sign `away` and is not whole.
+// The next integer from x, away from zero if x has the sign `away` and is not an integer.
 static ulong outwards(ulong x, ulong away)
 {
     ulong bits = behind_point(x), whole = x & ~bits;
     bool further = (x & bits) != 0 && (x & SIGN) == away;
-    // One more in the last place in front of the point may go over into the exponent, which is right.
+    // Incrementing the last integer bit may carry into the exponent, which is correct.
     ulong next = exponent_field(x) < BIAS ? away | (ulong)BIAS << 52 : whole + bits + 1;
     return quiet(further ? next : whole);
 }
@@ -84,7 +84,7 @@ ulong double_rint(ulong x)
     return bits == 0 ? quiet(x) : result;
 }
 
-// Towards zero, in two's complement; what does not fit 64 bits is unspecified.
+// Rounds toward zero, in two's complement. Undefined if the result does not fit in 64 bits.
 ulong double_to_integer(ulong x)
 {
     int field = exponent_field(x), up = field - (BIAS + 52);
@@ -124,7 +124,7 @@ ulong double_of_int(uint x)
 ulong double_of_float(uint x)
 {
     uint of_x = x & 0x7fffffffu, field = of_x >> 23, fraction = of_x & 0x7fffffu;
-    // A denormal has its leading bit brought to that of the others, which adds one to the exponent.
+    // Normalises a denormal. The leading bit adds one to the exponent.
     uint up = clz(fraction) - 8;
     ulong denormal = ((ulong)(BIAS - 127 - up) << 52) + ((ulong)(fraction << (up & 31)) << 29);
     ulong result = ((ulong)of_x << 29) + ((ulong)(field == 255 ? 2 * (BIAS - 127) : BIAS - 127) << 52);
@@ -133,7 +133,8 @@ ulong double_of_float(uint x)
     return result | (ulong)(x & 0x80000000u) << 32;
 }
 
-// As a float type of fewer bits: so many of the fraction, and the bias. 31 bits are enough for its significand, the lowest one sticky.
+// Converts to a narrower float type with this number of fraction bits and this bias. 31 bits suffice for its
+// significand, with a sticky lowest bit.
 static uint narrowed(ulong x, uint fraction, int bias)
 {
     int field = exponent_field(x), exponent = field - (BIAS - bias) - 1, down = clamp(-exponent, 0, 31);
@@ -142,7 +143,7 @@ static uint narrowed(ulong x, uint fraction, int bias)
     shifted |= shifted << down != bits ? 1 : 0;
     uint most = (uint)(2 * bias + 1) << fraction;
     uint result = ((uint)max(exponent, 0) << fraction) + ((shifted + ((1u << drop >> 1) - 1) + (shifted >> drop & 1)) >> drop);
-    // Numbers that are far too large would go over into the sign.
+    // Overflow would carry into the sign.
     result = exponent > 2 * bias || result > most ? most : result;
     uint payload = (uint)(x >> (52 - fraction)) & ((1u << fraction) - 1);
     return is_nan(x) ? most | 1u << (fraction - 1) | payload : result;

@@ -1,7 +1,9 @@
 // read_image and write_image (OpenCL C 6.15.15.2 to 6.15.15.5) for one shape, format and sampler.
 //
-// Beside the macros of format.cl: DIMS (1 to 3), ARRAY, COORDINATE (the type of coordinates), FLOAT_COORDINATE, SAMPLED, SAMPLER where
-// its value is known, and LEVEL with the types LOD and GRADIENT: 0 for the first level of a mipmapped image, 1 for that of a number, 2 for that which gradients ask for. Coordinates that no rule allows stay inside the image: a kernel never reaches foreign memory.
+// Macros beside those of format.cl: DIMS (1 to 3), ARRAY, COORDINATE (the type of coordinates), FLOAT_COORDINATE,
+// SAMPLED, SAMPLER if its value is known, and LEVEL with the types LOD and GRADIENT: 0 for the first level of a
+// mipmapped image, 1 for a given level, 2 for the level that gradients select. Invalid coordinates are clamped to the
+// image, so a kernel never accesses other memory.
 
 #define NORMALIZED 1u
 #define MODE 0xeu
@@ -9,7 +11,7 @@
 #define REPEAT 6u
 #define MIRRORED_REPEAT 8u
 #define LINEAR 0x20u
-// What the CLK_ constants do not have, see SamplerWord: the filter of levels, and their bounds in 256ths.
+// Sampler bits without CLK_ constants, see SamplerWord: the mipmap filter, and the level bounds in units of 1/256.
 #define MIP_LINEAR 0x40u
 #define LOD_MIN(sampler) ((sampler) >> 8 & 0xfffu)
 #define LESS_THAN_MOST(sampler) ((sampler) >> 20)
@@ -61,7 +63,7 @@
 #endif
 
 #if LEVEL
-// Goes on to another level: each lies behind the one before, and is half as large.
+// Advances to another level. Each level follows the previous one and has half its size.
 #define TO_LEVEL(level) \
     uint begin = 0u; \
     for (int i = 0; i < (level); i++) { \
@@ -76,7 +78,7 @@
 #endif
 
 #if FLOAT_COORDINATE
-// The element at a coordinate: -1 or `size` where it is outside and the sampler asks for the border.
+// The element at a coordinate. -1 or `size` if it is outside and the sampler uses the border colour.
 int nearest_index(float c, uint size, uint sampler)
 {
     float n = (float)(int)size;
@@ -93,7 +95,7 @@ int nearest_index(float c, uint size, uint sampler)
     return mode == CLAMP ? (int)fmax(fmin(u, n), -1.0f) : (int)fmax(fmin(u, n - 1.0f), 0.0f);
 }
 
-// The two elements around a coordinate, and how near it is to the second.
+// The two elements around a coordinate, and the weight of the second.
 float linear_index(float c, uint size, uint sampler, int *first, int *second)
 {
     float n = (float)(int)size;
@@ -213,7 +215,7 @@ COLOUR read_level(IMAGE, uint sampler, COORDINATE c, int level)
 #endif
 
 #if LEVEL == 2
-// The level of detail at which neighbours are an element apart: the logarithm of the longer way.
+// The level of detail at which neighbouring pixels are one element apart: the logarithm of the longer gradient.
 float lod_of(IMAGE, uint sampler, GRADIENT gradient_x, GRADIENT gradient_y)
 {
 #if DIMS == 1
@@ -259,14 +261,14 @@ COLOUR image_read(IMAGE, WITH_LEVELS WITH_SAMPLER COORDINATE c WITH_LOD)
         return (1.0f - part) * near + part * far;
     }
 #endif
-    // Half-way between two the larger one.
+    // Halfway between two levels, use the larger level number.
     return read_level(data, width, height, depth, layers, row_pitch, slice_pitch, sampler, c, (int)ceil(lod + 0.5f) - 1);
 #endif
 }
 #endif
 
 #if WRITE
-// What lies outside is not written.
+// Writes outside of the image are dropped.
 void image_write(IMAGE, WITH_LEVELS COORDINATE c WITH_LOD, COLOUR colour)
 {
     int inside = 1;

@@ -1,7 +1,7 @@
-// Formats of images (OpenCL API 5.3.1.1, OpenCL C 6.15.15.7): an element in memory, its colour in a kernel, and back.
+// Image formats (OpenCL API 5.3.1.1, OpenCL C 6.15.15.7): conversion of an element in memory to a colour and back.
 //
-// A launch compiles this for one format: ORDER and DATA_TYPE are numbers of the API. COLOUR_F, COLOUR_I or COLOUR_U says what colours a kernel wants.
-// What has no meaning (integers of a normalised format) reads as 0.
+// A launch compiles this file for one format. ORDER and DATA_TYPE are API constants. COLOUR_F, COLOUR_I or COLOUR_U
+// selects the colour type of the kernel. Undefined combinations (integers of a normalised format) read as 0.
 
 #define SNORM_INT8 0x10d0
 #define SNORM_INT16 0x10d1
@@ -55,7 +55,7 @@
 #define CHANNELS 1
 #endif
 
-// What a channel is in memory.
+// The type of a channel in memory.
 #if DATA_TYPE == SNORM_INT8 || DATA_TYPE == SIGNED_INT8
 #define MEMORY char
 #define MEMORY_SIZE 1
@@ -90,7 +90,7 @@
 #if ELEMENT_CHANNELS == 1
 #define ELEMENT MEMORY
 #elif ELEMENT_CHANNELS == 3
-// Three channels are not aligned like a vector of three.
+// Three channels have no padding, unlike a vector of three.
 #define ELEMENT JOIN(MEMORY, 3)
 #define ELEMENT_IS_PACKED 1
 #else
@@ -121,7 +121,7 @@
 
 // --- Reading ---
 
-// The table of conversions: 8.3.1.1, 8.3.1.3.
+// Conversions of 8.3.1.1 and 8.3.1.3.
 CHANNEL from_memory(MEMORY value)
 {
 #if !defined(MEANINGFUL)
@@ -191,8 +191,8 @@ COLOUR colour_of(ELEMENT e)
 #endif
 }
 
-// The colour outside of an image (6.15.15.1.2): what has no alpha of its own is opaque. The text has RGBx and sRGBx among the clear ones; the conformance tests want them
-// opaque, as their elements are.
+// The border colour (6.15.15.1.2). Formats without alpha are opaque. The specification lists RGBx and sRGBx as
+// transparent, but the conformance tests require them to be opaque, like their elements.
 #if ORDER == ORDER_R || ORDER == ORDER_RG || ORDER == ORDER_RGB || ORDER == ORDER_RGBX || ORDER == ORDER_LUMINANCE || \
     ORDER == ORDER_SRGB || ORDER == ORDER_SRGBX
 #define BORDER (COLOUR)(0, 0, 0, 1)

@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_leave_the_text() {
+    fn colours_do_not_change_the_text() {
         let plain = log("a b", 2, 3, RenderOptions::default());
         let colour = colourise(&plain);
         let mut stripped = String::new();
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_outside_of_files_have_no_place() {
+    fn positions_outside_of_files_have_no_location() {
         let mut diagnostics = Diagnostics::default();
         diagnostics.push(Diagnostic::warning(Span::NONE, "odd").with_note(Span { lo: 77, hi: 78 }, "why"));
         let log = render(&SourceMap::new(), &diagnostics, RenderOptions::default());

@@ -71,7 +71,7 @@ impl<'p> Lowering<'p, '_> {
         result
     }
 
-    /// Distance in bytes between the lanes of a vector behind a pointer argument.
+    /// Distance in bytes between the lanes of a vector that a pointer argument points to.
     fn pointed_lane(&self, ty: Ty) -> Option<u32> {
         match self.kind(ty) {
             TyKind::Pointer { pointee, .. } => Some(self.arith_type(pointee.ty).map_or(0, lane_size)),

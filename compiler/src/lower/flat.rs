@@ -278,7 +278,7 @@ pub(super) fn lower_expression<'p>(lowering: &mut Lowering<'p, '_>, stmts: &'p [
     leaves.labels.retain(|label| !inside.contains(label));
     let outside = lowering.beyond(&leaves, jumps);
     lower(lowering, irregular, stmts, false, outside, |cutter| cutter.stmts(stmts));
-    lowering.go_on(&leaves, jumps, outside);
+    lowering.continue_jumps(&leaves, jumps, outside);
 }
 
 fn lower<'p>(

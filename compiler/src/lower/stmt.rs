@@ -106,12 +106,12 @@ impl Jumps<'_> {
 
 /// The statements that remain: a list, and the statements after it.
 #[derive(Clone, Copy)]
-struct Rest<'a, 'p> {
+struct Remaining<'a, 'p> {
     stmts: &'p [Stmt],
-    next: Option<&'a Rest<'a, 'p>>,
+    next: Option<&'a Remaining<'a, 'p>>,
 }
 
-impl<'a, 'p> Rest<'a, 'p> {
+impl<'a, 'p> Remaining<'a, 'p> {
     const fn only(stmts: &'p [Stmt]) -> Self {
         Self { stmts, next: None }
     }
@@ -122,7 +122,7 @@ impl<'a, 'p> Rest<'a, 'p> {
             match self.stmts {
                 [] => self = *self.next?,
                 [first, stmts @ ..] => {
-                    let rest = Rest { stmts, next: self.next };
+                    let rest = Remaining { stmts, next: self.next };
                     if !matches!(first.kind, StmtKind::Empty | StmtKind::Label(_)) {
                         return Some((first, rest));
                     }
@@ -139,10 +139,10 @@ impl<'a, 'p> Rest<'a, 'p> {
 
 impl<'p> Lowering<'p, '_> {
     pub(super) fn block(&mut self, stmts: &'p [Stmt], jumps: Jumps<'p>) {
-        self.sequence(Rest::only(stmts), jumps);
+        self.sequence(Remaining::only(stmts), jumps);
     }
 
-    fn sequence(&mut self, mut rest: Rest<'_, 'p>, jumps: Jumps<'p>) {
+    fn sequence(&mut self, mut rest: Remaining<'_, 'p>, jumps: Jumps<'p>) {
         while let Some((stmt, after)) = rest.split() {
             if self.b.is_dead() {
                 return;
@@ -163,17 +163,21 @@ impl<'p> Lowering<'p, '_> {
             }
             match &stmt.kind {
                 StmtKind::Break | StmtKind::Continue | StmtKind::Goto(_) => self.statement(stmt, jumps),
-                StmtKind::Block(stmts) => self.sequence(Rest { stmts, next: Some(&after) }, jumps),
-                StmtKind::If { cond, then, els } if !self.needs_turn(stmt, jumps) => {
+                StmtKind::Block(stmts) => self.sequence(Remaining { stmts, next: Some(&after) }, jumps),
+                StmtKind::If { cond, then, els } if !self.needs_loop(stmt, jumps) => {
                     self.outer = jumps;
                     let els: &[Stmt] = els.as_deref().map_or(&[], scan::statements);
                     let then_goes_on = scan::completes(then);
                     let then = scan::statements(then);
                     match (then_goes_on, els.iter().all(scan::completes)) {
                         (true, true) => self.guarded(stmt, after, &leaves, jumps),
-                        (true, false) => self.if_statement(cond, Rest { stmts: then, next: Some(&after) }, Rest::only(els), jumps),
-                        (false, true) => self.if_statement(cond, Rest::only(then), Rest { stmts: els, next: Some(&after) }, jumps),
-                        (false, false) => self.if_statement(cond, Rest::only(then), Rest::only(els), jumps),
+                        (true, false) => {
+                            self.if_statement(cond, Remaining { stmts: then, next: Some(&after) }, Remaining::only(els), jumps)
+                        }
+                        (false, true) => {
+                            self.if_statement(cond, Remaining::only(then), Remaining { stmts: els, next: Some(&after) }, jumps)
+                        }
+                        (false, false) => self.if_statement(cond, Remaining::only(then), Remaining::only(els), jumps),
                     }
                 }
                 _ => self.guarded(stmt, after, &leaves, jumps),
@@ -183,7 +187,7 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// A statement that may jump to an end, and the code that runs if it did not.
-    fn guarded(&mut self, stmt: &'p Stmt, after: Rest<'_, 'p>, leaves: &Leaves, jumps: Jumps<'p>) {
+    fn guarded(&mut self, stmt: &'p Stmt, after: Remaining<'_, 'p>, leaves: &Leaves, jumps: Jumps<'p>) {
         self.statement(stmt, jumps.before_more());
         let Some(stays) = self.no_jump(leaves, jumps) else {
             self.sequence(after, jumps);
@@ -196,7 +200,7 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// Like [`Self::guarded`], but each following statement has its own guard, to avoid nesting.
-    fn guarded_one_by_one(&mut self, stmt: &'p Stmt, mut after: Rest<'_, 'p>, mut leaves: Leaves, jumps: Jumps<'p>) {
+    fn guarded_one_by_one(&mut self, stmt: &'p Stmt, mut after: Remaining<'_, 'p>, mut leaves: Leaves, jumps: Jumps<'p>) {
         self.statement(stmt, jumps.before_more());
         while let Some((stmt, rest)) = after.split() {
             if self.b.is_dead() {
@@ -307,7 +311,7 @@ impl<'p> Lowering<'p, '_> {
         match jump {
             Jump::Nowhere => self.b.fail(format!("'{what}' has no target here")),
             Jump::Out => self.b.effect(Op::Break(Vec::new())),
-            Jump::Next(end) => self.end_turn(end),
+            Jump::Next(end) => self.end_iteration(end),
             Jump::Further(flag) => {
                 self.set_flag(flag, 1);
                 self.b.effect(Op::Break(Vec::new()));
@@ -345,8 +349,8 @@ impl<'p> Lowering<'p, '_> {
         );
         if !one_item && self.irregular.as_ref().is_some_and(|irregular| irregular.needs_machine(stmt)) {
             super::flat::lower_statement(self, stmt);
-        } else if self.needs_turn(stmt, jumps) {
-            self.one_turn(stmt, jumps);
+        } else if self.needs_loop(stmt, jumps) {
+            self.run_as_loop(stmt, jumps);
         } else {
             self.plain_statement(stmt, jumps);
         }
@@ -363,20 +367,20 @@ impl<'p> Lowering<'p, '_> {
             StmtKind::Block(stmts) => self.block(stmts, jumps),
             StmtKind::If { cond, then, els } => {
                 let els: &[Stmt] = els.as_deref().map_or(&[], scan::statements);
-                self.if_statement(cond, Rest::only(scan::statements(then)), Rest::only(els), jumps);
+                self.if_statement(cond, Remaining::only(scan::statements(then)), Remaining::only(els), jumps);
             }
             StmtKind::While { cond, body, unroll } => {
                 self.loop_statement(Some(cond), body, IterationEnd { step: None, cond: None }, *unroll);
-                self.go_further(stmt, jumps);
+                self.continue_gotos(stmt, jumps);
             }
             StmtKind::For { cond, step, body, unroll } => {
                 self.loop_statement(cond.as_ref(), body, IterationEnd { step: step.as_ref(), cond: None }, *unroll);
-                self.go_further(stmt, jumps);
+                self.continue_gotos(stmt, jumps);
             }
             StmtKind::DoWhile { body, cond, .. } if known_condition(cond) == Some(false) => self.once(body, jumps),
             StmtKind::DoWhile { body, cond, unroll } => {
                 self.loop_statement(None, body, IterationEnd { step: None, cond: Some(cond) }, *unroll);
-                self.go_further(stmt, jumps);
+                self.continue_gotos(stmt, jumps);
             }
             StmtKind::Switch { cond, body } => self.switch(cond, body, jumps),
             StmtKind::Forward { label, body } => {
@@ -402,7 +406,7 @@ impl<'p> Lowering<'p, '_> {
 
     /// Whether a statement must become a loop with one iteration, because its expressions jump to an end: only IR jumps
     /// can leave an expression.
-    fn needs_turn(&self, stmt: &Stmt, jumps: Jumps<'p>) -> bool {
+    fn needs_loop(&self, stmt: &Stmt, jumps: Jumps<'p>) -> bool {
         self.function.expression_jumps
             && matches!(
                 stmt.kind,
@@ -412,7 +416,7 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// `loop { statement; break }`
-    fn one_turn(&mut self, stmt: &'p Stmt, jumps: Jumps<'p>) {
+    fn run_as_loop(&mut self, stmt: &'p Stmt, jumps: Jumps<'p>) {
         let leaves = scan::leaves(stmt, true);
         let inner = self.beyond(&leaves, jumps);
         self.b.open();
@@ -420,7 +424,7 @@ impl<'p> Lowering<'p, '_> {
         self.plain_statement(stmt, inner);
         let body = self.b.close(Op::Break(Vec::new()));
         self.b.loop_(body, None);
-        self.go_on(&leaves, jumps, inner);
+        self.continue_jumps(&leaves, jumps, inner);
     }
 
     /// Statements that a `goto` repeats.
@@ -445,7 +449,7 @@ impl<'p> Lowering<'p, '_> {
         self.goto_targets.pop();
         let body = self.b.close(Op::Break(Vec::new()));
         self.b.loop_(body, None);
-        self.go_on(&leaves, jumps, inner);
+        self.continue_jumps(&leaves, jumps, inner);
     }
 
     /// Makes a block of a state machine the target of `goto`s in expressions.
@@ -467,7 +471,7 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// After an IR loop, continues the jumps that left it.
-    pub(super) fn go_on(&mut self, leaves: &Leaves, jumps: Jumps<'p>, inner: Jumps<'p>) {
+    pub(super) fn continue_jumps(&mut self, leaves: &Leaves, jumps: Jumps<'p>, inner: Jumps<'p>) {
         let pairs = [(inner.on_break, jumps.on_break, "break"), (inner.on_continue, jumps.on_continue, "continue")];
         for (inner, outer, what) in pairs {
             if let Jump::Further(flag) = inner {
@@ -479,7 +483,7 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// After a loop of the source, continues the `goto`s that left it.
-    fn go_further(&mut self, stmt: &Stmt, jumps: Jumps<'p>) {
+    fn continue_gotos(&mut self, stmt: &Stmt, jumps: Jumps<'p>) {
         if !self.goto_targets.is_empty() {
             self.go_on_to(&scan::leaves(stmt, true), jumps);
         }
@@ -497,7 +501,7 @@ impl<'p> Lowering<'p, '_> {
 
     // ---- kinds of statements ----
 
-    fn if_statement(&mut self, cond: &'p Expr, then: Rest<'_, 'p>, els: Rest<'_, 'p>, jumps: Jumps<'p>) {
+    fn if_statement(&mut self, cond: &'p Expr, then: Remaining<'_, 'p>, els: Remaining<'_, 'p>, jumps: Jumps<'p>) {
         if let Some(links) = chain(cond, then, els) {
             self.else_ifs(&links, jumps);
             return;
@@ -582,7 +586,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.span = span;
         self.outer = inside;
         if !self.b.is_dead() {
-            self.end_turn(end);
+            self.end_iteration(end);
         }
         let body = self.b.close(Op::Continue(Vec::new()));
         self.b.loop_(body, unroll);
@@ -609,7 +613,7 @@ impl<'p> Lowering<'p, '_> {
         found
     }
 
-    fn end_turn(&mut self, end: IterationEnd<'p>) {
+    fn end_iteration(&mut self, end: IterationEnd<'p>) {
         if let Some(step) = end.step {
             self.effect(step);
         }
@@ -637,16 +641,16 @@ const FLAG: Type = Type::Scalar(Scalar::I8);
 /// One `if` of a chain, or the last `else`.
 struct Link<'a, 'p> {
     cond: Option<&'p Expr>,
-    then: Rest<'a, 'p>,
+    then: Remaining<'a, 'p>,
 }
 
 /// The links of a chain of `else if` that is too long to nest.
-fn chain<'a, 'p>(cond: &'p Expr, then: Rest<'a, 'p>, els: Rest<'a, 'p>) -> Option<Vec<Link<'a, 'p>>> {
+fn chain<'a, 'p>(cond: &'p Expr, then: Remaining<'a, 'p>, els: Remaining<'a, 'p>) -> Option<Vec<Link<'a, 'p>>> {
     let mut links = vec![Link { cond: Some(cond), then }];
     let mut rest = els;
-    while let Rest { stmts: [Stmt { kind: StmtKind::If { cond, then, els }, .. }], next: None } = rest {
-        links.push(Link { cond: Some(cond), then: Rest::only(scan::statements(then)) });
-        rest = Rest::only(els.as_deref().map_or(&[], scan::statements));
+    while let Remaining { stmts: [Stmt { kind: StmtKind::If { cond, then, els }, .. }], next: None } = rest {
+        links.push(Link { cond: Some(cond), then: Remaining::only(scan::statements(then)) });
+        rest = Remaining::only(els.as_deref().map_or(&[], scan::statements));
     }
     if links.len() <= CHAIN {
         return None;

@@ -4,7 +4,7 @@ use crate::ast::{BlockLiteral, Declarator, DeclaratorPart, Expr, ExprKind};
 use crate::lex::Punct;
 
 use super::Parser;
-use super::scope::Meaning;
+use super::scope::NameKind;
 use super::specifiers::SpecContext;
 
 impl Parser<'_> {
@@ -28,7 +28,7 @@ impl Parser<'_> {
         self.scopes.push();
         if let Some(DeclaratorPart::Function { params, .. }) = declarator.parts.first() {
             for name in params.iter().filter_map(|param| param.declarator.name.as_ref()) {
-                self.scopes.declare(&name.name, Meaning::Value);
+                self.scopes.declare(&name.name, NameKind::Value);
             }
         }
         // The first part of a `for` may contain a block with statements.

@@ -8,7 +8,7 @@ use crate::diag::Span;
 use crate::lex::{Keyword, Punct, TokenKind};
 
 use super::Parser;
-use super::scope::Meaning;
+use super::scope::NameKind;
 use super::specifiers::SpecContext;
 
 /// A declaration, or a function definition where one is allowed.
@@ -182,7 +182,7 @@ impl Parser<'_> {
         if self.accept(Punct::Semi) {
             return;
         }
-        self.error_behind(message);
+        self.error_after(message);
         // If the next line starts a declaration, only the semicolon is missing.
         if self.at_declaration() || matches!(self.peek(), TokenKind::Keyword(keyword) if starts_statement(*keyword)) {
             return;
@@ -221,7 +221,7 @@ impl Parser<'_> {
     fn declare(&mut self, specs: &DeclSpecs, declarator: &Declarator) {
         let Some(name) = &declarator.name else { return };
         let is_typedef = matches!(specs.storage, Some((StorageClass::Typedef, _)));
-        let meaning = if is_typedef { Meaning::Type { vector: self.is_vector(specs, declarator) } } else { Meaning::Value };
+        let meaning = if is_typedef { NameKind::Type { vector: self.is_vector(specs, declarator) } } else { NameKind::Value };
         self.scopes.declare(&name.name, meaning);
     }
 
@@ -235,7 +235,7 @@ impl Parser<'_> {
         self.scopes.push();
         if let Some(DeclaratorPart::Function { params, .. }) = declarator.parts.first() {
             for name in params.iter().filter_map(|param| param.declarator.name.as_ref()) {
-                self.scopes.declare(&name.name, Meaning::Value);
+                self.scopes.declare(&name.name, NameKind::Value);
             }
         }
         let body = self.compound();

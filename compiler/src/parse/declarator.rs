@@ -260,7 +260,7 @@ impl Parser<'_> {
             specs.quals.space = None;
         }
         if let Some(name) = &declarator.name {
-            self.scopes.declare(&name.name, super::scope::Meaning::Value);
+            self.scopes.declare(&name.name, super::scope::NameKind::Value);
         }
         if self.at(Punct::Eq) {
             self.error("C does not support default arguments");
@@ -280,7 +280,7 @@ impl Parser<'_> {
         declarator.parts.is_empty()
             && match &specs.ty {
                 TypeSpec::Vector(..) => true,
-                TypeSpec::Typedef(name) => self.scopes.meaning(name) == Some(super::scope::Meaning::Type { vector: true }),
+                TypeSpec::Typedef(name) => self.scopes.meaning(name) == Some(super::scope::NameKind::Type { vector: true }),
                 _ => specs.attributes.iter().chain(&declarator.attributes).any(|attribute| &*attribute.name.name == "ext_vector_type"),
             }
     }

@@ -175,7 +175,7 @@ impl<'d> Parser<'d> {
     }
 
     /// Reports an error after the last token, where text is missing.
-    fn error_behind(&mut self, message: impl Into<String>) {
+    fn error_after(&mut self, message: impl Into<String>) {
         let prev = self.prev_span();
         let span = if prev == Span::NONE { self.span() } else { prev.end() };
         self.report(Diagnostic::error(span, message));
@@ -217,7 +217,7 @@ impl<'d> Parser<'d> {
     fn expect(&mut self, punct: Punct, message: &str) -> bool {
         let found = self.accept(punct);
         if !found {
-            self.error_behind(message);
+            self.error_after(message);
         }
         found
     }

@@ -5,7 +5,7 @@ use crate::diag::Diagnostic;
 use crate::lex::{Keyword, Punct};
 
 use super::Parser;
-use super::scope::Meaning;
+use super::scope::NameKind;
 use super::specifiers::SpecContext;
 
 impl Parser<'_> {
@@ -87,7 +87,7 @@ impl Parser<'_> {
             let span = self.prev_span().end();
             self.report(Diagnostic::warning(span, "expected ';' at end of declaration list"));
         } else if !self.accept(Punct::Semi) {
-            self.error_behind("expected ';' at end of declaration list");
+            self.error_after("expected ';' at end of declaration list");
             self.skip_to(&[Punct::Semi]);
             self.accept(Punct::Semi);
         }
@@ -131,7 +131,7 @@ impl Parser<'_> {
             };
             self.attributes(&mut Vec::new());
             let value = if self.accept(Punct::Eq) { Some(self.conditional()) } else { None };
-            self.scopes.declare(&name.name, Meaning::Value);
+            self.scopes.declare(&name.name, NameKind::Value);
             list.push((name, value));
             if !self.accept(Punct::Comma) {
                 break;

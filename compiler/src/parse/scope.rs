@@ -9,7 +9,7 @@ use super::types;
 
 /// The kind of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum NameKind {
     /// A typedef. `vector` if it names a vector type.
     Type { vector: bool },
     /// A variable, function or enumerator.
@@ -19,7 +19,7 @@ pub(super) enum Meaning {
 /// Declarations by name, innermost last, with the depth of their scope.
 #[derive(Debug)]
 pub(super) struct Scopes {
-    names: FxHashMap<Name, SmallVec<[(u32, Meaning); 1]>>,
+    names: FxHashMap<Name, SmallVec<[(u32, NameKind); 1]>>,
     /// Names declared in each scope, to remove them at its end.
     declared: Vec<Name>,
     /// Start of each scope in `declared`.
@@ -49,7 +49,7 @@ impl Scopes {
         }
     }
 
-    pub(super) fn declare(&mut self, name: &Name, meaning: Meaning) {
+    pub(super) fn declare(&mut self, name: &Name, meaning: NameKind) {
         let depth = self.depth();
         let stack = self.names.entry(name.clone()).or_default();
         match stack.last_mut() {
@@ -64,20 +64,20 @@ impl Scopes {
     }
 
     /// The kind of a name.
-    pub(super) fn meaning(&self, name: &str) -> Option<Meaning> {
+    pub(super) fn meaning(&self, name: &str) -> Option<NameKind> {
         if let Some((_, meaning)) = self.names.get(name).and_then(|stack| stack.last()) {
             return Some(*meaning);
         }
-        types::predeclared(name).map(|ty| Meaning::Type { vector: matches!(ty, types::Predeclared::Vector(..)) })
+        types::predeclared(name).map(|ty| NameKind::Type { vector: matches!(ty, types::Predeclared::Vector(..)) })
     }
 
     pub(super) fn is_type(&self, name: &str) -> bool {
-        matches!(self.meaning(name), Some(Meaning::Type { .. }))
+        matches!(self.meaning(name), Some(NameKind::Type { .. }))
     }
 
     /// Names of types that the source declares.
     pub(super) fn declared_types(&self) -> impl Iterator<Item = &str> {
-        let is_type = |stack: &SmallVec<[(u32, Meaning); 1]>| matches!(stack.last(), Some((_, Meaning::Type { .. })));
+        let is_type = |stack: &SmallVec<[(u32, NameKind); 1]>| matches!(stack.last(), Some((_, NameKind::Type { .. })));
         self.names.iter().filter(move |(_, stack)| is_type(stack)).map(|(name, _)| &**name)
     }
 

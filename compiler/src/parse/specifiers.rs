@@ -1,11 +1,12 @@
-//! Declaration specifiers (C99 6.7p1): storage, qualifiers, address spaces, access, attributes, and the type, in any order.
+//! Declaration specifiers (C99 6.7p1): storage, qualifiers, address spaces, access, attributes, and the type, in any
+//! order.
 
 use crate::ast::{Access, AddrSpace, DeclSpecs, Qualifiers, StorageClass, TypeName, TypeSpec};
 use crate::diag::Span;
 use crate::lex::{Keyword, Punct, TokenKind};
 
 use super::Parser;
-use super::types::{self, Words};
+use super::types::{self, TypeKeywords};
 
 /// The context of a specifier list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +156,7 @@ impl Parser<'_> {
     pub(super) fn specifiers(&mut self, context: SpecContext) -> DeclSpecs {
         let start = self.span();
         let mut specs = DeclSpecs::missing(start);
-        let mut words = Words::default();
+        let mut words = TypeKeywords::default();
         let mut has_type = false;
         let mut words_span = start;
         loop {
@@ -175,7 +176,7 @@ impl Parser<'_> {
             }
             let TokenKind::Keyword(keyword) = *self.peek() else { break };
             if context == SpecContext::File && has_type && defines_record(&specs.ty) && starts_declaration(keyword) {
-                self.error_behind("expected ';' after struct, union or enum definition");
+                self.error_after("expected ';' after struct, union or enum definition");
                 self.ends_early = true;
                 break;
             }
@@ -231,7 +232,7 @@ impl Parser<'_> {
     }
 
     /// Counts a keyword of C's arithmetic types. Returns false for other keywords.
-    fn word(&mut self, keyword: Keyword, words: &mut Words) -> bool {
+    fn word(&mut self, keyword: Keyword, words: &mut TypeKeywords) -> bool {
         let twice = |set: &mut bool| std::mem::replace(set, true);
         let repeated = match keyword {
             Keyword::Void => twice(&mut words.void),

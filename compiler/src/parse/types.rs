@@ -137,7 +137,7 @@ pub(crate) fn predeclared(name: &str) -> Option<Predeclared> {
 
 /// C's keywords of arithmetic types that were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Words {
+pub(super) struct TypeKeywords {
     pub void: bool,
     pub bool: bool,
     pub char: bool,
@@ -151,7 +151,7 @@ pub(super) struct Words {
     pub unsigned: bool,
 }
 
-impl Words {
+impl TypeKeywords {
     pub(super) fn any(self) -> bool {
         self != Self::default()
     }

@@ -89,7 +89,7 @@ fn example_5_placemarkers() {
 }
 
 #[test]
-fn hash_hash_of_the_standard() {
+fn hash_hash_example_of_the_standard() {
     expands(
         "#define hash_hash # ## #\n#define mkstr(a) # a\n#define in_between(a) mkstr(a)\n#define join(c, d) in_between(c hash_hash d)\nchar p[] = join(x, y);",
         "char p[] = \"x ## y\";",
@@ -215,7 +215,7 @@ fn predefined_by_target_and_options() {
 }
 
 #[test]
-fn questions_of_other_compilers_are_answered() {
+fn feature_checks_of_other_compilers() {
     let source = "#if defined(__has_builtin) && !__has_builtin(__builtin_no_such_thing) && __has_builtin(__builtin_expect)\nyes\n#endif\n#ifndef __has_include\nno\n#endif";
     let source = Source { text: source.to_owned(), ..Source::default() };
     assert_eq!(run_source(&source, &BuildOptions::default()).text(), "yes");
@@ -272,7 +272,7 @@ fn pragmas() {
 }
 
 #[test]
-fn places_of_expanded_tokens() {
+fn locations_of_expanded_tokens() {
     let text = "#define TWICE(x) ((x) ` 2)\nint y = TWICE(z);\n";
     let log = run(text).log;
     let expected = "<source>:2:9: error: unexpected character '`'\nint y = TWICE(z);\n        ^~~~~\n\
@@ -285,7 +285,7 @@ fn places_of_expanded_tokens() {
 }
 
 #[test]
-fn explosions_end_with_an_error() {
+fn exponential_macro_expansion_gives_an_error() {
     let mut doubling = String::from("#define A0 x x\n");
     for level in 1..60 {
         doubling.push_str(&format!("#define A{level} A{0} A{0}\n", level - 1));
@@ -296,7 +296,7 @@ fn explosions_end_with_an_error() {
 }
 
 #[test]
-fn deep_nesting_ends() {
+fn deep_nesting_is_rejected() {
     let on_a_big_stack = std::thread::Builder::new().stack_size(64 << 20).spawn(|| {
         let nested = format!("#define F(x) x\n{}1{}", "F(".repeat(5_000), ")".repeat(5_000));
         complains(&nested, "nested too deeply");

@@ -189,7 +189,7 @@ fn strings_are_found_by_their_pointers() {
 }
 
 #[test]
-fn a_buffer_that_ran_full_ends_at_the_last_whole_record() {
+fn a_full_buffer_ends_at_the_last_complete_record() {
     let table = table("%d;", &[Type::I32], &[]);
     let words: Vec<u32> = vec![7, 1, 5, 1, 6, 0, 9, 9];
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

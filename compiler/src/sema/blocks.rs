@@ -203,7 +203,8 @@ impl Sema<'_> {
         let constant = source.constants.get(&outer).cloned();
         let Local { name, ty, span: declared, .. } = source.locals.get(outer.index())?;
         let (name, mut ty, declared) = (name.clone(), *ty, *declared);
-        // "Block capture semantics follows regular C argument passing convention, i.e. arrays are captured by reference (decayed to pointers)".
+        // "Block capture semantics follows regular C argument passing convention, i.e. arrays are captured by reference
+        // (decayed to pointers)".
         if let TyKind::Array { element, .. } = *self.kind(ty.ty) {
             ty = QualTy::plain(self.pointer(element, Space::Private));
         }

@@ -82,7 +82,7 @@ impl Sema<'_> {
         if list.len() == 1 && !self.decls[first.index()].overloadable {
             return self.call_function(first, values, args, name_span, span);
         }
-        let values: Vec<Expr> = values.into_iter().map(|value| self.settled(value)).collect();
+        let values: Vec<Expr> = values.into_iter().map(|value| self.narrowed(value)).collect();
         if values.iter().any(|value| self.is_error(value.ty)) {
             return self.error_expr(span);
         }

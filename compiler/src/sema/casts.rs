@@ -29,7 +29,7 @@ impl Sema<'_> {
             if self.arith(to).is_some() {
                 return self.arith_cast(value, to);
             }
-            let value = self.settled(value);
+            let value = self.narrowed(value);
             return self.explicit_cast(value, to, span);
         }
         let from_kind = self.kind(value.ty).clone();

@@ -1,4 +1,5 @@
-//! Implicit conversions: promotions, the usual arithmetic conversions, and conversion as if by assignment (OpenCL C 6.4; C99 6.3, 6.5.16.1).
+//! Implicit conversions: promotions, the usual arithmetic conversions, and conversion as if by assignment (OpenCL C
+//! 6.4; C99 6.3, 6.5.16.1).
 
 use super::consteval::{Value, range, unwrap, wrap};
 use super::{Sema, is_float, signed_of, unsigned_of};
@@ -215,7 +216,7 @@ impl Sema<'_> {
                 self.warn_of_changed_constant(&value, ty);
                 return self.arith_cast(value, ty);
             }
-            let value = self.settled(value);
+            let value = self.narrowed(value);
             return self.assign_convert(value, ty, purpose);
         }
         let from = self.kind(value.ty).clone();

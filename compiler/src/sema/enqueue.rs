@@ -362,7 +362,8 @@ impl Sema<'_> {
 
     /// The result of the function for a record or an error.
     fn enqueued(&mut self, record: Expr, span: Span) -> Option<Expr> {
-        // "If the -g compile option is specified ... the following errors may be returned instead of CLK_ENQUEUE_FAILURE".
+        // "If the -g compile option is specified ... the following errors may be returned instead of
+        // CLK_ENQUEUE_FAILURE".
         let detailed = self.int_const(i64::from(self.options.debug_info), ScalarKind::Int, span);
         self.own_call("__wgcl_enqueued", vec![record, detailed], span)
     }

@@ -1,4 +1,5 @@
-//! Collective functions of work-groups (OpenCL C 6.15.16) and of subgroups (6.15.19 and the extensions `cl_khr_subgroup_*`).
+//! Collective functions of work-groups (OpenCL C 6.15.16) and of subgroups (6.15.19 and the extensions
+//! `cl_khr_subgroup_*`).
 
 use super::{Sema, is_float};
 use crate::ast::{Name, ScalarKind};

@@ -1,4 +1,5 @@
-//! Initialisers: lists with designators and without all their braces, strings, vectors; flattened to offsets (C99 6.7.8).
+//! Initialisers: lists with designators and without all their braces, strings, vectors; flattened to offsets (C99
+//! 6.7.8).
 
 use super::consteval::Value;
 use super::convert::Purpose;

@@ -83,7 +83,7 @@ impl Sema<'_> {
     /// constants).
     pub(super) fn rvalue_expr(&mut self, expr: &crate::ast::Expr) -> Expr {
         let value = self.any_rvalue(expr);
-        self.settled(value)
+        self.narrowed(value)
     }
 
     fn load(&mut self, lvalue: Lvalue) -> Expr {

@@ -220,8 +220,8 @@ impl Sema<'_> {
         }
         // Pointer arithmetic uses integers of at most 64 bits.
         let (lhs, rhs) = match (self.is_pointer(lhs.ty), self.is_pointer(rhs.ty)) {
-            (true, _) => (lhs, self.settled(rhs)),
-            (_, true) => (self.settled(lhs), rhs),
+            (true, _) => (lhs, self.narrowed(rhs)),
+            (_, true) => (self.narrowed(lhs), rhs),
             _ => (lhs, rhs),
         };
         match op {
@@ -540,7 +540,7 @@ impl Sema<'_> {
 
     /// `c ? a : b` with a vector condition (OpenCL C 6.4.7.1: like `select(b, a, c)`).
     fn vector_select(&mut self, cond: Expr, kind: ScalarKind, lanes: u8, then: Expr, els: Expr, span: Span) -> Expr {
-        let (then, els) = (self.settled(then), self.settled(els));
+        let (then, els) = (self.narrowed(then), self.narrowed(els));
         if is_float(kind) {
             let shown = self.show(cond.ty);
             self.err(cond.span, format!("used type '{shown}' where integer vector type is required"));

@@ -111,7 +111,8 @@ impl Sema<'_> {
         DeclTy { space: packet.space, ..DeclTy::of(pipe) }
     }
 
-    /// "The packet type T may be any supported OpenCL C scalar and vector integer or floating-point data types, or a user-defined type built from these."
+    /// "The packet type T may be any supported OpenCL C scalar and vector integer or floating-point data types, or a
+    /// user-defined type built from these."
     fn is_packet(&self, ty: Ty) -> bool {
         match self.kind(ty) {
             TyKind::Error | TyKind::Vector(..) | TyKind::Enum { .. } => true,
@@ -158,7 +159,7 @@ impl Sema<'_> {
                 let Some(pointer) = self.packet_pointer(name, (access, packet), pointer) else { return self.error_expr(span) };
                 let moved = self.move_packet((access, packet), vec![pipe, id, index], pointer, span);
                 let done = self.int_const(0, ScalarKind::Int, span);
-                self.in_turn(moved, done, span)
+                self.in_sequence(moved, done, span)
             }
             _ => self.error_expr(span),
         }
@@ -299,8 +300,8 @@ impl Sema<'_> {
         let args = vec![self.local_value(pipe, span), self.local_value(id, span)];
         let committed = self.pipe_library(&format!("commit_{verb}_pipe"), args, span);
         let done = self.int_const(0, ScalarKind::Int, span);
-        let done = self.in_turn(committed, done, span);
-        let then = self.in_turn(moved, done, span);
+        let done = self.in_sequence(committed, done, span);
+        let then = self.in_sequence(moved, done, span);
         let valid = self.local_value(id, span);
         let valid = self.is_reserved(valid, span);
         if [&then, &valid].into_iter().any(|part| self.is_error(part.ty)) {
@@ -313,7 +314,7 @@ impl Sema<'_> {
     }
 
     /// Evaluates both in order. The value is that of the second.
-    fn in_turn(&mut self, first: Expr, second: Expr, span: Span) -> Expr {
+    fn in_sequence(&mut self, first: Expr, second: Expr, span: Span) -> Expr {
         if self.is_error(first.ty) {
             return first;
         }

@@ -5,9 +5,9 @@
 //! tree of sums, products and bit operations on widened operands. It leaves the type in one of these ways:
 //!
 //! * A conversion to 64 bits or less needs only the lower 64 bits of the expression, and these depend only on the lower
-//! bits of its operands ([`Sema::low_bits`]).
-//! * Where all of its value counts (comparisons, quotients, shifts to the right, conversions to floats), its operands' types say how large it can
-//!   become: often 64 bits hold it, or the answer is known ([`Sema::wide_range`]).
+//!   bits of its operands ([`Sema::low_bits`]).
+//! * Comparisons, quotients, right shifts and conversions to floats need all bits. The types of the operands bound the
+//!   value: often it fits in 64 bits, or the result is constant ([`Sema::wide_range`]).
 //! * Otherwise it is an error: there is no 128-bit arithmetic at run time.
 //!
 //! All other operations reject the type, since it is not a scalar ([`Sema::scalar_kind`]). [`Sema::rvalue_expr`]
@@ -81,7 +81,7 @@ impl Sema<'_> {
     }
 
     /// Converts a 128-bit value to `long` or `ulong`, exactly.
-    pub(super) fn settled(&mut self, value: Expr) -> Expr {
+    pub(super) fn narrowed(&mut self, value: Expr) -> Expr {
         if !self.is_wide(value.ty) {
             return value;
         }
@@ -111,15 +111,15 @@ impl Sema<'_> {
     pub(super) fn cast_wide(&mut self, value: Expr, ty: Ty) -> Expr {
         let span = value.span;
         let Some(kind) = self.scalar_kind(ty) else {
-            let settled = self.settled(value);
-            return if self.is_error(settled.ty) { settled } else { self.cast(CastKind::Arith, settled, ty) };
+            let narrowed = self.narrowed(value);
+            return if self.is_error(narrowed.ty) { narrowed } else { self.cast(CastKind::Arith, narrowed, ty) };
         };
         if let ExprKind::Constant(Constant::Wide(value)) = value.kind {
             return self.expr(ExprKind::Constant(wide_to(kind, value)), ty, span);
         }
         let narrow = match kind {
             ScalarKind::Bool => self.wide_truth(value, BinaryOp::Ne),
-            kind if is_float(kind) => self.settled(value),
+            kind if is_float(kind) => self.narrowed(value),
             kind => self.low_bits(value, if is_signed(kind) { ScalarKind::Long } else { ScalarKind::ULong }),
         };
         if self.is_error(narrow.ty) { narrow } else { self.cast(CastKind::Arith, narrow, ty) }
@@ -343,7 +343,7 @@ impl Sema<'_> {
                 let ulong = self.scalar(ScalarKind::ULong);
                 Some(self.cast(CastKind::Arith, value, ulong))
             }
-            _ => Some(self.settled(value)),
+            _ => Some(self.narrowed(value)),
         };
         match value.filter(|value| !self.is_error(value.ty)) {
             Some(value) => self.compound_assignment(op, lvalue, value, span),

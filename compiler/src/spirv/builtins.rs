@@ -54,7 +54,8 @@ impl Lowering<'_, '_, '_> {
         if let Some(question) = by_dimension(builtin) {
             let mut lanes = Vec::with_capacity(3);
             for dimension in 0..want.lanes() {
-                let lane = if dimension < 3 { self.ask(question(dimension), scalar) } else { self.b.bits(Type::Scalar(scalar), 0) };
+                let lane =
+                    if dimension < 3 { self.work_item_query(question(dimension), scalar) } else { self.b.bits(Type::Scalar(scalar), 0) };
                 lanes.push(lane);
             }
             let value = self.b.construct(&lanes);
@@ -75,7 +76,7 @@ impl Lowering<'_, '_, '_> {
 
     /// The component of a query whose dimension is not constant. Beyond the third it is the default of the OpenCL C
     /// function.
-    pub(super) fn asked_of(&mut self, vector: Value, dimension: Value) -> Value {
+    pub(super) fn component_of_query(&mut self, vector: Value, dimension: Value) -> Value {
         let (lanes, builtin) = self.questions.get(&vector).cloned().unwrap_or((Vec::new(), BuiltIn::WorkDim));
         let is_size =
             matches!(builtin, BuiltIn::NumWorkgroups | BuiltIn::WorkgroupSize | BuiltIn::GlobalSize | BuiltIn::EnqueuedWorkgroupSize);
@@ -88,7 +89,7 @@ impl Lowering<'_, '_, '_> {
         value
     }
 
-    fn ask(&mut self, question: WorkItem, scalar: Scalar) -> Value {
+    fn work_item_query(&mut self, question: WorkItem, scalar: Scalar) -> Value {
         let value = self.b.emit(Op::WorkItem(question), Type::I32);
         let result = self.b.resize(value, false, Type::Scalar(scalar));
         if result != value {

@@ -6,7 +6,6 @@ use rustc_hash::FxHashMap;
 use super::decorations::Decorations;
 use super::errors::{Checked, invalid, unsupported};
 use super::fold;
-use super::globals::Globals;
 use super::types::{Kind, Types};
 use super::words::{Id, Inst};
 use crate::ir::{Global, Reloc, Scalar, Type};
@@ -78,7 +77,6 @@ impl Constants {
         inst: &Inst<'_>,
         types: &Types,
         decorations: &Decorations,
-        globals: &Globals,
         specialisation: &Specialisation,
     ) -> Checked<bool> {
         let given = || {
@@ -100,7 +98,7 @@ impl Constants {
             Op::Undef => Constant::Undef,
             Op::ConstantComposite | Op::SpecConstantComposite => self.composite(inst, types)?,
             Op::ConstantSampler => Constant::Sampler(sampler(inst)?),
-            Op::SpecConstantOp => fold::operation(inst, types, self, globals)?,
+            Op::SpecConstantOp => fold::operation(inst, types, self)?,
             Op::ConstantPipeStorage => return Err(unsupported!("a pipe storage constant")),
             _ => return Ok(false),
         };

@@ -216,11 +216,11 @@ impl Lowering<'_, '_, '_> {
                 }
                 for inst in block.insts.iter().filter(|inst| inst.op != Opcode::Phi) {
                     self.current = *inst;
-                    self.b.span = self.module.places.span(inst);
+                    self.b.span = self.module.locations.span(inst);
                     self.instruction()?;
                 }
                 self.current = block.end;
-                self.b.span = self.module.places.span(&block.end);
+                self.b.span = self.module.locations.span(&block.end);
                 self.ends(node)
             }
         }

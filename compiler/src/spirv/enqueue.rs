@@ -60,7 +60,7 @@ const fn plain(op: Opcode) -> Option<(&'static str, &'static str, &'static [Oper
 
 /// The operand before the function in a query.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Before {
+enum LeadingOperand {
     Nothing,
     Range,
     Count,
@@ -79,15 +79,17 @@ macro_rules! of_sizes {
 
 /// A query about a block: the operand before the block, and the statements that compute the result. It does not depend
 /// on the block.
-const fn question(op: Opcode) -> Option<(Before, &'static str)> {
+const fn question(op: Opcode) -> Option<(LeadingOperand, &'static str)> {
     Some(match op {
-        Opcode::GetKernelWorkGroupSize => (Before::Nothing, "return get_kernel_work_group_size(^{});"),
-        Opcode::GetKernelPreferredWorkGroupSizeMultiple => (Before::Nothing, "return get_kernel_preferred_work_group_size_multiple(^{});"),
-        Opcode::GetKernelNDrangeSubGroupCount => (Before::Range, "return get_kernel_sub_group_count_for_ndrange(range, ^{});"),
-        Opcode::GetKernelNDrangeMaxSubGroupSize => (Before::Range, "return get_kernel_max_sub_group_size_for_ndrange(range, ^{});"),
+        Opcode::GetKernelWorkGroupSize => (LeadingOperand::Nothing, "return get_kernel_work_group_size(^{});"),
+        Opcode::GetKernelPreferredWorkGroupSizeMultiple => {
+            (LeadingOperand::Nothing, "return get_kernel_preferred_work_group_size_multiple(^{});")
+        }
+        Opcode::GetKernelNDrangeSubGroupCount => (LeadingOperand::Range, "return get_kernel_sub_group_count_for_ndrange(range, ^{});"),
+        Opcode::GetKernelNDrangeMaxSubGroupSize => (LeadingOperand::Range, "return get_kernel_max_sub_group_size_for_ndrange(range, ^{});"),
         // OpenCL C has no functions for these two. The subgroup size is the preferred multiple.
-        Opcode::GetKernelMaxNumSubgroups => (Before::Nothing, of_sizes!("(items + size - 1) / size")),
-        Opcode::GetKernelLocalSizeForSubgroupCount => (Before::Count, of_sizes!("a0 <= items / size ? a0 * size : 0")),
+        Opcode::GetKernelMaxNumSubgroups => (LeadingOperand::Nothing, of_sizes!("(items + size - 1) / size")),
+        Opcode::GetKernelLocalSizeForSubgroupCount => (LeadingOperand::Count, of_sizes!("a0 <= items / size ? a0 * size : 0")),
         _ => return None,
     })
 }
@@ -118,7 +120,7 @@ pub(super) fn is_block(module: &Module<'_>, entry: &Entry) -> bool {
 }
 
 /// A function that is enqueued or queried.
-struct Invoked {
+struct InvokedFunction {
     id: Id,
     /// The address space of its captures.
     space: Space,
@@ -310,27 +312,27 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// The function in an operand.
-    fn invoked(&self, index: usize) -> Checked<Invoked> {
+    fn invoked(&self, index: usize) -> Checked<InvokedFunction> {
         let id = self.current.operand(index)?;
         let def = self.module.function_numbers.get(&id).map(|&number| &self.module.functions[number]);
         let def = def.ok_or_else(|| invalid!("{id} is not a function"))?;
         let found = signature(self.module, def);
         let (space, locals) = found.ok_or_else(|| invalid!("{id} is not a function that can be enqueued"))?;
-        Ok(Invoked { id, space, locals })
+        Ok(InvokedFunction { id, space, locals })
     }
 
-    fn block_question(&mut self, before: Before, answer: &str) -> Checked<()> {
-        self.invoked(usize::from(before != Before::Nothing))?;
+    fn block_question(&mut self, before: LeadingOperand, answer: &str) -> Checked<()> {
+        self.invoked(usize::from(before != LeadingOperand::Nothing))?;
         let (mut params, mut args, mut body) = (Vec::new(), Vec::new(), String::new());
         match before {
-            Before::Nothing => {}
-            Before::Range => {
+            LeadingOperand::Nothing => {}
+            LeadingOperand::Range => {
                 let (address, param, value) = self.range(0, "a0")?;
                 args.push(address);
                 params.push(param);
                 body = format!("ndrange_t range = {value}; ");
             }
-            Before::Count => {
+            LeadingOperand::Count => {
                 let (count, param) = self.enqueue_operand(0, Integer)?;
                 args.push(count);
                 params.push(param.to_owned());
@@ -404,8 +406,8 @@ impl Lowering<'_, '_, '_> {
 
     /// Declares the OpenCL C function that enqueues a function of the module with captures of this size. Returns its
     /// name, and the name of the capture type if there are captures.
-    fn wrapper(&mut self, invoked: &Invoked, size: u32) -> Checked<(String, Option<String>)> {
-        let &Invoked { id, space, locals } = invoked;
+    fn wrapper(&mut self, invoked: &InvokedFunction, size: u32) -> Checked<(String, Option<String>)> {
+        let &InvokedFunction { id, space, locals } = invoked;
         if !matches!(space, Space::Generic | Space::Private) {
             return Err(unsupported!("an enqueued function whose block parameter is neither in generic nor in private memory"));
         }

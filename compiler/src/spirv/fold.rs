@@ -4,23 +4,21 @@ use rspirv::spirv::Op;
 
 use super::constants::{Constant, Constants};
 use super::errors::{Checked, invalid, unsupported};
-use super::globals::Globals;
 use super::types::{Kind, Types};
 use super::words::{Id, Inst};
 use crate::ir::{Scalar, Type};
 
 /// The result of an operation.
-pub(super) fn operation(inst: &Inst<'_>, types: &Types, constants: &Constants, globals: &Globals) -> Checked<Constant> {
+pub(super) fn operation(inst: &Inst<'_>, types: &Types, constants: &Constants) -> Checked<Constant> {
     let opcode = inst.word(0)?;
     let op = Op::from_u32(opcode).ok_or_else(|| invalid!("{opcode} is not an opcode"))?;
     let fold = Fold { types, constants, ty: inst.ty()?, operands: inst.operands.get(1..).unwrap_or_default() };
-    let _ = globals;
     match op {
         Op::AccessChain | Op::InBoundsAccessChain => fold.chain(false),
         Op::PtrAccessChain | Op::InBoundsPtrAccessChain => fold.chain(true),
-        Op::Bitcast if fold.is_pointer()? => fold.whole(0),
-        Op::PtrCastToGeneric | Op::GenericCastToPtr | Op::CopyObject => fold.whole(0),
-        Op::ConvertPtrToU | Op::ConvertUToPtr => match fold.whole(0)? {
+        Op::Bitcast if fold.is_pointer()? => fold.constant(0),
+        Op::PtrCastToGeneric | Op::GenericCastToPtr | Op::CopyObject => fold.constant(0),
+        Op::ConvertPtrToU | Op::ConvertUToPtr => match fold.constant(0)? {
             Constant::Null => super::constants::null(types, fold.ty),
             Constant::Bits(0) => Ok(Constant::Null),
             other @ Constant::Address { .. } if fold.is_pointer()? => Ok(other),
@@ -46,7 +44,7 @@ impl Fold<'_> {
         self.operands.get(index).copied().map(Id).ok_or_else(|| invalid!("operand {index} is missing"))
     }
 
-    fn whole(&self, index: usize) -> Checked<Constant> {
+    fn constant(&self, index: usize) -> Checked<Constant> {
         Ok(self.constants.known(self.operand(index)?)?.1.clone())
     }
 
@@ -119,7 +117,7 @@ impl Fold<'_> {
     }
 
     fn extract(&self) -> Checked<Constant> {
-        let mut constant = self.whole(0)?;
+        let mut constant = self.constant(0)?;
         for &index in self.operands.get(1..).unwrap_or_default() {
             constant = match constant {
                 Constant::Composite(parts) => {
@@ -138,7 +136,7 @@ impl Fold<'_> {
     }
 
     fn insert(&self) -> Checked<Constant> {
-        match (self.whole(1)?, self.operands) {
+        match (self.constant(1)?, self.operands) {
             (Constant::Lanes(mut lanes), &[_, _, index]) => {
                 let (value, _) = self.lanes(0)?;
                 *lanes.get_mut(index as usize).ok_or_else(|| invalid!("component index {index} is out of range"))? =
@@ -163,7 +161,7 @@ impl Fold<'_> {
     fn select(&self) -> Checked<Constant> {
         let (flags, _) = self.lanes(0)?;
         if let [flag] = flags.as_slice() {
-            return self.whole(if *flag != 0 { 1 } else { 2 });
+            return self.constant(if *flag != 0 { 1 } else { 2 });
         }
         let ((then, _), (els, _)) = (self.lanes(1)?, self.lanes(2)?);
         self.make(flags.iter().zip(then.iter().zip(&els)).map(|(flag, (a, b))| if *flag != 0 { *a } else { *b }).collect())

@@ -213,7 +213,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         param.result_id().is_some_and(|id| self.module.decorations.has_attribute(id, FunctionParameterAttribute::ByVal))
     }
 
-    /// Whether the memory behind a parameter is only loaded, through addresses within it.
+    /// Whether the memory that a parameter points to is only loaded, through addresses within it.
     fn is_only_read(&self, param: Id) -> bool {
         let mut addresses = FxHashSet::from_iter([param]);
         let mut changed = true;

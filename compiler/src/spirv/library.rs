@@ -18,16 +18,16 @@ use crate::thir::{self, Linkage};
 
 /// Symbols that the library adds to a module.
 #[derive(Default)]
-pub(super) struct Added {
+pub(super) struct LibrarySymbols {
     pub(super) kernels: Vec<KernelInfo>,
     pub(super) functions: Vec<Symbol>,
     pub(super) variables: Vec<Symbol>,
 }
 
 /// Compiles the functions of the bridge and appends them to the module.
-pub(super) fn add(module: &mut ir::Module, bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<Added, UnitError> {
+pub(super) fn add(module: &mut ir::Module, bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<LibrarySymbols, UnitError> {
     if bridge.len() == 0 {
-        return Ok(Added::default());
+        return Ok(LibrarySymbols::default());
     }
     let (program, library) = compile(bridge, options, target)?;
     let names: FxHashMap<&str, u32> =
@@ -38,7 +38,7 @@ pub(super) fn add(module: &mut ir::Module, bridge: &Bridge, options: &BuildOptio
     let variables = library.globals.iter().enumerate();
     let variables = variables.map(|(index, data)| Symbol::lowered_variable(data.name.clone(), linkage(index), true, data)).collect();
     append(module, bridge, library);
-    Ok(Added { kernels: program.kernels.into_iter().map(|(_, info)| info).collect(), functions, variables })
+    Ok(LibrarySymbols { kernels: program.kernels.into_iter().map(|(_, info)| info).collect(), functions, variables })
 }
 
 fn compile(bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<(thir::Program, ir::Module), UnitError> {

@@ -44,7 +44,7 @@ pub(super) struct Lines {
 
 impl Lines {
     /// The location of an instruction that follows those seen before.
-    pub(super) fn place(&mut self, inst: &Inst<'_>) -> Option<Line> {
+    pub(super) fn location(&mut self, inst: &Inst<'_>) -> Option<Line> {
         let place = self.current;
         match (inst.op, inst.operands) {
             (Op::Line, &[file, line, column]) => self.current = Some(Line { file: Id(file), line, column }),

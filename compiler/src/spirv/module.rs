@@ -62,7 +62,7 @@ pub(super) struct Module<'w> {
     /// Texts of `OpString`s, in order.
     pub(super) strings: Vec<String>,
     /// Source locations of its instructions.
-    pub(super) places: SourceLocations,
+    pub(super) locations: SourceLocations,
     /// The source map of these locations.
     pub(super) sources: Option<Arc<SourceMap>>,
     pub(super) decorations: Decorations,
@@ -116,7 +116,7 @@ pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target
     if !lines.is_empty() {
         let named = |inst: &Inst<'_>| Some((inst.result_id()?, inst.string(0).ok()?.0));
         let names = before.iter().filter(|inst| inst.op == Op::String).filter_map(named).collect();
-        (module.places, module.sources) = SourceLocations::of(&lines, &names);
+        (module.locations, module.sources) = SourceLocations::of(&lines, &names);
     }
     if !module.has_memory_model {
         let problem = invalid!("OpMemoryModel is missing");
@@ -178,8 +178,8 @@ impl<'w> Module<'w> {
             }
             _ if self.types.read(inst, &self.constants, &self.decorations)? => Ok(()),
             _ => {
-                let Self { types, constants, decorations, globals, .. } = self;
-                let _ = constants.read(inst, types, decorations, globals, specialisation)?;
+                let Self { types, constants, decorations, .. } = self;
+                let _ = constants.read(inst, types, decorations, specialisation)?;
                 // Debug information.
                 Ok(())
             }

@@ -1,10 +1,11 @@
 //! Converts a graph to nested pieces, in which every jump is the end of a region, a `break` or a `continue` of the
 //! innermost loop.
 //!
-//! After Ramsey ("Beyond Relooper", 2022), a node that several jumps lead to stands behind the part that all of these are in, which is its immediate dominator's, and a node
-//! that one jump leads to stands in the place of that jump. What follows a loop stands behind the loop. The IR has no jump out of a nested region but those of its innermost loop; so
-//! what stands between a jump and its target runs only if a *flag* says so: of each node that may be left out, its flag is cleared before the part that it stands
-//! behind, and set by the jumps to it.
+//! The placement follows Ramsey ("Beyond Relooper", 2022). A node with several incoming jumps is placed after the part
+//! that contains all of them, which belongs to its immediate dominator. A node with one incoming jump is inlined at
+//! that jump. Code after a loop is placed after the loop. The IR can leave nested regions only with the `break` and
+//! `continue` of the innermost loop. So code between a jump and its target is guarded by a *flag*: the flag of each
+//! node that may be skipped is cleared before the part that precedes the node, and set by the jumps to it.
 //! ```text
 //! if (a && b) X else Y; Z   is   to_y = 0;  if (a) { if (b) { X } else { to_y = 1 } } else { to_y = 1 }  if (to_y) { Y }  Z
 //! ```
@@ -218,7 +219,7 @@ impl<'g> Builder<'g> {
         if let ([source], true) = (sources, leaves_at_once)
             && !self.ends_loop(*source, home)
         {
-            return self.stand(node, *source, true, self.depth[*source] + 1 + opens);
+            return self.place_under(node, *source, true, self.depth[*source] + 1 + opens);
         }
         // For a source in an inner loop, use the loop's header.
         let outer: Vec<(Node, bool)> = sources
@@ -239,12 +240,12 @@ impl<'g> Builder<'g> {
             let chain = std::iter::successors(Some(above), |inner| self.scope[*inner]).take_while(same_loop);
             let shallow = chain.min_by_key(|outer| self.depth[*outer].max(SHALLOW)).unwrap_or(above);
             if self.depth[shallow] < self.depth[above] {
-                return self.stand(node, shallow, false, self.depth[shallow] + 1 + opens);
+                return self.place_under(node, shallow, false, self.depth[shallow] + 1 + opens);
             }
         }
         let inline = sources.len() == 1;
         let nested = if inline { !matches!(graph.ends[above], End::Goto(_)) } else { !self.follows[above][0].is_empty() };
-        self.stand(node, above, inline, self.depth[above] + u32::from(nested) + opens);
+        self.place_under(node, above, inline, self.depth[above] + u32::from(nested) + opens);
     }
 
     /// Whether the jumps of a node out of its loop go to the code after the loop. This is the case if it is the header
@@ -257,7 +258,7 @@ impl<'g> Builder<'g> {
     }
 
     /// Places a node under another one: at its only jump, or after it.
-    fn stand(&mut self, node: Node, above: Node, inline: bool, depth: u32) {
+    fn place_under(&mut self, node: Node, above: Node, inline: bool, depth: u32) {
         self.inline[node] = inline;
         self.scope[node] = Some(above);
         self.level[node] = self.level[above] + 1;

@@ -187,7 +187,7 @@ pub(super) fn instructions(words: &[u32]) -> Result<Vec<Inst<'_>>, InvalidModule
         let ty = take(typed)?;
         let id = take(named)?;
         let mut inst = Inst { op, ty, id, operands: rest, offset: at * 4, line: None };
-        inst.line = lines.place(&inst);
+        inst.line = lines.location(&inst);
         list.push(inst);
         at += count;
     }

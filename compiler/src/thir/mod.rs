@@ -5,10 +5,10 @@
 //! lists of offsets, constant initialisers are bytes, overloads are resolved, and names are ids. Only programs without
 //! errors become typed trees.
 //!
-//! * A scalar comparison, `!`, `&&`, `||` has type `int` and is 0 or 1; a vector comparison has the signed integer vector of the operand's
-//!   lane size and is 0 or -1 a lane (OpenCL C 6.4.d).
+//! * A scalar comparison, `!`, `&&`, `||` has type `int` and is 0 or 1. A vector comparison is a vector of signed
+//!   integers with the lane size of the operand, with 0 or -1 per lane (OpenCL C 6.4.d).
 //! * Struct values ([`TyKind::Record`]) are `Load`s of an lvalue, calls, conditionals, assignments and compound
-//! literals. `lower` keeps them in memory.
+//!   literals. `lower` keeps them in memory.
 
 #![allow(missing_docs, reason = "fields and variants that are the language's own terms")]
 
@@ -41,7 +41,8 @@ id!(
     FuncId
 );
 id!(
-    /// A variable with static storage: program scope, `static` in a function, `__local` and `__constant` variables of kernels, string literals.
+    /// A variable with static storage: program scope, `static` in a function, `__local` and `__constant` variables of
+    /// kernels, string literals.
     GlobalId
 );
 id!(
@@ -82,8 +83,8 @@ pub struct GlobalVar {
     pub name: Name,
     pub ty: QualTy,
     pub space: Space,
-    /// Initial contents, `sizeof(ty)` bytes; `None` for zero and for `Local`. Relocations' targets are [`GlobalId`] numbers: `lower` gives globals of
-    /// the IR the same numbers.
+    /// Initial contents, `sizeof(ty)` bytes; `None` for zero and for `Local`. Relocations' targets are [`GlobalId`]
+    /// numbers: `lower` gives globals of the IR the same numbers.
     pub init: Option<Vec<u8>>,
     pub relocs: Vec<Reloc>,
     /// Alignment in bytes, of the type or by attribute.
@@ -166,12 +167,14 @@ pub enum StmtKind {
         body: Box<Stmt>,
         unroll: Option<u32>,
     },
-    /// `cond` has an integer type after promotion; the labels in `body` are `Case` and `Default` statements at any depth (not in nested switches).
+    /// `cond` has an integer type after promotion; the labels in `body` are `Case` and `Default` statements at any
+    /// depth (not in nested switches).
     Switch {
         cond: Expr,
         body: Box<Stmt>,
     },
-    /// A label, not a container. Values are converted to the promoted type of the switch's condition, zero-extended from its width; inclusive range.
+    /// A label, not a container. Values are converted to the promoted type of the switch's condition, zero-extended
+    /// from its width; inclusive range.
     Case {
         lo: u64,
         hi: u64,
@@ -201,7 +204,8 @@ pub enum StmtKind {
 #[derive(Debug)]
 pub enum Init {
     Expr(Expr),
-    /// Scalars, vectors, pointers and whole records at byte offsets, in order of evaluation; the rest is zero if `zero_rest`.
+    /// Scalars, vectors, pointers and whole records at byte offsets, in order of evaluation; the rest is zero if
+    /// `zero_rest`.
     Parts {
         zero_rest: bool,
         parts: Vec<(u32, Expr)>,

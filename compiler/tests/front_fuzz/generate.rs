@@ -1,4 +1,4 @@
-//! Programs made from the grammar: most of them are right, so that they get through to the passes and to emission.
+//! Generates programs from the grammar. Most are valid, so that they reach the passes and emission.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ const SPACES: &[&str] = &["global", "local", "private", "constant"];
 enum Type {
     Scalar(&'static str),
     Vector(&'static str, usize),
-    /// Structure with that number.
+    /// The structure with this number.
     Record(usize),
     Pointer(&'static str, Box<Type>),
 }
@@ -36,7 +36,7 @@ impl Type {
 struct Generator<'r> {
     random: &'r mut Random,
     text: String,
-    /// Variables in scope that can be read; the flag says whether they can be written.
+    /// Readable variables in scope. The flag is set if they are writable.
     variables: Vec<(String, Type, bool)>,
     records: Vec<Vec<Type>>,
     /// Functions: result and parameters.
@@ -103,7 +103,7 @@ impl Generator<'_> {
         let _ = write!(self.text, "struct S{number} {{ ");
         for (index, field) in fields.iter().enumerate() {
             let array = if self.random.below(4) == 0 { "[3]" } else { "" };
-            // Arrays are written by their first element only.
+            // Only the first element of an array is written.
             let _ = write!(self.text, "{} f{index}{array}; ", field.name());
         }
         let packed = if self.random.below(4) == 0 { " __attribute__((packed))" } else { "" };
@@ -146,7 +146,7 @@ impl Generator<'_> {
             let _ = writeln!(self.text, "return {value};");
         }
         self.text.push_str("}\n");
-        // Later functions may call it, kernels too.
+        // Later functions and kernels may call it.
         self.functions.push((ret.unwrap_or(Type::Scalar("void")), params));
     }
 
@@ -302,7 +302,7 @@ impl Generator<'_> {
         let ty = Type::Scalar(scalar);
         let (a, mut b) = (self.expr(&ty, 2), self.expr(&ty, 1));
         if self.random.below(16) == 0 {
-            // A constant of 128 bits.
+            // A 128-bit constant.
             b = "-9223372036854775808".to_owned();
         }
         let operator = *self.pick(&["<", ">", "==", "!=", "<=", ">=", "&&", "||"]);
@@ -330,7 +330,7 @@ impl Generator<'_> {
             if !fitting.is_empty() && self.random.below(3) > 0 {
                 return self.pick(&fitting).clone();
             }
-            // An array as the first member takes the first number too.
+            // If the first member is an array, the first number initialises it.
             return format!("(struct S{number}){{ 0 }}");
         }
         if depth == 0 || self.random.below(5) == 0 {
@@ -398,7 +398,7 @@ impl Generator<'_> {
                         _ => None,
                     })
                     .collect();
-                // A member that is an array is a pointer here: such a program is refused, which is a test as well.
+                // An array member is a pointer here. Such a program is rejected, which is a test too.
                 if fields.is_empty() { self.constant(ty) } else { self.pick(&fields).clone() }
             }
             11 if *ty == Type::Scalar("int") => self.condition(),

@@ -1,8 +1,9 @@
-//! The whole compiler on generated and damaged programs: whatever comes in, it gives an error or a shader, in bounded time.
+//! Fuzzes the whole compiler with generated and damaged programs. Every input must give an error or a shader in bounded
+//! time.
 //!
-//! A fixed number of programs is tried, so that every run does the same. With `WGCL_FUZZ_SECONDS` it goes on for that long; `WGCL_FUZZ_SEED` says
-//! where to start, and in the folder `WGCL_FUZZ_DIR` each program is kept while it is compiled, so that one that kills the process can be found, and
-//! those that went wrong stay.
+//! A fixed number of programs is tried, so that all runs are equal. `WGCL_FUZZ_SECONDS` sets a duration instead, and
+//! `WGCL_FUZZ_SEED` the first seed. Programs are written to the folder `WGCL_FUZZ_DIR` while they are compiled, to find
+//! one that ends the process. Programs that fail remain there.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::cast_possible_truncation, reason = "tests may panic")]
 
@@ -19,27 +20,27 @@ use wgcl_compiler::program::{BuildOptions, CStd, Source};
 use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::target::Target;
 
-/// Numbers that look random, the same in every run.
+/// A pseudo-random generator with a fixed sequence.
 pub struct Random(u64);
 
 impl Random {
-    /// At random from 0 up to and without `n`.
+    /// A random number below `n`.
     pub fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % n
     }
 }
 
-/// How long one program may take, on a busy machine and without optimisation: only what never ends takes longer.
+/// Time limit of one program, on a busy machine and without optimisation.
 const LIMIT: Duration = Duration::from_secs(300);
-/// Programs of each kind.
+/// Number of programs of each kind.
 const COUNT: u64 = 150;
 
-/// Compiles everything of a program, in bounded time. The error says what must not happen; `Ok` whether it was accepted.
+/// Compiles all kernels of a program in bounded time. Returns whether it was accepted. The error is a bug.
 fn compile(text: &str) -> Result<bool, String> {
     let (sender, receiver) = std::sync::mpsc::channel();
     let owned = text.to_owned();
-    // A compilation that never ends is left behind; the process ends with the test.
+    // A compilation that does not end is abandoned. The process ends with the test.
     std::thread::spawn(move || {
         let _ = sender.send(stages(&owned));
     });
@@ -98,7 +99,7 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Compiles programs; fails if one went wrong.
+/// Compiles programs. Fails if one gives a bug.
 fn run(kind: &str, mut make: impl FnMut(&mut Random) -> String) {
     let first = number("WGCL_FUZZ_SEED").unwrap_or(1);
     let folder = std::env::var_os("WGCL_FUZZ_DIR").map(PathBuf::from);
@@ -145,7 +146,7 @@ fn damaged_programs() {
     });
 }
 
-/// A constant index beyond the end of an array, where no `if` is left around it.
+/// A constant index beyond the end of an array, with the `if` around it optimised away.
 #[test]
 fn constant_indices_out_of_range() {
     let text = "kernel void k(global int *o, local int *l, constant int *c, int n) {
@@ -158,7 +159,7 @@ fn constant_indices_out_of_range() {
     assert_eq!(compile(text), Ok(true));
 }
 
-/// Sources that nest, chain or grow without end: accepted or refused, but not with a crash.
+/// Sources with unbounded nesting, chains or growth. They must be accepted or rejected without a crash.
 #[test]
 fn extremes() {
     const MANY: usize = 100_000;

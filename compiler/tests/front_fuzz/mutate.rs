@@ -1,8 +1,8 @@
-//! Damaged programs: the tests' and the library's sources with bytes and tokens changed.
+//! Damages programs: sources of the tests and of the library with changed bytes and tokens.
 
 use crate::Random;
 
-/// What breaks parsers.
+/// Tokens that are likely to expose parser bugs.
 const TOKENS: &[&str] = &[
     "(",
     ")",
@@ -154,7 +154,7 @@ fn split(text: &str) -> Vec<&str> {
     out
 }
 
-/// A damaged copy of `text`, with pieces of `other` in it.
+/// A damaged copy of `text`, with pieces of `other`.
 pub fn mutate(random: &mut Random, text: &str, other: &str) -> String {
     if random.below(6) == 0 {
         return bytes(random, text);
@@ -194,7 +194,7 @@ pub fn mutate(random: &mut Random, text: &str, other: &str) -> String {
             }
             7 => tokens.truncate(at),
             _ => {
-                // One name for another, everywhere.
+                // Replace one name by another, everywhere.
                 let (from, to) = (tokens[at], tokens[random.below(tokens.len())]);
                 tokens.iter_mut().filter(|token| **token == from).for_each(|token| *token = to);
             }

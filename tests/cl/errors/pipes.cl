@@ -17,10 +17,10 @@ void pointed(pipe int *p); // error: pointer to type '__read_only pipe int' is i
 void listed(pipe int p[2]); // error: array of '__read_only pipe int' type is invalid
 void both(read_write pipe int p); // error: access qualifier 'read_write' cannot be used
 void twice(pipe pipe int p); // error: cannot combine with previous 'pipe'
-void of_pointers(pipe Pointing p); // error: pipes cannot have packets of type
-void of_events(pipe event_t p); // error: pipes cannot have packets of type
-void of_nothing(pipe void p); // error: pipes cannot have packets of type
-void of_truths(pipe bool p); // error: pipes cannot have packets of type
+void of_pointers(pipe Pointing p); // error: invalid packet type
+void of_events(pipe event_t p); // error: invalid packet type
+void of_nothing(pipe void p); // error: invalid packet type
+void of_truths(pipe bool p); // error: invalid packet type
 void placed(global pipe int p); // error: parameter may not be qualified with an address space
 reserve_id_t kept; // error: the 'reserve_id_t' type cannot be used to declare a program scope variable
 kernel void reserved(reserve_id_t id) {} // error: cannot be used as the type of a kernel parameter

@@ -15,7 +15,7 @@ kernel void k(int i, float f, float4 v, global int *p, constant char *fmt)
     printf("%d %d\n", i); // warning: more '%' conversions than data arguments
     printf("%d\n", i, i); // warning: data argument not used by format string
     printf("%y\n", i); // warning: invalid conversion specifier 'y'
-    printf("%*d\n", i, i); // warning: '*' is no field width or precision
+    printf("%*d\n", i, i); // warning: '*' is not supported as a field width or precision
     printf("100%"); // warning: incomplete format specifier
     printf("%lf\n", f);
     printf("%ls\n", "a"); // warning: length modifier 'l' results in undefined behavior

@@ -24,7 +24,7 @@ use arguments::{Arguments, RunArguments};
 use compile::{Outcome, compile};
 use input::Input;
 use report::Report;
-use watch::Watched;
+use watch::WatchedFiles;
 
 /// Stack size of the compiler thread. Recursion follows the nesting of the source.
 const STACK: usize = 256 << 20;
@@ -71,7 +71,7 @@ fn usage(message: &str) -> ExitCode {
 /// Compiles all files; repeatedly with `--watch`.
 fn compile_all(arguments: &Arguments, options: &BuildOptions) -> ExitCode {
     loop {
-        let mut watched = Watched::see(arguments.files.iter().map(PathBuf::from));
+        let mut watched = WatchedFiles::see(arguments.files.iter().map(PathBuf::from));
         let code = compile_once(arguments, options, &mut watched);
         if !arguments.watch {
             return ExitCode::from(code);
@@ -81,7 +81,7 @@ fn compile_all(arguments: &Arguments, options: &BuildOptions) -> ExitCode {
 }
 
 /// Compiles all files once. Returns the largest exit status.
-fn compile_once(arguments: &Arguments, options: &BuildOptions, watched: &mut Watched) -> u8 {
+fn compile_once(arguments: &Arguments, options: &BuildOptions, watched: &mut WatchedFiles) -> u8 {
     let mut report = Report::new(arguments);
     let mut code = 0;
     for file in &arguments.files {

@@ -15,14 +15,14 @@ type State = Option<(SystemTime, u64)>;
 
 /// Files and their last known states.
 #[derive(Default)]
-pub struct Watched(BTreeMap<PathBuf, State>);
+pub struct WatchedFiles(BTreeMap<PathBuf, State>);
 
 fn state(path: &PathBuf) -> State {
     let data = std::fs::metadata(path).ok()?;
     Some((data.modified().ok()?, data.len()))
 }
 
-impl Watched {
+impl WatchedFiles {
     /// The current state of these files. Must be called before the files are read, so that no change is missed.
     pub fn see(paths: impl IntoIterator<Item = PathBuf>) -> Self {
         Self(paths.into_iter().map(|path| (path.clone(), state(&path))).collect())

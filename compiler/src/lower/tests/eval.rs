@@ -1,10 +1,10 @@
-//! Runs what lowering makes on the interpreter, strictly: what is out of bounds or unspecified does not go unnoticed.
+//! Runs lowered IR on the interpreter, in strict mode: accesses out of bounds and undefined values are errors.
 
 use crate::interpret::{Argument, Fault, Memory, MemoryLocation, NdRange, ObjectId, Program, Settings, Stage};
 use crate::ir::{Module, Scalar};
 use crate::target::Target;
 
-/// Turns of loops that are enough for any of the tests.
+/// Maximum number of loop iterations in a test.
 const FUEL: u64 = 10_000_000;
 
 fn program(module: &Module) -> Program {
@@ -19,14 +19,14 @@ fn names() -> impl FnMut() -> Option<ObjectId> {
     }
 }
 
-/// Calls function 0 with scalars; its result is one.
+/// Calls function 0 with scalars. Its result is a scalar.
 pub(super) fn call(module: &Module, args: &[u64]) -> Result<u64, Fault> {
     let (program, mut memory) = (program(module), Memory::default());
     let instance = program.instantiate(&mut memory, names()).unwrap_or_default();
     program.call(&instance, 0, args, 1, &mut memory).map(|lanes| lanes.first().copied().unwrap_or(0))
 }
 
-/// Runs one work-item, (5, 6, 7), of kernel `k`, whose arguments are buffers; what they hold then.
+/// Runs work-item (5, 6, 7) of kernel `k` with buffer arguments. Returns the contents of the buffers.
 pub(super) fn run(module: &Module, buffers: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Fault> {
     let (program, mut memory, mut names) = (program(module), Memory::default(), names());
     let instance = program.instantiate(&mut memory, &mut names).unwrap_or_default();
@@ -42,7 +42,7 @@ pub(super) fn run(module: &Module, buffers: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>
     Ok(places.iter().filter_map(|place| memory.remove(place.object)).collect())
 }
 
-/// The number of a float's bits.
+/// The value of float bits.
 pub(super) fn float(bits: u64, scalar: Scalar) -> f64 {
     match scalar {
         Scalar::F16 => half::f16::from_bits(bits as u16).to_f64(),
@@ -51,7 +51,7 @@ pub(super) fn float(bits: u64, scalar: Scalar) -> f64 {
     }
 }
 
-/// The bits of the closest float.
+/// The bits of the nearest float.
 pub(super) fn bits(value: f64, scalar: Scalar) -> u64 {
     super::super::builder::float_bits(scalar, value)
 }

@@ -1,9 +1,10 @@
-//! Random control flow: loops, switches with labels anywhere, `goto`s anywhere, jumps out of statement expressions and within them. Each program is run as
-//! jumps between numbered instructions, the way C defines it, and as the IR before and after the passes.
+//! Random control flow: loops, switches with labels anywhere, `goto`s anywhere, and jumps in and out of statement
+//! expressions. Each program runs as a sequence of numbered instructions with jumps, as C defines it, and as IR before
+//! and after the passes.
 
 use super::programs::check;
 
-/// Numbers that look random, the same in every run.
+/// A pseudo-random generator with a fixed sequence.
 struct Random(u64);
 
 impl Random {
@@ -34,41 +35,40 @@ enum Stmt {
     Expr(Vec<Stmt>),
 }
 
-/// What surrounds a statement.
+/// The constructs around a statement.
 #[derive(Clone, Copy)]
 struct Around {
     depth: u32,
     in_loop: bool,
     breakable: bool,
-    /// Labels would be jumped to from outside of a statement expression.
+    /// Whether a jump to a label would enter a statement expression.
     in_expression: bool,
 }
 
 struct Generator {
     random: Random,
     labels: usize,
-    /// How many of these are outside of statement expressions.
+    /// Number of these outside of statement expressions.
     outer: usize,
     /// Labels not placed yet.
     unplaced: Vec<usize>,
-    /// Values left for the `case`s of each switch around.
+    /// Remaining `case` values of each enclosing switch.
     cases: Vec<Vec<Option<usize>>>,
     marks: i32,
     expressions: Expressions,
-    /// The labels of the statement expressions around, if they have any.
+    /// The labels of the enclosing statement expressions, if they have any.
     own: Vec<usize>,
 }
 
-/// What there is in statement expressions.
+/// The jumps in statement expressions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expressions {
-    /// There are none.
     None,
     /// `break`, `continue` and `return` out of them.
     Leaving,
-    /// These, and a label in each, to which `goto`s inside of it lead.
+    /// `Leaving`, and a label in each, which `goto`s in it jump to.
     WithLabels,
-    /// Labels anywhere in them, and `goto`s out of them to labels anywhere.
+    /// Labels anywhere in them, and `goto`s out of them to any label.
     Irregular,
 }
 
@@ -142,7 +142,7 @@ impl Generator {
         }
     }
 
-    /// A label that a `goto` from here may go to.
+    /// A label that a `goto` at this point may jump to.
     fn goto_label(&mut self) -> Option<usize> {
         let outer = match self.expressions {
             Expressions::WithLabels => 0,
@@ -153,7 +153,7 @@ impl Generator {
         if chosen < outer { Some(chosen) } else { self.own.get(chosen - outer).copied() }
     }
 
-    /// Puts a label of a statement expression into it.
+    /// Inserts the label of a statement expression into it.
     fn place(&mut self, body: &mut Vec<Stmt>, label: usize) {
         if self.expressions == Expressions::Irregular && self.random.below(3) > 0 {
             let lists: Vec<&mut Vec<Stmt>> = body
@@ -233,7 +233,7 @@ fn print(list: &[Stmt], text: &mut String) {
     }
 }
 
-/// An unconditional `goto` back could go on forever.
+/// Removes unconditional `goto`s back, which could loop forever.
 fn only_forward(list: &mut [Stmt], seen: &mut Vec<usize>) {
     for stmt in list {
         match stmt {
@@ -258,12 +258,12 @@ fn only_forward(list: &mut [Stmt], seen: &mut Vec<usize>) {
 #[derive(Clone, Debug)]
 enum Code {
     Mark(i32),
-    /// Goes on if the condition holds, else jumps.
+    /// Continues if the condition holds, else jumps.
     Unless(usize),
     Jump(usize),
     Switch(Vec<(Option<usize>, usize)>, usize),
     Return,
-    /// `h` is read before the statement expression changes it, as the left operand.
+    /// Reads `h`, as the left operand, before the statement expression changes it.
     Save(usize),
     /// `h = saved + 15`
     Restore(usize),
@@ -272,7 +272,7 @@ enum Code {
 #[derive(Default)]
 struct Assembler {
     code: Vec<Code>,
-    /// Where each place is; code refers to places until the end.
+    /// The index of each target. Code refers to targets by number until the end.
     places: Vec<usize>,
     labels: Vec<usize>,
     cases: Vec<Vec<(Option<usize>, usize)>>,
@@ -401,7 +401,7 @@ fn run(code: &[Code], places: &[usize], mut x: u32, mut fuel: i32) -> i32 {
     h
 }
 
-/// The error is the program that went wrong.
+/// Runs one random program. The error is the program that failed.
 fn try_one(seed: u64, labels: usize, expressions: Expressions) -> Result<(), String> {
     let unplaced = (0..labels).collect();
     let mut generator =
@@ -423,7 +423,7 @@ fn try_one(seed: u64, labels: usize, expressions: Expressions) -> Result<(), Str
 
 #[test]
 fn random_jumps() {
-    // A range of seeds as `first..end`, to search further than the tests do.
+    // A range of seeds as `first..end`, to search further.
     let range = std::env::var("WGCL_JUMP_SEEDS").ok();
     let bounds = range.as_deref().and_then(|range| range.split_once("..")).and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
     let (first, end): (u64, u64) = bounds.unwrap_or((0, 300));

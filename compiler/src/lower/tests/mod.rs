@@ -1,4 +1,4 @@
-//! Tests of lowering by running what it makes.
+//! Tests of lowering that run the generated IR.
 
 #![allow(
     clippy::cast_possible_truncation,

@@ -1,4 +1,4 @@
-//! NaNs that are made of numbers are faults where that is asked for, as the source is lowered and after the passes.
+//! NaN checks: a NaN that results from numbers is a fault, in lowered IR and after the passes.
 
 use super::eval;
 use super::programs::try_lower;
@@ -8,7 +8,7 @@ use crate::ir::verify::verify;
 use crate::passes;
 use crate::target::Target;
 
-/// Whether a statement makes a NaN of numbers. `z` is 0, `one` 1, `n` a NaN.
+/// Whether a statement makes a NaN of numbers. `z` is 0, `one` is 1, `n` is a NaN.
 fn makes_nan(statement: &str) -> bool {
     let target = Target { nan_checks: true, ..Target::full() };
     let text = format!(
@@ -32,7 +32,7 @@ fn makes_nan(statement: &str) -> bool {
 }
 
 #[test]
-fn nans_of_numbers_are_found() {
+fn nans_of_numbers_are_reported() {
     for statement in [
         "z / z",
         "z /= z",
@@ -54,7 +54,7 @@ fn nans_of_numbers_are_found() {
 }
 
 #[test]
-fn nans_that_were_there_are_none() {
+fn nan_operands_are_not_reported() {
     for statement in [
         "n + one",
         "n * n - n",
@@ -69,7 +69,7 @@ fn nans_that_were_there_are_none() {
         "fmin(n, one) + fmax(one, n)",
         "bitselect(one, -one, n)",
         "select(one, n, 1)",
-        // What makes NaNs within.
+        // Functions with NaNs in intermediate results.
         "pow(z, one) + atan2(z, -z) + hypot(one / z, n) + pown(z, 0) + sinpi(one / one) + tgamma(one) + fmod(one, one / z)",
         "erf(one / z) + exp(-one / z) + log2(z) + cbrt(-one) + rootn(-one, 3) + ldexp(one, 3)",
     ] {
