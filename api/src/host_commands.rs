@@ -1,5 +1,4 @@
-//! What commands do to memory that is bytes of the host's: for backends that run on the host. Kernels are the
-//! backend's own matter.
+//! Commands on memory in host bytes, for backends that run on the host. Each backend runs the kernels itself.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +7,7 @@ use crate::backend::{Action, BackendError, BackendResult, Command, CopyRegion, H
 
 /// Memory whose bytes the host has at hand while a command runs.
 pub trait HostBytes: Memory + Sized + 'static {
-    /// Hands the bytes to `f`: nobody else touches them meanwhile.
+    /// Calls `f` with exclusive access to the bytes.
     fn with_bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T;
 
     /// Writes a piece of the host's bytes.
@@ -61,10 +60,10 @@ pub trait HostBytes: Memory + Sized + 'static {
     }
 }
 
-/// The implementation behind a memory object.
+/// Downcasts a memory object to its implementation.
 ///
 /// # Errors
-/// If it is another backend's.
+/// If the memory belongs to another backend.
 pub fn downcast<M: HostBytes>(memory: &Arc<dyn Memory>) -> BackendResult<&M> {
     memory.as_any().downcast_ref().ok_or_else(|| BackendError::Other("memory of another backend".to_owned()))
 }
@@ -72,7 +71,7 @@ pub fn downcast<M: HostBytes>(memory: &Arc<dyn Memory>) -> BackendResult<&M> {
 /// Runs a command on memory of type `M`; `launch` runs the kernels in it.
 ///
 /// # Errors
-/// What `launch` and the host's work report, and transfers that reach beyond the end of something.
+/// Errors of `launch` and of host work, and transfers out of bounds.
 pub fn run<M: HostBytes>(command: Command, mut launch: impl FnMut(&Launch) -> BackendResult<()>) -> BackendResult<()> {
     match command {
         Command::Once(action) => perform::<M>(&action, &mut launch),

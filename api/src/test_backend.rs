@@ -1,5 +1,5 @@
-//! A backend for tests: host memory, commands on a thread of the device, which sees them only when they are flushed.
-//! Launches are recorded and do nothing.
+//! A backend for tests: host memory, and commands on a thread of the device, which receives them only after a flush.
+//! Launches are recorded but do nothing.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -109,7 +109,7 @@ pub(crate) struct TestDevice {
     sender: Mutex<Sender<Vec<Item>>>,
     pub(crate) refuses_writes: Arc<AtomicBool>,
     pub(crate) refuses_copies: Arc<AtomicBool>,
-    /// What stands for all memory of the host's that its copies reach.
+    /// The memory that represents all host memory that its copies reach.
     pub(crate) reached: Mutex<Option<Arc<TestMemory>>>,
     /// Commands that were run.
     pub(crate) executed: Arc<AtomicU64>,
@@ -146,7 +146,7 @@ impl TestDevice {
         Self::changed(name, |_, target| target.language.images = images)
     }
 
-    /// One of which something is different.
+    /// A backend whose device has one changed property.
     pub(crate) fn changed(name: &str, change: impl FnOnce(&mut DeviceProperties, &mut Target)) -> Arc<Self> {
         let (mut properties, mut target) = (properties(name), Target::full());
         target.language.images = false;
@@ -202,7 +202,7 @@ impl Device for TestDevice {
     }
 
     fn allocate(&self, size: u64) -> BackendResult<Arc<dyn Memory>> {
-        // What was never written must not look like something.
+        // Uninitialised memory must not look like valid contents.
         Ok(Arc::new(TestMemory(Mutex::new(vec![0xcd; size as usize]))))
     }
 

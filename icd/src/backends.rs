@@ -16,16 +16,16 @@ const CPU_BY_DEFAULT: &str = if cfg!(all(unix, target_arch = "x86_64")) { "1" } 
 /// All backends that are asked for.
 pub(crate) struct Backends {
     wgpu: Option<WgpuBackend>,
-    /// What is asked where the other drivers have too little, since that takes time.
+    /// The backend that is queried only if the other drivers have too few devices, because it is slow to start.
     gl: Option<WgpuBackend>,
     cpu: Option<Box<dyn Backend>>,
     interpreter: Option<InterpreterBackend>,
-    /// `WGCL_DEVICE`
+    /// The value of `WGCL_DEVICE`.
     choice: Option<String>,
 }
 
 impl Backends {
-    /// Those of the options. No driver is touched.
+    /// Creates the backends that the options select, without loading a driver.
     pub(crate) fn of(options: &Options) -> Self {
         let interpreter = options.interpreter.as_deref();
         let only_interpreter = interpreter == Some("only");
@@ -41,7 +41,7 @@ impl Backends {
                 false
             }
         };
-        // Where only drivers for CPUs could be found, and nobody asks for one, none is loaded.
+        // If the machine can only have CPU drivers, and the options do not request one, none is loaded.
         let drivers = !only_interpreter && (cpu.is_none() || options.device.is_some() || gpu_probe::may_have_gpu());
         Self {
             wgpu: drivers.then(|| WgpuBackend::new(settings(options))),
@@ -52,8 +52,8 @@ impl Backends {
         }
     }
 
-    /// Whether devices of OpenGL ES are to be looked for beside those found: where there is a GPU that they are not,
-    /// or none at all, and where one is named that none of them is.
+    /// Whether to look for OpenGL ES devices in addition to those found: if the machine may have a GPU but none was
+    /// found, if no device was found, or if `WGCL_DEVICE` names an unknown device.
     fn wants_gl(&self, found: &[Arc<dyn Device>]) -> bool {
         let is_gpu = |device: &Arc<dyn Device>| device.properties().kind < DeviceKind::Cpu;
         let lacks_gpu = !found.iter().any(is_gpu) && gpu_probe::has_gpu();
@@ -64,7 +64,7 @@ impl Backends {
         lacks_gpu || (found.is_empty() && self.cpu.is_none()) || unknown.any(|part| !part.trim().is_empty())
     }
 
-    /// Puts the CPU in the place of the drivers for CPUs, behind GPUs.
+    /// Replaces the CPU drivers by the CPU device, after GPUs.
     fn with_cpu(&self, mut devices: Vec<Arc<dyn Device>>, cpu: Vec<Arc<dyn Device>>) -> Vec<Arc<dyn Device>> {
         let is_named =
             |device: &Arc<dyn Device>| self.choice.as_ref().is_some_and(|choice| names_device(choice, &device.properties().name));

@@ -35,7 +35,7 @@ const CL_COMMAND_BUFFER_CONTEXT_KHR: cl_command_buffer_info_khr = 0x1299;
 const CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR: cl_command_buffer_properties_khr = 0x12B7;
 const CL_COMMAND_BUFFER_STATE_FINALIZED_KHR: cl_command_buffer_state_khr = 2;
 
-/// What all recording functions begin with: the command buffer, and the place of the queue among its own.
+/// The common part of all recording functions: the command buffer, and the index of the queue among its own.
 fn recording_any(command_buffer: cl_command_buffer_khr, queue: cl_command_queue) -> Result<(Arc<CommandBuffer>, usize)> {
     let command_buffer = handles::get::<CommandBuffer>(command_buffer)?;
     let queue = if queue.is_null() { None } else { Some(handles::get::<Queue>(queue)?) };
@@ -43,7 +43,7 @@ fn recording_any(command_buffer: cl_command_buffer_khr, queue: cl_command_queue)
     Ok((command_buffer, index))
 }
 
-/// What those begin with that record something else than a launch.
+/// The common part of the recording functions, except that of launches.
 fn recording(
     command_buffer: cl_command_buffer_khr,
     queue: cl_command_queue,

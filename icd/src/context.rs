@@ -36,7 +36,7 @@ const ZERO_LOCAL: isize = 1 << 0;
 /// CL_CONTEXT_MEMORY_INITIALIZE_PRIVATE_KHR
 const ZERO_PRIVATE: isize = 1 << 1;
 
-/// What kernels print goes to the function of CL_PRINTF_CALLBACK_ARM (cl_arm_printf).
+/// The printf output of kernels goes to the function of CL_PRINTF_CALLBACK_ARM (cl_arm_printf).
 fn printer(list: &List<cl_context_properties>, user_data: UserData) -> Option<Printer> {
     let (pairs, _) = list.properties()?;
     let (_, value) = pairs.into_iter().find(|(name, _)| u32::try_from(*name) == Ok(CL_PRINTF_CALLBACK_ARM))?;
@@ -56,7 +56,7 @@ fn zeroed(list: &List<cl_context_properties>) -> Option<Zeroed> {
     Some(Zeroed { local: value & ZERO_LOCAL != 0, private: value & ZERO_PRIVATE != 0 })
 }
 
-/// Makes a context, and tells it where to print.
+/// Creates a context with its printf callback.
 fn create(
     devices: &[Arc<Device>],
     list: &List<cl_context_properties>,
@@ -93,18 +93,18 @@ fn properties(list: &List<cl_context_properties>) -> Result<Option<Vec<isize>>> 
     Ok(Some(all))
 }
 
-/// Tells the application: the text, and the error's code as private_info.
+/// Calls the application's callback with the text, and with the error's code as private_info.
 fn notify(callback: &Callback<NotifyFn>, user_data: UserData) -> Option<Notify> {
     let callback = callback.get()?;
     Some(Arc::new(move |message: &str, code: i32| {
         let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
-        // SAFETY: the application's function, called as the specification says: what the pointers lead to is there
-        // until it returns.
+        // SAFETY: the application's function, called as the specification says: the pointers are valid until it
+        // returns.
         unsafe { callback(message.as_ptr(), (&raw const code).cast(), size_of_val(&code), user_data.get()) };
     }))
 }
 
-/// "Errors during context creation" are told of, too.
+/// "Errors during context creation" are reported too.
 fn listen(callback: &Callback<NotifyFn>, user_data: UserData) {
     if let Some(listener) = notify(callback, user_data) {
         errors::concern(&listener);

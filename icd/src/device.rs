@@ -63,15 +63,15 @@ use crate::platform::platform;
 /// CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR, newer than the headers that the bindings are made from.
 const COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES: cl_device_info = 0x129A;
 
-/// CL_DEVICE_COMMAND_BUFFER_NUM_SYNC_DEVICES_KHR and CL_DEVICE_COMMAND_BUFFER_SYNC_DEVICES_KHR, newer than these
-/// headers as well.
+/// CL_DEVICE_COMMAND_BUFFER_NUM_SYNC_DEVICES_KHR and CL_DEVICE_COMMAND_BUFFER_SYNC_DEVICES_KHR, which these headers
+/// do not have either.
 const NUM_SYNC_DEVICES: cl_device_info = 0x12AB;
 const SYNC_DEVICES: cl_device_info = 0x12AC;
 
 /// CL_DEVICE_LUID_VALID_KHR and its relatives say that there is none; only the UUIDs are known.
 const NO_LUID: [u8; CL_LUID_SIZE_KHR as usize] = [0; CL_LUID_SIZE_KHR as usize];
 
-/// By a name that Rust lets stand in patterns.
+/// A constant with a name that Rust accepts in patterns.
 const DOT_PRODUCT_4X8BIT_PACKED: cl_device_info = CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR;
 
 /// Queries of cl_ext_float_atomics, which the headers that the bindings come from do not have yet.
@@ -84,8 +84,8 @@ const SPIRV_EXTENDED_INSTRUCTION_SETS: cl_device_info = 0x12B9;
 const SPIRV_EXTENSIONS: cl_device_info = 0x12BA;
 const SPIRV_CAPABILITIES: cl_device_info = 0x12BB;
 
-/// CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR, and this is newer than these headers as
-/// well.
+/// CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR and this value are not in these headers
+/// either.
 const ASSUME_LINEAR_IMAGES: cl_device_info = 0x2052;
 
 /// CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR, newer than these headers as well.
@@ -152,7 +152,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_PIPE_MAX_PACKET_SIZE => query.put(if device.has_pipes() { pipe::MAX_PACKET_SIZE } else { 0 }),
         CL_DEVICE_MAX_PARAMETER_SIZE => query.put(wgcl_api::objects::device::MAX_PARAMETER_SIZE as usize),
         CL_DEVICE_MEM_BASE_ADDR_ALIGN => query.put(device.base_alignment() * 8),
-        // Of the largest type, `long16`.
+        // The size of the largest type, `long16`.
         CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE => query.put(128u32),
         CL_DEVICE_SINGLE_FP_CONFIG => query.put(device.single_fp_config().bits()),
         CL_DEVICE_DOUBLE_FP_CONFIG => query.put(device.double_fp_config().bits()),
@@ -225,7 +225,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES => query.put(device.atomic_memory_capabilities().bits()),
         CL_DEVICE_ATOMIC_FENCE_CAPABILITIES => query.put(device.atomic_fence_capabilities().bits()),
         CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR => query.put(device.integer_dot_product_capabilities().bits()),
-        // Six answers each, all false: they are made of multiplications.
+        // Six flags each, all false: dot products are emulated with multiplications.
         CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT_KHR | DOT_PRODUCT_4X8BIT_PACKED => query.put([false; 6]),
         CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL
         | CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL
@@ -303,7 +303,7 @@ fn retain(device: cl_device_id) -> Result<()> {
     if handles::get::<Device>(device)?.parent().is_some() { handles::retain::<Device>(device) } else { Ok(()) }
 }
 
-/// The same for a reference that is given back.
+/// Releases a reference to a device.
 fn release(device: cl_device_id) -> Result<()> {
     if handles::get::<Device>(device)?.parent().is_some() { handles::release::<Device>(device).map(drop) } else { Ok(()) }
 }

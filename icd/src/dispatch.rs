@@ -255,15 +255,15 @@ functions! {
 /// CL_ICD2_TAG_KHR of `cl_ext.h`: "OPENCL31", or "CL31" in 32 bits.
 const ICD2_TAG: usize = if size_of::<usize>() == 8 { 0x4F50_454E_434C_3331_u64 as usize } else { 0x434C_3331 };
 
-/// The table. Its address is the first word of every handle.
+/// The dispatch table. Its address is the first word of every handle.
 ///
-/// Loaders have never called clGetPlatformIDs and clUnloadCompiler through it, since nothing tells whose these are.
-/// What stands in their places tells a loader of cl_khr_icd 2 that every handle has a second word for it
-/// ([`crate::handles::set_dispatch_data`]), where it keeps a table of its own making from [`function`]; older loaders
-/// call through this one.
+/// Loaders never call clGetPlatformIDs and clUnloadCompiler through the table, because these have no handle. The
+/// entries of these two functions mark cl_khr_icd 2: they say that every handle has a second word for the loader
+/// ([`crate::handles::set_dispatch_data`]). There the loader keeps its own table, which it fills from [`function`].
+/// Older loaders call through this table.
 pub(crate) static TABLE: Table = Table::tagged();
 
-/// The places of OpenCL 3.0, which the bindings have, and behind them the one that 3.1 adds.
+/// The entries of OpenCL 3.0, which the bindings have, followed by the entry that OpenCL 3.1 adds.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Places {
@@ -271,7 +271,7 @@ struct Places {
     suggested_local_work_size: *const c_void,
 }
 
-/// The table as words, so that two of them can be what is no address of a function.
+/// The table as words, so that two entries can hold values that are not function addresses.
 #[repr(C)]
 pub(crate) union Table {
     functions: Places,
@@ -291,7 +291,7 @@ impl Table {
     }
 }
 
-// SAFETY: nobody writes to the table, and what it holds are addresses of functions.
+// SAFETY: the table is never written, and it contains only function addresses.
 unsafe impl Sync for Table {}
 
 /// The address of any function, for a loader: OpenCL's own, and those of extensions.
@@ -299,7 +299,7 @@ pub(crate) fn function(name: &str) -> *mut c_void {
     dispatched(name).unwrap_or_else(|| extension(name))
 }
 
-/// Functions that an application finds by name: those of extensions. None of OpenCL's own:
+/// Functions that an application queries by name: those of extensions, not the core ones:
 /// "clGetExtensionFunctionAddress ... may not be queried for core (non-extension) functions".
 pub(crate) fn extension(name: &str) -> *mut c_void {
     match name {

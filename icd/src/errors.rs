@@ -1,10 +1,10 @@
-//! Telling applications why a call fails: the context's pfn_notify hears of each error that a call returns, on the
-//! thread of the call.
+//! Error reports to applications: each error that a call returns is passed to the context's pfn_notify, on the thread
+//! of the call.
 //!
 //! "This callback function will be used by the OpenCL implementation to report information on errors during context
-//! creation as well as errors that occur at runtime in this context" (OpenCL API 4.4). Which context that is follows
-//! from the objects that the call was given: it is that of the first. Failures of commands are told of when they
-//! happen, by the event; a call that returns such a failure does not tell of it again.
+//! creation as well as errors that occur at runtime in this context" (OpenCL API 4.4). The context is that of the
+//! first object that the call received. The event reports a failure of a command when it happens; a call that returns
+//! such a failure does not report it again.
 
 use std::cell::RefCell;
 
@@ -13,13 +13,13 @@ use wgcl_api::types::callback::Notify;
 use wgcl_api::types::error::Error;
 
 thread_local! {
-    /// Whom the call that this thread is in tells of its error.
+    /// The callback that receives the errors of the current call on this thread.
     static CONCERNED: RefCell<Option<Notify>> = const { RefCell::new(None) };
 }
 
 /// The call that this thread is in is about an object of this listener's context. The first counts.
 pub(crate) fn concern(listener: &Notify) {
-    // A thread that ends has no more calls to make.
+    // A thread that exits makes no further calls.
     let _ = CONCERNED.try_with(|concerned| {
         concerned.borrow_mut().get_or_insert_with(|| listener.clone());
     });

@@ -386,7 +386,7 @@ impl Bytes {
     /// The first `size` bytes, for sizes that may be too large to copy.
     ///
     /// # Errors
-    /// If there is no memory for the copy.
+    /// If the allocation of the copy fails.
     pub(crate) fn try_get(self, size: usize) -> Result<Vec<u8>> {
         let mut copy = Vec::new();
         copy.try_reserve_exact(size).map_err(|_| Error::OutOfHostMemory(format!("{size} bytes to copy").into()))?;
@@ -583,7 +583,7 @@ macro_rules! check {
 /// ```text
 /// entry! {
 ///     fn clDoThis(object: cl_thing, result: Out<cl_uint>) { ...Result<()>... }
-///     fn clMakeThat(object: cl_thing) -> cl_that { ...Result<cl_that>... }     // and errcode_ret as the last parameter
+///     fn clMakeThat(object: cl_thing) -> cl_that { ...Result<cl_that>... }    // errcode_ret is the last parameter
 /// }
 /// ```
 #[macro_export]

@@ -1,15 +1,15 @@
 //! Whether the machine may have a GPU at all.
 //!
-//! Loading the Vulkan drivers of a Linux distribution takes some 30 ms and hundreds of megabytes of LLVM, in every
-//! process that asks for OpenCL devices. Where there is no file through which a driver could reach a GPU, all that
-//! they could offer is the CPU, which is a device already.
+//! Loading the Vulkan drivers of a Linux distribution takes about 30 ms and maps hundreds of megabytes of LLVM. Every
+//! process that asks for OpenCL devices would pay this cost. Without a device file for a GPU, these drivers can offer
+//! only the CPU, for which wgcl has its own device.
 
 use std::path::Path;
 
 /// Where Linux shows GPUs: Mesa's and most other drivers, NVIDIA's, those of Arm, Qualcomm and Imagination, and
 /// Windows' GPUs within WSL.
 const NODES: [&str; 6] = ["dri/", "nvidia", "mali", "kgsl-", "pvr", "dxg"];
-/// Who sets one of these has a driver in mind, which may reach its GPU in other ways.
+/// A user who sets one of these chooses a driver, which may reach its GPU in other ways.
 const CHOICES: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
 
 /// Whether there may be a GPU: always, but on a Linux without any file of one.
@@ -17,7 +17,7 @@ pub(crate) fn may_have_gpu() -> bool {
     !cfg!(target_os = "linux") || CHOICES.iter().any(|name| std::env::var_os(name).is_some()) || has_node(Path::new("/dev"))
 }
 
-/// Whether there is a GPU, as far as can be told without a driver.
+/// Whether there may be a GPU, judged without loading a driver.
 pub(crate) fn has_gpu() -> bool {
     cfg!(target_os = "linux") && has_node(Path::new("/dev"))
 }

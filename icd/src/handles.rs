@@ -48,7 +48,7 @@ use crate::{dispatch, errors};
 #[repr(C)]
 struct Cell {
     dispatch: &'static dispatch::Table,
-    /// The data of a loader that supports cl_khr_icd 2: the same in all cells.
+    /// The loader's pointer (cl_khr_icd 2), which is the same in all cells.
     dispatch_data: AtomicPtr<c_void>,
 }
 
@@ -191,7 +191,7 @@ pub(crate) fn give<T: Named>(object: Arc<T>) -> *mut T::Raw {
 /// Returns the object of a handle.
 ///
 /// # Errors
-/// CL_INVALID_... of the requested type if it is not a valid handle of it.
+/// The CL_INVALID_... code of the requested type if the handle is not valid.
 pub(crate) fn get<T: Named>(handle: *mut T::Raw) -> Result<Arc<T>> {
     let address = handle.addr();
     if address == 0 {

@@ -45,8 +45,7 @@ impl HostAllocator for Allocator {
 fn pages(size: usize) -> Option<NonNull<u8>> {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// High halves of the addresses that are asked for. Below them is what programs and heaps have, above them
-    /// libraries and stacks.
+    /// The range of high halves of reserved addresses. Programs and heaps are below it, libraries and stacks above.
     const FIRST: usize = 0x1000;
     const COUNT: usize = 0x6000;
     /// Addresses that are tried before the host counts as full.
@@ -59,7 +58,7 @@ fn pages(size: usize) -> Option<NonNull<u8>> {
         if got.addr().get() == high << 32 {
             return Some(got);
         }
-        // SAFETY: these pages were just made, and nobody knows of them.
+        // SAFETY: these pages were just mapped, and no other code has their address.
         unsafe { libc::munmap(got.as_ptr().cast(), size) };
     }
     None
@@ -146,7 +145,7 @@ impl Part {
 
 impl HostSource for Part {
     fn with(&self, f: &mut dyn FnMut(&[u8])) {
-        // SAFETY: offset and size lie within the allocation, which lives as long as `self`. The application writes
+        // SAFETY: offset and size are within the allocation, which lives as long as `self`. The application writes
         // only while it has mapped the part.
         f(unsafe { std::slice::from_raw_parts(self.allocation.start.as_ptr().add(self.offset), self.size) });
     }
@@ -154,7 +153,7 @@ impl HostSource for Part {
 
 impl HostTarget for Part {
     fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
-        // SAFETY: as in `with`; only one command writes a part at a time.
+        // SAFETY: offset and size are within the allocation, as in `with`; only one command writes a part at a time.
         f(unsafe { std::slice::from_raw_parts_mut(self.allocation.start.as_ptr().add(self.offset), self.size) });
     }
 }

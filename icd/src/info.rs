@@ -101,7 +101,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Of the three arguments.
+    /// Creates a query from the three arguments of the call.
     pub(crate) fn new(size: usize, value: BytesMut, size_ret: Out<usize>) -> Self {
         Self { size, value, size_ret }
     }
@@ -111,7 +111,7 @@ impl Query {
         self.size
     }
 
-    /// Answers.
+    /// Writes the value of the query.
     ///
     /// # Errors
     /// "CL_INVALID_VALUE ... if size in bytes specified by param_value_size is < size of return type and param_value

@@ -57,7 +57,7 @@ fn buffer_in(index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Resul
     if handle == 0 { Ok(None) } else { handles::get::<Buffer>(std::ptr::with_exposed_provenance_mut(handle)).map(Some) }
 }
 
-/// What a kernel gets for a `queue_t`.
+/// The value of a `queue_t` argument.
 fn queue_arg(context: &Arc<Context>, index: cl_uint, size: usize, value: Bytes) -> Result<ArgValue> {
     check!(size == size_of::<cl_command_queue>(), InvalidArgSize, "argument {index} is a queue, its size is not {size}");
     // "CL_INVALID_DEVICE_QUEUE for an argument declared to be of type queue_t when the specified arg_value is not a

@@ -1,4 +1,4 @@
-//! What an application has not released when its process ends, told where kernels are checked (`WGCL_CHECK`).
+//! Reports objects that an application has not released when its process ends, if kernels are checked (`WGCL_CHECK`).
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -17,8 +17,8 @@ use wgcl_api::objects::semaphore::Semaphore;
 
 use crate::handles;
 
-/// An object in words, and the same for several; nothing for platforms and devices, which are not for the application
-/// to release.
+/// The name of an object type, singular and plural; `None` for platforms and devices, which applications do not
+/// release.
 fn words(object: &(dyn Any + Send + Sync)) -> Option<(String, String)> {
     let plain = |name: &str| Some((name.to_owned(), format!("{name}s")));
     if let Some(buffer) = object.downcast_ref::<Buffer>() {
@@ -43,7 +43,7 @@ fn words(object: &(dyn Any + Send + Sync)) -> Option<(String, String)> {
     plain(kinds.iter().find(|(is_one, _)| *is_one)?.1)
 }
 
-/// Tells of all of them in one line, on standard error.
+/// Prints all of them in one line, on standard error.
 pub(crate) fn tell() {
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     for words in handles::held().iter().filter_map(|object| words(&**object)) {

@@ -1,16 +1,16 @@
 //! The C ABI of wgcl: handles, argument checks, the dispatch table. Everything that OpenCL objects *do* is in
 //! `wgcl-api`.
 //!
-//! - [`ffi`]: from C's arguments to safe values; the macro that makes entry points; no panic leaves them.
-//! - [`handles`]: what the application holds of objects, reference counts.
+//! - [`ffi`]: conversion of C arguments to safe values; the macro that defines entry points, which catches panics.
+//! - [`handles`]: the application's references to objects, reference counts.
 //! - [`info`]: answers to queries.
-//! - [`dispatch`]: the table that the ICD loader calls through, every function of OpenCL 3.0 and of the extensions
-//!   that have a place in it.
-//! - The other modules have the entry points, one an object, and [`unsupported`] those of optional features that wgcl
-//!   does not have.
+//! - [`dispatch`]: the dispatch table of the ICD loader, with every function of OpenCL 3.0 and of the extensions that
+//!   have an entry.
+//! - The other modules have the entry points, one module for each kind of object. [`unsupported`] has those of
+//!   optional features that wgcl does not support.
 //!
-//! Loading the library does nothing. The platform is made by the first call for it, devices are looked for by the
-//! first call for them.
+//! Loading the library does nothing. The first query for the platform creates it, and the first query for devices
+//! opens them.
 
 #![warn(unreachable_pub)]
 #![allow(non_snake_case, reason = "the functions' names are the specification's")]

@@ -1,5 +1,5 @@
-//! Mutable launches of command buffers (cl_khr_command_buffer_mutable_dispatch, OpenCL API 5.15.5), version 0.9.5:
-//! since 0.9.2 an update is an array of structures, which the headers that the bindings are made from do not know.
+//! Mutable launches of command buffers (cl_khr_command_buffer_mutable_dispatch, OpenCL API 5.15.5), version 0.9.5.
+//! Since 0.9.2 an update is an array of structures, which the headers of the bindings do not have.
 
 use std::sync::Arc;
 

@@ -31,8 +31,8 @@ const UNLOADABLE: cl_platform_info = 0x0921;
 /// CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR, newer than these headers as well.
 const COMMAND_BUFFER_CAPABILITIES: cl_platform_info = 0x0908;
 
-/// Whether a loader may close the library: where it is linked so that its code stays for its threads all the same
-/// (`build.rs`).
+/// Whether a loader may close the library: on these targets it is linked so that its code stays mapped for its
+/// threads (`build.rs`).
 const STAYS_LOADED: bool = cfg!(all(unix, not(target_vendor = "apple")));
 
 static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
@@ -44,7 +44,7 @@ pub(crate) fn platform() -> &'static Arc<Platform> {
         start_logging(options);
         trace::begin(options);
         if trace::is_on() || options.is_checked() {
-            // SAFETY: the function may be called at the end of the process: it waits for nobody, and the library is
+            // SAFETY: the function may be called at the end of the process: it does not block, and the library is
             // never unloaded before.
             let _ = unsafe { libc::atexit(at_exit) };
         }
@@ -69,7 +69,7 @@ fn start_logging(options: &Options) {
             eprintln!("wgcl: WGCL_LOG: {error}");
             tracing_subscriber::EnvFilter::new("wgcl=info")
         });
-        // The subscriber is that of this library's copy of `tracing`: nobody else has set it.
+        // The subscriber belongs to this library's copy of `tracing`, so no other code has set it.
         let _ = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_ansi(std::io::stderr().is_terminal())
@@ -81,8 +81,8 @@ fn start_logging(options: &Options) {
     }
 }
 
-/// A level alone (`debug`) is meant for what wgcl says: the crates that it stands on say much that is of no use to
-/// its users. Names of targets are prefixes, so that `wgcl` is all of its crates.
+/// A level alone (`debug`) applies to wgcl only: the log output of its dependencies is rarely useful. Names of
+/// targets are prefixes, so that `wgcl` means all of its crates.
 fn own_crates(filter: &str) -> String {
     let filter = filter.trim();
     if filter.parse::<tracing::Level>().is_ok() { format!("wgcl={filter}") } else { filter.to_owned() }

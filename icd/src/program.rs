@@ -238,8 +238,8 @@ crate::entry! {
     }
 }
 
-/// `clLinkProgram`: unlike other functions that make an object it returns one with an error code, so that the
-/// application can read the log.
+/// `clLinkProgram`: unlike other functions that create an object, it returns one together with an error code, so that
+/// the application can read the log.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn clLinkProgram(
     context: cl_context,

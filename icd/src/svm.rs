@@ -31,7 +31,7 @@ const INDIRECT_SHARED_ACCESS: cl_kernel_exec_info = 0x4202;
 /// pfn_free_func of clEnqueueSVMFree.
 type SvmFreeFn = unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void);
 
-/// What the callback of clEnqueueSVMFree gets back.
+/// The arguments of the callback of clEnqueueSVMFree.
 struct FreeCall {
     queue: cl_command_queue,
     pointers: Vec<*mut c_void>,
@@ -89,11 +89,11 @@ pub(crate) unsafe extern "C" fn clSVMFree(context: cl_context, pointer: *mut c_v
     });
 }
 
-/// What clSetKernelExecInfo sets.
+/// The value that clSetKernelExecInfo sets.
 pub(crate) enum ExecInfo {
     /// Addresses to which pointers in memory may lead.
     Pointers(PointerSet, Vec<usize>),
-    /// Nothing: what is asked for is so anyway.
+    /// No change: the requested state is always active.
     None,
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Byt
         CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
             (Wanted::IfTrue, context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM))
         }
-        // What all addresses lead to needs no leave.
+        // If the device reaches all addresses, the flag has no effect.
         INDIRECT_HOST_ACCESS | INDIRECT_DEVICE_ACCESS | INDIRECT_SHARED_ACCESS => (Wanted::Always, context.has_usm()),
         _ => return Err(Error::InvalidValue(format!("kernel execution info {param:#x} is unknown").into())),
     };

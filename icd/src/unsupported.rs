@@ -1,5 +1,5 @@
-//! Entry points of optional features that wgcl does not have: each answers as the specification says for a device
-//! without them.
+//! Entry points of optional features that wgcl does not support: each returns the result that the specification
+//! requires of a device without the feature.
 
 use wgcl_api::objects::context::Context;
 use wgcl_api::objects::platform::Platform;

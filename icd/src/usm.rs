@@ -46,7 +46,7 @@ fn flags(list: &List<u64>) -> Result<UsmFlags> {
     Ok(flags.unwrap_or_default())
 }
 
-/// Allocates; of `device` null is none.
+/// Allocates memory; a null `device` means no device.
 fn alloc(
     (context, kind, device): (cl_context, UsmType, cl_device_id),
     properties: &List<u64>,

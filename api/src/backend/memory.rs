@@ -17,7 +17,6 @@ pub trait HostSource: Send + Sync + fmt::Debug {
 pub trait HostTarget: Send + Sync + fmt::Debug {
     /// Hands the bytes to `f`.
     fn with_mut(&self, f: &mut dyn FnMut(&mut [u8]));
-    /// As [`HostSource::memory`].
     fn memory(&self) -> Option<(Arc<dyn Memory>, u64)> {
         None
     }
@@ -48,8 +47,7 @@ pub trait Memory: Send + Sync + fmt::Debug {
     /// The address at which the host sees this memory all the time (unified memory), as an integer; never
     /// dereferenced in this crate.
     fn host_address(&self) -> Option<usize>;
-    /// What kernels have for a pointer to the first byte, where that is not the [`Identity`] of the buffer and an
-    /// offset.
+    /// The pointer of kernels to the first byte, unless it is the [`Identity`] of the buffer and an offset.
     fn kernel_address(&self) -> Option<u64> {
         None
     }

@@ -453,8 +453,8 @@ pub trait Progress: Send + Sync {
 
 /// A program on a device: the IR, its constant data and global variables, and the cache of its shaders and pipelines.
 pub trait LoadedProgram: Send + Sync + fmt::Debug {
-    /// Begins to compile the pipeline for a probable launch in the background (a hint), with groups of that size, or
-    /// of the size that the device chooses.
+    /// Starts compiling the pipeline of a probable launch in the background (a hint). Groups have that size, or the
+    /// size that the device chooses.
     fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>);
     /// Specialises and compiles a kernel for a typical launch, and returns its resource usage. clBuildProgram's
     /// diagnostics and clGetKernelWorkGroupInfo use it.
@@ -545,7 +545,7 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// Makes the payload of a semaphore that will be exported so.
     ///
     /// # Errors
-    /// If there is no memory, or it cannot be exported so.
+    /// If the allocation fails, or if the memory cannot be exported in this way.
     fn exportable_semaphore(&self, kind: ExternalSemaphore) -> BackendResult<Arc<dyn SharedPayload>> {
         let _ = kind;
         Err(BackendError::Other("semaphores of others".to_owned()))
@@ -599,7 +599,7 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// modules.
     ///
     /// # Errors
-    /// When there is no memory, or the device is lost.
+    /// If the allocation fails, or if the device is lost.
     fn load(&self, module: Arc<ir::Module>, name: Option<Key>) -> BackendResult<Arc<dyn LoadedProgram>>;
     /// Appends a command to the device's commands. Never blocks until earlier commands finish. `profile` requests
     /// exact times.

@@ -1,8 +1,8 @@
 //! Built programs in the cache.
 //!
-//! A program depends on its source, options, headers and device, all of which are in the key, and on files that its
-//! `#include` directives found or looked for in vain. Those are known only afterwards: the entry lists them with a
-//! hash of their contents, and is good as long as each is as it was.
+//! A program depends on its source, options, headers and device, which are all part of the key. It also depends on
+//! the files for which its `#include` directives searched. Those are known only after the build: the entry lists them
+//! with a hash of their contents. It is valid as long as all files are unchanged.
 
 use std::path::PathBuf;
 
@@ -25,8 +25,8 @@ fn hash(contents: &[u8]) -> [u8; HASH] {
     *Key::of(&[contents]).bytes()
 }
 
-/// The program that a unit is for a target, and its build log, if they were kept; and a key that stands for the
-/// program, which `found` is told before the program is read.
+/// Finds the cached program and build log of a unit for a target, with a key that identifies the program. `found`
+/// receives the key before the program is read.
 pub(crate) fn find_program(cache: &Cache, unit: &Unit, target: &Target, found: impl FnOnce(Key)) -> Option<(Program, String, Key)> {
     let key = key(unit, target);
     let (contents, name) = cache.find_named(&key)?;
@@ -45,7 +45,7 @@ pub(crate) fn find_program(cache: &Cache, unit: &Unit, target: &Target, found: i
     Some((stored::decode_program(rest)?, log, name))
 }
 
-/// Keeps what became of a unit. The key that will stand for the program, if it was kept.
+/// Stores the result of compiling a unit. Returns the key that identifies the program, if it was stored.
 pub(crate) fn keep_program(
     cache: &Cache,
     unit: &Unit,
@@ -54,7 +54,7 @@ pub(crate) fn keep_program(
     log: &str,
     files: &[(PathBuf, Option<Vec<u8>>)],
 ) -> Option<Key> {
-    // Paths that are no text cannot be written down.
+    // Paths that are not UTF-8 cannot be encoded.
     let sought = files
         .iter()
         .map(|(path, contents)| Some((path.to_str()?.to_owned(), contents.as_deref().map(hash))))
@@ -69,8 +69,8 @@ fn put(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend(bytes);
 }
 
-/// u64 files, each: text path, bytes hash (none if it was not there) | text log | the program; a text and bytes are
-/// u64 length and contents.
+/// Layout: u64 files, each: text path, bytes hash (empty if the file did not exist) | text log | the program. A text
+/// and bytes are a u64 length and the contents.
 fn encode(sought: &[Sought], log: &str, program: &[u8]) -> Vec<u8> {
     let mut out = (sought.len() as u64).to_le_bytes().to_vec();
     for (path, hash) in sought {
@@ -95,7 +95,7 @@ fn take_number(bytes: &mut &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(*head))
 }
 
-/// What stands before the program.
+/// Decodes the part before the program.
 fn decode_head(bytes: &mut &[u8]) -> Option<(Vec<Sought>, String)> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
     let mut sought = Vec::new();

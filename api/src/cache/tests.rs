@@ -1,4 +1,4 @@
-//! What is kept is found, whatever becomes of the folder. What is removed when there is too much: [`size`].
+//! Stored entries are found again, whatever happens to the folder. [`size`] tests eviction.
 
 mod size;
 
@@ -117,8 +117,8 @@ fn a_folder_that_cannot_be_is_silently_none() {
     assert_eq!(cache.find(&key(1)), None);
 }
 
-/// `/dev/full` is full, but no folder; a file system of a few kilobytes would take privileges. A limit on the size of
-/// files is as good: a write beyond it fails in the middle.
+/// `/dev/full` is full, but it is not a folder, and mounting a small file system needs privileges. A limit on file
+/// sizes has the same effect: a write beyond it fails in the middle.
 #[cfg(unix)]
 #[test]
 fn a_write_that_fails_leaves_nothing() {
@@ -164,7 +164,7 @@ fn a_folder_that_may_only_be_read_is_read() {
     set(0o700);
 }
 
-/// Writers of one folder, each of which is killed at some moment: what is found afterwards is whole.
+/// Several writers of one folder are killed at random moments: every entry that is found afterwards is complete.
 #[cfg(unix)]
 #[test]
 fn writers_may_be_killed() {

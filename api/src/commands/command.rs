@@ -1,7 +1,7 @@
 //! Commands: the work of an event, which runs when nothing blocks the event.
 //!
 //! A command names buffers, not device memory. [`PendingCommand::prepare`] looks up the memory of the queue's device
-//! when the command is submitted to it, and migrates contents that another device of the context holds.
+//! when the command is submitted. It also migrates contents that another device of the context holds.
 
 use std::fmt;
 use std::ops::Range;

@@ -218,7 +218,7 @@ impl Failures {
         }
     }
 
-    /// Nothing of the queue is on its way: forgets what everybody knows.
+    /// Every command of the queue has ended: removes settled failures.
     pub(crate) fn forget(&mut self) {
         self.0.retain(|queued| !queued.failure.is_settled());
     }

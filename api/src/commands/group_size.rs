@@ -1,5 +1,5 @@
-//! The size of a launch's work-groups: what is allowed (OpenCL API, clEnqueueNDRangeKernel), and what is chosen where
-//! the application leaves it open.
+//! The work-group size of a launch: the limits (OpenCL API, clEnqueueNDRangeKernel), and the choice where the
+//! application specifies none.
 
 use wgcl_compiler::program::KernelInfo;
 
@@ -7,7 +7,7 @@ use crate::backend::{DeviceProperties, PreferredGroup};
 use crate::types::error::{Error, Result, ensure};
 use crate::types::nd_range::{NdRange, widen};
 
-/// What a kernel's groups may be like on a device.
+/// The work-group limits of a kernel on a device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GroupLimits<'a> {
     device: &'a DeviceProperties,
@@ -18,7 +18,7 @@ pub(crate) struct GroupLimits<'a> {
 }
 
 impl<'a> GroupLimits<'a> {
-    /// Of a kernel, which may require a size of its subgroups (cl_intel_required_subgroup_size).
+    /// The limits of a kernel, which may require a subgroup size (cl_intel_required_subgroup_size).
     pub(crate) fn of(device: &'a DeviceProperties, info: &KernelInfo) -> Self {
         let usual = Self::of_device(device);
         info.reqd_subgroup_size.map_or(usual, |subgroup| {
@@ -27,13 +27,13 @@ impl<'a> GroupLimits<'a> {
         })
     }
 
-    /// Of kernels that require none.
+    /// The limits of kernels without requirements.
     pub(crate) fn of_device(device: &'a DeviceProperties) -> Self {
         Self { device, subgroup: device.subgroup_size.max(1), most: device.max_group_invocations }
     }
 
-    /// Chooses a local size: it divides the global size unless there may be a remainder, is a multiple of the
-    /// subgroup's size where that can be, and is large enough to hide latencies without leaving compute units idle.
+    /// Chooses a local size. It divides the global size unless a remainder is allowed, and is a multiple of the
+    /// subgroup size if possible. It is large enough to hide latencies without idle compute units.
     pub(crate) fn choose(&self, work_dim: u32, global: [u64; 3], remainder: bool) -> [u32; 3] {
         let properties = self.device;
         let items = global.iter().fold(1u64, |product, &n| product.saturating_mul(n));
@@ -49,7 +49,7 @@ impl<'a> GroupLimits<'a> {
             let rest = target / local.iter().product::<u64>();
             local[dim] = divisor(global[dim], rest.min(limit(dim)), 1);
         }
-        // What the other dimensions could not use.
+        // The part that the other dimensions could not use.
         let others: u64 = local[1..].iter().product();
         local[0] = local[0].max(divisor(global[0], (target / others).min(limit(0)), subgroup));
         if remainder && local.iter().product::<u64>() * POOR < target.min(items) {
@@ -111,8 +111,8 @@ impl<'a> GroupLimits<'a> {
         let divides = info.non_uniform_groups || global.iter().zip(&local).all(|(n, &size)| n.is_multiple_of(size));
         ensure!(divides, InvalidWorkGroupSize, "local size {local:?} does not divide global size {global:?}");
         // "CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any of local_work_size[0], ... is
-        // greater than the corresponding values specified by CL_DEVICE_MAX_WORK_ITEM_SIZES." Before the total, which
-        // such a size nearly always exceeds too.
+        // greater than the corresponding values specified by CL_DEVICE_MAX_WORK_ITEM_SIZES." This check precedes the
+        // check of the total, which such a size nearly always exceeds too.
         let fits = local.iter().zip(&properties.max_group_size).all(|(&n, &limit)| n <= u64::from(limit));
         ensure!(fits, InvalidWorkItemSize, "local size {local:?} exceeds the device's limits {:?}", properties.max_group_size);
         // "... if the total number of work-items in the work-group is greater than the value specified by
@@ -127,7 +127,7 @@ impl<'a> GroupLimits<'a> {
     }
 }
 
-/// A group that has so many times fewer work-items than it might is worse than one that leaves a remainder.
+/// A group that is smaller than the possible size by more than this factor is worse than a remainder.
 const POOR: u64 = 4;
 
 /// The largest divisor of `n` that is at most `limit`, preferring multiples of `multiple`.
@@ -138,7 +138,7 @@ fn divisor(n: u64, limit: u64, multiple: u64) -> u64 {
     preferred.or_else(|| (1..=limit).rev().find(divides)).unwrap_or(1)
 }
 
-/// Work-items that a group should have, if a launch has so many.
+/// The preferred number of work-items per group for a launch with `items` work-items.
 fn wanted_size(properties: &DeviceProperties, items: u64) -> u64 {
     let PreferredGroup { least, most, groups_per_unit } = properties.preferred_group;
     let groups = u64::from(groups_per_unit.max(1)) * u64::from(properties.compute_units.max(1));

@@ -1,7 +1,7 @@
 //! Commands on images: read, write, copy, fill, map (OpenCL API 5.3.3 to 5.3.6).
 //!
-//! Each is a transfer of boxes of the buffer below the image. What is checked comes in the order in which the
-//! specification lists its errors, as far as handles and null pointers have not been checked by the C ABI.
+//! Each is a transfer of boxes of the image's buffer. Each command checks its arguments in the order in which the
+//! specification lists its errors. The C ABI has already checked handles and null pointers.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub struct HostPitches {
     pub slice: u64,
 }
 
-/// What a map of an image gives the application.
+/// The result of mapping an image.
 #[derive(Debug)]
 pub struct MappedImage {
     /// Where the box begins.
@@ -138,7 +138,7 @@ impl Queue {
         self.submit(CommandType::CopyImage, self.copy_image_command(src, dst, boxes)?, wait_list)
     }
 
-    /// What clEnqueueCopyImage does.
+    /// The command of clEnqueueCopyImage.
     pub(crate) fn copy_image_command(
         &self,
         src: &Arc<Image>,
@@ -174,7 +174,7 @@ impl Queue {
         self.submit(CommandType::CopyImageToBuffer, self.copy_image_to_buffer_command(src, dst, area, offset)?, wait_list)
     }
 
-    /// What clEnqueueCopyImageToBuffer does.
+    /// The command of clEnqueueCopyImageToBuffer.
     pub(crate) fn copy_image_to_buffer_command(
         &self,
         src: &Arc<Image>,
@@ -214,7 +214,7 @@ impl Queue {
         self.submit(CommandType::CopyBufferToImage, self.copy_buffer_to_image_command(src, dst, offset, area)?, wait_list)
     }
 
-    /// What clEnqueueCopyBufferToImage does.
+    /// The command of clEnqueueCopyBufferToImage.
     pub(crate) fn copy_buffer_to_image_command(
         &self,
         src: &Arc<Buffer>,
@@ -257,7 +257,7 @@ impl Queue {
         self.submit(CommandType::FillImage, work, wait_list)
     }
 
-    /// What clEnqueueFillImage does, as fills of bytes that follow each other: there is at least one.
+    /// The commands of clEnqueueFillImage: consecutive fills of bytes, at least one.
     pub(crate) fn fill_image_commands(&self, image: &Arc<Image>, color: &[u8], area: ImageBox) -> Result<Vec<PendingCommand>> {
         let (here, _, element) = self.check_fill(image, color, area)?;
         let buffer = image.buffer();
@@ -307,8 +307,8 @@ impl Queue {
     }
 }
 
-/// The rows of a box, each of which comes from the beginning of the host's memory; one where they follow each other
-/// and nothing comes from there.
+/// The rows of a box, each of which is copied from the start of the host memory. Returns one region if the rows are
+/// contiguous and no host memory is involved.
 fn rows(image: &Image, rect: &Rect) -> Vec<CopyRegion> {
     let origin = image.buffer().origin();
     if rect.is_dense() {

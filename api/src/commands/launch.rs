@@ -54,7 +54,7 @@ impl Queue {
         Ok(())
     }
 
-    /// What can be said of a launch before the kernel's arguments are set.
+    /// Checks a launch before the kernel's arguments are set.
     pub(crate) fn check_launch(&self, kernel: &Arc<Kernel>, range: &NdRange<'_>) -> Result<()> {
         self.check_kernel(kernel)?;
         let (_, info) = kernel.on(self.device())?;
@@ -62,7 +62,7 @@ impl Queue {
         GroupLimits::of(self.device().properties(), info).local_size(info, range, global).map(drop)
     }
 
-    /// What clEnqueueNDRangeKernel does.
+    /// The command of clEnqueueNDRangeKernel.
     pub(crate) fn launch_command(&self, kernel: &Arc<Kernel>, range: &NdRange<'_>) -> Result<PendingCommand> {
         let device = self.device();
         let properties = device.properties();
@@ -98,7 +98,7 @@ impl Queue {
         if global.contains(&0) {
             return Ok(PendingCommand::nop());
         }
-        // What is an argument as well is bound once.
+        // A buffer that is also an argument is bound once.
         let mut extra = kernel.reached_buffers();
         extra.retain(|buffer| args.iter().filter_map(Argument::buffer).all(|other| !Arc::ptr_eq(other.store(), buffer.store())));
         let mut accesses = Vec::with_capacity(args.iter().filter_map(Argument::buffer).count() + extra.len());

@@ -20,12 +20,11 @@ pub(crate) enum MapVia {
 pub(crate) struct MapRecord {
     /// The object that was mapped.
     pub owner: usize,
-    /// What the application got.
+    /// The address that the application received.
     pub address: usize,
     /// Bytes of the store, from the first to the last.
     pub span: Range<u64>,
-    /// Those among them that are mapped, in order: `buffer` counts from the store's beginning, `host` from that of
-    /// the span.
+    /// The mapped ones among them, in order: `buffer` is relative to the store, `host` to the span.
     pub pieces: Vec<CopyRegion>,
     /// Whether the host may have written.
     pub write: bool,

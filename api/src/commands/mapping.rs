@@ -1,8 +1,8 @@
-//! Maps: parts of memory objects that the host sees (OpenCL API 5.2.4, 5.3.6, 5.5.3).
+//! Maps: parts of memory objects that are visible to the host (OpenCL API 5.2.4, 5.3.6, 5.5.3).
 //!
-//! Host and device may share the memory; then a map costs nothing. Otherwise the host sees a copy, laid out as the
-//! memory is, which a map fills and an unmap writes back: those bytes only that were mapped, for the bytes between
-//! the rows of a box may be mapped by somebody else.
+//! If host and device share the memory, a map is free. Otherwise the host gets a copy with the same layout, which a
+//! map fills. An unmap writes back only the mapped bytes, because another map may own the bytes between the rows of a
+//! box.
 
 use std::ops::Range;
 

@@ -128,7 +128,7 @@ impl Progress for CopyToStaging {
     }
 }
 
-/// The second half, which nobody waits for: the device has it before the command that needs it.
+/// The second half of a transfer. No thread waits for it: the device receives it before the command that needs it.
 struct CopyFromStaging {
     shared_staging: Arc<SharedStaging>,
     slot: u64,
@@ -195,7 +195,8 @@ enum TransferPath {
 fn transfer_path(transfer: &MissingRange, queue: &Queue) -> Result<TransferPath> {
     let (store, context, index) = (transfer.buffer.store(), queue.context(), queue.device_index());
     let (src, own) = (store.memory(transfer.from)?, store.memory(index)?);
-    // Who has written what is missing here came behind all that used the old contents here: nothing does now.
+    // The command that wrote the missing bytes ran after all users of the old contents here, so the old contents are
+    // unused now.
     if let Some(dst) = queue.device().backend().host_visible_target(&own, transfer.range.clone()) {
         return Ok(TransferPath::Read { src, dst, staging: None });
     }
@@ -217,7 +218,7 @@ fn chunks(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
 
 /// Begins the transfers, after all of which the work comes.
 pub(crate) fn migrate(missing: Vec<MissingRange>, work: PendingCommand, queue: &Arc<Queue>, event: &Arc<Event>) -> Prepared {
-    // None of them begins unless all can: what is on its way resumes the event.
+    // No transfer begins unless all can: the arrival of the contents resumes the event.
     let paths = match missing.iter().map(|transfer| transfer_path(transfer, queue)).collect::<Result<Vec<_>>>() {
         Ok(paths) => paths,
         Err(error) => return Prepared::Failed(error, work.into_retained()),
@@ -267,7 +268,7 @@ impl Progress for ReadDone {
         let index = migration.queue.device_index();
         migration.step_done(result.map_err(Error::from).and_then(|_| store.memory(index)).map(|dst| {
             let device = migration.queue.device().backend();
-            // Other devices may have this memory too: they do not come behind a command of this one.
+            // Other devices may share this memory too, and are not ordered after a command of this device.
             if let Some(staging) = &self.staging
                 && !device.write_immediately(&*dst, start, &staging.lock())
             {

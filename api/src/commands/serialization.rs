@@ -1,5 +1,5 @@
-//! Launches of one program that enqueue kernels run one after the other, because their kernels share the program's
-//! variables, where the records of enqueued kernels are.
+//! Serialises the launches of one program that enqueue kernels. Their kernels share the program's variables, which
+//! contain the records of enqueued kernels.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -11,7 +11,7 @@ use crate::backend::Memory;
 use crate::objects::device::Device;
 use crate::types::host_memory::HostAllocator;
 
-/// Bytes of a piece that crosses a bridge: a copy of so many takes several times what it costs to submit it.
+/// Bytes per chunk of a transfer between devices: the copy of one chunk takes several times as long as its submission.
 pub(crate) const CHUNK_SIZE: u64 = if cfg!(test) { 1 << 16 } else { 8 << 20 };
 /// Pieces that are on a bridge at a time.
 pub(crate) const SLOTS: u64 = 8;

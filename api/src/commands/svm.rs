@@ -85,7 +85,7 @@ impl Context {
         drop(gone);
     }
 
-    /// clSVMFree: commands that use the memory keep it until they are done. Other addresses are nobody's business.
+    /// clSVMFree: commands that use the memory keep it until they are done. Other addresses are ignored.
     pub fn svm_free(&self, address: usize) {
         let is_svm = self.svm.lock().get(&address).is_some_and(|shared| shared.usm.is_none());
         if is_svm {

@@ -52,7 +52,7 @@ pub enum UsmType {
     Shared = 0x4199,
 }
 
-/// What an allocation was asked for as.
+/// The requested properties of an allocation.
 #[derive(Clone, Debug)]
 pub struct Usm {
     /// CL_MEM_ALLOC_TYPE_INTEL
@@ -70,6 +70,6 @@ pub struct UsmInfo {
     pub base: usize,
     /// CL_MEM_ALLOC_SIZE_INTEL
     pub size: u64,
-    /// What it was asked for as.
+    /// The requested unified shared memory properties.
     pub usm: Usm,
 }

@@ -1,7 +1,7 @@
 //! Commands that move bytes: read, write, copy, fill, map, unmap, migrate (OpenCL API 5.2.2 to 5.2.5, 5.4, 5.5).
 //!
-//! Each checks in the order in which the specification lists its errors, as far as handles and null pointers have not
-//! been checked by the C ABI.
+//! Each command checks its arguments in the order in which the specification lists its errors. The C ABI has already
+//! checked handles and null pointers.
 
 use std::sync::Arc;
 
@@ -254,7 +254,7 @@ impl Queue {
         self.submit(CommandType::CopyBuffer, self.copy_command(src, dst, offsets)?, wait_list)
     }
 
-    /// What clEnqueueCopyBuffer does.
+    /// The command of clEnqueueCopyBuffer.
     pub(crate) fn copy_command(
         &self,
         src: &Arc<Buffer>,
@@ -294,7 +294,7 @@ impl Queue {
         self.submit(CommandType::CopyBufferRect, self.copy_rect_command(src, dst, args)?, wait_list)
     }
 
-    /// What clEnqueueCopyBufferRect does.
+    /// The command of clEnqueueCopyBufferRect.
     pub(crate) fn copy_rect_command(&self, src: &Arc<Buffer>, dst: &Arc<Buffer>, args: &RectArgs) -> Result<PendingCommand> {
         self.check_contexts(&[src, dst], &[])?;
         let (from, to) = args.rects()?;
@@ -338,7 +338,7 @@ impl Queue {
         self.submit(CommandType::FillBuffer, self.fill_command(buffer, pattern, bytes)?, wait_list)
     }
 
-    /// What clEnqueueFillBuffer does.
+    /// The command of clEnqueueFillBuffer.
     pub(crate) fn fill_command(&self, buffer: &Arc<Buffer>, pattern: Vec<u8>, (offset, size): (u64, u64)) -> Result<PendingCommand> {
         self.check_contexts(&[buffer], &[])?;
         let range = buffer.range(offset, size)?;
@@ -408,8 +408,7 @@ impl Queue {
         };
         let access = if discard && record.is_dense() { AccessMode::Overwrite } else { AccessMode::Read };
         let work = PendingCommand::new(operation, vec![object_access(object, record.span.clone(), access)]);
-        // Where it fails the application does not learn of the address, so that it cannot unmap what it got no
-        // pointer to.
+        // If the call fails, the application does not get the address and cannot unmap it.
         let event = self.submit_blocking(command, work, wait_list, blocking).inspect_err(|_| {
             object.end_map(record.address);
         })?;
@@ -459,7 +458,7 @@ impl Queue {
     pub fn migrate(self: &Arc<Self>, objects: &[MemObject], to_host: bool, discard: bool, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         let all: Vec<_> = objects.iter().map(MemObject::buffer).collect();
         self.check_contexts(&all, wait_list)?;
-        // Contents that go to the host stay where they are until somebody wants them.
+        // Contents that migrate to the host stay on their device until they are read.
         let accesses = objects
             .iter()
             .filter(|_| !to_host)

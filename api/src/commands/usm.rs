@@ -1,9 +1,9 @@
 //! Unified shared memory (cl_intel_unified_shared_memory): memory by addresses of the host, allocated for the host,
 //! for a device, or for both.
 //!
-//! Devices have it that reach all of the host's memory. There the kinds differ in what the application says of them
-//! and in nothing else: an allocation is one of shared virtual memory ([`crate::commands::svm`]), with a note of what
-//! it was asked for as.
+//! Devices that reach all host memory support it. On these devices the kinds differ only in the properties that
+//! queries report. An allocation is one of shared virtual memory ([`crate::commands::svm`]), with a record of its
+//! kind.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use crate::objects::queue::Queue;
 use crate::types::error::{Error, Result, ensure};
 
 impl Device {
-    /// What the device can do with each kind of memory, and with what other allocators of the process have made.
-    /// Nothing, where it does not have the extension.
+    /// The capabilities of the device for each kind of memory, and for memory of other allocators in the process.
+    /// Empty if the device does not support the extension.
     pub fn usm_capabilities(&self) -> UsmCapabilities {
         if self.reaches_host() { UsmCapabilities::all() } else { UsmCapabilities::empty() }
     }
@@ -59,11 +59,11 @@ impl Context {
         self.allocate_at_address(MemFlags::READ_WRITE, (size, alignment), Some(usm))
     }
 
-    /// clMemFreeINTEL: commands that name the memory keep it until they are done, what they reach by pointers in
-    /// memory is the application's matter.
+    /// clMemFreeINTEL: commands that name the memory keep it alive until they are done. The application must keep
+    /// memory alive that kernels reach by pointers in memory.
     ///
     /// # Errors
-    /// If it is not where such memory begins.
+    /// If the address is not the start of an allocation.
     pub fn usm_free(&self, address: usize) -> Result<()> {
         self.usm_free_behind(address, || ())
     }
@@ -116,8 +116,7 @@ impl Queue {
         self.submit_blocking(CommandType::UsmMemcpy, work, wait_list, blocking)
     }
 
-    /// clEnqueueMemFillINTEL, and clEnqueueMemsetINTEL with a pattern of one byte. `target` makes memory of the host
-    /// alone.
+    /// clEnqueueMemFillINTEL, and clEnqueueMemsetINTEL with a pattern of one byte. `target` wraps ordinary host memory.
     ///
     /// # Errors
     /// In the order of the specification.
@@ -145,8 +144,8 @@ impl Queue {
         self.submit(CommandType::UsmMemFill, work, wait_list)
     }
 
-    /// clEnqueueMigrateMemINTEL and clEnqueueMemAdviseINTEL, as which `command` tells: hints, of which there is
-    /// nothing to make where all memory is one.
+    /// clEnqueueMigrateMemINTEL and clEnqueueMemAdviseINTEL, selected by `command`: hints without effect, because
+    /// host and device share all memory.
     ///
     /// # Errors
     /// In the order of the specification.

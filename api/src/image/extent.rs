@@ -1,4 +1,4 @@
-//! The form of an image: its dimensions and pitches, and where the levels of a mipmapped one lie (OpenCL API 5.3,
+//! The extent of an image: its dimensions and pitches, and the locations of its mip levels (OpenCL API 5.3,
 //! cl_khr_mipmap_image).
 //!
 //! Levels follow each other in the image's buffer without gaps, the largest first, each with all of its slices or
@@ -7,32 +7,34 @@
 //! ```text
 //! 4 x 2, R UNORM_INT8, 3 levels:   00 00 00 00  00 00 00 00   11 11   22
 //! ```
-//! Kernels find a level by the sizes of the first one (`wgcl_compiler::image`), so that both count in the same way.
+//! Kernels compute the location of a level from the size of the first one (`wgcl_compiler::image`), so both must use
+//! the same formula.
 
 use crate::image::image_type::ImageType;
 use crate::types::error::{Result, ensure};
 
-/// Where a command on an image begins, as the specification counts: x; y or the image of a 1D array; z or the image
-/// of a 2D array; and for a mipmapped image behind its last dimension the level. What an image does not have is 0.
+/// The origin of a command on an image, in the order of the specification: x; y or the index in a 1D array; z or the
+/// index in a 2D array. For a mipmapped image the level follows the last dimension. Unused elements are 0.
 pub type Origin = [u64; 4];
 
-/// The form of an image: what its dimensions and pitches are, in a form that is the same for all types.
+/// The dimensions and pitches of an image, in a form that is the same for all image types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ImageExtent {
     pub(crate) kind: ImageType,
     pub(crate) element: u64,
-    /// As regions of commands count: width, height or images of a 1D array, depth or images of a 2D array. 1 where
-    /// there is no such dimension.
+    /// The size in the order of a command's region: width, height or 1D array size, depth or 2D array size. 1 for
+    /// unused dimensions.
     pub(crate) extent: [u64; 3],
     pub(crate) row_pitch: u64,
     /// 0 where the type has none.
     pub(crate) slice_pitch: u64,
-    /// 1 for an image that is not mipmapped; with more there are no gaps behind rows and slices.
+    /// The number of mip levels, 1 if the image is not mipmapped. With several levels there is no padding after rows
+    /// and slices.
     pub(crate) levels: u32,
 }
 
-/// Levels that an image has at most. The specification names no limit: those behind the one whose sizes are all 1
-/// have one element as well, and the conformance tests ask for such.
+/// The maximum number of mip levels. The specification has no limit: each level after the 1 x 1 x 1 level also has
+/// one element, and the conformance tests create such levels.
 pub(crate) const MOST_LEVELS: u32 = 32;
 
 impl ImageExtent {
@@ -48,7 +50,7 @@ impl ImageExtent {
     /// Bytes of the whole image, padding included; `None` if they cannot be counted.
     pub(crate) fn size(&self) -> Option<u64> {
         let first = self.level_size()?;
-        // Each other level is at most half as large as the one before, but for small ones.
+        // Each other level is at most half as large as its predecessor, except for small levels.
         (1..self.levels).try_fold(first, |size, level| size.checked_add(self.smaller(level).level_size()?))
     }
 
@@ -61,9 +63,9 @@ impl ImageExtent {
         }
     }
 
-    /// A level as an image of its own, without the ones behind it: the first has its pitches, the others have no
-    /// gaps. "Each successively smaller mipmap level is half the size of the previous level, rounded down to the
-    /// nearest integer."
+    /// A mip level as an image of its own, without the following levels: the first has its pitches, the others have
+    /// no padding. "Each successively smaller mipmap level is half the size of the previous level, rounded down to
+    /// the nearest integer."
     fn smaller(&self, level: u32) -> Self {
         if level == 0 {
             return Self { levels: 1, ..*self };

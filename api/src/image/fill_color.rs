@@ -1,4 +1,4 @@
-//! The element of an image that has a given colour: what clEnqueueFillImage writes (OpenCL API 5.3.4).
+//! The element of an image with a given colour: the value that clEnqueueFillImage writes (OpenCL API 5.3.4).
 //!
 //! Colours are converted as kernels' `write_image` functions do it (OpenCL C 8.3): normalised channels are products
 //! in single precision, rounded to the nearest even number, integers are saturated.
@@ -19,7 +19,7 @@ const fn components(order: u16) -> &'static [usize] {
         order::RG | order::RG_X => &[0, 1],
         order::RA => &[0, 3],
         order::RGB | order::RGB_X | order::S_RGB => &[0, 1, 2],
-        // What is in an ignored channel does not matter.
+        // The value of an ignored channel does not matter.
         order::RGBA | order::S_RGBA | order::S_RGB_X => &[0, 1, 2, 3],
         order::BGRA | order::S_BGRA => &[2, 1, 0, 3],
         order::ARGB => &[3, 0, 1, 2],
@@ -33,13 +33,13 @@ const fn is_srgb(order: u16) -> bool {
     matches!(order, order::S_RGB | order::S_RGB_X | order::S_RGBA | order::S_BGRA)
 }
 
-/// A number of `0..=most` that stands for 0 to 1.
+/// Converts 0 to 1 into a number of `0..=most`.
 fn unorm(value: f32, most: f32) -> u32 {
-    // Casts of Rust saturate, and make 0 of what is no number.
+    // Casts in Rust saturate, and convert NaN to 0.
     (value * most).round_ties_even().clamp(0.0, most) as u32
 }
 
-/// A number of `-most..=most` that stands for -1 to 1.
+/// Converts -1 to 1 into a number of `-most..=most`.
 fn snorm(value: f32, most: f32) -> i32 {
     (value * most).round_ties_even().clamp(-most, most) as i32
 }
@@ -70,8 +70,8 @@ fn half_bits(value: f32) -> u16 {
     if magnitude >= 0x4780_0000 {
         return sign | 0x7c00;
     }
-    // Below 2^-14 the mantissa's implied one becomes visible, further to the right for each power of two that is
-    // lacking.
+    // Below 2^-14 the implied one of the mantissa becomes explicit, one bit further to the right for each power of
+    // two below.
     let (kept, lost_bits) = if magnitude < 0x3880_0000 {
         let shift = (126 - (magnitude >> 23)).min(31);
         ((magnitude & 0x7f_ffff) | 0x80_0000, shift)
@@ -86,8 +86,8 @@ fn half_bits(value: f32) -> u16 {
     sign | (half + u32::from(up)) as u16
 }
 
-/// The bytes of one element. `color` are the bytes of [`color_size`], which are floats or integers as the format has
-/// it; what is missing counts as zero.
+/// The bytes of one element. `color` are the bytes of [`color_size`], which are floats or integers depending on the
+/// format; missing bytes count as zero.
 pub fn element(format: ImageFormat, color: &[u8]) -> Vec<u8> {
     let mut words = [0u32; 4];
     for (word, bytes) in words.iter_mut().zip(color.chunks_exact(4)) {

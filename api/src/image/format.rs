@@ -1,9 +1,8 @@
-//! Image formats: which are legal, which are supported for what, and how large an element is (OpenCL API 5.3.1.1,
-//! 5.3.2).
+//! Image formats: the legal ones, the supported ones by use, and their element sizes (OpenCL API 5.3.1.1, 5.3.2).
 //!
-//! Kernels convert elements themselves, so that the device has no say in it: whatever the conversion in the
-//! compiler's library covers is supported. Left out are `CL_Rx` and `CL_RGx`: older texts of the specification count
-//! their ignored channel as nothing, newer ones as a channel in memory.
+//! Kernels convert elements themselves, so support does not depend on the device: every format that the compiler's
+//! library converts is supported. `CL_Rx` and `CL_RGx` are excluded: older versions of the specification do not store
+//! their ignored channel, newer ones store it in memory.
 
 use wgcl_compiler::image::ImageFormat;
 use wgcl_compiler::target::Target;
@@ -60,7 +59,7 @@ pub mod data_type {
 
 use data_type as ty;
 
-/// What kernels do with an image: the flags that clGetSupportedImageFormats is asked for.
+/// The uses of an image in kernels: the flags that are passed to clGetSupportedImageFormats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormatUse {
     /// CL_MEM_READ_ONLY
@@ -80,7 +79,7 @@ struct Group {
     needs: Needs,
 }
 
-/// What a group takes.
+/// The formats of a group.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Needs {
     Nothing,
@@ -133,8 +132,8 @@ const fn channels(order: u16) -> Option<u32> {
     })
 }
 
-/// Bytes of an element; `None` for what is no legal format: an unknown number, an order that does not go with the
-/// type, or an element whose size is no power of two.
+/// Bytes of an element. `None` if the format is not legal: an unknown number, an order that the type does not allow,
+/// or an element whose size is not a power of two.
 pub fn element_size(format: ImageFormat) -> Option<u32> {
     let ImageFormat { order, data_type } = format;
     let goes = match order {
@@ -190,8 +189,8 @@ pub fn is_supported(target: &Target, image: ImageType, purpose: FormatUse, forma
     supported(target, image, purpose).contains(&format)
 }
 
-/// Whether an image of one order can be made from one of another, sharing its elements (5.3.1.2, table of compatible
-/// channel orders).
+/// Whether an image of one order can be created from an image of another, sharing its elements (5.3.1.2, table of
+/// compatible channel orders).
 pub const fn compatible_orders(view: u16, of: u16) -> bool {
     matches!(
         (view, of),
@@ -293,7 +292,7 @@ mod tests {
         assert_eq!(size(order::RGBA, ty::UNORM_INT_101010_2), Some(4));
         assert_eq!(size(order::ABGR, ty::UNORM_INT_2_101010), Some(4));
         assert_eq!(size(order::RGBA, ty::UNORM_INT_2_101010), None);
-        // Three channels of a byte are no power of two.
+        // Three channels of one byte each are not a power of two.
         assert_eq!(size(order::RGB, ty::UNORM_INT8), None);
         assert_eq!(size(order::S_RGB, ty::UNORM_INT8), None);
         assert_eq!(size(order::LUMINANCE, ty::SIGNED_INT8), None);

@@ -17,7 +17,7 @@ impl ImageType {
     /// All of them.
     pub const ALL: [Self; 6] = [Self::Image1d, Self::Image1dBuffer, Self::Image1dArray, Self::Image2d, Self::Image2dArray, Self::Image3d];
 
-    /// Of the number in C.
+    /// Converts the value of the C enumeration.
     pub fn from_raw(raw: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|&kind| kind as u32 == raw)
     }
@@ -30,7 +30,7 @@ impl ImageType {
         matches!(self, Self::Image1dArray | Self::Image2dArray)
     }
 
-    /// Whether it has slices or is an array, so that its slice pitch means something.
+    /// Whether it has slices or is an array, so that its slice pitch is used.
     pub const fn has_slices(self) -> bool {
         matches!(self, Self::Image3d | Self::Image1dArray | Self::Image2dArray)
     }

@@ -119,8 +119,8 @@ pub struct ImageDesc {
     pub source: Option<MemObject>,
 }
 
-/// Creates the contents of a new image from `u64` bytes of the application's memory. The flags say whether they are
-/// copied or used in place.
+/// Creates the contents of a new image from the application's memory, given its size in bytes. The flags say whether
+/// they are copied or used in place.
 pub type HostImage<'a> = &'a dyn Fn(MemFlags, u64) -> Result<HostData>;
 
 /// An image object (cl_mem of a type of image).

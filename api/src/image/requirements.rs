@@ -1,7 +1,7 @@
-//! What an image would need (cl_ext_image_requirements_info): asked before it is made.
+//! The requirements of an image before its creation (cl_ext_image_requirements_info).
 //!
-//! Elements lie in buffers, at any address. Pitches are multiples of an element's size, and limits are those of the
-//! devices for all formats: a kernel converts elements itself.
+//! Elements are in buffers, at any address. Pitches are multiples of the element size, and limits are those of the
+//! devices for all formats, because kernels convert elements themselves.
 
 use crate::image::format::element_size;
 use crate::image::image_type::ImageType;
@@ -11,7 +11,7 @@ use crate::objects::device::LARGEST_ELEMENT;
 use crate::types::error::{Error, Result, ensure};
 use wgcl_compiler::image::ImageFormat;
 
-/// A question about an image that there is not yet; what is not given may be anything.
+/// A query about a future image; unspecified properties may have any value.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageRequirements<'a> {
     context: &'a Context,
@@ -34,10 +34,10 @@ pub enum Dimension {
 }
 
 impl<'a> ImageRequirements<'a> {
-    /// Of a format and a description, `None` for null pointers.
+    /// Creates a query from a format and a description, `None` for null pointers.
     ///
     /// # Errors
-    /// For formats that there are not, and where there are no images.
+    /// If the format is unknown, or if no device supports images.
     pub fn new(context: &'a Context, format: Option<ImageFormat>, desc: Option<&'a ImageDesc>) -> Result<Self> {
         check_support(context)?;
         let element = match format {
@@ -93,10 +93,10 @@ impl<'a> ImageRequirements<'a> {
         self.bytes(element)
     }
 
-    /// CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT and so on: what all devices with images allow.
+    /// CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT and so on: the limit of all devices with images.
     ///
     /// # Errors
-    /// For an image that does not have the dimension.
+    /// If the image does not have the dimension.
     pub fn most(&self, dimension: Dimension) -> Result<u32> {
         let has = |kind: ImageType| match dimension {
             Dimension::Width => true,

@@ -31,7 +31,7 @@ pub struct Context {
     homes: Vec<usize>,
     /// Whether several of them use the host's memory as it is, and can have it in common.
     has_common_memory: bool,
-    /// What contents cross between devices that do not have it.
+    /// The staging memory for transfers between devices.
     shared_staging: LazySharedStaging,
     property_list: Option<Vec<isize>>,
     notify: Option<Notify>,
@@ -73,7 +73,7 @@ impl Context {
     /// devices count once.
     ///
     /// # Errors
-    /// If there is no device.
+    /// If the list of devices is empty.
     pub fn new(
         devices: &[Arc<Device>],
         property_list: Option<Vec<isize>>,
@@ -130,7 +130,7 @@ impl Context {
         self.devices.iter().position(|d| Arc::ptr_eq(d, device))
     }
 
-    /// The device that stands for all of the context's that have the memory of one in common, by their places.
+    /// The index of the first device that shares the memory of this one.
     pub(crate) fn home(&self, device_index: usize) -> usize {
         self.homes.get(device_index).copied().unwrap_or(device_index)
     }
@@ -157,7 +157,7 @@ impl Context {
         let _ = self.zeroed.set(zeroed);
     }
 
-    /// What its programs are compiled for: a device, and memory that is zero at first where that was asked for.
+    /// The compilation target of a device, with zero-initialised memory if the option requests it.
     pub(crate) fn target_of(&self, device: &Device) -> Target {
         Target { zeroed: self.zeroed.get().copied().unwrap_or_default(), ..device.target().clone() }
     }
@@ -208,7 +208,7 @@ impl Context {
         self.destructors.push(job);
     }
 
-    /// Tells the application's callback of an error, if it gave one.
+    /// Reports an error to the application's callback, if there is one.
     pub(crate) fn notify(&self, error: &Error) {
         if let Some(notify) = &self.notify {
             let (notify, message, code) = (notify.clone(), error.to_string(), error.code());

@@ -1,9 +1,9 @@
-//! Addresses of buffers (cl_ext_buffer_device_address): what kernels have for pointers to them, told to the host,
-//! which may store them where it likes and give them back as arguments.
+//! Device addresses of buffers (cl_ext_buffer_device_address): the pointers that kernels use, visible to the host.
+//! The host may store them anywhere and pass them as arguments.
 //!
-//! Where memory is the host's, an address is that of the host. Elsewhere it is what kernels keep in memory for a
-//! pointer: the identity of the buffer above, and the byte within it below ([`wgcl_compiler::pointer`]). Neither
-//! changes as long as the buffer lives, and both may be added to.
+//! If the device shares host memory, the device address is the host address. Otherwise it is the pointer that kernels
+//! store in memory: the buffer's identity in the high half, and the byte offset in the low half
+//! ([`wgcl_compiler::pointer`]). Both are constant during the buffer's lifetime, and both support addition.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ impl Buffer {
     /// (cl_ext_buffer_device_address).
     ///
     /// # Errors
-    /// If it was not made with [`DEVICE_ADDRESS`], nor what it is a part of, and where a device has no memory for it.
+    /// If neither it nor its parent buffer was created with [`DEVICE_ADDRESS`], and if the allocation on a device
+    /// fails.
     pub fn device_addresses(&self) -> Result<Vec<u64>> {
         // "CL_INVALID_OPERATION if ... the buffer was not created with CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT."
         ensure!(self.has_device_address(), InvalidOperation, "the buffer was created without CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT");
@@ -65,7 +66,7 @@ impl Context {
         Ok(())
     }
 
-    /// The buffer of which a device's address is a byte, or the end, and which one: those made with
+    /// The buffer that contains a device address (its end included), and the offset. The search covers buffers with
     /// [`DEVICE_ADDRESS`], and memory that the host shares.
     pub fn buffer_at(&self, address: u64) -> Option<(Arc<Buffer>, u64)> {
         let noted = self.addressed.lock().range(..=address).rev().find_map(|(start, buffer)| Some((*start, buffer.upgrade()?)));

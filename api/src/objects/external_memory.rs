@@ -1,8 +1,8 @@
-//! Memory that others have made: buffers of it, and whose turn it is (cl_khr_external_memory).
+//! External memory: buffers that import it, and their ownership (cl_khr_external_memory).
 //!
-//! A buffer is made of what another API has exported. Between an acquire and a release it is OpenCL's: an acquire
-//! tells the context that only the importing device's memory is up to date, a release brings there what other devices
-//! have written.
+//! A buffer imports memory that another API has exported. OpenCL owns it between an acquire and a release. An acquire
+//! marks the importing device's memory as the only valid copy in the context. A release transfers the writes of other
+//! devices to that memory.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::types::error::{Error, Result, ensure};
 /// Memory of others, as the properties of a new buffer name it.
 #[derive(Clone, Debug)]
 pub struct External {
-    /// What the handle is.
+    /// The type of the handle.
     pub kind: ExternalMemory,
     /// The file descriptor, which belongs to the buffer once there is one.
     pub fd: i32,
@@ -66,7 +66,7 @@ impl Queue {
     /// clEnqueueAcquireExternalMemObjectsKHR
     ///
     /// # Errors
-    /// For what is no memory of others, or not of the queue's device, and for events that have failed.
+    /// If an object is not external memory, or not of the queue's device, and if an event of the wait list has failed.
     pub fn acquire_external(self: &Arc<Self>, objects: &[MemObject], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.transfer_ownership(CommandType::AcquireExternalMemObjects, objects, AccessMode::Overwrite, wait_list)
     }
@@ -92,7 +92,7 @@ impl Queue {
             ensure!(!store.importers().is_empty(), InvalidMemObject, "the memory object was not created from external memory");
             ensure!(Arc::ptr_eq(object.context(), self.context()), InvalidCommandQueue, "a memory object is of another context");
             ensure!(store.importers().contains(&self.device_index()), InvalidCommandQueue, "the memory is not that of the queue's device");
-            // Sub-buffers and images are handed over with all of the memory.
+            // An acquire or release of a sub-buffer or an image applies to all of its memory.
             accesses.push(buffer_access(object.buffer(), 0..store.size(), access));
         }
         self.check_wait_list(wait_list)?;

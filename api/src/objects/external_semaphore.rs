@@ -1,9 +1,8 @@
-//! Semaphores that others share (cl_khr_external_semaphore; OpenCL API 5.16.5).
+//! Shared semaphores (cl_khr_external_semaphore; OpenCL API 5.16.5).
 //!
-//! The payload is the device's own: a wait and a signal are commands there, in the order in which it gets them, and
-//! the host needs no turn between OpenCL and whoever else has the semaphore. A wait holds up everything that the
-//! device is given later, whatever its queue: as Vulkan has it, whatever signals the semaphore has to be on its way
-//! when the wait is enqueued.
+//! The payload is on the device: a wait and a signal are device commands, in submission order, and the host does not
+//! take part. A wait blocks every later command of the device, whatever its queue. As in Vulkan, the signal operation
+//! must be submitted before the wait is enqueued.
 
 use std::sync::Arc;
 
@@ -64,7 +63,7 @@ impl Semaphore {
     /// clReImportSemaphoreSyncFdKHR
     ///
     /// # Errors
-    /// If it was not made of a sync file.
+    /// If it was not created from a sync file.
     pub fn import_again(&self, fd: i32) -> Result<()> {
         let shared = self.shared().filter(|shared| shared.imported == Some(ExternalSemaphore::SyncFd));
         let shared = shared.ok_or_else(|| Error::InvalidSemaphore("the semaphore was not made of a sync file".into()))?;

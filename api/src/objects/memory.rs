@@ -191,7 +191,7 @@ impl MemFlags {
     }
 }
 
-/// A vector of zeros, or an error where there is no memory for it.
+/// A vector of zeros, or an error if the allocation fails.
 pub(crate) fn zeroed(size: u64) -> Result<Vec<u8>> {
     let out_of_memory = || Error::OutOfHostMemory(format!("{size} bytes of host memory").into());
     let size = usize::try_from(size).map_err(|_| out_of_memory())?;
@@ -528,7 +528,7 @@ impl Buffer {
     /// clCreateBufferWithProperties
     ///
     /// # Errors
-    /// If there is no memory. Sizes and flags are checked before.
+    /// If the allocation fails. The caller has checked sizes and flags.
     pub fn new(context: &Arc<Context>, flags: MemFlags, size: u64, data: HostData, property_list: Option<Vec<u64>>) -> Result<Arc<Self>> {
         Self::check_size(context, size)?;
         let (bytes, host) = match data {

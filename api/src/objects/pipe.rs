@@ -1,5 +1,5 @@
-//! Pipes (OpenCL API 5.4): memory objects that kernels alone read and write. Below is a buffer, which holds the
-//! packets and all that is known of them ([`PipeLayout`]); to devices a pipe is that buffer.
+//! Pipes (OpenCL API 5.4): memory objects that only kernels read and write. A pipe consists of a buffer with the
+//! packets and their state ([`PipeLayout`]); devices see only that buffer.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::types::object::{HandleSlot, Object};
 
 /// CL_DEVICE_MAX_PIPE_ARGS: a pipe costs no more than a buffer.
 pub const MAX_ARGS: u32 = 16;
-/// CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS: the pipe's packets alone are a limit. So many can be made in loops on
-/// every device: some drivers end those that go on for long.
+/// CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS: only the number of packets is a hard limit. Kernels can create this number
+/// in loops on every device; some drivers abort longer loops.
 pub const MAX_RESERVATIONS: u32 = 4096;
 /// CL_DEVICE_PIPE_MAX_PACKET_SIZE
 pub const MAX_PACKET_SIZE: u32 = 65_536;
@@ -91,10 +91,10 @@ impl Pipe {
         &self.buffer
     }
 
-    /// What a kernel's argument is that is set to it.
+    /// The buffer for a kernel argument that is set to the pipe.
     ///
     /// # Errors
-    /// If the kernel's packets are of another size: it would read and write beside them.
+    /// If the kernel's packets have another size: it would access wrong addresses.
     pub fn argument(&self, index: u32, info: &ArgInfo) -> Result<&Arc<Buffer>> {
         let fits = info.packet.is_some_and(|size| size == 0 || size == self.packet_size());
         // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."

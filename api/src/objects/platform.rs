@@ -36,7 +36,7 @@ impl Object for Platform {
 }
 
 impl Platform {
-    /// A platform over a backend. Nothing is opened until somebody asks for devices.
+    /// A platform with a backend, which opens its devices on the first query for devices.
     pub fn new(backend: Arc<dyn Backend>) -> Arc<Self> {
         Arc::new(Self { slot: HandleSlot::default(), backend, devices: OnceLock::new() })
     }
@@ -76,7 +76,7 @@ impl Platform {
         opencl_version::newest(self.devices().iter().map(|device| &**device))
     }
 
-    /// CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR: what every device can use.
+    /// CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR: the types that every device supports.
     pub fn importable_memory(&self) -> Vec<ExternalMemory> {
         let Some((first, others)) = self.devices().split_first() else { return Vec::new() };
         let mut kinds = first.importable_memory();
@@ -84,8 +84,8 @@ impl Platform {
         kinds
     }
 
-    /// CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR and CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR: what every
-    /// device shares.
+    /// CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR and CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR: the types
+    /// that every device supports.
     pub fn shareable_semaphores(&self) -> Vec<ExternalSemaphore> {
         let Some((first, others)) = self.devices().split_first() else { return Vec::new() };
         let mut kinds = first.shareable_semaphores();

@@ -303,7 +303,7 @@ impl Queue {
     /// Appends a command.
     ///
     /// # Errors
-    /// If there is no memory for it.
+    /// If the allocation fails.
     pub(crate) fn submit(self: &Arc<Self>, command: CommandType, work: PendingCommand, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         work.allocate(self)?;
         Ok(self.append(command, work, wait_list, Scope::Command))

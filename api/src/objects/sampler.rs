@@ -176,7 +176,7 @@ impl Sampler {
         self.property_list.as_deref()
     }
 
-    /// What it is to kernels.
+    /// The value of the sampler in kernels.
     pub fn word(&self) -> u32 {
         let word = SamplerWord {
             normalized: self.normalized,

@@ -9,7 +9,7 @@ use crate::types::error::{Error, Result, ensure};
 use crate::types::lock::{Mutex, Rank};
 use crate::types::status::Status;
 
-/// What OpenCL did last.
+/// The last operation of OpenCL.
 #[derive(Debug)]
 pub(crate) enum Last {
     /// Nothing: as it came.
@@ -18,11 +18,11 @@ pub(crate) enum Last {
     Wait,
 }
 
-/// What others share of a semaphore.
+/// The shared payload of a semaphore.
 #[derive(Debug)]
 pub(crate) struct DevicePayload {
     pub(crate) payload: Arc<dyn SharedPayload>,
-    /// What it was made of, if others have made it.
+    /// The handle type from which it was imported, if it was imported.
     pub(crate) imported: Option<ExternalSemaphore>,
     /// CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR
     pub(crate) exported: Option<ExternalSemaphore>,
@@ -30,7 +30,7 @@ pub(crate) struct DevicePayload {
 }
 
 impl DevicePayload {
-    /// Of a semaphore for these devices; `None` where nobody shares it.
+    /// The payload of a semaphore for these devices; `None` if it is not shared.
     pub(crate) fn new(devices: &[Arc<Device>], exports: Option<&[u64]>, import: Option<(ExternalSemaphore, i32)>) -> Result<Option<Self>> {
         // "CL_INVALID_OPERATION if props_list specifies a cl_external_semaphore_handle_type_khr followed by a handle
         // as well as CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR."
@@ -79,7 +79,7 @@ impl DevicePayload {
         drop(before);
     }
 
-    /// Whether it is signalled, as far as OpenCL knows: a sync file stands for a signal.
+    /// Whether it is signalled by an OpenCL command. An imported sync file represents a signal.
     pub(crate) fn is_signalled(&self) -> bool {
         let signal = match &*self.last.lock() {
             Last::Nothing => return self.imported == Some(ExternalSemaphore::SyncFd),

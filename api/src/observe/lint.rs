@@ -9,9 +9,9 @@ use parking_lot::Mutex;
 use crate::options::Options;
 use crate::types::callback;
 
-/// A call waits for commands. Callbacks must not: "The behavior of calling expensive system routines, OpenCL APIs to
-/// create contexts or command-queues, or blocking OpenCL APIs in a callback is undefined" (clSetEventCallback, OpenCL
-/// API 3.0, 5.11). Here it keeps other callbacks waiting, which may be what it waits for.
+/// A call waits for commands. Callbacks must not do that: "The behavior of calling expensive system routines, OpenCL
+/// APIs to create contexts or command-queues, or blocking OpenCL APIs in a callback is undefined"
+/// (clSetEventCallback, OpenCL API 3.0, 5.11). The call delays other callbacks, and may wait for one of them.
 pub(crate) fn check_blocking_call() {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if callback::is_here() && Options::get().is_checked() && !REPORTED.swap(true, Ordering::Relaxed) {
@@ -19,8 +19,8 @@ pub(crate) fn check_blocking_call() {
     }
 }
 
-/// A buffer loses its last reference. Commands that use it keep it, but not the application's memory that it may be
-/// made of.
+/// A buffer loses its last reference. Commands that use it keep it alive, but not the application's memory that it
+/// may wrap (CL_MEM_USE_HOST_PTR).
 pub(crate) fn check_release(users: &BufferUsers, size: u64) {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if Options::get().is_checked() && users.has_running_commands() && !REPORTED.swap(true, Ordering::Relaxed) {
@@ -52,14 +52,15 @@ impl BufferUsers {
     }
 }
 
-/// How far anybody has waited for the commands of a queue, by their numbers. Kept for every queue: two stores.
+/// The commands of a queue that the application has waited for, by their numbers. Kept for every queue; the cost is
+/// two stores.
 #[derive(Debug, Default)]
 pub(crate) struct WaitProgress {
     last: AtomicU64,
     until: AtomicU64,
 }
 
-/// Queues that are gone, the last commands of which nobody has waited for.
+/// The number of released queues whose last commands were never waited for.
 static UNAWAITED: AtomicUsize = AtomicUsize::new(0);
 /// Queues that there are.
 static QUEUES: Mutex<Vec<Weak<WaitProgress>>> = Mutex::new(Vec::new());
@@ -70,12 +71,12 @@ impl WaitProgress {
         self.last.store(number, Ordering::Relaxed);
     }
 
-    /// Somebody waits for the command of that number, or hears of it.
+    /// Records that the application waits for the command of that number, or receives its status.
     pub(crate) fn waits_for(&self, number: u64) {
         self.until.fetch_max(number, Ordering::Relaxed);
     }
 
-    /// Somebody waits for all.
+    /// Records that the application waits for all commands.
     pub(crate) fn waits_for_all(&self) {
         self.waits_for(self.last.load(Ordering::Relaxed));
     }
@@ -102,8 +103,7 @@ pub(crate) fn register_queue(queue: &Arc<WaitProgress>) {
     }
 }
 
-/// The process ends: tells of queues the last commands of which nobody has waited for, so that nobody knows whether
-/// they have come to anything.
+/// Called at process exit: reports queues whose last commands were never waited for, so that their results are unknown.
 pub fn report_unawaited_queues() {
     let left = QUEUES.lock().iter().filter_map(Weak::upgrade).filter(|queue| queue.has_unawaited()).count();
     let count = left + UNAWAITED.load(Ordering::Relaxed);

@@ -1,5 +1,5 @@
 //! The graph of events under load: random graphs over several devices, enqueued by several threads while other
-//! threads decide user events, held against a model of what must come of them.
+//! threads complete user events. A model predicts the result.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -54,8 +54,8 @@ struct Node {
     fails: bool,
     /// Whether it must.
     must_fail: bool,
-    /// Whether it must not have run either: it failed before it could. A failure on the device itself may come too
-    /// late for what was handed to it together with the command that failed.
+    /// Whether the command must not have run: it failed before it could. A failure on the device may come too late
+    /// for a command that was submitted together with the failed one.
     never: bool,
     /// When it ran.
     at: Arc<AtomicU64>,
@@ -70,13 +70,13 @@ struct World {
     nodes: Mutex<Vec<Node>>,
     shared: Arc<Buffer>,
     called: AtomicUsize,
-    /// Nobody is told of a failure while commands are enqueued: callbacks, which tell of them, are not made.
+    /// No failure is reported while commands are enqueued: the test registers no callbacks, which would report it.
     is_silent: bool,
     /// All clients have enqueued what they have to.
     enqueued: Barrier,
 }
 
-/// What commands of a queue come behind.
+/// The predecessors of a queue's commands.
 #[derive(Clone, Copy, Default)]
 struct Behind {
     failure: bool,
@@ -163,7 +163,7 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
             queue.flush();
         }
         if random.chance(3) && !fails && waits.is_empty() && *ordered {
-            // What it may have to wait for is decided by other threads, which wait for nobody.
+            // Other threads, which wait for nothing, complete its dependencies.
             event.flush();
             event.wait();
         }
@@ -175,7 +175,7 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
         }
         orders.push((node.clone(), earlier));
         if *ordered {
-            // The one before stands for all that came before it: those that note when they ran.
+            // The predecessor represents every earlier command that records its time.
             if stamped && !fails {
                 before[chosen] = vec![node.clone()];
             }
@@ -190,7 +190,7 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
         let mut nodes = world.nodes.lock();
         nodes.push(node);
     }
-    // What clFinish returns is told to the clients whose commands it failed as well.
+    // The clients of a failed command also receive what clFinish returns.
     world.enqueued.wait();
     for (queue, _) in queues.iter().chain(&replaced) {
         // Failures that no call returned yet are returned here.
@@ -262,7 +262,7 @@ fn round(seed: u64) {
     assert!(world.is_silent || world.called.load(Ordering::SeqCst) > 0);
 }
 
-/// Runs something that may hang, and says so.
+/// Runs code that may hang, with a timeout that names it.
 fn within(seconds: u64, what: impl FnOnce() + Send + 'static, name: &str) {
     let (done, end) = channel();
     let thread = std::thread::spawn(move || {

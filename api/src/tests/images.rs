@@ -172,7 +172,7 @@ fn contents_follow_the_devices() {
     let (here, there) = (setup.queue(0, QueueProperties::empty()), setup.queue(1, QueueProperties::empty()));
     let image = made(&setup, BYTE, &desc(ImageType::Image2d, [4, 2, 1]));
     write(&here, &image, [0; 3], [4, 2, 1], &[1, 2, 3, 4, 5, 6, 7, 8]);
-    // A column: what lies between its rows comes from the other device.
+    // A column: the bytes between its rows come from the other device.
     write(&there, &image, [1, 0, 0], [1, 2, 1], &[20, 60]);
     assert_eq!(read(&here, &image, [0; 3], [4, 2, 1]), [1, 20, 3, 4, 5, 60, 7, 8]);
     assert_eq!(read(&there, &image, [0; 3], [4, 2, 1]), [1, 20, 3, 4, 5, 60, 7, 8]);

@@ -78,7 +78,7 @@ fn launch(queue: &Arc<Queue>, kernel: &str, waits: &[Arc<Event>]) -> Arc<Event> 
     launch_using(queue, kernel, Vec::new(), waits)
 }
 
-/// The same of one that uses memory.
+/// Launches a kernel that uses memory.
 fn launch_using(queue: &Arc<Queue>, kernel: &str, accesses: Vec<BufferAccess>, waits: &[Arc<Event>]) -> Arc<Event> {
     let program = queue.device().backend().load(Arc::new(wgcl_compiler::ir::Module::default()), None).expect("program");
     let launch = KernelLaunch {
@@ -404,7 +404,7 @@ fn stress() {
                         6 => events.push(launch(queue, "fine", &waits)),
                         _ => {
                             events.truncate(8);
-                            // Of a user event's failure: the device has none.
+                            // The failure is that of a user event: the device has none.
                             let finished = queue.finish();
                             assert!(matches!(finished, Ok(()) | Err(Error::ExecStatusErrorForEventsInWaitList(_))), "{finished:?}");
                         }

@@ -25,7 +25,7 @@ bitflags! {
 /// How a domain divides a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Division {
-    /// What the compute units of a part share: one of the domains but [`AffinityDomain::NEXT_PARTITIONABLE`].
+    /// The domain that the compute units of a part share; never [`AffinityDomain::NEXT_PARTITIONABLE`].
     pub domain: AffinityDomain,
     /// Two parts at least, each the numbers of its compute units, counted from 0.
     pub parts: Vec<Vec<u32>>,

@@ -1,8 +1,7 @@
 //! The thread that runs the application's callbacks.
 //!
-//! Callbacks never run on a device's thread: one that blocks (which the specification forbids, and which applications
-//! do all the same) would stop the device that it waits for. One thread keeps them in the order in which their events
-//! happened.
+//! Callbacks never run on a device's thread: a callback that blocks would stop the device that it waits for. The
+//! specification forbids that, but applications do it. One thread runs them in the order of their events.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,8 +13,8 @@ use parking_lot::Mutex;
 /// A callback with everything that it needs.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// Tells the application of an error, in words and by its code: the C ABI's form of pfn_notify. It is called under no
-/// lock.
+/// Reports an error to the application, as text and code: the Rust form of pfn_notify. It is called without a lock
+/// held.
 pub type Notify = Arc<dyn Fn(&str, i32) + Send + Sync>;
 
 static THREAD: OnceLock<Option<Mutex<Sender<Job>>>> = OnceLock::new();

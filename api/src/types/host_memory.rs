@@ -19,7 +19,7 @@ pub trait HostRegion: Send + Sync + fmt::Debug {
 
 /// Makes host memory for maps.
 pub trait HostAllocator: Send + Sync {
-    /// `size` zeroed bytes, aligned for every type of OpenCL C; `None` where there is no memory.
+    /// `size` zeroed bytes, aligned for every type of OpenCL C; `None` if the allocation fails.
     fn allocate(&self, size: u64) -> Option<Arc<dyn HostRegion>>;
     /// `size` bytes at a multiple of 4 GiB, below 2^48; `None` where there are none, or the host has no such addresses.
     fn allocate_shared(&self, size: u64) -> Option<Arc<dyn HostRegion>> {

@@ -1,5 +1,5 @@
-//! Mutexes with a rank: whoever holds one may only take others of a higher rank. Debug builds check it at every lock,
-//! so that a cycle shows in tests and not as a deadlock in somebody's application.
+//! Mutexes with a rank: a thread that holds one may only lock others of a higher rank. Debug builds check the order
+//! at every lock, so that tests detect a cycle before an application deadlocks.
 //!
 //! The order is that of [`Rank`]. No lock of this crate is held while a callback runs, while a thread waits, or while
 //! the backend is called.
@@ -25,7 +25,7 @@ pub enum Rank {
     Event,
     /// Maps of a memory object.
     Maps,
-    /// What device holds which bytes of a memory object.
+    /// The bytes of a memory object that are valid on each device.
     Residency,
     /// Shared virtual memory of a context.
     Svm,
@@ -83,7 +83,7 @@ impl<T> Mutex<T> {
         Guard { rank: self.rank, inner: self.inner.lock() }
     }
 
-    /// The value, when nobody else can have it.
+    /// The value, through exclusive access.
     pub fn get_mut(&mut self) -> &mut T {
         self.inner.get_mut()
     }
@@ -103,7 +103,7 @@ pub struct Guard<'a, T> {
 }
 
 impl<T> Guard<'_, T> {
-    /// Waits on a condition variable. Nothing else may be locked: a waiting thread must hold up nobody.
+    /// Waits on a condition variable. The thread must not hold another lock, which would block other threads.
     pub fn wait(&mut self, condition: &parking_lot::Condvar) {
         condition.wait(&mut self.inner);
     }
@@ -148,8 +148,7 @@ mod tests {
         });
         assert!(wrong.join().is_err(), "taking them the other way round is noticed");
     }
-    /// All ranks, outermost first. Hardly any two locks are held at once, so that no other test would notice two
-    /// ranks turned round.
+    /// All ranks, outermost first. Threads rarely hold two locks, so other tests would not detect two exchanged ranks.
     const ORDER: [Rank; 9] = [
         Rank::Program,
         Rank::CommandBuffer,

@@ -5,9 +5,7 @@
 pub struct NdRange<'a> {
     /// Number of dimensions.
     pub work_dim: u32,
-    /// `work_dim` values.
     pub global_offset: Option<&'a [usize]>,
-    /// `work_dim` values.
     pub global_size: Option<&'a [usize]>,
     /// `work_dim` values; chosen if not given.
     pub local_size: Option<&'a [usize]>,

@@ -1,4 +1,4 @@
-//! What all objects have in common: a place where the C ABI keeps the object's handle, and callbacks for its death.
+//! The common parts of all objects: a slot for the object's handle, which the C ABI fills, and destructor callbacks.
 
 use std::any::Any;
 use std::fmt;
@@ -8,13 +8,13 @@ use crate::types::callback;
 use crate::types::callback::Notify;
 use crate::types::lock::{Mutex, Rank};
 
-/// Where the C ABI keeps what it needs to name an object to the application. Dropped with the object: whatever is in
-/// it may take the handle out of circulation.
+/// The slot in which the C ABI stores the object's handle. It is dropped with the object, and its contents may then
+/// release the handle.
 #[derive(Default)]
 pub struct HandleSlot(OnceLock<Box<dyn Any + Send + Sync>>);
 
 impl HandleSlot {
-    /// The handle, made at the first call. `None` if the slot holds something of another type.
+    /// The handle, created by the first call. `None` if the slot contains a value of another type.
     pub fn get_or_init<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Option<&T> {
         self.0.get_or_init(|| Box::new(make())).downcast_ref()
     }
@@ -31,7 +31,7 @@ pub trait Object: Any + Send + Sync {
     /// The place of its handle.
     fn handle_slot(&self) -> &HandleSlot;
 
-    /// Whom its context tells of errors; `None` for what belongs to no context, and where the application gave no
+    /// The error callback of its context; `None` for objects without a context, and if the application gave no
     /// callback.
     fn listener(&self) -> Option<&Notify> {
         None

@@ -1,4 +1,4 @@
-//! What kernels print (OpenCL C 6.15.14): to stdout, before the kernel's event is complete.
+//! The printf output of kernels (OpenCL C 6.15.14): written to stdout before the kernel's event is complete.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 /// Takes what kernels of a context print, instead of stdout (CL_PRINTF_CALLBACK_ARM).
 pub type Printer = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
-/// Writes to stdout and flushes it: who waits for the event finds the text there. One command's text is never mixed
-/// with another's.
+/// Writes to stdout and flushes it, so that a thread that waited for the event finds the text there. Texts of
+/// different commands are never interleaved.
 pub fn to_stdout(text: &[u8]) {
     let mut stdout = std::io::stdout().lock();
-    // Nobody listens where this fails.
+    // There is no reader if this fails.
     if let Err(error) = stdout.write_all(text).and_then(|()| stdout.flush()) {
         tracing::debug!("printf: {error}");
     }

@@ -86,8 +86,8 @@ impl Rect {
     }
 }
 
-/// The pieces by which a box is moved from one place to another of the same extent: as few as the pitches allow. The
-/// bases are added to the offsets.
+/// The regions for a copy of a box between two places of the same extent: as few as the pitches allow. The bases are
+/// added to the offsets.
 pub fn pieces(buffer: &Rect, buffer_base: u64, host: &Rect, host_base: u64) -> Vec<CopyRegion> {
     let [width, height, depth] = buffer.region;
     let (from, to) = (buffer.start() + buffer_base, host.start() + host_base);
@@ -116,9 +116,9 @@ pub fn overlap(a: &Rect, b: &Rect) -> bool {
     if first.span().end <= second.start() {
         return false;
     }
-    // The boxes' spans interleave. Where the distance is written as (x, y, z) steps with x < row pitch and y < rows
-    // of a slice, they meet if each step is less than the extent, or (x, y wrapped round) if the box reaches into the
-    // next row or slice.
+    // The boxes' spans interleave. Write the distance as (x, y, z) steps with x < row pitch and y < rows of a slice.
+    // The boxes overlap if each step is less than the extent. They also overlap with a wrapped x or y if the box
+    // reaches into the next row or slice.
     let distance = second.start() - first.start();
     let [width, height, depth] = a.region;
     let (row, slice) = (a.row_pitch, a.slice_pitch);

@@ -13,7 +13,7 @@ impl Status {
     pub const RUNNING: Self = Self(1);
     /// CL_COMPLETE
     pub const COMPLETE: Self = Self(0);
-    /// What commands get that depend on a failed one: CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST.
+    /// The status of commands that depend on a failed one: CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST.
     pub const DEPENDENCY_FAILED: Self = Self(-14);
 
     /// Complete or failed.

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-/// A UUID made of what tells a thing from others of its kind: the same of the same parts, always (RFC 9562, version 8).
+/// A UUID computed from identifying parts: equal parts always give the same UUID (RFC 9562, version 8).
 pub fn of_parts(parts: &[&[u8]]) -> [u8; 16] {
     let mut hasher = Sha256::new();
     for part in parts {

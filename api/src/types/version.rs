@@ -10,7 +10,6 @@ impl Version {
         Self((major << 22) | (minor << 12) | patch)
     }
 
-    /// `MAJOR.MINOR`
     pub fn short(self) -> String {
         format!("{}.{}", self.0 >> 22, (self.0 >> 12) & 0x3ff)
     }

@@ -20,8 +20,8 @@ fn looked(cache: &Cache) -> u64 {
     cache.looked.load(Ordering::Relaxed)
 }
 
-/// Entries as they stand in a folder of a cache, but in a fraction of the time: names of a few files, as many as a
-/// file may have.
+/// Creates entries as in a cache folder, in a fraction of the time: hard links to a few files, as many as a file may
+/// have.
 fn plant(cache: &Cache, numbers: std::ops::Range<u32>) {
     for shard in 0..SHARDS {
         fs::create_dir_all(cache.folder.join(format!("{shard:02x}"))).expect("a folder");
@@ -88,7 +88,7 @@ fn those_used_longest_ago_are_removed_first() {
 fn the_limit_is_kept_under_many_writes() {
     let folder = folder();
     let limit = 4 << 20;
-    // Four processes, as far as files can tell.
+    // Four caches act like four processes: they share only files.
     let caches: Vec<Cache> = (0..4).map(|_| Cache::new(folder.path(), limit)).collect();
     let mut largest = 0;
     for number in 0..6000u32 {
@@ -120,7 +120,7 @@ fn threads_keep_the_limit_together() {
     assert!(sum <= limit && sum > limit / 2, "{sum}");
 }
 
-/// What another process writes counts as well, though this one has never seen it.
+/// Entries of another process count as well, even if this process never saw them.
 #[test]
 fn what_another_process_writes_is_noticed() {
     const VARIABLE: &str = "WGCL_CACHE_TEST_OTHER";
@@ -150,7 +150,7 @@ fn what_another_process_writes_is_noticed() {
 #[test]
 fn a_write_among_many_entries_looks_at_few() {
     const ENTRIES: u32 = 100_000;
-    // In memory where there is such a place: so many names on a busy disk take half a minute.
+    // In memory if possible: creating all entries on a busy disk takes half a minute.
     let folder = tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| folder());
     let roomy = Cache::new(folder.path(), LIMIT);
     plant(&roomy, 0..ENTRIES);
@@ -162,7 +162,7 @@ fn a_write_among_many_entries_looks_at_few() {
     (0..1000).for_each(|number| other.keep(&key(ENTRIES + 1000 + number), b"one more"));
     assert_eq!(looked(&other), 0);
 
-    // A third, for which there is no room: it pays for what it writes, not for what is there.
+    // A third cache exceeds the limit: its cost depends on what it writes, not on the number of entries.
     let full = Cache::new(folder.path(), u64::from(ENTRIES) * BLOCK);
     let writes = 5000;
     (0..writes).for_each(|number| full.keep(&key(ENTRIES + 2000 + number), b"one more"));
@@ -180,7 +180,7 @@ fn what_was_removed_makes_room() {
     for round in 0..20 {
         (0..100).for_each(|number| cache.keep(&key(round * 100 + number), b"an entry"));
         match round % 4 {
-            // Whole folders, entries alone, ledgers alone: as anybody may at any time.
+            // Removes whole folders, single entries or single ledgers, as any process may at any time.
             0 => fs::remove_dir_all(&cache.folder).expect("removed"),
             1 => files(folder.path()).iter().for_each(|path| fs::remove_file(path).expect("removed")),
             2 => (0..SHARDS).for_each(|shard| drop(fs::remove_file(cache.folder.join(format!("{shard:02x}/{LEDGER}"))))),
@@ -193,8 +193,7 @@ fn what_was_removed_makes_room() {
     }
 }
 
-/// What the ledger knows nothing of is found in time: here, what an earlier version has written, and what a killed
-/// writer has left.
+/// Settling finds files that the ledger does not count: here, those of an earlier version and of a killed writer.
 #[test]
 fn a_shard_is_settled_again_after_a_while() {
     let folder = folder();
@@ -229,7 +228,7 @@ fn who_is_killed_while_settling_is_followed_by_another() {
     let before = looked(&cache);
     cache.keep(&key(1), b"one again");
     assert_eq!(looked(&cache), before + 2);
-    // While another one is at it nobody waits: what there is room for is kept.
+    // While another process settles the shard, no process waits: entries within the limit are stored.
     stamp.set_modified(std::time::SystemTime::UNIX_EPOCH).expect("its time");
     stamp.lock().expect("the lock");
     cache.keep(&Key::of(&[b"other"]), b"something else");

@@ -4,9 +4,9 @@
 //! A command is compiled for its device when it is recorded, with the arguments, memory and sizes of that moment. An
 //! enqueue of the buffer is one command with one event, and all runs share its list of work. Devices run commands as
 //! if one after the other, and a command can only wait for those that were recorded before it. The recording order
-//! therefore satisfies every synchronization point. A buffer for several queues, or with kernels that enqueue others,
-//! is one command for each of its [segments](crate::commands::command_buffer::partition), and one more that waits for
-//! all of them.
+//! therefore satisfies every synchronization point. Some buffers use several queues, or have kernels that enqueue
+//! others. Such a buffer is one command for each of its [segments](crate::commands::command_buffer::partition), and
+//! one more that waits for all of them.
 //!
 //! Launches of a mutable command buffer may be updated ([`crate::commands::command_buffer::mutable_dispatch`]): each
 //! update replaces the launch, and the next run uses a new list. Active runs keep the old list.
@@ -179,8 +179,8 @@ impl CommandBuffer {
     /// clCreateCommandBufferKHR
     ///
     /// # Errors
-    /// If there are no queues, if they belong to several contexts, or if their devices need the host to wait for each
-    /// other and the flags exclude that.
+    /// If there are no queues, or if they belong to several contexts. If their devices need the host to wait for each
+    /// other, although the flags exclude that.
     pub fn new(queues: &[Arc<Queue>], options: CommandBufferOptions) -> Result<Arc<Self>> {
         let first = queues.first().ok_or_else(|| Error::InvalidValue("the list of queues is empty".into()))?;
         queues.iter().try_for_each(|queue| queue.check_host())?;

@@ -1,10 +1,9 @@
-//! Launches of a command buffer that are changed between its runs (cl_khr_command_buffer_mutable_dispatch, OpenCL API
+//! Updates of launches between the runs of a command buffer (cl_khr_command_buffer_mutable_dispatch, OpenCL API
 //! 5.15.5).
 //!
-//! Such a launch has a kernel of its own, a copy of the application's with the arguments of the moment of recording,
-//! and remembers its NDRange. An update works on further copies: every check is that of clSetKernelArg and
-//! clEnqueueNDRangeKernel, and if one fails, nothing has changed. Only then the copies take the places of what they
-//! were made from.
+//! A mutable launch has its own kernel, a copy of the application's kernel with the arguments at recording, and keeps
+//! its NDRange. An update works on further copies, with every check of clSetKernelArg and clEnqueueNDRangeKernel. If
+//! one check fails, nothing has changed. If all succeed, the copies replace their originals.
 
 use std::sync::{Arc, Weak};
 
@@ -20,7 +19,7 @@ use crate::types::nd_range::NdRange;
 use crate::types::object::{HandleSlot, Object};
 
 bitflags! {
-    /// cl_mutable_dispatch_fields_khr: what of a launch may be changed.
+    /// cl_mutable_dispatch_fields_khr: the mutable fields of a launch.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct DispatchFields: u64 {
         /// CL_MUTABLE_DISPATCH_GLOBAL_OFFSET_KHR
@@ -35,7 +34,7 @@ bitflags! {
         const EXEC_INFO = 1 << 4;
     }
 
-    /// cl_mutable_dispatch_asserts_khr: what the application promises. Nothing here depends on it.
+    /// cl_mutable_dispatch_asserts_khr: the promises of the application. The implementation does not use them.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct DispatchAsserts: u64 {
         /// CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR
@@ -78,7 +77,7 @@ impl DispatchOptions {
     }
 }
 
-/// A recorded launch as the application names it (cl_mutable_command_khr). Its handle lives as long as the command
+/// The application's reference to a recorded launch (cl_mutable_command_khr). Its handle lives as long as the command
 /// buffer.
 #[derive(Debug)]
 pub struct MutableCommand {
@@ -152,7 +151,7 @@ impl MutableCommand {
         self.options.property_list.as_deref()
     }
 
-    /// What may be changed.
+    /// The mutable fields.
     fn fields(&self) -> DispatchFields {
         // "If CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR is not specified then it defaults to the value returned by the
         // CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR device query."
@@ -208,7 +207,7 @@ pub(crate) struct Dispatch {
 }
 
 impl Dispatch {
-    /// What was recorded as a step; `kernel` is the launch's own copy.
+    /// Creates the record of a launch; `kernel` is the launch's own copy.
     pub(crate) fn new(index: usize, kernel: Arc<Kernel>, range: &NdRange<'_>, command: Arc<MutableCommand>) -> Self {
         let [offset, global, local] =
             [range.global_offset, range.global_size, range.local_size].map(|values| values.map(<[usize]>::to_vec));
@@ -318,7 +317,7 @@ impl PendingUpdate {
 }
 
 impl CommandBuffer {
-    /// clUpdateMutableCommandsKHR: all of it, or nothing.
+    /// clUpdateMutableCommandsKHR: applies all updates, or none.
     ///
     /// # Errors
     /// In the order of the specification, and those of clSetKernelArg, clSetKernelArgSVMPointer, clSetKernelExecInfo

@@ -19,7 +19,7 @@ pub(crate) struct Segment {
     /// The queue, by its place among the command buffer's.
     pub(crate) queue: usize,
     commands: Arc<[Arc<Action>]>,
-    /// Of what program the only command may enqueue kernels.
+    /// The program of the segment's only command, if that command may enqueue kernels.
     enqueues_from: Option<Arc<Executable>>,
     accesses: Vec<BufferAccess>,
     /// Segments before this one for which it waits, in order.
@@ -27,7 +27,7 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// What it does, as one command of its queue.
+    /// The work of the segment, as one command of its queue.
     pub(crate) fn work(&self) -> PendingCommand {
         let operation = match (&*self.commands, &self.enqueues_from) {
             ([], _) => Operation::Nop,
@@ -94,8 +94,9 @@ pub(crate) fn partition(positions: &[RecordPosition], commands: &[&RecordedComma
     open.into_iter().map(OpenSegment::finished).collect()
 }
 
-/// Adds a use to others: one for each buffer, of all bytes that any command needs. What is partly overwritten and
-/// partly read counts as written, so that what another device has of it is brought over first.
+/// Merges an access into a list with one entry for each buffer, which covers all bytes that any command needs.
+/// Contents that are partly overwritten and partly read count as written, so that the valid bytes of other devices
+/// are transferred first.
 fn merge(accesses: &mut Vec<BufferAccess>, new: &BufferAccess) {
     match accesses
         .iter_mut()
@@ -137,7 +138,7 @@ mod tests {
         assert_eq!(partitioned(&chain), [(0, vec![]), (1, vec![0]), (0, vec![0, 1]), (1, vec![1, 2])]);
         let free = [(0, &[] as &[u32], false), (1, &[], false), (0, &[], false), (1, &[2], false)];
         assert_eq!(partitioned(&free), [(0, vec![]), (1, vec![])]);
-        // What the segment waits for already divides nothing.
+        // A dependency that the segment already has does not split it.
         let known = [(0, &[] as &[u32], false), (1, &[1], false), (1, &[1], false)];
         assert_eq!(partitioned(&known), [(0, vec![]), (1, vec![0])]);
     }

@@ -14,16 +14,16 @@ pub type SyncPoint = u32;
 pub struct RecordAt<'a> {
     /// Its queue, by the place among the command buffer's.
     pub queue: usize,
-    /// What it waits for.
+    /// The synchronization points that the command waits for.
     pub points: &'a [SyncPoint],
 }
 
-/// What a command does, made for the device of its queue.
+/// The work of a recorded command, prepared for the device of its queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RecordedCommand {
     /// Nothing, for barriers and launches of no work-items.
     pub(crate) action: Option<Arc<Action>>,
-    /// Of what program a launch may enqueue kernels, if it may.
+    /// The program of a launch that may enqueue kernels.
     pub(crate) enqueues_from: Option<Arc<Executable>>,
     /// The memory that it uses.
     pub(crate) accesses: Vec<BufferAccess>,
@@ -38,13 +38,13 @@ pub(crate) struct RecordPosition {
 }
 
 impl RecordPosition {
-    /// Of a command.
+    /// The record of a command.
     pub(crate) fn of(at: &RecordAt<'_>) -> Self {
         Self { queue: at.queue, waits: at.points.to_vec(), is_barrier: false }
     }
 
-    /// Of a barrier: without synchronization points it waits for all before it, and what is recorded behind it waits
-    /// for it.
+    /// The record of a barrier. Without synchronization points it waits for all earlier commands, and later commands
+    /// wait for it.
     pub(crate) fn barrier(at: &RecordAt<'_>) -> Self {
         Self { is_barrier: true, ..Self::of(at) }
     }

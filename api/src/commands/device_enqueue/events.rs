@@ -19,7 +19,7 @@ struct Slot {
     has_command: bool,
     /// The nodes that wait for it.
     waiters: Vec<usize>,
-    /// The host has something to tell the device of it.
+    /// The device does not have the current state yet.
     changed: bool,
     /// From the command's start to its end, and to the end of its children, in nanoseconds.
     times: [u64; 2],
@@ -61,12 +61,12 @@ impl Events {
         self.free.len()
     }
 
-    /// The numbers that are free, if the device has to be told.
+    /// The list of free numbers, if the device needs an update.
     pub(super) fn take_list(&mut self) -> Option<Vec<u32>> {
         std::mem::take(&mut self.list_changed).then(|| self.free.iter().copied().collect())
     }
 
-    /// Kernels have taken so many, from the first on.
+    /// Kernels have taken the first `count` free numbers.
     pub(super) fn taken(&mut self, count: usize) {
         for _ in 0..count.min(self.free.len()) {
             let Some(number) = self.free.pop_front() else { break };
@@ -85,7 +85,7 @@ impl Events {
         last.map_or(0, |last| (last + 1) * EVENT_WORDS)
     }
 
-    /// What kernels have left of them.
+    /// Reads the state that kernels wrote.
     pub(super) fn read(&mut self, words: &[u32]) {
         for (slot, words) in self.slots.iter_mut().zip(words.chunks_exact(EVENT_WORDS)).filter(|(slot, _)| slot.live) {
             slot.references = words[0].cast_signed();
@@ -134,7 +134,7 @@ impl Events {
         slot.has_command = false;
         slot.status = status;
         slot.changed = true;
-        // What takes no time would look like what was not told.
+        // A time of zero means that the host has not reported it.
         slot.times = times.map(|time| time.max(1));
         let waiters = std::mem::take(&mut slot.waiters);
         self.ready_nodes.extend(waiters.into_iter().map(|node| (node, status)));
@@ -145,7 +145,7 @@ impl Events {
         std::mem::take(&mut self.ready_nodes)
     }
 
-    /// What the device has to be told: the number of each event and its words from the second on.
+    /// The changes to write to the device: the number of each event, and its words from the second one on.
     pub(super) fn take_changes(&mut self) -> Vec<(u32, [u32; EVENT_WORDS - 1])> {
         let mut changes = Vec::new();
         for (number, slot) in (1..).zip(&mut self.slots).filter(|(_, slot)| slot.live) {

@@ -1,11 +1,11 @@
 //! Device-side enqueue (OpenCL API 3.2.1; OpenCL C 6.15.18): a launch by the host and every kernel that it enqueues,
 //! directly or through enqueued kernels. Together they are a *kernel tree*.
 //!
-//! A kernel enqueues another one by a record in the memory of its program's variables ([`wgcl_compiler::enqueue`]). The
-//! host runs the tree in *waves*. A wave is a list of commands of the device: write the queue's memory, launch kernels,
-//! read the memory. The records that were read determine the next wave, which begins when the last command of the wave
-//! before it completes: no thread waits. A wave launches every ready kernel that enqueues nothing, and at most one
-//! kernel that may enqueue others, so that the records belong to that kernel.
+//! A kernel enqueues another one by a record in the memory of its program's variables ([`wgcl_compiler::enqueue`]).
+//! The host runs the tree in *waves*. A wave is a list of commands of the device: write the queue's memory, launch
+//! kernels, read the memory. The records that were read determine the next wave, which begins when the last command
+//! of the wave before it completes: no thread waits. A wave launches every ready kernel that enqueues nothing. It
+//! launches at most one kernel that may enqueue others, so that the records belong to that kernel.
 //!
 //! When a child is launched, everything that its flags wait for (its parent, or the work-group) has ended. A
 //! device-side event completes when its command and the command's children have ended. The host's event completes

@@ -12,7 +12,7 @@ use crate::backend::{Action, BackendError, BackendResult, CopyRegion, HostTarget
 /// Launches of a round at most.
 const MAX_LAUNCHES: usize = 256;
 
-/// What is written before the launches.
+/// The writes before the launches.
 #[derive(Default)]
 struct QueueWrites {
     bytes: Vec<u8>,
@@ -30,7 +30,7 @@ impl QueueWrites {
     }
 }
 
-/// What a round launches.
+/// A launch of a wave.
 struct WaveLaunch {
     launch: Launch,
     node: usize,
@@ -56,7 +56,7 @@ impl KernelTree {
         device.flush();
     }
 
-    /// What comes next.
+    /// Plans the next wave.
     fn plan(&self, state: &mut TreeState) -> (QueueWrites, Vec<WaveLaunch>) {
         let mut writes = QueueWrites::default();
         let mut launches = Vec::new();
@@ -104,7 +104,7 @@ impl KernelTree {
         (writes, launches)
     }
 
-    /// What kernels have to know.
+    /// Writes the queue state that kernels read.
     fn write_queue(&self, state: &mut TreeState, writes: &mut QueueWrites) {
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let properties = self.device.properties();
@@ -127,7 +127,7 @@ impl KernelTree {
         }
     }
 
-    /// Reads words of the queue, so many from each of these on, and goes on with them.
+    /// Reads words of the queue: a count of words from each of these offsets. Then calls `next`.
     fn read(self: &Arc<Self>, layout: &[(usize, usize)], next: fn(&Arc<Self>, &[u32])) {
         let mut size = 0;
         let mut regions = Vec::new();
@@ -170,7 +170,7 @@ impl KernelTree {
     }
 }
 
-/// What the host reads.
+/// The memory that the host reads.
 #[derive(Debug)]
 struct ReadBytes(Mutex<Vec<u8>>);
 

@@ -1,4 +1,4 @@
-//! Devices: what OpenCL says of them, computed from the backend's facts (OpenCL API 4.2).
+//! Devices: their OpenCL properties, computed from those of the backend (OpenCL API 4.2).
 
 pub mod opencl_version;
 pub mod partition;
@@ -104,7 +104,7 @@ fn extension_version(name: &str) -> Version {
         // Experimental: versions before 0.9.5 have other parameters.
         "cl_khr_command_buffer" => Version::new(0, 9, 8),
         "cl_khr_command_buffer_multi_device" => Version::new(0, 9, 2),
-        // Likewise: before 0.9.2 an update is a chain of structures.
+        // Before 0.9.2 an update was a chain of structures.
         "cl_khr_command_buffer_mutable_dispatch" => Version::new(0, 9, 5),
         "cl_intel_unified_shared_memory" => Version::new(1, 1, 0),
         "cl_ext_buffer_device_address" => Version::new(1, 0, 2),
@@ -157,7 +157,7 @@ pub struct Device {
     slot: HandleSlot,
     backend: Arc<dyn backend::Device>,
     device_type: DeviceType,
-    /// What it is a part of, and the properties that it was made with.
+    /// The parent device, and the partition properties.
     parent: Option<(Arc<Self>, Vec<isize>)>,
 }
 
@@ -185,7 +185,7 @@ impl Device {
         Arc::new(Self { slot: HandleSlot::default(), backend, device_type: parent.device_type, parent: Some((parent, properties)) })
     }
 
-    /// CL_DEVICE_PARENT_DEVICE: what it is a part of.
+    /// CL_DEVICE_PARENT_DEVICE: the device that was partitioned.
     pub fn parent(&self) -> Option<&Arc<Self>> {
         self.parent.as_ref().map(|(parent, _)| parent)
     }
@@ -219,7 +219,7 @@ impl Device {
         self.backend.properties()
     }
 
-    /// What the compiler knows of it.
+    /// The target description for the compiler.
     pub fn target(&self) -> &Target {
         self.backend.target()
     }
@@ -244,8 +244,8 @@ impl Device {
         if self.full_profile() { "FULL_PROFILE" } else { "EMBEDDED_PROFILE" }
     }
 
-    /// CL_DRIVER_VERSION: ours and, behind it, that of the driver below, and which binaries of programs are taken:
-    /// applications keep theirs by this.
+    /// CL_DRIVER_VERSION: the version of wgcl, then the version of the underlying driver and of the accepted program
+    /// binaries. Applications use it as the key of their binary caches.
     pub fn driver_version(&self) -> String {
         let properties = self.properties();
         format!(
@@ -267,9 +267,9 @@ impl Device {
         self.properties().base_alignment.max(LARGEST_TYPE)
     }
 
-    /// What images may be like, all zeros where there are none. They lie in buffers, so that the device's textures
-    /// limit nothing: these are the numbers that OpenCL asks of the full profile. Memory for all elements of a large
-    /// image may lack nevertheless; a buffer as large as the device allows is an image of any format.
+    /// The limits of images, all zeros if the device has none. Images are in buffers, so the device's texture limits
+    /// do not apply: these are the minimum values of the full profile. The memory for all elements of a large image
+    /// may still be insufficient. A buffer of the largest size is a valid image buffer in any format.
     pub fn image_limits(&self) -> ImageLimits {
         if !self.target().language.images {
             return ImageLimits::default();
@@ -307,7 +307,7 @@ impl Device {
         config
     }
 
-    /// CL_DEVICE_DOUBLE_FP_CONFIG: what OpenCL demands of every device with double, or nothing.
+    /// CL_DEVICE_DOUBLE_FP_CONFIG: the mandatory flags for every device with double precision, or no flags.
     pub fn double_fp_config(&self) -> FpConfig {
         if self.target().language.fp64 {
             // The conformance tests ask for the other roundings, too, which conversions alone have.
@@ -334,7 +334,8 @@ impl Device {
         config
     }
 
-    /// CL_DEVICE_SUB_GROUP_SIZES_INTEL: what kernels may require; nothing where the device chooses among several.
+    /// CL_DEVICE_SUB_GROUP_SIZES_INTEL: the sizes that kernels may require. The list is empty if the device chooses
+    /// among several sizes.
     pub fn subgroup_sizes(&self) -> Vec<usize> {
         let language = &self.target().language;
         (0..u32::BITS).map(|bit| 1 << bit).filter(|&size| language.has_subgroups_of(size)).map(|size| size as usize).collect()
@@ -361,7 +362,7 @@ impl Device {
         least | of_images | self.optional_atomic_capabilities()
     }
 
-    /// What the features of OpenCL C 3.0 say of atomics.
+    /// The atomic capabilities that the optional features of OpenCL C 3.0 add.
     fn optional_atomic_capabilities(&self) -> AtomicCapabilities {
         self.of_features([
             ("__opencl_c_atomic_order_acq_rel", AtomicCapabilities::ORDER_ACQ_REL),
@@ -494,8 +495,8 @@ impl Device {
         all.map(|(major, minor)| NameVersion::new("OpenCL C", Version::new(major, minor, 0))).collect()
     }
 
-    /// CL_DEVICE_OPENCL_C_VERSION: "the highest fully backwards compatible OpenCL C version", which versions that
-    /// make parts of 2.0 optional are not.
+    /// CL_DEVICE_OPENCL_C_VERSION: "the highest fully backwards compatible OpenCL C version". Versions in which parts
+    /// of 2.0 are optional are not fully backwards compatible.
     pub fn c_version(&self) -> Version {
         if self.target().language.opencl_c_20() { Version::new(2, 0, 0) } else { Version::new(1, 2, 0) }
     }

@@ -1,11 +1,10 @@
-//! Which version of OpenCL a device is: 3.1 where it has all that 3.1 made mandatory (OpenCL API, appendix "Summary
-//! of Changes from OpenCL 3.0 to OpenCL 3.1"), 3.0 where something of that is missing.
+//! The OpenCL version of a device: 3.1 if it has every feature that 3.1 made mandatory (OpenCL API, appendix "Summary
+//! of Changes from OpenCL 3.0 to OpenCL 3.1"), otherwise 3.0.
 
 use crate::objects::device::Device;
 use crate::types::version::Version;
 
-/// Extensions that 3.1 took into its core, whose names are reported all the same (OpenCL API 4.2,
-/// CL_DEVICE_EXTENSIONS).
+/// Extensions that became core in 3.1. Devices still report their names (OpenCL API 4.2, CL_DEVICE_EXTENSIONS).
 const EXTENSIONS: &[&str] = &[
     "cl_khr_device_uuid",
     "cl_khr_extended_bit_ops",
@@ -22,13 +21,13 @@ const EXTENSIONS: &[&str] = &[
 pub(crate) const NEWEST: Version = Version::new(3, 1, 0);
 const BEFORE: Version = Version::new(3, 0, 0);
 
-/// What stands in CL_DEVICE_VERSION and CL_PLATFORM_VERSION for a version: `OpenCL 3.1 wgcl <version>`
+/// The text of CL_DEVICE_VERSION and CL_PLATFORM_VERSION: `OpenCL 3.1 wgcl <version>`.
 pub fn version_text(version: Version) -> String {
     format!("OpenCL {} wgcl {}", version.short(), env!("CARGO_PKG_VERSION"))
 }
 
 impl Device {
-    /// What it lacks of 3.1's mandates, in words. SPIR-V and its queries every device has.
+    /// The mandatory features of 3.1 that the device lacks, as text. Every device has SPIR-V and its queries.
     pub fn missing_of_31(&self) -> Vec<&'static str> {
         let has = self.extensions();
         let extensions = EXTENSIONS.iter().copied().filter(|name| !has.iter().any(|extension| extension.name == *name));
@@ -43,8 +42,8 @@ impl Device {
     }
 }
 
-/// CL_PLATFORM_NUMERIC_VERSION: what its newest device is, which may be more than what the others are (OpenCL API
-/// 3.1, "Platform Mixed Version Support").
+/// CL_PLATFORM_NUMERIC_VERSION: the newest version among the devices (OpenCL API 3.1, "Platform Mixed Version
+/// Support").
 pub(crate) fn newest<'a>(devices: impl Iterator<Item = &'a Device>) -> Version {
     devices.map(Device::version).max().unwrap_or(BEFORE)
 }

@@ -1,5 +1,5 @@
-//! What of intermediate languages a device takes: SPIR-V, and what modules may ask for (`cl_khr_il_program`,
-//! `cl_khr_spirv_queries`).
+//! The supported intermediate languages of a device: SPIR-V versions and the features of modules
+//! (`cl_khr_il_program`, `cl_khr_spirv_queries`).
 
 use std::ffi::CStr;
 
@@ -41,8 +41,8 @@ const CAPABILITIES: &[u32] = &[4, 5, 6, 7, 8, 22, 18, 38, 39, 71, 6016, 6017, 60
 /// `ImageBuffer`.
 const IMAGES: &[u32] = &[13, 14, 15, 20, 43, 44, 46, 47];
 
-/// `SubgroupDispatch`, what SPV_INTEL_subgroups has but for images, and what the extensions of subgroups need:
-/// `GroupNonUniform`, and its `Vote`, `Arithmetic`, `Ballot`, `Shuffle`, `ShuffleRelative`, `Clustered`,
+/// `SubgroupDispatch`, the capabilities of SPV_INTEL_subgroups except those for images, and those of the subgroup
+/// extensions: `GroupNonUniform`, and its `Vote`, `Arithmetic`, `Ballot`, `Shuffle`, `ShuffleRelative`, `Clustered`,
 /// `GroupNonUniformRotateKHR`, and `GroupUniformArithmeticKHR`.
 const SUBGROUPS: &[u32] = &[58, 5568, 5569, 61, 62, 63, 64, 65, 66, 67, 6026, 6400];
 

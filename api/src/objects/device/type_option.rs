@@ -1,13 +1,13 @@
-//! `WGCL_DEVICE_TYPE`: what a device says of itself to programs that look for one type only (CL_DEVICE_TYPE, OpenCL
-//! API 4.2).
+//! `WGCL_DEVICE_TYPE`: the reported device type (CL_DEVICE_TYPE, OpenCL API 4.2), for programs that look for one type
+//! only.
 //!
-//! Some applications use nothing but GPUs (x264, GEGL), and some choose other kernels for a CPU: OpenMM has one
-//! work-item loop over much of its data there, which suits devices whose work-items are threads of a processor.
+//! Some applications use only GPUs (x264, GEGL), and some use other kernels for a CPU. In OpenMM, one work-item then
+//! loops over much of its data, which suits devices whose work-items are processor threads.
 
 use crate::types::flags::DeviceType;
 
-/// The type that the option gives a device: `gpu`, `cpu` or `accelerator` for all devices, or `NAME=TYPE` for those
-/// in whose name `NAME` occurs; several are separated by commas, of which the first that fits decides.
+/// The type that the option selects for a device: `gpu`, `cpu` or `accelerator` for all devices, or `NAME=TYPE` for
+/// devices whose name contains `NAME`. Commas separate several entries; the first match applies.
 pub(crate) fn chosen(choice: Option<&str>, device: &str) -> Option<DeviceType> {
     choice?.split(',').map(str::trim).filter(|part| !part.is_empty()).find_map(|part| {
         let (name, ty) = part.rsplit_once('=').unwrap_or(("", part));

@@ -1,4 +1,4 @@
-//! What a device is given with a command, by which it tells of the command's event.
+//! The handle that a device receives with a command, through which it reports the progress of the command's event.
 
 use std::sync::Arc;
 use std::thread;
@@ -10,12 +10,12 @@ use crate::commands::device_enqueue::TreeHandle;
 use crate::types::error::Error;
 use crate::types::lock::{Mutex, Rank};
 
-/// What the device knows of an event. Dropped without completion (a device that died) it fails the event.
+/// The device's reference to an event. If it is dropped without completion (the device was lost), the event fails.
 pub(crate) struct CommandHandle {
     event: Arc<Event>,
     /// Objects that must outlive the command.
     retained: Mutex<Vec<RetainedObject>>,
-    /// The command does not run, only its turn is awaited: how it ends.
+    /// The command does not run, but waits for its predecessors; this is its result.
     failed: Option<Termination>,
 }
 

@@ -1,11 +1,11 @@
-//! Program binaries (CL_PROGRAM_BINARIES): a container from which a program can be made again.
+//! Program binaries (CL_PROGRAM_BINARIES): a container that holds the inputs of a program.
 //!
-//! A wgcl binary holds what a program was made of, every translation unit with its options and headers, and is built
-//! again for the device that loads it: compiling is quick, and such a binary works on every device. Layout,
-//! little-endian:
+//! A wgcl binary contains every translation unit of the program with its options and headers. The device that loads
+//! it builds the program again: compilation is fast, and such a binary works on every device. Layout, little-endian:
 //! ```text
 //! magic "WGCLPROG" | u32 format | u32 kind | u64 checksum of the rest | payload
-//! payload: u32 units, each: text options | text source | u32 headers, each: text name | text contents | u32 modules, none or one: module
+//! payload: u32 units, each: text options | text source | u32 headers, each: header | u32 modules (0 or 1), each: module
+//! header: text name | text contents
 //! text: u64 bytes | UTF-8
 //! module: u64 words | words | u32 specialisation constants, each: u32 number | u64 value
 //! ```
@@ -44,7 +44,7 @@ pub struct Unit {
     pub source: String,
     /// Headers that were given to clCompileProgram, by name.
     pub headers: BTreeMap<String, String>,
-    /// The SPIR-V module that stands in the place of a source, if it is one.
+    /// The SPIR-V module that replaces the source, if there is one.
     pub module: Option<SpirvModule>,
 }
 
@@ -52,7 +52,7 @@ pub struct Unit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpirvModule {
     pub words: Arc<[u32]>,
-    /// What some of its specialisation constants were given.
+    /// The values of its specialisation constants that were set.
     pub specialisation: Specialisation,
 }
 
@@ -69,13 +69,13 @@ impl SpirvModule {
 }
 
 impl Unit {
-    /// Bytes of what it is made of.
+    /// The size of the contents in bytes.
     pub fn size(&self) -> usize {
         self.module.as_ref().map_or(self.source.len(), |module| module.words.len() * 4)
     }
 }
 
-/// What a compiled or linked program consists of.
+/// The contents of a compiled or linked program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Object {
     /// At least one.

@@ -21,21 +21,21 @@ use crate::observe::trace;
 use crate::options::Options;
 use crate::types::error::{Error, Result, ensure};
 
-/// What the compiler made of translation units, in their order; `None` where that is not known yet.
+/// The compiled translation units, in order; `None` for units that are not compiled yet.
 pub(crate) type Units = Vec<Option<Arc<CompiledUnit>>>;
 
-/// What the compiler said.
+/// The result of a compilation.
 #[derive(Clone, Debug)]
 pub(crate) struct Built {
     pub success: bool,
     pub compiled: Option<Compiled>,
     pub units: Units,
     pub log: String,
-    /// What stands for the program in the cache, if it is there.
+    /// The key of the program in the cache, if it is cached.
     pub name: Option<cache::Key>,
 }
 
-/// What came of a build for a device.
+/// The result of a build for a device.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub success: bool,
@@ -53,8 +53,8 @@ pub(crate) fn spawn(job: impl FnOnce() + Send + 'static) -> Result<()> {
         .map_err(|error| Error::OutOfHostMemory(format!("no thread for the build: {error}").into()))
 }
 
-/// Compiles an object for a device: a single source at once, several units apart, to be linked then. `known` are
-/// units that were compiled before.
+/// Compiles an object for a device: a single source in one step, several units separately, followed by a link.
+/// `known` are units that were compiled before.
 pub(crate) fn compile(
     object: &Object,
     known: &[Option<Arc<CompiledUnit>>],
@@ -180,24 +180,24 @@ pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
     }
 }
 
-/// Tells a device that checks kernels what a program was made of; of one that does not it is said.
+/// Gives the program's source to a device that checks kernels. Other devices get a warning in the log.
 fn attach_source(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) {
     static WARNING: Once = Once::new();
     if device.backend().checks_kernels() {
         loaded.attach_source(compiled);
     } else {
-        // It was asked for, so it is told to who logs nothing, too.
+        // The user requested the check, so the warning is printed even without logging.
         let text = format!("warning: WGCL_CHECK checks kernels on the CPU's device only, not on {}\n", device.name());
         WARNING.call_once(|| drop(io::stderr().write_all(text.as_bytes())));
     }
 }
 
-/// Instructions of a program up to which its kernels are tried when it is built: it takes about as long as building
-/// them, and launches only wait less for it if they turn out to be what was tried.
+/// The largest number of instructions for which a build also compiles the kernels for a typical launch. This takes
+/// about as long as the build itself, and saves time only if the launches match.
 const TRIED: usize = 20_000;
 
-/// A warning for each kernel that the device will refuse, for whatever work-group size: the launch is late to learn
-/// that. The other kernels of the program are of use all the same, so that the build does not fail.
+/// Returns a warning for each kernel that the device will refuse with every work-group size; the launch would report
+/// this too late. The build succeeds, because the other kernels of the program are usable.
 fn refusals(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) -> String {
     let mut log = String::new();
     let size = compiled.module.functions.iter().map(|function| function.body.size()).sum::<usize>();

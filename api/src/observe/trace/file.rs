@@ -1,7 +1,7 @@
 //! A trace in the JSON that Chrome and Perfetto read ("Trace Event Format").
 //!
-//! The file ends like a whole one after each event, so that it can be read whatever becomes of the process: the end
-//! is overwritten by the next event.
+//! The file is complete after each event, so that it is readable even after a crash: the next event overwrites the
+//! terminator.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// What the file ends with.
+/// The terminator of the file.
 const END: &[u8] = b"\n]\n";
 
 /// A file of events.

@@ -1,9 +1,9 @@
-//! What applications and devices do: as a trace that Perfetto and Chrome open (`WGCL_TRACE`), and summed up at the
-//! end (`WGCL_STATS`).
+//! Traces of applications and devices: a trace for Perfetto and Chrome (`WGCL_TRACE`), and statistics at exit
+//! (`WGCL_STATS`).
 //!
-//! Calls are slices of their threads, builds slices within them; commands are slices of their queues, from the
-//! device's own times, with arrows from the calls that enqueued them and from the commands of their wait lists.
-//! Memory is a counter for each device. Without the two options none of it costs more than looking at a flag.
+//! Calls are slices of their threads, and builds are slices within them. Commands are slices of their queues, with
+//! the device's own times. Arrows connect them to the calls that enqueued them and to the commands of their wait
+//! lists. Each device has a counter for its memory. Without the two options, tracing costs one test of a flag.
 
 mod file;
 mod summary;
@@ -25,7 +25,7 @@ use file::TraceFile;
 pub(crate) use summary::Kind;
 use summary::Summary;
 
-/// The processes of the trace: what the application's threads do, and what devices do.
+/// The processes of the trace: one for the application's threads, one for devices.
 const HOST: u32 = 1;
 const DEVICES: u32 = 2;
 /// Rows of a queue, whose commands may overlap.
@@ -60,7 +60,7 @@ pub fn is_on() -> bool {
     recorder().is_some()
 }
 
-/// Begins to record if the options say so. A file that cannot be made is told of on standard error.
+/// Starts the trace if the options request it. An error on creating the file is printed on standard error.
 pub fn begin(options: &Options) {
     let file = options
         .trace
@@ -105,7 +105,7 @@ pub fn end() {
 fn write(event: &Value) {
     let Some(file) = recorder().and_then(|recorder| recorder.file.as_ref()) else { return };
     if let Err(error) = file.lock().append(event) {
-        // The disk is full, say: the application goes on.
+        // A write error, such as a full disk, does not stop the application.
         tracing::warn!("the trace: {error}");
     }
 }
@@ -135,7 +135,7 @@ fn thread() -> u64 {
     })
 }
 
-/// Something that a thread does, until it is dropped.
+/// An activity of a thread, until it is dropped.
 #[derive(Debug)]
 pub struct Span {
     kind: SpanKind,
@@ -158,7 +158,7 @@ pub fn call(name: &'static str) -> Option<Span> {
     Some(Span { kind: SpanKind::Call, name: name.into(), begin: Instant::now(), amount: 0, result: 0 })
 }
 
-/// A part of a build begins, of something of so many bytes.
+/// Begins a span for a part of a build, with the size of its input in bytes.
 pub fn build(name: impl FnOnce() -> String, bytes: u64) -> Option<Span> {
     recorder()?;
     Some(Span { kind: SpanKind::Build, name: name().into(), begin: Instant::now(), amount: bytes, result: 0 })
@@ -207,7 +207,7 @@ pub(crate) fn hold(device: &str, bytes: i64) {
     write(&json!({ "ph": "C", "name": format!("memory of {device}"), "pid": DEVICES, "ts": time, "args": { "bytes": now } }));
 }
 
-/// What a trace shows of a command.
+/// The description of a command in a trace.
 pub(crate) struct Description {
     pub(crate) kind: Kind,
     pub(crate) name: String,
@@ -225,7 +225,7 @@ pub(crate) struct Traced {
     amount: u64,
     args: Value,
     enqueued: (u64, Instant),
-    /// Of its wait list.
+    /// The commands of its wait list.
     after: Mutex<Vec<Arc<Self>>>,
     /// Its row and when it ended, once it is done.
     ended: OnceLock<(u64, f64)>,

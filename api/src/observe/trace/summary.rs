@@ -1,4 +1,4 @@
-//! What `WGCL_STATS` tells at the end of a process: sums over kernels, transfers, calls and builds.
+//! The statistics that `WGCL_STATS` prints at the end of a process: sums over kernels, transfers, calls and builds.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-/// How often something was done, how long that took, and how much of it there was.
+/// The count, the total time and the total bytes of an activity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Sum {
     pub(super) count: u64,
@@ -30,7 +30,7 @@ pub(super) struct Memory {
     pub(super) peak: u64,
 }
 
-/// What is summed up.
+/// The kind of activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Kernel,
