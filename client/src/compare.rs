@@ -1,22 +1,24 @@
-//! What two devices have made of the same buffers.
+//! Comparison of the buffers that two devices computed.
 
 use crate::element::{Element, Value};
 use crate::session::Buffer;
 
-/// How a buffer of one device differs from that of another.
+/// The differences between a buffer of one device and that of another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// Elements that differ by more than is allowed.
+    /// Number of elements that differ by more than the limit.
     pub count: usize,
-    /// Elements in all.
+    /// Number of elements.
     pub total: usize,
-    /// The first of them, and what it is on either device.
+    /// The first differing element: index, and value on either device.
     pub first: (usize, Value, Value),
-    /// The greatest difference, in units of the last place of the first device's value; infinite where one is a NaN or an infinity.
+    /// The largest difference in units in the last place (ULP) of the first device's value. It is infinite if one value
+    /// is a NaN or an infinity.
     pub ulp: f64,
 }
 
-/// Compares two buffers: integers exactly, floats within so many units of the last place; all NaNs are alike. `None` where they agree.
+/// Compares two buffers: integers exactly, floats within a number of ULP. All NaNs are equal. `None` if the buffers
+/// agree.
 pub fn difference(one: &Buffer, other: &Buffer, ulp: f64) -> Option<Difference> {
     let total = one.after.len() / one.element.size();
     let mut found: Option<Difference> = None;
@@ -57,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_counted_in_the_last_place() {
+    fn differences_are_counted_in_units_in_the_last_place() {
         let (one, other) = (buffer(&[1.0, f32::NAN, 0.0, 4.0]), buffer(&[1.0 + f32::EPSILON, f32::NAN, -0.0, 4.0]));
         assert_eq!(difference(&one, &other, 1.0), None);
         let first = (0, Value::Float(1.0), Value::Float(f64::from(1.0 + f32::EPSILON)));

@@ -1,4 +1,4 @@
-//! The bytes of arguments: values evaluated for each element, structures laid out by C's rules.
+//! The bytes of arguments: values are evaluated for each element, structures have the layout of C.
 
 use crate::element::Element;
 use crate::error::NotationError;
@@ -8,7 +8,7 @@ use crate::notation::{Init, slots};
 /// The bytes of `count` elements, padded to `slots`.
 ///
 /// # Errors
-/// What an expression asks for and the scope has not, or that there is no memory for so many.
+/// If an expression uses a name that the scope does not have, or there is not enough memory.
 pub fn fill(element: Element, count: usize, slots: usize, init: &Init, scope: &Scope<'_>) -> Result<Vec<u8>, NotationError> {
     let mut bytes = Vec::new();
     let size = slots.max(count).saturating_mul(element.size());
@@ -23,10 +23,10 @@ pub fn fill(element: Element, count: usize, slots: usize, init: &Init, scope: &S
     Ok(bytes)
 }
 
-/// A structure's bytes: each field at its alignment, the whole padded to the strictest.
+/// The bytes of a structure: each field at its alignment, the size padded to the largest alignment.
 ///
 /// # Errors
-/// As [`fill`].
+/// Those of [`fill`].
 pub fn layout(fields: &[(Element, usize, Init)], scope: &Scope<'_>) -> Result<Vec<u8>, NotationError> {
     let mut bytes = Vec::new();
     let mut strictest = 1;

@@ -1,14 +1,17 @@
-//! Finding a device by a part of its name: first those of wgcl's own library, then those of every driver that the ICD loader knows.
+//! Selection of a device by a part of its name: first among the devices of wgcl's own library, then among those of
+//! every driver of the ICD loader.
+//!
+//! Example: `llvmpipe` selects `llvmpipe (LLVM 15.0.6, 256 bits)`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::api::{Api, Handle};
+use crate::api::Api;
 use crate::error::ClientError;
-use crate::names::{CL_DEVICE_NAME, CL_DRIVER_VERSION, CL_PLATFORM_NAME};
 use crate::objects::{device_text, platform_text, platforms};
+use wgcl_opencl_headers::{CL_DEVICE_NAME, CL_DRIVER_VERSION, CL_PLATFORM_NAME, cl_device_id};
 
-/// The name of the file that wgcl's library is.
+/// The file name of wgcl's library.
 const LIBRARY: &str = if cfg!(target_os = "windows") {
     "wgcl.dll"
 } else if cfg!(target_os = "macos") {
@@ -17,14 +20,14 @@ const LIBRARY: &str = if cfg!(target_os = "windows") {
     "libwgcl.so"
 };
 
-/// The name of the ICD loader's.
+/// The file name of the ICD loader.
 const LOADER: &str = if cfg!(target_os = "windows") { "OpenCL.dll" } else { "libOpenCL.so.1" };
 
-/// A device of some driver.
+/// A device of a driver.
 #[derive(Clone)]
 pub struct Device {
     pub(crate) api: Arc<Api>,
-    pub(crate) handle: Handle,
+    pub(crate) handle: cl_device_id,
     /// CL_DEVICE_NAME
     pub name: String,
     /// CL_PLATFORM_NAME
@@ -34,28 +37,29 @@ pub struct Device {
 }
 
 impl Device {
-    /// Whether it is the device on which wgcl checks kernels: the host's CPU, by machine code of its own.
+    /// Whether it is the device with wgcl's kernel sanitizer: the CPU device.
     pub fn checks_kernels(&self) -> bool {
         self.platform.contains("wgcl") && self.driver.contains("(CPU:")
     }
 
-    /// Whether a text is a part of the device's name or of its platform's, in upper or lower case.
-    fn is_called(&self, text: &str) -> bool {
+    /// Whether a text is a part of the name of the device or of its platform. Case does not matter.
+    fn matches(&self, text: &str) -> bool {
         let text = text.to_lowercase();
         [&self.name, &self.platform].into_iter().any(|name| name.to_lowercase().contains(&text))
     }
 }
 
-/// The libraries that devices may come from.
+/// The libraries to search for devices.
 pub struct Libraries {
-    /// What is looked into first.
+    /// wgcl's own library, which is searched first.
     own: Option<PathBuf>,
-    /// Whether that was asked for by name: then it has to be there.
+    /// Whether the caller named it. Then it must exist.
     is_named: bool,
 }
 
 impl Libraries {
-    /// wgcl's library where `named` says, or else beside the running program or in the folder `lib` beside that one's; and the ICD loader's.
+    /// Finds wgcl's library and the ICD loader. wgcl's library is `named`, or next to the running program, or in
+    /// `../lib`.
     pub fn find(named: Option<PathBuf>) -> Self {
         let program = std::env::current_exe().ok();
         let folder = program.as_deref().and_then(Path::parent);
@@ -65,10 +69,10 @@ impl Libraries {
         Self { own: named.or_else(|| [beside, installed].into_iter().flatten().find(|path| path.exists())), is_named }
     }
 
-    /// The first device that `fits` and is called so; of wgcl's own library if it has one.
+    /// The first device that `fits` and whose name contains `wanted`. Devices of wgcl's own library come first.
     ///
     /// # Errors
-    /// There is no library, or no such device.
+    /// If there is no library, or no such device.
     pub fn device(&self, wanted: Option<&str>, fits: impl Fn(&Device) -> bool) -> Result<Device, ClientError> {
         let (mut known, mut tried) = (Vec::new(), Vec::new());
         let mut loaded = false;
@@ -85,7 +89,7 @@ impl Libraries {
             };
             loaded = true;
             for device in devices(&api)?.into_iter().filter(|device| fits(device)) {
-                if wanted.is_none_or(|wanted| device.is_called(wanted)) {
+                if wanted.is_none_or(|wanted| device.matches(wanted)) {
                     return Ok(device);
                 }
                 let name = format!("{} ({})", device.name, device.platform);

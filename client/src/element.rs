@@ -1,15 +1,13 @@
-//! The scalar types that buffers hold, and the values that host expressions compute with.
+//! The scalar types of buffers, and the values of host expressions.
 
 use std::fmt;
 
-/// A host value: integers are exact (wrapped only when they are stored), floats are double.
+/// The value of a host expression. Integers are exact, and wrap when they are stored. Floats have double precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// An integer.
     Int(i128),
-    /// A float, of any of the types.
     Float(f64),
-    /// `_`: anything will do here.
+    /// `_`: any value is expected.
     Any,
 }
 
@@ -55,32 +53,21 @@ impl fmt::Display for Value {
 /// A scalar type of OpenCL C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
-    /// `char`
     Char,
-    /// `uchar`
     Uchar,
-    /// `short`
     Short,
-    /// `ushort`
     Ushort,
-    /// `int`
     Int,
-    /// `uint`
     Uint,
-    /// `long`
     Long,
-    /// `ulong`
     Ulong,
-    /// `half`
     Half,
-    /// `float`
     Float,
-    /// `double`
     Double,
 }
 
 impl Element {
-    /// The type of this name, if it is one.
+    /// The type with a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "char" => Element::Char,
@@ -131,7 +118,7 @@ impl Element {
         Some((element, width))
     }
 
-    /// Bytes an element takes in memory.
+    /// Size in bytes.
     pub const fn size(self) -> usize {
         match self {
             Element::Char | Element::Uchar => 1,
@@ -151,18 +138,18 @@ impl Element {
         matches!(self, Element::Char | Element::Short | Element::Int | Element::Long)
     }
 
-    /// The least and greatest value of an integer type.
+    /// The smallest and largest value of an integer type.
     pub fn range(self) -> (i128, i128) {
         let bits = self.size() as u32 * 8;
         if self.is_signed() { (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1) } else { (0, (1i128 << bits) - 1) }
     }
 
-    /// The value as this type holds it: integers wrapped, floats rounded.
+    /// The value converted to this type: integers wrap, floats are rounded.
     pub fn convert(self, value: Value) -> Value {
         match (self, value) {
             (_, Value::Any) => Value::Any,
             (Element::Double, _) => Value::Float(value.as_f64()),
-            // Straight from the integer, as a detour over double would round twice.
+            // A conversion through double would round twice.
             (Element::Float, Value::Int(int)) => Value::Float(f64::from(int as f32)),
             (Element::Float, _) => Value::Float(f64::from(value.as_f64() as f32)),
             (Element::Half, _) => Value::Float(half_to_f64(f64_to_half(value.as_f64()))),
@@ -203,7 +190,7 @@ impl Element {
         })
     }
 
-    /// The distance between two neighbouring values of a float type at `value`.
+    /// The unit in the last place of a float type at `value`.
     pub fn ulp(self, value: f64) -> f64 {
         let (mantissa, least) = match self {
             Element::Half => (10, -14),
@@ -215,7 +202,7 @@ impl Element {
     }
 }
 
-/// The double of a half's bits.
+/// Converts the bits of a half to double.
 pub fn half_to_f64(bits: u16) -> f64 {
     let sign = if bits & 0x8000 != 0 { -1.0 } else { 1.0 };
     let exponent = i32::from(bits >> 10 & 31);
@@ -228,14 +215,14 @@ pub fn half_to_f64(bits: u16) -> f64 {
     }
 }
 
-/// The nearest half of a double (ties to even).
+/// Converts a double to the bits of the nearest half (ties to even).
 pub fn f64_to_half(value: f64) -> u16 {
     let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
     let magnitude = value.abs();
     if magnitude.is_nan() {
         return sign | 0x7e00;
     }
-    // 65520 lies half-way between the greatest half and what would be the next.
+    // 65520 is half-way between the largest half and the next value with that exponent.
     if magnitude >= 65520.0 {
         return sign | 0x7c00;
     }
@@ -243,6 +230,7 @@ pub fn f64_to_half(value: f64) -> u16 {
     // log2 may round up to the next power of two.
     let exponent = if magnitude < 2f64.powi(exponent) { (exponent - 1).max(-14) } else { exponent };
     let units = (magnitude * 2f64.powi(10 - exponent)).round_ties_even() as u16;
-    // A subnormal has fewer than 1024 units and exponent field 0, which the addition gives; a carry moves to the next exponent.
+    // A subnormal has fewer than 1024 units and exponent field 0, which the addition gives; a carry moves to the next
+    // exponent.
     sign | ((exponent + 14) as u16 * 1024 + units)
 }

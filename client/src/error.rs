@@ -1,10 +1,10 @@
-//! What can go wrong.
+//! The errors of this crate.
 
 use std::path::PathBuf;
 
-use crate::names::error_name;
+use crate::error_names::error_name;
 
-/// A text that is no launch, no argument or no expression, or an expression that cannot be evaluated.
+/// A text is not a launch, an argument or an expression, or an expression cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotationError(String);
@@ -21,35 +21,35 @@ impl From<&str> for NotationError {
     }
 }
 
-/// Why a kernel did not run.
+/// The reason why a kernel did not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// A library that was named, or all that were looked for.
-    #[error("no OpenCL: {}", .tried.iter().map(|(path, why)| format!("{}: {why}", path.display())).collect::<Vec<_>>().join("; "))]
+    /// No library could be loaded.
+    #[error("no OpenCL library can be loaded: {}", .tried.iter().map(|(path, why)| format!("{}: {why}", path.display())).collect::<Vec<_>>().join("; "))]
     NoLibrary {
-        /// Where, and why it is not there.
+        /// The paths, each with the reason.
         tried: Vec<(PathBuf, String)>,
     },
-    /// No device fits the name.
+    /// No device has the name.
     #[error("there is no {}; there are {}", if .wanted.is_empty() { "device for that".to_owned() } else { format!("device called `{wanted}`") }, if .known.is_empty() { "none".to_owned() } else { .known.join(", ") })]
     NoDevice {
-        /// The name, or a part of it; empty where any would do that can do what is asked for.
+        /// The name or a part of it. It is empty if any suitable device was requested.
         wanted: String,
         /// The names of all devices.
         known: Vec<String>,
     },
     /// A call returned an error.
-    #[error("{call}: {}{}", error_name(*.code), .told.iter().map(|text| format!("\n  {text}")).collect::<String>())]
+    #[error("{call}: {}{}", error_name(*.code), .texts.iter().map(|text| format!("\n  {text}")).collect::<String>())]
     Call {
-        /// The function, with what it was about.
+        /// The function, with its object.
         call: String,
-        /// The code that it returned.
+        /// The error code.
         code: i32,
-        /// What the driver told of it by the context's callback.
-        told: Vec<String>,
+        /// The error texts of the driver, from the context's callback.
+        texts: Vec<String>,
     },
     /// The program did not build.
-    #[error("the program does not build")]
+    #[error("the program failed to build")]
     Build {
         /// The build log.
         log: String,
@@ -57,12 +57,12 @@ pub enum ClientError {
     /// The program has no such kernel.
     #[error("there is no kernel `{wanted}`; there are {}", .known.join(", "))]
     NoKernel {
-        /// The name.
+        /// The requested name.
         wanted: String,
         /// The kernels that the program has.
         known: Vec<String>,
     },
-    /// An argument is wrong, or their number.
+    /// An argument is invalid, or the number of arguments.
     #[error("{0}")]
     Arguments(String),
 }

@@ -1,7 +1,10 @@
-//! Host expressions, which say what arguments hold: C's operators over exact integers and doubles, evaluated for each element `i`.
+//! Host expressions for the values of arguments: C's operators over exact integers and doubles, evaluated for each
+//! element `i`.
 //!
-//! Integers are never wrapped while an expression is computed (128 bits hold every product of 64-bit values); the
-//! result is wrapped to the element type where it is stored or compared, and `uchar(x)` and the like wrap on the way.
+//! Integers do not wrap within an expression: 128 bits hold every product of 64-bit values. The result wraps to the
+//! element type when it is stored or compared. Conversions such as `uchar(x)` wrap within an expression.
+//!
+//! Example: `float[64] = i * 0.5` is a buffer of 0, 0.5, 1, ...
 
 use std::collections::HashMap;
 
@@ -15,13 +18,13 @@ type Result<T> = std::result::Result<T, NotationError>;
 pub enum Expr {
     /// A number or a constant.
     Value(Value),
-    /// A variable: `i`, an argument, or what a `sum` counts.
+    /// A variable: `i`, an argument, or the counter of a `sum`.
     Name(String),
     /// An element of a buffer.
     Index(String, Box<Expr>),
-    /// An operator in front of its operand.
+    /// A unary operator.
     Unary(&'static str, Box<Expr>),
-    /// An operator between its operands.
+    /// A binary operator.
     Binary(&'static str, Box<Expr>, Box<Expr>),
     /// `condition ? yes : no`
     Select(Box<Expr>, Box<Expr>, Box<Expr>),
@@ -29,31 +32,30 @@ pub enum Expr {
     Call(String, Vec<Expr>),
 }
 
-/// A buffer or scalar argument as it was before the kernel ran.
+/// The contents of a buffer or scalar argument before the kernel ran.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// The type of its scalars.
     pub element: Element,
-    /// What it held.
     pub bytes: Vec<u8>,
-    /// A scalar is used by its name alone; an array's name alone means its element `i`.
+    /// Whether it is a scalar. The name of an array means its element `i`.
     pub is_scalar: bool,
 }
 
-/// What names mean while an expression is evaluated.
+/// The values of names during the evaluation of an expression.
 #[derive(Clone, Debug, Default)]
 pub struct Scope<'a> {
     /// `i`: the element that the expression is evaluated for.
     pub index: i128,
     /// The arguments by their names.
     pub inputs: Option<&'a HashMap<String, Input>>,
-    /// Makes the `rand` of one argument differ from another's.
+    /// A seed, so that arguments have different `rand` sequences.
     pub salt: u64,
-    /// Variables of the `sum`s around the expression.
+    /// The counters of the enclosing `sum`s.
     pub variables: Vec<(String, i128)>,
 }
 
-/// Binary operators by rising precedence.
+/// Binary operators in ascending order of precedence.
 const LEVELS: [&[&str]; 10] =
     [&["||"], &["&&"], &["|"], &["^"], &["&"], &["==", "!="], &["<=", ">=", "<", ">"], &["<<", ">>"], &["+", "-"], &["*", "/", "%"]];
 
@@ -64,7 +66,7 @@ struct Parser<'a> {
 /// Parses a whole text.
 ///
 /// # Errors
-/// Where it is no expression.
+/// If the text is not an expression.
 pub fn parse(text: &str) -> Result<Expr> {
     let mut parser = Parser { rest: text };
     let expr = parser.select()?;
@@ -109,7 +111,7 @@ impl Parser<'_> {
         'next: loop {
             self.skip_space();
             for operator in *operators {
-                // `<` is not the start of `<<`, nor `&` of `&&`.
+                // Does not take `<` from `<<`, or `&` from `&&`.
                 let doubled = self
                     .rest
                     .strip_prefix(operator)
@@ -189,7 +191,7 @@ impl Parser<'_> {
         self.rest = rest;
         let value = match text.parse::<i128>() {
             Ok(int) => Value::Int(int),
-            Err(_) => Value::Float(text.parse().map_err(|_| format!("`{text}` is no number"))?),
+            Err(_) => Value::Float(text.parse().map_err(|_| format!("`{text}` is not a number"))?),
         };
         Ok(Expr::Value(value))
     }
@@ -219,7 +221,7 @@ impl Expr {
     /// The value for the element, inputs and variables of a scope.
     ///
     /// # Errors
-    /// What it names and the scope has not, and what cannot be computed.
+    /// If it uses a name that the scope does not have, or cannot be computed.
     pub fn evaluate(&self, scope: &Scope<'_>) -> Result<Value> {
         match self {
             Expr::Value(value) => Ok(*value),
@@ -343,7 +345,7 @@ fn call(name: &str, arguments: &[Expr], scope: &Scope<'_>) -> Result<Value> {
             return Ok(total);
         }
         ("min_of" | "max_of" | "bits_of" | "sat", [Expr::Name(kind), ..]) => {
-            let element = Element::from_name(kind).ok_or_else(|| format!("`{kind}` is no scalar type"))?;
+            let element = Element::from_name(kind).ok_or_else(|| format!("`{kind}` is not a scalar type"))?;
             let (least, greatest) = element.range();
             return Ok(Value::Int(match (name, arguments) {
                 ("min_of", _) => least,
@@ -366,7 +368,7 @@ fn function(name: &str, values: &[Value], scope: &Scope<'_>) -> Option<Value> {
     if values.iter().all(|value| matches!(value, Value::Int(_))) {
         let ints: Vec<i128> = values.iter().map(|value| value.as_int()).collect();
         let result = match (name, ints.as_slice()) {
-            // Both bounds are possible; where there are more numbers than 64 bits have, the first of them.
+            // Both bounds are included. A range of more than 2^64 numbers is cut.
             ("rand", &[low, high]) if low > high => return None,
             ("rand", &[low, high]) => {
                 let count = high.wrapping_sub(low).wrapping_add(1);
@@ -377,7 +379,7 @@ fn function(name: &str, values: &[Value], scope: &Scope<'_>) -> Option<Value> {
             ("clamp", &[x, low, high]) => x.max(low).min(high),
             ("abs", &[a]) => a.wrapping_abs(),
             ("popcount", &[a]) => i128::from(a.count_ones()),
-            // Leading zeros of a non-negative number in a field of so many bits.
+            // Leading zeros of a non-negative number of this many bits.
             ("clz", &[a, width]) => (i128::from(a.leading_zeros()) - 128).wrapping_add(width),
             ("ctz", &[a, width]) => i128::from(a.trailing_zeros()).min(width),
             _ => return float_function(name, values, scope),
@@ -445,7 +447,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_is_written_down_panics() {
+    fn no_text_causes_a_panic() {
         let least = format!("-{} - 1", i128::MAX);
         for text in ["1 / 0", "1 % 0", "1 << 200", "rand(5, 4)", "unknown", "a[3]", "sat(int)", "sqrt()", "1.2.3", "("] {
             assert!(parse(text).and_then(|expr| expr.evaluate(&Scope::default())).is_err(), "{text}");

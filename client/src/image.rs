@@ -1,8 +1,8 @@
-//! Image and sampler arguments: their notation.
+//! The notation of image and sampler arguments.
 
 use crate::element::Element;
 use crate::error::NotationError;
-use crate::names::{
+use wgcl_opencl_headers::{
     CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE, CL_ADDRESS_REPEAT, CL_FILTER_LINEAR,
     CL_FILTER_NEAREST, CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_OBJECT_IMAGE2D,
     CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D,
@@ -10,35 +10,36 @@ use crate::names::{
 
 type Result<T> = std::result::Result<T, NotationError>;
 
-/// An image, but for its contents: `image2d 8x4 RGBA UNORM_INT8`, or `image2d 8x4 RGBA UNORM_INT8 levels 3`.
+/// An image without its contents: `image2d 8x4 RGBA UNORM_INT8`, or `image2d 8x4 RGBA UNORM_INT8 levels 3`.
 #[derive(Clone, Copy, Debug)]
 pub struct Form {
     /// cl_mem_object_type
     pub kind: u32,
-    /// Width, height or images of a 1D array, depth or images of a 2D array; 1 where it has no such dimension.
+    /// Width; height or number of images of a 1D array; depth or number of images of a 2D array. 1 for an absent
+    /// dimension.
     pub sizes: [usize; 3],
     /// cl_channel_order
     pub order: u32,
     /// cl_channel_type
     pub data_type: u32,
-    /// What a channel is in memory, or an element of a packed format.
+    /// The type of a channel in memory, or of an element of a packed format.
     pub element: Element,
-    /// Of those, in an element of the image.
+    /// Number of these per element of the image.
     pub channels: usize,
-    /// Levels of a mipmapped image, the largest first in its contents; 1 for others.
+    /// Number of mip levels; 1 for an image without mipmap. The contents begin with the largest level.
     pub levels: u32,
 }
 
-/// A level of an image.
+/// A mip level of an image.
 #[derive(Clone, Copy, Debug)]
 pub struct Level {
-    /// What commands take for where it begins.
+    /// The `origin` parameter of commands.
     pub origin: [usize; 4],
-    /// As the form's.
+    /// Its sizes, in the order of [`Form::sizes`].
     pub sizes: [usize; 3],
 }
 
-/// Channel orders from CL_R on, and how many channels they have in memory.
+/// Channel orders from CL_R on, with their number of channels in memory.
 const ORDERS: [(&str, usize); 20] = [
     ("R", 1),
     ("A", 1),
@@ -62,7 +63,7 @@ const ORDERS: [(&str, usize); 20] = [
     ("ABGR", 4),
 ];
 
-/// Channel types from CL_SNORM_INT8 on, what they are in memory, and whether that is the whole element.
+/// Channel types from CL_SNORM_INT8 on, with their type in memory, and whether they are packed formats.
 const TYPES: [(&str, Element, bool); 15] = [
     ("SNORM_INT8", Element::Char, false),
     ("SNORM_INT16", Element::Short, false),
@@ -81,14 +82,14 @@ const TYPES: [(&str, Element, bool); 15] = [
     ("FLOAT", Element::Float, false),
 ];
 
-/// Packed types behind these, with their numbers.
+/// Other packed types, with their numbers.
 const MORE_TYPES: [(&str, u32); 2] = [("UNORM_INT_101010_2", 0x10E0), ("UNORM_INT_2_101010", 0x10E5)];
 
 impl Form {
     /// Reads `image2d 8x4 RGBA UNORM_INT8`.
     ///
     /// # Errors
-    /// What of it is unknown.
+    /// If a part of the text is unknown.
     pub fn parse(text: &str) -> Result<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let (words, levels) = match words.as_slice() {
@@ -106,7 +107,7 @@ impl Form {
             "image2d" => (CL_MEM_OBJECT_IMAGE2D, 2),
             "image2d_array" => (CL_MEM_OBJECT_IMAGE2D_ARRAY, 3),
             "image3d" => (CL_MEM_OBJECT_IMAGE3D, 3),
-            other => return Err(format!("`{other}` is no kind of image").into()),
+            other => return Err(format!("`{other}` is not an image type").into()),
         };
         let given = sizes
             .split('x')
@@ -116,7 +117,7 @@ impl Form {
         if given.len() != dimensions || given.contains(&0) {
             return Err(format!("{dimensions} sizes, please, instead of {sizes}").into());
         }
-        // With up to four channels of four bytes.
+        // An element has up to four channels of four bytes.
         given.iter().try_fold(16_usize, |bytes, size| bytes.checked_mul(*size)).ok_or("the image is too large")?;
         let sizes = std::array::from_fn(|dimension| given.get(dimension).copied().unwrap_or(1));
         let number = (0..).zip(ORDERS).find(|(_, (name, _))| name == order);
@@ -128,7 +129,7 @@ impl Form {
         Ok(Self { kind, sizes, order, data_type, element, channels: if packed { 1 } else { channels }, levels })
     }
 
-    /// Its levels: the first, and for a mipmapped image those behind it, each half as large.
+    /// The mip levels. Each is half as large as the one before.
     pub fn levels(&self) -> impl Iterator<Item = Level> {
         let form = *self;
         let whole = usize::from(form.kind == CL_MEM_OBJECT_IMAGE1D_ARRAY) + 2 * usize::from(form.kind == CL_MEM_OBJECT_IMAGE2D_ARRAY);
@@ -148,18 +149,18 @@ impl Form {
         })
     }
 
-    /// Scalars of some of its elements.
+    /// Number of scalars in elements of these sizes.
     pub fn scalars(&self, sizes: [usize; 3]) -> usize {
         sizes.iter().product::<usize>() * self.channels
     }
 
-    /// Scalars that its contents are.
+    /// Number of scalars in its contents.
     pub fn count(&self) -> usize {
         self.levels().map(|level| self.scalars(level.sizes)).sum()
     }
 }
 
-/// What a sampler is made of.
+/// The properties of a sampler.
 #[derive(Clone, Copy, Debug)]
 pub struct SamplerForm {
     /// cl_bool: whether coordinates are normalised.
@@ -168,7 +169,7 @@ pub struct SamplerForm {
     pub addressing: u32,
     /// cl_filter_mode
     pub filter: u32,
-    /// cl_filter_mode of levels, and the levels between which they are chosen, if something is said of them.
+    /// cl_filter_mode between mip levels, with the smallest and largest level, if given.
     pub levels: Option<(u32, f32, f32)>,
 }
 
@@ -176,7 +177,7 @@ impl SamplerForm {
     /// Reads `normalized repeat linear`, or `normalized repeat linear mip_linear 0.5..2`.
     ///
     /// # Errors
-    /// What of it is unknown.
+    /// If a part of the text is unknown.
     pub fn parse(text: &str) -> Result<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let [coordinates, mode, filter, levels @ ..] = words.as_slice() else {
@@ -193,12 +194,12 @@ impl SamplerForm {
             "clamp_to_edge" => CL_ADDRESS_CLAMP_TO_EDGE,
             "repeat" => CL_ADDRESS_REPEAT,
             "mirrored_repeat" => CL_ADDRESS_MIRRORED_REPEAT,
-            other => return Err(format!("`{other}` is no addressing mode").into()),
+            other => return Err(format!("`{other}` is not an addressing mode").into()),
         };
         let filter_of = |text: &str| match text {
             "nearest" => Ok(CL_FILTER_NEAREST),
             "linear" => Ok(CL_FILTER_LINEAR),
-            other => Err(NotationError::from(format!("`{other}` is no filter"))),
+            other => Err(NotationError::from(format!("`{other}` is not a filter mode"))),
         };
         let number = |text: &str| text.parse::<f32>().map_err(|error| NotationError::from(format!("{text}: {error}")));
         let between = |filter: &str| filter_of(filter.strip_prefix("mip_").unwrap_or(filter));

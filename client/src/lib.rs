@@ -1,16 +1,18 @@
-//! The application's side of OpenCL: a notation for launches and their arguments, and running them on any device that a driver or the ICD loader shows.
+//! A client of the OpenCL API: a notation for launches and their arguments, and their execution on any OpenCL device.
 //!
-//! `wgclc run` is made of it, and the tests that `.cl` files describe in their comments share its notation. It knows nothing of wgcl but where its
-//! library may lie: what runs here runs on every vendor's device.
+//! `wgclc run` uses it. The `.cl` tests use its notation in their comments. It depends on no other crate of the driver;
+//! it only knows the path of wgcl's library. So it runs on the devices of every vendor.
+//!
+//! Example: the launch `sum global=64 local=16` with the argument `data: float[64] = i`.
 
 pub mod compare;
 pub mod contents;
 pub mod devices;
 pub mod element;
 pub mod error;
+mod error_names;
 pub mod expression;
 pub mod image;
-pub mod names;
 pub mod notation;
 pub mod session;
 

@@ -1,4 +1,5 @@
-//! The notation of launches and their arguments, as in the comments of `.cl` tests and on the command line; `docs/wgclc.md` describes it for users.
+//! The notation of launches and their arguments, in the comments of `.cl` tests and on the command line.
+//! `docs/wgclc.md` describes it.
 
 use crate::element::{Element, Value};
 use crate::error::NotationError;
@@ -7,30 +8,30 @@ use crate::image;
 
 type Result<T> = std::result::Result<T, NotationError>;
 
-/// Which kernel is launched, over what: `KERNEL global=64x4 local=16x4 offset=1x2`.
+/// A launch: `KERNEL global=64x4 local=16x4 offset=1x2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// The kernel's name.
     pub kernel: String,
-    /// Work-items in each of one to three dimensions.
+    /// Global size in one to three dimensions.
     pub global: Vec<usize>,
-    /// Work-items of a group, in as many dimensions; the device chooses where it is left out.
+    /// Local size in the same number of dimensions. The device chooses it if it is absent.
     pub local: Option<Vec<usize>>,
-    /// Where global ids begin, in as many dimensions.
+    /// Global offset in the same number of dimensions.
     pub offset: Option<Vec<usize>>,
 }
 
 impl Launch {
-    /// Reads the words of a launch.
+    /// Parses the words of a launch.
     ///
     /// # Errors
-    /// What is wrong with them, or missing.
+    /// If a word is invalid or missing.
     pub fn parse<'t>(words: impl IntoIterator<Item = &'t str>) -> Result<Self> {
         let mut words = words.into_iter();
         let kernel = words.next().ok_or("the kernel's name is missing")?.to_owned();
         let (mut global, mut local, mut offset) = (None, None, None);
         for word in words {
-            let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is no key=value"))?;
+            let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is not of the form KEY=VALUE"))?;
             let sizes = value
                 .split('x')
                 .map(str::parse)
@@ -50,7 +51,7 @@ impl Launch {
         Ok(Self { kernel, global, local, offset })
     }
 
-    /// Whether a word is one of a launch's sizes, rather than an argument.
+    /// Whether a word is a size of a launch, and not an argument.
     pub fn is_size(word: &str) -> bool {
         ["global=", "local=", "offset="].iter().any(|key| word.starts_with(key))
     }
@@ -63,67 +64,64 @@ pub enum ArgumentKind {
     Buffer {
         /// The type of the scalars.
         element: Element,
-        /// How many there are; a 3-component vector has four.
+        /// Their number; a 3-component vector has four.
         count: usize,
-        /// What they are before the launch.
+        /// The contents before the launch.
         init: Init,
     },
-    /// An image, whose contents are scalars as those of a buffer are: channels, or elements of a packed format.
+    /// An image. Its contents are scalars: channels, or elements of a packed format.
     Image {
-        /// All but its contents.
         form: image::Form,
-        /// What they are before the launch.
+        /// The contents before the launch.
         init: Init,
     },
-    /// A sampler.
     Sampler(image::SamplerForm),
-    /// A pipe, empty.
+    /// An empty pipe.
     Pipe {
-        /// Bytes of a packet.
+        /// Packet size in bytes.
         packet: u32,
-        /// Packets that it holds.
+        /// Maximum number of packets.
         packets: u32,
     },
     /// A value of `count` scalars, padded to `slots` (a 3-component vector has 4).
     Value {
         /// The type of the scalars.
         element: Element,
-        /// How many have a value.
+        /// Number of scalars with a value.
         count: usize,
-        /// How many are passed.
+        /// Number of passed scalars.
         slots: usize,
-        /// What they are.
         init: Init,
     },
-    /// A structure by value: its fields, laid out by C's rules.
+    /// A structure by value, with the layout of C.
     Struct(Vec<(Element, usize, Init)>),
     /// Bytes of `__local` memory.
     Local(usize),
     /// A buffer argument set to NULL.
     Null,
-    /// The buffer that an argument of that name had, in this run or the last one that had it; or some of its scalars, as a sub-buffer.
+    /// The buffer of the argument with that name in this run, or in the last run that had it; or a sub-buffer of it.
     Same {
         /// The other argument's name.
         name: String,
-        /// The first of its scalars, and how many.
+        /// The first scalar of the sub-buffer, and their number.
         part: Option<(usize, usize)>,
     },
 }
 
-/// What an argument holds before the run, or should hold after it.
+/// The contents of an argument before the run, or the expected contents after it.
 #[derive(Clone, Debug)]
 pub enum Init {
-    /// Evaluated for each element.
+    /// An expression, evaluated for each element.
     Each(Expr),
-    /// Repeated until all elements have a value.
+    /// A list, repeated until every element has a value.
     List(Vec<Expr>),
 }
 
 impl Init {
-    /// Reads an expression, or a list of them in braces.
+    /// Parses an expression, or a list of expressions in braces.
     ///
     /// # Errors
-    /// What cannot be read.
+    /// If the text is invalid.
     pub fn parse(text: &str) -> Result<Self> {
         let text = text.trim();
         match text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
@@ -132,10 +130,10 @@ impl Init {
         }
     }
 
-    /// The value of the element that the scope is about.
+    /// The value of the scope's element.
     ///
     /// # Errors
-    /// What the expression asks for and the scope has not.
+    /// If the expression uses a name that the scope does not have.
     pub fn evaluate(&self, scope: &Scope<'_>) -> Result<Value> {
         match self {
             Self::Each(expr) => expr.evaluate(scope),
@@ -147,7 +145,7 @@ impl Init {
     }
 }
 
-/// Splits at a separator that stands in no bracket.
+/// Splits at a separator outside of brackets.
 fn split_top(text: &str, separator: char) -> Vec<&str> {
     let mut depth = 0;
     let mut start = 0;
@@ -169,10 +167,10 @@ fn split_top(text: &str, separator: char) -> Vec<&str> {
 }
 
 impl ArgumentKind {
-    /// Reads what stands behind an argument's name: `float[64] = i`, `int = 3`, `local 256`, `null` and so on.
+    /// Parses the text after an argument's name: `float[64] = i`, `int = 3`, `local 256`, `null` and so on.
     ///
     /// # Errors
-    /// What cannot be read.
+    /// If the text is invalid.
     pub fn parse(body: &str) -> Result<Self> {
         let zero = || Init::Each(Expr::Value(Value::Int(0)));
         let body = body.trim();
@@ -199,7 +197,7 @@ impl ArgumentKind {
             });
             return Ok(Self::Struct(fields.collect::<Result<_>>()?));
         }
-        // `=` ends the type: comparisons stand behind it only.
+        // The first `=` ends the type: comparisons only come after it.
         let (kind, value) = match body.split_once('=') {
             Some((kind, value)) => (kind.trim(), Some(Init::parse(value)?)),
             None => (body, None),
@@ -220,7 +218,7 @@ impl ArgumentKind {
     }
 }
 
-/// `TYPE[packets]`, or `BYTES[packets]` where packets are structures.
+/// Parses `TYPE[packets]`, or `BYTES[packets]` if packets are structures.
 fn pipe(text: &str) -> Result<ArgumentKind> {
     let (packet, packets) = text.trim().strip_suffix(']').and_then(|text| text.split_once('[')).ok_or("a pipe is `TYPE[packets]`")?;
     let number = |text: &str| text.trim().parse::<u32>().map_err(|error| format!("{text}: {error}"));
@@ -231,7 +229,7 @@ fn pipe(text: &str) -> Result<ArgumentKind> {
     Ok(ArgumentKind::Pipe { packet, packets: number(packets)? })
 }
 
-/// `NAME`, or `NAME[first, count]`.
+/// Parses `NAME`, or `NAME[first, count]`.
 fn same(text: &str) -> Result<ArgumentKind> {
     let Some((name, part)) = text.trim().strip_suffix(']').and_then(|text| text.split_once('[')) else {
         return Ok(ArgumentKind::Same { name: text.trim().to_owned(), part: None });
@@ -241,30 +239,29 @@ fn same(text: &str) -> Result<ArgumentKind> {
     Ok(ArgumentKind::Same { name: name.trim().to_owned(), part: Some((number(first)?, number(count)?)) })
 }
 
-/// Scalars that a vector of this width takes in memory.
+/// Number of scalars of a vector of this width in memory.
 pub const fn slots(width: usize) -> usize {
     if width == 3 { 4 } else { width }
 }
 
-/// An argument and the name that it is given, if any: `NAME: KIND`, or `KIND` alone.
+/// An argument with an optional name: `NAME: KIND`, or `KIND`.
 #[derive(Clone, Debug)]
 pub struct Argument {
-    /// The name, by which others speak of it.
+    /// The name that other arguments use.
     pub name: Option<String>,
-    /// What it is.
     pub kind: ArgumentKind,
 }
 
 impl Argument {
-    /// Reads an argument of the command line.
+    /// Parses an argument of the command line.
     ///
     /// # Errors
-    /// What cannot be read, with the text.
+    /// If the text is invalid. The error quotes it.
     pub fn parse(text: &str) -> Result<Self> {
         let is_name = |name: &str| {
             name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         };
-        // A colon may also stand in an expression.
+        // An expression may also contain a colon.
         let (name, body) = match text.split_once(':') {
             Some((name, body)) if is_name(name.trim()) => (Some(name.trim().to_owned()), body),
             _ => (None, text),
@@ -279,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_ends_with_a_colon_and_need_not_be_there() {
+    fn a_name_ends_with_a_colon_and_is_optional() {
         let name = |text: &str| Argument::parse(text).map(|argument| argument.name);
         assert_eq!(name("a: int[4] = i"), Ok(Some("a".to_owned())));
         assert_eq!(name("int[4] = i < 2 ? 1 : 0"), Ok(None));
@@ -288,14 +285,14 @@ mod tests {
     }
 
     #[test]
-    fn what_no_machine_holds_is_refused() {
+    fn sizes_beyond_the_address_space_are_errors() {
         for text in ["float4[9223372036854775807]", "double[2305843009213693952]", "int[-1]", "image3d 4294967296x4294967296x4 R FLOAT"] {
             assert!(Argument::parse(text).is_err(), "{text}");
         }
     }
 
     #[test]
-    fn sizes_have_one_number_of_dimensions() {
+    fn all_sizes_have_the_same_number_of_dimensions() {
         let launch = Launch::parse("add global=8x4 local=2x2".split(' '));
         assert_eq!(launch, Ok(Launch { kernel: "add".to_owned(), global: vec![8, 4], local: Some(vec![2, 2]), offset: None }));
         assert!(Launch::parse("add global=8x4 local=2".split(' ')).is_err());

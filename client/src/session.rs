@@ -1,4 +1,4 @@
-//! A program on a device, and launches of its kernels with arguments that are written down.
+//! A program on a device, and launches of its kernels with arguments in text form.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,33 +11,34 @@ use crate::error::ClientError;
 use crate::expression::{Input, Scope};
 use crate::image::Form;
 use crate::notation::{Argument, ArgumentKind, Launch};
-use crate::objects::{Context, Kernel, Object, Parameter, Program};
+use crate::objects::{Context, Kernel, Object, Parameter, Program, Sampler};
 
 pub use crate::objects::Code;
 
 type Result<T> = std::result::Result<T, ClientError>;
 
-/// A program that was built for a device.
+/// A program built for a device.
 pub struct Session {
-    // Before the context, which it is of.
+    // Dropped before its context.
     program: Program,
     context: Context,
-    /// The build log: warnings, where there are any.
+    /// The build log, with warnings.
     pub log: String,
-    /// What the build took.
+    /// The duration of the build.
     pub build: Duration,
 }
 
-/// What came of a kernel.
+/// The results of a kernel.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// Buffers and images, in the order in which they were given.
+    /// Buffers and images, in the order of the arguments.
     pub buffers: Vec<Buffer>,
-    /// What the first launch took, from its call to its end.
+    /// The duration of the first launch, from its call to its end.
     pub first: Duration,
-    /// The same by the device's clock, where it has one.
+    /// The duration of the first launch by the device's clock, if it has one.
     pub first_on_device: Option<Duration>,
-    /// Further launches, by the device's clock or else from call to end; each on what the one before has left.
+    /// The durations of further launches, by the device's clock or from call to end. Each runs on the results of the
+    /// one before.
     pub further: Vec<Duration>,
 }
 
@@ -48,31 +49,29 @@ pub struct Buffer {
     pub name: String,
     /// The type of its scalars.
     pub element: Element,
-    /// What it held before.
     pub before: Vec<u8>,
-    /// What it held then.
     pub after: Vec<u8>,
 }
 
-/// A memory object that is an argument.
+/// A memory object argument.
 struct Memory {
     object: Object,
-    /// Where it is an image.
+    /// Present for an image.
     image: Option<Form>,
     element: Element,
-    /// Bytes; none of a pipe, of which nothing can be read.
+    /// Number of readable bytes; 0 for a pipe.
     size: usize,
-    /// What it is a part of, which lives as long.
+    /// The buffer of a sub-buffer.
     _whole: Option<Rc<Memory>>,
 }
 
-/// What the arguments of a launch are, by their names.
+/// The arguments of a launch by name.
 #[derive(Default)]
 struct Given {
     inputs: HashMap<String, Input>,
     memory: HashMap<String, Rc<Memory>>,
-    samplers: Vec<Object>,
-    /// Names of buffers and images that the launch made, in order.
+    samplers: Vec<Sampler>,
+    /// Names of the created buffers and images, in order.
     order: Vec<String>,
 }
 
@@ -80,7 +79,7 @@ impl Session {
     /// Builds a program for a device.
     ///
     /// # Errors
-    /// The build log, or which call fails.
+    /// If the program does not build, or a call fails.
     pub fn build(device: &Device, code: &Code<'_>, options: &str) -> Result<Self> {
         let context = Context::new(&device.api, device.handle)?;
         let begin = Instant::now();
@@ -88,10 +87,10 @@ impl Session {
         Ok(Self { program, context, log, build: begin.elapsed() })
     }
 
-    /// Launches a kernel, reads its buffers, and launches it `repeat` times more.
+    /// Launches a kernel, reads its buffers, and launches it `repeat` more times.
     ///
     /// # Errors
-    /// Arguments that do not fit the kernel, or the call that fails.
+    /// If the arguments do not match the kernel, or a call fails.
     pub fn run(&self, launch: &Launch, arguments: &[Argument], repeat: usize) -> Result<Ran> {
         let kernel = self.context.kernel(&self.program, &launch.kernel)?;
         let mut given = Given::default();
@@ -101,7 +100,7 @@ impl Session {
         let begin = Instant::now();
         let first_on_device = self.context.launch(&kernel, launch)?;
         let first = begin.elapsed();
-        // What kernels print is printed before what is said of them.
+        // The kernel's printf output comes before the report.
         self.context.finish()?;
         let read = |name: &String| {
             let (memory, input) = (given.memory.get(name)?, given.inputs.get(name)?);
@@ -124,7 +123,7 @@ impl Session {
         }
     }
 
-    /// Sets an argument, and keeps what it is for those behind it.
+    /// Sets an argument, and records it for later arguments that refer to it.
     fn set(&self, kernel: &Kernel, index: u32, name: &str, kind: &ArgumentKind, given: &mut Given) -> Result<()> {
         let scope = Scope { inputs: Some(&given.inputs), salt: u64::from(index), ..Scope::default() };
         let wrong = |error| ClientError::Arguments(format!("argument `{name}`: {error}"));
@@ -142,16 +141,20 @@ impl Session {
             }
             ArgumentKind::Pipe { packet, packets } => (Rc::new(plain(context.pipe(*packet, *packets)?, Element::Uchar, 0)), Vec::new()),
             ArgumentKind::Same { name: other, part } => {
-                let none = || ClientError::Arguments(format!("argument `{name}`: no buffer `{other}` stands before it"));
+                let none = || ClientError::Arguments(format!("argument `{name}`: there is no earlier buffer argument `{other}`"));
                 let whole = given.memory.get(other).ok_or_else(none)?;
                 let memory = match part {
                     Some((first, count)) if whole.image.is_none() => {
-                        // What is too large for a number is too large for the buffer, which the call says.
+                        // A saturated size is larger than the buffer: the call reports the error.
                         let (first, size) = (first.saturating_mul(whole.element.size()), count.saturating_mul(whole.element.size()));
                         let part = plain(context.sub_buffer(&whole.object, first, size)?, whole.element, size);
                         Rc::new(Memory { _whole: Some(Rc::clone(whole)), ..part })
                     }
-                    Some(_) => return Err(ClientError::Arguments(format!("argument `{name}`: `{other}` is an image, which has no parts"))),
+                    Some(_) => {
+                        return Err(ClientError::Arguments(format!(
+                            "argument `{name}`: `{other}` is an image: only a buffer has sub-buffers"
+                        )));
+                    }
                     None => Rc::clone(whole),
                 };
                 let bytes = self.read(&memory)?;
@@ -159,7 +162,7 @@ impl Session {
             }
             ArgumentKind::Sampler(form) => {
                 let sampler = context.sampler(form)?;
-                context.set_object(kernel, index, Some(&sampler))?;
+                context.set_sampler(kernel, index, &sampler)?;
                 given.samplers.push(sampler);
                 return Ok(());
             }
@@ -174,7 +177,7 @@ impl Session {
             ArgumentKind::Null => return context.set_object(kernel, index, None),
         };
         context.set_object(kernel, index, Some(&memory.object))?;
-        // A second name of a buffer need not be spoken of, nor can a pipe.
+        // The report omits a second name of a buffer, and pipes, which cannot be read.
         if !matches!(kind, ArgumentKind::Same { .. } | ArgumentKind::Pipe { .. }) {
             given.order.push(name.to_owned());
         }
@@ -184,8 +187,9 @@ impl Session {
     }
 }
 
-/// Which argument goes where: one that has the name of a parameter goes there, the others take the places that are left, in order. In the order in which
-/// they are written, as values may speak of arguments before them.
+/// Assigns arguments to parameters. An argument with the name of a parameter is assigned to it. The others are assigned
+/// to the remaining parameters in order. The result is in the order of the arguments, as values may refer to earlier
+/// arguments.
 fn place<'a>(kernel: &str, parameters: &[Parameter], arguments: &'a [Argument]) -> Result<Vec<(u32, String, &'a ArgumentKind)>> {
     let describe = |parameter: &Parameter| format!("{} {}", parameter.type_name, parameter.name).trim().to_owned();
     let mut taken = vec![false; parameters.len()];
@@ -242,13 +246,13 @@ mod tests {
     }
 
     #[test]
-    fn names_find_their_places_and_others_follow() {
+    fn named_arguments_are_assigned_first() {
         assert_eq!(placed(&["n: int = 1", "float[4]"]), Ok(vec![(1, "n".to_owned()), (0, "a".to_owned())]));
         assert_eq!(placed(&["float[4]", "count: int = 1"]), Ok(vec![(0, "a".to_owned()), (1, "count".to_owned())]));
     }
 
     #[test]
-    fn what_is_missing_or_too_much_is_named() {
+    fn missing_and_surplus_arguments_are_reported() {
         assert_eq!(placed(&["float[4]"]), Err("`k` lacks argument 1 (int n)".to_owned()));
         assert_eq!(placed(&["float[4]", "int = 1", "int = 2"]), Err("`k` takes 2 arguments, 3 are given".to_owned()));
         assert_eq!(placed(&["n: int = 1", "n: int = 1"]), Err("argument `n` is given twice".to_owned()));

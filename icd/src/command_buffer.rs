@@ -13,13 +13,6 @@ use wgcl_api::objects::queue::Queue;
 use wgcl_api::types::error::{Error, Result};
 use wgcl_api::types::nd_range::NdRange;
 
-use crate::bindings::{
-    _cl_command_buffer_khr, CL_COMMAND_BUFFER_FLAGS_KHR, CL_COMMAND_BUFFER_NUM_QUEUES_KHR, CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR,
-    CL_COMMAND_BUFFER_QUEUES_KHR, CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR, CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
-    CL_COMMAND_BUFFER_STATE_KHR, CL_COMMAND_BUFFER_STATE_RECORDING_KHR, cl_bool, cl_command_buffer_info_khr, cl_command_buffer_khr,
-    cl_command_buffer_properties_khr, cl_command_buffer_state_khr, cl_command_queue, cl_event, cl_kernel, cl_mem, cl_mutable_command_khr,
-    cl_properties, cl_sync_point_khr, cl_uint,
-};
 use crate::check;
 use crate::enqueue::{rect, triple};
 use crate::event::{give, wait_list};
@@ -29,6 +22,13 @@ use crate::image;
 use crate::image_enqueue::{image_box, origin_of};
 use crate::info::Query;
 use crate::mutable_dispatch;
+use wgcl_opencl_headers::{
+    _cl_command_buffer_khr, CL_COMMAND_BUFFER_FLAGS_KHR, CL_COMMAND_BUFFER_NUM_QUEUES_KHR, CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR,
+    CL_COMMAND_BUFFER_QUEUES_KHR, CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR, CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
+    CL_COMMAND_BUFFER_STATE_KHR, CL_COMMAND_BUFFER_STATE_RECORDING_KHR, cl_bool, cl_command_buffer_info_khr, cl_command_buffer_khr,
+    cl_command_buffer_properties_khr, cl_command_buffer_state_khr, cl_command_queue, cl_event, cl_kernel, cl_mem, cl_mutable_command_khr,
+    cl_properties, cl_sync_point_khr, cl_uint,
+};
 
 /// Newer than the headers that the bindings are made from.
 const CL_COMMAND_BUFFER_CONTEXT_KHR: cl_command_buffer_info_khr = 0x1299;

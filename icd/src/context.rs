@@ -11,16 +11,16 @@ use wgcl_api::types::error::{Error, Result};
 use wgcl_api::types::printf::Printer;
 use wgcl_compiler::target::Zeroed;
 
-use crate::bindings::{
-    _cl_context, CL_CONTEXT_DEVICES, CL_CONTEXT_INTEROP_USER_SYNC, CL_CONTEXT_MEMORY_INITIALIZE_KHR, CL_CONTEXT_NUM_DEVICES,
-    CL_CONTEXT_PLATFORM, CL_CONTEXT_PROPERTIES, CL_CONTEXT_REFERENCE_COUNT, CL_PRINTF_BUFFERSIZE_ARM, CL_PRINTF_CALLBACK_ARM, cl_context,
-    cl_context_info, cl_context_properties, cl_device_id, cl_device_type, cl_uint,
-};
 use crate::device::devices_of;
 use crate::ffi::{BytesMut, Callback, List, Out, UserData};
 use crate::host::Allocator;
 use crate::info::Query;
 use crate::{check, errors, handles};
+use wgcl_opencl_headers::{
+    _cl_context, CL_CONTEXT_DEVICES, CL_CONTEXT_INTEROP_USER_SYNC, CL_CONTEXT_MEMORY_INITIALIZE_KHR, CL_CONTEXT_NUM_DEVICES,
+    CL_CONTEXT_PLATFORM, CL_CONTEXT_PROPERTIES, CL_CONTEXT_REFERENCE_COUNT, CL_PRINTF_BUFFERSIZE_ARM, CL_PRINTF_CALLBACK_ARM, cl_context,
+    cl_context_info, cl_context_properties, cl_device_id, cl_device_type, cl_uint,
+};
 
 /// pfn_notify of a context.
 type NotifyFn = unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c_void);
@@ -39,7 +39,7 @@ const ZERO_PRIVATE: isize = 1 << 1;
 /// The printf output of kernels goes to the function of CL_PRINTF_CALLBACK_ARM (cl_arm_printf).
 fn printer(list: &List<cl_context_properties>, user_data: UserData) -> Option<Printer> {
     let (pairs, _) = list.properties()?;
-    let (_, value) = pairs.into_iter().find(|(name, _)| u32::try_from(*name) == Ok(CL_PRINTF_CALLBACK_ARM))?;
+    let (_, value) = pairs.into_iter().find(|(name, _)| *name == CL_PRINTF_CALLBACK_ARM)?;
     let pointer: *const c_void = std::ptr::with_exposed_provenance(value.cast_unsigned());
     // SAFETY: cl_arm_printf says that the value is null or such a function; `Option` of a function has null for `None`.
     let callback = unsafe { std::mem::transmute::<*const c_void, Option<PrintfFn>>(pointer) }?;
@@ -52,7 +52,7 @@ fn printer(list: &List<cl_context_properties>, user_data: UserData) -> Option<Pr
 /// Memory that kernels are to find zeroed, as CL_CONTEXT_MEMORY_INITIALIZE_KHR says (cl_khr_initialize_memory).
 fn zeroed(list: &List<cl_context_properties>) -> Option<Zeroed> {
     let (pairs, _) = list.properties()?;
-    let (_, value) = pairs.into_iter().find(|(name, _)| u32::try_from(*name) == Ok(CL_CONTEXT_MEMORY_INITIALIZE_KHR))?;
+    let (_, value) = pairs.into_iter().find(|(name, _)| *name == CL_CONTEXT_MEMORY_INITIALIZE_KHR)?;
     Some(Zeroed { local: value & ZERO_LOCAL != 0, private: value & ZERO_PRIVATE != 0 })
 }
 
@@ -80,13 +80,13 @@ fn properties(list: &List<cl_context_properties>) -> Result<Option<Vec<isize>>> 
     for (index, &(name, value)) in pairs.iter().enumerate() {
         // "CL_INVALID_PROPERTY if ... the same property name is specified more than once."
         check!(pairs[..index].iter().all(|(other, _)| *other != name), InvalidProperty, "property {name:#x} is given twice");
-        match u32::try_from(name) {
+        match name {
             // "CL_INVALID_PLATFORM ... if platform value specified in properties is not a valid platform."
-            Ok(CL_CONTEXT_PLATFORM) => drop(handles::get::<Platform>(std::ptr::with_exposed_provenance_mut(value.cast_unsigned()))?),
-            Ok(CL_CONTEXT_INTEROP_USER_SYNC) if value == 0 || value == 1 => {}
-            Ok(CL_CONTEXT_MEMORY_INITIALIZE_KHR) if value & !(ZERO_LOCAL | ZERO_PRIVATE) == 0 => {}
+            CL_CONTEXT_PLATFORM => drop(handles::get::<Platform>(std::ptr::with_exposed_provenance_mut(value.cast_unsigned()))?),
+            CL_CONTEXT_INTEROP_USER_SYNC if value == 0 || value == 1 => {}
+            CL_CONTEXT_MEMORY_INITIALIZE_KHR if value & !(ZERO_LOCAL | ZERO_PRIVATE) == 0 => {}
             // The size of the buffer is a wish; CL_DEVICE_PRINTF_BUFFER_SIZE is what there is.
-            Ok(CL_PRINTF_CALLBACK_ARM | CL_PRINTF_BUFFERSIZE_ARM) => {}
+            CL_PRINTF_CALLBACK_ARM | CL_PRINTF_BUFFERSIZE_ARM => {}
             _ => return Err(Error::InvalidProperty(format!("context property {name:#x} with value {value:#x}").into())),
         }
     }

@@ -12,7 +12,12 @@ use wgcl_api::types::error::{Error, Result};
 use wgcl_api::types::flags::DeviceType;
 use wgcl_api::types::version::NameVersion;
 
-use crate::bindings::{
+use crate::check;
+use crate::ffi::{BytesMut, List, Out, OutList};
+use crate::handles;
+use crate::info::Query;
+use crate::platform::platform;
+use wgcl_opencl_headers::{
     _cl_device_id, CL_DEVICE_ADDRESS_BITS, CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, CL_DEVICE_AVAILABLE,
     CL_DEVICE_BUILT_IN_KERNELS, CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION, CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR,
     CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, CL_DEVICE_COMPILER_AVAILABLE,
@@ -54,11 +59,6 @@ use crate::bindings::{
     CL_EXEC_KERNEL, CL_EXEC_NATIVE_KERNEL, CL_GLOBAL, CL_LOCAL, CL_LUID_SIZE_KHR, CL_NONE, CL_READ_WRITE_CACHE, cl_device_id,
     cl_device_info, cl_device_partition_property, cl_device_partition_property_ext, cl_device_type, cl_platform_id, cl_uint, cl_ulong,
 };
-use crate::check;
-use crate::ffi::{BytesMut, List, Out, OutList};
-use crate::handles;
-use crate::info::Query;
-use crate::platform::platform;
 
 /// CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR, newer than the headers that the bindings are made from.
 const COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES: cl_device_info = 0x129A;
@@ -289,7 +289,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
 
 /// A device type as C gives it.
 pub(crate) fn parse_type(bits: cl_device_type) -> Result<DeviceType> {
-    if bits == u64::from(CL_DEVICE_TYPE_ALL) {
+    if bits == CL_DEVICE_TYPE_ALL {
         return Ok(DeviceType::ANY);
     }
     // "CL_INVALID_DEVICE_TYPE if device_type is not a valid value."

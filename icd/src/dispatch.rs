@@ -3,7 +3,6 @@
 use std::ffi::c_void;
 use std::mem::offset_of;
 
-use crate::bindings::cl_icd_dispatch;
 use crate::command_buffer::{
     clCommandBarrierWithWaitListKHR, clCommandCopyBufferKHR, clCommandCopyBufferRectKHR, clCommandCopyBufferToImageKHR,
     clCommandCopyImageKHR, clCommandCopyImageToBufferKHR, clCommandFillBufferKHR, clCommandFillImageKHR, clCommandNDRangeKernelKHR,
@@ -80,6 +79,7 @@ use crate::usm::{
     clEnqueueMigrateMemINTEL, clGetMemAllocInfoINTEL, clHostMemAllocINTEL, clMemBlockingFreeINTEL, clMemFreeINTEL,
     clSetKernelArgDevicePointerEXT, clSetKernelArgMemPointerINTEL, clSharedMemAllocINTEL,
 };
+use wgcl_opencl_headers::cl_icd_dispatch;
 
 /// Declares the functions that have a place in the table: the table itself, and their addresses by name.
 macro_rules! functions {

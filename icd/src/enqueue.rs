@@ -13,15 +13,15 @@ use wgcl_api::objects::queue::Queue;
 use wgcl_api::types::error::{Error, Result};
 use wgcl_api::types::nd_range::NdRange;
 
-use crate::bindings::{
-    CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue, cl_event, cl_int, cl_kernel,
-    cl_map_flags, cl_mem, cl_mem_migration_flags, cl_uint,
-};
 use crate::check;
 use crate::event::{give, wait_list};
 use crate::ffi::{Bytes, BytesMut, Callback, FromC, List, Out, OutList};
 use crate::handles;
 use crate::kernel::NativeKernelFn;
+use wgcl_opencl_headers::{
+    CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue, cl_event, cl_int, cl_kernel,
+    cl_map_flags, cl_mem, cl_mem_migration_flags, cl_uint,
+};
 
 pub(crate) fn triple(list: &List<usize>) -> Result<[u64; 3]> {
     match list.get(3).as_slice() {
@@ -246,7 +246,7 @@ crate::entry! {
         // "CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL; if flags is not 0 or is not any of
         // the values described."
         check!(num_objects != 0 && !objects.is_null(), InvalidValue, "there are no objects");
-        let (host, undefined) = (u64::from(CL_MIGRATE_MEM_OBJECT_HOST), u64::from(CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED));
+        let (host, undefined) = (CL_MIGRATE_MEM_OBJECT_HOST, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED);
         check!(flags & !(host | undefined) == 0, InvalidValue, "migration flags {flags:#x} are unknown");
         let waits = wait_list(num_waits, &waits)?;
         give(&event, queue.migrate(&found, flags & host != 0, flags & undefined != 0, &waits)?);

@@ -8,15 +8,15 @@ use wgcl_api::objects::event::Event;
 use wgcl_api::types::error::{Error, Result};
 use wgcl_api::types::status::Status;
 
-use crate::bindings::{
-    _cl_event, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_EVENT_COMMAND_QUEUE, CL_EVENT_COMMAND_TYPE, CL_EVENT_CONTEXT,
-    CL_EVENT_REFERENCE_COUNT, CL_PROFILING_COMMAND_COMPLETE, CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED,
-    CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_SUBMIT, cl_context, cl_event, cl_event_info, cl_int, cl_profiling_info, cl_uint,
-};
 use crate::check;
 use crate::ffi::{BytesMut, Callback, List, Out, UserData};
 use crate::handles;
 use crate::info::Query;
+use wgcl_opencl_headers::{
+    _cl_event, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_EVENT_COMMAND_QUEUE, CL_EVENT_COMMAND_TYPE, CL_EVENT_CONTEXT,
+    CL_EVENT_REFERENCE_COUNT, CL_PROFILING_COMMAND_COMPLETE, CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED,
+    CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_SUBMIT, cl_context, cl_event, cl_event_info, cl_int, cl_profiling_info, cl_uint,
+};
 
 /// pfn_notify of clSetEventCallback.
 type EventFn = unsafe extern "C" fn(cl_event, cl_int, *mut c_void);

@@ -6,11 +6,11 @@ use wgcl_api::image::MemObject;
 use wgcl_api::objects::queue::Queue;
 use wgcl_api::types::error::Result;
 
-use crate::bindings::{cl_command_queue, cl_event, cl_mem, cl_uint};
 use crate::check;
 use crate::event::{give, wait_list};
 use crate::ffi::{List, Out};
 use crate::handles;
+use wgcl_opencl_headers::{cl_command_queue, cl_event, cl_mem, cl_uint};
 
 /// A queue and memory objects of a list.
 fn objects(queue: cl_command_queue, count: cl_uint, list: &List<cl_mem>) -> Result<(Arc<Queue>, Vec<MemObject>)> {

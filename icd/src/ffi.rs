@@ -16,8 +16,8 @@ use wgcl_api::observe::trace;
 use wgcl_api::types::error::{Error, Result};
 use wgcl_api::types::host_memory::HostRegion;
 
-use crate::bindings::{CL_OUT_OF_HOST_MEMORY, CL_SUCCESS, cl_int};
 use crate::errors;
+use wgcl_opencl_headers::{CL_OUT_OF_HOST_MEMORY, CL_SUCCESS, cl_int};
 
 /// A value made from an argument of a C function.
 pub(crate) trait FromC {
@@ -541,7 +541,7 @@ fn guarded<T>(name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T,
     };
     errors::end();
     if let Some(call) = call {
-        call.end(result.as_ref().err().copied().unwrap_or(CL_SUCCESS as cl_int));
+        call.end(result.as_ref().err().copied().unwrap_or(CL_SUCCESS));
     }
     result
 }
@@ -549,7 +549,7 @@ fn guarded<T>(name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T,
 /// Runs an entry point that returns a code.
 pub(crate) fn status(name: &'static str, body: impl FnOnce() -> Result<()>) -> cl_int {
     match guarded(name, body) {
-        Ok(()) => CL_SUCCESS as cl_int,
+        Ok(()) => CL_SUCCESS,
         Err(code) => code,
     }
 }
@@ -558,7 +558,7 @@ pub(crate) fn status(name: &'static str, body: impl FnOnce() -> Result<()>) -> c
 /// pointer for calls that return both.
 pub(crate) fn pointer<T>(name: &'static str, errcode_ret: *mut cl_int, body: impl FnOnce(&Out<cl_int>) -> Result<*mut T>) -> *mut T {
     let code = Out(errcode_ret);
-    code.set(CL_SUCCESS as cl_int);
+    code.set(CL_SUCCESS);
     match guarded(name, || body(&code)) {
         Ok(pointer) => pointer,
         Err(error) => {
@@ -597,7 +597,7 @@ macro_rules! entry {
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(no_mangle)]
         #[allow(unreachable_pub, reason = "exported by its C name")]
-        pub unsafe extern "C" fn $name($($arg: <$ty as $crate::ffi::FromC>::Raw),*) -> $crate::bindings::cl_int {
+        pub unsafe extern "C" fn $name($($arg: <$ty as $crate::ffi::FromC>::Raw),*) -> ::wgcl_opencl_headers::cl_int {
             fn body($($arg: $ty),*) -> wgcl_api::types::error::Result<()> $body
             // SAFETY: these are arguments of a call from C, which keeps to the specification.
             $(let $arg = unsafe { <$ty as $crate::ffi::FromC>::from_c($arg) };)*
@@ -615,7 +615,7 @@ macro_rules! entry {
         #[allow(unreachable_pub, reason = "exported by its C name")]
         pub unsafe extern "C" fn $name(
             $($arg: <$ty as $crate::ffi::FromC>::Raw,)*
-            errcode_ret: *mut $crate::bindings::cl_int,
+            errcode_ret: *mut ::wgcl_opencl_headers::cl_int,
         ) -> *mut $ret {
             fn body($($arg: $ty),*) -> wgcl_api::types::error::Result<*mut $ret> $body
             // SAFETY: these are arguments of a call from C, which keeps to the specification.

@@ -38,11 +38,11 @@ use wgcl_api::objects::semaphore::Semaphore;
 use wgcl_api::types::error::{Error, Result};
 use wgcl_api::types::object::Object;
 
-use crate::bindings::{
+use crate::{dispatch, errors};
+use wgcl_opencl_headers::{
     _cl_command_buffer_khr, _cl_command_queue, _cl_context, _cl_device_id, _cl_event, _cl_kernel, _cl_mem, _cl_mutable_command_khr,
     _cl_platform_id, _cl_program, _cl_sampler, _cl_semaphore_khr,
 };
-use crate::{dispatch, errors};
 
 /// The data at a handle's address, which the loader reads.
 #[repr(C)]

@@ -11,15 +11,15 @@ use wgcl_api::objects::memory::{HostData, MemFlags};
 use wgcl_api::types::error::{Error, Result};
 use wgcl_compiler::image::ImageFormat;
 
-use crate::bindings::{
-    _cl_mem, CL_IMAGE_ARRAY_SIZE, CL_IMAGE_BUFFER, CL_IMAGE_DEPTH, CL_IMAGE_ELEMENT_SIZE, CL_IMAGE_FORMAT, CL_IMAGE_HEIGHT,
-    CL_IMAGE_NUM_MIP_LEVELS, CL_IMAGE_NUM_SAMPLES, CL_IMAGE_ROW_PITCH, CL_IMAGE_SLICE_PITCH, CL_IMAGE_WIDTH, CL_MEM_KERNEL_READ_AND_WRITE,
-    cl_context, cl_image_desc, cl_image_format, cl_image_info, cl_mem, cl_mem_flags, cl_mem_object_type, cl_mem_properties, cl_uint,
-};
 use crate::check;
 use crate::ffi::{BytesMut, List, Out, OutList};
 use crate::handles;
 use crate::info::Query;
+use wgcl_opencl_headers::{
+    _cl_mem, CL_IMAGE_ARRAY_SIZE, CL_IMAGE_BUFFER, CL_IMAGE_DEPTH, CL_IMAGE_ELEMENT_SIZE, CL_IMAGE_FORMAT, CL_IMAGE_HEIGHT,
+    CL_IMAGE_NUM_MIP_LEVELS, CL_IMAGE_NUM_SAMPLES, CL_IMAGE_ROW_PITCH, CL_IMAGE_SLICE_PITCH, CL_IMAGE_WIDTH, CL_MEM_KERNEL_READ_AND_WRITE,
+    cl_context, cl_image_desc, cl_image_format, cl_image_info, cl_mem, cl_mem_flags, cl_mem_object_type, cl_mem_properties, cl_uint,
+};
 
 /// Queries of cl_ext_image_requirements_info, which the headers that the bindings come from do not have yet.
 const ROW_PITCH_ALIGNMENT: cl_uint = 0x1290;
@@ -43,8 +43,7 @@ fn format_to(format: ImageFormat) -> cl_image_format {
 
 /// A description as the api's crate has it.
 fn desc_of(raw: &cl_image_desc) -> Result<ImageDesc> {
-    // SAFETY: both members of the union are the same handle by two names.
-    let memory = unsafe { raw.__bindgen_anon_1.mem_object };
+    let memory = raw.mem_object;
     // "CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid."
     let source = if memory.is_null() {
         None
@@ -104,7 +103,7 @@ fn create_plain(
 
 /// The flags of clGetSupportedImageFormats.
 fn format_use(flags: cl_mem_flags) -> Result<FormatUse> {
-    let both = u64::from(CL_MEM_KERNEL_READ_AND_WRITE);
+    let both = CL_MEM_KERNEL_READ_AND_WRITE;
     if flags & both != 0 {
         MemFlags::parse(flags & !both)?;
         return Ok(FormatUse::ReadAndWrite);

@@ -11,13 +11,13 @@ use wgcl_api::objects::memory::Buffer;
 use wgcl_api::objects::queue::Queue;
 use wgcl_api::types::error::Error;
 
-use crate::bindings::{cl_bool, cl_command_queue, cl_event, cl_int, cl_map_flags, cl_mem, cl_uint};
 use crate::check;
 use crate::enqueue::triple;
 use crate::event::{give, wait_list};
 use crate::ffi::{Bytes, BytesMut, FromC, List, Out};
 use crate::handles;
 use crate::image;
+use wgcl_opencl_headers::{cl_bool, cl_command_queue, cl_event, cl_int, cl_map_flags, cl_mem, cl_uint};
 
 /// Where a command on an image begins: three numbers, but four for mipmapped images of three dimensions.
 pub(crate) fn origin_of(image: &Image, origin: &List<usize>) -> Result<Origin, Error> {

@@ -3,8 +3,8 @@
 use wgcl_api::types::error::{Error, Result};
 use wgcl_api::types::version::{NameVersion, Version};
 
-use crate::bindings::CL_NAME_VERSION_MAX_NAME_SIZE;
 use crate::ffi::{BytesMut, Out};
+use wgcl_opencl_headers::CL_NAME_VERSION_MAX_NAME_SIZE;
 
 /// A value in the form in which C sees it.
 pub(crate) trait Encode {

@@ -17,7 +17,11 @@ use wgcl_api::types::nd_range::NdRange;
 use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::program::{AccessQualifier, ArgInfo};
 
-use crate::bindings::{
+use crate::check;
+use crate::ffi::{Bytes, BytesMut, List, Out, OutList, Text};
+use crate::handles;
+use crate::info::Query;
+use wgcl_opencl_headers::{
     _cl_kernel, CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ACCESS_READ_ONLY, CL_KERNEL_ARG_ACCESS_READ_WRITE,
     CL_KERNEL_ARG_ACCESS_WRITE_ONLY, CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL,
     CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_CONST, CL_KERNEL_ARG_TYPE_NAME,
@@ -29,10 +33,6 @@ use crate::bindings::{
     CL_KERNEL_WORK_GROUP_SIZE, cl_command_queue, cl_device_id, cl_kernel, cl_kernel_arg_info, cl_kernel_info, cl_kernel_sub_group_info,
     cl_kernel_work_group_info, cl_mem, cl_program, cl_sampler, cl_uint,
 };
-use crate::check;
-use crate::ffi::{Bytes, BytesMut, List, Out, OutList, Text};
-use crate::handles;
-use crate::info::Query;
 
 /// The handle that an argument's value is.
 fn handle_in(value: Bytes) -> usize {

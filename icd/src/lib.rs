@@ -18,18 +18,6 @@
 #![allow(clippy::too_many_arguments, reason = "the functions' parameters are the specification's")]
 
 mod backends;
-#[rustfmt::skip]
-#[allow(
-    clippy::all,
-    missing_docs,
-    non_camel_case_types,
-    non_upper_case_globals,
-    dead_code,
-    unnameable_types,
-    unreachable_pub,
-    reason = "generated from the Khronos headers; tests/bindings.rs compares"
-)]
-mod bindings;
 mod command_buffer;
 mod context;
 mod device;

@@ -13,16 +13,16 @@ use wgcl_api::objects::memory::{Buffer, HostData, MemFlags};
 use wgcl_api::objects::pipe::Pipe;
 use wgcl_api::types::error::{Error, Result};
 
-use crate::bindings::{
-    _cl_mem, CL_BUFFER_CREATE_TYPE_REGION, CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT, CL_MEM_FLAGS, CL_MEM_HOST_PTR, CL_MEM_MAP_COUNT,
-    CL_MEM_OBJECT_BUFFER, CL_MEM_OBJECT_PIPE, CL_MEM_OFFSET, CL_MEM_PROPERTIES, CL_MEM_REFERENCE_COUNT, CL_MEM_SIZE, CL_MEM_TYPE,
-    CL_MEM_USES_SVM_POINTER, cl_buffer_create_type, cl_context, cl_mem, cl_mem_flags, cl_mem_info, cl_mem_properties, cl_uint,
-};
 use crate::check;
 use crate::context::UserHandle;
 use crate::ffi::{Bytes, BytesMut, Callback, List, Out, UserData};
 use crate::handles;
 use crate::info::Query;
+use wgcl_opencl_headers::{
+    _cl_mem, CL_BUFFER_CREATE_TYPE_REGION, CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT, CL_MEM_FLAGS, CL_MEM_HOST_PTR, CL_MEM_MAP_COUNT,
+    CL_MEM_OBJECT_BUFFER, CL_MEM_OBJECT_PIPE, CL_MEM_OFFSET, CL_MEM_PROPERTIES, CL_MEM_REFERENCE_COUNT, CL_MEM_SIZE, CL_MEM_TYPE,
+    CL_MEM_USES_SVM_POINTER, cl_buffer_create_type, cl_context, cl_mem, cl_mem_flags, cl_mem_info, cl_mem_properties, cl_uint,
+};
 
 /// pfn_notify of clSetMemObjectDestructorCallback.
 type DestructorFn = unsafe extern "C" fn(cl_mem, *mut c_void);

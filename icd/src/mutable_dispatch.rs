@@ -9,19 +9,19 @@ use wgcl_api::commands::command_buffer::mutable_dispatch::{
 };
 use wgcl_api::types::error::{Error, Result};
 
-use crate::bindings::{
-    CL_COMMAND_NDRANGE_KERNEL, CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR, CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR,
-    CL_MUTABLE_COMMAND_COMMAND_TYPE_KHR, CL_MUTABLE_DISPATCH_DIMENSIONS_KHR, CL_MUTABLE_DISPATCH_GLOBAL_WORK_OFFSET_KHR,
-    CL_MUTABLE_DISPATCH_GLOBAL_WORK_SIZE_KHR, CL_MUTABLE_DISPATCH_KERNEL_KHR, CL_MUTABLE_DISPATCH_LOCAL_WORK_SIZE_KHR,
-    CL_MUTABLE_DISPATCH_PROPERTIES_ARRAY_KHR, CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, cl_command_buffer_khr, cl_mutable_command_info_khr,
-    cl_mutable_command_khr, cl_properties, cl_uint,
-};
 use crate::check;
 use crate::ffi::{Bytes, BytesMut, List, Out};
 use crate::handles;
 use crate::info::Query;
 use crate::kernel::read_arg;
 use crate::svm::{self, ExecInfo};
+use wgcl_opencl_headers::{
+    CL_COMMAND_NDRANGE_KERNEL, CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR, CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR,
+    CL_MUTABLE_COMMAND_COMMAND_TYPE_KHR, CL_MUTABLE_DISPATCH_DIMENSIONS_KHR, CL_MUTABLE_DISPATCH_GLOBAL_WORK_OFFSET_KHR,
+    CL_MUTABLE_DISPATCH_GLOBAL_WORK_SIZE_KHR, CL_MUTABLE_DISPATCH_KERNEL_KHR, CL_MUTABLE_DISPATCH_LOCAL_WORK_SIZE_KHR,
+    CL_MUTABLE_DISPATCH_PROPERTIES_ARRAY_KHR, CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, cl_command_buffer_khr, cl_mutable_command_info_khr,
+    cl_mutable_command_khr, cl_properties, cl_uint,
+};
 
 /// Newer than the headers that the bindings are made from, as are the structures.
 const CL_MUTABLE_DISPATCH_ASSERTS_KHR: cl_properties = 0x12B8;

@@ -3,14 +3,14 @@
 use wgcl_api::objects::context::Context;
 use wgcl_api::objects::pipe::Pipe;
 
-use crate::bindings::{
-    _cl_mem, CL_PIPE_MAX_PACKETS, CL_PIPE_PACKET_SIZE, CL_PIPE_PROPERTIES, cl_context, cl_mem, cl_mem_flags, cl_pipe_info,
-    cl_pipe_properties, cl_uint,
-};
 use crate::check;
 use crate::ffi::{BytesMut, List, Out};
 use crate::handles;
 use crate::info::Query;
+use wgcl_opencl_headers::{
+    _cl_mem, CL_PIPE_MAX_PACKETS, CL_PIPE_PACKET_SIZE, CL_PIPE_PROPERTIES, cl_context, cl_mem, cl_mem_flags, cl_pipe_info,
+    cl_pipe_properties, cl_uint,
+};
 
 crate::entry! {
     fn clCreatePipe(

@@ -14,16 +14,16 @@ use wgcl_api::options::Options;
 use wgcl_api::types::error::Result;
 
 use crate::backends::Backends;
-use crate::bindings::{
+use crate::dispatch;
+use crate::ffi::{BytesMut, FromC, Out, OutList, Text};
+use crate::info::Query;
+use crate::{handles, leak_report};
+use wgcl_opencl_headers::{
     CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION, CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR,
     CL_PLATFORM_HOST_TIMER_RESOLUTION, CL_PLATFORM_ICD_SUFFIX_KHR, CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE,
     CL_PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, CL_PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR, CL_PLATFORM_SEMAPHORE_TYPES_KHR,
     CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION, cl_platform_id, cl_platform_info, cl_uint,
 };
-use crate::dispatch;
-use crate::ffi::{BytesMut, FromC, Out, OutList, Text};
-use crate::info::Query;
-use crate::{handles, leak_report};
 
 /// CL_PLATFORM_UNLOADABLE_KHR, newer than the headers that the bindings are made from.
 const UNLOADABLE: cl_platform_info = 0x0921;

@@ -8,18 +8,18 @@ use wgcl_api::objects::device::Device;
 use wgcl_api::objects::program::Program;
 use wgcl_api::types::error::{Error, Result};
 
-use crate::bindings::{
+use crate::check;
+use crate::context::UserHandle;
+use crate::ffi::{Blobs, Bytes, BytesMut, Callback, FromC, List, Out, OutList, Text, Texts, UserData};
+use crate::handles;
+use crate::info::Query;
+use wgcl_opencl_headers::{
     _cl_program, CL_INVALID_BINARY, CL_INVALID_VALUE, CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BINARY_TYPE,
     CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_BUILD_OPTIONS, CL_PROGRAM_BUILD_STATUS,
     CL_PROGRAM_CONTEXT, CL_PROGRAM_DEVICES, CL_PROGRAM_IL, CL_PROGRAM_KERNEL_NAMES, CL_PROGRAM_NUM_DEVICES, CL_PROGRAM_NUM_KERNELS,
     CL_PROGRAM_REFERENCE_COUNT, CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT, CL_PROGRAM_SOURCE,
     CL_SUCCESS, cl_context, cl_device_id, cl_int, cl_program, cl_program_build_info, cl_program_info, cl_uint,
 };
-use crate::check;
-use crate::context::UserHandle;
-use crate::ffi::{Blobs, Bytes, BytesMut, Callback, FromC, List, Out, OutList, Text, Texts, UserData};
-use crate::handles;
-use crate::info::Query;
 
 /// pfn_notify of builds.
 type ProgramFn = unsafe extern "C" fn(cl_program, *mut c_void);
@@ -82,18 +82,18 @@ crate::entry! {
         check!(!lengths.is_null() && !binaries.is_null(), InvalidValue, "there are no binaries");
         let blobs = binaries.get(&lengths.get(count));
         if blobs.iter().any(Option::is_none) {
-            binary_status.set(&blobs.iter().map(|blob| if blob.is_some() { CL_SUCCESS as cl_int } else { CL_INVALID_VALUE }).collect::<Vec<_>>());
+            binary_status.set(&blobs.iter().map(|blob| if blob.is_some() { CL_SUCCESS } else { CL_INVALID_VALUE }).collect::<Vec<_>>());
             return Err(Error::InvalidValue("a binary is empty".into()));
         }
         let blobs: Vec<Vec<u8>> = blobs.into_iter().flatten().collect();
         let given: Vec<_> = devices.into_iter().zip(blobs.iter().map(Vec::as_slice)).collect();
         match Program::with_binaries(&context, &given) {
             Ok(program) => {
-                binary_status.set(&vec![CL_SUCCESS as cl_int; count]);
+                binary_status.set(&vec![CL_SUCCESS; count]);
                 Ok(handles::give(program))
             }
             Err((error, valid)) => {
-                binary_status.set(&valid.iter().map(|&ok| if ok { CL_SUCCESS as cl_int } else { CL_INVALID_BINARY }).collect::<Vec<_>>());
+                binary_status.set(&valid.iter().map(|&ok| if ok { CL_SUCCESS } else { CL_INVALID_BINARY }).collect::<Vec<_>>());
                 Err(error)
             }
         }

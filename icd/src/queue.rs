@@ -6,22 +6,21 @@ use wgcl_api::objects::queue::Queue;
 use wgcl_api::types::error::{Error, Result};
 use wgcl_api::types::flags::QueueProperties;
 
-use crate::bindings::{
+use crate::check;
+use crate::ffi::{BytesMut, List, Out};
+use crate::handles;
+use crate::info::Query;
+use wgcl_opencl_headers::{
     _cl_command_queue, CL_QUEUE_CONTEXT, CL_QUEUE_DEVICE, CL_QUEUE_DEVICE_DEFAULT, CL_QUEUE_ON_DEVICE, CL_QUEUE_ON_DEVICE_DEFAULT,
     CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PRIORITY_HIGH_KHR, CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_LOW_KHR,
     CL_QUEUE_PRIORITY_MED_KHR, CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROPERTIES, CL_QUEUE_PROPERTIES_ARRAY, CL_QUEUE_REFERENCE_COUNT,
     CL_QUEUE_SIZE, CL_QUEUE_THROTTLE_HIGH_KHR, CL_QUEUE_THROTTLE_KHR, CL_QUEUE_THROTTLE_LOW_KHR, CL_QUEUE_THROTTLE_MED_KHR, cl_bool,
     cl_command_queue, cl_command_queue_info, cl_command_queue_properties, cl_context, cl_device_id, cl_queue_properties,
 };
-use crate::check;
-use crate::ffi::{BytesMut, List, Out};
-use crate::handles;
-use crate::info::Query;
 
 /// Queue properties as C gives them.
 fn parse(bits: cl_command_queue_properties) -> Result<QueueProperties> {
-    let known =
-        u64::from(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT);
+    let known = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
     // "CL_INVALID_VALUE if values specified in properties are not valid."
     check!(bits & !known == 0, InvalidValue, "queue properties {bits:#x} are unknown");
     Ok(QueueProperties::from_bits_truncate(bits))

@@ -3,14 +3,14 @@
 use wgcl_api::objects::context::Context;
 use wgcl_api::objects::sampler::Sampler;
 
-use crate::bindings::{
+use crate::ffi::{BytesMut, List, Out};
+use crate::handles;
+use crate::info::Query;
+use wgcl_opencl_headers::{
     _cl_sampler, CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_CONTEXT, CL_SAMPLER_FILTER_MODE, CL_SAMPLER_LOD_MAX_KHR, CL_SAMPLER_LOD_MIN_KHR,
     CL_SAMPLER_MIP_FILTER_MODE_KHR, CL_SAMPLER_NORMALIZED_COORDS, CL_SAMPLER_PROPERTIES, CL_SAMPLER_REFERENCE_COUNT, cl_addressing_mode,
     cl_bool, cl_context, cl_filter_mode, cl_sampler, cl_sampler_info, cl_sampler_properties,
 };
-use crate::ffi::{BytesMut, List, Out};
-use crate::handles;
-use crate::info::Query;
 
 crate::entry! {
     fn clCreateSampler(context: cl_context, normalized: cl_bool, addressing: cl_addressing_mode, filter: cl_filter_mode) -> *mut _cl_sampler {

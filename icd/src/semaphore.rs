@@ -9,17 +9,17 @@ use wgcl_api::objects::queue::Queue;
 use wgcl_api::objects::semaphore::{Semaphore, SemaphoreProperties, TYPE_BINARY};
 use wgcl_api::types::error::{Error, Result};
 
-use crate::bindings::{
-    _cl_semaphore_khr, CL_SEMAPHORE_CONTEXT_KHR, CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, CL_SEMAPHORE_PAYLOAD_KHR,
-    CL_SEMAPHORE_PROPERTIES_KHR, CL_SEMAPHORE_REFERENCE_COUNT_KHR, CL_SEMAPHORE_TYPE_KHR, cl_command_queue, cl_context, cl_device_id,
-    cl_event, cl_external_semaphore_handle_type_khr, cl_properties, cl_semaphore_info_khr, cl_semaphore_khr, cl_semaphore_payload_khr,
-    cl_semaphore_properties_khr, cl_uint,
-};
 use crate::check;
 use crate::event::{give, wait_list};
 use crate::ffi::{BytesMut, List, Out};
 use crate::handles;
 use crate::info::Query;
+use wgcl_opencl_headers::{
+    _cl_semaphore_khr, CL_SEMAPHORE_CONTEXT_KHR, CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, CL_SEMAPHORE_PAYLOAD_KHR,
+    CL_SEMAPHORE_PROPERTIES_KHR, CL_SEMAPHORE_REFERENCE_COUNT_KHR, CL_SEMAPHORE_TYPE_KHR, cl_command_queue, cl_context, cl_device_id,
+    cl_event, cl_external_semaphore_handle_type_khr, cl_properties, cl_semaphore_info_khr, cl_semaphore_khr, cl_semaphore_payload_khr,
+    cl_semaphore_properties_khr, cl_uint,
+};
 
 /// CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR, newer than the headers that the bindings are made from; a zero ends the list.
 const DEVICE_HANDLE_LIST: u32 = 0x2053;

@@ -10,15 +10,15 @@ use wgcl_api::objects::memory::MemFlags;
 use wgcl_api::objects::queue::Queue;
 use wgcl_api::types::error::{Error, Result};
 
-use crate::bindings::{
-    CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, CL_MEM_SVM_ATOMICS,
-    CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue,
-    cl_context, cl_event, cl_kernel, cl_kernel_exec_info, cl_map_flags, cl_mem_migration_flags, cl_svm_mem_flags, cl_uint,
-};
 use crate::check;
 use crate::event::{give, wait_list};
 use crate::ffi::{Bytes, BytesMut, Callback, List, Out, OutList, UserData};
 use crate::handles;
+use wgcl_opencl_headers::{
+    CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, CL_MEM_SVM_ATOMICS,
+    CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue,
+    cl_context, cl_event, cl_kernel, cl_kernel_exec_info, cl_map_flags, cl_mem_migration_flags, cl_svm_mem_flags, cl_uint,
+};
 
 /// CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT, newer than the headers that the bindings are made from.
 const DEVICE_PTRS: cl_kernel_exec_info = 0x5002;
@@ -56,7 +56,7 @@ impl FreeCall {
 
 fn alloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignment: cl_uint) -> Result<*mut c_void> {
     let context = handles::get::<Context>(context)?;
-    let (fine, atomics) = (u64::from(CL_MEM_SVM_FINE_GRAIN_BUFFER), u64::from(CL_MEM_SVM_ATOMICS));
+    let (fine, atomics) = (CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_MEM_SVM_ATOMICS);
     let mut wanted = SvmCapabilities::empty();
     wanted.set(SvmCapabilities::FINE_GRAIN_BUFFER, flags & fine != 0);
     wanted.set(SvmCapabilities::ATOMICS, flags & atomics != 0);
@@ -240,7 +240,7 @@ crate::entry! {
         let waits = wait_list(num_waits, &waits)?;
         // "CL_INVALID_VALUE if num_svm_pointers is zero or svm_pointers is NULL."
         check!(count != 0 && !pointers.is_null(), InvalidValue, "there are no pointers");
-        let (to_host, undefined) = (u64::from(CL_MIGRATE_MEM_OBJECT_HOST), u64::from(CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED));
+        let (to_host, undefined) = (CL_MIGRATE_MEM_OBJECT_HOST, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED);
         check!(flags & !(to_host | undefined) == 0, InvalidValue, "flags {flags:#x} are unknown");
         let sizes = sizes.get(count as usize);
         let parts: Vec<(usize, u64)> = pointers

@@ -6,13 +6,13 @@ use wgcl_api::objects::platform::Platform;
 use wgcl_api::objects::queue::Queue;
 use wgcl_api::types::error::{Error, Result};
 
-use crate::bindings::{
+use crate::ffi::{BytesMut, List, Out};
+use crate::handles;
+use wgcl_opencl_headers::{
     _cl_event, _cl_mem, CL_CONTEXT_PLATFORM, CLeglDisplayKHR, CLeglImageKHR, CLeglSyncKHR, cl_GLenum, cl_GLint, cl_GLsync, cl_GLuint,
     cl_command_queue, cl_context, cl_context_properties, cl_egl_image_properties_khr, cl_event, cl_gl_context_info, cl_gl_object_type,
     cl_gl_texture_info, cl_mem, cl_mem_flags, cl_uint,
 };
-use crate::ffi::{BytesMut, List, Out};
-use crate::handles;
 
 /// Creation of an object from another API.
 fn no_sharing<T>(context: cl_context) -> Result<T> {
@@ -106,7 +106,7 @@ crate::entry! {
         _size_ret: Out<usize>,
     ) {
         let platform = properties.properties().and_then(|(pairs, _)| {
-            pairs.into_iter().find(|(name, _)| *name == CL_CONTEXT_PLATFORM as isize).map(|(_, value)| value.cast_unsigned())
+            pairs.into_iter().find(|(name, _)| *name == CL_CONTEXT_PLATFORM).map(|(_, value)| value.cast_unsigned())
         });
         if let Some(platform) = platform {
             handles::get::<Platform>(std::ptr::with_exposed_provenance_mut(platform))?;

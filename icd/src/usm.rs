@@ -13,16 +13,16 @@ use wgcl_api::objects::kernel::Kernel;
 use wgcl_api::objects::queue::Queue;
 use wgcl_api::types::error::Result;
 
-use crate::bindings::{
-    _cl_device_id, CL_MEM_ALLOC_BASE_PTR_INTEL, CL_MEM_ALLOC_DEVICE_INTEL, CL_MEM_ALLOC_FLAGS_INTEL, CL_MEM_ALLOC_SIZE_INTEL,
-    CL_MEM_ALLOC_TYPE_INTEL, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue, cl_context,
-    cl_device_id, cl_event, cl_int, cl_kernel, cl_mem_migration_flags, cl_uint, cl_ulong,
-};
 use crate::check;
 use crate::event::{give, wait_list};
 use crate::ffi::{Bytes, BytesMut, List, Out};
 use crate::handles;
 use crate::info::Query;
+use wgcl_opencl_headers::{
+    _cl_device_id, CL_MEM_ALLOC_BASE_PTR_INTEL, CL_MEM_ALLOC_DEVICE_INTEL, CL_MEM_ALLOC_FLAGS_INTEL, CL_MEM_ALLOC_SIZE_INTEL,
+    CL_MEM_ALLOC_TYPE_INTEL, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, cl_bool, cl_command_queue, cl_context,
+    cl_device_id, cl_event, cl_int, cl_kernel, cl_mem_migration_flags, cl_uint, cl_ulong,
+};
 
 /// CL_MEM_TYPE_UNKNOWN_INTEL
 const UNKNOWN: cl_uint = 0x4196;
@@ -183,7 +183,7 @@ crate::entry! {
         let queue = handles::get::<Queue>(queue)?;
         let waits = wait_list(num_waits, &waits)?;
         // "CL_INVALID_VALUE if flags is not a supported combination of memory migration flags."
-        let known = u64::from(CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED);
+        let known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
         check!(flags & !known == 0, InvalidValue, "flags {flags:#x} are unknown");
         give(&event, queue.usm_hint(CommandType::UsmMigrateMem, &waits)?);
         Ok(())

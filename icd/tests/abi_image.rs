@@ -25,8 +25,8 @@ use common::ffi::{
     CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY, CL_MEM_OBJECT_IMAGE3D, CL_MEM_OFFSET, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE,
     CL_MEM_REFERENCE_COUNT, CL_MEM_SIZE, CL_MEM_TYPE, CL_MEM_USE_HOST_PTR, CL_MEM_WRITE_ONLY, CL_R, CL_RGB, CL_RGBA,
     CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_CONTEXT, CL_SAMPLER_FILTER_MODE, CL_SAMPLER_NORMALIZED_COORDS, CL_SAMPLER_PROPERTIES,
-    CL_SAMPLER_REFERENCE_COUNT, CL_SIGNED_INT8, CL_SIGNED_INT16, CL_SIGNED_INT32, CL_SRGBA, CL_SUCCESS, CL_TRUE, CL_UNORM_INT8,
-    CL_UNORM_INT16, CL_UNSIGNED_INT8, CL_UNSIGNED_INT16, CL_UNSIGNED_INT32, cl_image_desc, cl_image_format, cl_int, cl_mem, cl_uint,
+    CL_SAMPLER_REFERENCE_COUNT, CL_SIGNED_INT8, CL_SIGNED_INT16, CL_SIGNED_INT32, CL_SUCCESS, CL_TRUE, CL_UNORM_INT8, CL_UNORM_INT16,
+    CL_UNSIGNED_INT8, CL_UNSIGNED_INT16, CL_UNSIGNED_INT32, CL_sRGBA, cl_image_desc, cl_image_format, cl_int, cl_mem, cl_uint,
 };
 use common::images::{Area, KINDS, Model, Pitches, desc, extent, format, formats, image, image_info, read, supported, try_image, write};
 use common::objects::{Context, Event, Mem, Queue, Sampler};
@@ -184,7 +184,7 @@ fn invalid_creation_is_rejected() {
     // Images created from other objects.
     let buffer = context.buffer_with(CL_MEM_READ_ONLY, 256, null_mut());
     let of = |mem: &Mem, mut d: cl_image_desc| {
-        d.mem_object = mem.0;
+        d.mem_object = mem.0.cast();
         d
     };
     let line = of(&buffer, desc(CL_MEM_OBJECT_IMAGE1D_BUFFER, [64, 0, 0]));
@@ -203,7 +203,7 @@ fn invalid_creation_is_rejected() {
     // With cl_ext_image_from_buffer.
     let any = if target().is_wgcl() { CL_SUCCESS } else { CL_INVALID_IMAGE_DESCRIPTOR };
     assert_eq!(refused(&context, 0, RGBA8, &of(&buffer, desc(CL_MEM_OBJECT_IMAGE1D, [4, 0, 0])), none), any);
-    assert_eq!(refused(&context, 0, RGBA8, &with(&|d| d.mem_object = host), none), CL_INVALID_IMAGE_DESCRIPTOR);
+    assert_eq!(refused(&context, 0, RGBA8, &with(&|d| d.mem_object = host.cast()), none), CL_INVALID_IMAGE_DESCRIPTOR);
     assert_eq!(refused(&context, 0, RGBA8, &of(&buffer, desc(CL_MEM_OBJECT_IMAGE2D, [8, 9, 1])), none), CL_INVALID_IMAGE_SIZE);
     let crooked = cl_image_desc { image_row_pitch: 33, ..of(&buffer, flat) };
     assert_eq!(refused(&context, 0, RGBA8, &crooked, none), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
@@ -353,14 +353,14 @@ fn images_share_the_memory_of_their_parent() {
     let bytes: Vec<u8> = (0..1024u32).map(|n| (n % 251) as u8).collect();
     let buffer = context.buffer(1024);
     queue.write(&buffer, &bytes);
-    let line = cl_image_desc { mem_object: buffer.0, ..desc(CL_MEM_OBJECT_IMAGE1D_BUFFER, [100, 0, 0]) };
+    let line = cl_image_desc { mem_object: buffer.0.cast(), ..desc(CL_MEM_OBJECT_IMAGE1D_BUFFER, [100, 0, 0]) };
     let line = image(&context, 0, RGBA8, &line, null_mut());
     let part = Area { origin: [3, 0, 0], region: [4, 1, 1] };
     assert_eq!(read(&queue, &line, part, 4), bytes[12..28]);
     write(&queue, &line, part, &[1; 16]);
     assert_eq!(queue.read::<u8>(&buffer, 28)[11..], [[11].as_slice(), &[1; 16]].concat());
     // A 2D image with a pitch that the application chooses.
-    let flat = cl_image_desc { mem_object: buffer.0, image_row_pitch: 64, ..desc(CL_MEM_OBJECT_IMAGE2D, [9, 5, 1]) };
+    let flat = cl_image_desc { mem_object: buffer.0.cast(), image_row_pitch: 64, ..desc(CL_MEM_OBJECT_IMAGE2D, [9, 5, 1]) };
     let flat = image(&context, CL_MEM_READ_ONLY, format(CL_RGBA, CL_UNORM_INT8), &flat, null_mut());
     assert_eq!(image_info(flat.0, CL_IMAGE_ROW_PITCH), Ok(64usize));
     assert_eq!(image_info(flat.0, CL_IMAGE_BUFFER), Ok(buffer.0 as usize));
@@ -368,8 +368,8 @@ fn images_share_the_memory_of_their_parent() {
     let corner = Area { origin: [8, 4, 0], region: [1, 1, 1] };
     assert_eq!(read(&queue, &flat, corner, 4), bytes[4 * 64 + 32..4 * 64 + 36]);
     // The same elements as sRGB.
-    let view = cl_image_desc { mem_object: flat.0, ..desc(CL_MEM_OBJECT_IMAGE2D, [9, 5, 1]) };
-    let srgb = image(&context, 0, format(CL_SRGBA, CL_UNORM_INT8), &view, null_mut());
+    let view = cl_image_desc { mem_object: flat.0.cast(), ..desc(CL_MEM_OBJECT_IMAGE2D, [9, 5, 1]) };
+    let srgb = image(&context, 0, format(CL_sRGBA, CL_UNORM_INT8), &view, null_mut());
     assert_eq!(mem_info(&srgb, CL_MEM_ASSOCIATED_MEMOBJECT), Ok(flat.0 as usize));
     assert_eq!(image_info(srgb.0, CL_IMAGE_ROW_PITCH), Ok(64usize));
     assert_eq!(mem_info(&srgb, CL_MEM_FLAGS), Ok(CL_MEM_READ_ONLY), "inherited");
@@ -380,9 +380,9 @@ fn images_share_the_memory_of_their_parent() {
         assert_eq!(refused(&context, 0, wrong, &view, null_mut()), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
     }
     let narrower = cl_image_desc { image_width: 8, ..view };
-    assert_eq!(refused(&context, 0, format(CL_SRGBA, CL_UNORM_INT8), &narrower, null_mut()), CL_INVALID_IMAGE_DESCRIPTOR);
-    let volume = cl_image_desc { mem_object: flat.0, ..desc(CL_MEM_OBJECT_IMAGE3D, [9, 5, 1]) };
-    assert_eq!(refused(&context, 0, format(CL_SRGBA, CL_UNORM_INT8), &volume, null_mut()), CL_INVALID_IMAGE_DESCRIPTOR);
+    assert_eq!(refused(&context, 0, format(CL_sRGBA, CL_UNORM_INT8), &narrower, null_mut()), CL_INVALID_IMAGE_DESCRIPTOR);
+    let volume = cl_image_desc { mem_object: flat.0.cast(), ..desc(CL_MEM_OBJECT_IMAGE3D, [9, 5, 1]) };
+    assert_eq!(refused(&context, 0, format(CL_sRGBA, CL_UNORM_INT8), &volume, null_mut()), CL_INVALID_IMAGE_DESCRIPTOR);
     // The parent object lives as long as the image.
     drop(buffer);
     drop(flat);

@@ -52,7 +52,7 @@ fn ask<T: Copy + Default>(
 }
 
 fn of_buffer(buffer: &Mem, desc: cl_image_desc) -> cl_image_desc {
-    cl_image_desc { mem_object: buffer.0, ..desc }
+    cl_image_desc { mem_object: buffer.0.cast(), ..desc }
 }
 
 #[test]

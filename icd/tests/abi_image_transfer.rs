@@ -1,6 +1,8 @@
 //! Commands on images against a model on the host: random boxes and pitches for every type and element size, and fills
 //! of every format against an independent conversion.
 
+#![allow(non_upper_case_globals, reason = "names of the Khronos headers in patterns")]
+
 mod common;
 
 use std::ptr::{null, null_mut};
@@ -9,11 +11,10 @@ use common::ffi::{
     CL_A, CL_ABGR, CL_ARGB, CL_BGRA, CL_DEPTH, CL_FLOAT, CL_HALF_FLOAT, CL_IMAGE_ELEMENT_SIZE, CL_IMAGE_FORMAT_MISMATCH,
     CL_INVALID_MEM_OBJECT, CL_INVALID_OPERATION, CL_INVALID_VALUE, CL_MAP_READ, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION,
     CL_MEM_COPY_OVERLAP, CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY,
-    CL_MEM_READ_ONLY, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, CL_R, CL_RA, CL_RG, CL_RGBA, CL_SBGRA,
-    CL_SIGNED_INT8, CL_SIGNED_INT16, CL_SIGNED_INT32, CL_SNORM_INT8, CL_SNORM_INT16, CL_SRGBA, CL_SRGBX, CL_SUCCESS, CL_TRUE,
-    CL_UNORM_INT_2_101010_EXT, CL_UNORM_INT_101010, CL_UNORM_INT_101010_2, CL_UNORM_INT8, CL_UNORM_INT16, CL_UNORM_SHORT_555,
-    CL_UNORM_SHORT_565, CL_UNSIGNED_INT8, CL_UNSIGNED_INT16, CL_UNSIGNED_INT32, cl_bitfield, cl_image_desc, cl_image_format, cl_int,
-    cl_uint,
+    CL_MEM_READ_ONLY, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, CL_MIGRATE_MEM_OBJECT_HOST, CL_R, CL_RA, CL_RG, CL_RGBA, CL_SIGNED_INT8,
+    CL_SIGNED_INT16, CL_SIGNED_INT32, CL_SNORM_INT8, CL_SNORM_INT16, CL_SUCCESS, CL_TRUE, CL_UNORM_INT_2_101010_EXT, CL_UNORM_INT_101010,
+    CL_UNORM_INT_101010_2, CL_UNORM_INT8, CL_UNORM_INT16, CL_UNORM_SHORT_555, CL_UNORM_SHORT_565, CL_UNSIGNED_INT8, CL_UNSIGNED_INT16,
+    CL_UNSIGNED_INT32, CL_sBGRA, CL_sRGBA, CL_sRGBx, cl_bitfield, cl_image_desc, cl_image_format, cl_int, cl_uint,
 };
 use common::images::{Area, KINDS, Model, Pitches, desc, extent, format, formats, image, image_info, read, supported};
 use common::objects::{Context, Mem, Queue};
@@ -310,7 +311,7 @@ fn invalid_boxes_and_pitches_are_rejected() {
     assert_eq!(copy_out(&buffer, 0), CL_SUCCESS);
     assert_eq!(copy_out(&buffer, 1), CL_INVALID_VALUE);
     assert_eq!(copy_out(&flat, 0), CL_INVALID_MEM_OBJECT);
-    let line = cl_image_desc { mem_object: buffer.0, ..desc(CL_MEM_OBJECT_IMAGE1D_BUFFER, [8, 0, 0]) };
+    let line = cl_image_desc { mem_object: buffer.0.cast(), ..desc(CL_MEM_OBJECT_IMAGE1D_BUFFER, [8, 0, 0]) };
     let line = image(&context, 0, rgba, &line, null_mut());
     let row = [8usize, 1, 1];
     let status = cl.clEnqueueCopyImageToBuffer(queue.0, line.0, buffer.0, origin, row.as_ptr(), 64, 0, null(), null_mut());
@@ -360,8 +361,8 @@ fn components(order: cl_uint) -> &'static [usize] {
         CL_A => &[3],
         CL_RG => &[0, 1],
         CL_RA => &[0, 3],
-        CL_RGBA | CL_SRGBA | CL_SRGBX => &[0, 1, 2, 3],
-        CL_BGRA | CL_SBGRA => &[2, 1, 0, 3],
+        CL_RGBA | CL_sRGBA | CL_sRGBx => &[0, 1, 2, 3],
+        CL_BGRA | CL_sBGRA => &[2, 1, 0, 3],
         CL_ARGB => &[3, 0, 1, 2],
         CL_ABGR => &[3, 2, 1, 0],
         _ => &[0],
@@ -394,7 +395,7 @@ fn check_element(format: cl_image_format, element: &[u8], color: [f32; 4], integ
     if !fields.is_empty() {
         return;
     }
-    let srgb = matches!(format.image_channel_order, CL_SRGBA | CL_SRGBX | CL_SBGRA);
+    let srgb = matches!(format.image_channel_order, CL_sRGBA | CL_sRGBx | CL_sBGRA);
     let channels = components(format.image_channel_order);
     let bits = element.len() as u32 * 8 / channels.len() as u32;
     for (place, &index) in channels.iter().enumerate() {
@@ -402,7 +403,7 @@ fn check_element(format: cl_image_format, element: &[u8], color: [f32; 4], integ
         let signed = (raw << (64 - bits)) >> (64 - bits);
         let wanted = f64::from(color[index]);
         match format.image_channel_data_type {
-            CL_UNORM_INT8 if srgb && index == 3 && format.image_channel_order == CL_SRGBX => {}
+            CL_UNORM_INT8 if srgb && index == 3 && format.image_channel_order == CL_sRGBx => {}
             CL_UNORM_INT8 if srgb && index != 3 => {
                 // Back to linear light, where the adjacent values must enclose the colour.
                 let linear = |step: i64| {

@@ -58,7 +58,7 @@ fn invalid_arguments_are_rejected() {
     assert_eq!(refused(0, format(CL_DEPTH, CL_FLOAT), &flat(2), null_mut()), None);
     let buffer = context.buffer(4096);
     for kind in [CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_OBJECT_IMAGE2D] {
-        let from = cl_image_desc { mem_object: buffer.0, ..levels(kind, [8, 8, 1], 2) };
+        let from = cl_image_desc { mem_object: buffer.0.cast(), ..levels(kind, [8, 8, 1], 2) };
         assert_eq!(refused(0, rgba, &from, null_mut()), Some(CL_INVALID_IMAGE_DESCRIPTOR));
     }
     for count in 0..4 {

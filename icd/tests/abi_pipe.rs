@@ -209,7 +209,7 @@ fn the_host_has_no_access() {
     assert!(cl.clCreateSubBuffer(pipe.0, 0, 0x1220, region.as_ptr().cast(), &mut status).is_null());
     assert_eq!(status, CL_INVALID_MEM_OBJECT);
     if common::images::reported() {
-        let shape = common::ffi::cl_image_desc { mem_object: pipe.0, ..desc(CL_MEM_OBJECT_IMAGE1D_BUFFER, [16, 1, 1]) };
+        let shape = common::ffi::cl_image_desc { mem_object: pipe.0.cast(), ..desc(CL_MEM_OBJECT_IMAGE1D_BUFFER, [16, 1, 1]) };
         let (format, mut status) = (format(CL_R, CL_UNSIGNED_INT8), 1);
         assert!(cl.clCreateImage(context.0, 0, &format, &shape, null_mut(), &mut status).is_null());
         assert_eq!(status, CL_INVALID_IMAGE_DESCRIPTOR);

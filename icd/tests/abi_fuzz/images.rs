@@ -66,7 +66,7 @@ impl Fuzzer {
             image_slice_pitch: if memory.is_null() && self.random.chance(80) { 0 } else { slice },
             num_mip_levels: cl_uint::from(self.random.chance(2)),
             num_samples: cl_uint::from(self.random.chance(2)),
-            mem_object: if self.random.chance(20) { self.handle(MEM) } else { null_mut() },
+            mem_object: if self.random.chance(20) { self.handle(MEM).cast() } else { null_mut() },
         };
         let format = cl_image_format {
             image_channel_order: ORDERS[self.random.below(6)],

@@ -3,7 +3,7 @@
 use std::ptr::{null, null_mut};
 
 use wgcl_client::image::{Form, Level, SamplerForm};
-use wgcl_client::names::{
+use wgcl_opencl_headers::{
     CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_FILTER_MODE, CL_SAMPLER_LOD_MAX, CL_SAMPLER_LOD_MIN, CL_SAMPLER_MIP_FILTER_MODE,
     CL_SAMPLER_NORMALIZED_COORDS,
 };
@@ -22,7 +22,7 @@ pub fn create(context: &Context, queue: &Queue, form: &Form, bytes: &mut [u8]) -
     let mut _buffer = None;
     if form.kind == CL_MEM_OBJECT_IMAGE1D_BUFFER {
         let buffer = context.buffer_with(flags, bytes.len(), host);
-        desc.mem_object = buffer.0;
+        desc.mem_object = buffer.0.cast();
         (flags, host) = (CL_MEM_READ_WRITE, null_mut());
         _buffer = Some(buffer);
     }

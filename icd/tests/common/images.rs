@@ -88,7 +88,7 @@ pub fn image(context: &Context, flags: cl_bitfield, format: cl_image_format, des
     let mut _buffer = None;
     if desc.image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER && desc.mem_object.is_null() {
         let buffer = context.buffer(desc.image_width * 16);
-        desc.mem_object = buffer.0;
+        desc.mem_object = buffer.0.cast();
         _buffer = Some(buffer);
     }
     try_image(context, flags, &format, &desc, host).unwrap_or_else(|status| {

@@ -1,4 +1,4 @@
-// What bindings.rs is generated from: the headers of Debian's opencl-c-headers.
+// The input of bindgen for bindings.rs: the headers of Debian's opencl-c-headers.
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
