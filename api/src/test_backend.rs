@@ -273,7 +273,7 @@ impl HostRegion for TestRegion {
     }
 }
 
-/// Makes such memory, and remembers the last one.
+/// Allocates such memory, and remembers the last one.
 #[derive(Default)]
 pub(crate) struct TestAllocator(pub(crate) Mutex<Option<Arc<TestRegion>>>);
 

@@ -1,4 +1,4 @@
-//! Where devices come from, as the options want it: wgpu, the host's CPU, the interpreter.
+//! The backends that the options select: wgpu, the host's CPU, the interpreter.
 
 use std::sync::Arc;
 
@@ -119,7 +119,7 @@ fn cpu(_: &Options) -> Option<Box<dyn Backend>> {
     None
 }
 
-/// How the devices of wgpu are dealt with.
+/// The settings of wgpu devices.
 fn settings(options: &Options) -> Settings {
     Settings { portable: is_on("WGCL_PORTABLE", options.portable.as_deref().unwrap_or("0")), ..Settings::default() }
 }

@@ -36,7 +36,7 @@ pub(crate) fn wait_list(count: cl_uint, events: &List<cl_event>) -> Result<Vec<A
     handles::get_all(&events.get(count as usize)).map_err(|error| Error::InvalidEventWaitList(error.to_string().into()))
 }
 
-/// Gives an event to the application, if it wants it.
+/// Returns an event to the application, if it requests one.
 pub(crate) fn give(out: &Out<cl_event>, event: Arc<Event>) {
     if !out.is_null() {
         out.set(handles::give(event));

@@ -209,7 +209,7 @@ pub(crate) fn get<T: Named>(handle: *mut T::Raw) -> Result<Arc<T>> {
 /// The objects of a list of handles.
 ///
 /// # Errors
-/// As [`get`].
+/// The errors of [`get`].
 pub(crate) fn get_all<T: Named>(handles: &[*mut T::Raw]) -> Result<Vec<Arc<T>>> {
     handles.iter().map(|&handle| get(handle)).collect()
 }
@@ -217,7 +217,7 @@ pub(crate) fn get_all<T: Named>(handles: &[*mut T::Raw]) -> Result<Vec<Arc<T>>> 
 /// The memory object of a handle, whatever it is.
 ///
 /// # Errors
-/// As [`get`].
+/// The errors of [`get`].
 pub(crate) fn get_memory(handle: *mut _cl_mem) -> Result<MemObject> {
     let image_or_pipe = |_| get::<Image>(handle).map(MemObject::Image).or_else(|_| get::<Pipe>(handle).map(MemObject::Pipe));
     get::<Buffer>(handle).map(MemObject::Buffer).or_else(image_or_pipe)
@@ -232,20 +232,20 @@ pub(crate) fn name_memory(object: &MemObject) -> *mut _cl_mem {
     }
 }
 
-/// Gives the application one more reference.
+/// Adds a reference of the application.
 ///
 /// # Errors
-/// As [`get`].
+/// The errors of [`get`].
 pub(crate) fn retain<T: Named>(handle: *mut T::Raw) -> Result<()> {
     let object = get::<T>(handle)?;
     give(object);
     Ok(())
 }
 
-/// Takes one of the application's references away, and gives the object if it was the last.
+/// Removes a reference of the application, and returns the object if it was the last.
 ///
 /// # Errors
-/// As [`get`], and if the application holds none.
+/// Fails like [`get`], and if the application holds no reference.
 pub(crate) fn release<T: Named>(handle: *mut T::Raw) -> Result<Option<Arc<T>>> {
     let object = get::<T>(handle)?;
     let address = handle.addr();

@@ -17,7 +17,7 @@ const fn alignment(size: usize) -> usize {
 #[cfg(unix)]
 const LARGE: usize = 1 << 20;
 
-/// Makes memory for maps.
+/// Allocates memory for maps.
 pub(crate) struct Allocator;
 
 impl HostAllocator for Allocator {
@@ -74,7 +74,7 @@ fn pages_at(wanted: usize, size: usize) -> Option<NonNull<u8>> {
     if got == libc::MAP_FAILED { None } else { NonNull::new(got.cast()) }
 }
 
-/// Where memory came from, and goes back to.
+/// The source of the memory, to which it is returned.
 enum Origin {
     Heap(Layout),
     #[cfg(unix)]

@@ -19,7 +19,7 @@ use crate::handles;
 use crate::image;
 use wgcl_opencl_headers::{cl_bool, cl_command_queue, cl_event, cl_int, cl_map_flags, cl_mem, cl_uint};
 
-/// Where a command on an image begins: three numbers, but four for mipmapped images of three dimensions.
+/// The origin of a command on an image: three numbers, or four for mipmapped images of three dimensions.
 pub(crate) fn origin_of(image: &Image, origin: &List<usize>) -> Result<Origin, Error> {
     let [x, y, z] = triple(origin)?;
     let level = origin.get(image.origin_elements()).get(3).map_or(0, |&level| level as u64);

@@ -93,7 +93,7 @@ impl Encode for NameVersion {
     }
 }
 
-/// Where an answer goes: param_value_size, param_value and param_value_size_ret.
+/// The destination of a query's result: param_value_size, param_value and param_value_size_ret.
 pub(crate) struct Query {
     size: usize,
     value: BytesMut,

@@ -177,7 +177,7 @@ fn sub_group_info(
         CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
             let count = input(1, 1)?.first().copied().unwrap_or(0);
             let size = info.local_size(count as u64);
-            // As many dimensions as the application has room for.
+            // The number of dimensions that fit into the application's memory.
             match query.size() / size_of::<usize>() {
                 1 => query.put([size[0]]),
                 2 => query.put([size[0], size[1]]),

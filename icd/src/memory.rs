@@ -36,7 +36,7 @@ const DEVICE_HANDLE_LIST: u64 = 0x2051;
 /// The properties of a new memory object.
 #[derive(Default)]
 struct Properties {
-    /// As they were given, with the zero at the end.
+    /// The properties as they were given, with the terminating zero.
     list: Option<Vec<u64>>,
     /// Memory that others have made.
     external: Option<External>,

@@ -90,7 +90,7 @@ impl Config {
                 pointers.push((set, addresses));
             }
         }
-        // As many values as the command has dimensions, which cannot be changed.
+        // The command's number of dimensions cannot be changed, so there is one value for each.
         let count = command.work_dim() as usize;
         let [global_offset, global_size, local_size] =
             [&self.global_offset, &self.global_size, &self.local_size].map(|list| (!list.is_null()).then(|| list.get(count)));

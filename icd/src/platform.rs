@@ -53,7 +53,7 @@ pub(crate) fn platform() -> &'static Arc<Platform> {
 }
 
 extern "C" fn at_exit() {
-    // No panic leaves a function that C calls.
+    // A panic must not leave a function that C calls.
     let _ = std::panic::catch_unwind(|| {
         if Options::get().is_checked() {
             leak_report::tell();

@@ -29,7 +29,7 @@ const EXPORTABLE: cl_semaphore_info_khr = 0x2054;
 /// The properties of a list.
 ///
 /// # Errors
-/// For null, and for names that are unknown or given twice.
+/// Fails for null, and for names that are unknown or given twice.
 fn properties(list: &List<cl_semaphore_properties_khr>) -> Result<SemaphoreProperties> {
     // "CL_INVALID_VALUE if sema_props is NULL".
     check!(!list.is_null(), InvalidValue, "there are no properties");

@@ -148,7 +148,7 @@ crate::entry! {
     ) {
         let queue = handles::get::<Queue>(queue)?;
         let waits = wait_list(num_waits, &waits)?;
-        // As `memset` takes it: the lowest byte.
+        // The lowest byte, as in `memset`.
         let pattern = vec![value as u8];
         give(&event, queue.usm_fill(pointer.address(), (pattern, size as u64), |size| pointer.target(size), &waits)?);
         Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// Memory of the application, read by a command. Implemented by the C ABI (over a raw pointer) and by owned vectors.
 pub trait HostSource: Send + Sync + fmt::Debug {
-    /// Hands the bytes to `f`. They may change while `f` runs if the application misbehaves.
+    /// Calls `f` with the bytes. They may change while `f` runs if the application misbehaves.
     fn with(&self, f: &mut dyn FnMut(&[u8]));
     /// The device's memory that they are in, and at which byte, if they are ([`Device::host_region`]).
     fn memory(&self) -> Option<(Arc<dyn Memory>, u64)> {
@@ -15,7 +15,7 @@ pub trait HostSource: Send + Sync + fmt::Debug {
 
 /// Memory of the application, written by a command.
 pub trait HostTarget: Send + Sync + fmt::Debug {
-    /// Hands the bytes to `f`.
+    /// Calls `f` with the bytes.
     fn with_mut(&self, f: &mut dyn FnMut(&mut [u8]));
     fn memory(&self) -> Option<(Arc<dyn Memory>, u64)> {
         None
@@ -36,7 +36,7 @@ pub struct CopyRegion {
     pub buffer: u64,
     /// Byte offset in the host's memory, or in the destination buffer.
     pub host: u64,
-    /// How many bytes are copied.
+    /// The number of bytes to copy.
     pub size: u64,
 }
 

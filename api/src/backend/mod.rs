@@ -92,7 +92,7 @@ bitflags::bitflags! {
 pub enum ExternalMemory {
     /// A driver-specific file descriptor (CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR).
     OpaqueFd = 0x2060,
-    /// That of a Linux dma_buf (CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR).
+    /// A Linux dma_buf (CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR).
     DmaBuf = 0x2067,
 }
 
@@ -110,7 +110,7 @@ impl ExternalMemory {
 pub enum ExternalSemaphore {
     /// A driver-specific file descriptor: its owner shares the payload (CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR).
     OpaqueFd = 0x2055,
-    /// That of a Linux sync file: a copy of one signal (CL_SEMAPHORE_HANDLE_SYNC_FD_KHR).
+    /// A Linux sync file: a copy of one signal (CL_SEMAPHORE_HANDLE_SYNC_FD_KHR).
     SyncFd = 0x2058,
 }
 
@@ -129,7 +129,7 @@ pub trait SharedPayload: Send + Sync + fmt::Debug {
     /// # Errors
     /// The errors of the driver.
     fn export(&self, kind: ExternalSemaphore) -> BackendResult<i32>;
-    /// Takes the signal of another sync file, by a descriptor that belongs to the device if that succeeds.
+    /// Imports the signal of another sync file. On success the device owns the descriptor.
     ///
     /// # Errors
     /// The errors of the driver.
@@ -330,7 +330,7 @@ pub struct Launch {
     pub program: Arc<dyn LoadedProgram>,
     /// The kernel's name.
     pub kernel: Arc<str>,
-    /// One a parameter.
+    /// One argument for each parameter.
     pub args: Vec<LaunchArg>,
     /// Memory to which only pointers in memory lead.
     pub extra: Vec<MemoryRange>,
@@ -367,9 +367,9 @@ pub enum Action {
     },
     /// Device to device; pieces do not overlap.
     Copy {
-        /// Where from (`buffer` offsets).
+        /// The source (`buffer` offsets).
         src: Arc<dyn Memory>,
-        /// Where to (`host` offsets).
+        /// The destination (`host` offsets).
         dst: Arc<dyn Memory>,
         /// The regions to copy, in bytes.
         regions: Vec<CopyRegion>,
@@ -498,15 +498,15 @@ pub trait Device: Send + Sync + fmt::Debug {
     fn properties(&self) -> &DeviceProperties;
     /// The target description for the compiler.
     fn target(&self) -> &Target;
-    /// Makes memory; its contents are undefined.
+    /// Allocates memory; its contents are undefined.
     ///
     /// # Errors
     /// When there is none, or the device is lost.
     fn allocate(&self, size: u64) -> BackendResult<Arc<dyn Memory>>;
-    /// As [`Device::allocate`], for memory whose pointers are addresses of the host: their high half is `identity`.
+    /// Like [`Device::allocate`], for memory whose pointers are host addresses: their high half is `identity`.
     ///
     /// # Errors
-    /// Those of [`Device::allocate`].
+    /// The errors of [`Device::allocate`].
     fn allocate_shared(&self, size: u64, identity: u32) -> BackendResult<Arc<dyn Memory>> {
         let _ = identity;
         self.allocate(size)
@@ -542,7 +542,7 @@ pub trait Device: Send + Sync + fmt::Debug {
     fn shareable_semaphores(&self) -> Vec<ExternalSemaphore> {
         Vec::new()
     }
-    /// Makes the payload of a semaphore that will be exported so.
+    /// Creates the payload of a semaphore that will be exported in this way.
     ///
     /// # Errors
     /// If the allocation fails, or if the memory cannot be exported in this way.

@@ -87,7 +87,7 @@ impl fmt::Debug for Key {
 pub struct Cache {
     folder: PathBuf,
     limit: u64,
-    /// Nothing can be written: it was tried.
+    /// A write has failed, so nothing more is written.
     closed: AtomicBool,
     /// Files that were looked at to find out how many bytes there are: the price of the limit.
     looked: AtomicU64,

@@ -37,7 +37,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Makes a file as old as this.
+/// Sets the age of a file.
 fn set_age(path: &Path, age: Duration) {
     let file = fs::File::options().append(true).open(path).expect("a file");
     file.set_modified(SystemTime::now() - age).expect("its time");

@@ -67,7 +67,7 @@ pub enum CommandType {
     UsmMemAdvise = 0x4207,
 }
 
-/// How a command uses bytes of a buffer.
+/// The access of a command to bytes of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessMode {
     /// The command only reads the memory.
@@ -165,7 +165,7 @@ pub struct KernelLaunch {
     pub program: Arc<dyn LoadedProgram>,
     /// The kernel's name in its program.
     pub kernel: Arc<str>,
-    /// One a parameter.
+    /// One argument for each parameter.
     pub args: Vec<Argument>,
     /// Memory to which only pointers in memory lead.
     pub extra: Vec<Arc<Buffer>>,
@@ -205,7 +205,7 @@ pub type NativeCall = Box<dyn FnOnce(&[u8]) + Send>;
 pub struct NativeKernel {
     pub(crate) call: NativeCall,
     pub(crate) args: Vec<u8>,
-    /// Where in the arguments there are pointers to which buffers.
+    /// The positions of pointers in the arguments, with the buffers they point to.
     pub(crate) places: Vec<(usize, Option<Arc<Buffer>>)>,
 }
 
@@ -243,7 +243,7 @@ impl NativeKernel {
 
 /// The operation of a command. Offsets of regions are relative to the store, not to a sub-buffer.
 pub enum Operation {
-    /// Nothing but its place in the order.
+    /// A command without work: only its position in the order matters.
     Nop,
     /// Host to buffer.
     Write(Arc<Buffer>, Arc<dyn HostSource>, Vec<CopyRegion>),

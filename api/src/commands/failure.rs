@@ -45,11 +45,11 @@ pub fn has_returned() -> bool {
     RETURNED.replace(false)
 }
 
-/// How much the application knows of a failure.
+/// The extent to which the application knows of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum ReportedVia {
-    /// It could have seen a negative status at most.
+    /// The application can have seen a negative status at most.
     Status,
     /// A call that was asked for events returned an error.
     Events,
@@ -60,7 +60,7 @@ pub(crate) enum ReportedVia {
 /// The cause of failed commands: a device error, or a failed user event.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// That of the event with which it began.
+    /// The status of the event with which the failure began.
     status: Status,
     /// The device error. `None` if a user event failed, or if a command waited for one whose failure the application
     /// knew.
@@ -72,7 +72,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// One that begins with an event of that status.
+    /// A failure that begins with an event of that status.
     pub(crate) fn new(status: Status) -> Arc<Self> {
         Self::make(status, None)
     }

@@ -39,7 +39,7 @@ pub struct HostPitches {
 /// The result of mapping an image.
 #[derive(Debug)]
 pub struct MappedImage {
-    /// Where the box begins.
+    /// The origin of the box.
     pub address: usize,
     pub row_pitch: u64,
     /// Bytes; 0 for images without slices.
@@ -48,7 +48,7 @@ pub struct MappedImage {
     pub event: Arc<Event>,
 }
 
-/// Where the bytes of a box lie in the buffer, from the first to the last, as a range of the store.
+/// The byte range of a box in the store, from the first to the last byte.
 fn span(image: &Image, rect: &Rect) -> Result<std::ops::Range<u64>> {
     image.buffer().range(rect.start(), rect.end() - rect.start())
 }
@@ -74,7 +74,7 @@ impl Queue {
     /// clEnqueueReadImage. `target` makes the host's side for a number of bytes.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn read_image(
         self: &Arc<Self>,
         image: &Arc<Image>,
@@ -100,7 +100,7 @@ impl Queue {
     /// clEnqueueWriteImage
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn write_image(
         self: &Arc<Self>,
         image: &Arc<Image>,
@@ -126,7 +126,7 @@ impl Queue {
     /// clEnqueueCopyImage, from the first origin to the second.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn copy_image(
         self: &Arc<Self>,
         src: &Arc<Image>,
@@ -161,7 +161,7 @@ impl Queue {
     /// clEnqueueCopyImageToBuffer
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn copy_image_to_buffer(
         self: &Arc<Self>,
         src: &Arc<Image>,
@@ -201,7 +201,7 @@ impl Queue {
     /// clEnqueueCopyBufferToImage
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn copy_buffer_to_image(
         self: &Arc<Self>,
         src: &Arc<Buffer>,
@@ -241,7 +241,7 @@ impl Queue {
     /// clEnqueueFillImage; `color` are the bytes of [`fill_color::color_size`].
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn fill_image(self: &Arc<Self>, image: &Arc<Image>, color: &[u8], area: ImageBox, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
         let (here, range, element) = self.check_fill(image, color, area)?;
@@ -249,7 +249,7 @@ impl Queue {
         let operation = if here.is_dense() {
             Operation::Fill(buffer.clone(), element, range.start, range.end - range.start)
         } else {
-            // One row, written to all of them.
+            // One row is written to all of them.
             let count = usize::try_from(area.region[0]).map_err(|_| Error::InvalidValue("the region is too large".into()))?;
             Operation::Write(buffer.clone(), Arc::new(element.repeat(count)), rows(image, &here))
         };
@@ -280,7 +280,7 @@ impl Queue {
     /// clEnqueueMapImage
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn map_image(
         self: &Arc<Self>,
         image: &Arc<Image>,

@@ -15,7 +15,7 @@ impl Queue {
     /// clEnqueueNDRangeKernel; `command` is that or clEnqueueTask's.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn launch(
         self: &Arc<Self>,
         command: CommandType,
@@ -30,7 +30,7 @@ impl Queue {
     /// clGetKernelSuggestedLocalWorkSizeKHR: the local size that a launch without one gets.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn suggest_local_size(&self, kernel: &Arc<Kernel>, range: &NdRange<'_>) -> Result<[u32; 3]> {
         self.check_kernel(kernel)?;
         let (_, info) = kernel.on(self.device())?;

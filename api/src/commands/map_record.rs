@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::backend::CopyRegion;
 use crate::types::host_memory::HostRegion;
 
-/// How the host sees a mapped region.
+/// The host's view of a mapped region.
 #[derive(Clone, Debug)]
 pub(crate) enum MapVia {
-    /// It is the memory of this device of the context.
+    /// The view is the memory of this device of the context.
     Device(usize),
     /// Through a copy.
     Region(Arc<dyn HostRegion>),

@@ -37,7 +37,7 @@ impl MemObject {
         self.buffer().store().maps.lock().iter().filter(|map| map.owner == owner).count()
     }
 
-    /// Makes bytes of the store visible to the host, and says at what address. `pieces` are those of [`MapRecord`].
+    /// Makes bytes of the store visible to the host, and returns their address. `pieces` are those of [`MapRecord`].
     pub(crate) fn begin_map(&self, device_index: usize, span: Range<u64>, pieces: Vec<CopyRegion>, write: bool) -> Result<MapRecord> {
         let store = self.buffer().store();
         let start = usize::try_from(span.start).map_err(|_| Error::MapFailure("the offset does not fit an address".into()))?;
@@ -70,7 +70,7 @@ impl MemObject {
         Ok(record)
     }
 
-    /// Takes a map back.
+    /// Removes a map.
     pub(crate) fn end_map(&self, address: usize) -> Option<MapRecord> {
         let owner = self.identity();
         let mut maps = self.buffer().store().maps.lock();

@@ -185,7 +185,7 @@ struct ReadDone {
     staging: Option<Arc<Mutex<Vec<u8>>>>,
 }
 
-/// How a transfer is done.
+/// The method of a transfer.
 enum TransferPath {
     Read { src: Arc<dyn Memory>, dst: Arc<dyn HostTarget>, staging: Option<Arc<Mutex<Vec<u8>>>> },
     SharedStaging(Arc<SharedStaging>),
@@ -216,7 +216,7 @@ fn chunks(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
     (range.start..end).step_by(CHUNK_SIZE as usize).map(move |start| start..end.min(start + CHUNK_SIZE))
 }
 
-/// Begins the transfers, after all of which the work comes.
+/// Starts the transfers that precede the work.
 pub(crate) fn migrate(missing: Vec<MissingRange>, work: PendingCommand, queue: &Arc<Queue>, event: &Arc<Event>) -> Prepared {
     // No transfer begins unless all can: the arrival of the contents resumes the event.
     let paths = match missing.iter().map(|transfer| transfer_path(transfer, queue)).collect::<Result<Vec<_>>>() {

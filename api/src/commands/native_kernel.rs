@@ -23,7 +23,7 @@ impl Queue {
     /// clEnqueueNativeKernel. `places` are the offsets in the arguments at which there are pointers to buffers.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn native_kernel(
         self: &Arc<Self>,
         call: NativeCall,

@@ -24,7 +24,7 @@ struct QueueState {
 }
 
 impl TreeQueue {
-    /// Begins a launch, now or when those before it have ended.
+    /// Starts a launch now, or when its predecessors have ended.
     pub(crate) fn submit(&self, launch: Arc<dyn Serialized>) {
         {
             let mut state = self.0.lock();

@@ -21,7 +21,7 @@ type SlotUser = Box<dyn FnOnce(u64) + Send>;
 
 /// The pool of slots of [`CHUNK_SIZE`] bytes each.
 pub(crate) struct SharedStaging {
-    /// For each device of the context its view of the memory, if its copies reach the memory.
+    /// Each device's view of the memory, if its copies reach the memory.
     mappings: Vec<Option<Arc<dyn Memory>>>,
     slots: Mutex<Slots>,
 }
@@ -71,7 +71,7 @@ impl SharedStaging {
         user(slot);
     }
 
-    /// Gives a slot to the next user, or to the free ones.
+    /// Passes a slot to the next user, or returns it to the free slots.
     pub(crate) fn release(&self, slot: u64) {
         let next = {
             let mut slots = self.slots.lock();

@@ -130,7 +130,7 @@ impl Queue {
     /// clEnqueueSVMMap
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn svm_map(
         self: &Arc<Self>,
         blocking: bool,
@@ -157,7 +157,7 @@ impl Queue {
     /// clEnqueueSVMUnmap
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn svm_unmap(self: &Arc<Self>, address: usize, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_svm(wait_list)?;
         if self.is_of_host(address) {
@@ -213,7 +213,7 @@ impl Queue {
     /// clEnqueueSVMMemcpy. `target` and `source` make the ends that are memory of the host alone.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn svm_copy(
         self: &Arc<Self>,
         blocking: bool,
@@ -254,7 +254,7 @@ impl Queue {
     /// clEnqueueSVMMemFill
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn svm_fill(
         self: &Arc<Self>,
         address: usize,
@@ -270,7 +270,7 @@ impl Queue {
     /// clEnqueueSVMMigrateMem: pointers, and sizes (0 is all of an allocation).
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn svm_migrate(
         self: &Arc<Self>,
         parts: &[(usize, u64)],
@@ -295,7 +295,7 @@ impl Queue {
     /// clEnqueueSVMFree: `free` runs as a command in the queue's order.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn svm_free(self: &Arc<Self>, free: impl FnOnce() + Send + 'static, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_svm(wait_list)?;
         self.submit(CommandType::SvmFree, PendingCommand::new(Operation::Native(NativeKernel::call(free)), Vec::new()), wait_list)

@@ -6,7 +6,7 @@ use bitflags::bitflags;
 
 use crate::objects::device::Device;
 
-/// One end of a copy.
+/// The source or the destination of a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct SvmCopy {
     pub dst: usize,

@@ -35,7 +35,7 @@ impl MapFlags {
     /// Reads flags as clEnqueueMapBuffer takes them.
     ///
     /// # Errors
-    /// For unknown bits and for those that exclude each other.
+    /// Fails for unknown bits and for those that exclude each other.
     pub fn parse(bits: u64) -> Result<Self> {
         let flags = Self::from_bits(bits).ok_or_else(|| Error::InvalidValue(format!("map flags {bits:#x} are unknown").into()))?;
         ensure!(
@@ -145,7 +145,7 @@ impl Queue {
     /// clEnqueueReadBuffer. `target` makes the host's side for a number of bytes.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn read(
         self: &Arc<Self>,
         buffer: &Arc<Buffer>,
@@ -169,7 +169,7 @@ impl Queue {
     /// clEnqueueWriteBuffer
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn write(
         self: &Arc<Self>,
         buffer: &Arc<Buffer>,
@@ -193,7 +193,7 @@ impl Queue {
     /// clEnqueueReadBufferRect
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn read_rect(
         self: &Arc<Self>,
         buffer: &Arc<Buffer>,
@@ -217,7 +217,7 @@ impl Queue {
     /// clEnqueueWriteBufferRect
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn write_rect(
         self: &Arc<Self>,
         buffer: &Arc<Buffer>,
@@ -242,7 +242,7 @@ impl Queue {
     /// clEnqueueCopyBuffer
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn copy(
         self: &Arc<Self>,
         src: &Arc<Buffer>,
@@ -282,7 +282,7 @@ impl Queue {
     /// clEnqueueCopyBufferRect; the `host` side of `args` is the destination.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn copy_rect(
         self: &Arc<Self>,
         src: &Arc<Buffer>,
@@ -326,7 +326,7 @@ impl Queue {
     /// clEnqueueFillBuffer
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn fill(
         self: &Arc<Self>,
         buffer: &Arc<Buffer>,
@@ -364,7 +364,7 @@ impl Queue {
     /// clEnqueueMapBuffer: the address at which the host will see the bytes, and the event that says when.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn map(
         self: &Arc<Self>,
         buffer: &Arc<Buffer>,
@@ -418,7 +418,7 @@ impl Queue {
     /// clEnqueueUnmapMemObject
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn unmap(self: &Arc<Self>, object: &MemObject, address: usize, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.unmap_as(CommandType::UnmapMemObject, object, address, wait_list)
     }
@@ -454,7 +454,7 @@ impl Queue {
     /// clEnqueueMigrateMemObjects. `to_host` and `discard` are its two flags.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn migrate(self: &Arc<Self>, objects: &[MemObject], to_host: bool, discard: bool, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         let all: Vec<_> = objects.iter().map(MemObject::buffer).collect();
         self.check_contexts(&all, wait_list)?;

@@ -34,7 +34,7 @@ impl Context {
     /// clHostMemAllocINTEL, clDeviceMemAllocINTEL and clSharedMemAllocINTEL: the address.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn usm_alloc(self: &Arc<Self>, usm: Usm, size: u64, alignment: u32) -> Result<usize> {
         let Usm { kind, device, flags } = &usm;
         // "CL_INVALID_DEVICE if device is not a valid device or is not associated with context."
@@ -71,7 +71,7 @@ impl Context {
     /// clMemBlockingFreeINTEL: waits for all commands that were enqueued, whatever pointers they follow.
     ///
     /// # Errors
-    /// As [`Context::usm_free`].
+    /// The errors of [`Context::usm_free`].
     pub fn usm_free_when_unused(&self, address: usize) -> Result<()> {
         self.usm_free_behind(address, || self.queues().iter().for_each(|queue| queue.drain()))
     }
@@ -101,7 +101,7 @@ impl Queue {
     /// clEnqueueMemcpyINTEL. `target` and `source` make the ends that are memory of the host alone.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn usm_copy(
         self: &Arc<Self>,
         blocking: bool,
@@ -119,7 +119,7 @@ impl Queue {
     /// clEnqueueMemFillINTEL, and clEnqueueMemsetINTEL with a pattern of one byte. `target` wraps ordinary host memory.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn usm_fill(
         self: &Arc<Self>,
         address: usize,
@@ -148,7 +148,7 @@ impl Queue {
     /// host and device share all memory.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn usm_hint(self: &Arc<Self>, command: CommandType, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_usm(wait_list)?;
         self.submit(command, PendingCommand::nop(), wait_list)

@@ -14,7 +14,6 @@ pub enum ImageType {
 }
 
 impl ImageType {
-    /// All of them.
     pub const ALL: [Self; 6] = [Self::Image1d, Self::Image1dBuffer, Self::Image1dArray, Self::Image2d, Self::Image2dArray, Self::Image3d];
 
     /// Converts the value of the C enumeration.

@@ -133,7 +133,7 @@ pub struct Image {
     shape: ImageExtent,
     size: u64,
     descriptor: ImageDescriptor,
-    /// As it was asked for.
+    /// The requested value.
     mip_levels: u32,
     property_list: Option<Vec<u64>>,
     source: Option<MemObject>,
@@ -156,7 +156,7 @@ impl Image {
     /// clCreateImageWithProperties. `format` and `desc` are `None` for null pointers, as is `host`.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn new(
         context: &Arc<Context>,
         property_list: Option<Vec<u64>>,

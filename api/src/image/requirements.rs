@@ -67,7 +67,7 @@ impl<'a> ImageRequirements<'a> {
     /// CL_IMAGE_REQUIREMENTS_ROW_PITCH_ALIGNMENT_EXT and CL_IMAGE_REQUIREMENTS_SLICE_PITCH_ALIGNMENT_EXT, in bytes.
     ///
     /// # Errors
-    /// For descriptions of nothing.
+    /// Fails for empty descriptions.
     pub fn pitch_alignment(&self) -> Result<u64> {
         let element = self.element.unwrap_or(LARGEST_ELEMENT);
         if self.desc.is_some() {
@@ -79,7 +79,7 @@ impl<'a> ImageRequirements<'a> {
     /// CL_IMAGE_REQUIREMENTS_BASE_ADDRESS_ALIGNMENT_EXT, in bytes.
     ///
     /// # Errors
-    /// For descriptions of nothing.
+    /// Fails for empty descriptions.
     pub fn base_alignment(&self) -> Result<u64> {
         self.pitch_alignment().map(|_| 1)
     }

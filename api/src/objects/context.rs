@@ -27,7 +27,7 @@ pub(crate) trait Drain: Send + Sync {
 pub struct Context {
     slot: HandleSlot,
     devices: Vec<Arc<Device>>,
-    /// For each device the first of them with the same memory.
+    /// For each device the first device with the same memory.
     homes: Vec<usize>,
     /// Whether several of them use the host's memory as it is, and can have it in common.
     has_common_memory: bool,
@@ -162,7 +162,7 @@ impl Context {
         Target { zeroed: self.zeroed.get().copied().unwrap_or_default(), ..device.target().clone() }
     }
 
-    /// Hands on what a kernel printed.
+    /// Forwards the printf output of a kernel.
     pub fn print(&self, text: &[u8]) {
         match self.printer.get() {
             Some(printer) => printer(text),
@@ -188,12 +188,12 @@ impl Context {
         &self.default_queues
     }
 
-    /// Makes host memory for maps.
+    /// Allocates host memory for maps.
     pub fn allocator(&self) -> &dyn HostAllocator {
         &*self.allocator
     }
 
-    /// Gives a command its number: commands of all queues are counted in the order in which they are enqueued.
+    /// Assigns a command its number: the commands of all queues are numbered in enqueue order.
     pub(crate) fn number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::AcqRel)
     }

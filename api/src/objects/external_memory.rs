@@ -74,7 +74,7 @@ impl Queue {
     /// clEnqueueReleaseExternalMemObjectsKHR
     ///
     /// # Errors
-    /// As [`Self::acquire_external`].
+    /// The errors of [`Self::acquire_external`].
     pub fn release_external(self: &Arc<Self>, objects: &[MemObject], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.transfer_ownership(CommandType::ReleaseExternalMemObjects, objects, AccessMode::Read, wait_list)
     }

@@ -21,7 +21,7 @@ impl Semaphore {
     /// Whether clGetSemaphoreHandleForTypeKHR can give such a handle.
     ///
     /// # Errors
-    /// For devices that it is not for, and handles that it was not made to have.
+    /// Fails if the semaphore does not belong to the device, or if it was not created with this handle type.
     pub fn check_export(&self, device: &Arc<Device>, raw: u64) -> Result<()> {
         self.exportable(device, raw).map(drop)
     }

@@ -276,7 +276,7 @@ impl Kernel {
     /// clSetKernelArg, after the C ABI has read what the argument's kind asks for.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn set_arg(&self, index: u32, value: ArgValue) -> Result<()> {
         let info = self.arg(index)?;
         match (&info.passing, &value) {
@@ -356,7 +356,7 @@ impl Kernel {
     /// clSetKernelArg with a buffer. Many programs set the same buffer before each launch; this case returns early.
     ///
     /// # Errors
-    /// As [`Self::set_arg`].
+    /// The errors of [`Self::set_arg`].
     pub fn set_buffer(&self, index: u32, buffer: &Arc<Buffer>) -> Result<()> {
         let is_set = match self.args.lock().get(index as usize) {
             Some(Some(ArgValue::Buffer(there))) => std::ptr::eq(there.as_ptr(), Arc::as_ptr(buffer)),
@@ -422,7 +422,7 @@ impl Kernel {
     /// clSetKernelArgSVMPointer
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn set_arg_svm(&self, index: u32, address: usize) -> Result<()> {
         // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index."
         self.arg(index)?;
@@ -443,7 +443,7 @@ impl Kernel {
     /// clSetKernelArgDevicePointerEXT
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn set_arg_device_pointer(&self, index: u32, address: u64) -> Result<()> {
         // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index" or "the expected kernel argument is not a
         // pointer to global memory".

@@ -68,7 +68,7 @@ impl MemFlags {
     /// Reads flags as clCreateBuffer takes them.
     ///
     /// # Errors
-    /// For unknown bits and for those that exclude each other.
+    /// Fails for unknown bits and for those that exclude each other.
     pub fn parse(bits: u64) -> Result<Self> {
         let flags = Self::from_bits(bits).ok_or_else(|| Error::InvalidValue(format!("memory flags {bits:#x} are unknown").into()))?;
         // "CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY and CL_MEM_READ_ONLY are mutually exclusive", and so are those of the
@@ -420,7 +420,7 @@ impl Store {
         self.has_failure.store(true, Ordering::Release);
     }
 
-    /// All of the memory was written anew.
+    /// All of the memory was overwritten.
     pub(crate) fn clear_failure(&self) {
         if self.has_failure.load(Ordering::Acquire) {
             let mut memory = self.failure.lock();
@@ -596,7 +596,7 @@ impl Buffer {
     /// clCreateSubBuffer
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn sub_buffer(self: &Arc<Self>, flags: MemFlags, origin: u64, size: u64) -> Result<Arc<Self>> {
         // "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object."
         ensure!(self.parent.is_none(), InvalidMemObject, "the parent of a sub-buffer cannot be a sub-buffer");
@@ -644,7 +644,7 @@ impl Buffer {
         self.size
     }
 
-    /// Where in the store it begins.
+    /// The offset of its first byte in the store.
     pub fn origin(&self) -> u64 {
         self.origin
     }

@@ -50,7 +50,7 @@ impl Pipe {
     /// clCreatePipe
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn new(context: &Arc<Context>, flags: u64, packet_size: u32, max_packets: u32) -> Result<Arc<Self>> {
         // "CL_INVALID_OPERATION if no devices in context support pipes."
         ensure!(context.devices().iter().any(|device| device.has_pipes()), InvalidOperation, "no device of the context supports pipes");

@@ -41,7 +41,7 @@ struct QueueState {
     last: Option<Arc<Event>>,
     /// The last barrier, out of order.
     barrier: Option<Arc<Event>>,
-    /// Everything that is not done, out of order.
+    /// The unfinished commands, out of order.
     outstanding: FxHashMap<usize, Arc<Event>>,
     /// Failures of commands.
     failures: Failures,
@@ -344,7 +344,7 @@ impl Queue {
     /// clEnqueueMarkerWithWaitList
     ///
     /// # Errors
-    /// For a wait list of another context.
+    /// Fails for a wait list of another context.
     pub fn marker(self: &Arc<Self>, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
         let scope = if wait_list.is_empty() { Scope::Marker } else { Scope::Command };
@@ -354,14 +354,14 @@ impl Queue {
     /// clEnqueueBarrierWithWaitList
     ///
     /// # Errors
-    /// For a wait list of another context.
+    /// Fails for a wait list of another context.
     pub fn barrier(self: &Arc<Self>, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
         let scope = if wait_list.is_empty() { Scope::FullBarrier } else { Scope::Barrier };
         Ok(self.append(CommandType::Barrier, PendingCommand::nop(), wait_list, scope))
     }
 
-    /// Takes a command that is done off the books.
+    /// Removes a finished command from the queue's records.
     pub(crate) fn completed(&self, event: &Arc<Event>) {
         let mut gone = Vec::new();
         {

@@ -134,7 +134,7 @@ impl Sampler {
     /// clCreateSampler
     ///
     /// # Errors
-    /// As [`Self::with_properties`].
+    /// The errors of [`Self::with_properties`].
     pub fn new(context: &Arc<Context>, normalized: u32, addressing: u32, filter: u32) -> Result<Arc<Self>> {
         let pairs =
             [(NORMALIZED_COORDS, u64::from(normalized)), (ADDRESSING_MODE, u64::from(addressing)), (FILTER_MODE, u64::from(filter))];

@@ -41,7 +41,7 @@ pub struct SemaphoreProperties {
     pub exports: Option<Vec<u64>>,
     /// A handle of a semaphore that others have made.
     pub import: Option<(ExternalSemaphore, i32)>,
-    /// All of them as the application gave them, with the zero at the end.
+    /// The properties as the application gave them, with the terminating zero.
     pub list: Vec<u64>,
 }
 
@@ -202,7 +202,7 @@ impl Queue {
     /// clEnqueueWaitSemaphoresKHR
     ///
     /// # Errors
-    /// For no semaphores, those of other contexts and devices, and events that have failed.
+    /// Fails if there are no semaphores, if one belongs to another context or device, and if an event has failed.
     pub fn wait_semaphores(self: &Arc<Self>, semaphores: &[Arc<Semaphore>], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_semaphores(semaphores, wait_list)?;
         let (shared, own): (Vec<_>, Vec<_>) = semaphores.iter().partition(|semaphore| semaphore.shared.is_some());
@@ -219,7 +219,7 @@ impl Queue {
     /// clEnqueueSignalSemaphoresKHR
     ///
     /// # Errors
-    /// As [`Self::wait_semaphores`].
+    /// The errors of [`Self::wait_semaphores`].
     pub fn signal_semaphores(self: &Arc<Self>, semaphores: &[Arc<Semaphore>], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_semaphores(semaphores, wait_list)?;
         let (shared, own): (Vec<_>, Vec<_>) = semaphores.iter().partition(|semaphore| semaphore.shared.is_some());

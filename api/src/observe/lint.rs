@@ -94,7 +94,7 @@ impl Drop for WaitProgress {
     }
 }
 
-/// Has a queue looked at when the process ends.
+/// Registers a queue for the check at process exit.
 pub(crate) fn register_queue(queue: &Arc<WaitProgress>) {
     if Options::get().is_checked() {
         let mut queues = QUEUES.lock();

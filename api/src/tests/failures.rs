@@ -1,4 +1,4 @@
-//! Whom the failure of a command reaches, and until when.
+//! The commands that a failure reaches, and the time until which it does.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

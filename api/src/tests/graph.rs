@@ -66,7 +66,7 @@ struct Node {
 struct World {
     setup: Setup,
     clock: Arc<AtomicU64>,
-    /// Everything that anyone may wait for.
+    /// The events that other commands may wait for.
     nodes: Mutex<Vec<Node>>,
     shared: Arc<Buffer>,
     called: AtomicUsize,

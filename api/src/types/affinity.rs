@@ -22,7 +22,7 @@ bitflags! {
     }
 }
 
-/// How a domain divides a device.
+/// The division of a device by a domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Division {
     /// The domain that the compute units of a part share; never [`AffinityDomain::NEXT_PARTITIONABLE`].

@@ -17,7 +17,7 @@ pub trait HostRegion: Send + Sync + fmt::Debug {
     fn target(self: Arc<Self>, offset: u64, size: u64) -> Arc<dyn HostTarget>;
 }
 
-/// Makes host memory for maps.
+/// Allocates host memory for maps.
 pub trait HostAllocator: Send + Sync {
     /// `size` zeroed bytes, aligned for every type of OpenCL C; `None` if the allocation fails.
     fn allocate(&self, size: u64) -> Option<Arc<dyn HostRegion>>;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-/// Takes what kernels of a context print, instead of stdout (CL_PRINTF_CALLBACK_ARM).
+/// Receives the printf output of a context's kernels, instead of stdout (CL_PRINTF_CALLBACK_ARM).
 pub type Printer = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
 /// Writes to stdout and flushes it, so that a thread that waited for the event finds the text there. Texts of

@@ -18,7 +18,7 @@ impl RangeSet {
         self.0.splice(first..last, std::iter::once(start..end));
     }
 
-    /// Takes bytes away.
+    /// Removes bytes from the set.
     pub(crate) fn remove(&mut self, range: &Range<u64>) {
         if range.is_empty() {
             return;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::backend::CopyRegion;
 use crate::types::error::{Error, Result, ensure};
 
-/// Where a box of bytes lies in memory.
+/// The location of a box of bytes in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rect {
     /// x in bytes, y in rows, z in slices.

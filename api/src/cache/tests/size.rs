@@ -46,7 +46,7 @@ fn it_keeps_to_its_size_and_to_what_is_used() {
     cache.keep(&key(0), &[1; 1000]);
     for number in 1..1000 {
         cache.keep(&key(number), &[0; 1000]);
-        // As if its last use were long ago by now: it is used again.
+        // The last use of the entry is long ago, and now it is used again.
         for path in files(folder.path()) {
             let age = if path.ends_with(key(0).to_string()) { 1000 } else { 5000 };
             set_age(&path, Duration::from_secs(age));
@@ -157,7 +157,7 @@ fn a_write_among_many_entries_looks_at_few() {
     (0..1000).for_each(|number| roomy.keep(&key(ENTRIES + number), b"one more"));
     let once = looked(&roomy);
     assert!(once <= u64::from(ENTRIES) + 1000, "each file was looked at once at most: {once}");
-    // Another process, which finds it counted.
+    // Another process finds the entry counted.
     let other = Cache::new(folder.path(), LIMIT);
     (0..1000).for_each(|number| other.keep(&key(ENTRIES + 1000 + number), b"one more"));
     assert_eq!(looked(&other), 0);

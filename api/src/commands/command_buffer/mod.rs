@@ -96,9 +96,9 @@ impl Device {
 pub enum CommandBufferState {
     /// Commands may be recorded.
     Recording,
-    /// No more commands may be recorded, but there is one whose arguments have not all been set.
+    /// The buffer is finalised, but a command lacks arguments.
     Finalized,
-    /// It may be enqueued.
+    /// The buffer may be enqueued.
     Executable,
 }
 
@@ -115,9 +115,9 @@ pub struct CommandBufferOptions {
 
 #[derive(Debug, Default)]
 pub(crate) struct RecordState {
-    /// In order. `None` is a launch whose arguments have not all been set.
+    /// The steps in order. `None` is a launch that lacks arguments.
     commands: Vec<Option<RecordedCommand>>,
-    /// For each of them its queue, and what it waits for.
+    /// The queue and the dependencies of each step.
     positions: Vec<RecordPosition>,
     /// Launches that the application has a handle of, or whose arguments are to be set yet.
     pub(crate) dispatches: Vec<Dispatch>,
@@ -159,7 +159,7 @@ pub(crate) struct Replaced {
 #[derive(Debug)]
 pub struct CommandBuffer {
     slot: HandleSlot,
-    /// One at least, all of one context.
+    /// The queues: at least one, all of one context.
     queues: Vec<Arc<Queue>>,
     options: CommandBufferOptions,
     state: Mutex<RecordState>,
@@ -279,7 +279,7 @@ impl CommandBuffer {
         Ok(())
     }
 
-    /// Makes a command for the device of a queue.
+    /// Creates a command for the device of a queue.
     pub(crate) fn compile(queue: &Arc<Queue>, work: PendingCommand) -> Result<RecordedCommand> {
         let PendingCommand { mut operation, accesses, host_written: _, is_blocking: _ } = work;
         let enqueues_from = if let Operation::Launch(launch) = &mut operation { launch.enqueues_from.take() } else { None };
@@ -317,7 +317,7 @@ impl CommandBuffer {
     /// clCommandNDRangeKernelKHR. A handle is made if the application asks for one.
     ///
     /// # Errors
-    /// Those of clEnqueueNDRangeKernel, and of recording.
+    /// The errors of clEnqueueNDRangeKernel and of recording.
     pub fn launch(
         self: &Arc<Self>,
         kernel: &Arc<Kernel>,
@@ -352,7 +352,7 @@ impl CommandBuffer {
     /// clCommandCopyBufferKHR
     ///
     /// # Errors
-    /// Those of clEnqueueCopyBuffer, and of recording.
+    /// The errors of clEnqueueCopyBuffer and of recording.
     pub fn copy(&self, src: &Arc<Buffer>, dst: &Arc<Buffer>, offsets: (u64, u64, u64), at: &RecordAt<'_>) -> Result<SyncPoint> {
         self.record(at, |queue| queue.copy_command(src, dst, offsets))
     }
@@ -360,7 +360,7 @@ impl CommandBuffer {
     /// clCommandCopyBufferRectKHR
     ///
     /// # Errors
-    /// Those of clEnqueueCopyBufferRect, and of recording.
+    /// The errors of clEnqueueCopyBufferRect and of recording.
     pub fn copy_rect(&self, src: &Arc<Buffer>, dst: &Arc<Buffer>, args: &RectArgs, at: &RecordAt<'_>) -> Result<SyncPoint> {
         self.record(at, |queue| queue.copy_rect_command(src, dst, args))
     }
@@ -368,7 +368,7 @@ impl CommandBuffer {
     /// clCommandFillBufferKHR
     ///
     /// # Errors
-    /// Those of clEnqueueFillBuffer, and of recording.
+    /// The errors of clEnqueueFillBuffer and of recording.
     pub fn fill(&self, buffer: &Arc<Buffer>, pattern: Vec<u8>, bytes: (u64, u64), at: &RecordAt<'_>) -> Result<SyncPoint> {
         self.record(at, |queue| queue.fill_command(buffer, pattern, bytes))
     }
@@ -376,7 +376,7 @@ impl CommandBuffer {
     /// clCommandCopyImageKHR
     ///
     /// # Errors
-    /// Those of clEnqueueCopyImage, and of recording.
+    /// The errors of clEnqueueCopyImage and of recording.
     pub fn copy_image(
         &self,
         src: &Arc<Image>,
@@ -390,7 +390,7 @@ impl CommandBuffer {
     /// clCommandCopyImageToBufferKHR
     ///
     /// # Errors
-    /// Those of clEnqueueCopyImageToBuffer, and of recording.
+    /// The errors of clEnqueueCopyImageToBuffer and of recording.
     pub fn copy_image_to_buffer(
         &self,
         src: &Arc<Image>,
@@ -405,7 +405,7 @@ impl CommandBuffer {
     /// clCommandCopyBufferToImageKHR
     ///
     /// # Errors
-    /// Those of clEnqueueCopyBufferToImage, and of recording.
+    /// The errors of clEnqueueCopyBufferToImage and of recording.
     pub fn copy_buffer_to_image(
         &self,
         src: &Arc<Buffer>,
@@ -420,7 +420,7 @@ impl CommandBuffer {
     /// clCommandFillImageKHR: a fill for each row of a box that leaves gaps.
     ///
     /// # Errors
-    /// Those of clEnqueueFillImage, and of recording.
+    /// The errors of clEnqueueFillImage and of recording.
     pub fn fill_image(&self, image: &Arc<Image>, color: &[u8], area: ImageBox, at: &RecordAt<'_>) -> Result<SyncPoint> {
         Self::check(&self.state.lock(), at.points)?;
         let works = self.queue(at.queue)?.fill_image_commands(image, color, area)?;
@@ -430,7 +430,7 @@ impl CommandBuffer {
     /// clCommandSVMMemcpyKHR. Each run reads the host memory anew.
     ///
     /// # Errors
-    /// Those of clEnqueueSVMMemcpy and of recording; and if neither pointer is in shared virtual memory.
+    /// The errors of clEnqueueSVMMemcpy and of recording; and if neither pointer is in shared virtual memory.
     pub fn svm_copy(
         &self,
         copy: SvmCopy,
@@ -445,7 +445,7 @@ impl CommandBuffer {
     /// clCommandSVMMemFillKHR
     ///
     /// # Errors
-    /// Those of clEnqueueSVMMemFill, and of recording.
+    /// The errors of clEnqueueSVMMemFill and of recording.
     pub fn svm_fill(
         &self,
         address: usize,
@@ -460,7 +460,7 @@ impl CommandBuffer {
     /// clCommandBarrierWithWaitListKHR
     ///
     /// # Errors
-    /// Those of recording.
+    /// The errors of recording.
     pub fn barrier(&self, at: &RecordAt<'_>) -> Result<SyncPoint> {
         Self::check(&self.state.lock(), at.points)?;
         self.push(RecordPosition::barrier(at), Some(RecordedCommand::default())).map(|(point, _)| point)
@@ -485,7 +485,7 @@ impl CommandBuffer {
     /// clEnqueueCommandBufferKHR, to `queues` or its own where there are none.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn enqueue(&self, queues: &[Arc<Queue>], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         // "CL_INVALID_OPERATION if command_buffer is not in the Executable state."
         let executable = self.state.lock().executable.clone();
@@ -515,7 +515,7 @@ impl CommandBuffer {
 /// Enqueues segments to several queues, and to the first one what waits for them all.
 fn spread(queues: &[Arc<Queue>], segments: &[Segment], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
     let parts: Vec<_> = segments.iter().filter_map(|segment| Some((segment, queues.get(segment.queue)?, segment.work()))).collect();
-    // Nothing begins unless all of it can.
+    // No segment begins unless all can.
     parts.iter().try_for_each(|(_, queue, work)| work.allocate(queue))?;
     let mut events: Vec<Arc<Event>> = Vec::with_capacity(parts.len());
     for (segment, queue, work) in parts {

@@ -42,7 +42,7 @@ bitflags! {
     }
 }
 
-/// How a launch is recorded.
+/// The recording options of a launch.
 #[derive(Clone, Debug, Default)]
 pub struct DispatchOptions {
     /// CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, if it is given.
@@ -131,7 +131,7 @@ impl MutableCommand {
     /// CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR
     ///
     /// # Errors
-    /// As [`Self::command_buffer`].
+    /// The errors of [`Self::command_buffer`].
     pub fn queue(&self) -> Result<Arc<Queue>> {
         self.command_buffer()?.queue(self.queue).cloned()
     }
@@ -162,7 +162,7 @@ impl MutableCommand {
     /// each dimension, zeros where none were given.
     ///
     /// # Errors
-    /// As [`Self::command_buffer`].
+    /// The errors of [`Self::command_buffer`].
     pub fn sizes(&self) -> Result<[Vec<usize>; 3]> {
         let buffer = self.command_buffer()?;
         let state = buffer.lock();
@@ -219,9 +219,9 @@ impl Dispatch {
 #[derive(Debug)]
 pub struct DispatchUpdate {
     pub command: Arc<MutableCommand>,
-    /// As clSetKernelArg sets them.
+    /// Arguments as in clSetKernelArg.
     pub args: Vec<(u32, ArgValue)>,
-    /// As clSetKernelArgSVMPointer sets them.
+    /// Arguments as in clSetKernelArgSVMPointer.
     pub svm_args: Vec<(u32, usize)>,
     /// Sets of pointers, each time that one is set.
     pub pointers: Vec<(PointerSet, Vec<usize>)>,
@@ -293,7 +293,7 @@ impl PendingUpdate {
         Ok(())
     }
 
-    /// Makes the launch; `None` as long as it lacks arguments.
+    /// Creates the launch; `None` while it lacks arguments.
     fn compile(&self, buffer: &CommandBuffer) -> Result<Option<RecordedCommand>> {
         let range = self.shape.range(self.work_dim);
         let queue = buffer.queue(self.queue)?;
@@ -320,8 +320,8 @@ impl CommandBuffer {
     /// clUpdateMutableCommandsKHR: applies all updates, or none.
     ///
     /// # Errors
-    /// In the order of the specification, and those of clSetKernelArg, clSetKernelArgSVMPointer, clSetKernelExecInfo
-    /// and clEnqueueNDRangeKernel.
+    /// The errors of the specification, checked in its order, and those of clSetKernelArg, clSetKernelArgSVMPointer,
+    /// clSetKernelExecInfo and clEnqueueNDRangeKernel.
     pub fn update(self: &Arc<Self>, updates: Vec<DispatchUpdate>) -> Result<()> {
         self.check_update()?;
         let mut pending: Vec<PendingUpdate> = Vec::with_capacity(updates.len());
@@ -364,7 +364,7 @@ impl CommandBuffer {
     /// Whether it is one that may be updated now.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn check_update(&self) -> Result<()> {
         // "CL_INVALID_OPERATION if command_buffer has not been finalized."
         ensure!(self.state() != CommandBufferState::Recording, InvalidOperation, "the command buffer was not finalized");

@@ -9,7 +9,7 @@ use crate::objects::program::executable::Executable;
 /// A synchronization point (cl_sync_point_khr).
 pub type SyncPoint = u32;
 
-/// Where a command is recorded.
+/// The position of a command to record: its queue and its dependencies.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordAt<'a> {
     /// Its queue, by the place among the command buffer's.
@@ -21,7 +21,7 @@ pub struct RecordAt<'a> {
 /// The work of a recorded command, prepared for the device of its queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RecordedCommand {
-    /// Nothing, for barriers and launches of no work-items.
+    /// No work, for barriers and for launches without work-items.
     pub(crate) action: Option<Arc<Action>>,
     /// The program of a launch that may enqueue kernels.
     pub(crate) enqueues_from: Option<Arc<Executable>>,
@@ -29,7 +29,7 @@ pub(crate) struct RecordedCommand {
     pub(crate) accesses: Vec<BufferAccess>,
 }
 
-/// Where a command was recorded.
+/// The position of a recorded command: its queue and its dependencies.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordPosition {
     pub(crate) queue: usize,

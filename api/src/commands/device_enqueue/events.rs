@@ -31,7 +31,6 @@ impl Slot {
     }
 }
 
-/// All of them.
 #[derive(Debug)]
 pub(super) struct Events {
     /// By number, which counts from 1.
@@ -56,7 +55,7 @@ impl Events {
         self.slots.get_mut((number as usize).checked_sub(1)?).filter(|slot| slot.live)
     }
 
-    /// How many are free.
+    /// The number of free events.
     pub(super) fn free(&self) -> usize {
         self.free.len()
     }
@@ -79,7 +78,7 @@ impl Events {
         }
     }
 
-    /// How many words of events there are that kernels may have changed.
+    /// The number of words of events that kernels may have changed.
     pub(super) fn words(&self) -> usize {
         let last = self.slots.iter().rposition(|slot| slot.live);
         last.map_or(0, |last| (last + 1) * EVENT_WORDS)
@@ -98,7 +97,7 @@ impl Events {
         }
     }
 
-    /// Gives back those that nothing refers to any more.
+    /// Frees the events without references.
     pub(super) fn collect(&mut self) {
         for (number, slot) in (1..).zip(&mut self.slots) {
             if slot.live && slot.references <= 0 && !slot.has_command && slot.waiters.is_empty() {

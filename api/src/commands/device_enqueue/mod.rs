@@ -63,13 +63,13 @@ struct Node {
     record: Option<Request>,
     /// Events that it waits for.
     waits: usize,
-    /// One of them has failed.
+    /// One of these events has failed.
     failed: bool,
     /// The event that it ends, 0 for none.
     event: u32,
     /// Children that have not ended.
     children: usize,
-    /// It has ended itself.
+    /// The kernel itself has ended.
     ended: bool,
     times: Times,
     /// When the last of it and its children ended.
@@ -111,7 +111,7 @@ pub(crate) struct KernelTree {
     /// The program's variables, and where the queue is among them.
     memory: Arc<dyn Memory>,
     layout: Places,
-    /// Where pointers that blocks capture may lead.
+    /// The buffers that pointers captured by blocks may refer to.
     reachable: Vec<MemoryRange>,
     /// Number and words of the default queue.
     default_queue: Option<(u32, u32)>,
@@ -157,7 +157,7 @@ fn argument(passing: &KernelParam, word: u32, parent: &[LaunchArg]) -> BackendRe
 }
 
 impl KernelTree {
-    /// Begins a launch whose kernel may enqueue others; the ticket learns how it ends.
+    /// Starts a launch whose kernel may enqueue others; the ticket receives the result.
     pub(crate) fn start(
         device: &Arc<Device>,
         default_queue: Option<(u32, u32)>,
@@ -203,7 +203,7 @@ impl KernelTree {
         executable.trees.submit(tree);
     }
 
-    /// Takes what a round has left, and begins the next or ends.
+    /// Processes the results of a wave, and starts the next wave or ends the tree.
     fn wave_done(self: &Arc<Self>, records: &[u32]) {
         let ending = {
             let mut state = self.state.lock();
@@ -222,7 +222,7 @@ impl KernelTree {
         }
     }
 
-    /// Makes nodes of the records.
+    /// Creates nodes from the records.
     fn take_records(&self, state: &mut TreeState, mut words: &[u32], now: u64) {
         let parent = state.enqueuing;
         let mut markers = Vec::new();
@@ -367,7 +367,7 @@ impl TreeState {
         }
     }
 
-    /// How the family ends, if it does.
+    /// The result of the tree, if it has ended.
     fn outcome(&mut self) -> Option<BackendResult<()>> {
         if let Some(error) = self.device_error.take() {
             return Some(Err(error));

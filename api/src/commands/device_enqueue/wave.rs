@@ -43,7 +43,7 @@ impl KernelTree {
         self.layout.queue + word as u64 * 4
     }
 
-    /// Begins a round.
+    /// Starts a wave.
     pub(super) fn launch_wave(self: &Arc<Self>) {
         let (writes, launches) = self.plan(&mut self.state.lock());
         let device = self.device.backend();

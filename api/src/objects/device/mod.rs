@@ -168,7 +168,7 @@ impl Object for Device {
 }
 
 impl Device {
-    /// Makes an OpenCL device of a backend's.
+    /// Creates an OpenCL device from a backend's device.
     pub fn new(backend: Arc<dyn backend::Device>) -> Arc<Self> {
         let properties = backend.properties();
         let own = match properties.kind {
@@ -195,7 +195,7 @@ impl Device {
         self.parent.as_ref().map_or(&[0], |(_, properties)| properties)
     }
 
-    /// It, what it is a part of, and so on.
+    /// The device, its parent, and so on.
     pub fn with_ancestors(self: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
         std::iter::successors(Some(self), |device| device.parent())
     }

@@ -75,7 +75,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// How many sub-devices there are going to be.
+    /// The number of sub-devices that will be created.
     pub fn count(&self) -> usize {
         self.units.len()
     }
@@ -132,7 +132,7 @@ impl Device {
     /// The parts that a scheme produces; no device is created yet.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn divide(&self, scheme: &Partition) -> Result<Parts> {
         // "CL_INVALID_VALUE if values specified in properties are not valid or if values specified in properties are
         // valid but not supported by the device."

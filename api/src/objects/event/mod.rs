@@ -133,7 +133,7 @@ impl lint::RunningCommand for Event {
     }
 }
 
-/// How an event fails.
+/// The failure of an event.
 #[derive(Clone)]
 struct Termination {
     status: Status,
@@ -141,7 +141,7 @@ struct Termination {
 }
 
 impl Termination {
-    /// It is the event with which the failure begins.
+    /// The failure begins with this event.
     fn first(failure: Arc<Failure>) -> Self {
         Self { status: failure.status(), failure }
     }
@@ -152,7 +152,7 @@ impl Termination {
     }
 }
 
-/// How an event ends.
+/// The end of an event.
 type Outcome = std::result::Result<Option<Times>, Termination>;
 
 /// A step of the graph.
@@ -283,7 +283,7 @@ impl Event {
         }
     }
 
-    /// Takes one blocker away; whether it was the last.
+    /// Removes one blocker. Returns whether it was the last.
     fn unblock(&self) -> bool {
         self.blockers.fetch_sub(1, Ordering::AcqRel) == 1
     }
@@ -321,7 +321,7 @@ impl Event {
         self.command
     }
 
-    /// Where the command is.
+    /// The state of the command.
     pub fn status(&self) -> Status {
         self.state.lock().status
     }
@@ -373,7 +373,7 @@ impl Event {
         status
     }
 
-    /// Sees to it that the command runs as soon as nothing blocks it.
+    /// Requests that the command runs as soon as nothing blocks it.
     pub fn flush(&self) {
         self.request_flush();
         if let Some(queue) = &self.queue {
@@ -410,7 +410,7 @@ impl Event {
             return Err(Error::InvalidValue("the list of events is empty".into()));
         };
         ensure!(events.iter().all(|e| Arc::ptr_eq(&e.context, &first.context)), InvalidContext, "the events belong to several contexts");
-        // All of them before the first is waited for, which may be on another device.
+        // Flush all events before waiting for the first, which may be on another device.
         let mut devices: Vec<&Arc<Device>> = Vec::new();
         for event in events {
             event.request_flush();
@@ -466,7 +466,7 @@ impl Event {
     /// clGetEventProfilingInfo
     ///
     /// # Errors
-    /// For user events, queues that do not profile and commands that did not complete.
+    /// Fails for user events, for queues without profiling, and for commands that did not complete.
     pub fn profile(&self) -> Result<Profile> {
         // "CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue, if
         // the execution status of the command identified by event is not CL_COMPLETE or if event is a user event
@@ -516,7 +516,7 @@ impl Event {
         self.traced.is_some() || self.queue.as_ref().is_some_and(|queue| queue.profiles())
     }
 
-    /// Hands the command to its device, or finds out why that cannot be.
+    /// Submits the command to its device, or returns the reason why that is not possible.
     fn issue(self: &Arc<Self>, transitions: &mut VecDeque<Transition>) {
         let Some(queue) = &self.queue else { return };
         let mut state = self.state.lock();
@@ -670,7 +670,7 @@ impl Event {
     }
 }
 
-/// Takes the callbacks whose status is reached.
+/// Removes and returns the callbacks whose status is reached.
 fn take_callbacks(state: &mut EventState) -> Vec<(Status, Callback)> {
     if state.callbacks.is_empty() {
         return Vec::new();
@@ -695,7 +695,7 @@ fn schedule(event: &Arc<Event>, callbacks: Vec<(Status, Callback)>, status: Stat
     }
 }
 
-/// Takes a finished event off those that wait for it.
+/// Unblocks the dependents of a finished event.
 fn release(dependents: Vec<Dependent>, failure: Option<&Arc<Failure>>, transitions: &mut VecDeque<Transition>) {
     for dependent in dependents {
         if let (true, Some(failure)) = (dependent.explicit, failure) {

@@ -4,7 +4,7 @@
 //! it builds the program again: compilation is fast, and such a binary works on every device. Layout, little-endian:
 //! ```text
 //! magic "WGCLPROG" | u32 format | u32 kind | u64 checksum of the rest | payload
-//! payload: u32 units, each: text options | text source | u32 headers, each: header | u32 modules (0 or 1), each: module
+//! payload: u32 units, each: text options | text source | u32 headers, each: header | u32 modules (0 or 1): module
 //! header: text name | text contents
 //! text: u64 bytes | UTF-8
 //! module: u64 words | words | u32 specialisation constants, each: u32 number | u64 value

@@ -57,11 +57,11 @@ pub struct DeviceBuild {
     /// The compiled units of the object; empty for executables and for programs loaded from a binary.
     pub units: Units,
     pub executable: Option<Arc<Executable>>,
-    /// It was made for a device that this one is a part of, and not for this one.
+    /// It was built for the parent of this device, not for the device itself.
     is_of_parent: bool,
 }
 
-/// Where a program came from.
+/// The origin of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     Source,
@@ -400,7 +400,7 @@ impl Program {
     /// clBuildProgram; `done` makes it asynchronous.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn build(self: &Arc<Self>, devices: Option<&[Arc<Device>]>, options: &str, done: Option<Done>) -> Result<()> {
         let targets = self.targets(devices)?;
         // "CL_INVALID_BUILD_OPTIONS if the build options specified by options are invalid."
@@ -436,7 +436,7 @@ impl Program {
     /// clCompileProgram; `headers` are programs by the names under which they are included.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn compile(
         self: &Arc<Self>,
         devices: Option<&[Arc<Device>]>,
@@ -464,7 +464,7 @@ impl Program {
     /// clLinkProgram: the new program, and whether linking it (if not asynchronous) succeeded. `done` gets the program.
     ///
     /// # Errors
-    /// In the order of the specification.
+    /// The errors of the specification, checked in its order.
     pub fn link(
         context: &Arc<Context>,
         devices: Option<&[Arc<Device>]>,

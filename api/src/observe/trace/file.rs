@@ -16,14 +16,14 @@ const END: &[u8] = b"\n]\n";
 #[derive(Debug)]
 pub(super) struct TraceFile {
     file: File,
-    /// Where the end begins.
+    /// The offset of the terminator.
     end: u64,
     is_empty: bool,
     buffer: Vec<u8>,
 }
 
 impl TraceFile {
-    /// Makes the file, or empties it.
+    /// Creates the file, or truncates it.
     pub(super) fn create(path: &Path) -> io::Result<Self> {
         let mut file = File::create(path)?;
         file.write_all(b"[\n]\n")?;

@@ -38,7 +38,7 @@ struct Recorder {
     start: Instant,
     file: Option<Mutex<TraceFile>>,
     summary: Mutex<Summary>,
-    /// Where the summary goes, if it is wanted: a file, or standard error.
+    /// The destination of the summary, if it is requested: a file, or standard error.
     report: Option<Option<PathBuf>>,
     next: AtomicU64,
     queues: Mutex<FxHashMap<(usize, String), Rows>>,
@@ -247,12 +247,12 @@ impl Traced {
         Some(Arc::new(Self { number, kind, name, amount, args, enqueued, after: Mutex::default(), ended: OnceLock::new() }))
     }
 
-    /// It waits for another one.
+    /// The command waits for another one.
     pub(crate) fn follow(&self, other: &Arc<Self>) {
         self.after.lock().push(Arc::clone(other));
     }
 
-    /// It is done: it ran from `start` to `end`, nanoseconds of its device's clock.
+    /// The command is done: it ran from `start` to `end`, nanoseconds of its device's clock.
     pub(crate) fn done(&self, (queue, device): (usize, &dyn Device), (start, end): (u64, u64)) {
         let Some(recorder) = recorder() else { return };
         let took = Duration::from_nanos(end.saturating_sub(start));

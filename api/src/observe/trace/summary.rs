@@ -39,7 +39,6 @@ pub(crate) enum Kind {
     Build,
 }
 
-/// All of it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Summary {
     kernels: BTreeMap<String, Sum>,
