@@ -1,7 +1,7 @@
-//! Loads and stores: scalars where the address is uniform, vectors where neighbours lie side by side, gathers and scatters where they do not.
+//! Loads and stores: scalars for uniform addresses, vectors for contiguous ones, else gathers and scatters.
 //!
-//! Several narrow components are accessed as words of 32 or 64 bits where they make up such words. A single byte or 16-bit word of a gather is cut out of the aligned word around
-//! it, so that nothing beyond the end of memory is touched.
+//! Several narrow components that fill 32- or 64-bit words are accessed as words. A gather of a single byte or 16-bit
+//! word loads the aligned 32-bit word around it, so that it touches no memory after the end.
 
 use smallvec::{SmallVec, smallvec};
 use std::mem::offset_of;
@@ -16,18 +16,18 @@ use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{Global, Scalar, Space, Type, Value, Var};
 
-/// Where an access goes.
+/// The address of an access.
 #[derive(Clone, Debug)]
 pub(super) enum Address {
-    /// To one place.
+    /// One address.
     Uniform(V),
-    /// So many bytes further from lane to lane.
+    /// The address grows by a stride from lane to lane.
     Linear(V, i64),
-    /// To offsets of 32 bits with sign from one place.
+    /// Signed 32-bit offsets from one address.
     Based(V, Regs),
-    /// To addresses of 64 bits.
+    /// 64-bit addresses.
     Wide(Regs),
-    /// To elements of a variable that lies element by element ([`Val::ElementMajor`]).
+    /// An element of a variable in element-major layout ([`Val::ElementMajor`]).
     ElementMajor(V, Option<Regs>),
 }
 
@@ -41,7 +41,7 @@ pub(super) const fn memory(of: Scalar) -> Mem {
 }
 
 impl Vectorizer<'_> {
-    /// Where a pointer leads.
+    /// The address in a pointer.
     pub(super) fn address(&mut self, pointer: Value) -> Address {
         match self.val(pointer) {
             Val::Uniform(list) => Address::Uniform(list[0]),
@@ -52,7 +52,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// An address some bytes further.
+    /// The address `disp` bytes after another one.
     fn behind(&mut self, address: &Address, disp: u32) -> Address {
         if disp == 0 {
             return address.clone();
@@ -70,7 +70,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Where an element of a variable is that lies element by element: all lanes' side by side, or each lane's at a place of its own.
+    /// The address of an element of a variable in element-major layout: contiguous for all lanes, or an offset for each
+    /// lane.
     fn element_major_address(&mut self, base: V, offsets: Option<&Regs>, size: u32) -> Address {
         let Some(offsets) = offsets else { return Address::Linear(base, i64::from(size)) };
         let scaled = self.bin_const(VBin::Shl, Scalar::I32, Mode::Varying, offsets, u64::from(self.shape.lanes.trailing_zeros()));
@@ -102,7 +103,7 @@ impl Vectorizer<'_> {
         self.define(result, val);
     }
 
-    /// The address of an object of the module.
+    /// The address of a global of the module.
     pub(super) fn global_addr(&mut self, global: Global) -> Lowered<V> {
         let object = self.module.globals.get(global.index()).ok_or_else(|| internal!("no object {global}"))?;
         let (base, at) = match object.space {
@@ -153,7 +154,7 @@ impl Vectorizer<'_> {
         self.define(result, val);
     }
 
-    /// A pointer into a variable that lies element by element, further by an IR value.
+    /// A pointer into a variable in element-major layout plus an IR value.
     fn add_element_major(&mut self, base: V, offsets: Option<Regs>, offset: Value) -> Val {
         if self.is_uniform(offset) {
             let zero = self.i64(0);
@@ -178,7 +179,7 @@ impl Vectorizer<'_> {
         Val::ElementMajor(base, Some(sum))
     }
 
-    /// An address and an IR value that is uniform, or that of lane 0.
+    /// An address plus an IR value that is uniform, or its lane 0.
     fn add_offset(&mut self, base: V, offset: Value) -> V {
         if let Some(bits) = self.uniformity.definitions().scalar(offset) {
             let by = scalar(self.ir_ty(offset)).sign_extend(bits);
@@ -228,7 +229,7 @@ impl Vectorizer<'_> {
         Ok(())
     }
 
-    /// Components that lie side by side, for each lane from a place of its own.
+    /// Loads contiguous components, for each lane from its own address.
     fn load_varying(&mut self, address: &Address, of: Scalar, count: u32, align: u32) -> Comps {
         if let Address::ElementMajor(..) = address {
             let size = of.size();
@@ -278,10 +279,10 @@ impl Vectorizer<'_> {
             .collect()
     }
 
-    /// Neighbours side by side.
+    /// Loads one element for each lane, contiguous in memory.
     pub(super) fn load_contiguous(&mut self, first: V, of: Scalar) -> Regs {
         let ty = self.shape.register(of, Mode::Varying);
-        let masks = self.exec_mask.clone().map(|masks| self.masks_for(of, &masks));
+        let masks = self.masks.exec.clone().map(|masks| self.masks_for(of, &masks));
         let bytes = u32::from(ty.lanes()) * of.size();
         let regs: Regs = (0..self.shape.registers(of, Mode::Varying))
             .map(|index| {
@@ -294,7 +295,7 @@ impl Vectorizer<'_> {
         regs
     }
 
-    /// The base of an address, and its indices: 32-bit numbers, or 64-bit ones.
+    /// The base of an address, its indices, and whether these have 64 bits.
     fn indices(&mut self, address: &Address) -> (Option<V>, Regs, bool) {
         match address {
             Address::Uniform(base) => (Some(*base), self.number(Scalar::I32, Mode::Varying, 0), false),
@@ -305,10 +306,10 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Numbers of 32 or 64 bits from places of their own.
+    /// Gathers 32- or 64-bit elements.
     fn gather(&mut self, address: &Address, of: Scalar) -> Regs {
         let ty = self.shape.register(of, Mode::Varying);
-        let masks = self.exec_mask.clone().map(|masks| self.masks_for(of, &masks));
+        let masks = self.masks.exec.clone().map(|masks| self.masks_for(of, &masks));
         let (base, index) = self.indices_for(address, of);
         index
             .into_iter()
@@ -320,7 +321,7 @@ impl Vectorizer<'_> {
             .collect()
     }
 
-    /// The indices of each register of an access.
+    /// The indices for each register of an access.
     fn indices_for(&mut self, address: &Address, of: Scalar) -> (Option<V>, Vec<SmallVec<[V; 2]>>) {
         let (base, index, wide) = self.indices(address);
         let parts = (self.shape.lanes32() / self.shape.lanes64()) as usize;
@@ -335,7 +336,7 @@ impl Vectorizer<'_> {
         (base, lists)
     }
 
-    /// Bytes or 16-bit words from aligned places of their own: the word of 32 bits around each, and of that the part.
+    /// Gathers bytes or 16-bit words at aligned addresses: loads the 32-bit word around each and extracts the part.
     fn gather_narrow(&mut self, address: &Address, of: Scalar) -> Regs {
         let mode = Mode::Varying;
         let (base, index, wide) = self.indices(address);
@@ -371,7 +372,7 @@ impl Vectorizer<'_> {
         self.comps_of(&val, ty, Mode::Varying).swap_remove(0)
     }
 
-    /// Lane by lane.
+    /// Loads lane by lane.
     fn load_each(&mut self, address: &Address, of: Scalar) -> Regs {
         let addresses = self.wide(address);
         let ty = Register::Scalar(elem(of));
@@ -450,18 +451,18 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Does something as if all lanes were alive.
+    /// Vectorizes as if all lanes were alive.
     fn unmasked<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
-        let exec = self.exec_mask.take();
+        let exec = self.masks.exec.take();
         let made = f(self);
-        self.exec_mask = exec;
+        self.masks.exec = exec;
         made
     }
 
-    /// A row of private memory, which is there for all lanes and which nobody else writes: what lanes have that are not alive is stored again,
-    /// which some machines do much sooner than a store under a mask.
+    /// Stores to private memory in element-major layout. The memory exists for all lanes, and no other thread writes
+    /// it. So inactive lanes store their old value again, which is faster on some processors than a masked store.
     fn store_private_contiguous(&mut self, place: &Address, of: Scalar, regs: &[V]) {
-        let merged = self.exec_mask.clone().map(|masks| {
+        let merged = self.masks.exec.clone().map(|masks| {
             let old = self.unmasked(|this| this.load_varying(place, of, 1, of.size()).swap_remove(0));
             self.select_regs(of, Mode::Varying, &masks, regs, &old)
         });
@@ -469,9 +470,9 @@ impl Vectorizer<'_> {
         self.unmasked(|this| this.store_varying(place, of, std::slice::from_ref(&regs)));
     }
 
-    /// Neighbours side by side.
+    /// Stores one element for each lane, contiguous in memory.
     pub(super) fn store_contiguous(&mut self, first: V, of: Scalar, regs: &[V]) {
-        let masks = self.exec_mask.clone().map(|masks| self.masks_for(of, &masks));
+        let masks = self.masks.exec.clone().map(|masks| self.masks_for(of, &masks));
         let bytes = u32::from(self.shape.register(of, Mode::Varying).lanes()) * of.size();
         for (index, &value) in regs.iter().enumerate() {
             let addr = Addr::offset(first, (index as u32 * bytes).cast_signed());
@@ -481,7 +482,7 @@ impl Vectorizer<'_> {
     }
 
     fn scatter(&mut self, address: &Address, of: Scalar, regs: &[V]) {
-        let masks = self.exec_mask.clone().map(|masks| self.masks_for(of, &masks));
+        let masks = self.masks.exec.clone().map(|masks| self.masks_for(of, &masks));
         let (base, lists) = self.indices_for(address, of);
         for (number, (index, &value)) in lists.into_iter().zip(regs).enumerate() {
             let mask = masks.as_ref().map(|masks| masks[number]);
@@ -522,7 +523,7 @@ impl Vectorizer<'_> {
         Ok(())
     }
 
-    /// Copies or zeroes bytes at scalar addresses: all at once where they are few, else in a loop.
+    /// Copies or zeroes bytes at scalar addresses, unrolled if there are few.
     fn copy_bytes(&mut self, dst: V, src: Option<V>, size: u32) {
         const FEW: u32 = 128;
         let (dst, src, rest) = if size <= FEW { (dst, src, 0) } else { self.copy_loop(dst, src, size) };
@@ -544,7 +545,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Whole words of 64 bits in a loop; what follows them.
+    /// Copies or zeroes 64-bit words in a loop. Returns the addresses after them, and their bytes.
     fn copy_loop(&mut self, dst: V, src: Option<V>, size: u32) -> (V, Option<V>, u32) {
         use wgcl_codegen::vir::{CmpOp, Cond, Elem, Target, Terminator};
         let (header, exit) = (self.b.block(), self.b.block());
@@ -564,12 +565,12 @@ impl Vectorizer<'_> {
         (behind(self, dst), src.map(|src| behind(self, src)), whole)
     }
 
-    /// Whether all lanes go to one place.
+    /// Whether a value is the same in all lanes.
     pub(super) fn is_uniform(&self, value: Value) -> bool {
         matches!(self.uniformity.lane_shape(value), LaneShape::Uniform | LaneShape::Unknown)
     }
 
-    /// The space of a pointer.
+    /// The address space of a pointer.
     pub(super) fn space(&self, pointer: Value) -> Space {
         match self.ir_ty(pointer) {
             Type::Ptr(space) => space,
@@ -578,7 +579,7 @@ impl Vectorizer<'_> {
     }
 }
 
-/// The words that components make up which are narrower.
+/// The word that narrow components fill.
 pub(super) const fn words(size: u32, total: u32) -> Option<Scalar> {
     match total {
         8 if size < 8 => Some(Scalar::I64),

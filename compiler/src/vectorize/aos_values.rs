@@ -1,12 +1,13 @@
-//! Vectors of work-items that lie side by side in memory stay in its order in registers.
+//! Array-of-structures values: vectors of components that are contiguous in memory keep its order in registers.
 //!
 //! ```text
 //! memory      x0 y0 z0 w0  x1 y1 z1 w1 ...      a float4 of each work-item
-//! ordered     x0 y0 z0 w0  x1 y1 z1 w1 ...      as it is
-//! sorted      x0 x1 ...  y0 y1 ...  z0 ...      a register for each component
+//! AoS         x0 y0 z0 w0  x1 y1 z1 w1 ...      as it is
+//! SoA         x0 x1 ...  y0 y1 ...  z0 ...      a register for each component
 //! ```
-//! What is done with each component alone can be done in either order, and sorting takes more shuffles than there are accesses. So sums, products and the like of ordered values stay ordered, are stored as they
-//! are, and are [sorted](super::interleaved_access) where somebody asks for a component.
+//! Component-wise operations work in either order, and deinterleaving takes more shuffles than there are accesses. So
+//! sums, products and the like of AoS values stay AoS and are stored as they are. They are
+//! [deinterleaved](super::interleaved_access) where a component is used.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{Addr, Block, Op as VOp, Type as Register, Value as V};
@@ -17,19 +18,18 @@ use super::value::{Comps, Regs, Val, scalar};
 use super::vectorizer::{Lowered, Vectorizer};
 use crate::ir::{Op, Scalar, Type, Value};
 
-/// The most components.
 const MAX_COMPONENTS: u32 = 16;
 
 /// A value of several components in the order of memory.
 #[derive(Clone, Debug)]
 pub(super) struct AosValue {
-    /// As many as there are components, each with the registers of one: of `n` components, memory has register `i` of number `p` at place `i * n + p`.
+    /// A list for each component. Of `n` components, register `i` of list `p` is vector `i * n + p` of memory.
     vectors: Comps,
     /// The number of loops around its definition, and the block.
     home: (u32, Block),
 }
 
-/// Whether work-items have components at an address that fill memory without gaps, as numbers that fill their registers.
+/// Whether the components of the gang fill memory without gaps, as numbers that fill their registers.
 fn fills(address: &Address, of: Scalar, count: u32) -> Option<V> {
     let whole = of.size() >= 4 && (2..=MAX_COMPONENTS).contains(&count) && count.is_power_of_two();
     match *address {
@@ -39,11 +39,11 @@ fn fills(address: &Address, of: Scalar, count: u32) -> Option<V> {
 }
 
 impl Vectorizer<'_> {
-    /// Loads the components of all work-items as they stand in memory; whether that was done.
+    /// Loads a value in the order of memory. Returns whether it did.
     pub(super) fn load_aos(&mut self, result: Value, address: &Address) -> bool {
         let ty = self.ir_ty(result);
         let (of, count) = (scalar(ty), u32::from(ty.lanes()));
-        let Some(first) = fills(address, of, count).filter(|_| self.exec_mask.is_none() && self.shape.lanes > 1) else { return false };
+        let Some(first) = fills(address, of, count).filter(|_| self.masks.exec.is_none() && self.shape.lanes > 1) else { return false };
         let register = self.shape.register(of, Mode::Varying);
         let mut vectors: Comps = SmallVec::from_elem(Regs::new(), count as usize);
         for index in 0..self.shape.registers(of, Mode::Varying) as u32 {
@@ -56,12 +56,12 @@ impl Vectorizer<'_> {
         true
     }
 
-    /// Stores an ordered value as it is; whether that was done.
+    /// Stores a value in the order of memory. Returns whether it did.
     pub(super) fn store_aos(&mut self, address: &Address, value: Value) -> bool {
         let ty = self.ir_ty(value);
         let (of, count) = (scalar(ty), u32::from(ty.lanes()));
-        let Some(first) = fills(address, of, count).filter(|_| self.exec_mask.is_none()) else { return false };
-        let Some(aos) = self.aos.get(&value) else { return false };
+        let Some(first) = fills(address, of, count).filter(|_| self.masks.exec.is_none()) else { return false };
+        let Some(aos) = self.forms.aos.get(&value) else { return false };
         let vectors = aos.vectors.clone();
         for index in 0..self.shape.registers(of, Mode::Varying) as u32 {
             for (part, regs) in (0..).zip(&vectors) {
@@ -72,7 +72,7 @@ impl Vectorizer<'_> {
         true
     }
 
-    /// Where a vector of a row stands.
+    /// The address of a vector of contiguous memory.
     fn vector_addr(&self, first: V, of: Scalar, number: u32) -> Addr {
         let bytes = u32::from(self.shape.register(of, Mode::Varying).lanes()) * of.size();
         Addr::offset(first, (number * bytes).cast_signed())
@@ -81,10 +81,11 @@ impl Vectorizer<'_> {
     fn define_aos(&mut self, result: Value, vectors: Comps) {
         let home = (self.depth(), self.b.current());
         self.values[result.index()] = None;
-        self.aos.insert(result, AosValue { vectors, home });
+        self.forms.aos.insert(result, AosValue { vectors, home });
     }
 
-    /// Computes in the order of memory what is done with each component alone, if an operand is there in it and the others can be; whether that was done.
+    /// Does a component-wise operation in the order of memory, if an operand is in it and the others can be. Returns
+    /// whether it did.
     pub(super) fn compute_aos(&mut self, op: &Op, result: Value) -> Lowered<bool> {
         let ty = self.ir_ty(result);
         let operands: SmallVec<[Value; 3]> = match op {
@@ -93,8 +94,8 @@ impl Vectorizer<'_> {
             Op::Math(_, args) => args.iter().copied().collect(),
             _ => return Ok(false),
         };
-        let is_aos = |value: &Value| self.aos.contains_key(value);
-        if self.exec_mask.is_some() || !operands.iter().any(is_aos) || operands.iter().any(|&operand| self.ir_ty(operand) != ty) {
+        let is_aos = |value: &Value| self.forms.aos.contains_key(value);
+        if self.masks.exec.is_some() || !operands.iter().any(is_aos) || operands.iter().any(|&operand| self.ir_ty(operand) != ty) {
             return Ok(false);
         }
         let lists: Option<SmallVec<[Comps; 3]>> = operands.iter().map(|&operand| self.as_aos(operand, ty)).collect();
@@ -115,9 +116,9 @@ impl Vectorizer<'_> {
         Ok(true)
     }
 
-    /// An operand in the order of memory: it is there in it, or is the same for all work-items.
+    /// An operand in the order of memory: it has that form, or is uniform.
     fn as_aos(&mut self, value: Value, ty: Type) -> Option<Comps> {
-        if let Some(aos) = self.aos.get(&value) {
+        if let Some(aos) = self.forms.aos.get(&value) {
             return Some(aos.vectors.clone());
         }
         if !self.is_uniform(value) {
@@ -129,14 +130,14 @@ impl Vectorizer<'_> {
         if components.iter().all(|component| *component == components[0]) {
             return Some(components.iter().map(|&component| SmallVec::from_elem(component, count)).collect());
         }
-        // The same for every register of a component, since all components are there in each.
+        // The same vectors for each register of a component, since each contains all components.
         let interleaved = self.interleave(self.shape.register(of, Mode::Varying), &components);
         Some(interleaved.into_iter().map(|vector| SmallVec::from_elem(vector, count)).collect())
     }
 
-    /// The registers of each component of an ordered value, which are made where the value was.
+    /// The registers of each component of an AoS value, computed where the value was.
     pub(super) fn deinterleaved(&mut self, value: Value) -> Option<Comps> {
-        let aos = self.aos.get(&value)?;
+        let aos = self.forms.aos.get(&value)?;
         let (vectors, home) = (aos.vectors.clone(), aos.home);
         let register = self.shape.register(scalar(self.ir_ty(value)), Mode::Varying);
         let soa = self.at(home, |this| this.deinterleave_vectors(register, &vectors));

@@ -58,7 +58,7 @@ impl Vectorizer<'_> {
             return regs.into();
         }
         let known = Extended { bits, signed };
-        if regs.iter().all(|reg| self.extended.get(reg) == Some(&known)) {
+        if regs.iter().all(|reg| self.forms.extended.get(reg) == Some(&known)) {
             return regs.into();
         }
         let made = if signed {
@@ -68,7 +68,7 @@ impl Vectorizer<'_> {
         } else {
             self.bin_const(VBin::And, Scalar::I32, mode, regs, of.mask())
         };
-        self.extended.extend(made.iter().map(|&reg| (reg, known)));
+        self.forms.extended.extend(made.iter().map(|&reg| (reg, known)));
         made
     }
 
@@ -76,7 +76,7 @@ impl Vectorizer<'_> {
     pub(super) fn note_zero_extended(&mut self, of: Scalar, regs: &[V]) {
         let known = Extended { bits: of.bits(), signed: false };
         if of.bits() < 32 {
-            self.extended.extend(regs.iter().map(|&reg| (reg, known)));
+            self.forms.extended.extend(regs.iter().map(|&reg| (reg, known)));
         }
     }
 
@@ -211,10 +211,10 @@ impl Vectorizer<'_> {
             return;
         }
         for ((a, b), &made) in a.iter().zip(b).zip(made) {
-            if let (Some(&a), Some(&b)) = (self.extended.get(a), self.extended.get(b))
+            if let (Some(&a), Some(&b)) = (self.forms.extended.get(a), self.forms.extended.get(b))
                 && a == b
             {
-                self.extended.insert(made, a);
+                self.forms.extended.insert(made, a);
             }
         }
     }

@@ -1,9 +1,10 @@
-//! Atomic operations. Work-group memory is touched by one thread only, so there they are ordinary loads and stores.
+//! Atomic operations. Only one thread accesses work-group memory, so there they are ordinary loads and stores.
 //!
-//! * Where all lanes mean one place, integers that can be combined in any order are, and one operation is made of the sum: what each lane finds there is what the first found, combined with
-//!   those of the lanes before it.
-//! * Halves are compared and exchanged: two bytes are what the processor can exchange as well as four and eight.
-//! * Otherwise a lane at a time. An atomic operation waits until it has the line of memory for itself, and the next one begins behind it; so all lanes' lines are asked for before the first.
+//! * If all lanes access one address, and the operation can be combined in any order, the code combines all lanes and
+//!   does one operation. The old value in each lane is the old value in memory, combined with the lanes before it.
+//! * Halves use compare-and-exchange of two bytes.
+//! * All other operations are done lane by lane. An atomic operation waits for exclusive access to its cache line, and
+//!   the next one starts after it. So the code prefetches the cache lines of all lanes for writing first.
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{
@@ -19,10 +20,10 @@ use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{AtomicOp, BinOp, Scalar, Space, Value};
 
-/// What is done with the scalars of one lane; the result, if there is one.
+/// Code for the scalars of one lane; the result, if there is one.
 type ForScalars<'f, 'a> = dyn FnMut(&mut Vectorizer<'a>, &[V]) -> Lowered<Option<V>> + 'f;
 
-/// How the values of several lanes become one, if it does not matter in what order they come.
+/// How the values of several lanes are combined, if their order does not matter.
 fn combined(op: AtomicOp, of: Scalar) -> Option<Fold> {
     let op = match op {
         AtomicOp::Sub => BinOp::Add,
@@ -32,7 +33,7 @@ fn combined(op: AtomicOp, of: Scalar) -> Option<Fold> {
     Some(Fold { op, of })
 }
 
-/// What is done with the old value and the new one; `None` for what only moves values.
+/// The operation on the old and the new value; `None` if it only moves values.
 const fn operation(op: AtomicOp) -> Option<BinOp> {
     Some(match op {
         AtomicOp::Xchg | AtomicOp::Store | AtomicOp::Load => return None,
@@ -79,7 +80,7 @@ impl<'a> Vectorizer<'a> {
         })
     }
 
-    /// One operation for all lanes, on one place.
+    /// One operation for all lanes, at one address.
     fn atomic_of_all(
         &mut self,
         result: Option<Value>,
@@ -94,7 +95,7 @@ impl<'a> Vectorizer<'a> {
         let old = self.atomic_scalar(op, place, Some(all), fold.of, unshared)?;
         let (Some(result), Some(old)) = (result, old) else { return Ok(()) };
         let found = self.splat(old, fold.of);
-        if self.demanded_bits[result.index()] == 0 {
+        if self.forms.demanded_bits[result.index()] == 0 {
             self.varying(result, smallvec![found]);
             return Ok(());
         }
@@ -107,7 +108,7 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// Asks for the lines of memory to which the lanes' pointers lead.
+    /// Prefetches the cache lines that the lanes' pointers point to, for writing.
     fn prefetch_lines(&mut self, pointer: Value) {
         if self.shape.lanes == 1 || self.is_uniform(pointer) {
             return;
@@ -123,7 +124,7 @@ impl<'a> Vectorizer<'a> {
         self.frame.release(mark);
     }
 
-    /// `compare and exchange`
+    /// `cmpxchg`
     pub(super) fn compare_exchange(&mut self, result: Option<Value>, [pointer, expected, desired]: [Value; 3], of: Scalar) -> Lowered<()> {
         let ty = Register::Scalar(elem(of).int());
         self.prefetch_lines(pointer);
@@ -136,7 +137,7 @@ impl<'a> Vectorizer<'a> {
         })
     }
 
-    /// Does something with the scalars of each lane that is alive, or once where there is but one lane.
+    /// Runs code for each active lane, or once if there is only one lane.
     fn lane_by_lane(&mut self, result: Option<Value>, operands: &[Value], of: Scalar, f: &mut ForScalars<'_, 'a>) -> Lowered<()> {
         if self.shape.lanes == 1 {
             let scalars: Vec<V> = operands.iter().map(|&operand| self.first(operand)).collect();
@@ -148,7 +149,7 @@ impl<'a> Vectorizer<'a> {
         let lists: Vec<(Scalar, Regs)> =
             operands.iter().map(|&operand| (super::value::scalar(self.ir_ty(operand)), self.regs(operand, Mode::Varying))).collect();
         let mut failed = None;
-        let wanted = result.filter(|result| self.demanded_bits[result.index()] > 0);
+        let wanted = result.filter(|result| self.forms.demanded_bits[result.index()] > 0);
         let made = self.each_lane(&lists, wanted.map(|_| of), &mut |this, scalars, _| match f(this, scalars) {
             Ok(made) => made,
             Err(error) => {
@@ -167,7 +168,7 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// A number of two bytes without what stands above them in its register.
+    /// The low 16 bits of a 2-byte number; others are returned as they are.
     fn low_bits(&mut self, of: Scalar, value: V) -> V {
         if of.size() != 2 {
             return value;
@@ -188,7 +189,7 @@ impl<'a> Vectorizer<'a> {
     fn atomic_scalar(&mut self, op: AtomicOp, pointer: V, value: Option<V>, of: Scalar, unshared: bool) -> Lowered<Option<V>> {
         let (addr, ty, mem) = (Addr::of(pointer), Register::Scalar(elem(of)), memory(of));
         let operand = || value.ok_or_else(|| internal!("{op:?} without a value"));
-        // Loads and additions of aligned words are whole on every machine of this kind; stores of other orders than relaxed are exchanges.
+        // Aligned loads are atomic. Stores with an order other than relaxed are exchanges.
         if op == AtomicOp::Load {
             return Ok(Some(self.here(ty, VOp::Load(mem, addr))));
         }
@@ -221,13 +222,13 @@ impl<'a> Vectorizer<'a> {
         }
     }
 
-    /// What an operation makes of the old value.
+    /// The new value of memory.
     fn update(&mut self, op: AtomicOp, of: Scalar, old: V, value: V) -> Lowered<V> {
         let Some(bin) = operation(op) else { return Ok(if op == AtomicOp::Load { old } else { value }) };
         Ok(self.binary(bin, of, Mode::Uniform, &[old], &[value])?[0])
     }
 
-    /// Compares and exchanges until nobody has come in between.
+    /// Compare-and-exchange in a loop until no other thread has written in between.
     fn retry(&mut self, op: AtomicOp, pointer: V, value: V, of: Scalar) -> Lowered<V> {
         let (addr, mem) = (Addr::of(pointer), bits_in_memory(of));
         let ty = Register::Scalar(elem(of).int());

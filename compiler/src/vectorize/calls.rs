@@ -1,6 +1,8 @@
-//! Functions that stay functions. They are few and large: what they are given and give back goes through memory, all of it varying.
+//! Calls of functions that are not inlined. They are few and large: arguments and results go through memory, all of
+//! them varying.
 //!
-//! No function calls itself, so each has a place in the arena of its own: first the masks of the lanes that call and what is known of the chunk, then its parameters, then its results.
+//! No function calls itself, so each has its own frame in the arena: the mask of the calling lanes and the ids of the
+//! gang, then its parameters, then its results.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{BinOp as VBin, CmpOp as VCmp, Elem, Func, Mem, Op as VOp, Type as Register, Value as V};
@@ -11,25 +13,22 @@ use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{self, Scalar, Type, Value};
 
-/// Where a function finds what it is given, in bytes of the arena.
+/// The frame of a function, in bytes of the arena.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CallFrame {
-    /// The bits of the masks, then the ids of the group and the linear local id of lane 0, 32 bits each.
+    /// The mask as bits, the ids of the group, and the linear local id of lane 0: 32 bits each.
     pub head: u32,
-    /// Parameters.
     pub params: Vec<u32>,
-    /// Results.
     pub results: Vec<u32>,
-    /// The first byte behind.
+    /// The first byte after the frame.
     pub end: u32,
-    /// The function of the vector IR.
     pub func: Option<Func>,
 }
 
 const HEAD: u32 = 64;
 
 impl CallFrame {
-    /// Of a function, from a byte of the arena on.
+    /// The frame of a function, from a byte of the arena on.
     pub(super) fn of(function: &ir::Function, shape: &Shape, start: u32) -> Self {
         let mut end = start.next_multiple_of(64) + HEAD;
         let mut place = |ty: Type| {
@@ -48,13 +47,13 @@ impl Vectorizer<'_> {
         if self.shape.lanes == 1 { Mode::Uniform } else { Mode::Varying }
     }
 
-    /// Writes components to a place.
+    /// Stores components.
     fn put(&mut self, ty: Type, comps: &Comps, at: u32, masked: bool) {
         let (of, mut at) = (scalar(ty), at);
         for regs in comps {
             let (of, regs) =
                 if of == Scalar::Bool && self.mode() == Mode::Varying { (Scalar::I32, self.bool_to_int(regs)) } else { (of, regs.clone()) };
-            let masks = self.exec_mask.clone().filter(|_| masked).map(|masks| self.masks_for(of, &masks));
+            let masks = self.masks.exec.clone().filter(|_| masked).map(|masks| self.masks_for(of, &masks));
             for (index, &value) in regs.iter().enumerate() {
                 let addr = self.frame_addr(at);
                 let (mem, size) = (Mem::Elem(elem(of)), elem(of).bytes() * u32::from(self.b.ty(value).lanes()));
@@ -69,7 +68,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Reads components from a place.
+    /// Loads components.
     fn get(&mut self, ty: Type, at: u32) -> Comps {
         let (of, mode, mut at) = (scalar(ty), self.mode(), at);
         let stored = if of == Scalar::Bool { Scalar::I32 } else { of };
@@ -139,7 +138,7 @@ impl Vectorizer<'_> {
         Ok(())
     }
 
-    /// Reads what the caller has written: a function that is called begins so.
+    /// Loads the mask, ids and parameters that the caller has stored.
     pub(super) fn begin_called(&mut self, frame: &CallFrame) {
         let word = |this: &mut Self, index: u32| {
             let addr = this.frame_addr(frame.head + 4 * index);
@@ -149,7 +148,7 @@ impl Vectorizer<'_> {
         self.items.group = Some([word(self, 1), word(self, 2), word(self, 3)]);
         self.items.linear = Some(word(self, 4));
         if self.mode() == Mode::Varying {
-            self.exec_mask = Some(self.masks_of(bits));
+            self.masks.exec = Some(self.masks_of(bits));
         }
         let function = self.function;
         for (&param, &at) in function.params.iter().zip(&frame.params) {

@@ -1,13 +1,13 @@
-//! What the lanes of a chunk do together: the functions of subgroups, and those of work-groups that are one chunk.
+//! Collective operations of the lanes of a gang: those of subgroups, and of work-groups that are one gang.
 //!
-//! A subgroup is a chunk, so that its work-items run in lockstep, and the mask of those that are alive says who is here. Who is not is given a number that changes nothing; then vectors
-//! are combined with themselves, moved by halves:
+//! A subgroup is a gang. Its work-items run in lockstep, and the mask says which of them are active. Inactive lanes get
+//! the neutral element. Then vectors are combined with themselves, shifted by halves:
 //!
 //! ```text
 //! reduction   x0 x1 x2 x3  +  x2 x3 x0 x1  =  two sums, twice;   + the same moved by one  =  the sum in all lanes
 //! scan        x0 x1 x2 x3  +   0 x0 x1 x2  =  sums of two;       + the same moved by two  =  the sums up to each lane
 //! ```
-//! What comes out for all lanes alike is a scalar.
+//! A result that is the same in all lanes is a scalar.
 
 use smallvec::{SmallVec, smallvec};
 use wgcl_codegen::vir::{Addr, BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Mem, Op as VOp, Type as Register, UnOp as VUn, Value as V};
@@ -19,7 +19,7 @@ use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{BinOp, Function, GroupOp, Module, Op, Scalar, Value, WorkItem};
 
-/// Whether work-items can tell which subgroup they are in.
+/// Whether work-items can observe which subgroup they are in.
 pub(super) fn sees_subgroups(module: &Module) -> bool {
     let sees = |function: &Function| {
         let mut found = false;
@@ -45,7 +45,7 @@ pub(super) struct Fold {
 }
 
 impl Vectorizer<'_> {
-    /// `group`: what comes of it for the lanes that are here.
+    /// `group`
     pub(super) fn collective(&mut self, result: Option<Value>, sub: bool, op: GroupOp, args: &[Value]) -> Lowered<()> {
         // A barrier. Lanes run in lockstep; see `Op::Barrier` in `checked_operation` for the order of accesses.
         let Some(result) = result else {
@@ -124,9 +124,9 @@ impl Vectorizer<'_> {
         })
     }
 
-    // Who is here
+    // Active lanes
 
-    /// The lanes that are here and for which a `bool` is true, or `not`, as bits.
+    /// The active lanes for which a `bool` is true, or false if `not`, as bits.
     pub(super) fn flags(&mut self, value: Value, not: bool) -> V {
         let masks = self.regs(value, Mode::Varying);
         let (own, here) = (self.mask_bits(&masks), self.live_bits());
@@ -134,9 +134,9 @@ impl Vectorizer<'_> {
         self.op(Register::I32, VOp::Bin(op, here, own))
     }
 
-    /// The number of the first lane that is here.
+    /// The first active lane.
     fn first_lane(&mut self) -> V {
-        if self.exec_mask.is_none() {
+        if self.masks.exec.is_none() {
             return self.i32(0);
         }
         let bits = self.live_bits();
@@ -148,15 +148,15 @@ impl Vectorizer<'_> {
         self.of_lane(value, lane)
     }
 
-    /// What is the same for all that are here, though that is not known.
+    /// The value of all active lanes, where the program guarantees that they have the same.
     pub(super) fn same(&mut self, value: Value) -> V {
         if self.is_uniform(value) { self.first(value) } else { self.of_first(value) }
     }
 
-    /// The registers of a value, in which who is not here has what changes nothing.
+    /// The registers of a value, with the neutral element in inactive lanes.
     pub(super) fn active_or_neutral(&mut self, fold: Fold, value: Value) -> Regs {
         let regs = self.regs(value, Mode::Varying);
-        match self.exec_mask.clone() {
+        match self.masks.exec.clone() {
             None => regs,
             Some(masks) => {
                 let others = self.number(fold.of, Mode::Varying, fold.op.neutral(fold.of));
@@ -165,9 +165,9 @@ impl Vectorizer<'_> {
         }
     }
 
-    // Lanes of others
+    // Values of other lanes
 
-    /// What a value is in the lane of a number, of which only the bits that count are looked at.
+    /// A value in the lane with a number, of which only the low bits count.
     fn of_lane(&mut self, value: Value, lane: V) -> V {
         let (of, last) = (scalar(self.ir_ty(value)), self.shape.lanes - 1);
         if let Val::Linear(first, stride) = self.val(value) {
@@ -192,14 +192,14 @@ impl Vectorizer<'_> {
         made
     }
 
-    /// The lane of a number that is known.
+    /// A lane whose number is a constant.
     pub(super) fn known_lane(&mut self, of: Scalar, regs: &[V], lane: u32) -> V {
         let each = u32::from(self.b.ty(regs[0]).lanes());
         let ty = self.shape.register(of, Mode::Uniform);
         self.op(ty, VOp::Extract(regs[(lane / each) as usize], (lane % each) as u8))
     }
 
-    /// `shuffle` and its relatives.
+    /// `shuffle`, `shuffle_xor`, `shuffle_up` and `shuffle_down`.
     fn shuffled(&mut self, op: GroupOp, value: Value, other: Value) -> Lowered<Regs> {
         let (of, lanes) = (scalar(self.ir_ty(value)), self.shape.lanes);
         let (regs, last) = (self.regs(value, Mode::Varying), lanes - 1);
@@ -219,11 +219,11 @@ impl Vectorizer<'_> {
         Ok(self.permuted(of, &regs, &index))
     }
 
-    /// Each lane what another one has, by numbers of which only the bits that count are looked at.
+    /// Permutes lanes by numbers of which only the low bits count.
     fn permuted(&mut self, of: Scalar, regs: &[V], index: &[V]) -> Regs {
         let mode = Mode::Varying;
         if elem(of).bits() == 64 {
-            // The words of all lanes, each in one register.
+            // The 32-bit words of all lanes, each in its own register.
             let words = self.bitcast(of, Scalar::I32, mode, &[regs.into()]);
             let words: Comps = words.iter().map(|word| self.permuted(Scalar::I32, word, index)).collect();
             return self.bitcast(Scalar::I32, of, mode, &words).swap_remove(0);
@@ -234,7 +234,7 @@ impl Vectorizer<'_> {
         if others.is_empty() {
             return from_first;
         }
-        // Which register it is, say the bits above those that a permutation looks at.
+        // The bits above those that a permutation reads select the register.
         let each = u32::from(ty.lanes());
         let which = self.bin_const(VBin::And, Scalar::I32, mode, index, (self.shape.lanes - each).into());
         (each..).step_by(each as usize).zip(others).fold(from_first, |made, (begin, &other)| {
@@ -245,18 +245,18 @@ impl Vectorizer<'_> {
         })
     }
 
-    /// Each lane what another one has, whose number is known; without one what stands in `fill`, or anything.
+    /// Permutes lanes by constant numbers. A lane without a number takes its value from `fill`, or is undefined.
     pub(super) fn moved(&mut self, of: Scalar, regs: &[V], fill: Option<&Regs>, from: &dyn Fn(u32) -> Option<u32>) -> Lowered<Regs> {
         let ty = self.shape.register(of, Mode::Varying);
         let each = u32::from(ty.lanes());
         let sources: SmallVec<[V; 4]> = regs.iter().copied().chain(fill.into_iter().flatten().copied()).collect();
-        // Where each lane comes from, counted through all of them: `fill` has it at its own place.
+        // The source of each lane, counted through all registers: `fill` has the lane at its own place.
         let place = |lane: u32| from(lane).unwrap_or(if fill.is_some() { self.shape.lanes + lane } else { lane });
         let places: Vec<u32> = (0..self.shape.lanes).map(place).collect();
         places.chunks(each as usize).map(|places| self.picked(&sources, ty, places)).collect()
     }
 
-    /// A register of lanes of one or two others.
+    /// A register whose lanes come from one or two others.
     fn picked(&mut self, sources: &[V], ty: Register, places: &[u32]) -> Lowered<V> {
         let each = u32::from(ty.lanes());
         let mut used: SmallVec<[V; 2]> = SmallVec::new();
@@ -277,7 +277,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    // Combinations
+    // Reductions and scans
 
     fn reduction(&mut self, result: Value, op: GroupOp, value: Value, cluster: Option<Value>) -> Lowered<Val> {
         let op = op.combines().ok_or_else(|| internal!("{op:?} combines nothing"))?;
@@ -290,7 +290,7 @@ impl Vectorizer<'_> {
         Ok(Val::Uniform(smallvec![self.reduced(fold, &regs)?]))
     }
 
-    /// All lanes combined.
+    /// Combines all lanes.
     pub(super) fn reduced(&mut self, fold: Fold, regs: &[V]) -> Lowered<V> {
         let mut sum = Regs::from_slice(regs);
         let mut step = self.shape.lanes / 2;
@@ -302,7 +302,7 @@ impl Vectorizer<'_> {
         Ok(self.known_lane(fold.of, &sum, 0))
     }
 
-    /// Those of each so many lanes, which are a power of two.
+    /// Combines the lanes of clusters whose size is a power of two.
     fn reduced_in_clusters(&mut self, fold: Fold, regs: &[V], cluster: Value) -> Lowered<Regs> {
         let known = self.uniformity.definitions().scalar(cluster).map(|size| size as u32);
         let mut sum = Regs::from_slice(regs);
@@ -337,10 +337,10 @@ impl Vectorizer<'_> {
         }
         let identity = self.number(fold.of, Mode::Varying, op.identity(fold.of));
         let before = self.moved(fold.of, &sums, Some(&identity), &|lane| earlier(lane, 1, size))?;
-        if self.exec_mask.is_none() || op.neutral(fold.of) == op.identity(fold.of) {
+        if self.masks.exec.is_none() || op.neutral(fold.of) == op.identity(fold.of) {
             return Ok(before);
         }
-        // Whether anybody is here of those before.
+        // Whether any lane before is active.
         let bits = self.live_bits();
         let (bits, ty) = (self.splat(bits, Scalar::I32), self.shape.register(Scalar::I32, Mode::Varying));
         let each = u32::from(ty.lanes());
@@ -352,7 +352,7 @@ impl Vectorizer<'_> {
         Ok(self.select_regs(fold.of, Mode::Varying, &none, &identity, &before))
     }
 
-    /// Each lane combined with all before it of its cluster of so many.
+    /// Combines each lane with all lanes before it in its cluster.
     pub(super) fn scanned(&mut self, fold: Fold, regs: &[V], size: u32) -> Lowered<Regs> {
         let neutral = self.number(fold.of, Mode::Varying, fold.op.neutral(fold.of));
         let mut sums = Regs::from_slice(regs);
@@ -366,12 +366,12 @@ impl Vectorizer<'_> {
     }
 }
 
-/// The lane so many before, if it is in the same cluster of a size.
+/// The lane `by` before, if it is in the same cluster.
 const fn earlier(lane: u32, step: u32, size: u32) -> Option<u32> {
     if lane % size >= step { Some(lane - step) } else { None }
 }
 
-/// The lane that is so many before or behind, or the one of the number itself.
+/// The source lane of a shuffle.
 const fn turned(op: GroupOp, lane: u32, by: u32) -> u32 {
     match op {
         GroupOp::ShuffleUp => lane.wrapping_sub(by),
@@ -380,7 +380,8 @@ const fn turned(op: GroupOp, lane: u32, by: u32) -> u32 {
     }
 }
 
-/// How what an operation of a group gives varies among the lanes of a chunk. `of`: how values vary, `constant`: what they are, if that is known.
+/// How the result of a collective operation varies. `of` gives the lane shape of a value, `constant` its bits if it is
+/// a constant.
 pub(super) fn lane_shape(
     (sub, op, args): (bool, GroupOp, &[Value]),
     lanes: u32,

@@ -1,20 +1,25 @@
-//! Control flow: jumps where all lanes go the same way, masks where they part.
+//! Control flow: branches where all lanes go the same way, masks where they diverge.
 //!
 //! # Masks
-//! `exec` says which lanes are alive here; a region is entered only if one is. A construct that splits runs each of its regions under the mask of those that take it, and jumps
+//! `exec` is the mask of the lanes that are alive at the current instruction. A region is entered only if at least one
+//! lane is alive. A construct that *splits* runs each of its regions under the mask of the lanes that take it. It jumps
 //! over a region that no lane takes:
 //!
 //! ```text
 //! if %c { A } else { B }        m = exec & c;  if any(m) { A under m };  n = exec & !c;  if any(n) { B under n };  results = select(c, A's, B's)
-//! break %v                      out = select(exec, v, out);  alive = alive & !exec;  nobody is left in the region
-//! continue %v                   next = select(exec, v, next);                        nobody is left in the region
-//! return                        running = running & !exec;  alive = alive & !exec of all loops around
+//! break %v                      out = select(exec, v, out);  alive = alive & !exec;  no lane is left in the region
+//! continue %v                   next = select(exec, v, next);                        no lane is left in the region
+//! return                        live = live & !exec;  alive = alive & !exec of all loops around
 //! ```
-//! Behind a construct in which lanes may have left, those that have not go on, and if there are none the rest of the region is jumped over.
-//! A loop that splits turns while any lane is alive. Values that lanes carry who have left are never seen, so the parameters of loops need no masks.
+//! After a construct that lanes may have left, the other lanes continue. If there are none, the code jumps over the
+//! rest of the region.
+//! A loop that splits iterates while any lane is alive. Values of lanes that have left the loop are never read, so the
+//! parameters of loops need no masks.
 //!
 //! # Slots
-//! `alive`, `out`, `next` and `live_mask` change in nested regions that may be jumped over. They are [`Vectorizer::slots`]; where ways meet, those that differ become parameters.
+//! `alive`, `out`, `next` and `live` change in nested regions that may be jumped over. They are
+//! [`Masks::slots`](super::vectorizer::Masks::slots). Where branches meet, the slots that differ become block
+//! parameters.
 
 use std::ops::Range;
 
@@ -30,37 +35,39 @@ use crate::ir::{Inst, Op, Region, Scalar, Type, Value};
 
 /// How a region ended.
 pub(super) enum End {
-    /// In `yield`, with what it yields coerced to the kinds of the results.
+    /// In `yield`, with the yielded values coerced to the lane shapes of the results.
     Yield(SmallVec<[V; 4]>),
-    /// All lanes have left: by a jump, so that the current block has ended, or, in constructs that split, with no lane alive.
+    /// All lanes have left. Outside of constructs that split the current block has ended in a jump; inside, no lane is
+    /// alive.
     Left,
 }
 
-/// A loop around the current place.
+/// A loop around the current instruction.
 pub(super) struct LoopState {
-    /// Whether it splits.
     splits: bool,
-    /// Where turns begin.
+    /// The block where iterations begin.
     header: Block,
-    /// Where it is left.
+    /// The block after the loop.
     exit: Block,
     params: Vec<(LaneShape, Type)>,
     results: Vec<(LaneShape, Type)>,
-    /// Slots of the masks of the lanes that have not left, and of what those that have left brought. Only if it splits.
+    /// The slots of the mask of the lanes that have not left, and of the results of those that have. Only if the loop
+    /// splits.
     alive: Range<usize>,
     out: Range<usize>,
-    /// Slots of the next turn's parameters, where several `continue`s give them.
+    /// The slots of the next iteration's parameters, if several `continue`s define them.
     next: Option<Range<usize>>,
-    /// The lanes that are alive in its own region are all that have not left it: nobody waits for the next turn.
+    /// Whether the lanes that are alive in the loop's own region are all that have not left the loop: no lane waits for
+    /// the next iteration.
     single_continue: bool,
-    /// Whether its body returns: only then slots of what is around it change in it.
+    /// Whether its body returns. Only then the slots of the constructs around it change in it.
     returns: bool,
 }
 
-/// What a region yields, unless all its lanes leave.
+/// The values that a region yields, unless all its lanes leave.
 type Given = Option<SmallVec<[V; 4]>>;
 
-/// A way through a construct that splits: its region, the lanes that take it and what it gives.
+/// A region of a construct that splits: the lanes that take it, and the values that it yields.
 struct Way<'a> {
     region: &'a Region,
     masks: Regs,
@@ -73,15 +80,15 @@ impl<'a> Way<'a> {
     }
 }
 
-/// Where a way ends, with what it gives, who is left there, and the slots.
+/// The end of a region: its block, the values that it yields, the lanes that are alive, and the slots.
 type WayEnd = (Block, SmallVec<[V; 4]>, Regs, Vec<V>);
 
-/// What becomes of a region in which no lane is left.
+/// Where control continues if no lane is left in a region.
 #[derive(Clone, Copy)]
 enum Empty {
-    /// The way on meets the other one at the end of the region.
+    /// At the end of the region.
     Meet,
-    /// The loop, whose own region it is, has no lane left.
+    /// After the loop whose own region it is.
     LeaveLoop,
 }
 
@@ -112,7 +119,7 @@ impl<'a> Vectorizer<'a> {
         types.iter().map(|&ty| self.undef(ty)).collect()
     }
 
-    /// Lowers a region. `results`: of the construct whose region it is.
+    /// Vectorizes a region. `results` are those of the construct that it belongs to.
     pub(super) fn region(&mut self, region: &'a Region, results: &[(LaneShape, Type)]) -> Lowered<End> {
         self.rest(&region.insts, results, Empty::Meet)
     }
@@ -128,14 +135,14 @@ impl<'a> Vectorizer<'a> {
                 _ => self.instruction(inst)?,
             }
             if self.b.is_ended() {
-                // A loop that nobody leaves, or a choice whose regions all jump.
+                // A loop without an exit, or a construct whose regions all jump.
                 return Ok(End::Left);
             }
             if let [Inst { op: Op::Unreachable, .. }] = insts[index + 1..]
-                && self.split_depth > 0
+                && self.masks.split_depth > 0
                 && all_jump(inst)
             {
-                self.exec_mask = Some(self.no_lanes());
+                self.masks.exec = Some(self.no_lanes());
                 return Ok(End::Left);
             }
             if self.may_lose_lanes(inst) && !insts[index + 1..].is_empty() {
@@ -145,7 +152,7 @@ impl<'a> Vectorizer<'a> {
         Err(internal!("a region without an end"))
     }
 
-    /// Lowers an instruction that is no terminator.
+    /// Vectorizes an instruction that is not a terminator.
     pub(super) fn instruction(&mut self, inst: &'a Inst) -> Lowered<()> {
         match &inst.op {
             Op::If { cond, then, els } => self.choice(inst, *cond, [then, els]),
@@ -155,41 +162,42 @@ impl<'a> Vectorizer<'a> {
         }
     }
 
-    /// Whether lanes may be gone behind an instruction, without a jump: those that return, and those that leave a loop that splits.
+    /// Whether lanes may be gone after an instruction without a branch: lanes that return, and lanes that leave a loop
+    /// that splits.
     pub(super) fn may_lose_lanes(&self, inst: &Inst) -> bool {
-        let returned = (self.split_depth > 0 || self.uniformity.splits(inst)) && inst.op.regions().into_iter().any(returns);
-        returned || self.loops.last().is_some_and(|state| state.splits) && jumps(inst)
+        let returned = (self.masks.split_depth > 0 || self.uniformity.splits(inst)) && inst.op.regions().into_iter().any(returns);
+        returned || self.masks.loops.last().is_some_and(|state| state.splits) && jumps(inst)
     }
 
-    /// What follows an instruction behind which perhaps no lane is left.
+    /// Vectorizes the instructions after one that may leave no lane alive.
     fn rest_if_any(&mut self, insts: &'a [Inst], results: &[(LaneShape, Type)], empty: Empty) -> Lowered<End> {
-        let Some(masks) = self.exec_mask.clone() else { return self.rest(insts, results, empty) };
-        // Nothing but the end follows: it does no harm.
+        let Some(masks) = self.masks.exec.clone() else { return self.rest(insts, results, empty) };
+        // Only the end of the region follows, which needs no lane.
         if let [Inst { op: Op::Yield(_), .. }] = insts {
             return self.rest(insts, results, empty);
         }
         let (some, none) = (self.b.block(), self.b.block());
         let any = self.any(&masks);
-        let before = self.slots.clone();
+        let before = self.masks.slots.clone();
         self.b.end(Terminator::Branch(any, Target::new(some, []), Target::new(none, [])));
         self.b.enter(some);
         let end = self.rest(insts, results, empty)?;
-        if let (Empty::LeaveLoop, Some(state)) = (empty, self.loops.last()) {
-            // The region of a loop ends in a jump, one way or the other.
+        if let (Empty::LeaveLoop, Some(state)) = (empty, self.masks.loops.last()) {
+            // The region of a loop ends in a jump on both paths.
             let (exit, out) = (state.exit, state.out.clone());
-            let after = std::mem::replace(&mut self.slots, before);
+            let after = std::mem::replace(&mut self.masks.slots, before);
             if !self.b.is_ended() {
                 return Err(internal!("the region of a loop that goes on"));
             }
             self.b.enter(none);
             let args = self.exit_args(out);
             self.jump(exit, args);
-            self.slots = after;
+            self.masks.slots = after;
             return Ok(End::Left);
         }
-        if self.b.is_ended() && self.split_depth == 0 {
-            // They have returned, and so have those that were gone before: nothing splits around here.
-            let exit = self.exit;
+        if self.b.is_ended() && self.masks.split_depth == 0 {
+            // All lanes have returned: nothing splits around here.
+            let exit = self.masks.exit;
             self.b.enter(none);
             self.jump(exit, []);
             return Ok(End::Left);
@@ -197,7 +205,7 @@ impl<'a> Vectorizer<'a> {
         if self.b.is_ended() {
             return Err(internal!("a jump out of a construct that splits"));
         }
-        // The two ways meet.
+        // The two paths meet.
         let meet = self.b.block();
         let (types, zero) = (self.types(results), self.no_lanes());
         let (mut there, mut missing): (SmallVec<[V; 4]>, SmallVec<[V; 4]>) = Default::default();
@@ -207,8 +215,8 @@ impl<'a> Vectorizer<'a> {
             missing.extend(self.undefs(&types).into_iter().chain(zero.iter().copied()));
         }
         let own = there.len();
-        let changed: Vec<usize> = (0..before.len()).filter(|&slot| before[slot] != self.slots[slot]).collect();
-        there.extend(changed.iter().map(|&slot| self.slots[slot]));
+        let changed: Vec<usize> = (0..before.len()).filter(|&slot| before[slot] != self.masks.slots[slot]).collect();
+        there.extend(changed.iter().map(|&slot| self.masks.slots[slot]));
         missing.extend(changed.iter().map(|&slot| before[slot]));
         let lane_shapes = self.types_of(&there);
         self.jump(meet, there);
@@ -217,15 +225,15 @@ impl<'a> Vectorizer<'a> {
         self.b.enter(meet);
         let depth = self.depth();
         let params: SmallVec<[V; 8]> = lane_shapes.iter().map(|&ty| self.block_param(meet, ty, depth)).collect();
-        self.slots = before;
+        self.masks.slots = before;
         for (&slot, &param) in changed.iter().zip(&params[own..]) {
-            self.slots[slot] = param;
+            self.masks.slots[slot] = param;
         }
         if nobody {
-            self.exec_mask = Some(zero);
+            self.masks.exec = Some(zero);
             return Ok(End::Left);
         }
-        self.exec_mask = Some(SmallVec::from_slice(&params[types.len()..own]));
+        self.masks.exec = Some(SmallVec::from_slice(&params[types.len()..own]));
         Ok(End::Yield(SmallVec::from_slice(&params[..types.len()])))
     }
 
@@ -235,12 +243,12 @@ impl<'a> Vectorizer<'a> {
         smallvec![none; self.shape.registers(Scalar::Bool, Mode::Varying)]
     }
 
-    /// Whether a lane of masks is on.
+    /// The condition that a lane of the masks is on.
     pub(super) fn any(&mut self, masks: &[V]) -> Cond {
         Cond::Any(self.union(masks))
     }
 
-    /// The masks of several registers as one whose lanes are on where any is.
+    /// One mask whose lanes are on if they are on in any of the registers.
     pub(super) fn union(&mut self, masks: &[V]) -> V {
         let ty = self.b.ty(masks[0]);
         masks[1..].iter().fold(masks[0], |sum, &mask| self.op(ty, VOp::Bin(BinOp::Or, sum, mask)))
@@ -251,29 +259,29 @@ impl<'a> Vectorizer<'a> {
         self.zip(ty, a, b, |a, b| VOp::Bin(op, a, b))
     }
 
-    /// Takes the lanes that are alive out of the slots of masks.
+    /// Removes the lanes that are alive from the masks in slots.
     fn drop_lanes(&mut self, slots: Range<usize>) {
         let masks = self.exec_mask_or_all();
-        let old: Regs = SmallVec::from_slice(&self.slots[slots.clone()]);
+        let old: Regs = SmallVec::from_slice(&self.masks.slots[slots.clone()]);
         let new = self.mask_bin(BinOp::AndNot, &old, &masks);
-        self.slots[slots].copy_from_slice(&new);
+        self.masks.slots[slots].copy_from_slice(&new);
     }
 
-    /// Puts values into slots for the lanes that are alive.
+    /// Writes values to slots for the lanes that are alive.
     fn blend_slots(&mut self, slots: Range<usize>, of: &[(LaneShape, Type)], values: &[V]) {
         let masks = self.exec_mask_or_all();
-        let old: Vec<V> = self.slots[slots.clone()].to_vec();
+        let old: Vec<V> = self.masks.slots[slots.clone()].to_vec();
         let mut at = 0;
         for &(lane_shape, ty) in of {
             let count = self.coerced_types(lane_shape, ty).len();
             let (new, old) = (&values[at..at + count], &old[at..at + count]);
             let merged = if lane_shape == LaneShape::Varying { self.blend(scalar(ty), &masks, new, old) } else { new.to_vec() };
-            self.slots[slots.start + at..slots.start + at + count].copy_from_slice(&merged);
+            self.masks.slots[slots.start + at..slots.start + at + count].copy_from_slice(&merged);
             at += count;
         }
     }
 
-    /// Components of a varying value, chosen by masks.
+    /// Selects components of a varying value by masks.
     fn blend(&mut self, of: Scalar, masks: &[V], yes: &[V], no: &[V]) -> Vec<V> {
         let count = self.shape.registers(of, Mode::Varying);
         let mut merged = Vec::with_capacity(yes.len());
@@ -285,13 +293,13 @@ impl<'a> Vectorizer<'a> {
 
     /// `break`
     fn do_break(&mut self, values: &[Value]) -> Lowered<()> {
-        let state = self.loops.last().ok_or_else(|| internal!("a break outside of loops"))?;
+        let state = self.masks.loops.last().ok_or_else(|| internal!("a break outside of loops"))?;
         let (splits, exit, results, out, alive) = (state.splits, state.exit, state.results.clone(), state.out.clone(), state.alive.clone());
         let values = self.coerce_all(values, &results);
         if splits {
             self.blend_slots(out, &results, &values);
             self.drop_lanes(alive);
-            self.exec_mask = Some(self.no_lanes());
+            self.masks.exec = Some(self.no_lanes());
         } else {
             self.jump(exit, values);
         }
@@ -300,7 +308,7 @@ impl<'a> Vectorizer<'a> {
 
     /// `continue`
     fn do_continue(&mut self, values: &[Value]) -> Lowered<()> {
-        let state = self.loops.last().ok_or_else(|| internal!("a continue outside of loops"))?;
+        let state = self.masks.loops.last().ok_or_else(|| internal!("a continue outside of loops"))?;
         let (splits, header, params, next) = (state.splits, state.header, state.params.clone(), state.next.clone());
         let single_continue = state.single_continue;
         let values = self.coerce_all(values, &params);
@@ -308,7 +316,7 @@ impl<'a> Vectorizer<'a> {
             self.jump(header, values);
         } else if let Some(next) = next {
             self.blend_slots(next, &params, &values);
-            self.exec_mask = Some(self.no_lanes());
+            self.masks.exec = Some(self.no_lanes());
         } else if single_continue {
             let args = self.header_args(values);
             self.jump(header, args);
@@ -322,19 +330,19 @@ impl<'a> Vectorizer<'a> {
         if !values.is_empty() {
             self.store_results(values)?;
         }
-        let Some(live_mask) = self.live_mask.clone().filter(|_| self.split_depth > 0) else {
-            self.jump(self.exit, []);
+        let Some(live_mask) = self.masks.live.clone().filter(|_| self.masks.split_depth > 0) else {
+            self.jump(self.masks.exit, []);
             return Ok(());
         };
         self.drop_lanes(live_mask);
-        let loops: Vec<Range<usize>> = self.loops.iter().filter(|state| state.splits).map(|state| state.alive.clone()).collect();
+        let loops: Vec<Range<usize>> = self.masks.loops.iter().filter(|state| state.splits).map(|state| state.alive.clone()).collect();
         loops.into_iter().for_each(|alive| self.drop_lanes(alive));
-        self.exec_mask = Some(self.no_lanes());
+        self.masks.exec = Some(self.no_lanes());
         Ok(())
     }
 
     fn unreachable(&mut self) -> Lowered<()> {
-        if self.split_depth == 0 || self.live_mask.is_none() {
+        if self.masks.split_depth == 0 || self.masks.live.is_none() {
             self.b.end(Terminator::Unreachable);
             return Ok(());
         }
@@ -352,7 +360,7 @@ impl<'a> Vectorizer<'a> {
             return self.meet(&inst.results, &results, &[(yes, then), (no, els)], parts);
         }
         let masks = self.regs(cond, Mode::Varying);
-        let exec = self.exec_mask.clone();
+        let exec = self.masks.exec.clone();
         let (yes, no) = match &exec {
             Some(exec) => (self.mask_bin(BinOp::And, exec, &masks), self.mask_bin(BinOp::AndNot, exec, &masks)),
             None => (masks.clone(), self.not_masks(&masks)),
@@ -362,7 +370,7 @@ impl<'a> Vectorizer<'a> {
         let (second, second_left) = self.under(els, no.clone(), &results)?;
         let merged = self.merge(&results, &[Way::new(els, no, second), Way::new(then, masks, first)]);
         self.define_all(&inst.results, &results, &merged);
-        self.exec_mask = if leaves { Some(self.mask_bin(BinOp::Or, &first_left, &second_left)) } else { exec };
+        self.masks.exec = if leaves { Some(self.mask_bin(BinOp::Or, &first_left, &second_left)) } else { exec };
         Ok(())
     }
 
@@ -371,8 +379,9 @@ impl<'a> Vectorizer<'a> {
         self.map(ty, masks, |mask| VOp::Un(UnOp::Not, mask))
     }
 
-    /// What ways give: where it varies, what a later one does goes before. What does not vary is given by one way alone, while the others leave, or is the same value, from outside, in
-    /// all: a way that nobody takes has nothing in its registers.
+    /// Merges the values that regions yield. A varying result is selected by the masks: a later region takes
+    /// precedence. A result that does not vary is yielded by one region while the others leave, or is the same value
+    /// from outside in all of them. A region that no lane takes has undefined registers.
     fn merge(&mut self, results: &[(LaneShape, Type)], ways: &[Way<'a>]) -> Vec<V> {
         let given: Vec<(&Way<'a>, &'a [Value], &[V])> = ways
             .iter()
@@ -400,17 +409,18 @@ impl<'a> Vectorizer<'a> {
         merged
     }
 
-    /// Runs a region for the lanes of masks, and jumps over it if there are none. What it yields, and who is left at its end.
+    /// Vectorizes a region for the lanes of masks. Returns the values that it yields, and the lanes that are alive at
+    /// its end.
     fn under(&mut self, region: &'a Region, masks: Regs, results: &[(LaneShape, Type)]) -> Lowered<(Given, Regs)> {
-        self.split_depth += 1;
+        self.masks.split_depth += 1;
         let made = if is_cheap(region) { self.predicated(region, masks, results) } else { self.branched(region, masks, results) };
-        self.split_depth -= 1;
+        self.masks.split_depth -= 1;
         made
     }
 
-    /// A region that may as well be run for nobody.
+    /// A region that is cheap enough to run without a branch, even for no lane.
     fn predicated(&mut self, region: &'a Region, masks: Regs, results: &[(LaneShape, Type)]) -> Lowered<(Given, Regs)> {
-        self.exec_mask = Some(masks);
+        self.masks.exec = Some(masks);
         Ok(match self.region(region, results)? {
             End::Yield(values) => (Some(values), self.exec_mask_or_all()),
             End::Left => (None, self.no_lanes()),
@@ -420,11 +430,11 @@ impl<'a> Vectorizer<'a> {
     fn branched(&mut self, region: &'a Region, masks: Regs, results: &[(LaneShape, Type)]) -> Lowered<(Given, Regs)> {
         let (inside, meet) = (self.b.block(), self.b.block());
         let (depth, leaves) = (self.depth(), exits_of(region));
-        let before = self.slots.clone();
+        let before = self.masks.slots.clone();
         let any = self.any(&masks);
         let entry = self.b.current();
         self.b.enter(inside);
-        self.exec_mask = Some(masks.clone());
+        self.masks.exec = Some(masks.clone());
         let end = self.region(region, results)?;
         let left = matches!(end, End::Left);
         let (types, mut there) = match end {
@@ -436,8 +446,8 @@ impl<'a> Vectorizer<'a> {
             there.extend(self.exec_mask_or_all());
             missing.extend(masks.iter().copied());
         }
-        let changed: Vec<usize> = (0..before.len()).filter(|&slot| before[slot] != self.slots[slot]).collect();
-        there.extend(changed.iter().map(|&slot| self.slots[slot]));
+        let changed: Vec<usize> = (0..before.len()).filter(|&slot| before[slot] != self.masks.slots[slot]).collect();
+        there.extend(changed.iter().map(|&slot| self.masks.slots[slot]));
         missing.extend(changed.iter().map(|&slot| before[slot]));
         let lane_shapes = self.types_of(&there);
         if self.b.is_ended() {
@@ -450,10 +460,10 @@ impl<'a> Vectorizer<'a> {
         self.b.enter(behind);
         self.b.enter(meet);
         let params: SmallVec<[V; 8]> = lane_shapes.iter().map(|&ty| self.block_param(meet, ty, depth)).collect();
-        self.slots = before;
+        self.masks.slots = before;
         let own = params.len() - changed.len();
         for (&slot, &param) in changed.iter().zip(&params[own..]) {
-            self.slots[slot] = param;
+            self.masks.slots[slot] = param;
         }
         let after = match (leaves, left) {
             (false, _) => masks,
@@ -463,14 +473,14 @@ impl<'a> Vectorizer<'a> {
         Ok(((!left).then(|| SmallVec::from_slice(&params[..types.len()])), after))
     }
 
-    /// Regions that all lanes take together, one of them; they meet behind.
+    /// Vectorizes regions of which all lanes take the same one. They meet afterwards.
     fn meet(&mut self, values: &[Value], results: &[(LaneShape, Type)], ways: &[(Block, &'a Region)], leaves: bool) -> Lowered<()> {
-        let (before, exec, depth) = (self.slots.clone(), self.exec_mask.clone(), self.depth());
+        let (before, exec, depth) = (self.masks.slots.clone(), self.masks.exec.clone(), self.depth());
         let mut ends: Vec<WayEnd> = Vec::new();
         for &(block, region) in ways {
             self.b.enter(block);
-            self.slots = before.clone();
-            self.exec_mask = exec.clone();
+            self.masks.slots = before.clone();
+            self.masks.exec = exec.clone();
             let end = self.region(region, results)?;
             if self.b.is_ended() {
                 continue;
@@ -481,10 +491,10 @@ impl<'a> Vectorizer<'a> {
                 End::Left => self.undefs(&types),
             };
             let masks = if leaves { self.exec_mask_or_all() } else { Regs::new() };
-            ends.push((self.b.current(), given, masks, self.slots.clone()));
+            ends.push((self.b.current(), given, masks, self.masks.slots.clone()));
         }
-        self.exec_mask = exec;
-        self.slots = before.clone();
+        self.masks.exec = exec;
+        self.masks.slots = before.clone();
         let Some((_, first, masks, _)) = ends.first() else { return Ok(()) };
         let (own, alive) = (first.len(), masks.len());
         let changed: Vec<usize> = (0..before.len()).filter(|&slot| ends.iter().any(|end| end.3[slot] != before[slot])).collect();
@@ -501,10 +511,10 @@ impl<'a> Vectorizer<'a> {
         let params: SmallVec<[V; 8]> = lane_shapes.iter().map(|&ty| self.block_param(meet, ty, depth)).collect();
         self.define_all(values, results, &params[..own]);
         if leaves {
-            self.exec_mask = Some(SmallVec::from_slice(&params[own..own + alive]));
+            self.masks.exec = Some(SmallVec::from_slice(&params[own..own + alive]));
         }
         for (&slot, &param) in changed.iter().zip(&params[own + alive..]) {
-            self.slots[slot] = param;
+            self.masks.slots[slot] = param;
         }
         Ok(())
     }
@@ -535,7 +545,7 @@ impl<'a> Vectorizer<'a> {
         }
         let lanes = self.regs(selector, Mode::Varying);
         let lanes = self.zero_extend(of, Mode::Varying, &lanes);
-        let exec = self.exec_mask.clone();
+        let exec = self.masks.exec.clone();
         let mut others = self.exec_mask_or_all();
         let mut left = self.no_lanes();
         let mut ways = Vec::new();
@@ -560,28 +570,29 @@ impl<'a> Vectorizer<'a> {
         ways.push(Way::new(default, others, values));
         let merged = self.merge(&results, &ways);
         self.define_all(&inst.results, &results, &merged);
-        self.exec_mask = if leaves { Some(left) } else { exec };
+        self.masks.exec = if leaves { Some(left) } else { exec };
         Ok(())
     }
 
-    /// What goes to the header of the innermost loop, which splits: parameters, masks, what those that left have brought, and what returns change around.
+    /// The arguments of a jump to the header of the innermost loop, which splits: parameters, masks, results of the
+    /// lanes that have left, and the slots that returns change.
     fn header_args(&mut self, params: SmallVec<[V; 4]>) -> Vec<V> {
         let mut args = params.to_vec();
-        let Some(state) = self.loops.last() else { return args };
-        args.extend_from_slice(&self.slots[state.alive.clone()]);
-        args.extend_from_slice(&self.slots[state.out.clone()]);
-        args.extend_from_slice(&self.slots[..self.outer_slots()]);
+        let Some(state) = self.masks.loops.last() else { return args };
+        args.extend_from_slice(&self.masks.slots[state.alive.clone()]);
+        args.extend_from_slice(&self.masks.slots[state.out.clone()]);
+        args.extend_from_slice(&self.masks.slots[..self.outer_slots()]);
         args
     }
 
-    /// Slots of the constructs around the innermost loop: they change in it only if it returns, but that costs nothing where it does not.
+    /// The number of slots of the constructs around the innermost loop that change in it: none unless the loop returns.
     fn outer_slots(&self) -> usize {
-        self.loops.last().map_or(0, |state| if state.returns { state.alive.start } else { 0 })
+        self.masks.loops.last().map_or(0, |state| if state.returns { state.alive.start } else { 0 })
     }
 
     fn exit_args(&mut self, out: Range<usize>) -> Vec<V> {
         let outer = self.outer_slots();
-        self.slots[out].iter().chain(&self.slots[..outer]).copied().collect()
+        self.masks.slots[out].iter().chain(&self.masks.slots[..outer]).copied().collect()
     }
 
     /// `loop`
@@ -609,15 +620,15 @@ impl<'a> Vectorizer<'a> {
             single_continue: true,
             returns: false,
         };
-        self.loops.push(state);
-        let exec = self.exec_mask.clone();
+        self.masks.loops.push(state);
+        let exec = self.masks.exec.clone();
         let end = self.region(body, &[])?;
         if !self.b.is_ended() || !matches!(end, End::Left) {
             return Err(internal!("the body of a loop goes on"));
         }
-        self.loops.pop();
+        self.masks.loops.pop();
         self.close_loop();
-        self.exec_mask = exec;
+        self.masks.exec = exec;
         self.b.enter(exit);
         let depth = self.depth();
         let registers: Vec<V> = self.types(&results).into_iter().map(|ty| self.block_param(exit, ty, depth)).collect();
@@ -628,10 +639,10 @@ impl<'a> Vectorizer<'a> {
     fn split_loop(&mut self, inst: &'a Inst, init: &[Value], params: &[Value], body: &'a Region) -> Lowered<()> {
         let (lane_shapes, results) = (self.lane_shapes(params), self.lane_shapes(&inst.results));
         let (header, exit, outer_depth) = (self.b.block(), self.b.block(), self.depth());
-        let (exec, before) = (self.exec_mask.clone(), self.slots.clone());
+        let (exec, before) = (self.masks.exec.clone(), self.masks.slots.clone());
         let masks = self.exec_mask_or_all();
         let (param_types, out_types) = (self.types(&lane_shapes), self.types(&results));
-        let start = self.slots.len();
+        let start = self.masks.slots.len();
         let alive = start..start + masks.len();
         let out = alive.end..alive.end + out_types.len();
         let several = count_continues(body) > 1 || !ends_in_continue(body);
@@ -649,14 +660,14 @@ impl<'a> Vectorizer<'a> {
             single_continue: !several,
             returns,
         };
-        self.loops.push(state);
+        self.masks.loops.push(state);
         let undefined = self.undefs(&out_types);
-        self.slots.extend(masks);
-        self.slots.extend(undefined);
+        self.masks.slots.extend(masks);
+        self.masks.slots.extend(undefined);
         if let Some(next) = &next {
             let undefined = self.undefs(&param_types);
             debug_assert_eq!(undefined.len(), next.len(), "a slot each parameter");
-            self.slots.extend(undefined);
+            self.masks.slots.extend(undefined);
         }
         let given = self.coerce_all(init, &lane_shapes);
         let args = self.header_args(given);
@@ -667,38 +678,38 @@ impl<'a> Vectorizer<'a> {
         let (own, rest) = registers.split_at(param_types.len());
         self.define_all(params, &lane_shapes, own);
         let carried = alive.len() + out.len();
-        self.slots[alive.start..out.end].copy_from_slice(&rest[..carried]);
-        self.slots[..rest.len() - carried].copy_from_slice(&rest[carried..]);
-        self.exec_mask = Some(SmallVec::from_slice(&self.slots[alive.clone()]));
-        self.split_depth += 1;
+        self.masks.slots[alive.start..out.end].copy_from_slice(&rest[..carried]);
+        self.masks.slots[..rest.len() - carried].copy_from_slice(&rest[carried..]);
+        self.masks.exec = Some(SmallVec::from_slice(&self.masks.slots[alive.clone()]));
+        self.masks.split_depth += 1;
         let empty = if several { Empty::Meet } else { Empty::LeaveLoop };
         self.rest(&body.insts, &[], empty)?;
         if several && !self.b.is_ended() {
-            let next: SmallVec<[V; 4]> = SmallVec::from_slice(&self.slots[next.unwrap_or(0..0)]);
-            let masks: Regs = SmallVec::from_slice(&self.slots[alive.clone()]);
+            let next: SmallVec<[V; 4]> = SmallVec::from_slice(&self.masks.slots[next.unwrap_or(0..0)]);
+            let masks: Regs = SmallVec::from_slice(&self.masks.slots[alive.clone()]);
             let any = self.any(&masks);
             let (again, done) = (self.header_args(next), self.exit_args(out.clone()));
             self.b.end(Terminator::Branch(any, Target::new(header, again), Target::new(exit, done)));
         }
-        self.split_depth -= 1;
+        self.masks.split_depth -= 1;
         if !self.b.is_ended() {
-            // Nobody goes on: all leave in the first turn.
+            // No lane continues: all leave in the first iteration.
             let done = self.exit_args(out.clone());
             self.jump(exit, done);
         }
         let exit_types: Vec<Register> = out_types.iter().copied().chain(self.types_of(&before[..self.outer_slots()])).collect();
-        self.loops.pop();
+        self.masks.loops.pop();
         self.close_loop();
         self.b.enter(exit);
         let registers: Vec<V> = exit_types.iter().map(|&ty| self.block_param(exit, ty, outer_depth)).collect();
-        self.slots = before;
+        self.masks.slots = before;
         for (slot, &register) in registers[out_types.len()..].iter().enumerate() {
-            self.slots[slot] = register;
+            self.masks.slots[slot] = register;
         }
         self.define_all(&inst.results, &results, &registers[..out_types.len()]);
-        self.exec_mask = match (returns, self.live_mask.clone()) {
+        self.masks.exec = match (returns, self.masks.live.clone()) {
             (true, Some(live_mask)) => {
-                let live_mask: Regs = SmallVec::from_slice(&self.slots[live_mask]);
+                let live_mask: Regs = SmallVec::from_slice(&self.masks.slots[live_mask]);
                 Some(match exec {
                     Some(exec) => self.mask_bin(BinOp::And, &exec, &live_mask),
                     None => live_mask,
@@ -709,13 +720,13 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// Components of an IR value from registers of a varying one.
+    /// Defines an IR value by the registers of its components.
     pub(super) fn varying(&mut self, value: Value, comps: Comps) {
         self.define(value, Val::Varying(comps));
     }
 }
 
-/// Whether lanes may leave an instruction other than at its end: a jump out of it, or a return.
+/// Whether lanes may leave an instruction other than at its end, by a jump or a return.
 fn exits(inst: &Inst) -> bool {
     match &inst.op {
         Op::Loop { body, .. } => returns(body),
@@ -723,7 +734,7 @@ fn exits(inst: &Inst) -> bool {
     }
 }
 
-/// Whether an instruction has jumps out of it, or to its next turn, that belong to the innermost loop around it.
+/// Whether an instruction contains a `break` or `continue` of the innermost loop around it.
 pub(super) fn jumps(inst: &Inst) -> bool {
     let jump = |inst: &Inst| matches!(inst.op, Op::Break(_) | Op::Continue(_)) || jumps(inst);
     !matches!(inst.op, Op::Loop { .. }) && inst.op.regions().into_iter().any(|region| region.insts.iter().any(jump))
@@ -741,14 +752,14 @@ fn exits_of(region: &Region) -> bool {
 pub(super) fn returns(region: &Region) -> bool {
     let ends = |(index, inst): (usize, &Inst)| match inst.op {
         Op::Return(_) => true,
-        // Behind a choice whose regions all jump nobody gets there.
+        // After a construct whose regions all jump, this is not reached.
         Op::Unreachable => !index.checked_sub(1).and_then(|before| region.insts.get(before)).is_some_and(all_jump),
         _ => inst.op.regions().into_iter().any(returns),
     };
     region.insts.iter().enumerate().any(ends)
 }
 
-/// Whether it is a choice from which nobody goes on to what follows it.
+/// Whether no region of an `if` or `switch` reaches the next instruction.
 fn all_jump(inst: &Inst) -> bool {
     let jumps = |region: &Region| region.insts.last().is_some_and(|last| matches!(last.op, Op::Break(_) | Op::Continue(_) | Op::Return(_)));
     matches!(inst.op, Op::If { .. } | Op::Switch { .. }) && inst.op.regions().into_iter().all(jumps)
@@ -759,7 +770,7 @@ pub(super) fn returns_early(body: &Region) -> bool {
     body.insts.iter().any(|inst| inst.op.regions().into_iter().any(returns))
 }
 
-/// `continue`s of the loop whose body it is.
+/// The number of `continue`s of the loop with this body.
 fn count_continues(region: &Region) -> u32 {
     region
         .insts
@@ -776,7 +787,7 @@ fn ends_in_continue(body: &Region) -> bool {
     matches!(body.insts.last(), Some(Inst { op: Op::Continue(_), .. }))
 }
 
-/// Whether a region only computes, and little: a jump over it would cost more.
+/// Whether a region only computes, and so little that a branch over it would cost more.
 fn is_cheap(region: &Region) -> bool {
     const FEW: usize = 12;
     region.insts.len() <= FEW

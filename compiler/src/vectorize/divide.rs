@@ -1,7 +1,9 @@
-//! Divisions of integers, which never trap: by zero they give anything.
+//! Integer division. It never traps: division by zero gives any value.
 //!
-//! By constants they are a multiplication ([`Vectorizer::divide_by`], after Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994), by what is the same for all work-items [likewise](super::invariant_division). Others of vectors of
-//! up to 32 bits are done in floating point, which is exact; of 64 bits lane by lane.
+//! A division by a constant is a multiplication ([`Vectorizer::divide_by`], after Granlund and Montgomery, "Division by
+//! Invariant Integers using Multiplication", 1994). So is one by a [uniform value](super::invariant_division). Other
+//! divisions of vectors of up to 32 bits are done in floating point, which is exact. Those of 64 bits are done lane by
+//! lane.
 
 use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Type as Register, UnOp as VUn, Value as V};
 
@@ -11,7 +13,7 @@ use super::vectorizer::Vectorizer;
 use crate::ir::{BinOp, Scalar};
 
 impl Vectorizer<'_> {
-    /// Divisions, which never trap: by zero they give anything.
+    /// An integer division or remainder.
     pub(super) fn divide(&mut self, op: BinOp, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
         let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
         if let Some(divisor) = self.same_constant(b).map(|bits| bits & of.mask()).filter(|&divisor| divisor != 0) {
@@ -31,7 +33,7 @@ impl Vectorizer<'_> {
         self.scalars(wide, mode, &[&a, &b], wide, &mut |this, of| this.divide_scalars(op, wide, of[0], of[1]))
     }
 
-    /// Scalars, of which one divisor traps and, with sign, one more.
+    /// A scalar division; a divisor of 0, and -1 if signed, would trap.
     fn divide_scalars(&mut self, op: BinOp, of: Scalar, a: V, b: V) -> V {
         let ty = Register::Scalar(elem(of));
         let (one, zero, minus) = (self.bits(ty, 1), self.bits(ty, 0), self.bits(ty, of.mask()));
@@ -53,7 +55,7 @@ impl Vectorizer<'_> {
         self.here(ty, VOp::Select(is_minus, other, made))
     }
 
-    /// Quotients of integers below 2^32 are exact in doubles once they are cut off, those below 2^16 in floats.
+    /// Quotients of integers below 2^32 are exact in doubles after truncation, those below 2^16 in floats.
     fn divide_as_floats(&mut self, op: BinOp, signed: bool, of: Scalar, a: &[V], b: &[V]) -> Regs {
         let mode = Mode::Varying;
         let (a, b) = (self.extend(of, mode, a, signed), self.extend(of, mode, b, signed));
@@ -89,7 +91,7 @@ impl Vectorizer<'_> {
         let a = self.extend(of, mode, a, signed);
         let quotient = if signed {
             let number = of.sign_extend(divisor);
-            // Of the sizes, and then the sign.
+            // Divide the magnitudes, then apply the sign.
             let sign = self.bin_const(VBin::AShr, wide, mode, &a, u64::from(wide.bits() - 1));
             let flipped = self.bin_regs(VBin::Xor, wide, mode, &a, &sign);
             let size = self.bin_regs(VBin::Sub, wide, mode, &flipped, &sign);
@@ -121,7 +123,7 @@ impl Vectorizer<'_> {
             let a = self.bin_const(VBin::LShr, of, mode, a, u64::from(twos));
             return self.scaled(of, mode, &a, factor, shift);
         }
-        // One bit more than fits.
+        // The factor needs one bit more than fits.
         let shift = 64 - (divisor - 1).leading_zeros();
         let factor = ((1_u128 << bits) * ((1_u128 << shift) - u128::from(divisor)) / u128::from(divisor) + 1) as u64;
         let factor = self.number(of, mode, factor & of.mask());

@@ -1,9 +1,9 @@
-//! The arena of a worker: what lies where.
+//! The layout of a worker's arena.
 //!
 //! ```text
-//! 0           work-group memory: the module's variables, then those whose size the host gives
-//! private     private variables, those of each work-item of a chunk side by side (of all chunks, where barriers part the kernel)
-//! scratch     operands of what is done lane by lane, what lives across barriers
+//! 0           work-group memory: the module's variables, then those whose size the host sets
+//! private     private variables, those of the work-items of a gang (of all gangs, in kernels with barriers) next to each other
+//! scratch     operands of scalarized operations, values that are live across barriers
 //! ```
 
 use wgcl_codegen::vir::Value as V;
@@ -13,26 +13,26 @@ use super::private::PrivateMemory;
 use crate::ir::{GlobalVar, Space};
 use crate::layout::ProgramLayout;
 
-/// Where the objects of a module lie: work-group memory in the arena, all others in the program's memory.
+/// The places of a module's globals: work-group memory in the arena, all others in the program's memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LocalMemory {
-    /// By global; meaningless for others than `Local` ones.
+    /// By global; meaningless for address spaces other than `Local`.
     pub globals: Vec<u32>,
     /// By `__local` argument.
     pub args: Vec<u32>,
-    /// Where constants and variables of the program lie.
+    /// The places of constants and program variables.
     pub program: ProgramLayout,
-    /// Bytes of the module's own.
+    /// Bytes of the module's own variables.
     pub own: u32,
     /// Bytes of all.
     pub size: u32,
 }
 
-/// Bytes that programs may reach beyond a `__local` argument without harm: they rely on it elsewhere.
+/// Bytes after a `__local` argument that programs may access without harm: other drivers allow it.
 const SLACK: u32 = 128;
 
 impl LocalMemory {
-    /// Of a module, and of arguments of so many bytes.
+    /// The layout for a module and the sizes of its `__local` arguments.
     pub(super) fn of(globals: &[GlobalVar], args: &[u32]) -> Self {
         let mut this = Self { program: ProgramLayout::of(globals), ..Self::default() };
         let mut end = 0_u32;
@@ -55,27 +55,28 @@ impl LocalMemory {
     }
 }
 
-/// Where things are, and what is taken so far.
+/// The addresses of the parts of the arena, and the bytes in use.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
     /// The address of the arena.
     pub base: V,
     pub local: LocalMemory,
     pub private: PrivateMemory,
-    /// The address of the variables of the chunk's first work-item.
+    /// The address of the variables of the gang's first work-item.
     pub variables: V,
-    /// The address of what lies element by element of the chunk.
+    /// The address of the element-major variables of the gang.
     pub element_major: V,
-    /// The byte at which that begins for the first chunk.
+    /// The first byte of the element-major variables of the first gang.
     pub element_major_at: u32,
-    /// The byte at which private variables begin, and how many bytes those of all work-items are that run together.
+    /// The first byte of private variables, and the bytes of those of all work-items that run together.
     pub private_range: (u32, u32),
     next: u32,
     most: u32,
 }
 
 impl Frame {
-    /// Whose private variables, of so many work-items, begin at a byte; the addresses are set when they are known.
+    /// A frame whose private variables, for `items` work-items, begin at a byte. The addresses are set when they are
+    /// known.
     pub(super) fn new(local: LocalMemory, private: PrivateMemory, variables: u32, items: u32) -> Self {
         let bytes = private.stride.saturating_mul(items);
         let element_major_at = variables.saturating_add(bytes).next_multiple_of(ARENA_ALIGN);
@@ -93,7 +94,7 @@ impl Frame {
         }
     }
 
-    /// A place for so many bytes until [`Self::release`].
+    /// Allocates bytes until [`Self::release`].
     pub(super) fn scratch(&mut self, bytes: u32) -> u32 {
         let at = self.next;
         self.next = at.saturating_add(bytes).next_multiple_of(64);
@@ -101,12 +102,12 @@ impl Frame {
         at
     }
 
-    /// To come back to.
+    /// The current end, for [`Self::release`].
     pub(super) const fn mark(&self) -> u32 {
         self.next
     }
 
-    /// Forgets the places that were made after a mark.
+    /// Frees the places allocated after a mark.
     pub(super) fn release(&mut self, mark: u32) {
         self.next = mark;
     }

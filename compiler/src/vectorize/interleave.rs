@@ -1,8 +1,8 @@
-//! Kernels of which two vectors of work-items run side by side, so that one computes while the other waits for its results or for memory; and what is the same for all of them is fetched, counted and
-//! tested once for twice as many.
+//! Interleaving: two vectors of work-items run at a time, so that one computes while the other waits for results or
+//! memory. Uniform loads, counters and branches are shared by both.
 //!
-//! That pays in loops which work-items leave together, or nearly so because they count to the same bound, as long as everything that lives in them has registers. Where they leave one by one, more
-//! lanes wait for the last.
+//! That pays in loops that work-items leave together, or nearly so because they count to the same bound, if all live
+//! values fit in registers. In loops that work-items leave at different times, more lanes would wait for the last.
 
 use rustc_hash::FxHashMap;
 
@@ -13,11 +13,12 @@ use super::value::scalar;
 use crate::analysis::loops::{Counted, PlainLoop};
 use crate::ir::{Function, Inst, Op, Region, Value};
 
-/// Lanes that have a bit each in a word.
+/// The most lanes: each has a bit in a 32-bit word.
 const MAX_LANES: u32 = 32;
 
-/// The shape for a kernel with loops: twice the lanes where its innermost loops have registers for them.
-pub(super) fn interleave(function: &Function, shape: Shape, uniformity: &Uniformity<'_>) -> Shape {
+/// The shape for a kernel with loops: twice the lanes if all innermost loops have enough registers.
+pub(super) fn interleave(function: &Function, uniformity: &Uniformity<'_>) -> Shape {
+    let shape = uniformity.shape();
     let lanes = shape.lanes * 2;
     let fills_vectors = shape.lanes * 4 == shape.isa.caps().vector_bytes;
     if !fills_vectors
@@ -31,7 +32,7 @@ pub(super) fn interleave(function: &Function, shape: Shape, uniformity: &Uniform
     if is_profitable(function, &function.body, uniformity, registers) { Shape { lanes, ..shape } } else { shape }
 }
 
-/// Whether all loops of a region that contain no others do with half of the registers.
+/// Whether all innermost loops of a region need at most half of the registers.
 fn is_profitable(function: &Function, region: &Region, uniformity: &Uniformity<'_>, registers: usize) -> bool {
     region.insts.iter().all(|inst| match &inst.op {
         Op::Call(..) => false,
@@ -49,18 +50,18 @@ fn is_profitable(function: &Function, region: &Region, uniformity: &Uniformity<'
     })
 }
 
-/// Whether a loop ends where a counter gets to a bound that is the same for all, by steps that are.
+/// Whether a loop counts to a uniform bound in uniform steps.
 fn is_counted(function: &Function, op: &Op, uniformity: &Uniformity<'_>) -> bool {
     let is_uniform = |value: Value| matches!(uniformity.lane_shape(value), LaneShape::Uniform | LaneShape::Unknown);
     let counted = PlainLoop::of(op).and_then(|plain| Counted::of(function, &plain));
     counted.is_some_and(|counted| is_uniform(counted.bound) && is_uniform(counted.step.1))
 }
 
-/// Whether twice of what lives in a loop at any time has registers.
+/// Whether the live values of two vectors fit in registers.
 fn fits(params: &[Value], body: &Region, uniformity: &Uniformity<'_>, registers: usize) -> bool {
     let mut ranges = LiveRanges::default();
     ranges.region(body);
-    // What comes from outside, or goes on to the next turn, lives all the time.
+    // Values from outside, and those of the next iteration, are live all the time.
     for value in params.iter().chain(&ranges.outer(params)) {
         ranges.spans.insert(*value, (0, ranges.at));
     }
@@ -78,7 +79,7 @@ fn fits(params: &[Value], body: &Region, uniformity: &Uniformity<'_>, registers:
     most.unsigned_abs() * 2 <= registers
 }
 
-/// The registers of a vector of work-items that a value takes.
+/// The registers that a value takes for one vector of work-items.
 fn size(value: Value, uniformity: &Uniformity<'_>) -> usize {
     if uniformity.lane_shape(value) != LaneShape::Varying {
         return 0;
@@ -87,12 +88,12 @@ fn size(value: Value, uniformity: &Uniformity<'_>) -> usize {
     usize::from(ty.lanes()) * if elem(scalar(ty)).bits() == 64 { 2 } else { 1 }
 }
 
-/// Where in a loop's body, counted in instructions, values are defined and used last.
+/// Live ranges in a loop's body, counted in instructions.
 #[derive(Default)]
 struct LiveRanges {
     at: usize,
     spans: FxHashMap<Value, (usize, usize)>,
-    /// Values that were used before they were defined: those of outside.
+    /// Values used before they are defined: those from outside.
     before: Vec<Value>,
 }
 

@@ -1,10 +1,12 @@
-//! Components of neighbours that lie one behind the other in memory: whole vectors are loaded and stored, and their lanes sorted by component.
+//! Interleaved accesses: components of neighbouring work-items that follow each other in memory. Whole vectors are
+//! loaded and stored, and their lanes deinterleaved by component.
 //!
 //! ```text
 //! memory      x0 y0 x1 y1  x2 y2 x3 y3        two vectors
 //! registers   x0 x1 x2 x3  y0 y1 y2 y3        a shuffle each
 //! ```
-//! For `n` components that takes `n` accesses and `n log n` shuffles, which is a third of what a gather or scatter of each component takes.
+//! For `n` components this takes `n` accesses and `n log n` shuffles: a third of the time of a gather or scatter for
+//! each component.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{Addr, CastOp, Elem, Mem, Op as VOp, Type as Register, Value as V};
@@ -15,19 +17,19 @@ use super::value::{Comps, Regs};
 use super::vectorizer::Vectorizer;
 use crate::ir::Scalar;
 
-/// The most words a work-item.
+/// The most words of a work-item.
 const MAX_WORDS: u32 = 16;
-/// Stores of single lanes that are written out one after the other.
+/// The most single-lane stores that are unrolled.
 const MAX_UNROLLED_STORES: u32 = 64;
 
-/// What is accessed as what: words of a scalar, so many from one work-item to the next.
+/// The words of an access, and the number of words from one work-item to the next.
 #[derive(Clone, Copy)]
 struct Words {
     of: Scalar,
     step: u32,
 }
 
-/// The words that make up components, where neighbours are so many bytes apart.
+/// The words that components consist of, if neighbours are `stride` bytes apart.
 fn words(of: Scalar, count: u32, stride: i64) -> Option<Words> {
     let total = of.size() * count;
     let unit = if of.size() >= 4 { of } else { Scalar::I32 };
@@ -37,10 +39,11 @@ fn words(of: Scalar, count: u32, stride: i64) -> Option<Words> {
 }
 
 impl Vectorizer<'_> {
-    /// Loads components together, where that can be done and touches nothing beyond memory: whole steps, or what is aligned so that no page is left.
+    /// Loads components as whole vectors, if that touches no memory beyond the accessed one: they fill the stride, or
+    /// are aligned so that no page boundary is crossed.
     pub(super) fn load_interleaved(&mut self, address: &Address, of: Scalar, count: u32, align: u32) -> Option<Comps> {
         let Address::Linear(first, stride) = *address else { return None };
-        if self.exec_mask.is_some() {
+        if self.masks.exec.is_some() {
             return None;
         }
         let words = words(of, count, stride)?;
@@ -65,14 +68,14 @@ impl Vectorizer<'_> {
         Some(if of == words.of { deinterleaved.into_iter().collect() } else { self.bitcast(words.of, of, Mode::Varying, &deinterleaved) })
     }
 
-    /// Stores components together, or a lane after the other without a loop; whether that was done.
+    /// Stores components as whole vectors, or lane by lane without a loop. Returns whether it did.
     pub(super) fn store_interleaved(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
         let count = comps.len() as u32;
         let Address::Linear(first, stride) = *address else { return self.store_unrolled_based(address, of, comps) };
-        // Side by side as numbers, or as the words that narrow components make up.
+        // Contiguous numbers, or words that narrow components fill.
         let total = of.size() * count;
         let is_contiguous = stride == i64::from(total) && (count == 1 || of.size() < 4 && matches!(total, 4 | 8));
-        if self.exec_mask.is_some() || is_contiguous {
+        if self.masks.exec.is_some() || is_contiguous {
             return false;
         }
         let words = words(of, count, stride).filter(|words| of.size() * count == words.step * words.of.size());
@@ -90,16 +93,16 @@ impl Vectorizer<'_> {
         true
     }
 
-    /// Stores far apart: a lane at a time by way of memory, which machines do sooner than a scatter.
+    /// Stores lane by lane by way of memory, which is faster than a scatter.
     fn store_unrolled(&mut self, first: V, stride: i64, of: Scalar, comps: &[Regs]) -> bool {
         let Some(stride) = i32::try_from(stride).ok().filter(|stride| stride.unsigned_abs() <= 1 << 20) else { return false };
         self.unroll_stores(of, comps, &mut |_, lane| Addr::offset(first, stride * lane.cast_signed()))
     }
 
-    /// The same to addresses of which nothing is known.
+    /// Like [`Self::store_unrolled`], for addresses without a known stride.
     fn store_unrolled_based(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
         let Address::Based(base, offsets) = address else { return false };
-        if self.exec_mask.is_some() || !self.may_unroll_stores(comps) {
+        if self.masks.exec.is_some() || !self.may_unroll_stores(comps) {
             return false;
         }
         let mark = self.frame.mark();
@@ -114,12 +117,12 @@ impl Vectorizer<'_> {
         stored
     }
 
-    /// Whether the lanes of components are few enough.
+    /// Whether there are few enough lanes and components.
     fn may_unroll_stores(&self, comps: &[Regs]) -> bool {
         comps.len() as u32 * self.shape.lanes <= MAX_UNROLLED_STORES
     }
 
-    /// Stores the components of each lane to a place, if they are few; whether they are.
+    /// Stores the components of each lane to an address, if there are few enough. Returns whether it did.
     fn unroll_stores(&mut self, of: Scalar, comps: &[Regs], place: &mut dyn FnMut(&mut Self, u32) -> Addr) -> bool {
         if !self.may_unroll_stores(comps) {
             return false;
@@ -150,7 +153,7 @@ impl Vectorizer<'_> {
         true
     }
 
-    /// The components of each lane side by side, so that they are copied at once, eight or sixteen bytes at a time.
+    /// Interleaves the components of each lane, so that 8 or 16 bytes are copied at a time.
     fn unroll_interleaved_stores(&mut self, of: Scalar, comps: &[Regs], place: &mut dyn FnMut(&mut Self, u32) -> Addr) {
         let (ty, total) = (self.shape.register(of, Mode::Varying), of.size() * comps.len() as u32);
         let bytes = u32::from(ty.lanes()) * of.size();
@@ -184,7 +187,7 @@ impl Vectorizer<'_> {
         self.op(ty, VOp::Shuffle(a, b, lanes.collect()))
     }
 
-    /// Lanes in the order of memory, `n` vectors of them, by their number modulo `n`.
+    /// Deinterleaves `n` vectors: the lanes of memory by their number modulo `n`.
     pub(super) fn deinterleave(&mut self, ty: Register, list: &[V]) -> Vec<V> {
         if self.shape.isa.caps().shuffles_any {
             return self.deinterleave_within(ty, list, ty.lanes());
@@ -198,7 +201,7 @@ impl Vectorizer<'_> {
         (0..groups).flat_map(|first| self.deinterleave_within(ty, &group(first), quarter)).collect()
     }
 
-    /// The other way.
+    /// The inverse of [`Self::deinterleave`].
     pub(super) fn interleave(&mut self, ty: Register, list: &[V]) -> Vec<V> {
         if self.shape.isa.caps().shuffles_any {
             return self.interleave_within(ty, list, ty.lanes());
@@ -209,7 +212,7 @@ impl Vectorizer<'_> {
         self.join_halves(ty, &list)
     }
 
-    /// Sixteen bytes of the first half of vectors and of the second half side by side: what is done within sixteen bytes is then done for the lanes of either half.
+    /// Pairs the 128-bit halves of vectors, so that shuffles within 128 bits work on the lanes of either half.
     fn split_halves(&mut self, ty: Register, list: &[V]) -> Vec<V> {
         let (lanes, half) = (ty.lanes(), ty.lanes() / 2);
         if lanes == quarter(ty) {

@@ -14,30 +14,30 @@ use super::value::Regs;
 use super::vectorizer::Vectorizer;
 use crate::ir::{BinOp, Scalar};
 
-/// What stands for a division by a number, all of them scalars of 32 bits.
+/// The multiplication that replaces a division, as 32-bit scalars.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Divisor {
     factor: V,
     shifts: [V; 2],
-    /// All ones if the number is negative, where divisions by it have signs.
+    /// All ones if the number is negative, for signed divisions.
     sign: Option<V>,
 }
 
 impl Vectorizer<'_> {
-    /// The scalar that all lanes of registers are.
+    /// The scalar that all lanes of registers have.
     pub(super) fn same_scalar(&self, regs: &[V]) -> Option<V> {
         let (first, others) = regs.split_first()?;
         let alike = others.iter().all(|reg| reg == first);
-        alike.then(|| self.splats.iter().find(|(_, made)| *made == first).map(|(&scalar, _)| scalar)).flatten()
+        alike.then(|| self.cache.splats.iter().find(|(_, made)| *made == first).map(|(&scalar, _)| scalar)).flatten()
     }
 
-    /// Divides 32-bit numbers by a scalar; by 0 that gives anything.
+    /// Divides 32-bit numbers by a scalar; by 0 that gives any value.
     pub(super) fn divide_by_scalar(&mut self, op: BinOp, a: &[V], divisor: V) -> Regs {
         let (of, mode) = (Scalar::I32, Mode::Varying);
         let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
         let Divisor { factor, shifts, sign } = self.divisor(divisor, signed);
         let quotient = if let Some(sign) = sign {
-            // Of the sizes, and then the sign.
+            // Divide the magnitudes, then apply the sign.
             let own = self.bin_const(VBin::AShr, of, mode, a, 31);
             let size = self.with_sign(a, &own);
             let quotient = self.quotient(&size, factor, shifts);
@@ -55,7 +55,7 @@ impl Vectorizer<'_> {
         self.bin_regs(VBin::Sub, of, mode, a, &product)
     }
 
-    /// Numbers negated where a sign is all ones, and as they are where it is 0.
+    /// Negates the numbers whose sign is all ones.
     fn with_sign(&mut self, numbers: &[V], sign: &[V]) -> Regs {
         let flipped = self.bin_regs(VBin::Xor, Scalar::I32, Mode::Varying, numbers, sign);
         self.bin_regs(VBin::Sub, Scalar::I32, Mode::Varying, &flipped, sign)
@@ -72,14 +72,14 @@ impl Vectorizer<'_> {
         self.bin_regs(VBin::LShr, of, mode, &sum, &second)
     }
 
-    /// What stands for a division, made where the divisor is, so that all who ask have the same.
+    /// The multiplication that replaces a division. It is computed where the divisor is, so that all users share it.
     fn divisor(&mut self, number: V, signed: bool) -> Divisor {
-        if let Some(&known) = self.divisors.get(&(number, signed)) {
+        if let Some(&known) = self.cache.divisors.get(&(number, signed)) {
             return known;
         }
         let home = self.home(number);
         let made = self.at(home, |this| this.make_divisor(number, signed));
-        self.divisors.insert((number, signed), made);
+        self.cache.divisors.insert((number, signed), made);
         made
     }
 

@@ -1,4 +1,4 @@
-//! A kernel: its groups, their chunks, and the work-items of a chunk all at once.
+//! A kernel: a loop over work-groups, a loop over the gangs of a group, and the work-items of a gang as lanes.
 
 use std::cell::RefCell;
 use std::mem::offset_of;
@@ -11,12 +11,10 @@ use wgcl_codegen::vir::{
 use super::Style;
 use super::abi::{ArgPlaces, LaunchContext, WorkerContext};
 use super::calls::CallFrame;
-use super::collective::sees_subgroups;
 use super::frame::{Frame, LocalMemory};
-use super::locks;
 use super::private::PrivateMemory;
 use super::sanitize::AccessSite;
-use super::shape::{Mode, Shape, subgroup_size};
+use super::shape::{Mode, Shape};
 use super::uniformity::Uniformity;
 use super::vectorizer::{Lowered, Vectorizer, VectorizerParams};
 use super::work_items::Items;
@@ -26,10 +24,10 @@ use crate::ir::{self, Func, Op, Region, Scalar};
 use crate::launch::KernelKey;
 use crate::printf::Table;
 
-/// What is made of a kernel before it is machine code.
+/// A vectorized kernel.
 pub(super) struct VectorizedKernel {
     pub module: Module,
-    /// The kernel's number in it.
+    /// The kernel's function in the module.
     pub entry: usize,
     /// Bytes of the arena.
     pub arena: u32,
@@ -41,47 +39,9 @@ pub(super) struct VectorizedKernel {
     pub sites: Vec<AccessSite>,
 }
 
-/// Whether the work-items of function 0 of a module are better off one by one: see [`super::gather_bound`].
-pub(super) fn is_scalar(module: &ir::Module, key: &KernelKey, style: Style) -> bool {
-    let (kernel, group) = (&module.functions[0], key.local_size);
-    let shape = Shape::of(style.isa, group, u32::MAX);
-    if style.checked || shape.lanes < 4 || sees_subgroups(module) || locks::has(kernel) || !super::gather_bound::contains_loop(&kernel.body)
-    {
-        return false;
-    }
-    let private = PrivateMemory::of(kernel, shape.lanes);
-    super::gather_bound::is_gather_bound(kernel, &Uniformity::of(kernel, shape, &private, false))
-}
-
-/// How work-items become the lanes of vectors.
-fn shape_of(module: &ir::Module, kernel: &ir::Function, key: &KernelKey, style: Style) -> Shape {
-    let shape = gang_shape(module, kernel, key.local_size, style);
-    if key.zero_offset { shape.without_offset(key.enqueued_local_size[0]) } else { shape }
-}
-
-fn gang_shape(module: &ir::Module, kernel: &ir::Function, group: [u32; 3], Style { isa, checked }: Style) -> Shape {
-    if checked {
-        return Shape::scalar(isa, group);
-    }
-    if sees_subgroups(module) {
-        let usual = subgroup_size(isa);
-        return Shape::of_subgroups(isa, group, kernel.kernel.as_ref().map_or(usual, |kernel| kernel.subgroup_size(usual)));
-    }
-    let shape = super::dimension::choose(kernel, Shape::of(isa, group, if locks::has(kernel) { 1 } else { u32::MAX }));
-    if !super::gather_bound::contains_loop(&kernel.body) {
-        return super::subword_packing::widen_for_subwords(kernel, shape);
-    }
-    if shape.lanes < 4 {
-        return shape;
-    }
-    let private = PrivateMemory::of(kernel, shape.lanes);
-    super::interleave::interleave(kernel, shape, &Uniformity::of(kernel, shape, &private, false))
-}
-
-/// Lowers function 0 of a module, and what it calls; `scalar` if each work-item is to be a chunk.
-pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, style: Style, scalar: bool) -> Lowered<VectorizedKernel> {
+/// Vectorizes function 0 of a module, and the functions that it calls, for gangs of a shape.
+pub(super) fn vectorize(module: &ir::Module, key: &KernelKey, fused: bool, style: Style, shape: Shape) -> Lowered<VectorizedKernel> {
     let mut kernel = module.functions[0].clone();
-    let shape = if scalar { Shape::scalar(style.isa, key.local_size) } else { shape_of(module, &kernel, key, style) };
     let printed = Table::new(module, 8);
     let local = LocalMemory::of(&module.globals, &key.local_args);
     let order = callees_first(module, [Func(0)]).map_err(|error| internal!("{error}"))?;
@@ -96,7 +56,7 @@ pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, style: St
         let private = PrivateMemory::of(function, shape.lanes);
         let variables = call.end;
         let frame = Frame::new(local.clone(), private.clone(), variables, shape.lanes);
-        let uniformity = Uniformity::of(function, shape, &private, false);
+        let uniformity = Uniformity::of(function, shape, private, false);
         let begin = VectorizerParams {
             module,
             function,
@@ -123,7 +83,7 @@ pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, style: St
     let variables = end.next_multiple_of(64);
     let frame = Frame::new(local.clone(), private.clone(), variables, copies);
     let parted = by_groups && super::control::returns_early(&kernel.body);
-    let uniformity = Uniformity::of(&kernel, shape, &private, parted);
+    let uniformity = Uniformity::of(&kernel, shape, private.clone(), parted);
     let begin = VectorizerParams {
         module,
         function: &kernel,
@@ -152,14 +112,14 @@ pub(super) fn lower(module: &ir::Module, key: &KernelKey, fused: bool, style: St
     })
 }
 
-/// Whether work-items of a group wait in a region for each other, at a barrier or for what others bring to what they do together.
+/// Whether a region contains a barrier or a collective operation of the work-group.
 pub(super) fn has_barrier(region: &Region) -> bool {
     let mut found = false;
     region.walk(&mut |inst| found |= matches!(inst.op, Op::Barrier(_) | Op::Group { sub: false, .. }));
     found
 }
 
-/// A function that is called: `(launch, arena)`.
+/// A called function: `(launch, arena)`.
 fn called(begin: VectorizerParams<'_>, call: &CallFrame, variables: u32, key: &KernelKey) -> Lowered<(vir::Function, Frame)> {
     let function = begin.function;
     let mut lower = Vectorizer::new(begin, vec![Register::I64, Register::I64]);
@@ -171,7 +131,7 @@ fn called(begin: VectorizerParams<'_>, call: &CallFrame, variables: u32, key: &K
     lower.frame.element_major = lower.arena_at(lower.frame.element_major_at);
     lower.begin_called(call);
     if lower.shape.lanes > 1 {
-        lower.split_depth = 1;
+        lower.masks.split_depth = 1;
         lower.begin_live_mask();
     }
     lower.region(&function.body, &[])?;
@@ -216,9 +176,9 @@ impl<'a> Vectorizer<'a> {
         self.items = Items { launch: Some(launch), args, enqueued: key.enqueued_local_size, ..Items::default() };
     }
 
-    /// Ends a function that is called where all its lanes meet.
+    /// Ends a called function where all its lanes meet.
     fn leave_function(&mut self) {
-        let exit = self.exit;
+        let exit = self.masks.exit;
         if !self.b.is_ended() {
             self.jump(exit, []);
         }
@@ -226,20 +186,20 @@ impl<'a> Vectorizer<'a> {
         self.b.end(Terminator::Return(None));
     }
 
-    /// The lanes that are alive now are those that have not returned.
+    /// Records the active lanes as those that have not returned.
     pub(super) fn begin_live_mask(&mut self) {
-        let (start, masks) = (self.slots.len(), self.exec_mask_or_all());
-        self.segment_mask = Some(masks.clone());
-        self.live_mask = Some(start..start + masks.len());
-        self.slots.extend(masks);
+        let (start, masks) = (self.masks.slots.len(), self.exec_mask_or_all());
+        self.masks.segment = Some(masks.clone());
+        self.masks.live = Some(start..start + masks.len());
+        self.masks.slots.extend(masks);
     }
 
-    /// The loop over the groups of the range; the block behind it.
+    /// The loop over a range of groups. Returns the block after it.
     fn groups(&mut self, first: V, end: V, body: impl FnOnce(&mut Self) -> Lowered<()>) -> Lowered<vir::Block> {
         let count = [0, 1, 2].map(|dimension: usize| self.launch_word(offset_of!(LaunchContext, group_count) + 4 * dimension));
         let base = [0, 1, 2].map(|dimension: usize| self.launch_word(offset_of!(LaunchContext, group_base) + 4 * dimension));
         let wide = count.map(|count| self.op(Register::I64, VOp::Cast(VCast::ZExt, count)));
-        // A range may be empty, and counts are not 0 where it is not.
+        // A range may be empty. If it is not, no count is 0.
         let (start, header, inside, done) = (self.b.block(), self.b.block(), self.b.block(), self.b.block());
         self.b.end(Terminator::Branch(Cond::Cmp(VCmp::ULt, first, end), Target::new(start, []), Target::new(done, [])));
         self.b.enter(start);
@@ -266,7 +226,7 @@ impl<'a> Vectorizer<'a> {
         self.check_group();
         body(self)?;
         self.check_end();
-        // The next group: dimension 0 first, and on to the next dimension where it ends.
+        // The next group: dimension 0 first, then the next dimension where it wraps around.
         let (one, zero) = (self.i32(1), self.i32(0));
         let mut next = at;
         let mut carry = one;
@@ -284,11 +244,11 @@ impl<'a> Vectorizer<'a> {
         Ok(done)
     }
 
-    /// A loop over the chunks of a group.
+    /// A loop over the gangs of a group.
     pub(super) fn gang_loop(&mut self, body: impl FnOnce(&mut Self) -> Lowered<()>) -> Lowered<()> {
         let latch = self.b.block();
         let zero = self.i32(0);
-        self.exit = latch;
+        self.masks.exit = latch;
         if self.shape.gangs() == 1 {
             self.items.linear = Some(zero);
             self.begin_gang();
@@ -318,24 +278,24 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// All lanes are alive, but those of the last chunk that are no work-items.
+    /// All lanes are alive, except lanes of the last gang that are not work-items.
     fn begin_gang(&mut self) {
-        self.exec_mask = None;
-        self.packed.clear();
-        self.aos.clear();
-        self.slots.clear();
-        self.live_mask = None;
-        self.split_depth = 0;
+        self.masks.exec = None;
+        self.forms.packed.clear();
+        self.forms.aos.clear();
+        self.masks.slots.clear();
+        self.masks.live = None;
+        self.masks.split_depth = 0;
         if self.shape.has_rest() {
             let linear = self.items.linear.unwrap_or_else(|| self.i32(0));
             let (first, steps) = (self.splat(linear, Scalar::I32), self.steps(Scalar::I32, 1));
             let ids = self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &first, &steps);
             let end = self.number(Scalar::I32, Mode::Varying, u64::from(self.shape.items()));
-            self.exec_mask = Some(self.compare_regs(VCmp::ULt, Scalar::I32, Mode::Varying, &ids, &end));
+            self.masks.exec = Some(self.compare_regs(VCmp::ULt, Scalar::I32, Mode::Varying, &ids, &end));
         }
     }
 
-    /// A kernel without barriers, or of a single chunk.
+    /// A kernel without barriers, or of one gang.
     fn whole(&mut self, body: &'a Region) -> Lowered<()> {
         if self.shape.lanes > 1 && super::control::returns_early(body) {
             self.begin_live_mask();
@@ -343,7 +303,7 @@ impl<'a> Vectorizer<'a> {
         self.region(body, &[]).map(drop)
     }
 
-    /// A word of the arena that belongs to a work-item, or to the chunk whose first it is: `at + linear * bytes`.
+    /// The address of an element of a work-item, or of a gang at its first work-item: `at + linear * bytes`.
     pub(super) fn item_addr(&mut self, at: u32, element: Elem) -> Addr {
         let linear = self.items.linear.unwrap_or_else(|| self.i32(0));
         let index = self.op(Register::I64, VOp::Cast(VCast::ZExt, linear));

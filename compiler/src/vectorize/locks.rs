@@ -1,21 +1,22 @@
-//! Locks: work-items that wait for one another one by one.
+//! Detects locks: loops in which work-items wait for each other.
 //!
 //! ```text
-//! while (atomic_cmpxchg(lock, 0, 1) != 0);        the lanes of a vector would turn until all of them have it,
+//! while (atomic_cmpxchg(lock, 0, 1) != 0);        the lanes of a vector would iterate until all of them have it,
 //! ...
-//! atomic_xchg(lock, 0);                           and the one that has it never gets here
+//! atomic_xchg(lock, 0);                           and the lane that has it never gets here
 //! ```
-//! OpenCL promises nothing for such a kernel, but where one work-item runs to its end after the other it works, and programs rely on it. A loop that tries again what nobody releases
-//! behind it (the addition of floats by comparing and exchanging) is no lock: in each turn one lane at least is done.
+//! OpenCL promises no forward progress for such a kernel. But it works if each work-item runs to its end before the
+//! next one, and programs rely on that. A retry loop without a release after it (a float addition by
+//! compare-and-exchange) is not a lock: in each iteration at least one lane succeeds.
 
 use crate::ir::{AtomicOp, Function, Op, Region};
 
-/// Whether a kernel has a loop that takes something by an atomic operation, and an atomic operation behind it that may give it back.
+/// Whether a kernel has a loop that acquires by an atomic operation, and an atomic operation after it that may release.
 pub(super) fn has(function: &Function) -> bool {
     takes_and_gives(&function.body)
 }
 
-/// In order: what is behind a loop is behind it in its own region, or in one around.
+/// The release is in the region of the loop or in one around it.
 fn takes_and_gives(region: &Region) -> bool {
     let mut taken = false;
     for inst in &region.insts {

@@ -29,6 +29,7 @@ mod invariant_division;
 mod kernel;
 mod locks;
 mod ops;
+mod plan;
 mod printf;
 mod private;
 pub mod sanitize;
@@ -49,6 +50,7 @@ use crate::specialise::prepared;
 use crate::target::Target;
 use crate::timing::stage;
 use abi::NativeKernel;
+use plan::Plan;
 
 /// How a kernel is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +83,7 @@ pub const fn subgroup_sizes(style: Style) -> u32 {
 /// # Errors
 /// See [`LaunchError`].
 pub fn compile(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<NativeKernel> {
-    let made = vectorise(module, kernel, key, target, style)?;
+    let made = vectorized(module, kernel, key, target, style)?;
     let internal = |stage, message| LaunchError::Internal { kernel: kernel.to_owned(), stage, message };
     let code =
         stage("machine code", || wgcl_codegen::compile(&made.module, style.isa)).map_err(|error| internal("codegen", error.to_string()))?;
@@ -105,21 +107,19 @@ pub fn compile(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Targ
 /// # Errors
 /// See [`LaunchError`].
 pub fn vector_ir(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<vir::Module> {
-    vectorise(module, kernel, key, target, style).map(|made| made.module)
+    vectorized(module, kernel, key, target, style).map(|made| made.module)
 }
 
-fn vectorise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<kernel::VectorizedKernel> {
-    let large_offsets = key.clone().changed(|key| key.kernel.large_offsets = true);
+fn vectorized(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<kernel::VectorizedKernel> {
     let prepare = |key| stage("specialise", || prepared(module, kernel, key, target, style.checked, None));
     let mut specialised = prepare(key)?;
-    let scalar = kernel::is_scalar(&specialised, &key.kernel, style);
-    if scalar && !key.kernel.large_offsets {
-        // Where there are no vectors offsets of 64 bits cost nothing, and those of 32 bits have to be extended for every access.
-        specialised = prepare(&large_offsets)?;
+    let plan = Plan::of(&specialised, &key.kernel, style);
+    if plan.prefers_large_offsets && !key.kernel.large_offsets {
+        specialised = prepare(&key.clone().changed(|key| key.kernel.large_offsets = true))?;
     }
     let internal = |stage, message| LaunchError::Internal { kernel: kernel.to_owned(), stage, message };
-    let lower = || kernel::lower(&specialised, &key.kernel, target.language.fused_fma, style, scalar);
-    let made = stage("vectors", lower).map_err(|defect| internal("vectors", defect.to_string()))?;
+    let vectorize = || kernel::vectorize(&specialised, &key.kernel, target.language.fused_fma, style, plan.shape);
+    let made = stage("vectors", vectorize).map_err(|defect| internal("vectors", defect.to_string()))?;
     if cfg!(debug_assertions) {
         vir::verify(&made.module).map_err(|error| internal("vectors", format!("{error}\n{}", made.module)))?;
     }
@@ -131,7 +131,7 @@ fn vectorise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target
 /// # Errors
 /// See [`LaunchError`].
 pub fn assembly(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<String> {
-    let made = vectorise(module, kernel, key, target, style)?;
+    let made = vectorized(module, kernel, key, target, style)?;
     let internal = |message| LaunchError::Internal { kernel: kernel.to_owned(), stage: "codegen", message };
     wgcl_codegen::compile(&made.module, style.isa)
         .map(|code| wgcl_codegen::disassemble(&code, style.isa))

@@ -1,15 +1,19 @@
-//! Accesses that ask before they are made.
+//! Instrumented accesses: each load and store is validated first (`WGCL_CHECK`).
 //!
-//! In a kernel that is checked every work-item runs by itself ([`Shape::scalar`](super::shape::Shape::alone)), so that each address is one number. Before each access
-//! [`LaunchContext::check`] is asked of it: it gives the address back, or where the bytes are not the kernel's to touch that of some which do not matter. So nothing outside is read
-//! or written, and control goes its way.
+//! In an instrumented kernel each work-item runs on its own ([`Shape::scalar`](super::shape::Shape::scalar)), so that
+//! each address is a scalar. Before each access the code calls [`LaunchContext::check`]. The function returns the
+//! address, or the address of other memory if the kernel must not touch these bytes. So the kernel continues, and no
+//! memory outside its objects is read or written.
 //!
-//! What a pointer leads into is known where it is computed from a parameter or a variable ([`Addresses`]); a pointer that control flow or memory gives may lead into anything.
+//! The object of a pointer is known if the pointer is computed from a parameter or variable ([`Addresses`]). A pointer
+//! that control flow or memory yields may point to any object.
 //!
-//! Where a NaN was made the function is told of what, one operand after the other, and finds out whether these were numbers ([`Op::NanCheck`]).
+//! Where an operation produces a NaN, the code reports each operand. The function checks whether all operands were
+//! numbers ([`Op::NanCheck`]).
 //!
-//! The same function hears of what orders accesses: where a group begins, who comes to which barrier, and fences. So it knows which of two accesses is made before the other one, and whether all come to a barrier. It is
-//! also given what integers are divided by.
+//! The code also reports events that order accesses: the begin of a group, barriers and fences. So the function knows
+//! which of two accesses happens before the other, and whether all work-items reach a barrier. It also receives the
+//! divisors of integer divisions.
 
 use std::cell::RefCell;
 use std::mem::offset_of;
@@ -28,42 +32,42 @@ use crate::diag::Span;
 use crate::internal::internal;
 use crate::ir::{BinOp, CastOp, CmpOp, Fence, Function, Inst, Op, Scalar, Space, Type, Value};
 
-/// What is done with memory, or to its order.
+/// An access to memory, or an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// It is read.
     Load,
-    /// It is read to be written elsewhere as it is.
+    /// A load whose bytes are stored elsewhere unchanged.
     Copy,
-    /// It is written.
     Store,
-    /// It is read and written at once.
+    /// A read and write in one atomic operation.
     Atomic,
-    /// A work-item comes to a barrier, with its fences.
+    /// A work-item reaches a barrier, with these fences.
     Barrier {
-        /// CLK_LOCAL_MEM_FENCE.
+        /// `CLK_LOCAL_MEM_FENCE`.
         local: bool,
-        /// CLK_GLOBAL_MEM_FENCE.
+        /// `CLK_GLOBAL_MEM_FENCE`.
         global: bool,
     },
-    /// What all work-items of a group do together, which orders all that they do before and behind it.
+    /// A collective operation of a work-group, which orders all accesses before and after it.
     Together,
-    /// A fence of a work-item's own.
+    /// A fence of one work-item.
     Fence,
-    /// A group begins. The address is that of the arena, the object's the number of work-items and above that (from bit 32 on) the bytes of local memory, with which the arena begins.
+    /// A group begins. The address is that of the arena, which local memory begins. The object is the number of
+    /// work-items, and in bits 32 and above the bytes of local memory.
     Begin,
-    /// It is done.
+    /// A group ends.
     End,
-    /// An integer is divided; the address is what by.
+    /// An integer division; the address is the divisor.
     Divide,
-    /// A NaN was made of something, of which the address is the bits of a double: [`Access::Nan`] is to follow.
+    /// An operand of an operation that produced a NaN; the address is its bits as a double. [`Access::Nan`] follows.
     NanOperand,
-    /// A NaN was made of what was told of; the address is 1 more than the component of the source's vector, or 0.
+    /// An operation produced a NaN from the operands reported before. The address is 1 plus the component of the
+    /// source's vector, or 0.
     Nan,
 }
 
 impl Access {
-    /// Whether there is memory that it touches.
+    /// Whether it accesses memory.
     pub const fn touches(self) -> bool {
         matches!(self, Self::Load | Self::Copy | Self::Store | Self::Atomic)
     }
@@ -74,66 +78,59 @@ impl Access {
     }
 }
 
-/// What an access was meant for.
+/// The object that an access is meant for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Object {
-    /// What a parameter of the kernel points to, by its number.
+    /// The memory that a parameter of the kernel points to, by its number.
     Argument(u32),
-    /// A variable of the source.
     Variable {
-        /// Its name; empty for what the compiler has made.
+        /// Empty for variables of the compiler.
         name: String,
-        /// Its bytes.
         size: u32,
-        /// Where it lies.
         space: Space,
     },
-    /// Anything.
     Any,
 }
 
-/// An access in a kernel.
+/// An instrumented access or event of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessSite {
-    /// What it does.
     pub access: Access,
-    /// To how many bytes.
+    /// The number of bytes.
     pub size: u32,
-    /// A power of two of which the address has to be a multiple.
+    /// The alignment that the address must have, a power of two.
     pub align: u32,
-    /// Whether it is `volatile`: programs tell each other so what they have done.
+    /// Whether it is `volatile`: programs use such accesses to communicate.
     pub volatile: bool,
-    /// Of what.
     pub object: Object,
-    /// Where the source says so.
     pub span: Span,
 }
 
 impl AccessSite {
-    /// Of what touches no memory.
+    /// A site that accesses no memory.
     const fn of(access: Access, span: Span) -> Self {
         Self { access, size: 0, align: 1, volatile: false, object: Object::Any, span }
     }
 }
 
-/// What is known of the pointers of the function that is being lowered.
+/// The pointers of the current function, and the sites of the kernel.
 pub(super) struct Sanitizer<'a> {
     addresses: Addresses,
-    /// The accesses of the kernel and of all that it calls, so far.
+    /// The sites of the kernel and of the functions that it calls, up to here.
     sites: &'a RefCell<Vec<AccessSite>>,
 }
 
 impl<'a> Sanitizer<'a> {
-    /// Of a function whose accesses become sites behind those that are known.
+    /// For a function whose sites follow those that are known.
     pub(super) fn of(function: &Function, sites: &'a RefCell<Vec<AccessSite>>) -> Self {
         Self { addresses: Addresses::of(function, &function.body), sites }
     }
 }
 
-/// What pointers were before they were checked.
+/// The values of pointers before they were replaced by validated ones.
 pub(super) type Unchecked = SmallVec<[(Value, Option<Val>); 2]>;
 
-/// An access that is to be asked for.
+/// An access that is to be validated.
 struct CheckedAccess {
     pointer: Value,
     access: Access,
@@ -174,7 +171,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Has the pointers of an instruction checked, which are what came of that until [`Self::uncheck`].
+    /// Validates the pointers of an instruction and replaces them by the results, until [`Self::uncheck`].
     pub(super) fn check(&mut self, inst: &Inst) -> Lowered<Unchecked> {
         let mut kept = Unchecked::new();
         if self.sanitizer.is_none() {
@@ -199,14 +196,14 @@ impl Vectorizer<'_> {
         Ok(kept)
     }
 
-    /// The pointers are again what they were.
+    /// Restores the pointers.
     pub(super) fn uncheck(&mut self, kept: Unchecked) {
         for (pointer, val) in kept.into_iter().rev() {
             self.values[pointer.index()] = val;
         }
     }
 
-    /// Tells that a group begins.
+    /// Reports that a group begins.
     pub(super) fn check_group(&mut self) {
         if self.sanitizer.is_some() {
             let sizes = self.i64(u64::from(self.shape.items()) | u64::from(self.frame.local.size) << 32);
@@ -215,14 +212,14 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Tells that it is done.
+    /// Reports that the group ends.
     pub(super) fn check_end(&mut self) {
         if self.sanitizer.is_some() {
             self.report_event(Access::End, Span::NONE);
         }
     }
 
-    /// Tells of what the work-items of a group do together, where that is known of all at once.
+    /// Reports a collective operation once for the whole group.
     pub(super) fn check_together(&mut self) {
         if self.sanitizer.is_some() {
             self.report_event(Access::Together, Span::NONE);
@@ -251,7 +248,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Tells where a component of the first value is a NaN, and of what operands.
+    /// Reports the operands of each component of the first value that is a NaN.
     fn check_nan(&mut self, values: &[Value], part: Option<u8>, span: Span) -> Lowered<()> {
         let (&result, operands) = values.split_first().ok_or_else(|| internal!("a check of nothing"))?;
         let ty = self.ir_ty(result);
@@ -284,7 +281,8 @@ impl Vectorizer<'_> {
         Ok(())
     }
 
-    /// Asks of a site with an address and what that is in; the address to take in its place.
+    /// Calls the check function for a site, with an address and the object that it points into. Returns the address to
+    /// access.
     fn validate(&mut self, site: AccessSite, address: V, base: V) -> V {
         let Some(checks) = &self.sanitizer else { return address };
         let number = checks.sites.borrow().len() as u64;
@@ -302,14 +300,14 @@ impl Vectorizer<'_> {
         self.here(Register::I64, VOp::CallHelper(function, args))
     }
 
-    /// A number of 32 bits above one that has no more.
+    /// `low + (high << 32)`, for a `low` below 2^32.
     fn pair(&mut self, low: V, high: V) -> V {
         let (high, by) = (self.op(Register::I64, VOp::Cast(VCast::ZExt, high)), self.i64(32));
         let high = self.op(Register::I64, VOp::Bin(VBin::Shl, high, by));
         self.op(Register::I64, VOp::Bin(VBin::Or, high, low))
     }
 
-    /// What a pointer leads into, and where that begins; the arena, where it may be anything.
+    /// The object that a pointer points into and its address; the arena if it may be any object.
     fn object(&mut self, root: Option<Root>) -> Lowered<(Object, V)> {
         match root {
             Some(Root::Param(index)) => {

@@ -1,4 +1,4 @@
-//! What vectors cannot do is done lane by lane: operands go to memory, and a loop takes one lane that is alive after the other.
+//! Scalarization: operations that vectors cannot do. The operands go to memory, and a loop runs over the active lanes.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{
@@ -11,11 +11,11 @@ use super::value::Regs;
 use super::vectorizer::Vectorizer;
 use crate::ir::Scalar;
 
-/// What is done for a lane: its operands as scalars, and its number as an `i64`; the result, if there is one.
+/// Code for one lane: its operands as scalars and its number as an `i64`. Returns the result, if there is one.
 pub(super) type LaneFn<'f, 'a> = dyn FnMut(&mut Vectorizer<'a>, &[V], V) -> Option<V> + 'f;
 
 impl<'a> Vectorizer<'a> {
-    /// An operation on scalars for all lanes that are alive; of uniform values just once. `of` is what the operands are.
+    /// A scalar operation for all active lanes; once if the operands are uniform. `of` is the type of the operands.
     pub(super) fn scalars(
         &mut self,
         of: Scalar,
@@ -32,9 +32,9 @@ impl<'a> Vectorizer<'a> {
         self.each_lane(&operands, Some(result), &mut |this, of, _| Some(f(this, of)))
     }
 
-    /// The lanes that are alive as the low bits of an `i32`, that of lane 0 lowest.
+    /// The active lanes as the low bits of an `i32`, lane 0 lowest.
     pub(super) fn live_bits(&mut self) -> V {
-        let Some(masks) = self.exec_mask.clone() else {
+        let Some(masks) = self.masks.exec.clone() else {
             let lanes = self.shape.lanes;
             return self.i32(if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 });
         };
@@ -58,7 +58,7 @@ impl<'a> Vectorizer<'a> {
         sum.unwrap_or_else(|| self.i32(0))
     }
 
-    /// Writes registers side by side to a place of their own in memory; the byte of the frame at which they are.
+    /// Stores registers contiguously in scratch memory. Returns the byte of the frame.
     pub(super) fn spill(&mut self, of: Scalar, regs: &[V]) -> u32 {
         let element = elem(of);
         let bytes = element.bytes() * self.shape.lanes;
@@ -71,7 +71,7 @@ impl<'a> Vectorizer<'a> {
         at
     }
 
-    /// Reads what [`Self::spill`] or lanes of their own have written.
+    /// Loads the registers that [`Self::spill`] or a loop over lanes has stored.
     pub(super) fn reload(&mut self, of: Scalar, at: u32) -> Regs {
         let ty = self.shape.register(of, Mode::Varying);
         let (element, lanes) = (elem(of), u32::from(ty.lanes()));
@@ -88,7 +88,7 @@ impl<'a> Vectorizer<'a> {
         Addr::offset(self.frame.base, at.cast_signed())
     }
 
-    /// Does something for each lane that is alive, the first first. A `bool` among the operands or as a result is an `i32` of 0 or 1 there.
+    /// Runs code for each active lane, in order. A `bool` operand or result is an `i32` of 0 or 1 there.
     pub(super) fn each_lane(&mut self, operands: &[(Scalar, Regs)], result: Option<Scalar>, f: &mut LaneFn<'_, 'a>) -> Regs {
         let mark = self.frame.mark();
         let mut places: Vec<(Elem, u32)> = Vec::new();

@@ -1,32 +1,32 @@
-//! Which work-items are the lanes of vectors, and which registers a value takes.
+//! The shape of gangs: which work-items are the lanes of vectors, and which registers a value takes.
 //!
-//! Work-items run in *chunks* of consecutive linear local ids, or of neighbours along another dimension ([`super::dimension`]). A number of 32 bits (or fewer) for all work-items of a chunk takes `lanes / W` registers, one of 64 bits
-//! twice as many, `W` being the lanes of 32 bits of a vector. Where a chunk lies in one row of the group, ids grow by one from lane to lane along [`Shape::vector_dimension`] and
-//! are the same along the other dimensions.
+//! A *gang* consists of work-items with consecutive linear local ids, or of neighbours along another dimension
+//! ([`super::dimension`]). A 32-bit or narrower number of all work-items of a gang takes `lanes / W` registers, and a
+//! 64-bit one twice as many. `W` is the number of 32-bit lanes of a vector. If the lanes of a gang lie along
+//! [`Shape::vector_dimension`], ids grow by one from lane to lane along it and are uniform along the other dimensions.
 
 use wgcl_codegen::Isa;
 use wgcl_codegen::vir::{Elem, Type};
 
 use crate::ir::Scalar;
 
-/// How the work-items of a group are put into vectors.
+/// How the work-items of a group form gangs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// The instruction set.
     pub isa: Isa,
-    /// Work-items of a chunk: 1, or a power of two from 4 on.
+    /// The work-items of a gang: 1, or a power of two from 4 on.
     pub lanes: u32,
-    /// Work-items of a group in each dimension.
+    /// The work-items of a group in each dimension.
     pub group: [u32; 3],
-    /// The dimension along which the lanes of a chunk lie.
+    /// The dimension along which the lanes of a gang lie.
     pub vector_dimension: u8,
-    /// Whether all lanes of each chunk lie along the axis.
+    /// Whether all lanes of each gang lie along `vector_dimension`.
     pub along_dimension: bool,
-    /// Whether the global id of each chunk's first lane is a multiple of the lanes, along dimension 0.
+    /// Whether the global id of lane 0 of each gang is a multiple of `lanes`, along dimension 0.
     pub aligned: bool,
 }
 
-/// Work-items of the subgroups of a kernel that requires no size: those of a vector of 32-bit lanes.
+/// The subgroup size of a kernel that requires none: the 32-bit lanes of a vector.
 pub(super) const fn subgroup_size(isa: Isa) -> u32 {
     match isa.caps().vector_bytes / 4 {
         0 => 1,
@@ -34,7 +34,7 @@ pub(super) const fn subgroup_size(isa: Isa) -> u32 {
     }
 }
 
-/// The sizes that a kernel may require, each the bit of that value: from four work-items to two vectors.
+/// The subgroup sizes that a kernel may require, each as the bit of that value: from four work-items to two vectors.
 pub(super) const fn subgroup_sizes(isa: Isa) -> u32 {
     match subgroup_size(isa) {
         1 => 1,
@@ -42,17 +42,16 @@ pub(super) const fn subgroup_sizes(isa: Isa) -> u32 {
     }
 }
 
-/// Registers of scalars or of vectors.
+/// Whether a value is in scalars or vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// One number for all lanes.
+    /// One scalar for all lanes.
     Uniform,
-    /// A number each lane.
     Varying,
 }
 
 impl Shape {
-    /// The best shape for groups of a size; `widest` limits the lanes of a chunk.
+    /// The best shape for groups of a size. `widest` limits the lanes of a gang.
     pub(super) fn of(isa: Isa, group: [u32; 3], widest: u32) -> Self {
         let group = group.map(|size| size.max(1));
         let vector_dimension = (0_u8..3).find(|&dimension| group[usize::from(dimension)] > 1).unwrap_or(0);
@@ -68,18 +67,18 @@ impl Shape {
         };
         let widths = || [16, 8, 4].into_iter().filter(|&lanes| lanes <= most);
         let whole = widths().find(|&lanes| row.is_multiple_of(lanes));
-        // Rows that vectors do not divide: vectors across rows, the last one not full.
+        // Vectors do not divide the line: gangs cross lines, and the last one is not full.
         let part = || widths().rev().find(|&lanes| lanes >= items).or_else(|| widths().next()).filter(|_| items > 2);
         let lanes = whole.or_else(part);
         lanes.map_or(Self { isa, lanes: 1, group, vector_dimension, along_dimension: true, aligned: false }, wide)
     }
 
-    /// The shape in which every work-item is a chunk, and a subgroup.
+    /// The shape in which each work-item is a gang and a subgroup.
     pub(super) fn scalar(isa: Isa, group: [u32; 3]) -> Self {
         Self::of(isa, group, 1)
     }
 
-    /// The shape for groups of a size whose chunks are subgroups of so many work-items: all have as many, but for the last of a group.
+    /// The shape whose gangs are subgroups of a size. Only the last gang of a group may be smaller.
     pub(super) fn of_subgroups(isa: Isa, group: [u32; 3], lanes: u32) -> Self {
         let group = group.map(|size| size.max(1));
         let vector_dimension = (0_u8..3).find(|&dimension| group[usize::from(dimension)] > 1).unwrap_or(0);
@@ -87,44 +86,45 @@ impl Shape {
         Self { isa, lanes, group, vector_dimension, along_dimension: row == items(group) || row.is_multiple_of(lanes), aligned: false }
     }
 
-    /// The same for launches without an offset, whose groups have so many work-items in dimension 0 but for the last ones.
+    /// The shape for launches without an offset whose groups have `enqueued` work-items in dimension 0, except the last
+    /// ones.
     pub(super) fn without_offset(self, enqueued: u32) -> Self {
         let aligned = self.vector_dimension == 0 && self.group[0].is_multiple_of(self.lanes) && enqueued.is_multiple_of(self.lanes);
         Self { aligned, ..self }
     }
 
-    /// Work-items that lie between two whose ids differ by one along a dimension: those of the axis come first, the others in their order.
+    /// The number of work-items between two whose ids differ by one along a dimension. `vector_dimension` counts first,
+    /// then the others in order.
     pub(super) fn below(&self, dimension: u8) -> u32 {
         let comes_first = |other: u8| dimension != self.vector_dimension && (other == self.vector_dimension || other < dimension);
         (0..3).filter(|&other| comes_first(other)).map(|other| self.group[usize::from(other)]).product()
     }
 
-    /// Work-items of a group.
     pub(super) fn items(&self) -> u32 {
         items(self.group)
     }
 
-    /// Chunks of a group.
+    /// The gangs of a group.
     pub(super) fn gangs(&self) -> u32 {
         self.items().div_ceil(self.lanes)
     }
 
-    /// Whether the last chunk of a group is not full.
+    /// Whether the last gang of a group is not full.
     pub(super) fn has_rest(&self) -> bool {
         !self.items().is_multiple_of(self.lanes)
     }
 
-    /// Lanes of a register of 32-bit lanes.
+    /// The lanes of a register of 32-bit lanes.
     pub(super) fn lanes32(&self) -> u32 {
         self.lanes.min((self.isa.caps().vector_bytes / 4).max(1))
     }
 
-    /// Lanes of a register of 64-bit lanes.
+    /// The lanes of a register of 64-bit lanes.
     pub(super) fn lanes64(&self) -> u32 {
         self.lanes.min((self.isa.caps().vector_bytes / 8).max(1))
     }
 
-    /// Registers that one component of a scalar takes.
+    /// The number of registers of one component.
     pub(super) fn registers(&self, scalar: Scalar, mode: Mode) -> usize {
         if mode == Mode::Uniform {
             return 1;
@@ -132,7 +132,7 @@ impl Shape {
         (self.lanes / if elem(scalar).bits() == 64 { self.lanes64() } else { self.lanes32() }) as usize
     }
 
-    /// The type of each of those registers. A `bool` that is the same for all is an `i32`, one of its own for each lane a mask.
+    /// The type of these registers. A uniform `bool` is an `i32`, a varying one a mask.
     pub(super) fn register(&self, scalar: Scalar, mode: Mode) -> Type {
         match mode {
             Mode::Uniform => Type::Scalar(elem(scalar)),
@@ -152,7 +152,8 @@ impl Shape {
     }
 }
 
-/// What a number is in a register: narrow integers and halves lie in 32 bits, of which the upper ones mean nothing.
+/// The element of a scalar in a register. Narrow integers and halves take 32 bits, of which the upper ones are
+/// undefined.
 pub(super) const fn elem(scalar: Scalar) -> Elem {
     match scalar {
         Scalar::Bool | Scalar::I8 | Scalar::I16 | Scalar::F16 | Scalar::I32 => Elem::I32,

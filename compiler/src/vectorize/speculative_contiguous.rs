@@ -1,10 +1,12 @@
-//! Rows that are rows nearly everywhere: indices that are limited to what is there, as at the borders of images, or begin anew now and then.
+//! Speculatively contiguous accesses: indices that are limited, as at the borders of images, or wrap around now and
+//! then.
 //!
 //! ```text
-//! a[clamp(x + 1, 0, n - 1)]       neighbours side by side, but for the last one of a row
-//! a[i / n * stride + i % n]       the same, where n is no less than a vector has lanes
+//! a[clamp(x + 1, 0, n - 1)]       contiguous, except for the last element of a line
+//! a[i / n * stride + i % n]       contiguous almost everywhere, if n is at least the number of lanes
 //! ```
-//! Whether the places are side by side is asked when the code runs: a comparison and a jump take a fraction of the time of a gather or of stores lane by lane.
+//! The code checks at run time whether the addresses are contiguous. A comparison and a branch take a fraction of the
+//! time of a gather or of lane-by-lane stores.
 
 use wgcl_codegen::vir::{
     BinOp as VBin, Block, CastOp as VCast, CmpOp as VCmp, Cond, Op as VOp, Target, Terminator, Type as Register, Value as V,
@@ -16,13 +18,13 @@ use super::value::Regs;
 use super::vectorizer::Vectorizer;
 use crate::ir::{BinOp, CastOp, Op, Scalar, Value};
 
-/// Operations that are looked through from a pointer on.
+/// The most operations that the search follows from a pointer on.
 const MAX_DEPTH: u32 = 12;
 
 impl Vectorizer<'_> {
-    /// Whether a pointer grows by so many bytes from lane to lane where nothing limits it.
+    /// Whether a pointer grows by `size` bytes from lane to lane where nothing limits it.
     pub(super) fn is_speculatively_contiguous(&self, pointer: Value, size: u32) -> bool {
-        self.exec_mask.is_none() && self.speculative_stride(pointer, MAX_DEPTH) == Some(i64::from(size))
+        self.masks.exec.is_none() && self.speculative_stride(pointer, MAX_DEPTH) == Some(i64::from(size))
     }
 
     fn speculative_stride(&self, value: Value, depth: u32) -> Option<i64> {
@@ -33,7 +35,7 @@ impl Vectorizer<'_> {
         }
         let (depth, definitions) = (depth.checked_sub(1)?, self.uniformity.definitions());
         let of = |value: Value| self.speculative_stride(value, depth);
-        // One of two is a limit.
+        // One of the two is the limit.
         let either = |a: Value, b: Value| match (of(a)?, of(b)?) {
             (0, stride) | (stride, 0) => Some(stride),
             (a, b) => (a == b).then_some(a),
@@ -46,9 +48,9 @@ impl Vectorizer<'_> {
                 Some(by) => of(*a)?.checked_mul(i64::try_from(by).ok()?),
                 None => ((of(*a)?, of(*by)?) == (0, 0)).then_some(0),
             },
-            // Bits of a number and others, mostly.
+            // Mostly, the bits of two numbers are disjoint.
             Op::Bin(BinOp::Or | BinOp::Xor, a, b) => of(*a)?.checked_add(of(*b)?),
-            // Neighbours have the same quotient, mostly, and so remainders that are neighbours.
+            // Mostly, neighbours have the same quotient, and remainders that differ by one.
             Op::Bin(BinOp::UDiv | BinOp::SDiv | BinOp::LShr | BinOp::AShr, a, by) => (of(*a).is_some() && of(*by)? == 0).then_some(0),
             Op::Bin(BinOp::URem | BinOp::SRem | BinOp::And, _, by)
                 if definitions.scalar(*by).is_some_and(|by| by < u64::from(self.shape.lanes)) =>
@@ -62,7 +64,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Numbers at offsets from a place: a row where they are side by side, else what `fallback` loads.
+    /// Loads numbers at offsets from an address: as a vector if they are contiguous, else by `fallback`.
     pub(super) fn load_speculative(&mut self, base: V, offsets: &[V], of: Scalar, fallback: &mut dyn FnMut(&mut Self) -> Regs) -> Regs {
         let (place, scattered, meet) = self.branch_if_contiguous(base, offsets, of);
         let regs = self.load_contiguous(place, of);
@@ -78,7 +80,7 @@ impl Vectorizer<'_> {
         regs
     }
 
-    /// Stores numbers at offsets from a place: as a row where they are side by side, else as `fallback` does.
+    /// Stores numbers at offsets from an address: as a vector if they are contiguous, else by `fallback`.
     pub(super) fn store_speculative(&mut self, (base, offsets): (V, &[V]), of: Scalar, regs: &[V], fallback: &mut dyn FnMut(&mut Self)) {
         let (place, scattered, meet) = self.branch_if_contiguous(base, offsets, of);
         self.store_contiguous(place, of, regs);
@@ -89,7 +91,8 @@ impl Vectorizer<'_> {
         self.b.enter(meet);
     }
 
-    /// Enters the block for offsets that are side by side. Gives the first place, the block for the others, and the one in which the two meet.
+    /// Branches on whether offsets are contiguous, and enters the block for those that are. Returns the first address,
+    /// the block for the others, and the block where the two meet.
     fn branch_if_contiguous(&mut self, base: V, offsets: &[V], of: Scalar) -> (V, Block, Block) {
         let first = self.op(Register::I32, VOp::Extract(offsets[0], 0));
         let (start, steps) = (self.splat(first, Scalar::I32), self.steps(Scalar::I32, i64::from(of.size())));

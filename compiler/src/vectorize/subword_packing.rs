@@ -1,18 +1,18 @@
-//! Bytes and 16-bit words that all work-items of a chunk have side by side in memory stay side by side in registers.
+//! Subword packing (SWAR): bytes and 16-bit words that are contiguous for the whole gang stay packed in registers.
 //!
 //! ```text
 //! memory      a0 a1 a2 a3 a4 a5 a6 a7 ...     bytes
 //! registers   a0 a1 a2 a3 a4 a5 a6 a7 ...     one vector of all, instead of four vectors of lanes of 32 bits
 //! ```
-//! A narrow number usually has a lane of 32 bits to itself, so that a vector holds a quarter or a half of what it could, and is widened and cut again. Sums, differences, products and
-//! logic give the same low bits at any width, so where no more of a result is wanted than the numbers had to begin with, it is computed from the packed numbers as well. What both forms
-//! are there for is only made in the one that is used.
+//! A narrow number usually takes a 32-bit lane, so that a vector holds a quarter or half of what it could, and values
+//! are widened and narrowed again. The low bits of sums, differences, products and logic do not depend on the width. So
+//! where users need no more bits than the numbers had, they are computed from the packed form as well. Dead code
+//! elimination removes the form that is not used.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{Addr, BinOp as VBin, Elem, Mem, Op as VOp, Type as Register, UnOp as VUn, Value as V};
 
 use super::access::Address;
-use super::private::PrivateMemory;
 use super::shape::{Mode, Shape};
 use super::uniformity::{LaneShape, Uniformity};
 use super::value::{Regs, scalar};
@@ -22,25 +22,25 @@ use crate::ir::{BinOp, CastOp, Function, Op, Region, Scalar, Type, UnOp, Value};
 /// A value in the order of memory.
 #[derive(Clone, Debug)]
 pub(super) struct Packed {
-    /// Bits of each number: 8 or 16.
+    /// The bits of each number: 8 or 16.
     bits: u32,
-    /// Vectors of lanes of 32 bits that hold them.
+    /// Vectors of 32-bit lanes that hold the numbers.
     regs: Regs,
 }
 
-/// Bits of numbers that may be packed; none of others.
+/// The bits of numbers that can be packed; `None` for others.
 fn narrow(of: Scalar) -> Option<u32> {
     matches!(of, Scalar::I8 | Scalar::I16).then(|| of.bits())
 }
 
-/// How many of the low bits of each value are wanted, by value: at most as many as it has.
+/// The number of low bits of each value that its users need.
 pub(super) fn demanded_bits(function: &Function) -> Vec<u32> {
     let mut wanted = vec![0; function.values.len()];
     demand_backward(function, &function.body, &mut wanted);
     wanted
 }
 
-/// Uses come behind definitions, so one walk from behind sees all of them first.
+/// Uses follow definitions, so one backward pass sees all uses first.
 fn demand_backward(function: &Function, region: &Region, wanted: &mut [u32]) {
     for inst in region.insts.iter().rev() {
         inst.op.regions().into_iter().for_each(|nested| demand_backward(function, nested, wanted));
@@ -65,27 +65,30 @@ fn demand_backward(function: &Function, region: &Region, wanted: &mut [u32]) {
     }
 }
 
-/// A shape with more lanes for kernels that do nothing but go through rows of narrow numbers, so that those fill vectors.
-pub(super) fn widen_for_subwords(function: &Function, shape: Shape) -> Shape {
-    /// Instructions up to which registers are not wanting.
-    const SHORT: usize = 64;
-    /// Lanes that have a bit each in a word.
-    const MOST: u32 = 32;
-    let vector = shape.isa.caps().vector_bytes;
-    if shape.lanes < 4 || shape.lanes != vector / 4 || function.body.insts.len() > SHORT {
-        return shape;
-    }
-    let private = PrivateMemory::of(function, shape.lanes);
-    let Some(size) = smallest_contiguous(function, &Uniformity::of(function, shape, &private, false)) else { return shape };
-    let row = shape.group[usize::from(shape.vector_dimension)];
-    let mut lanes = (vector / size).min(MOST);
-    while lanes > shape.lanes && !row.is_multiple_of(lanes) {
+/// The most instructions of a kernel that is widened: longer ones need the registers.
+const MAX_INSTRUCTIONS: usize = 64;
+/// The most lanes: each has a bit in a 32-bit word.
+const MAX_LANES: u32 = 32;
+
+/// Whether a kernel without loops is short enough to be widened, in a shape whose gangs are one vector of 32-bit lanes.
+pub(super) fn may_widen(function: &Function, shape: Shape) -> bool {
+    shape.lanes >= 4 && shape.lanes == shape.isa.caps().vector_bytes / 4 && function.body.insts.len() <= MAX_INSTRUCTIONS
+}
+
+/// A shape with more lanes for kernels that only access contiguous narrow numbers, so that those fill vectors.
+pub(super) fn widen(function: &Function, uniformity: &Uniformity<'_>) -> Shape {
+    let shape = uniformity.shape();
+    let Some(size) = smallest_contiguous(function, uniformity).filter(|_| may_widen(function, shape)) else { return shape };
+    let line = shape.group[usize::from(shape.vector_dimension)];
+    let mut lanes = (shape.isa.caps().vector_bytes / size).min(MAX_LANES);
+    while lanes > shape.lanes && !line.is_multiple_of(lanes) {
         lanes /= 2;
     }
     if lanes > shape.lanes { Shape { lanes, along_dimension: true, ..shape } } else { shape }
 }
 
-/// The bytes that a work-item has in the narrowest row, 2 at most; none if a kernel does anything but access rows and uniform memory, and compute.
+/// The bytes of a work-item in the narrowest contiguous access, at most 2. `None` if a kernel does anything but compute
+/// and access contiguous and uniform memory.
 fn smallest_contiguous(function: &Function, uniformity: &Uniformity<'_>) -> Option<u32> {
     let mut smallest = None;
     for inst in &function.body.insts {
@@ -107,9 +110,9 @@ fn smallest_contiguous(function: &Function, uniformity: &Uniformity<'_>) -> Opti
 }
 
 impl Vectorizer<'_> {
-    /// The vectors in which a row of narrow numbers lies: their type, and how many there are.
+    /// The vectors of contiguous narrow numbers: address, bits of a number, type, and count.
     fn contiguous_words(&self, address: &Address, ty: Type) -> Option<(V, u32, Register, u32)> {
-        let (Address::Linear(first, stride), None) = (address, &self.exec_mask) else { return None };
+        let (Address::Linear(first, stride), None) = (address, &self.masks.exec) else { return None };
         let bits = narrow(scalar(ty))?;
         let each = bits / 8 * u32::from(ty.lanes());
         let total = each * self.shape.lanes;
@@ -118,7 +121,7 @@ impl Vectorizer<'_> {
         fits.then(|| (*first, bits, Register::Vector(Elem::I32, (bytes / 4) as u8), total / bytes))
     }
 
-    /// Loads a row in its packed form, beside the other one.
+    /// Loads contiguous numbers in packed form, in addition to the other form.
     pub(super) fn load_packed(&mut self, result: Value, address: &Address) {
         let Some((first, bits, ty, count)) = self.contiguous_words(address, self.ir_ty(result)) else { return };
         let bytes = i32::from(ty.lanes()) * 4;
@@ -126,13 +129,13 @@ impl Vectorizer<'_> {
             this.here(ty, VOp::LoadVector { mem: Mem::Elem(Elem::I32), addr: Addr::offset(first, index * bytes), mask: None })
         };
         let regs = (0..count.cast_signed()).map(|index| load(self, index)).collect();
-        self.packed.insert(result, Packed { bits, regs });
+        self.forms.packed.insert(result, Packed { bits, regs });
     }
 
-    /// Stores a row from its packed form, if there is one; whether that was done.
+    /// Stores contiguous numbers from packed form, if there is one. Returns whether it did.
     pub(super) fn store_packed(&mut self, address: &Address, value: Value) -> bool {
         let Some((first, bits, ty, count)) = self.contiguous_words(address, self.ir_ty(value)) else { return false };
-        let Some(packed) = self.packed.get(&value).filter(|packed| packed.bits == bits && packed.regs.len() == count as usize) else {
+        let Some(packed) = self.forms.packed.get(&value).filter(|packed| packed.bits == bits && packed.regs.len() == count as usize) else {
             return false;
         };
         let bytes = i32::from(ty.lanes()) * 4;
@@ -143,12 +146,14 @@ impl Vectorizer<'_> {
         true
     }
 
-    /// What an operation gives in the packed form, if its operands are there in it and no more bits are wanted.
+    /// Does an operation in packed form, if its operands have it and its users need no more bits.
     pub(super) fn compute_packed(&mut self, op: &Op, result: Value) {
-        let wanted = self.demanded_bits[result.index()];
+        let wanted = self.forms.demanded_bits[result.index()];
         let packed = match *op {
-            Op::Cast(CastOp::Trunc | CastOp::ZExt | CastOp::SExt, a) => self.packed.get(&a).filter(|packed| wanted <= packed.bits).cloned(),
-            Op::Un(UnOp::Not, a) => self.packed.get(&a).filter(|packed| wanted <= packed.bits).cloned().map(|packed| {
+            Op::Cast(CastOp::Trunc | CastOp::ZExt | CastOp::SExt, a) => {
+                self.forms.packed.get(&a).filter(|packed| wanted <= packed.bits).cloned()
+            }
+            Op::Un(UnOp::Not, a) => self.forms.packed.get(&a).filter(|packed| wanted <= packed.bits).cloned().map(|packed| {
                 let ty = self.b.ty(packed.regs[0]);
                 Packed { regs: self.map(ty, &packed.regs, |reg| VOp::Un(VUn::Not, reg)), ..packed }
             }),
@@ -156,12 +161,12 @@ impl Vectorizer<'_> {
             _ => None,
         };
         if let Some(packed) = packed {
-            self.packed.insert(result, packed);
+            self.forms.packed.insert(result, packed);
         }
     }
 
     fn bin_packed(&mut self, op: BinOp, a: Value, b: Value, wanted: u32) -> Option<Packed> {
-        let like = self.packed.get(&a).or_else(|| self.packed.get(&b)).filter(|packed| wanted <= packed.bits)?.clone();
+        let like = self.forms.packed.get(&a).or_else(|| self.forms.packed.get(&b)).filter(|packed| wanted <= packed.bits)?.clone();
         let bytes = like.bits == 8;
         let vop = match op {
             BinOp::Add if bytes => VBin::AddBytes,
@@ -180,9 +185,9 @@ impl Vectorizer<'_> {
         Some(Packed { bits: like.bits, regs: self.zip(ty, &a, &b, |a, b| VOp::Bin(vop, a, b)) })
     }
 
-    /// An operand in the form of another one: packed already, or the same for all work-items.
+    /// An operand in the form of another one: it is packed, or uniform.
     fn operand_packed(&mut self, value: Value, like: &Packed) -> Option<Regs> {
-        if let Some(packed) = self.packed.get(&value) {
+        if let Some(packed) = self.forms.packed.get(&value) {
             return (packed.bits == like.bits && packed.regs.len() == like.regs.len()).then(|| packed.regs.clone());
         }
         if !self.is_uniform(value) {
@@ -204,7 +209,7 @@ impl Vectorizer<'_> {
         Some(SmallVec::from_elem(made, like.regs.len()))
     }
 
-    /// A vector of numbers of so many bits that recur.
+    /// A vector of a repeating pattern of narrow numbers.
     fn pattern(&mut self, ty: Register, bits: u32, numbers: &[u64]) -> Option<V> {
         let (each, count) = ((32 / bits) as usize, usize::from(ty.lanes()));
         if !(each * count).is_multiple_of(numbers.len()) {

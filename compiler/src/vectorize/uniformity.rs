@@ -1,10 +1,12 @@
-//! What is the same for all lanes of a chunk, and where lanes part.
+//! Uniformity analysis: how values vary among the lanes of a gang, and where lanes diverge.
 //!
-//! The lanes of a chunk run in lockstep: a load from one address gives all of them the same, whatever others write, for it happens once. That is why this is asked
-//! here and not of [`crate::analysis::divergence`], which speaks of work-items that come at times of their own.
+//! The lanes of a gang run in lockstep. A load from one address gives all of them the same value, even if other
+//! work-items write there, because it happens once. [`crate::analysis::divergence`] answers another question: it
+//! compares work-items that run at different times.
 //!
-//! A construct *splits* if its lanes may take different ways through it: an `if` or `switch` whose selector is not uniform, a loop that some lanes leave in another turn or at
-//! another place than others. What such a construct gives is varying. A `return` inside a construct that splits makes the loops around it split.
+//! A construct *splits* if lanes may take different paths through it: an `if` or `switch` whose selector is not
+//! uniform, or a loop that lanes leave in different iterations or at different places. The results of such a construct
+//! are varying. A `return` inside a construct that splits makes the loops around it split.
 
 use rustc_hash::FxHashSet;
 use wgcl_codegen::IsaCaps;
@@ -15,16 +17,15 @@ use crate::analysis::alignment::{Ids, zeros_of_first_lanes};
 use crate::analysis::definitions::Definitions;
 use crate::ir::{BinOp, CastOp, Function, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
 
-/// How a value varies among the lanes of a chunk.
+/// How a value varies among the lanes of a gang.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LaneShape {
-    /// Not computed, or by no lane.
+    /// Not computed yet, or on no path.
     Unknown,
-    /// The same.
+    /// The same in all lanes.
     Uniform,
-    /// More by so much (not 0) from each lane to the next. `i32`, `i64` and pointers only.
+    /// From each lane to the next, the value grows by this stride, which is not 0. Only `i32`, `i64` and pointers.
     Linear(i64),
-    /// Anything.
     Varying,
 }
 
@@ -45,7 +46,7 @@ impl LaneShape {
         }
     }
 
-    /// Strides beyond this are not worth knowing, and might wrap around within a chunk.
+    /// Larger strides are of no use, and might wrap around within a gang.
     const MAX_STRIDE: u64 = 1 << 24;
 
     const fn of_stride(stride: i64) -> Self {
@@ -62,16 +63,16 @@ pub(super) struct Uniformity<'f> {
     function: &'f Function,
     definitions: Definitions<'f>,
     shape: Shape,
-    private: &'f PrivateMemory,
+    private: PrivateMemory,
     lane_shapes: Vec<LaneShape>,
-    /// The zero bits at the end of each value's first lane, where lanes lie along dimension 0.
+    /// The number of trailing zero bits of each value in lane 0, if lanes lie along dimension 0.
     zeros: Vec<u8>,
-    /// By the address of the instruction, which stays where it is as long as the function is borrowed.
+    /// By the address of the instruction, which does not change while the function is borrowed.
     splits: FxHashSet<*const Inst>,
     changed: bool,
 }
 
-/// Where values go.
+/// The values that jumps define.
 #[derive(Clone, Copy)]
 struct Targets<'a> {
     yields: &'a [Value],
@@ -79,29 +80,28 @@ struct Targets<'a> {
     continues: &'a [Value],
 }
 
-/// What is around a region.
+/// The constructs around a region.
 #[derive(Clone, Copy)]
 struct Around {
-    /// Something splits between the innermost loop and here.
+    /// Whether a construct between the innermost loop and the region splits.
     in_loop: bool,
-    /// Something splits.
+    /// Whether any construct around the region splits.
     anywhere: bool,
 }
 
 /// How a region is left other than at its end.
 #[derive(Clone, Copy, Default)]
 struct Exits {
-    /// A `break` or `continue` that only some lanes may make.
+    /// Only some lanes may execute a `break` or `continue`.
     parts: bool,
-    /// A `return`.
     returns: bool,
-    /// `continue`s.
     continues: u32,
 }
 
 impl<'f> Uniformity<'f> {
-    /// Of a function, in which some lanes may have returned before it begins if it is `parted`. Parameters of kernels are uniform, those of other functions are not, unless there is but one lane.
-    pub(super) fn of(function: &'f Function, shape: Shape, private: &'f PrivateMemory, parted: bool) -> Self {
+    /// Analyses a function. `parted` says that some lanes may have returned before it begins. Parameters of kernels are
+    /// uniform. Those of other functions are varying, unless there is only one lane.
+    pub(super) fn of(function: &'f Function, shape: Shape, private: PrivateMemory, parted: bool) -> Self {
         let mut this = Self {
             function,
             definitions: Definitions::of(function),
@@ -115,7 +115,7 @@ impl<'f> Uniformity<'f> {
         let param = if function.kernel.is_some() || shape.lanes == 1 { LaneShape::Uniform } else { LaneShape::Varying };
         function.params.iter().for_each(|&value| this.lower(value, param));
         let none = Targets { yields: &[], breaks: &[], continues: &[] };
-        // Functions that are called begin with some lanes only: their returns do not leave together.
+        // A called function may begin with only some lanes, so its returns diverge.
         let anywhere = (function.kernel.is_none() || parted) && shape.lanes > 1;
         while std::mem::take(&mut this.changed) {
             this.region(&function.body, none, Around { in_loop: false, anywhere });
@@ -123,9 +123,12 @@ impl<'f> Uniformity<'f> {
         this
     }
 
-    /// The type of a value.
     pub(super) fn ty(&self, value: Value) -> Type {
         self.function.ty(value)
+    }
+
+    pub(super) const fn shape(&self) -> Shape {
+        self.shape
     }
 
     /// What the instruction set can do.
@@ -141,12 +144,12 @@ impl<'f> Uniformity<'f> {
         }
     }
 
-    /// Whether lanes may part at a construct.
+    /// Whether lanes may diverge at a construct.
     pub(super) fn splits(&self, inst: &Inst) -> bool {
         self.splits.contains(&std::ptr::from_ref(inst))
     }
 
-    /// Whether a pointer leads into a variable that lies element by element.
+    /// Whether a pointer points into a variable in element-major layout.
     pub(super) fn points_to_element_major(&self, pointer: Value) -> bool {
         match self.definitions.get(pointer) {
             Some(Op::VarAddr(var)) => self.private.is_element_major(*var),
@@ -155,7 +158,7 @@ impl<'f> Uniformity<'f> {
         }
     }
 
-    /// What defines values.
+    /// The definitions of values.
     pub(super) const fn definitions(&self) -> &Definitions<'f> {
         &self.definitions
     }
@@ -231,7 +234,6 @@ impl<'f> Uniformity<'f> {
         exits
     }
 
-    /// An `if` or `switch`.
     fn choice(&mut self, inst: &'f Inst, targets: Targets<'_>, around: Around) -> Exits {
         let splits = self.splits(inst);
         let inside = Around { in_loop: around.in_loop || splits, anywhere: around.anywhere || splits };
@@ -255,12 +257,12 @@ impl<'f> Uniformity<'f> {
         exits
     }
 
-    /// What an operation without regions gives.
+    /// How the result of an operation without regions varies.
     fn operation(&self, op: &Op, ty: Type) -> LaneShape {
         let of = |value: Value| self.lane_shapes[value.index()];
         match *op {
             Op::WorkItem(question) => self.work_item(question),
-            // The variables of neighbours lie side by side.
+            // The variables of neighbouring lanes are interleaved.
             Op::VarAddr(var) if self.private.is_element_major(var) => LaneShape::Varying,
             Op::VarAddr(_) => LaneShape::of_stride(i64::from(self.private.stride)),
             Op::Load { ptr, .. } if of(ptr) == LaneShape::Uniform => LaneShape::Uniform,
@@ -308,11 +310,11 @@ impl<'f> Uniformity<'f> {
             Op::Cast(CastOp::Trunc, a) if ty == Type::I32 && self.function.ty(a) == Type::I64 => of(a)?,
             Op::Cast(CastOp::ZExt, a) if ty == Type::I64 && self.is_id(a) => of(a)?,
             Op::Cast(CastOp::SExt, a) if ty == Type::I64 && self.is_local_id(a) => of(a)?,
-            // Where only low bits change within a row, none of its lanes wraps around.
+            // If only low bits differ between the lanes, no lane wraps around.
             Op::Cast(CastOp::ZExt | CastOp::SExt, a) if ty == Type::I64 && self.function.ty(a) == Type::I32 => {
                 self.range(a).filter(|range| range.lies_in(range.zeros.min(31))).map(|range| range.stride)?
             }
-            // Of other pointers some may become null.
+            // Casts of other pointers may give null in some lanes.
             Op::Cast(CastOp::SpaceCast, a) if keeps_pointer(self.function.ty(a), ty) => of(a)?,
             Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr, a) => of(a)?,
             Op::PtrAdd(base, offset) => of(base)?.checked_add(of(offset)?)?,
@@ -321,8 +323,9 @@ impl<'f> Uniformity<'f> {
         Some(LaneShape::of_stride(stride))
     }
 
-    /// The stride of the low or of the high bits of a value: lanes begin at a multiple of a power of two and do not reach the next one, so that all of the row is in the low bits and none in
-    /// the high ones. So `local_id % 16` and `local_id / 16` are seen through.
+    /// The stride of the low or high bits of a value. If lane 0 is a multiple of a power of two and the last lane stays
+    /// below the next one, the lanes differ in the low bits only. So `local_id % 16` is linear and `local_id / 16` is
+    /// uniform.
     fn masked(&self, value: Value, mask: i64) -> Option<i64> {
         let range = self.range(value)?;
         let (low, high) = ((mask + 1).cast_unsigned(), mask.wrapping_neg().cast_unsigned());
@@ -331,7 +334,7 @@ impl<'f> Uniformity<'f> {
         stays.then_some(if low.is_power_of_two() { range.stride } else { 0 })
     }
 
-    /// The numbers that the lanes have of a value whose stride is known.
+    /// The range of the lanes of a value with a known stride.
     fn range(&self, value: Value) -> Option<LaneRange> {
         let stride = self.lane_shapes[value.index()].stride()?;
         let reach = stride.checked_mul(i64::from(self.shape.lanes) - 1)?;
@@ -371,35 +374,35 @@ impl<'f> Uniformity<'f> {
     }
 }
 
-/// Numbers that grow by a stride from lane to lane.
+/// Values that grow by a stride from lane to lane.
 struct LaneRange {
     stride: i64,
-    /// How much more the last one is than the first.
+    /// The difference between the last lane and lane 0.
     reach: i64,
-    /// The zero bits at the end of the first.
+    /// The trailing zero bits of lane 0.
     zeros: u32,
 }
 
 impl LaneRange {
-    /// Whether no bit changes but the low ones.
+    /// Whether only the low `bits` bits differ between lanes.
     fn lies_in(&self, bits: u32) -> bool {
         (0..1_i64 << bits).contains(&self.reach)
     }
 }
 
-/// Of the first lanes of a kernel's values; nothing where lanes do not lie along dimension 0.
+/// The trailing zero bits of lane 0 of each value; empty if lanes do not lie along dimension 0.
 fn zeros(function: &Function, shape: Shape) -> Vec<u8> {
     let along = shape.lanes > 1 && shape.along_dimension && shape.vector_dimension == 0;
     let ids = Ids { global: if shape.aligned { shape.lanes } else { 1 }, local: shape.lanes };
     along.then(|| zeros_of_first_lanes(function, ids)).flatten().unwrap_or_default()
 }
 
-/// Whether a cast between those types of pointers gives what it is given.
+/// Whether a cast between two pointer types keeps the value.
 pub(super) fn keeps_pointer(from: Type, to: Type) -> bool {
     from == to || matches!(to, Type::Ptr(Space::Generic | Space::Constant))
 }
 
-/// What a region that ends in `yield` yields.
+/// The values that a region yields, if it ends in `yield`.
 pub(super) fn yielded(region: &Region) -> Option<&[Value]> {
     match &region.insts.last()?.op {
         Op::Yield(values) => Some(values),

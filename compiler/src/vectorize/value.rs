@@ -8,28 +8,27 @@ use super::uniformity::LaneShape;
 use super::vectorizer::Vectorizer;
 use crate::ir::{self, Scalar, Type, Value};
 
-/// The registers of one component for all lanes of a chunk.
+/// The registers of one component for all lanes of a gang.
 pub(super) type Regs = SmallVec<[V; 2]>;
 /// The registers of each component.
 pub(super) type Comps = SmallVec<[Regs; 4]>;
 
-/// What an IR value is in registers.
+/// An IR value in registers.
 #[derive(Clone, Debug)]
 pub(super) enum Val {
-    /// The same for all lanes: a scalar each component.
+    /// The same in all lanes: one scalar for each component.
     Uniform(SmallVec<[V; 4]>),
-    /// That of lane 0, and by how much it grows from lane to lane.
+    /// The value in lane 0, and the stride from lane to lane.
     Linear(V, i64),
-    /// Anything.
     Varying(Comps),
-    /// A pointer: a uniform address, and byte offsets from it as 32-bit numbers with sign.
+    /// A pointer: a uniform address plus signed 32-bit byte offsets.
     Based(V, Regs),
-    /// A pointer into a variable that lies element by element: the address of the element at offset 0, and byte offsets as 32-bit numbers that count as if the lane's elements lay
-    /// side by side. Used by accesses only.
+    /// A pointer into a variable in element-major layout: the address of the element at offset 0, and byte offsets as
+    /// if the elements of each lane were contiguous. Only accesses use it.
     ElementMajor(V, Option<Regs>),
 }
 
-/// What an IR value consists of: pointers are numbers of 64 bits.
+/// The scalar type of an IR value's components; pointers are 64-bit integers.
 pub(super) const fn scalar(ty: Type) -> Scalar {
     match ty {
         Type::Scalar(scalar) | Type::Vector(scalar, _) => scalar,
@@ -38,12 +37,11 @@ pub(super) const fn scalar(ty: Type) -> Scalar {
 }
 
 impl Vectorizer<'_> {
-    /// The type of an IR value.
     pub(super) fn ir_ty(&self, value: Value) -> Type {
         self.function.ty(value)
     }
 
-    /// What an IR value is. Constants are made where they are asked for.
+    /// The registers of an IR value. A constant is created when it is first used.
     pub(super) fn val(&mut self, value: Value) -> Val {
         if let Some(val) = &self.values[value.index()] {
             return val.clone();
@@ -56,7 +54,7 @@ impl Vectorizer<'_> {
                 let constant = constant.clone();
                 Val::Uniform(self.constant(&constant, self.ir_ty(value), Mode::Uniform).into_iter().map(|regs| regs[0]).collect())
             }
-            // What was computed on a path that is never taken.
+            // The value is computed on a path that is never taken.
             _ => {
                 let ty = self.ir_ty(value);
                 let undef = self.undef(self.shape.register(scalar(ty), Mode::Uniform));
@@ -86,7 +84,8 @@ impl Vectorizer<'_> {
             .collect()
     }
 
-    /// The registers of each component in a mode. A value that is not uniform has no uniform registers: that is a defect, and gives lane 0.
+    /// The registers of each component in a mode. Only a uniform value has uniform registers: for others the result is
+    /// lane 0, which is a defect.
     pub(super) fn comps(&mut self, value: Value, mode: Mode) -> Comps {
         if self.values[value.index()].is_none()
             && let Some(ir::Op::Const(constant)) = self.uniformity.definitions().get(value)
@@ -98,7 +97,7 @@ impl Vectorizer<'_> {
         self.comps_of(&val, ty, mode)
     }
 
-    /// The same of what a value of a type is.
+    /// Like [`Self::comps`], for registers that do not belong to an IR value.
     pub(super) fn comps_of(&mut self, val: &Val, ty: Type, mode: Mode) -> Comps {
         let scalar = scalar(ty);
         match (val, mode) {
@@ -123,39 +122,39 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The registers of a value of one component.
+    /// The registers of a value with one component.
     pub(super) fn regs(&mut self, value: Value, mode: Mode) -> Regs {
         self.comps(value, mode).swap_remove(0)
     }
 
-    /// A uniform value of one component, or that of lane 0 of a linear one.
+    /// A uniform value with one component, or lane 0 of a linear one.
     pub(super) fn first(&mut self, value: Value) -> V {
         self.regs(value, Mode::Uniform)[0]
     }
 
-    /// A uniform scalar in all lanes. It is made where the scalar is, so that all who ask have the same.
+    /// A scalar in all lanes. The vector is computed where the scalar is, so that all users share it.
     pub(super) fn splat(&mut self, value: V, of: Scalar) -> Regs {
         let count = self.shape.registers(of, Mode::Varying);
         if self.shape.lanes == 1 {
             return smallvec![value];
         }
-        if let Some(&made) = self.splats.get(&value) {
+        if let Some(&made) = self.cache.splats.get(&value) {
             return smallvec![made; count];
         }
         let register = self.shape.register(of, Mode::Varying);
         let made = if of == Scalar::Bool {
-            // 0 or 1 becomes no lane or all of them.
+            // 0 or 1 becomes an empty or a full mask.
             let lanes = self.beside(value, self.shape.vector(elem(Scalar::I32)), Op::Splat(value));
             let zero = self.bits(self.shape.vector(elem(Scalar::I32)), 0);
             self.beside(lanes, register, Op::Cmp(wgcl_codegen::vir::CmpOp::Ne, lanes, zero))
         } else {
             self.beside(value, register, Op::Splat(value))
         };
-        self.splats.insert(value, made);
+        self.cache.splats.insert(value, made);
         smallvec![made; count]
     }
 
-    /// What linear values are more than that of lane 0.
+    /// The difference between each lane and lane 0 of a linear value.
     pub(super) fn steps(&mut self, of: Scalar, stride: i64) -> Regs {
         let register = self.shape.register(of, Mode::Varying);
         let lanes = u32::from(register.lanes());
@@ -168,7 +167,7 @@ impl Vectorizer<'_> {
             .collect()
     }
 
-    /// What a value must be for a kind: what is handed over where control flow meets.
+    /// Converts a value to a lane shape, for a place where control flow meets.
     pub(super) fn coerce(&mut self, value: Value, lane_shape: LaneShape) -> SmallVec<[V; 4]> {
         match lane_shape {
             LaneShape::Uniform | LaneShape::Unknown => self.comps(value, Mode::Uniform).into_iter().flatten().collect(),
@@ -177,7 +176,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The types of what [`Self::coerce`] gives.
+    /// The types of the registers of [`Self::coerce`].
     pub(super) fn coerced_types(&self, lane_shape: LaneShape, ty: Type) -> SmallVec<[Register; 4]> {
         let scalar = scalar(ty);
         match lane_shape {
@@ -190,7 +189,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Puts together what was handed over.
+    /// The value that consists of the registers of [`Self::coerce`].
     pub(super) fn rebuild(&self, lane_shape: LaneShape, ty: Type, registers: &[V]) -> Val {
         match lane_shape {
             LaneShape::Uniform | LaneShape::Unknown => Val::Uniform(SmallVec::from_slice(registers)),

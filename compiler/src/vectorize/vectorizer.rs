@@ -1,7 +1,7 @@
-//! The state of lowering one function, and how instructions of the vector IR are placed.
+//! The state of vectorizing one function, and the placement of instructions.
 //!
-//! What does nothing but compute is placed outside of all loops in which none of its operands is defined. It cannot trap, so it may be computed where it was not
-//! asked for; constants take no register before they are used, and stand in the first block.
+//! A pure operation is placed outside of all loops in which none of its operands is defined. It cannot trap, so it may
+//! run where the source would not run it. Constants are in the first block; they take no register before they are used.
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -15,77 +15,105 @@ use super::work_items::Items;
 use crate::internal::Defect;
 use crate::ir::{self, Function, Value};
 
-/// What goes wrong here: a defect of the compiler, or what cannot be done.
+/// A result; the error is a defect of the compiler, or a construct that it does not support.
 pub(super) type Lowered<T> = Result<T, Defect>;
 
-/// What bits a register of 32 bits holds of a narrower number.
+/// What a 32-bit register holds above a narrower number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extended {
-    /// Bits of the number.
+    /// The bits of the number.
     pub bits: u32,
-    /// Whether the upper bits are its sign.
+    /// Whether the upper bits are copies of the sign, else zeros.
     pub signed: bool,
 }
 
-/// A function that is being lowered.
-pub(super) struct Vectorizer<'a> {
-    pub(super) module: &'a ir::Module,
-    pub(super) function: &'a Function,
-    pub(super) shape: Shape,
-    pub(super) uniformity: &'a Uniformity<'a>,
-    pub(super) fused: bool,
-    /// How its accesses ask before they are made, if they do.
-    pub(super) sanitizer: Option<super::sanitize::Sanitizer<'a>>,
-    /// What it prints.
-    pub(super) printed: &'a crate::printf::Table,
-    /// The functions that it may call, by their numbers.
-    pub(super) calls: &'a [super::calls::CallFrame],
-    /// Its own place in memory, if it is called.
-    pub(super) own_call: Option<super::calls::CallFrame>,
-    pub(super) b: Builder,
-    /// By IR value.
-    pub(super) values: Vec<Option<Val>>,
-    /// Which lanes are alive: all without masks.
-    pub(super) exec_mask: Option<Regs>,
-    /// What masks and merged results are now, by the places that constructs have taken here; see [`super::control`].
-    pub(super) slots: Vec<V>,
-    /// The constructs around the current place.
-    pub(super) loops: Vec<super::control::LoopState>,
-    /// How many constructs that split are around the current place.
-    pub(super) split_depth: u32,
-    /// The slots of the lanes that have not returned, where some may return earlier than others.
-    pub(super) live_mask: Option<std::ops::Range<usize>>,
-    /// Who was alive when the current segment began.
-    pub(super) segment_mask: Option<Regs>,
-    /// What is around at the level of the group, in kernels with barriers.
-    pub(super) group: Option<super::group::State>,
-    /// Where all lanes go that are done.
-    pub(super) exit: Block,
-    /// Where in memory things are.
-    pub(super) frame: Frame,
-    /// What is known of the work-items of the chunk.
-    pub(super) items: Items,
-    pub(super) extended: FxHashMap<V, Extended>,
-    /// What is there in the order of memory as well, and how many bits of each value are wanted; see [`super::subword_packing`].
-    pub(super) packed: FxHashMap<Value, super::subword_packing::Packed>,
-    pub(super) demanded_bits: Vec<u32>,
-    /// What is there in the order of memory, and by component as well only where that was asked for.
-    pub(super) aos: FxHashMap<Value, super::aos_values::AosValue>,
-    pub(super) splats: FxHashMap<V, V>,
-    /// By divisor, and whether divisions by it have signs.
-    pub(super) divisors: FxHashMap<(V, bool), super::invariant_division::Divisor>,
-    pub(super) fixed_loads: FxHashMap<(V, i32, Register), V>,
+/// Which lanes are alive, and the constructs around the current instruction; see [`super::control`].
+pub(super) struct Masks {
+    /// The lanes that are alive; `None` if all are.
+    pub exec: Option<Regs>,
+    /// Masks and merged results that change in nested regions. Constructs allocate them here.
+    pub slots: Vec<V>,
+    /// The slots of the lanes that have not returned, if some lanes may return before others.
+    pub live: Option<std::ops::Range<usize>>,
+    /// The lanes that were alive when the current segment began.
+    pub segment: Option<Regs>,
+    /// The number of constructs around that split.
+    pub split_depth: u32,
+    /// The loops around, outermost first.
+    pub loops: Vec<super::control::LoopState>,
+    /// The block that every lane reaches at last.
+    pub exit: Block,
+}
+
+/// Values that are computed once and used again.
+#[derive(Default)]
+pub(super) struct Cache {
+    /// Scalars and vectors by type and bits; without bits an undefined value.
     constants: FxHashMap<(Register, Option<u64>), V>,
     lane_constants: FxHashMap<(Register, Box<[u64]>), V>,
-    /// The bits of constants, by value.
+    /// The bits of constants.
     known: FxHashMap<V, u64>,
-    /// The block before each loop that is open, outermost first.
+    /// The vector of each scalar that has been splat.
+    pub splats: FxHashMap<V, V>,
+    /// By divisor, and whether the division is signed.
+    pub divisors: FxHashMap<(V, bool), super::invariant_division::Divisor>,
+    /// Loads of memory that does not change while the kernel runs: by base, offset and type.
+    pub fixed_loads: FxHashMap<(V, i32, Register), V>,
+}
+
+/// Where instructions are placed.
+#[derive(Default)]
+struct Placement {
+    /// The block before each open loop, outermost first.
     preheaders: Vec<Block>,
     /// The number of loops around the definition of each value of the vector IR, and its block.
     homes: Vec<(u32, Block)>,
 }
 
-/// What [`Vectorizer`] begins with.
+/// Other forms of values.
+pub(super) struct Forms {
+    /// Subwords in the order of memory; see [`super::subword_packing`].
+    pub packed: FxHashMap<Value, super::subword_packing::Packed>,
+    /// Vectors of components in the order of memory; see [`super::aos_values`].
+    pub aos: FxHashMap<Value, super::aos_values::AosValue>,
+    /// How many low bits of each value its users need.
+    pub demanded_bits: Vec<u32>,
+    /// What 32-bit registers of narrow numbers hold above them.
+    pub extended: FxHashMap<V, Extended>,
+}
+
+/// The state of vectorizing one function.
+pub(super) struct Vectorizer<'a> {
+    pub(super) module: &'a ir::Module,
+    pub(super) function: &'a Function,
+    pub(super) shape: Shape,
+    pub(super) uniformity: &'a Uniformity<'a>,
+    /// Whether products and sums may be fused.
+    pub(super) fused: bool,
+    /// Set if accesses are validated before they happen.
+    pub(super) sanitizer: Option<super::sanitize::Sanitizer<'a>>,
+    /// The format strings of `printf`.
+    pub(super) printed: &'a crate::printf::Table,
+    /// The frames of the functions that it may call, by function.
+    pub(super) calls: &'a [super::calls::CallFrame],
+    /// Its own frame, if it is called.
+    pub(super) own_call: Option<super::calls::CallFrame>,
+    pub(super) b: Builder,
+    /// The registers of each IR value.
+    pub(super) values: Vec<Option<Val>>,
+    pub(super) masks: Masks,
+    pub(super) cache: Cache,
+    placement: Placement,
+    pub(super) forms: Forms,
+    /// The state of the work-group, in kernels with barriers and several gangs.
+    pub(super) group: Option<super::group::State>,
+    /// The layout of the arena.
+    pub(super) frame: Frame,
+    /// What is known of the work-items of the gang.
+    pub(super) items: Items,
+}
+
+/// The parameters of [`Vectorizer::new`].
 pub(super) struct VectorizerParams<'a> {
     pub(super) module: &'a ir::Module,
     pub(super) function: &'a Function,
@@ -94,13 +122,13 @@ pub(super) struct VectorizerParams<'a> {
     pub(super) fused: bool,
     pub(super) printed: &'a crate::printf::Table,
     pub(super) calls: &'a [super::calls::CallFrame],
-    /// Where its accesses are noted, if they ask before they are made.
+    /// The list of instrumented accesses, if accesses are validated.
     pub(super) sites: Option<&'a std::cell::RefCell<Vec<super::sanitize::AccessSite>>>,
     pub(super) frame: Frame,
 }
 
 impl<'a> Vectorizer<'a> {
-    /// A function of the vector IR with parameters of those types.
+    /// A vectorizer for a function of the vector IR with parameters of those types.
     pub(super) fn new(begin: VectorizerParams<'a>, params: Vec<Register>) -> Self {
         let VectorizerParams { module, function, shape, uniformity, fused, printed, calls, sites, frame } = begin;
         let mut b = Builder::new(function.name.clone(), params, None);
@@ -117,51 +145,41 @@ impl<'a> Vectorizer<'a> {
             own_call: None,
             b,
             values: vec![None; function.values.len()],
-            exec_mask: None,
-            slots: Vec::new(),
-            loops: Vec::new(),
-            split_depth: 0,
-            live_mask: None,
-            segment_mask: None,
+            masks: Masks { exec: None, slots: Vec::new(), live: None, segment: None, split_depth: 0, loops: Vec::new(), exit },
+            cache: Cache::default(),
+            placement: Placement::default(),
+            forms: Forms {
+                packed: FxHashMap::default(),
+                aos: FxHashMap::default(),
+                demanded_bits: super::subword_packing::demanded_bits(function),
+                extended: FxHashMap::default(),
+            },
             group: None,
-            exit,
             frame,
             items: Items::default(),
-            extended: FxHashMap::default(),
-            packed: FxHashMap::default(),
-            demanded_bits: super::subword_packing::demanded_bits(function),
-            aos: FxHashMap::default(),
-            splats: FxHashMap::default(),
-            divisors: FxHashMap::default(),
-            fixed_loads: FxHashMap::default(),
-            constants: FxHashMap::default(),
-            lane_constants: FxHashMap::default(),
-            known: FxHashMap::default(),
-            preheaders: Vec::new(),
-            homes: Vec::new(),
         }
     }
 
-    /// Sets what an IR value is.
+    /// Sets the registers of an IR value.
     pub(super) fn define(&mut self, value: Value, val: Val) {
-        self.aos.remove(&value);
+        self.forms.aos.remove(&value);
         self.values[value.index()] = Some(val);
     }
 
     fn note(&mut self, value: V, level: u32, block: Block) {
-        if self.homes.len() <= value.index() {
-            self.homes.resize(value.index() + 1, (0, Block(0)));
+        if self.placement.homes.len() <= value.index() {
+            self.placement.homes.resize(value.index() + 1, (0, Block(0)));
         }
-        self.homes[value.index()] = (level, block);
+        self.placement.homes[value.index()] = (level, block);
     }
 
     fn level(&self) -> u32 {
-        self.preheaders.len() as u32
+        self.placement.preheaders.len() as u32
     }
 
     /// The number of loops around the definition of a value, and its block.
     pub(super) fn home(&self, value: V) -> (u32, Block) {
-        self.homes.get(value.index()).copied().unwrap_or((0, Block(0)))
+        self.placement.homes.get(value.index()).copied().unwrap_or((0, Block(0)))
     }
 
     fn place(&mut self, block: Block, level: u32, ty: Register, op: Op) -> V {
@@ -173,7 +191,7 @@ impl<'a> Vectorizer<'a> {
         value
     }
 
-    /// Adds an operation that gives a value: as far outside as it may be, if it has no effects.
+    /// Adds an operation with a result, outside of as many loops as possible if it is pure.
     pub(super) fn op(&mut self, ty: Register, op: Op) -> V {
         if let Some(known) = self.simpler(ty, &op) {
             return known;
@@ -184,15 +202,15 @@ impl<'a> Vectorizer<'a> {
         }
         let mut level = 0;
         op.for_each_operand(|operand| level = level.max(self.home(operand).0));
-        match self.preheaders.get(level as usize) {
+        match self.placement.preheaders.get(level as usize) {
             Some(&block) => self.place(block, level, ty, op),
             None => self.place(self.b.current(), here, ty, op),
         }
     }
 
-    /// What an operation gives that need not be done.
+    /// The result of an operation that can be folded.
     fn simpler(&mut self, ty: Register, op: &Op) -> Option<V> {
-        let known = |value: &V| self.known.get(value).copied();
+        let known = |value: &V| self.cache.known.get(value).copied();
         match op {
             Op::Bin(op, a, b) if ty.elem().is_none_or(|elem| !elem.is_float()) => {
                 let ones = match ty.elem() {
@@ -231,28 +249,28 @@ impl<'a> Vectorizer<'a> {
         }
     }
 
-    /// Adds an operation whose value depends on what may change, in the current place.
+    /// Adds an operation in the current block.
     pub(super) fn here(&mut self, ty: Register, op: Op) -> V {
         self.place(self.b.current(), self.level(), ty, op)
     }
 
-    /// Adds an operation of one operand right where that is defined.
+    /// Adds an operation with one operand directly after the operand's definition.
     pub(super) fn beside(&mut self, operand: V, ty: Register, op: Op) -> V {
         let (level, block) = self.home(operand);
         self.place(block, level, ty, op)
     }
 
-    /// Does something as if the current place were a block with so many loops around it.
+    /// Runs `f` as if the current place were a block with `level` loops around it.
     pub(super) fn at<T>(&mut self, (level, block): (u32, Block), f: impl FnOnce(&mut Self) -> T) -> T {
-        let (current, inner) = (self.b.current(), self.preheaders.split_off(level as usize));
+        let (current, inner) = (self.b.current(), self.placement.preheaders.split_off(level as usize));
         self.b.enter(block);
         let made = f(self);
         self.b.enter(current);
-        self.preheaders.extend(inner);
+        self.placement.preheaders.extend(inner);
         made
     }
 
-    /// A parameter of a block, which is going to be entered at the current depth of loops.
+    /// Adds a parameter to a block at a loop depth.
     pub(super) fn block_param(&mut self, block: Block, ty: Register, level: u32) -> V {
         let value = self.b.block_param(block, ty);
         self.note(value, level, block);
@@ -264,74 +282,71 @@ impl<'a> Vectorizer<'a> {
         self.level()
     }
 
-    /// The bits of a scalar, or of all lanes.
+    /// A constant scalar, or a vector with the same bits in all lanes.
     pub(super) fn bits(&mut self, ty: Register, bits: u64) -> V {
-        if let Some(&value) = self.constants.get(&(ty, Some(bits))) {
+        if let Some(&value) = self.cache.constants.get(&(ty, Some(bits))) {
             return value;
         }
         let value = self.place(Block(0), 0, ty, Op::Const(bits));
-        self.constants.insert((ty, Some(bits)), value);
-        self.known.insert(value, bits);
+        self.cache.constants.insert((ty, Some(bits)), value);
+        self.cache.known.insert(value, bits);
         value
     }
 
     /// The bits of a constant.
     pub(super) fn constant_bits(&self, value: V) -> Option<u64> {
-        self.known.get(&value).copied()
+        self.cache.known.get(&value).copied()
     }
 
-    /// Any value.
+    /// An undefined value.
     pub(super) fn undef(&mut self, ty: Register) -> V {
-        if let Some(&value) = self.constants.get(&(ty, None)) {
+        if let Some(&value) = self.cache.constants.get(&(ty, None)) {
             return value;
         }
         let value = self.place(Block(0), 0, ty, Op::Undef);
-        self.constants.insert((ty, None), value);
+        self.cache.constants.insert((ty, None), value);
         value
     }
 
-    /// The bits of each lane.
+    /// A constant vector.
     pub(super) fn lanes(&mut self, ty: Register, lanes: Box<[u64]>) -> V {
         let key = (ty, lanes);
-        if let Some(&value) = self.lane_constants.get(&key) {
+        if let Some(&value) = self.cache.lane_constants.get(&key) {
             return value;
         }
         let value = self.place(Block(0), 0, ty, Op::Lanes(key.1.clone()));
-        self.lane_constants.insert(key, value);
+        self.cache.lane_constants.insert(key, value);
         value
     }
 
-    /// A 32-bit number.
     pub(super) fn i32(&mut self, number: u32) -> V {
         self.bits(Register::I32, u64::from(number))
     }
 
-    /// A 64-bit number.
     pub(super) fn i64(&mut self, number: u64) -> V {
         self.bits(Register::I64, number)
     }
 
-    /// Opens a loop whose header is `header`: the current block goes there with `args`.
+    /// Opens a loop: the current block jumps to `header` with `args`.
     pub(super) fn open_loop(&mut self, header: Block, args: impl IntoIterator<Item = V>) {
         let target = Target::new(header, args);
-        self.preheaders.push(self.b.current());
+        self.placement.preheaders.push(self.b.current());
         self.b.end(Terminator::Jump(target));
         self.b.enter(header);
     }
 
-    /// The loop that was opened last ends; blocks that are entered from here on are behind it.
+    /// Closes the innermost loop; blocks that are entered from here on are after it.
     pub(super) fn close_loop(&mut self) {
-        self.preheaders.pop();
+        self.placement.preheaders.pop();
     }
 
-    /// Ends the current block.
     pub(super) fn jump(&mut self, block: Block, args: impl IntoIterator<Item = V>) {
         self.b.end(Terminator::Jump(Target::new(block, args)));
     }
 
-    /// All lanes of masks, where there are none yet.
+    /// The mask of the active lanes; full if there is none.
     pub(super) fn exec_mask_or_all(&mut self) -> Regs {
-        if let Some(masks) = &self.exec_mask {
+        if let Some(masks) = &self.masks.exec {
             return masks.clone();
         }
         let mask = self.shape.register(ir::Scalar::Bool, super::shape::Mode::Varying);
@@ -339,22 +354,21 @@ impl<'a> Vectorizer<'a> {
         smallvec![all; self.shape.registers(ir::Scalar::Bool, super::shape::Mode::Varying)]
     }
 
-    /// Registers made by an operation each.
+    /// One operation for each register.
     pub(super) fn map(&mut self, ty: Register, regs: &[V], mut op: impl FnMut(V) -> Op) -> Regs {
         regs.iter().map(|&reg| self.op(ty, op(reg))).collect()
     }
 
-    /// Registers made by an operation of two each.
+    /// One operation for each pair of registers.
     pub(super) fn zip(&mut self, ty: Register, a: &[V], b: &[V], mut op: impl FnMut(V, V) -> Op) -> Regs {
         a.iter().zip(b).map(|(&a, &b)| self.op(ty, op(a, b))).collect()
     }
 
-    /// The function as it is, and what it takes of the arena.
+    /// The function, and the arena layout.
     pub(super) fn finish(self) -> (wgcl_codegen::vir::Function, Frame) {
         (self.b.finish(), self.frame)
     }
 
-    /// The types of values.
     pub(super) fn types_of(&self, values: &[V]) -> SmallVec<[Register; 4]> {
         values.iter().map(|value| self.b.ty(*value)).collect()
     }

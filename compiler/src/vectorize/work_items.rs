@@ -1,4 +1,4 @@
-//! What work-items know of themselves.
+//! Work-item queries: ids and sizes.
 
 use smallvec::smallvec;
 use std::mem::offset_of;
@@ -10,18 +10,19 @@ use super::value::{Regs, Val};
 use super::vectorizer::Vectorizer;
 use crate::ir::{Scalar, WorkItem};
 
-/// What is known of the current chunk.
+/// What is known of the current gang.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Items {
     /// The address of the launch's context.
     pub launch: Option<V>,
-    /// Where arguments lie.
+    /// The layout of the arguments.
     pub args: ArgPlaces,
-    /// Work-items of groups as the launch asks for them.
+    /// The work-items of a group, as the launch requests them.
     pub enqueued: [u32; 3],
     /// The ids of the group.
     pub group: Option<[V; 3]>,
-    /// The number of lane 0 in the order of [`Shape::below`](super::shape::Shape::below): its linear local id, where lanes lie along dimension 0.
+    /// The number of lane 0 in the order of [`Shape::below`](super::shape::Shape::below): its linear local id, if lanes
+    /// lie along dimension 0.
     pub linear: Option<V>,
 }
 
@@ -33,7 +34,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// A word of the launch's context, which nobody changes: loaded once.
+    /// A word of the launch's context, which does not change: loaded once.
     pub(super) fn launch_word(&mut self, offset: usize) -> V {
         let launch = self.launch();
         self.fixed(launch, Register::I32, offset as i32)
@@ -45,15 +46,15 @@ impl Vectorizer<'_> {
         self.fixed(launch, Register::I64, offset as i32)
     }
 
-    /// What stands in memory that does not change while the kernel runs, loaded where the address is known.
+    /// A load of memory that does not change while the kernel runs, placed where the address is known.
     pub(super) fn fixed(&mut self, base: V, ty: Register, disp: i32) -> V {
         let key = (base, disp, ty);
-        if let Some(&value) = self.fixed_loads.get(&key) {
+        if let Some(&value) = self.cache.fixed_loads.get(&key) {
             return value;
         }
         let mem = Mem::Elem(ty.elem().unwrap_or(Elem::I32));
         let value = self.beside(base, ty, VOp::Load(mem, Addr::offset(base, disp)));
-        self.fixed_loads.insert(key, value);
+        self.cache.fixed_loads.insert(key, value);
         value
     }
 
@@ -66,7 +67,7 @@ impl Vectorizer<'_> {
         if dimension < 3 { self.launch_word(array + 4 * usize::from(dimension)) } else { self.i32(beyond) }
     }
 
-    /// The answer to a question.
+    /// The result of a query.
     pub(super) fn answer(&mut self, question: WorkItem) -> Val {
         let size = |sizes: [u32; 3], dimension: u8| sizes.get(usize::from(dimension)).copied().unwrap_or(1);
         let uniform = match question {
@@ -93,7 +94,7 @@ impl Vectorizer<'_> {
             }
             WorkItem::NumSubgroups => self.i32(self.shape.gangs()),
             WorkItem::ArgImage { param, word } => self.image_word(param, word),
-            // Asked by what makes shaders only.
+            // Only shaders use these.
             WorkItem::ArgIdentity(_)
             | WorkItem::ArgBase(_)
             | WorkItem::ArgSize(_)
@@ -171,7 +172,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The same of all lanes. Ids are small: half a unit above, times the reciprocal, and cut off, they are divided exactly.
+    /// Like [`Self::id_of`], for all lanes. Ids are small, so `(n + 0.5) * (1 / d)` truncates to the exact quotient.
     fn ids_of(&mut self, linear: &[V], below: u32, size: u32) -> Regs {
         let mode = Mode::Varying;
         let divide = |this: &mut Self, value: &[V], by: u32| {

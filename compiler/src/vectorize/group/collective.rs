@@ -1,12 +1,12 @@
-//! What the work-items of several chunks do together: functions of work-groups.
+//! Collective operations of work-groups that have several gangs.
 //!
 //! ```text
-//! %1 = reduce add %0      for each chunk { ...; sums += %0 }      vectors of sums in memory, added to lane by lane
+//! %1 = reduce add %0      for each gang { ...; sums += %0 }       vectors of sums in memory, added to lane by lane
 //!                         %1 = the lanes of sums added up         once for the group
-//! %2 = scan add %1        for each chunk { %2 = sum + the chunk's scan; sum = the last of %2 }
+//! %2 = scan add %1        for each gang { %2 = sum + the gang's scan; sum = the last lane of %2 }
 //! ```
-//! A reduction, a vote and a broadcast end the segment before them, as a barrier does, and the group agrees upon what comes of them. A scan ends nothing: chunks run in order, and each
-//! goes on from the sum of those before.
+//! A reduction, a vote and a broadcast end a segment, as a barrier does; their results are uniform for the group. A
+//! scan does not end a segment: gangs run in order, and each continues from the sum of the gangs before.
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{Addr, BinOp as VBin, CastOp, CmpOp as VCmp, Mem, Op as VOp, Type as Register, Value as V};
@@ -35,21 +35,21 @@ pub(super) fn of(inst: &Inst) -> Option<Collective> {
 }
 
 impl Collective {
-    /// Whether each chunk knows what it gets when those before it have come.
+    /// Whether a gang only needs the gangs before it.
     pub(super) const fn is_scan(&self) -> bool {
         matches!(self.op, GroupOp::ScanInclusive(_) | GroupOp::ScanExclusive(_))
     }
 }
 
 impl Vectorizer<'_> {
-    /// A reduction or scan of the group, and how its numbers lie in registers.
+    /// The operation of a reduction or scan, and the mode of its registers.
     fn fold(&self, collective: &Collective) -> Lowered<(Fold, Mode)> {
         let op = collective.op.combines().ok_or_else(|| internal!("{:?} combines nothing", collective.op))?;
         let mode = if self.shape.lanes == 1 { Mode::Uniform } else { Mode::Varying };
         Ok((Fold { op, of: scalar(self.ir_ty(collective.value)) }, mode))
     }
 
-    /// Makes the place of an operation, before the chunks come.
+    /// Allocates and initialises the memory of an operation, before the loop over gangs.
     pub(super) fn prepare_collective(&mut self, collective: &Collective) -> Lowered<()> {
         let of = scalar(self.ir_ty(collective.value));
         let at = match collective.op {
@@ -58,7 +58,7 @@ impl Vectorizer<'_> {
                 self.clear_word(at);
                 at
             }
-            // The index, and behind it what every work-item has.
+            // The index, then the value of each work-item.
             GroupOp::Broadcast => {
                 let at = self.frame.scratch(64 + elem(of).bytes() * self.shape.gangs() * self.shape.lanes);
                 self.clear_word(at);
@@ -117,13 +117,14 @@ impl Vectorizer<'_> {
             .collect()
     }
 
-    /// Vectors of sums that chunks add to in turn: one that has just been stored is not there at once.
+    /// The number of vectors of partial sums. Gangs add to them round-robin, because a vector that has just been stored
+    /// is not available at once.
     fn partial_sums(&self) -> u32 {
         const PARTIAL_SUMS: u32 = 4;
         if self.shape.gangs() >= 2 * PARTIAL_SUMS { PARTIAL_SUMS } else { 1 }
     }
 
-    /// Where a chunk finds the sums to which it adds.
+    /// The address of the partial sums of the current gang.
     fn own_sums(&mut self, of: Scalar, at: u32) -> Addr {
         let (parts, addr) = (self.partial_sums(), self.frame_addr(at));
         if parts == 1 {
@@ -135,7 +136,7 @@ impl Vectorizer<'_> {
         Addr { index: Some((part, elem(of).bytes() as u8)), ..addr }
     }
 
-    /// What a chunk brings.
+    /// Adds the contribution of a gang.
     pub(super) fn contribute(&mut self, collective: &Collective) -> Lowered<()> {
         let at = self.collective_place(collective.result)?;
         match collective.op {
@@ -173,7 +174,7 @@ impl Vectorizer<'_> {
         Ok(())
     }
 
-    /// What the group makes of what all chunks have brought.
+    /// Combines the contributions of all gangs.
     pub(super) fn combine(&mut self, collective: &Collective) -> Lowered<()> {
         let at = self.collective_place(collective.result)?;
         let of = scalar(self.ir_ty(collective.value));
@@ -206,7 +207,7 @@ impl Vectorizer<'_> {
         Ok(())
     }
 
-    /// A scan of the group, for one of its chunks.
+    /// A scan of the group, for the current gang.
     pub(in super::super) fn scan_on(&mut self, result: Value, op: GroupOp, value: Value) -> Lowered<Val> {
         let at = self.collective_place(result)?;
         let collective = Collective { op, value, index: None, result };
@@ -223,7 +224,7 @@ impl Vectorizer<'_> {
             let own = self.scanned(fold, &own, self.shape.lanes)?;
             let before = self.splat(sum, of);
             let sums = self.binary(fold.op, of, mode, &before, &own)?;
-            // Of scalars alone, so that the next chunk waits for nothing else.
+            // The sum is a scalar chain, so that the next gang only waits for one addition.
             let own = self.known_lane(of, &own, self.shape.lanes - 1);
             let last = self.binary(fold.op, of, Mode::Uniform, &[sum], &[own])?[0];
             (before, sums, last)
@@ -236,13 +237,14 @@ impl Vectorizer<'_> {
         Ok(if mode == Mode::Uniform { Val::Uniform(smallvec![made[0]]) } else { Val::Varying(smallvec![made]) })
     }
 
-    /// The sums of all before each work-item, from those of all before the chunk and those up to each: for the first of all what comes of nothing.
+    /// The exclusive scan, from the sum of the gangs before and the inclusive scan. The first work-item gets the
+    /// identity.
     fn those_before(&mut self, fold: Fold, mode: Mode, before: &Regs, sums: &[V]) -> Lowered<Regs> {
         let of = fold.of;
         let shifted = if mode == Mode::Uniform {
             before.clone()
         } else {
-            // Only lane 0 has nobody before it here, and `before` is the same in all lanes.
+            // Only lane 0 has no lane before it, and `before` is the same in all lanes.
             self.moved(of, sums, Some(before), &|lane| lane.checked_sub(1))?
         };
         let identity = fold.op.identity(of);

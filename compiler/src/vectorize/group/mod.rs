@@ -1,19 +1,22 @@
-//! Kernels whose work-items wait for each other, in groups of more than one chunk.
+//! Kernels with barriers, in groups of more than one gang.
 //!
-//! A barrier, or what the group does [together](collective), splits a sequence into *segments*: each is a loop over the chunks of the group. A construct that contains such, or a jump out of such a loop, runs at the level
-//! of the group; all others stay inside a segment ([`plan`]). What the whole group agrees upon is computed once, outside of the loops over chunks.
+//! A barrier or a collective operation of the group ([`collective`]) splits a sequence into *segments*. Each segment is
+//! a loop over the gangs of the group. A construct that contains a barrier, or a jump out of such a loop, runs at group
+//! level; all others stay inside a segment ([`plan`]). Values that are uniform for the group are computed once, outside
+//! of the loops over gangs.
 //!
 //! ```text
-//! %1 = load ...                   for each chunk { %1 = load; store %1 }
+//! %1 = load ...                   for each gang { %1 = load; store %1 }
 //! barrier
-//! %2 = load ...                   for each chunk { reload %1; %2 = load; ... }
-//! if %same { ...; barrier; ... }  if %same { for each chunk { ... } for each chunk { ... } }
+//! %2 = load ...                   for each gang { reload %1; %2 = load; ... }
+//! if %same { ...; barrier; ... }  if %same { for each gang { ... } for each gang { ... } }
 //! ```
-//! Where the group does not agree, which it should, nothing is lost: the masks of every chunk are kept in memory, an `if` is entered if any work-item goes in, a loop turns while any
-//! is left.
+//! Control flow that diverges within the group still works: the masks of each gang are in memory, an `if` is entered if
+//! any work-item enters it, and a loop iterates while any work-item is in it.
 //!
 //! # Memory
-//! What lives from one segment to another has a place in the arena: a number of each work-item, or one of each chunk at the place of its first. Ids and addresses are computed again.
+//! A value that is live across segments has a slot in the arena: one number for each work-item, or one for each gang at
+//! the place of its first work-item. Ids and addresses are computed again.
 
 mod collective;
 mod plan;
@@ -29,30 +32,31 @@ use crate::ir::{Region, Type, Value};
 use plan::{Loop, Node, Plan};
 use segment::Slots;
 
-/// What is around the current place at the level of the group.
+/// The constructs around the current instruction at group level.
 pub(super) struct State {
     slots: Slots,
-    /// Masks of those that are here, one a chunk; none where all are. The innermost last, the first of them that of the innermost loop.
+    /// Masks of the active lanes, one for each gang; empty if all are active. The innermost is last; the first one is
+    /// that of the innermost loop.
     masks: Vec<u32>,
-    /// Masks of those that have not returned, where some may return before others.
+    /// Masks of the lanes that have not returned, if some may return before others.
     live: Option<u32>,
-    /// Where the group goes when it is done.
+    /// The block after the group.
     done: wgcl_codegen::vir::Block,
     loops: Vec<GroupLoop>,
 }
 
-/// A loop at the level of the group.
+/// A loop at group level.
 struct GroupLoop {
     header: wgcl_codegen::vir::Block,
     exit: wgcl_codegen::vir::Block,
     params: Vec<Value>,
     results: Vec<Value>,
-    /// Masks of those that have not left, and how many masks are around it; none where all leave together.
+    /// Masks of the lanes that have not left, and the number of masks around it; `None` if the group leaves together.
     alive: Option<(u32, usize)>,
 }
 
 impl<'a> Vectorizer<'a> {
-    /// A kernel with barriers, of several chunks.
+    /// Vectorizes a kernel with barriers, for several gangs.
     pub(super) fn by_groups(&mut self, body: &'a Region) -> Lowered<()> {
         let plan = Plan::of((self.function, body), self.uniformity, self.shape, self.sanitizer.is_some());
         let mark = self.frame.mark();
@@ -82,7 +86,7 @@ impl<'a> Vectorizer<'a> {
         self.group.as_mut().ok_or_else(|| internal!("no group"))
     }
 
-    /// Lowers what follows one another; whether the place behind is reached is whether the current block has not ended.
+    /// Vectorizes a sequence of nodes. The code after them is reachable if the current block has not ended.
     fn nodes(&mut self, nodes: &[Node<'a>]) -> Lowered<()> {
         for node in nodes {
             if self.b.is_ended() {
@@ -108,7 +112,7 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// Those of the values that the group agrees upon.
+    /// The indices of the values that are uniform for the group.
     fn level_values(&mut self, values: &[Value]) -> Lowered<Vec<usize>> {
         let slots = &self.group_state()?.slots;
         Ok((0..values.len()).filter(|&index| slots.is_level(values[index])).collect())
@@ -127,7 +131,7 @@ impl<'a> Vectorizer<'a> {
             .collect())
     }
 
-    /// Parameters of a block for those of the values that the group agrees upon, which become what they are.
+    /// Defines the values that are uniform for the group as parameters of a block.
     fn level_params(&mut self, block: wgcl_codegen::vir::Block, values: &[Value]) -> Lowered<()> {
         let depth = self.depth();
         for (value, ty, _) in self.level_types(values)? {
@@ -139,7 +143,7 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// A choice that the group agrees upon.
+    /// An `if` whose condition is uniform for the group.
     fn level_choice(&mut self, results: &[Value], cond: Value, ways: &[Vec<Node<'a>>; 2]) -> Lowered<()> {
         let cond = self.first(cond);
         let (blocks, meet) = ([self.b.block(), self.b.block()], self.b.block());
@@ -165,7 +169,8 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// A choice that each work-item makes: the segment before has left masks and whether any goes either way.
+    /// An `if` whose condition differs between work-items. The segment before has stored the masks, and whether any
+    /// work-item takes each region.
     fn parted_choice(&mut self, cond: Value, ways: &[Vec<Node<'a>>; 2]) -> Lowered<()> {
         let (masks, flags) = self.group_state()?.slots.choice(cond).ok_or_else(|| internal!("a choice without masks"))?;
         for (index, nodes) in ways.iter().enumerate() {
@@ -202,7 +207,8 @@ impl<'a> Vectorizer<'a> {
         self.level_params(exit, node.results)
     }
 
-    /// A loop that work-items leave in turns of their own. The segment before has set the parameters and the masks of those that are in it.
+    /// A loop that work-items leave in different iterations. The segment before has stored the parameters and the mask
+    /// of the work-items in it.
     fn parted_loop(&mut self, node: &Loop<'a>) -> Lowered<()> {
         let (alive, here, flag) = self.group_state()?.slots.parted(node).ok_or_else(|| internal!("a loop without masks"))?;
         let (header, exit) = (self.b.block(), self.b.block());

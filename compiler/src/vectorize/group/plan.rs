@@ -1,4 +1,4 @@
-//! What runs at the level of the group, and which segments there are.
+//! The plan of a kernel with barriers: what runs at group level, and its segments.
 
 use rustc_hash::FxHashSet;
 
@@ -8,21 +8,20 @@ use super::collective::{self, Collective};
 use crate::analysis::divergence::{Divergence, Question, StableLoads};
 use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
 
-/// What happens one after the other at the level of the group.
+/// An action at group level.
 pub(super) enum Node<'a> {
-    /// The group agrees upon it: computed once.
+    /// An instruction whose result is uniform for the group: computed once.
     Level(&'a Inst),
-    /// What comes of what the segment before has brought together.
+    /// The combination of the contributions of the segment before.
     Gathered(Collective),
-    /// For each chunk.
     Segment(Segment<'a>),
-    /// A choice that the group agrees upon.
+    /// An `if` whose condition is uniform for the group.
     Choice {
         results: &'a [Value],
         cond: Value,
         ways: [Vec<Node<'a>>; 2],
     },
-    /// A choice that each work-item makes.
+    /// An `if` whose condition differs between work-items.
     Parted {
         cond: Value,
         ways: [Vec<Node<'a>>; 2],
@@ -34,38 +33,38 @@ pub(super) enum Node<'a> {
     Return,
 }
 
-/// A loop at the level of the group.
+/// A loop at group level.
 pub(super) struct Loop<'a> {
     pub init: &'a [Value],
     pub params: &'a [Value],
     pub results: &'a [Value],
     pub body: Vec<Node<'a>>,
-    /// Whether all leave it together.
+    /// Whether the group leaves it together.
     pub together: bool,
-    /// Tells it from others.
+    /// Identifies the loop.
     pub number: usize,
 }
 
-/// What runs for each chunk.
+/// The instructions of a loop over the gangs.
 #[derive(Default)]
 pub(super) struct Segment<'a> {
     pub insts: Vec<&'a Inst>,
     pub tail: Vec<Tail<'a>>,
 }
 
-/// What a segment ends with.
+/// An action at the end of a segment.
 pub(super) enum Tail<'a> {
-    /// Values become those of other values.
+    /// The second values become the first ones.
     Put(&'a [Value], &'a [Value]),
-    /// Masks of a choice.
+    /// Stores the masks of an `if`.
     Masks(Value),
-    /// What the group does together with what each chunk brings.
+    /// Adds the contribution of the gang to a collective operation.
     Bring(Collective),
-    /// Masks of a loop that is going to begin.
+    /// Stores the masks of a loop that begins.
     Enter(usize),
-    /// Those that are here leave the innermost loop, or its turn.
+    /// The active lanes leave the innermost loop, or its current iteration.
     Leave { turn_only: bool },
-    /// Those that are here are done.
+    /// The active lanes return.
     Return,
 }
 
@@ -73,7 +72,7 @@ pub(super) enum Tail<'a> {
 pub(super) struct Plan<'a> {
     pub nodes: Vec<Node<'a>>,
     level: Vec<bool>,
-    /// Values that need a place in memory.
+    /// The values that need a slot in memory.
     places: Vec<Value>,
     definitions: FxHashSet<Value>,
 }
@@ -85,16 +84,16 @@ struct Planner<'a> {
     level: Vec<bool>,
     changed: bool,
     numbers: usize,
-    /// Whether work-items report that they have come to a barrier.
+    /// Whether the sanitizer reports that work-items reach a barrier.
     reports_barriers: bool,
 }
 
-/// What is around a region.
+/// The constructs around a region.
 #[derive(Clone, Copy, Default)]
 struct Around<'a> {
-    /// The results of the construct whose region it is.
+    /// The results of the construct that the region belongs to.
     results: &'a [Value],
-    /// Parameters and results of the innermost loop of the group, and whether all leave it together.
+    /// Parameters and results of the innermost loop at group level, and whether the group leaves it together.
     turn: Option<(&'a [Value], &'a [Value], bool)>,
 }
 
@@ -119,12 +118,12 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    /// By value, whether the group agrees upon it.
+    /// Whether each value is uniform for the group.
     pub(super) fn levels(&self) -> Vec<bool> {
         self.level.clone()
     }
 
-    /// Values that need a place in memory.
+    /// The values that need a slot in memory.
     pub(super) fn places(&self) -> Vec<Value> {
         self.places.clone()
     }
@@ -177,12 +176,12 @@ impl<'a> Plan<'a> {
 }
 
 impl<'a> Segment<'a> {
-    /// Values that are defined in it and may be used behind it.
+    /// The values that the segment defines and later code may use.
     pub(super) fn defined(&self) -> FxHashSet<Value> {
         self.insts.iter().flat_map(|inst| inst.results.iter().copied()).collect()
     }
 
-    /// Values that it uses, those of nested regions and its own included.
+    /// The values that the segment uses, those of nested regions included.
     pub(super) fn read(&self) -> FxHashSet<Value> {
         let mut read = FxHashSet::default();
         for inst in &self.insts {
@@ -195,7 +194,7 @@ impl<'a> Segment<'a> {
                         read.insert(value);
                     })
                 });
-                // What is defined in a nested region is used there only.
+                // Values defined in a nested region are used there only.
                 region.walk(&mut |inst| {
                     inst.results.iter().for_each(|result| {
                         read.remove(result);
@@ -227,7 +226,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// Whether a value is computed again where it is used: ids, addresses, and what is uniform or linear and made of those.
+/// Whether a value is computed again where it is used: ids, addresses, and uniform or linear values computed from them.
 pub(super) fn is_remade(uniformity: &Uniformity<'_>, value: Value) -> bool {
     match uniformity.definitions().get(value) {
         Some(Op::Const(_) | Op::WorkItem(_) | Op::VarAddr(_) | Op::GlobalAddr(_)) => true,
@@ -237,7 +236,7 @@ pub(super) fn is_remade(uniformity: &Uniformity<'_>, value: Value) -> bool {
     }
 }
 
-/// Calls `f` for what must be in memory so that a value can be had.
+/// Calls `f` with the values that must be in memory so that a value can be computed.
 fn remade_from(uniformity: &Uniformity<'_>, value: Value, f: &mut dyn FnMut(Value)) {
     if !is_remade(uniformity, value) {
         return f(value);
@@ -247,7 +246,7 @@ fn remade_from(uniformity: &Uniformity<'_>, value: Value, f: &mut dyn FnMut(Valu
     }
 }
 
-/// Whether a region waits for others.
+/// Whether a region contains a barrier.
 fn waits(region: &Region) -> bool {
     super::super::kernel::has_barrier(region)
 }
@@ -268,7 +267,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Whether an instruction runs at the level of the group.
+    /// Whether an instruction runs at group level.
     fn is_grouped(&self, inst: &Inst, around: Around<'a>) -> bool {
         match &inst.op {
             Op::Barrier(_) | Op::Group { sub: false, .. } => true,
@@ -277,12 +276,12 @@ impl<'a> Planner<'a> {
                 let returns = self.is_level(*cond) && inst.op.regions().into_iter().any(super::super::control::returns);
                 leaves || returns || inst.op.regions().into_iter().any(waits)
             }
-            // A switch that leaves a loop of the group is made of choices before it gets here.
+            // A switch that leaves a loop at group level has been replaced by `if`s before.
             op => op.regions().into_iter().any(waits),
         }
     }
 
-    /// Whether all leave a loop of the group together.
+    /// Whether the group leaves a loop together.
     fn leave_together(&self, body: &'a Region, around: Around<'a>) -> bool {
         body.insts.iter().all(|inst| match &inst.op {
             Op::If { cond, then, els } if self.is_grouped(inst, around) => {
@@ -316,12 +315,12 @@ impl<'a> Planner<'a> {
                 Op::Yield(values) => self.give(values, around.results),
                 Op::Break(values) => self.give(values, around.turn.map_or(&[], |turn| turn.1)),
                 Op::Continue(values) => self.give(values, around.turn.map_or(&[], |turn| turn.0)),
-                // The group agrees upon what comes of it, whoever is here.
+                // The result is uniform for the group, whichever lanes are active.
                 Op::Group { sub: false, .. } if collective::of(inst).is_some_and(|collective| !collective.is_scan()) => {}
                 op => {
                     let stable = match *op {
                         Op::Load { ptr, volatile: false, .. } => self.function.ty(ptr) == Type::Ptr(Space::Constant),
-                        // Each work-item has its own.
+                        // Each work-item has its own variables.
                         Op::VarAddr(_) => false,
                         _ => op.is_pure(),
                     };
@@ -341,7 +340,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// What is inside of a segment is computed there.
+    /// Values inside a segment are not computed at group level.
     fn not_level(&mut self, region: &Region) {
         region.walk(&mut |inst| {
             inst.results.iter().for_each(|&result| self.lower(result));
@@ -446,7 +445,7 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// Whoever gets to the end of the kernel need not write down that he did.
+/// The masks need not be updated at the end of the kernel.
 fn end_at_last(nodes: &mut Vec<Node<'_>>) {
     let [.., Node::Segment(segment), Node::Return] = &mut nodes[..] else { return };
     if matches!(segment.tail.last(), Some(Tail::Return)) {
@@ -458,7 +457,7 @@ fn end_at_last(nodes: &mut Vec<Node<'_>>) {
     }
 }
 
-/// A segment ends here, if there is anything in it.
+/// Ends the pending segment, if it has any instructions.
 fn flush<'a>(nodes: &mut Vec<Node<'a>>, pending: &mut Segment<'a>) {
     let segment = std::mem::take(pending);
     let nothing = segment.tail.iter().all(|tail| matches!(tail, Tail::Put([], _) | Tail::Put(_, [])));

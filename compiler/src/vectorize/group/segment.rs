@@ -1,4 +1,4 @@
-//! Segments: loops over the chunks of a group, and what they leave in memory for each other.
+//! Segments: loops over the gangs of a group, and the values that they keep in memory for each other.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -13,15 +13,15 @@ use super::plan::{Loop, Segment, Tail, is_remade};
 use crate::internal::internal;
 use crate::ir::{Scalar, Type, Value};
 
-/// Where things lie in memory.
+/// The places of values and masks in memory.
 #[derive(Default)]
 pub(super) struct Slots {
     level: Vec<bool>,
-    /// Values that have a place. No place is used for anything else while the group runs: loops come back.
+    /// Values that have a place. A place is not reused while the group runs, because loops come back.
     places: FxHashMap<Value, u32>,
     choices: FxHashMap<Value, ([u32; 2], [u32; 2])>,
     loops: FxHashMap<usize, (u32, u32, u32)>,
-    /// Where chunks put together what the group does, by its result.
+    /// The place of each collective operation, by its result.
     pub(super) collectives: FxHashMap<Value, u32>,
 }
 
@@ -34,41 +34,42 @@ impl Slots {
         self.level[value.index()]
     }
 
-    /// The masks of both ways of a choice, and the words that say whether anybody takes them.
+    /// The masks of both regions of an `if`, and the words that say whether any work-item takes them.
     pub(super) fn choice(&self, cond: Value) -> Option<([u32; 2], [u32; 2])> {
         self.choices.get(&cond).copied()
     }
 
-    /// The masks of those that are in a loop and of those that are in its turn, and the word that says whether anybody is.
+    /// The masks of the work-items in a loop and in its current iteration, and the word that says whether there are
+    /// any.
     pub(super) fn parted(&self, node: &Loop<'_>) -> Option<(u32, u32, u32)> {
         self.loops.get(&node.number).copied()
     }
 }
 
 impl<'a> Vectorizer<'a> {
-    /// A place for a number of each chunk.
+    /// A place for one number for each gang.
     pub(super) fn mask_array(&mut self) -> u32 {
         let bytes = 4 * self.shape.gangs() * self.shape.lanes;
         self.frame.scratch(bytes)
     }
 
-    /// A loop over the chunks.
+    /// A loop over the gangs.
     pub(super) fn each_gang(&mut self, body: impl FnOnce(&mut Self, V) -> Lowered<()>) -> Lowered<()> {
-        let (values, splats, fixed) = (self.values.clone(), self.splats.clone(), self.fixed_loads.clone());
+        let (values, splats, fixed) = (self.values.clone(), self.cache.splats.clone(), self.cache.fixed_loads.clone());
         let (variables, element_major) = (self.frame.variables, self.frame.element_major);
         self.gang_loop(|this| {
             let linear = this.items.linear.ok_or_else(|| internal!("no gang"))?;
             body(this, linear)
         })?;
-        (self.values, self.splats, self.fixed_loads) = (values, splats, fixed);
+        (self.values, self.cache.splats, self.cache.fixed_loads) = (values, splats, fixed);
         (self.frame.variables, self.frame.element_major) = (variables, element_major);
         self.items.linear = None;
-        (self.exec_mask, self.live_mask, self.split_depth) = (None, None, 0);
-        self.slots.clear();
+        (self.masks.exec, self.masks.live, self.masks.split_depth) = (None, None, 0);
+        self.masks.slots.clear();
         Ok(())
     }
 
-    /// Loads the word of the chunk in an array of masks.
+    /// Loads the word of the current gang from an array of masks.
     pub(super) fn load_item(&mut self, array: u32) -> V {
         let addr = self.item_addr(array, Elem::I32);
         self.here(Register::I32, VOp::Load(Mem::Elem(Elem::I32), addr))
@@ -103,14 +104,14 @@ impl<'a> Vectorizer<'a> {
         self.b.effect(VOp::Store(Mem::Elem(Elem::I32), addr, new));
     }
 
-    /// Takes bits out of the word of the chunk.
+    /// Clears bits of the word of the current gang.
     fn take_from_item(&mut self, array: u32, bits: V) {
         let old = self.load_item(array);
         let new = self.here(Register::I32, VOp::Bin(VBin::AndNot, old, bits));
         self.store_item(array, new);
     }
 
-    /// Makes places for what a segment's end needs, before it begins.
+    /// Allocates the places that the end of a segment needs.
     fn prepare(&mut self, segment: &Segment<'a>) -> Lowered<()> {
         for tail in &segment.tail {
             match tail {
@@ -134,7 +135,7 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// Lowers a segment.
+    /// Vectorizes a segment.
     pub(super) fn segment(&mut self, segment: &Segment<'a>) -> Lowered<()> {
         self.prepare(segment)?;
         let (mask, live) = {
@@ -142,7 +143,7 @@ impl<'a> Vectorizer<'a> {
             (state.masks.last().copied(), state.live)
         };
         self.each_gang(|this, _| {
-            let latch = this.exit;
+            let latch = this.masks.exit;
             this.begin_segment(mask, live)?;
             let defined = segment.defined();
             let mut read: Vec<Value> = segment.read().into_iter().filter(|value| !defined.contains(value)).collect();
@@ -170,12 +171,12 @@ impl<'a> Vectorizer<'a> {
                 }
                 this.tail(&segment.tail, live)?;
             }
-            if this.exit != latch {
-                // Where the only lane returns.
+            if this.masks.exit != latch {
+                // The only lane returns.
                 if !this.b.is_ended() {
                     this.jump(latch, []);
                 }
-                let returned = std::mem::replace(&mut this.exit, latch);
+                let returned = std::mem::replace(&mut this.masks.exit, latch);
                 this.b.enter(returned);
                 if let Some(live) = live {
                     let zero = this.i32(0);
@@ -187,7 +188,7 @@ impl<'a> Vectorizer<'a> {
         })
     }
 
-    /// The address of what belongs to the chunk, of which each work-item has so many bytes from a byte of the arena on.
+    /// The address of the current gang's part of an array with `bytes` bytes for each work-item.
     fn of_gang(&mut self, at: u32, bytes: u32) -> Lowered<V> {
         let linear = self.items.linear.ok_or_else(|| internal!("no gang"))?;
         let index = self.op(Register::I64, VOp::Cast(CastOp::ZExt, linear));
@@ -196,9 +197,9 @@ impl<'a> Vectorizer<'a> {
         Ok(self.op(Register::I64, VOp::Bin(VBin::Add, start, offset)))
     }
 
-    /// Those that are here: none, and the chunk is passed over.
+    /// Sets the mask of the active lanes, and skips the gang if there are none.
     fn begin_segment(&mut self, mask: Option<u32>, live: Option<u32>) -> Lowered<()> {
-        let latch = self.exit;
+        let latch = self.masks.exit;
         if self.frame.private.stride > 0 {
             self.frame.variables = self.of_gang(self.frame.private_range.0, self.frame.private.stride)?;
         }
@@ -218,36 +219,36 @@ impl<'a> Vectorizer<'a> {
             self.b.end(Terminator::Branch(Cond::NonZero(bits), Target::new(some, []), Target::new(latch, [])));
             self.b.enter(some);
             if self.shape.lanes > 1 {
-                self.exec_mask = Some(self.masks_of(bits));
+                self.masks.exec = Some(self.masks_of(bits));
             }
         }
         if live.is_some() {
             if self.shape.lanes > 1 {
-                self.split_depth = 1;
+                self.masks.split_depth = 1;
                 self.begin_live_mask();
             } else {
-                self.exit = self.b.block();
+                self.masks.exit = self.b.block();
             }
         }
         Ok(())
     }
 
-    /// Writes down who has returned.
+    /// Stores which lanes have returned.
     fn record_returned(&mut self, live: Option<u32>) {
-        if let (Some(live), Some(live_mask)) = (live, self.live_mask.clone()) {
-            let live_mask: Regs = SmallVec::from_slice(&self.slots[live_mask]);
-            // Those that are not here were not in `live_mask`, but may be alive.
+        if let (Some(live), Some(live_mask)) = (live, self.masks.live.clone()) {
+            let live_mask: Regs = SmallVec::from_slice(&self.masks.slots[live_mask]);
+            // Lanes that are inactive here were not in the mask but may be alive.
             let own = self.mask_bits(&live_mask);
-            let masks: Regs = self.segment_mask.clone().unwrap_or(live_mask);
+            let masks: Regs = self.masks.segment.clone().unwrap_or(live_mask);
             let all = self.mask_bits(&masks);
             let gone = self.here(Register::I32, VOp::Bin(VBin::AndNot, all, own));
             self.take_from_item(live, gone);
         }
     }
 
-    /// Goes on if a lane is left.
+    /// Skips the rest if no lane is alive.
     fn skip_if_no_lane(&mut self, latch: wgcl_codegen::vir::Block) {
-        if let Some(masks) = self.exec_mask.clone() {
+        if let Some(masks) = self.masks.exec.clone() {
             let some = self.b.block();
             let any = self.any(&masks);
             self.b.end(Terminator::Branch(any, Target::new(some, []), Target::new(latch, [])));
@@ -255,7 +256,7 @@ impl<'a> Vectorizer<'a> {
         }
     }
 
-    /// A place for a value: a number of each work-item, for each component.
+    /// A place for a value: one number for each work-item and component.
     pub(super) fn new_place(&mut self, value: Value) -> u32 {
         let ty = self.ir_ty(value);
         let bytes = self.array_bytes(scalar(ty)) * u32::from(ty.lanes());
@@ -266,7 +267,7 @@ impl<'a> Vectorizer<'a> {
         Ok(self.group_state()?.slots.places.get(&value).copied())
     }
 
-    /// Brings a value back that another segment has made.
+    /// Loads or recomputes a value that another segment has computed.
     fn restore(&mut self, value: Value) -> Lowered<()> {
         if self.values[value.index()].is_some() || self.group_state()?.slots.is_level(value) {
             return Ok(());
@@ -292,7 +293,7 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// Bytes of a component's array.
+    /// The bytes of a component's array.
     fn array_bytes(&self, of: Scalar) -> u32 {
         elem(of).bytes() * self.shape.gangs() * self.shape.lanes
     }
@@ -319,7 +320,7 @@ impl<'a> Vectorizer<'a> {
         registers
     }
 
-    /// Stores a value to the place of another, or its own; only for those that are here if `masked`.
+    /// Stores a value to the place of another one, or its own; only for active lanes if `masked`.
     fn keep(&mut self, from: Value, to: Value, masked: bool) -> Lowered<()> {
         let Some(at) = self.place_of(to)? else { return Ok(()) };
         let (lane_shape, ty) = (self.uniformity.lane_shape(to), self.ir_ty(to));
@@ -331,7 +332,7 @@ impl<'a> Vectorizer<'a> {
     pub(super) fn store_place(&mut self, lane_shape: LaneShape, ty: Type, at: u32, registers: &[V], masked: bool) {
         let of = scalar(ty);
         let count = if lane_shape == LaneShape::Varying { self.shape.registers(of, Mode::Varying) } else { 1 };
-        let masks = self.exec_mask.clone().filter(|_| masked);
+        let masks = self.masks.exec.clone().filter(|_| masked);
         for (component, regs) in (0_u32..).zip(registers.chunks(count)) {
             let addr = self.item_addr(at + component * self.array_bytes(of), elem(of));
             if lane_shape != LaneShape::Varying {
@@ -358,7 +359,7 @@ impl<'a> Vectorizer<'a> {
         }
     }
 
-    /// What a segment ends with.
+    /// Vectorizes the end of a segment.
     fn tail(&mut self, tail: &[Tail<'a>], live: Option<u32>) -> Lowered<()> {
         for tail in tail {
             match *tail {
@@ -406,7 +407,7 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// Values become those of others, all at once.
+    /// Stores values to the places of others, in parallel.
     fn put_all(&mut self, from: &[Value], to: &[Value]) -> Lowered<()> {
         let mut stores = Vec::new();
         for (&from, &to) in from.iter().zip(to) {

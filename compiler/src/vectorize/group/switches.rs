@@ -1,4 +1,4 @@
-//! Switches that wait, or leave a loop, become choices: at the level of the group there are no others.
+//! Replaces switches that contain a barrier or leave a loop at group level by `if`s.
 //!
 //! ```text
 //! switch %s { case 1, 2 { A } default { B } }      =>      if (%s == 1 or %s == 2) { A } else { B }
@@ -6,7 +6,7 @@
 
 use crate::ir::{BinOp, CmpOp, Const, Function, Inst, Op, Region, Type};
 
-/// Replaces the switches of a kernel in whose regions work-items wait or leave loops.
+/// Replaces the switches of a kernel whose regions contain a barrier or leave a loop.
 pub(in super::super) fn expand(function: &mut Function) {
     let mut body = std::mem::take(&mut function.body);
     region(function, &mut body);
@@ -30,7 +30,7 @@ fn expanded(function: &mut Function, mut inst: Inst) -> Vec<Inst> {
     let (results, span, ty) = (inst.results, inst.span, function.ty(selector));
     let types: Vec<Type> = results.iter().map(|&result| function.ty(result)).collect();
     let count = cases.len();
-    // From the last case to the first: what is made so far is what happens if this one is not meant.
+    // From the last case to the first: the code up to here runs if this case does not match.
     let mut otherwise = default;
     for (index, (values, then)) in cases.into_iter().enumerate().rev() {
         let mut insts = Vec::new();

@@ -1,0 +1,135 @@
+//! How a kernel is vectorized: which work-items make a gang, and whether there are gangs at all.
+//!
+//! All decisions are made here, from analyses that are computed once for each candidate:
+//!
+//! ```text
+//! sanitized                                      one work-item at a time
+//! loops that only gather (gather_bound)          one work-item at a time, with 64-bit offsets
+//! subgroups are visible                          a gang is a subgroup
+//! a lock (locks)                                 one work-item at a time
+//! otherwise                                      a vector along the cheaper dimension (dimension);
+//!   without loops, on narrow numbers               wider, so that bytes fill vectors (subword_packing)
+//!   with loops that leave registers free           two vectors at a time (interleave)
+//! ```
+
+use wgcl_codegen::Isa;
+
+use super::Style;
+use super::collective::sees_subgroups;
+use super::gather_bound::{contains_loop, is_gather_bound};
+use super::private::PrivateMemory;
+use super::shape::{Shape, subgroup_size};
+use super::uniformity::Uniformity;
+use super::{dimension, interleave, locks, subword_packing};
+use crate::ir::{Function, Module};
+use crate::launch::KernelKey;
+
+/// The plan of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub shape: Shape,
+    /// Whether work-items run one by one because vectors would not pay. Then 64-bit offsets cost nothing, and 32-bit ones would be extended at each access.
+    pub prefers_large_offsets: bool,
+}
+
+impl Plan {
+    /// The plan of function 0 of a module.
+    pub(super) fn of(module: &Module, key: &KernelKey, style: Style) -> Self {
+        let kernel = &module.functions[0];
+        let planner =
+            Planner { kernel, isa: style.isa, group: key.local_size, has_lock: locks::has(kernel), has_loop: contains_loop(&kernel.body) };
+        let subgroups = sees_subgroups(module);
+        let shape = if style.checked {
+            Shape::scalar(style.isa, key.local_size)
+        } else if subgroups {
+            planner.subgroups()
+        } else {
+            match planner.gangs() {
+                Some(shape) => shape,
+                None => return Self { shape: Shape::scalar(style.isa, key.local_size), prefers_large_offsets: true },
+            }
+        };
+        let shape = if key.zero_offset { shape.without_offset(key.enqueued_local_size[0]) } else { shape };
+        Self { shape, prefers_large_offsets: false }
+    }
+}
+
+/// What is known of a kernel before its shape is decided.
+struct Planner<'a> {
+    kernel: &'a Function,
+    isa: Isa,
+    group: [u32; 3],
+    has_lock: bool,
+    has_loop: bool,
+}
+
+impl<'a> Planner<'a> {
+    /// Gangs that are subgroups: as large as the kernel requires, or a vector of 32-bit lanes.
+    fn subgroups(&self) -> Shape {
+        let usual = subgroup_size(self.isa);
+        Shape::of_subgroups(self.isa, self.group, self.kernel.kernel.as_ref().map_or(usual, |kernel| kernel.subgroup_size(usual)))
+    }
+
+    /// How the values of the kernel vary in a shape.
+    fn uniformity(&self, shape: Shape) -> Uniformity<'a> {
+        Uniformity::of(self.kernel, shape, PrivateMemory::of(self.kernel, shape.lanes), false)
+    }
+
+    /// The best gangs; none if the kernel is faster without vectors.
+    fn gangs(&self) -> Option<Shape> {
+        let shape = Shape::of(self.isa, self.group, if self.has_lock { 1 } else { u32::MAX });
+        let alternative = dimension::alternative(self.kernel, shape);
+        if shape.lanes < 4 || !self.has_loop && alternative.is_none() && !subword_packing::may_widen(self.kernel, shape) {
+            return Some(shape);
+        }
+        let mut uniformity = self.uniformity(shape);
+        if self.has_loop && is_gather_bound(self.kernel, &uniformity) {
+            return None;
+        }
+        if let Some(alternative) = alternative {
+            let other = self.uniformity(alternative);
+            if dimension::is_cheaper(self.kernel, &other, &uniformity) {
+                uniformity = other;
+            }
+        }
+        Some(if self.has_loop {
+            interleave::interleave(self.kernel, &uniformity)
+        } else {
+            subword_packing::widen(self.kernel, &uniformity)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Plan;
+    use crate::build::build;
+    use crate::launch::LaunchKey;
+    use crate::options::{Source, parse_options};
+    use crate::specialise::prepared;
+    use crate::target::Target;
+    use crate::vectorize::Style;
+    use wgcl_codegen::Isa;
+
+    /// The dimension along which the lanes of a kernel lie in groups of 16 by 16.
+    fn dimension(body: &str) -> u8 {
+        let text = format!(
+            "kernel void k(global const float *a, global float *b, int n) {{ int x = get_global_id(0), y = get_global_id(1); {body} }}"
+        );
+        let (options, target) = (parse_options("").expect("no options"), Target::cpu());
+        let program = build(&Source { text, ..Source::default() }, &options, &target).program.expect("it builds");
+        let key = LaunchKey::example(&program.module.functions[0], [16, 16, 1]).changed(|key| key.kernel.zero_offset = true);
+        let module = prepared(&program.module, "k", &key, &target, false, None).expect("it specialises");
+        Plan::of(&module, &key.kernel, Style::of(Isa::AVX512)).shape.vector_dimension
+    }
+
+    #[test]
+    fn lanes_lie_along_the_dimension_of_contiguous_stores() {
+        assert_eq!(dimension("b[y * n + x] = a[y * n + x];"), 0);
+        assert_eq!(dimension("b[x * n + y] = a[x * n + y];"), 1);
+        assert_eq!(dimension("b[x * n + y] = a[y * n + x];"), 1);
+        assert_eq!(dimension("b[y * n + x] = a[x * n + y];"), 0);
+        // A load that is the same for all lanes is done once.
+        assert_eq!(dimension("float sum = 0; for (int i = 0; i < n; i++) sum += a[y * n + i]; b[y * n + x] = sum;"), 0);
+    }
+}

@@ -1,0 +1,38 @@
+// Addresses that differ from work-item to work-item in no known way.
+
+kernel void gather(global const float *x, global const int *at, global float *z) {
+    int i = get_global_id(0);
+    z[i] = x[at[i]];
+}
+
+kernel void scatter(global const float *x, global const int *at, global float *z) {
+    int i = get_global_id(0);
+    z[at[i]] = x[i];
+}
+
+kernel void gather_doubles(global const double *x, global const int *at, global double *z) {
+    int i = get_global_id(0);
+    z[i] = x[at[i]];
+}
+
+kernel void gather_bytes(global const uchar *x, global const int *at, global int *z) {
+    int i = get_global_id(0);
+    z[i] = x[at[i]];
+}
+
+kernel void gather_vectors(global const float4 *x, global const int *at, global float4 *z) {
+    int i = get_global_id(0);
+    z[i] = x[at[i]];
+}
+
+// Speculatively contiguous.
+kernel void clamped(global const float *x, global float *z, int n) {
+    int i = get_global_id(0);
+    z[i] = x[clamp(i + 1, 0, n - 1)];
+}
+
+// Speculatively contiguous.
+kernel void wrapped(global const float *x, global float *z, int n, int pitch) {
+    int i = get_global_id(0);
+    z[i / n * pitch + i % n] = x[i];
+}

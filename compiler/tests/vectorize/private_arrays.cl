@@ -1,0 +1,21 @@
+// Private arrays: element-major where every access has the size of an element, else one block for each work-item.
+
+kernel void uniform_index(global const float *x, global float *z, int n) {
+    float ring[16];
+    for (int k = 0; k < 16; k++) ring[k] = x[k * 64 + get_global_id(0)];
+    z[get_global_id(0)] = ring[n & 15] + ring[n >> 4 & 15];
+}
+
+kernel void varying_index(global const int *x, global int *z) {
+    int counts[8] = {0};
+    int i = get_global_id(0);
+    for (int k = 0; k < 8; k++) counts[x[i + k] & 7]++;
+    z[i] = counts[x[i] & 7];
+}
+
+kernel void mixed_sizes(global const int *x, global int *z) {
+    int words[4];
+    int i = get_global_id(0);
+    for (int k = 0; k < 4; k++) words[k] = x[i + k];
+    z[i] = ((char *)words)[x[i] & 15];
+}
