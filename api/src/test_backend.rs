@@ -78,7 +78,7 @@ impl HostBytes for TestMemory {
 
 #[derive(Debug, Default)]
 pub(crate) struct TestProgram {
-    /// Kernels that were to be made ahead of their launches.
+    /// Kernels whose compilation was requested ahead of their launches.
     pub(crate) warmed: Mutex<Vec<(String, Option<[u32; 3]>)>>,
 }
 
@@ -87,7 +87,7 @@ impl LoadedProgram for TestProgram {
         self.warmed.lock().push((kernel.to_owned(), local_size));
     }
 
-    /// Kernels named `refused` cannot be made.
+    /// Kernels named `refused` cannot be compiled.
     fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage> {
         if kernel == "refused" {
             return Err(LaunchError::Unsupported { kernel: kernel.to_owned(), what: "its name".to_owned() }.into());

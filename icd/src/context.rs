@@ -183,5 +183,5 @@ crate::entry! {
 #[derive(Clone, Copy)]
 pub(crate) struct UserHandle<T>(pub *mut T);
 
-// SAFETY: handles are numbers to everybody but the registry.
+// SAFETY: only the registry interprets handles; for all other code they are numbers.
 unsafe impl<T> Send for UserHandle<T> {}

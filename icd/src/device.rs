@@ -60,7 +60,7 @@ use wgcl_opencl_headers::{
     cl_device_info, cl_device_partition_property, cl_device_partition_property_ext, cl_device_type, cl_platform_id, cl_uint, cl_ulong,
 };
 
-/// CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR, newer than the headers that the bindings are made from.
+/// CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR, newer than the headers of the bindings.
 const COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES: cl_device_info = 0x129A;
 
 /// CL_DEVICE_COMMAND_BUFFER_NUM_SYNC_DEVICES_KHR and CL_DEVICE_COMMAND_BUFFER_SYNC_DEVICES_KHR, which these headers
@@ -264,7 +264,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
             0
         }),
         CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => query.put(properties.subgroup_size.max(1) as usize),
-        // None was passed in the official process; the conformance tests want the form of a version all the same.
+        // No version has passed the official conformance process, but the tests require the form of a version.
         CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => query.put("v0000-01-01-00"),
         CL_DEVICE_PCI_BUS_INFO_KHR => match properties.pci {
             Some(place) => query.put(place),

@@ -19,7 +19,7 @@ use wgcl_api::types::host_memory::HostRegion;
 use crate::errors;
 use wgcl_opencl_headers::{CL_OUT_OF_HOST_MEMORY, CL_SUCCESS, cl_int};
 
-/// A value made from an argument of a C function.
+/// A value converted from an argument of a C function.
 pub(crate) trait FromC {
     /// The type in C.
     type Raw;
@@ -67,7 +67,7 @@ impl<T> FromC for Out<T> {
 }
 
 impl<T> Out<T> {
-    /// Whether the application does not want it.
+    /// Whether the application does not request it.
     pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }
@@ -94,7 +94,7 @@ impl<T> FromC for OutList<T> {
 }
 
 impl<T: Copy> OutList<T> {
-    /// Whether the application does not want it.
+    /// Whether the application does not request it.
     pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }
@@ -461,8 +461,8 @@ struct HostBytes {
     size: usize,
 }
 
-// SAFETY: the specification makes the application keep the memory valid and untouched while commands use it, whatever
-// thread runs them.
+// SAFETY: the specification requires the application to keep the memory valid and unchanged while commands use it,
+// whatever thread runs them.
 unsafe impl Send for HostBytes {}
 // SAFETY: as above.
 unsafe impl Sync for HostBytes {}

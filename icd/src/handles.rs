@@ -55,7 +55,7 @@ struct Cell {
 /// Cells that must have been freed after one before it is used again.
 const QUARANTINE: usize = 4096;
 
-/// Cells that are made at a time.
+/// Cells per allocation.
 const CHUNK: usize = 256;
 
 /// A kind of object that has handles.

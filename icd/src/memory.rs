@@ -27,10 +27,10 @@ use wgcl_opencl_headers::{
 /// pfn_notify of clSetMemObjectDestructorCallback.
 type DestructorFn = unsafe extern "C" fn(cl_mem, *mut c_void);
 
-/// CL_MEM_DEVICE_ADDRESS_EXT, newer than the headers that the bindings are made from.
+/// CL_MEM_DEVICE_ADDRESS_EXT, newer than the headers of the bindings.
 const DEVICE_ADDRESSES: cl_mem_info = 0x5001;
 
-/// CL_MEM_DEVICE_HANDLE_LIST_KHR, newer than the headers that the bindings are made from as well; a zero ends the list.
+/// CL_MEM_DEVICE_HANDLE_LIST_KHR, newer than the headers of the bindings; a zero ends the list.
 const DEVICE_HANDLE_LIST: u64 = 0x2051;
 
 /// The properties of a new memory object.
@@ -38,7 +38,7 @@ const DEVICE_HANDLE_LIST: u64 = 0x2051;
 struct Properties {
     /// The properties as they were given, with the terminating zero.
     list: Option<Vec<u64>>,
-    /// Memory that others have made.
+    /// External memory.
     external: Option<External>,
 }
 

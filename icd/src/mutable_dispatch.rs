@@ -23,7 +23,7 @@ use wgcl_opencl_headers::{
     cl_mutable_command_khr, cl_properties, cl_uint,
 };
 
-/// Newer than the headers that the bindings are made from, as are the structures.
+/// This value is newer than the headers of the bindings, and so are the structures.
 const CL_MUTABLE_DISPATCH_ASSERTS_KHR: cl_properties = 0x12B8;
 const CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR: cl_uint = 0;
 

@@ -25,7 +25,7 @@ use wgcl_opencl_headers::{
     CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION, cl_platform_id, cl_platform_info, cl_uint,
 };
 
-/// CL_PLATFORM_UNLOADABLE_KHR, newer than the headers that the bindings are made from.
+/// CL_PLATFORM_UNLOADABLE_KHR, newer than the headers of the bindings.
 const UNLOADABLE: cl_platform_info = 0x0921;
 
 /// CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR, newer than these headers as well.
@@ -37,7 +37,7 @@ const STAYS_LOADED: bool = cfg!(all(unix, not(target_vendor = "apple")));
 
 static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
 
-/// The platform of this process, with logging as the options want it.
+/// The platform of this process. The options configure its logging.
 pub(crate) fn platform() -> &'static Arc<Platform> {
     PLATFORM.get_or_init(|| {
         let options = Options::get();

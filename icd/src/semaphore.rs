@@ -21,7 +21,7 @@ use wgcl_opencl_headers::{
     cl_semaphore_properties_khr, cl_uint,
 };
 
-/// CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR, newer than the headers that the bindings are made from; a zero ends the list.
+/// CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR, newer than the headers of the bindings; a zero ends the list.
 const DEVICE_HANDLE_LIST: u32 = 0x2053;
 /// CL_SEMAPHORE_EXPORTABLE_KHR, newer than these headers as well.
 const EXPORTABLE: cl_semaphore_info_khr = 0x2054;
@@ -149,7 +149,7 @@ crate::entry! {
     ) {
         let semaphore = handles::get::<Semaphore>(semaphore)?;
         let device = handles::get::<Device>(device)?;
-        // A descriptor is made where there is room for it.
+        // A descriptor is exported only if the application has memory for it.
         let fd = if handle.is_null() {
             semaphore.check_export(&device, kind.into())?;
             0

@@ -20,7 +20,7 @@ use wgcl_opencl_headers::{
     cl_context, cl_event, cl_kernel, cl_kernel_exec_info, cl_map_flags, cl_mem_migration_flags, cl_svm_mem_flags, cl_uint,
 };
 
-/// CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT, newer than the headers that the bindings are made from.
+/// CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT, newer than the headers of the bindings.
 const DEVICE_PTRS: cl_kernel_exec_info = 0x5002;
 
 /// CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL and so on, which the bindings lack.

@@ -134,11 +134,11 @@ pub trait SharedPayload: Send + Sync + fmt::Debug {
     /// # Errors
     /// The errors of the driver.
     fn import_again(&self, fd: i32) -> BackendResult<()>;
-    /// The implementation, for the backend that made it.
+    /// The implementation, for downcasts by its backend.
     fn as_any(&self) -> &dyn std::any::Any;
 }
 
-/// Facts about a device, as far as they do not depend on OpenCL.
+/// Properties of a device that do not depend on OpenCL.
 #[derive(Clone, Debug)]
 pub struct DeviceProperties {
     /// The adapter's name.
@@ -216,7 +216,7 @@ pub enum BackendError {
     /// The device does not answer any more.
     #[error("the device was lost: {0}")]
     DeviceLost(String),
-    /// The kernel cannot be made for this launch.
+    /// The kernel cannot be compiled for this launch.
     #[error(transparent)]
     Launch(#[from] wgcl_compiler::launch::LaunchError),
     /// Anything else that the layers below reported.
@@ -437,7 +437,7 @@ pub struct Times {
 pub trait Progress: Send + Sync {
     /// Handed to the driver below.
     fn submitted(&self, now: u64);
-    /// Began, as far as is known (called at the latest before `complete`).
+    /// The command has begun (called at the latest before `complete`).
     fn running(&self);
     /// Whether the thread that calls this waits for the command as soon as it is enqueued: it may as well do the work.
     fn is_awaited_by_this_thread(&self) -> bool {
@@ -462,7 +462,7 @@ pub trait LoadedProgram: Send + Sync + fmt::Debug {
     /// # Errors
     /// If the kernel cannot be compiled for this device.
     fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage>;
-    /// Work-items that a group may have without want of registers, where the device says so. Compiles the kernel.
+    /// The largest group size for which the device has enough registers, if it reports one. Compiles the kernel.
     fn max_group_size(&self, kernel: &str) -> Option<u32> {
         let _ = kernel;
         None
@@ -475,7 +475,7 @@ pub trait LoadedProgram: Send + Sync + fmt::Debug {
     fn attach_source(&self, program: &wgcl_compiler::program::Program) {
         let _ = program;
     }
-    /// The implementation, for the backend that made it.
+    /// The implementation, for downcasts by its backend.
     fn as_any(&self) -> &dyn std::any::Any;
 }
 
@@ -484,11 +484,11 @@ pub trait LoadedProgram: Send + Sync + fmt::Debug {
 pub struct KernelUsage {
     /// Bytes of workgroup memory of its `__local` variables (arguments not counted).
     pub local_memory: u32,
-    /// Bytes of private memory a work-item, as far as known.
+    /// Bytes of private memory per work-item, if known.
     pub private_memory: u32,
 }
 
-/// A device. Opened (wgpu's device made) when first needed for more than its properties.
+/// A device. It is opened (the wgpu device is created) when more than its properties is first needed.
 pub trait Device: Send + Sync + fmt::Debug {
     /// Whether it looks for accesses out of bounds (`WGCL_CHECK`).
     fn checks_kernels(&self) -> bool {
@@ -617,13 +617,13 @@ pub trait Device: Send + Sync + fmt::Debug {
     fn now(&self) -> u64;
 }
 
-/// A family of devices.
+/// An implementation of devices.
 pub trait Backend: Send + Sync {
     /// The devices worth having, best first. Called once, when the application first asks.
     fn devices(&self) -> Vec<Arc<dyn Device>>;
 }
 
-/// Several families, one after the other.
+/// Several backends as one; their devices are concatenated.
 impl Backend for Vec<Box<dyn Backend>> {
     fn devices(&self) -> Vec<Arc<dyn Device>> {
         self.iter().flat_map(|backend| backend.devices()).collect()

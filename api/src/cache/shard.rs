@@ -66,7 +66,7 @@ impl Shard<'_> {
     /// Puts a file of these bytes, in order, into the shard under a name, if there is room for it.
     ///
     /// # Errors
-    /// If the folder cannot be made or written to.
+    /// If the folder cannot be created or written to.
     pub(super) fn put(&self, name: &str, parts: &[&[u8]]) -> io::Result<()> {
         let mut file = self.aside()?;
         for part in parts {

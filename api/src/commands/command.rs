@@ -255,9 +255,9 @@ pub enum Operation {
     Fill(Arc<Buffer>, Vec<u8>, u64, u64),
     /// Runs a kernel.
     Launch(KernelLaunch),
-    /// The commands of a command buffer, made for the queue's device.
+    /// The commands of a command buffer, prepared for the queue's device.
     Replay(Arc<[Arc<Action>]>),
-    /// A launch of a command buffer, made for the queue's device, whose kernel may enqueue others of its program.
+    /// A launch of a command buffer, prepared for the queue's device, whose kernel may enqueue others of its program.
     ReplayKernelTree(Arc<Action>, Arc<Executable>),
     /// A function of the host.
     Native(NativeKernel),

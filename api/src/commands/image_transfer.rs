@@ -71,7 +71,7 @@ impl Queue {
         image.buffer().check_alignment(self.device())
     }
 
-    /// clEnqueueReadImage. `target` makes the host's side for a number of bytes.
+    /// clEnqueueReadImage. `target` creates the host destination for a number of bytes.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.

@@ -42,7 +42,8 @@ impl MemObject {
         let store = self.buffer().store();
         let start = usize::try_from(span.start).map_err(|_| Error::MapFailure("the offset does not fit an address".into()))?;
         let memory = store.memory(device_index)?;
-        // The application's own memory is what it wants to see, and elsewhere it is not the device's.
+        // With CL_MEM_USE_HOST_PTR a map must return the application's own memory. The device's memory is used only
+        // if it is that memory.
         let direct = memory.host_address().filter(|_| store.host.is_none() || store.is_adopted(device_index));
         let (address, via) = match direct {
             Some(address) => (address + start, MapVia::Device(device_index)),

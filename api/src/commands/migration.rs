@@ -86,7 +86,7 @@ impl Chunk {
         device.backend().flush();
     }
 
-    /// The memory from which it comes.
+    /// The source memory.
     fn source_memory(&self) -> Result<Arc<dyn Memory>> {
         self.transfer.buffer.store().memory(self.transfer.from)
     }

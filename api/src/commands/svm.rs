@@ -210,7 +210,7 @@ impl Queue {
         })
     }
 
-    /// clEnqueueSVMMemcpy. `target` and `source` make the ends that are memory of the host alone.
+    /// clEnqueueSVMMemcpy. `target` and `source` wrap ordinary host memory.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.

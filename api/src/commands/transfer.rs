@@ -142,7 +142,7 @@ impl Queue {
         Err(Error::ExecStatusErrorForEventsInWaitList("an event of the wait list has failed".into()))
     }
 
-    /// clEnqueueReadBuffer. `target` makes the host's side for a number of bytes.
+    /// clEnqueueReadBuffer. `target` creates the host destination for a number of bytes.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.

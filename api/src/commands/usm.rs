@@ -98,7 +98,7 @@ impl Queue {
         self.check_wait_list(wait_list)
     }
 
-    /// clEnqueueMemcpyINTEL. `target` and `source` make the ends that are memory of the host alone.
+    /// clEnqueueMemcpyINTEL. `target` and `source` wrap ordinary host memory.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.

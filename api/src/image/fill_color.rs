@@ -82,7 +82,7 @@ fn half_bits(value: f32) -> u16 {
     let lost = kept & ((1 << lost_bits) - 1);
     let middle = 1 << (lost_bits - 1);
     let up = lost > middle || (lost == middle && half & 1 == 1);
-    // A carry goes into the exponent, where it belongs.
+    // A carry increments the exponent, as required.
     sign | (half + u32::from(up)) as u16
 }
 
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn halves_are_the_nearest() {
-        // Every half comes back, and between two neighbours the nearest or even one is chosen.
+        // Every half converts to itself, and between two neighbours the nearest or even one is chosen.
         for half in 0..0x7c00u16 {
             let value = double_of(half);
             assert_eq!(half_bits(value as f32), half);

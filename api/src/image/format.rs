@@ -121,7 +121,7 @@ const SUPPORTED: &[Group] = &[
     Group { orders: &[order::DEPTH], types: &[ty::UNORM_INT16, ty::FLOAT], needs: Needs::Depth },
 ];
 
-/// Channels that an element of an order has in memory, as far as they are numbers of the channel type each.
+/// The number of channels that an element of an order stores, if each is a number of the channel type.
 const fn channels(order: u16) -> Option<u32> {
     Some(match order {
         order::R | order::A | order::R_X | order::INTENSITY | order::LUMINANCE | order::DEPTH => 1,

@@ -1,4 +1,4 @@
-//! cl_mem_object_type, as far as it names images.
+//! The image types among cl_mem_object_type.
 
 /// cl_mem_object_type of images; the values are the specification's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -39,7 +39,7 @@ pub enum MemObject {
 }
 
 impl MemObject {
-    /// The context in which it was made.
+    /// The context in which the object was created.
     pub fn context(&self) -> &Arc<Context> {
         match self {
             Self::Buffer(buffer) => buffer.context(),
@@ -249,7 +249,7 @@ impl Image {
         }))
     }
 
-    /// The context in which it was made.
+    /// The context in which the object was created.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }
@@ -333,7 +333,7 @@ impl Image {
         self.buffer.host_pointer()
     }
 
-    /// The memory that its elements lie in, from the first byte on.
+    /// The memory of its elements, from the first byte on.
     pub fn buffer(&self) -> &Arc<Buffer> {
         &self.buffer
     }
@@ -429,7 +429,7 @@ pub(crate) fn kind_of(desc: &ImageDesc) -> Result<ImageType> {
     Ok(kind)
 }
 
-/// Checks that an image of that type can be made from what a description names.
+/// Checks that an image of that type can be created from the memory object of a description.
 fn check_origin(desc: &ImageDesc, kind: ImageType) -> Result<()> {
     // "mem_object can be a buffer memory object if image_type is CL_MEM_OBJECT_IMAGE1D_BUFFER or
     // CL_MEM_OBJECT_IMAGE2D, or any other image_type if the cl_ext_image_from_buffer extension is supported. [It] can
@@ -519,7 +519,7 @@ fn check_levels(shape: &ImageExtent, flags: MemFlags, has_host: bool) -> Result<
     Ok(())
 }
 
-/// Checks an image against the memory object that it is made from.
+/// Checks an image against the memory object that it is created from.
 fn check_source(context: &Arc<Context>, source: &MemObject, format: ImageFormat, shape: &ImageExtent, size: u64) -> Result<()> {
     ensure!(Arc::ptr_eq(source.context(), context), InvalidContext, "the memory object is of another context");
     match source {

@@ -170,7 +170,7 @@ impl Context {
         }
     }
 
-    /// A queue was made.
+    /// Records that a queue was created.
     pub(crate) fn add_queue(&self, queue: Weak<dyn Drain>) {
         let mut queues = self.queues.lock();
         queues.retain(|queue| queue.strong_count() > 0);

@@ -49,7 +49,7 @@ impl Context {
         self.devices().iter().all(|device| device.tells_addresses())
     }
 
-    /// A buffer was made: its address leads to it from now on, if it was asked for.
+    /// Registers a new buffer by its address, if the application requested the address.
     ///
     /// # Errors
     /// Where a device has no memory for it.

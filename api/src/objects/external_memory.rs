@@ -29,7 +29,7 @@ pub struct External {
 }
 
 impl Buffer {
-    /// clCreateBufferWithProperties with a handle of memory that others have made.
+    /// clCreateBufferWithProperties with a handle of external memory.
     ///
     /// # Errors
     /// If the flags ask for other memory, or a device cannot use this one.

@@ -201,7 +201,7 @@ impl Kernel {
         Ok(Self::make(program, name, definitions, args))
     }
 
-    /// clCreateKernelsInProgram: all kernels that can be made.
+    /// clCreateKernelsInProgram: all kernels that can be created.
     ///
     /// # Errors
     /// If nothing was built.
@@ -230,10 +230,10 @@ impl Kernel {
         &self.name
     }
 
-    /// Its reflection, which is the same for all devices as far as arguments go.
+    /// The kernel's reflection. The arguments are the same for all devices.
     ///
     /// # Errors
-    /// Never, for a kernel that was made.
+    /// Never for a kernel that was created.
     pub fn info(&self) -> Result<&KernelInfo> {
         let mut all = self.definitions.iter().flatten().filter_map(Definition::info);
         all.next().ok_or_else(|| Error::InvalidKernel("the kernel has no definition".into()))
@@ -365,7 +365,7 @@ impl Kernel {
         if is_set { Ok(()) } else { self.set_arg(index, ArgValue::Buffer(Arc::downgrade(buffer))) }
     }
 
-    /// Checks that an image is what a parameter wants.
+    /// Checks that an image fits a parameter.
     fn check_image(&self, index: u32, info: &ArgInfo, image: &Image) -> Result<()> {
         // "CL_INVALID_MEM_OBJECT if arg_value points to a valid memory object, but the memory object is not valid for
         // the kernel argument", of another type or order than the kernel declares. A name that is not OpenCL C's own

@@ -99,7 +99,7 @@ impl MemFlags {
         if self.intersects(Self::KERNEL) { self } else { self | Self::READ_WRITE }
     }
 
-    /// Checks flags of an object that is made from another one, which has `parent`.
+    /// Checks flags of an object that is created from another one, which has `parent`.
     ///
     /// # Errors
     /// If they contradict each other.
@@ -130,7 +130,7 @@ impl MemFlags {
         Ok(())
     }
 
-    /// Checks that an immutable object is made with contents, for what is not made from another one.
+    /// Checks that an immutable object has contents, unless it is created from another one.
     ///
     /// # Errors
     /// If it is not.
@@ -684,7 +684,7 @@ impl Buffer {
         self.destructors.push(job);
     }
 
-    /// Checks that `offset..offset + size` lies in the buffer and gives it as a range of the store.
+    /// Checks that `offset..offset + size` is within the buffer, and returns it as a range of the store.
     ///
     /// # Errors
     /// If it does not.

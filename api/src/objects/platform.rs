@@ -41,7 +41,7 @@ impl Platform {
         Arc::new(Self { slot: HandleSlot::default(), backend, devices: OnceLock::new() })
     }
 
-    /// The devices, best first, as far as the option `WGCL_DEVICE` lets them be seen.
+    /// The devices that the option `WGCL_DEVICE` selects, best first.
     pub fn devices(&self) -> &[Arc<Device>] {
         self.devices.get_or_init(|| {
             let mut all: Vec<_> = self.backend.devices().into_iter().map(Device::new).collect();

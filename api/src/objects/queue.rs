@@ -274,7 +274,7 @@ impl Queue {
         u64::from(self.number()) << 32 | u64::from(self.size() / 4)
     }
 
-    /// Whether exact times are wanted.
+    /// Whether the queue records exact times (CL_QUEUE_PROFILING_ENABLE).
     pub fn profiles(&self) -> bool {
         self.properties.contains(QueueProperties::PROFILING)
     }

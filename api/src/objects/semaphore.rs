@@ -39,7 +39,7 @@ pub struct SemaphoreProperties {
     pub devices: Option<Vec<Arc<Device>>>,
     /// CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR
     pub exports: Option<Vec<u64>>,
-    /// A handle of a semaphore that others have made.
+    /// A handle of an external semaphore.
     pub import: Option<(ExternalSemaphore, i32)>,
     /// The properties as the application gave them, with the terminating zero.
     pub list: Vec<u64>,

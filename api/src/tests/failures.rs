@@ -246,7 +246,7 @@ fn telling_of_one_failure_does_not_hide_another() {
     assert!(wait(&read_later(&queue, &buffer)).is_ok());
 }
 
-/// pfn_notify hears of each failure of the device once, and not of what follows from it.
+/// pfn_notify receives each failure of the device once, without its dependents.
 #[test]
 fn the_context_is_notified() {
     let setup = setup(1);

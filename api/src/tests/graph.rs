@@ -97,7 +97,7 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
     let mut queues: Vec<(Arc<Queue>, bool)> = (0..4).map(|index| make(index, &mut random)).collect();
     let mut replaced = Vec::new();
     let mut behind = vec![Behind::default(); queues.len()];
-    // Per queue: nodes that the next command comes after, and all nodes since the last barrier.
+    // Per queue: the predecessors of the next command, and all nodes since the last barrier.
     let mut before: Vec<Vec<Node>> = vec![Vec::new(); queues.len()];
     let mut since: Vec<Vec<Node>> = vec![Vec::new(); queues.len()];
     let mut orders: Vec<(Node, Vec<Node>)> = Vec::new();

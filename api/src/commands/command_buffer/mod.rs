@@ -314,7 +314,7 @@ impl CommandBuffer {
         self.push(RecordPosition::of(at), Some(command)).map(|(point, _)| point)
     }
 
-    /// clCommandNDRangeKernelKHR. A handle is made if the application asks for one.
+    /// clCommandNDRangeKernelKHR. The handle is created if the application requests it.
     ///
     /// # Errors
     /// The errors of clEnqueueNDRangeKernel and of recording.

@@ -9,7 +9,7 @@ use wgcl_compiler::enqueue::{EVENT_WORDS, EVENTS, FREE, PARAMETER_WORDS, RECORD_
 use super::{KernelTree, Request, TreeState};
 use crate::backend::{Action, BackendError, BackendResult, CopyRegion, HostTarget, Launch, Progress, Times};
 
-/// Launches of a round at most.
+/// The maximum number of launches in a wave.
 const MAX_LAUNCHES: usize = 256;
 
 /// The writes before the launches.
@@ -180,7 +180,7 @@ impl HostTarget for ReadBytes {
     }
 }
 
-/// A command of a round but the last one.
+/// A command of a wave, except the last one.
 struct WaveCommand {
     tree: Arc<KernelTree>,
     /// The launch that it is.
@@ -216,7 +216,7 @@ impl Progress for WaveCommand {
     }
 }
 
-/// The last command of a round. Dropped without completion (a device that died) it ends the family.
+/// The last command of a wave. If it is dropped without completion (the device was lost), it ends the kernel tree.
 struct QueueRead {
     tree: Arc<KernelTree>,
     bytes: Arc<ReadBytes>,

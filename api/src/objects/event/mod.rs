@@ -560,7 +560,7 @@ impl Event {
                 executable,
                 CommandHandle::new(self, retained, None),
             ),
-            // Contents are on their way from another device; `resume` comes when they are here.
+            // Another device is sending contents; `resume` runs when they have arrived.
             Prepared::Later => {}
             Prepared::Failed(error, retained) => {
                 transitions.push_back(Transition::Fail(self.clone(), Termination::first(self.report(error)), retained))

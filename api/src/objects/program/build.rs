@@ -239,7 +239,7 @@ fn keep(object: &Object, result: &Built) {
     }
 }
 
-/// Reads the options of clLinkProgram and says what is to be made.
+/// Parses the options of clLinkProgram, and returns the kind of the output.
 ///
 /// # Errors
 /// CL_INVALID_LINKER_OPTIONS for what is not an option of the linker.

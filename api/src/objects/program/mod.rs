@@ -397,7 +397,7 @@ impl Program {
         }
     }
 
-    /// clBuildProgram; `done` makes it asynchronous.
+    /// clBuildProgram; asynchronous with `done`.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.

@@ -199,7 +199,7 @@ pub(crate) fn looked_up(is_found: bool) {
     }
 }
 
-/// Memory of objects on a device was made, or given back where negative.
+/// Records that memory of objects on a device was allocated, or freed if negative.
 pub(crate) fn hold(device: &str, bytes: i64) {
     let Some(recorder) = recorder() else { return };
     let now = recorder.summary.lock().hold(device, bytes);
