@@ -53,7 +53,7 @@ pub struct IsaCaps {
 
 impl X86Level {
     const fn caps(self) -> IsaCaps {
-        // Measured on Sapphire Rapids and Zen 4: see the module docs of the vectoriser's `gather_bound` and `dimension`.
+        // See the module docs of the vectoriser's `gather_bound` and `dimension`.
         const SSE42: IsaCaps = IsaCaps {
             vector_bytes: 0,
             vector_registers: 16,

@@ -38,7 +38,6 @@ const DEVICE_HANDLE_LIST: u64 = 0x2051;
 struct Properties {
     /// The properties as they were given, with the terminating zero.
     list: Option<Vec<u64>>,
-    /// External memory.
     external: Option<External>,
 }
 
