@@ -1,7 +1,7 @@
 //! Wrong programs and the build log of each: `tests/diagnostics/*.txt`.
 //!
 //! A case is a title (`## ...`), optionally `options: ...`, a program, and after `=>` every error, warning and note in
-//! order, as `line:column: severity: message`. In nearly all cases one mistake causes one error. `WGCL_BLESS=1`
+//! order, as `line:column: severity: message`. In nearly all cases one mistake causes one error. `UPDATE_EXPECT=1`
 //! rewrites the files: review the difference.
 
 use std::path::{Path, PathBuf};
@@ -97,7 +97,7 @@ fn on_deep_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) ->
 
 #[test]
 fn wrong_programs_have_the_expected_diagnostics() {
-    let bless = std::env::var_os("WGCL_BLESS").is_some();
+    let bless = std::env::var_os("UPDATE_EXPECT").is_some();
     let failures = on_deep_stack(move || files().iter().flat_map(|path| check(path, bless)).collect::<Vec<_>>());
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }

@@ -1,6 +1,6 @@
 //! The IR of small sources: `tests/lower/*.cl`, with the expected IR in a file of the same name that ends in `.ir`.
 //!
-//! `WGCL_BLESS=1` rewrites the expected files: review the difference.
+//! `UPDATE_EXPECT=1` rewrites the expected files: review the difference.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ fn check(path: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let have = lowered(text)?;
     let expected = path.with_extension("ir");
-    if std::env::var_os("WGCL_BLESS").is_some() {
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
         return std::fs::write(&expected, have).map_err(|error| error.to_string());
     }
     let want = std::fs::read_to_string(&expected).map_err(|error| format!("{}: {error}", expected.display()))?;

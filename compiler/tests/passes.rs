@@ -2,7 +2,7 @@
 //!
 //! The first line of a file names passes, or lists of passes, and the launch and device that they run for. A module
 //! follows, a line `; =>`, and the expected module. With `alone`, each kernel is a module of its own; with
-//! `unprinted`, only the results of kernels are compared. With `WGCL_BLESS=1` in the environment the expected part is
+//! `unprinted`, only the results of kernels are compared. With `UPDATE_EXPECT=1` in the environment the expected part is
 //! rewritten; review the difference before you keep it.
 //!
 //! ```text
@@ -158,7 +158,7 @@ fn check(path: &Path, bless: bool) -> Result<(), String> {
 
 #[test]
 fn passes_give_the_expected_text() {
-    let bless = std::env::var_os("WGCL_BLESS").is_some();
+    let bless = std::env::var_os("UPDATE_EXPECT").is_some();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes");
     let mut paths: Vec<_> = std::fs::read_dir(&folder)
         .map(|entries| {

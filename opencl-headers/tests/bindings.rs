@@ -1,6 +1,6 @@
 //! `src/bindings.rs` is the output of bindgen for the Khronos headers.
 //!
-//! `WGCL_BLESS=1 cargo test -p wgcl-opencl-headers` writes the file. It needs libclang and the headers, which
+//! `UPDATE_EXPECT=1 cargo test -p wgcl-opencl-headers` writes the file. It needs libclang and the headers, which
 //! `scripts/setup` installs.
 
 use std::path::Path;
@@ -108,12 +108,12 @@ fn bindings_are_those_of_the_headers() {
         generated.replace(" ; pub ", " ;\npub ").replace(" } pub ", " }\npub ").replace(" ; # [", " ;\n# [").replace(" } # [", " }\n# [");
     let generated = without_union(&generated);
     let path = source.join("bindings.rs");
-    if std::env::var_os("WGCL_BLESS").is_some() {
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
         std::fs::write(&path, generated).expect("bindings.rs can be written");
         return;
     }
     let present = std::fs::read_to_string(&path).expect("bindings.rs can be read");
     let version = |text: &str| text.lines().next().map(str::to_owned);
     assert_eq!(version(&present), version(&generated), "bindings.rs comes from another version of bindgen");
-    assert!(present == generated, "src/bindings.rs is stale: run WGCL_BLESS=1 cargo test -p wgcl-opencl-headers");
+    assert!(present == generated, "src/bindings.rs is stale: run UPDATE_EXPECT=1 cargo test -p wgcl-opencl-headers");
 }

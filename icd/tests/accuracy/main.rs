@@ -164,11 +164,11 @@ fn functions_are_within_their_bounds() {
     let lines: Vec<Line> = outcomes.into_iter().map(|(_, outcome)| outcome.line).collect();
     assert!(lines.iter().all(|line| line.plain.seen > 100), "a function was not judged at all");
     if only.is_none() {
-        if std::env::var_os("WGCL_BLESS").is_some() {
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
             let device = info_string(|size, value, ret| target().cl.clGetDeviceInfo(target().device, CL_DEVICE_NAME, size, value, ret));
             report::write(&lines, &device.unwrap_or_default(), &formats).expect("docs/accuracy.md");
         }
-        assert_eq!(report::missing(&lines), Vec::<String>::new(), "docs/accuracy.md lacks lines: run with WGCL_BLESS=1");
+        assert_eq!(report::missing(&lines), Vec::<String>::new(), "docs/accuracy.md lacks lines: run with UPDATE_EXPECT=1");
     } else {
         for line in &lines {
             let at = report::arguments(line.function, &line.format, &line.plain.case);

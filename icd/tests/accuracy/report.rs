@@ -101,7 +101,7 @@ pub fn write(lines: &[Line], device: &str, formats: &[Format]) -> std::io::Resul
          per function\n\
          WGCL_ACCURACY_COUNT=1000000 cargo test ... --test accuracy    # this number of arguments\n\
          WGCL_ACCURACY=sin,cos cargo test ... --test accuracy          # these functions only\n\
-         WGCL_BLESS=1 cargo test ... --test accuracy                   # writes this page\n\
+         UPDATE_EXPECT=1 cargo test ... --test accuracy                   # writes this page\n\
          ```\n"
     );
     for format in formats {
