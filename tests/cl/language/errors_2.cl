@@ -7,7 +7,7 @@ kernel __attribute__((reqd_work_group_size(1, 1))) void two(void) {}            
 kernel __attribute__((reqd_work_group_size(0, 1, 1))) void none(void) {}         // error: must be greater than 0
 kernel __attribute__((vec_type_hint(struct s))) void hint(void) {}               // error: expecting a vector or vectorizable scalar type
 typedef int vector __attribute__((vector_size(16)));                             // error: attribute 'vector_size' is not supported
-typedef int five __attribute__((ext_vector_type(5)));                            // error: 'ext_vector_type' needs
+typedef int five __attribute__((ext_vector_type(5)));                            // error: 'ext_vector_type' requires
 int O(int x) { return 1; }
 float O(float x) { return 2; }                                                   // error: conflicting types for 'O'
 __attribute__((overloadable)) int f(long x) { return 1; }
