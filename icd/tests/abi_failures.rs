@@ -230,7 +230,7 @@ fn failures_are_reported_to_the_context_callback() {
         std::thread::sleep(Duration::from_millis(1));
     }
     let heard = HEARD.lock().expect("not poisoned").clone();
-    assert!(heard.len() == 1 && heard[0].contains("stops loops"), "{heard:?}");
+    assert!(heard.len() == 1 && heard[0].contains("stopped a loop"), "{heard:?}");
 }
 
 #[test]

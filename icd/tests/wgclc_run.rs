@@ -127,7 +127,7 @@ fn a_missing_library_is_an_error() {
     let mut command = Command::new(library.with_file_name("wgclc"));
     let output = command.args(["run", "Cargo.toml", "k", "global=1"]).env("WGCL_LIBRARY", "/no/such/library.so").output().expect("wgclc");
     let (code, said) = said(&output);
-    assert!(code == Some(3) && said.contains("no OpenCL: /no/such/library.so: "), "{code:?} {said}");
+    assert!(code == Some(3) && said.contains("no OpenCL library can be loaded: /no/such/library.so: "), "{code:?} {said}");
 }
 
 #[test]
