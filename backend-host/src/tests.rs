@@ -154,7 +154,7 @@ fn what_is_wrong_fails_and_the_memory_stays() {
     );
     let data = buffer(device, &[0, 1]);
     let beyond = |n: u32| launch(device, &program, "beyond", vec![whole(&data), LaunchArg::Value(n.to_le_bytes().to_vec().into())], 1, 1);
-    assert!(matches!(beyond(2), Err(BackendError::Other(text)) if text.contains("offset 8 of an object of 8 bytes")));
+    assert!(matches!(beyond(2), Err(BackendError::Other(text)) if text.contains("at offset 8 is out of bounds of an object of 8 bytes")));
     assert!(beyond(1).is_ok());
     assert!(
         matches!(launch(device, &program, "apart", vec![whole(&data)], 2, 2), Err(BackendError::Other(text)) if text.contains("barrier"))

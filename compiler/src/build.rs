@@ -23,7 +23,7 @@ pub fn build(source: &Source, options: &BuildOptions, target: &Target) -> BuildR
 
 /// Like [`build`]. `watch` is called with the IR after each pass.
 pub fn build_watched(source: &Source, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
-    on_thread(|| run(source, options, target, watch)).unwrap_or_else(|error| BuildResult::refused(vec![error]))
+    on_thread(|| run(source, options, target, watch)).unwrap_or_else(|error| BuildResult::refused(vec![*error]))
 }
 
 /// Compiles a translation unit (clCompileProgram). [`crate::link::link`] resolves functions that it declares but does

@@ -56,16 +56,16 @@ pub fn map<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
 }
 
 /// Runs a build on a thread with a deep stack. A panic becomes an error.
-pub(crate) fn on_thread<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T, Message> {
+pub(crate) fn on_thread<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T, Box<Message>> {
     scope(|scope| {
         let thread = Builder::new().name("wgcl build".to_owned()).stack_size(STACK);
         match thread.spawn_scoped(scope, job).map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(panic)) => {
                 let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-                Err(Message::error(format!("internal compiler error: {}", text.unwrap_or("unknown panic"))))
+                Err(Box::new(Message::error(format!("internal compiler error: {}", text.unwrap_or("unknown panic")))))
             }
-            Err(error) => Err(Message::error(format!("cannot start the compiler thread: {error}"))),
+            Err(error) => Err(Box::new(Message::error(format!("cannot start the compiler thread: {error}")))),
         }
     })
 }

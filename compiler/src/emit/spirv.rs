@@ -3,15 +3,15 @@
 //! naga's writer does not support contraction control, unordered comparisons or aliasing. Post-processing changes its
 //! output:
 //!
-//! Every floating-point operation is decorated `NoContraction`. Fusing is already decided in the IR, and some drivers
-//! treat a missing decoration as permission for arbitrary algebraic changes. This includes `Fma`, which otherwise may
-//! become a product and a sum;
+//! * Every floating-point operation is decorated `NoContraction`. Fusing is already decided in the IR, and some
+//!   drivers treat a missing decoration as permission for arbitrary algebraic changes. This includes `Fma`, which
+//!   otherwise may become a product and a sum;
 //! * `OpFOrdNotEqual` becomes `OpFUnordNotEqual`, `FMin` and `FMax` become `NMin` and `NMax`;
-//! Storage buffers are decorated `Aliased`, except those with `restrict` in the source, and all if the launch binds
-//! no memory twice;
-//! Private arrays lose their zero initialiser, which OpenCL C does not require. lavapipe's compiler takes quadratic
-//! time in their length for it, and GPUs store the zeros;
-//! Preservation of signed zeros, infinities and NaN is requested if the device supports it.
+//! * Storage buffers are decorated `Aliased`, except those with `restrict` in the source, and all if the launch binds
+//!   no memory twice;
+//! * Private arrays lose their zero initialiser, which OpenCL C does not require. lavapipe's compiler takes quadratic
+//!   time in their length for it, and GPUs store the zeros;
+//! * Preservation of signed zeros, infinities and NaN is requested if the device supports it.
 
 use super::EmitError;
 use super::words::{BINDING, FUNCTION, HEADER, STORAGE_BUFFER, op};

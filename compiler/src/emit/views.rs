@@ -1,11 +1,14 @@
 //! Objects and their views: derives the naga arrays for an object from its accesses, which [`super::plan`] collects.
 //!
-//! Storage buffers on Vulkan have one view per kind of access: aliased arrays at one binding. An access with
-//! sufficient alignment uses an array with its own width and lanes; all others use words. If aliasing is not allowed
-//! (Metal, DX12, WebGPU), and in work-group and private memory, an object has one view: an array of the element that
-//! all accesses have in common, otherwise words. Bytes and 16-bit integers in work-group and private memory take one
-//! word each if all accesses have the same size. Stores then need not preserve neighbours; the layout is not visible.
-//! Uniform buffers are arrays of `vec4<u32>`, as their layout rules require.
+//! * Storage buffers on Vulkan have one view per kind of access: aliased arrays at one binding. An access with
+//!   sufficient alignment uses an array with its own width and lanes; all others use words. If aliasing is not
+//!   allowed
+//! * (Metal, DX12, WebGPU), and in work-group and private memory, an object has one view: an array of the element
+//!   that
+//! * all accesses have in common, otherwise words. Bytes and 16-bit integers in work-group and private memory take
+//!   one word each if all accesses have the same size. Stores then need not preserve neighbours; the layout is not
+//!   visible.
+//! * Uniform buffers are arrays of `vec4<u32>`, as their layout rules require.
 
 use super::EmitError;
 use crate::ir::{AtomicOp, Type};

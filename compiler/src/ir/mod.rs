@@ -10,17 +10,17 @@
 //! (the values of `break`).
 //!
 //! # Rules (the verifier checks them)
-//! A value is defined once, before its uses, in the same region or in an enclosing one.
-//! Every region ends in exactly one terminator: `yield` in the regions of `if` and `switch`; `break`, `continue`,
-//! `return`, `unreachable` anywhere (the first two inside a loop; they refer to the innermost *loop*: a `switch` is
-//! not a target of `break`, and cases never fall through). The body of a loop never ends in `yield`; the body of a
-//! function ends in `return` or `unreachable`.
-//! The values of `yield`, `break`, `continue` and `return` match the results or parameters in number and type.
-//! Integers are signless. `bool` (and vectors of it) is a separate type, distinct from `i8`.
+//! * A value is defined once, before its uses, in the same region or in an enclosing one.
+//! * Every region ends in exactly one terminator: `yield` in the regions of `if` and `switch`; `break`, `continue`,
+//!   `return`, `unreachable` anywhere (the first two inside a loop; they refer to the innermost *loop*: a `switch` is
+//!   not a target of `break`, and cases never fall through). The body of a loop never ends in `yield`; the body of a
+//!   function ends in `return` or `unreachable`.
+//! * The values of `yield`, `break`, `continue` and `return` match the results or parameters in number and type.
+//! * Integers are signless. `bool` (and vectors of it) is a separate type, distinct from `i8`.
 //! * Operands of element-wise operations have one type. A `select` may have a scalar `bool` condition for vectors.
-//! An access names its alignment in bytes, a power of two. The front end guarantees it.
-//! `private` memory is accessed through [`Op::VarAddr`], module memory through [`Op::GlobalAddr`], buffers through
-//! the parameters of kernels.
+//! * An access names its alignment in bytes, a power of two. The front end guarantees it.
+//! * `private` memory is accessed through [`Op::VarAddr`], module memory through [`Op::GlobalAddr`], buffers through
+//!   the parameters of kernels.
 //!
 //! # Two stages
 //! The front end writes *memory form*: every OpenCL C variable is a private variable with loads and stores, and

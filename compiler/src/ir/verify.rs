@@ -2,7 +2,7 @@
 //!
 //! 1. A value is defined once, before its uses, in the region of the use or an enclosing one.
 //! 2. Every region ends in its only terminator; `yield` only in `if` and `switch`, `break` and `continue` only in
-//! loops.
+//!    loops.
 //! 3. `yield`, `break`, `continue`, `return`, calls and loop operands match their targets in number and type.
 //! 4. Operand and result types fit the operation.
 //! 5. After `passes::infer_alignment` no access of a kernel claims more alignment than its base object has.

@@ -136,7 +136,7 @@ fn function_symbol(program: &thir::Program, map: &SourceMap, instance: Instance)
 
 /// Links units. For a library there is no program, and the log is empty on success.
 pub fn link(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult {
-    on_thread(|| join(units, output, target, None)).unwrap_or_else(|error| BuildResult::refused(vec![error]))
+    on_thread(|| join(units, output, target, None)).unwrap_or_else(|error| BuildResult::refused(vec![*error]))
 }
 
 /// Like [`link()`], on the current thread, with an observer that is called after every pass.

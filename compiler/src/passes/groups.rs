@@ -6,15 +6,16 @@
 //!                                             halves of the array added up, with a barrier after each
 //!                                             %1 = load group4[0]; barrier
 //! ```
-//! **Reductions** of work-groups take one step per doubling of the group size, in one array. **Scans** (Hillis and
-//! Steele) keep the prefix sum in a register and alternate between two arrays, which saves a barrier per step. Each
-//! operation ends with a barrier, so that the next one may write at once. The group size need not be a power of two.
-//! **Reductions and scans of subgroups** are scans with shuffles: exact for every type, and correct for a last
-//! subgroup that is not full. Sums of `i32` and `f32` and 32-bit minima and maxima stay, as every device has them.
-//! **Reductions and scans of the active work-items**, with or without clusters, get the active set from a ballot.
-//! Each work-item reads the previous active one, adds its value, and continues from the position that this one has
-//! reached. This takes as many steps as for a full subgroup.
-//! **Shuffles** only remain for 32 bits.
+//! * **Reductions** of work-groups take one step per doubling of the group size, in one array. **Scans** (Hillis and
+//!   Steele) keep the prefix sum in a register and alternate between two arrays, which saves a barrier per step. Each
+//!   operation ends with a barrier, so that the next one may write at once. The group size need not be a power of
+//!   two.
+//! * **Reductions and scans of subgroups** are scans with shuffles: exact for every type, and correct for a last
+//!   subgroup that is not full. Sums of `i32` and `f32` and 32-bit minima and maxima stay, as every device has them.
+//! * **Reductions and scans of the active work-items**, with or without clusters, get the active set from a ballot.
+//!   Each work-item reads the previous active one, adds its value, and continues from the position that this one has
+//!   reached. This takes as many steps as for a full subgroup.
+//! * **Shuffles** only remain for 32 bits.
 //!
 //! Runs at launch, when the group size is known. Machine code of the host has its own implementation
 //! (`vectorize/collective.rs`).

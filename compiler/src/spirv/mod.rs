@@ -83,7 +83,7 @@ pub fn build_watched(source: Source<'_>, options: &BuildOptions, target: &Target
         }
         Err(error) => BuildResult::refused(error.into_messages(source.words)),
     });
-    built.unwrap_or_else(|error| BuildResult::refused(vec![error]))
+    built.unwrap_or_else(|error| BuildResult::refused(vec![*error]))
 }
 
 /// Compiles a module on its own (clCompileProgram). [`crate::link::link`] resolves its imports. Returns the unit,

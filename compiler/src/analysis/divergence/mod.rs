@@ -11,22 +11,22 @@
 //! # The lattice
 //! Each value has two properties, which start at the best element and descend until nothing changes.
 //!
-//! [`Variation`], between neighbouring work-items of dimension 0: not computed yet; then uniform, or a stride (each
-//! stride is an element of its own); then varying. Integers of 32 and 64 bits have strides modulo two to the power of
-//! their width; addresses have strides in bytes modulo 2^32.
-//! [`Scope`], the set of work-items with the same value: the launch, a group, a subgroup, or a single work-item. In a
-//! group of several dimensions, a value may be uniform along dimension 0 but not in the group.
+//! * [`Variation`], between neighbouring work-items of dimension 0: not computed yet; then uniform, or a stride (each
+//!   stride is an element of its own); then varying. Integers of 32 and 64 bits have strides modulo two to the power
+//!   of their width; addresses have strides in bytes modulo 2^32.
+//! * [`Scope`], the set of work-items with the same value: the launch, a group, a subgroup, or a single work-item. In
+//!   a group of several dimensions, a value may be uniform along dimension 0 but not in the group.
 //!
 //! Both refer to the work-items that compute the value together, in the same iteration of each loop.
 //!
 //! # Transfer functions
-//! Operations without effects are uniform if their operands are. Sums, differences, products with constants and
-//! shifts by constants keep strides.
-//! A load is uniform if its address is, and if nothing may change the memory between the loads of two work-items. The
-//! [`Question`] defines these loads.
-//! Results of control flow are the join of the incoming values. With divergent control flow they may be anything: for
-//! `if` and `switch` with a selector that is not uniform, and for loops that some work-items leave earlier.
-//! Parameters of such loops are not uniform either, because work-items may be in different iterations.
+//! * Operations without effects are uniform if their operands are. Sums, differences, products with constants and
+//!   shifts by constants keep strides.
+//! * A load is uniform if its address is, and if nothing may change the memory between the loads of two work-items.
+//!   The [`Question`] defines these loads.
+//! * Results of control flow are the join of the incoming values. With divergent control flow they may be anything:
+//!   for `if` and `switch` with a selector that is not uniform, and for loops that some work-items leave earlier.
+//!   Parameters of such loops are not uniform either, because work-items may be in different iterations.
 //!
 //! # Complexity
 //! A traversal visits each instruction once, and the bodies of loops once more per enclosing loop. Traversals repeat

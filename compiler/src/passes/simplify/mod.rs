@@ -10,13 +10,13 @@
 //! One pass over the function in execution order, followed by dead code elimination ([`super::dce`]). Both repeat a
 //! few times while they change anything. The pass
 //!
-//! moves constants to the start of the function, without duplicates;
-//! evaluates operations on constants ([`eval`](crate::analysis::eval)), and rewrites other operations by identities
-//! that are exact for every value ([rules]);
-//! reuses an operation with the same operands, a load without a store in between, and a lane of a loaded vector;
-//! hoists loop-invariant operations;
-//! removes branches with known conditions, converts an `if` with few cheap operations to a `select`, and replaces a
-//! loop with one iteration by its body.
+//! * moves constants to the start of the function, without duplicates;
+//! * evaluates operations on constants ([`eval`](crate::analysis::eval)), and rewrites other operations by identities
+//!   that are exact for every value ([rules]);
+//! * reuses an operation with the same operands, a load without a store in between, and a lane of a loaded vector;
+//! * hoists loop-invariant operations;
+//! * removes branches with known conditions, converts an `if` with few cheap operations to a `select`, and replaces a
+//!   loop with one iteration by its body.
 //!
 //! It visits each instruction once, whatever its nesting.
 

@@ -16,14 +16,14 @@
 //! A shader does not know which lanes of a subgroup are neighbours. It need not, because lanes exchange their
 //! addresses too. The requirements are:
 //!
-//! All lanes must be active: the group consists of full subgroups, and the access has uniform control flow in the
-//! group ([`divergence`](crate::analysis::divergence)). Code that some work-items may skip, as after `if (i < n)`,
-//! gets two versions: for complete subgroups, and the original ([`versions`]);
-//! No work-item may observe that another one performs its accesses. This holds for buffers that are only read. If a
-//! buffer is written (and nothing else aliases it), all accesses to it are performed this way, with one width and
-//! aligned to it. A given byte is then always accessed by the same lane on behalf of a given work-item, in the
-//! work-item's order: always, or always in a complete subgroup. Barriers are uniform for the group; fences and
-//! atomics are not, and a kernel with any of them keeps its stores.
+//! * All lanes must be active: the group consists of full subgroups, and the access has uniform control flow in the
+//!   group ([`divergence`](crate::analysis::divergence)). Code that some work-items may skip, as after `if (i < n)`,
+//!   gets two versions: for complete subgroups, and the original ([`versions`]);
+//! * No work-item may observe that another one performs its accesses. This holds for buffers that are only read. If a
+//!   buffer is written (and nothing else aliases it), all accesses to it are performed this way, with one width and
+//!   aligned to it. A given byte is then always accessed by the same lane on behalf of a given work-item, in the
+//!   work-item's order: always, or always in a complete subgroup. Barriers are uniform for the group; fences and
+//!   atomics are not, and a kernel with any of them keeps its stores.
 
 mod rewrite;
 mod versions;
