@@ -146,8 +146,7 @@ impl Scanner<'_> {
         self.alone = false;
         let mut text = String::new();
         let mut continues = false;
-        loop {
-            let Some(c) = self.rest.chars().next() else { break };
+        while let Some(c) = self.rest.chars().next() {
             if self.rest.starts_with(closing) {
                 self.skip(closing.len());
                 break;

@@ -362,7 +362,7 @@ impl PendingCommand {
             Operation::Launch(launch) => {
                 let items = launch.global_size.iter().product();
                 let args = json!({ "global": launch.global_size, "local": launch.local_size, "offset": launch.global_offset });
-                Description { kind: Kind::Kernel, name: launch.kernel.to_string(), amount: items, args: args }
+                Description { kind: Kind::Kernel, name: launch.kernel.to_string(), amount: items, args }
             }
             Operation::Write(_, _, regions) | Operation::Read(_, _, regions) | Operation::Copy(_, _, regions) => {
                 let bytes = bytes(&mut regions.iter().map(|region| region.size));

@@ -7,7 +7,7 @@ use super::types::Type;
 /// What is compiled together: functions that call each other.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
-    /// Functions, indexed by [`Func`]. Each can be entered from outside, with the C calling convention.
+    /// Functions, indexed by [`Func`](super::Func). Each can be entered from outside, with the C calling convention.
     pub functions: Vec<Function>,
 }
 
@@ -22,7 +22,7 @@ pub struct Function {
     pub returns: Option<Type>,
     /// The type of each value, indexed by [`Value`].
     pub values: Vec<Type>,
-    /// The blocks, indexed by [`Block`], in the order of the code.
+    /// The blocks, indexed by [`Block`](super::Block), in the order of the code.
     pub blocks: Vec<BlockData>,
 }
 

@@ -255,7 +255,7 @@ pub enum Op {
     MaskPart(Value, u8),
     /// Masks for 64-bit lanes, one or two, as a mask for 32-bit lanes.
     MaskJoin(SmallVec<[Value; 2]>),
-    /// Lanes of two vectors of one type, one behind the other, by their numbers; see [`crate::Isa::shuffles_any`].
+    /// Lanes of two vectors of one type, one behind the other, by their numbers; see `IsaCaps::shuffles_any`.
     Shuffle(Value, Value, Box<[u8]>),
     /// Lanes of a vector of 32-bit elements by numbers of which only the low bits are looked at, as many as tell its lanes apart: an `i32` each.
     Permute(Value, Value),
@@ -300,7 +300,7 @@ pub enum Op {
         /// Which lanes are loaded; all without one.
         mask: Option<Value>,
     },
-    /// Each lane to an address of its own, in the order of the lanes. Only where [`crate::Isa::has_scatter`].
+    /// Each lane to an address of its own, in the order of the lanes. Only where `IsaCaps::has_scatter`.
     Scatter {
         /// The element.
         elem: Elem,

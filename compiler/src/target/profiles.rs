@@ -253,6 +253,8 @@ impl Defects {
             float_zeros: true,
             late_indices: true,
             loop_values: true,
+            // Mesa 22.3.6 with LLVM 15, on an x86-64 processor with AVX2 and without AVX-512.
+            double_rounding: true,
             ..Self::mesa()
         }
     }
@@ -275,6 +277,7 @@ impl Defects {
             half_rounding: false,
             unsigned_minima: false,
             coarse_sines: false,
+            double_rounding: false,
             signed_quotients: false,
             subgroups_in_rows: true,
         }

@@ -123,6 +123,8 @@ pub struct Defects {
     /// Its sines are only as accurate as Vulkan requires, with an absolute error of up to 2^-11
     /// (`passes::coarse_sines`).
     pub coarse_sines: bool,
+    /// Its `Trunc` and `RoundEven` of doubles round towards zero, and lose the sign of a zero.
+    pub double_rounding: bool,
     /// It miscompiles quotients and remainders of signed 64-bit integers in nested loops that have several of them.
     pub signed_quotients: bool,
     /// It forms subgroups within dimension 0 of a work-group but numbers them as if they were contiguous. Both agree

@@ -84,8 +84,8 @@ pub(crate) fn compile(
 }
 
 /// The options of a unit.
-fn options(unit: &Unit) -> std::result::Result<BuildOptions, Message> {
-    wgcl_compiler::program::parse_options(&unit.options).map_err(|error| Message::error(error.to_string()))
+fn options(unit: &Unit) -> std::result::Result<BuildOptions, Box<Message>> {
+    wgcl_compiler::program::parse_options(&unit.options).map_err(|error| Box::new(Message::error(error.to_string())))
 }
 
 /// The compiler's input of a unit in OpenCL C.
@@ -98,7 +98,7 @@ fn build_unit(unit: &Unit, target: &Target) -> BuildResult {
     match (options(unit), &unit.module) {
         (Ok(options), Some(module)) => wgcl_compiler::spirv::build(module.source(), &options, target),
         (Ok(options), None) => wgcl_compiler::build::build(&text(unit), &options, target),
-        (Err(error), _) => BuildResult::refused(vec![error]),
+        (Err(error), _) => BuildResult::refused(vec![*error]),
     }
 }
 

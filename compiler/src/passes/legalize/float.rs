@@ -53,6 +53,39 @@ impl Lower<'_> {
         Some(self.select(nan, x, root))
     }
 
+    /// Whether a value is a double that the driver rounds to an integer incorrectly.
+    pub(super) fn rounds_doubles(&self, x: Value) -> bool {
+        self.target.shaders.defects.double_rounding && self.ty(x).scalar() == Some(Scalar::F64)
+    }
+
+    /// `trunc` and `rint` of doubles, by means of `floor`: a remainder of more than one half rounds up, one half to
+    /// the even neighbour. The sign is that of the operand, also for zeros.
+    pub(super) fn round_double(&mut self, op: MathOp, x: Value) -> Value {
+        const SIGN: u64 = 1 << 63;
+        let ty = self.ty(x);
+        let bits = self.cast(CastOp::Bitcast, x, Scalar::I64);
+        let sign = self.bin_bits(BinOp::And, bits, SIGN);
+        let magnitude = self.bin_bits(BinOp::And, bits, !SIGN);
+        let magnitude = self.cast(CastOp::Bitcast, magnitude, Scalar::F64);
+        let mut rounded = self.push(ty, Op::Math(MathOp::Floor, vec![magnitude]));
+        if op == MathOp::Rint {
+            let (half, one) = (self.bits(ty, 0.5_f64.to_bits()), self.bits(ty, 1.0_f64.to_bits()));
+            let remainder = self.bin(BinOp::FSub, magnitude, rounded);
+            let halves = self.bin(BinOp::FMul, rounded, half);
+            let whole = self.push(ty, Op::Math(MathOp::Floor, vec![halves]));
+            let is_odd = self.cmp(CmpOp::FNe, halves, whole);
+            let is_half = self.cmp(CmpOp::FEq, remainder, half);
+            let is_tie = self.bin(BinOp::And, is_odd, is_half);
+            let is_more = self.cmp(CmpOp::FGt, remainder, half);
+            let rounds_up = self.bin(BinOp::Or, is_tie, is_more);
+            let next = self.bin(BinOp::FAdd, rounded, one);
+            rounded = self.select(rounds_up, next, rounded);
+        }
+        let rounded = self.cast(CastOp::Bitcast, rounded, Scalar::I64);
+        let rounded = self.bin(BinOp::Or, rounded, sign);
+        self.cast(CastOp::Bitcast, rounded, Scalar::F64)
+    }
+
     /// A call per lane of the function that computes in the type itself.
     fn fma_calls(&mut self, helper: usize, a: Value, b: Value, c: Value) -> Option<Value> {
         let function = self.helpers[helper]?;

@@ -147,6 +147,7 @@ impl Lower<'_> {
                 wide && (self.target.shaders.defects.signed_quotients || self.known.bits(*b).is_some()) || self.pairs.contains(&(*a, *b))
             }
             Op::Bin(op, ..) => is_derived(*op),
+            Op::Math(MathOp::FTrunc | MathOp::Rint, args) => args.first().is_some_and(|&x| self.rounds_doubles(x)),
             Op::Math(op, _) => {
                 matches!(
                     op,
@@ -180,6 +181,10 @@ impl Lower<'_> {
                 [a, b, c] => self.fma(a, b, c).map(Some),
                 _ => None,
             },
+            Op::Math(op @ (MathOp::FTrunc | MathOp::Rint), args) => {
+                let x = *args.first()?;
+                self.rounds_doubles(x).then(|| Some(self.round_double(*op, x)))
+            }
             Op::Math(MathOp::RSqrt, args) => self.reciprocal_sqrt(*args.first()?).map(Some),
             Op::Cast(CastOp::FToF, x) if self.is_double_to_half(inst, *x) => Some(Some(self.double_to_half(*x))),
             Op::Math(op, args) => self.bit_function(*op, *args.first()?).map(Some),
