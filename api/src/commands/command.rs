@@ -366,17 +366,13 @@ impl PendingCommand {
             }
             Operation::Write(_, _, regions) | Operation::Read(_, _, regions) | Operation::Copy(_, _, regions) => {
                 let bytes = bytes(&mut regions.iter().map(|region| region.size));
-                Description { kind: Kind::Transfer, name: name, amount: bytes, args: json!({ "bytes": bytes }) }
+                Description { kind: Kind::Transfer, name, amount: bytes, args: json!({ "bytes": bytes }) }
             }
-            Operation::Fill(_, _, _, bytes) => {
-                Description { kind: Kind::Transfer, name: name, amount: *bytes, args: json!({ "bytes": bytes }) }
-            }
-            Operation::Replay(commands) => {
-                Description { kind: Kind::Kernel, name: name, amount: 0, args: json!({ "commands": commands.len() }) }
-            }
-            Operation::ReplayKernelTree(..) => Description { kind: Kind::Kernel, name: name, amount: 0, args: json!({ "commands": 1 }) },
+            Operation::Fill(_, _, _, bytes) => Description { kind: Kind::Transfer, name, amount: *bytes, args: json!({ "bytes": bytes }) },
+            Operation::Replay(commands) => Description { kind: Kind::Kernel, name, amount: 0, args: json!({ "commands": commands.len() }) },
+            Operation::ReplayKernelTree(..) => Description { kind: Kind::Kernel, name, amount: 0, args: json!({ "commands": 1 }) },
             Operation::Nop | Operation::Native(_) | Operation::Wait(_) | Operation::Signal(_) => {
-                Description { kind: Kind::Transfer, name: name, amount: 0, args: json!({}) }
+                Description { kind: Kind::Transfer, name, amount: 0, args: json!({}) }
             }
         }
     }

@@ -339,7 +339,7 @@ fn open_device(
 
 #[cfg(not(target_vendor = "apple"))]
 fn vulkan_device(device: &wgpu::Device) -> Option<Box<dyn VulkanDevice>> {
-    crate::vulkan::hal_device::HalDevice::new(device)
+    crate::vulkan::hal_device::HalDevice::open(device)
 }
 
 #[cfg(target_vendor = "apple")]

@@ -33,7 +33,7 @@ impl fmt::Debug for HalDevice {
 
 impl HalDevice {
     /// `None` if the device is not a Vulkan device.
-    pub(crate) fn new(device: &wgpu::Device) -> Option<Box<dyn VulkanDevice>> {
+    pub(crate) fn open(device: &wgpu::Device) -> Option<Box<dyn VulkanDevice>> {
         // SAFETY: the handle is not used.
         let is_vulkan = unsafe { device.as_hal::<Vulkan>() }.is_some();
         is_vulkan.then(|| Box::new(Self(device.clone())) as Box<dyn VulkanDevice>)

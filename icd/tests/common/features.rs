@@ -3,6 +3,8 @@
 //! A test that returns early passes. A lost feature would therefore go unnoticed, unless a list says what each wgcl
 //! device lacks, for example `lacks cl_khr_kernel_clock: wgpu has no clocks`.
 
+#![allow(clippy::panic, reason = "a test fails by panicking")]
+
 use std::path::{Path, PathBuf};
 
 use super::{device_name, is_cpu, target, try_target};
