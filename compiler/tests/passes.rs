@@ -2,7 +2,8 @@
 //!
 //! The first line of a file names passes, or lists of passes, and the launch and device that they run for. A module
 //! follows, a line `; =>`, and the expected module. With `alone`, each kernel is a module of its own; with
-//! `unprinted`, only the results of kernels are compared. With `UPDATE_EXPECT=1` in the environment the expected part is
+//! `unprinted`, only the results of kernels are compared. With `UPDATE_EXPECT=1` in the environment the expected part
+//! is
 //! rewritten; review the difference before you keep it.
 //!
 //! ```text

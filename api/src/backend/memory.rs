@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub trait HostSource: Send + Sync + fmt::Debug {
     /// Calls `f` with the bytes. They may change while `f` runs if the application misbehaves.
     fn with(&self, f: &mut dyn FnMut(&[u8]));
-    /// The device's memory that they are in, and at which byte, if they are ([`Device::host_region`]).
+    /// The device's memory that they are in, and at which byte, if they are (`Device::host_region`).
     fn memory(&self) -> Option<(Arc<dyn Memory>, u64)> {
         None
     }
@@ -47,7 +47,7 @@ pub trait Memory: Send + Sync + fmt::Debug {
     /// The address at which the host sees this memory all the time (unified memory), as an integer; never
     /// dereferenced in this crate.
     fn host_address(&self) -> Option<usize>;
-    /// The pointer of kernels to the first byte, unless it is the [`Identity`] of the buffer and an offset.
+    /// The pointer of kernels to the first byte, unless it is the `Identity` of the buffer and an offset.
     fn kernel_address(&self) -> Option<u64> {
         None
     }

@@ -19,13 +19,11 @@ use crate::ir::{Global, Scalar, Space, Type, Value, Var};
 /// The address of an access.
 #[derive(Clone, Debug)]
 pub(super) enum Address {
-    /// One address.
     Uniform(V),
     /// The address grows by a stride from lane to lane.
     Linear(V, i64),
     /// Signed 32-bit offsets from one address.
     Based(V, Regs),
-    /// 64-bit addresses.
     Wide(Regs),
     /// An element of a variable in element-major layout ([`Val::ElementMajor`]).
     ElementMajor(V, Option<Regs>),
@@ -118,7 +116,6 @@ impl Vectorizer<'_> {
         Ok(self.op(Register::I64, VOp::Bin(VBin::Add, base, by)))
     }
 
-    /// `ptr_add`
     pub(super) fn ptr_add(&mut self, result: Value, base: Value, offset: Value) {
         let narrow = scalar(self.ir_ty(offset)) != Scalar::I64;
         let lane_shape = self.uniformity.lane_shape(result);
@@ -193,7 +190,6 @@ impl Vectorizer<'_> {
         self.op(Register::I64, VOp::Bin(VBin::Add, base, by))
     }
 
-    /// `load`
     pub(super) fn load(&mut self, result: Value, pointer: Value, align: u32) -> Lowered<()> {
         let ty = self.ir_ty(result);
         let (of, count) = (scalar(ty), u32::from(ty.lanes()));
@@ -381,7 +377,6 @@ impl Vectorizer<'_> {
         })
     }
 
-    /// `store`
     pub(super) fn store(&mut self, pointer: Value, value: Value) -> Lowered<()> {
         let ty = self.ir_ty(value);
         let (of, count) = (scalar(ty), u32::from(ty.lanes()));

@@ -61,7 +61,6 @@ const fn bits_in_memory(of: Scalar) -> Mem {
 }
 
 impl<'a> Vectorizer<'a> {
-    /// `atomic`
     pub(super) fn atomic(&mut self, result: Option<Value>, op: AtomicOp, pointer: Value, value: Option<Value>, of: Scalar) -> Lowered<()> {
         let unshared = matches!(self.space(pointer), Space::Local | Space::Private);
         if let (Some(value), Some(fold)) = (value, combined(op, of))
@@ -124,7 +123,6 @@ impl<'a> Vectorizer<'a> {
         self.frame.release(mark);
     }
 
-    /// `cmpxchg`
     pub(super) fn compare_exchange(&mut self, result: Option<Value>, [pointer, expected, desired]: [Value; 3], of: Scalar) -> Lowered<()> {
         let ty = Register::Scalar(elem(of).int());
         self.prefetch_lines(pointer);

@@ -45,7 +45,6 @@ pub(super) struct Fold {
 }
 
 impl Vectorizer<'_> {
-    /// `group`
     pub(super) fn collective(&mut self, result: Option<Value>, sub: bool, op: GroupOp, args: &[Value]) -> Lowered<()> {
         // A barrier. Lanes run in lockstep; see `Op::Barrier` in `checked_operation` for the order of accesses.
         let Some(result) = result else {

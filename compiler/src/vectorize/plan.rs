@@ -28,7 +28,8 @@ use crate::launch::KernelKey;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub shape: Shape,
-    /// Whether work-items run one by one because vectors would not pay. Then 64-bit offsets cost nothing, and 32-bit ones would be extended at each access.
+    /// Whether work-items run one by one because vectors would not pay. Then 64-bit offsets cost nothing, and 32-bit
+    /// ones would be extended at each access.
     pub prefers_large_offsets: bool,
 }
 
@@ -54,7 +55,7 @@ impl Plan {
     }
 }
 
-/// What is known of a kernel before its shape is decided.
+/// The facts about a kernel from which its shape is decided.
 struct Planner<'a> {
     kernel: &'a Function,
     isa: Isa,

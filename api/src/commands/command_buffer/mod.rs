@@ -5,7 +5,7 @@
 //! enqueue of the buffer is one command with one event, and all runs share its list of work. Devices run commands as
 //! if one after the other, and a command can only wait for those that were recorded before it. The recording order
 //! therefore satisfies every synchronization point. Some buffers use several queues, or have kernels that enqueue
-//! others. Such a buffer is one command for each of its [segments](crate::commands::command_buffer::partition), and
+//! others. Such a buffer is one command for each of its [segments](mod@crate::commands::command_buffer::partition), and
 //! one more that waits for all of them.
 //!
 //! Launches of a mutable command buffer may be updated ([`crate::commands::command_buffer::mutable_dispatch`]): each

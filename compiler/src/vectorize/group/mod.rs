@@ -11,8 +11,8 @@
 //! %2 = load ...                   for each gang { reload %1; %2 = load; ... }
 //! if %same { ...; barrier; ... }  if %same { for each gang { ... } for each gang { ... } }
 //! ```
-//! Control flow that diverges within the group still works: the masks of each gang are in memory, an `if` is entered if
-//! any work-item enters it, and a loop iterates while any work-item is in it.
+//! Control flow that diverges within the group still works. The masks of each gang are in memory. An `if` is entered if
+//! any work-item enters it; a loop iterates while any work-item is in it.
 //!
 //! # Memory
 //! A value that is live across segments has a slot in the arena: one number for each work-item, or one for each gang at
