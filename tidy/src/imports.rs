@@ -1,6 +1,6 @@
-//! The import graph of a crate's modules, and its circles.
+//! The import graphs of a crate, and their circles.
 //!
-//! A module here is a file or folder directly under `src`, with all that it contains. Tests are left out. A path counts
+//! [`file_graph`] has a node for each file, and counts every path that leads to another file. In [`graph`], a module is a file or folder directly under `src`, with all that it contains. Tests are left out. A path counts
 //! when it starts at the crate's root: `crate::a::B`, `super::a::B` from a file in `src`, or `crate::B` where `lib.rs`
 //! re-exports `B` from `a`.
 
@@ -149,6 +149,96 @@ fn re_exports(code: &str) -> BTreeMap<String, String> {
             if !name.is_empty() {
                 found.insert(name.to_owned(), module.to_owned());
             }
+        }
+    }
+    found
+}
+
+/// A module path below the crate, such as `["objects", "event"]`. The root of the crate is empty.
+type Module = Vec<String>;
+
+fn module_of(relative: &Path) -> Module {
+    let parts = relative.with_extension("");
+    let mut parts: Module = parts.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    if parts.last().is_some_and(|last| last == "mod") || parts == ["lib"] {
+        parts.pop();
+    }
+    parts
+}
+
+/// The import graph of the files of the crate in a folder, by their paths in `src`. Files with tests and the root of
+/// the crate are left out: `lib.rs` declares the other files.
+pub fn file_graph(folder: &Path) -> Result<Graph, String> {
+    let source = folder.join("src");
+    let mut files: BTreeMap<Module, (String, String)> = BTreeMap::new();
+    for path in sources(&source)? {
+        let relative = path.strip_prefix(&source).unwrap_or(&path);
+        let name = relative.to_string_lossy().replace('\\', "/");
+        if !is_test(relative) && !matches!(name.as_str(), "lib.rs" | "test_backend.rs") {
+            files.insert(module_of(relative), (name, code(&path)?));
+        }
+    }
+    let known: BTreeSet<Module> = files.keys().cloned().collect();
+    let imported =
+        |module: &Module, code: &str| imported_modules(module, code, &known).iter().map(|other| files[other].0.clone()).collect();
+    Ok(files.iter().map(|(module, (name, code))| (name.clone(), imported(module, code))).collect())
+}
+
+const fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// Every path in `text`, with lists in braces expanded: `a::{b, c::d}` gives `a::b` and `a::c::d`.
+fn paths(text: &str) -> Vec<Module> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(is_word) {
+        let (expanded, after) = path(&rest[at..]);
+        found.extend(expanded);
+        rest = after;
+    }
+    found
+}
+
+/// The paths that begin with the word at the start of `text`, and the text after them.
+fn path(text: &str) -> (Vec<Module>, &str) {
+    let end = text.find(|c| !is_word(c)).unwrap_or(text.len());
+    let (word, rest) = (text[..end].to_owned(), &text[end..]);
+    let Some(after) = rest.strip_prefix("::") else { return (vec![vec![word]], rest) };
+    let (tails, rest) = if let Some(list) = after.strip_prefix('{') {
+        let mut depth = 1;
+        let close = list.char_indices().find(|(_, c)| {
+            depth += i32::from(*c == '{') - i32::from(*c == '}');
+            depth == 0
+        });
+        let close = close.map_or(list.len(), |(at, _)| at);
+        (paths(&list[..close]), &list[close..])
+    } else if after.starts_with(is_word) {
+        path(after)
+    } else {
+        (vec![vec![]], after)
+    };
+    (tails.into_iter().map(|tail| [word.clone()].into_iter().chain(tail).collect()).collect(), rest)
+}
+
+/// The modules that a file names by `crate::`, by `super::`, or relative to itself.
+fn imported_modules(module: &Module, code: &str, known: &BTreeSet<Module>) -> BTreeSet<Module> {
+    let mut found = BTreeSet::new();
+    for path in paths(code).into_iter().filter(|path| path.len() > 1) {
+        let mut base = if path[0] == "crate" { Module::new() } else { module.clone() };
+        for part in path.iter().skip(usize::from(matches!(path[0].as_str(), "crate" | "self"))) {
+            if part == "super" {
+                base.pop();
+                continue;
+            }
+            base.push(part.clone());
+            if !known.contains(&base) && !known.iter().any(|module| module.starts_with(&base)) {
+                base.pop();
+                break;
+            }
+        }
+        if base != *module && known.contains(&base) {
+            found.insert(base);
         }
     }
     found

@@ -14,7 +14,7 @@
 //! Each shard keeps to its part of the limit (`shard`): the least recently used files are removed. A read updates the
 //! modification time of the file. Only the files that are being written at that moment can exceed the limit.
 
-mod programs;
+pub(crate) mod programs;
 mod shard;
 #[cfg(test)]
 mod tests;
@@ -30,7 +30,6 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest, Sha256};
 
 use crate::options::Options;
-pub(crate) use programs::{find_program, keep_program};
 use shard::Shard;
 
 /// Changes with the layout and with whatever the entries are.

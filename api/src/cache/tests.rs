@@ -11,8 +11,9 @@ use tempfile::TempDir;
 use wgcl_compiler::program::{Source, parse_options};
 use wgcl_compiler::target::Target;
 
+use super::programs::{find_program, keep_program};
 use super::shard::{LEDGER, STAMP};
-use super::{Cache, HEADER, Key, LIMIT, find_program, keep_program};
+use super::{Cache, HEADER, Key, LIMIT};
 use crate::objects::program::binary::Unit;
 use crate::options::Options;
 

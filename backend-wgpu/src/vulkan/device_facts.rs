@@ -2,6 +2,9 @@
 
 use wgcl_compiler::target::FloatControls;
 
+/// NVIDIA's PCI vendor ID.
+pub(crate) const NVIDIA: u32 = 0x10de;
+
 /// Facts about an adapter. The default, with nothing known or supported, holds for adapters of other APIs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DeviceFacts {
@@ -63,16 +66,4 @@ pub(crate) struct SubgroupSizes {
     pub(crate) max: u32,
     /// Subgroups per work-group.
     pub(crate) max_per_group: u32,
-}
-
-impl DeviceFacts {
-    #[cfg(not(target_vendor = "apple"))]
-    pub(crate) fn of(adapter: &wgpu::Adapter) -> Self {
-        super::hal_adapter::device_facts(adapter).unwrap_or_default()
-    }
-
-    #[cfg(target_vendor = "apple")]
-    pub(crate) fn of(_: &wgpu::Adapter) -> Self {
-        Self::default()
-    }
 }

@@ -7,7 +7,7 @@ use wgcl_api::backend::{BackendError, BackendResult};
 use wgcl_compiler::target::FloatControls;
 use wgpu::hal::{self, api::Vulkan};
 
-use crate::vulkan::NVIDIA;
+use crate::vulkan::device_facts::NVIDIA;
 use crate::vulkan::device_facts::{DeviceFacts, SizeLimits, SubgroupSizes};
 use crate::vulkan::error::backend_error;
 use crate::vulkan::extensions::{

@@ -23,5 +23,16 @@ pub(crate) mod pipeline_statistics;
 pub(crate) mod queue;
 pub(crate) mod semaphores;
 
-/// NVIDIA's PCI vendor ID.
-pub(crate) const NVIDIA: u32 = 0x10de;
+pub(crate) use device_facts::NVIDIA;
+
+impl device_facts::DeviceFacts {
+    #[cfg(not(target_vendor = "apple"))]
+    pub(crate) fn of(adapter: &wgpu::Adapter) -> Self {
+        hal_adapter::device_facts(adapter).unwrap_or_default()
+    }
+
+    #[cfg(target_vendor = "apple")]
+    pub(crate) fn of(_: &wgpu::Adapter) -> Self {
+        Self::default()
+    }
+}

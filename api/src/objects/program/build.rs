@@ -114,7 +114,7 @@ fn compile_unit(unit: &Unit, target: &Target) -> (Option<CompiledUnit>, String) 
 fn compile_alone(unit: &Unit, device: &Device, target: &Target) -> Built {
     let cache = Cache::get();
     if let Some((program, log, name)) =
-        cache.and_then(|cache| cache::find_program(cache, unit, target, |name| device.backend().prefetch(name)))
+        cache.and_then(|cache| cache::programs::find_program(cache, unit, target, |name| device.backend().prefetch(name)))
     {
         trace::looked_up(true);
         return Built { success: true, compiled: Some(program), units: Units::new(), log, name: Some(name) };
@@ -123,7 +123,7 @@ fn compile_alone(unit: &Unit, device: &Device, target: &Target) -> Built {
     let result = build_unit(unit, target);
     let mut name = None;
     if let (Some(cache), Some(program)) = (cache, &result.program) {
-        name = cache::keep_program(cache, unit, target, program, &result.log, &result.files);
+        name = cache::programs::keep_program(cache, unit, target, program, &result.log, &result.files);
     }
     Built { success: result.program.is_some(), compiled: result.program, units: Units::new(), log: result.log, name }
 }
