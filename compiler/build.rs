@@ -1,5 +1,5 @@
-//! Computes the compiler's identity, which is part of every key in the disk cache: a hash of its sources, of the versions of its
-//! dependencies, and of the target. So entries of another version or another target are never used.
+//! Computes the compiler's identity, which is part of every key in the disk cache: a hash of its sources, of the
+//! versions of its dependencies, and of the target. So entries of another version or another target are never used.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Memory that can be executed.
 //!
-//! Memory is written and then made executable, never both at once. Where the system refuses to make written memory executable, an anonymous file is
-//! mapped twice: once to be written, once to be executed.
+//! Memory is written and then made executable, never both at once. Where the system refuses to make written memory
+//! executable, an anonymous file is mapped twice: once to be written, once to be executed.
 
 use std::ffi::c_void;
 use std::io;
@@ -142,7 +142,8 @@ mod pages {
             return Err(ExecError::Memory(io::Error::last_os_error()));
         }
         let written = map(bytes, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, file.as_raw_fd()).map_err(ExecError::Memory)?;
-        // SAFETY: the mapping is new, has so many bytes and may be written; then it is unmapped, before anybody knows it.
+        // SAFETY: the mapping is new, has so many bytes and may be written; then it is unmapped, before anybody knows
+        // it.
         unsafe {
             ptr::copy_nonoverlapping(code.as_ptr(), written.as_ptr().cast(), code.len());
             libc::munmap(written.as_ptr(), bytes);

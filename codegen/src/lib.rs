@@ -1,13 +1,15 @@
 //! From a vector IR to machine code.
 //!
 //! ```text
-//! vir::Module ─ verify, GVN ─▶ isa: instructions with virtual registers ─ regalloc2 ─▶ isa: bytes ─ layout, link ─▶ Code
+//! vir::Module ─ verify, GVN ─▶ isa: instructions with virtual registers
+//!             ─ regalloc2 ─▶ isa: bytes ─ layout, link ─▶ Code
 //! ```
-//! The [vector IR](vir) has values of the size of registers and says what to do with them on any processor. `mach` has what every instruction set needs,
-//! `isa` has one module for each. [`Isa::caps`] reports what an instruction set can do.
+//! The [vector IR](vir) has values of the size of registers and says what to do with them on any processor. `mach` has
+//! what every instruction set needs, `isa` has one module for each. [`Isa::caps`] reports what an instruction set can
+//! do.
 //!
-//! Nothing here knows OpenCL. The code that builds vector IR decides which work-items are the lanes of a register, which values are uniform and which lanes are
-//! alive.
+//! Nothing here knows OpenCL. The code that builds vector IR decides which work-items are the lanes of a register,
+//! which values are uniform and which lanes are alive.
 
 #![warn(unreachable_pub)]
 

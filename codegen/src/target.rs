@@ -1,7 +1,7 @@
 //! Instruction sets and what they can do.
 //!
-//! The code that builds vector IR asks [`Isa::caps`] and never compares levels. So an instruction set whose vectors have the size of another one's,
-//! but other operations, needs a new table and no new conditions.
+//! The code that builds vector IR asks [`Isa::caps`] and never compares levels. So an instruction set whose vectors
+//! have the size of another one's, but other operations, needs a new table and no new conditions.
 
 /// An instruction set: what code may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,16 +34,18 @@ pub struct IsaCaps {
     pub has_gather: bool,
     /// Whether [`Op::Scatter`](crate::vir::Op::Scatter) may be used.
     pub has_scatter: bool,
-    /// Whether every [`Op::Shuffle`](crate::vir::Op::Shuffle) is one instruction. If not, one instruction can only take the same lanes within each
-    /// 16 bytes, or whole 16-byte parts.
+    /// Whether every [`Op::Shuffle`](crate::vir::Op::Shuffle) is one instruction. If not, one instruction can only take
+    /// the same lanes within each 16 bytes, or whole 16-byte parts.
     pub shuffles_any: bool,
     /// Whether vectors of 64-bit integers convert to floats and back in one instruction.
     pub converts_i64: bool,
     /// Whether there is a fused multiply-add for `f64`.
     pub has_fma_f64: bool,
-    /// Whether loads stay in order with loads, and stores with stores, as seen by other threads (x86's TSO). If not, a barrier needs a fence.
+    /// Whether loads stay in order with loads, and stores with stores, as seen by other threads (x86's TSO). If not, a
+    /// barrier needs a fence.
     pub strong_memory_order: bool,
-    /// Vector operations that take the time of one gather. A loop that does at most this many operations for each gather is bound by its gathers.
+    /// Vector operations that take the time of one gather. A loop that does at most this many operations for each
+    /// gather is bound by its gathers.
     pub gather_cost: u32,
     /// Loads that take the time of one lane's own store.
     pub lane_store_cost: u32,
@@ -87,7 +89,8 @@ impl Isa {
     /// x86-64-v4: vectors of 64 bytes.
     pub const AVX512: Self = Self::X86(X86Level::Avx512);
 
-    /// The best instruction set that the processor and the operating system support; `None` if they support none of them.
+    /// The best instruction set that the processor and the operating system support; `None` if they support none of
+    /// them.
     #[cfg(target_arch = "x86_64")]
     pub fn detect() -> Option<Self> {
         use std::arch::is_x86_feature_detected as has;
@@ -101,7 +104,8 @@ impl Isa {
         Some(if all { Self::AVX512 } else { Self::AVX2 })
     }
 
-    /// The best instruction set that the processor and the operating system support; `None` if they support none of them.
+    /// The best instruction set that the processor and the operating system support; `None` if they support none of
+    /// them.
     #[cfg(not(target_arch = "x86_64"))]
     pub const fn detect() -> Option<Self> {
         None

@@ -1,4 +1,5 @@
-//! The machine code of small functions: `tests/asm/NAME.vir`, with the expected assembly in `NAME.asm` for each instruction set that has the operations.
+//! The machine code of small functions: `tests/asm/NAME.vir`, with the expected assembly in `NAME.asm` for each
+//! instruction set that has the operations.
 //!
 //! `UPDATE_EXPECT=1` rewrites the expected files; read the difference before you keep it.
 

@@ -19,8 +19,8 @@ use crate::target::Target;
 /// triple.
 pub const VERSION: &str = env!("WGCL_COMPILER_ID");
 
-/// The target triple that the compiler was built for, such as `x86_64-unknown-linux-gnu`. The machine code of kernels has
-/// its calling convention.
+/// The target triple that the compiler was built for, such as `x86_64-unknown-linux-gnu`. The machine code of kernels
+/// has its calling convention.
 pub const TARGET_TRIPLE: &str = env!("WGCL_TARGET");
 
 /// Limit for the nesting of regions in stored programs: reading recurses on the application's stack.

@@ -1,8 +1,10 @@
 // Device-side enqueue in modules of other compilers: at -O0 (enqueue.spvasm) and -O2 (enqueue_optimised.spvasm).
 //
-// clang-15 -x cl -c -target spir64 -cl-std=CL2.0 -Xclang -finclude-default-header -O0 (or -O2) -emit-llvm enqueue.cl -o enqueue.bc
-// llvm-spirv-15 --spirv-max-version=1.0 --preserve-ocl-kernel-arg-type-metadata-through-string enqueue.bc -o enqueue.spv
-// spirv-dis --no-header enqueue.spv -o enqueue.spvasm
+//     clang-15 -x cl -c -target spir64 -cl-std=CL2.0 -Xclang -finclude-default-header -O0 \
+//         -emit-llvm enqueue.cl -o enqueue.bc
+//     llvm-spirv-15 --spirv-max-version=1.0 --preserve-ocl-kernel-arg-type-metadata-through-string \
+//         enqueue.bc -o enqueue.spv
+//     spirv-dis --no-header enqueue.spv -o enqueue.spvasm
 
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
 

@@ -65,7 +65,8 @@ pub fn exceeded(found: &Counts, permitted: &Counts) -> BTreeSet<(String, String)
     exceeded
 }
 
-/// Replaces the baseline by what is found now. Fails if a rule has more findings than before, unless there was no baseline.
+/// Replaces the baseline by what is found now. Fails if a rule has more findings than before, unless there was no
+/// baseline.
 pub fn write(found: &Counts, old: &Counts) -> Result<(), String> {
     for rule in RULES {
         let (before, now) = (total(old, rule), total(found, rule));

@@ -1,8 +1,9 @@
 //! The import graphs of a crate, and their circles.
 //!
-//! [`file_graph`] has a node for each file, and counts every path that leads to another file. In [`graph`], a module is a file or folder directly under `src`, with all that it contains. Tests are left out. A path counts
-//! when it starts at the crate's root: `crate::a::B`, `super::a::B` from a file in `src`, or `crate::B` where `lib.rs`
-//! re-exports `B` from `a`.
+//! [`file_graph`] has a node for each file, and counts every path that leads to another file. In [`graph`], a module is
+//! a file or folder directly under `src`, with all that it contains. Tests are left out. A path counts when it starts
+//! at the crate's root: `crate::a::B`, `super::a::B` from a file in `src`, or `crate::B` where `lib.rs` re-exports `B`
+//! from `a`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Checks of the source of this repository: the language of comments and messages, sizes, and module structure.
 //!
-//! `cargo test -p wgcl-tidy` runs the checks. `cargo run -p wgcl-tidy -- compiler/src/passes` lists every finding under a
-//! path, including those that `tidy/baseline.txt` permits. The crate has no dependencies, so it builds in a second.
+//! `cargo test -p wgcl-tidy` runs the checks. `cargo run -p wgcl-tidy -- compiler/src/passes` lists every finding under
+//! a path, including those that `tidy/baseline.txt` permits. The crate has no dependencies, so it builds in a second.
 //!
 //! ```text
 //! file ─ files ─▶ kind ─ syntax ─▶ code, comments, strings ─ prose ─▶ words, sentences ─ rules, words ─▶ findings

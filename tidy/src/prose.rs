@@ -1,7 +1,7 @@
 //! Prose as words: paragraphs of comments, documentation, messages and names.
 //!
-//! Code is not prose: fenced blocks, indented blocks of documentation, and text between back-quotes are left out, and so
-//! is text between double quotes in comments, which quotes a specification.
+//! Code is not prose: fenced blocks, indented blocks of documentation, and text between back-quotes are left out, and
+//! so is text between double quotes in comments, which quotes a specification.
 
 use std::collections::HashSet;
 
@@ -141,12 +141,16 @@ fn script(text: &str, found: &mut Vec<Paragraph>) {
     splitter.end(found);
 }
 
+/// The folders whose `.cl` files contain directives.
+const DIRECTIVE_FOLDERS: [&str; 2] = ["tests/cl/", "compiler/tests/sema/"];
+
 /// The directives of `.cl` tests: data, not prose.
 const DIRECTIVES: [&str; 10] = ["for:", "build:", "requires:", "error", "warning", "log:", "run:", "arg ", "expect ", "prints"];
 
 /// The lines of directives in a file; empty unless it is a `.cl` test.
 pub fn directives_of(file: &File, parts: &Parts) -> HashSet<usize> {
-    if file.path.starts_with("tests/cl/") { directives(&parts.comments) } else { HashSet::new() }
+    let has_directives = file.kind == Kind::C && DIRECTIVE_FOLDERS.iter().any(|folder| file.path.starts_with(folder));
+    if has_directives { directives(&parts.comments) } else { HashSet::new() }
 }
 
 /// The lines of directives in the comments of a `.cl` test. A directive continues while a bracket is open.

@@ -1,8 +1,8 @@
 //! The banned words and phrases, each with what to write instead.
 //!
-//! A pattern is a sequence of words. `a|b` matches either word, `*` any word, `~` up to six words of one sentence, and `^`
-//! the start of a sentence. A hit is permitted if its first word is part of a match of `except`. To permit a literal use, add the
-//! shortest phrase that shows that it is literal.
+//! A pattern is a sequence of words. `a|b` matches either word, `*` any word, `~` up to six words of one sentence, and
+//! `^` the start of a sentence. A hit is permitted if its first word is part of a match of `except`. To permit a
+//! literal use, add the shortest phrase that shows that it is literal.
 
 /// One entry of the table.
 pub struct Ban {

@@ -1,7 +1,8 @@
 //! Sums that are nothing but addresses become parts of the instructions that access memory.
 //!
-//! A sum whose uses are all addresses is not made: each access names its terms, with a shift of one of them as the scale. That takes a register more while
-//! they live, so it is not done for what is made outside of the loop where it is used; a constant takes none, and is always part of the instruction.
+//! A sum whose uses are all addresses is not made: each access names its terms, with a shift of one of them as the
+//! scale. That takes a register more while they live, so it is not done for what is made outside of the loop where it
+//! is used; a constant takes none, and is always part of the instruction.
 
 use crate::vir::{Addr, BinOp, Function, Inst, Op, Terminator, Type, Value};
 

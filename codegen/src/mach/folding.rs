@@ -1,7 +1,8 @@
 //! Instruction folding: which values are computed as part of their only user, and what is known of uses.
 //!
-//! A value that is used once, in the block that defines it, may be computed where it is used: a comparison becomes the flags of a branch, a load the memory
-//! operand of an addition. A load is only folded if no memory is written in between. Which operations an instruction set can fold is its policy.
+//! A value that is used once, in the block that defines it, may be computed where it is used: a comparison becomes the
+//! flags of a branch, a load the memory operand of an addition. A load is only folded if no memory is written in
+//! between. Which operations an instruction set can fold is its policy.
 //!
 //! ```text
 //! v1 = load.i32 [v0]        the load is folded:      add eax, [rdi]
@@ -55,7 +56,8 @@ pub(crate) struct FoldingPlan<'a> {
 }
 
 impl<'a> FoldingPlan<'a> {
-    /// The plan of a function. `folds` is the instruction set's policy: whether a value may be computed as part of its only user.
+    /// The plan of a function. `folds` is the instruction set's policy: whether a value may be computed as part of its
+    /// only user.
     pub(crate) fn new(function: &'a Function, modes: &AddressingModes, folds: impl Fn(&Candidate<'_>) -> bool) -> Self {
         let values = function.values.len();
         let mut plan = Self {
@@ -151,7 +153,8 @@ impl<'a> FoldingPlan<'a> {
         self.used = needed;
     }
 
-    /// Decides for the values of a block, from the last to the first, so that the place where a user is computed is known.
+    /// Decides for the values of a block, from the last to the first, so that the place where a user is computed is
+    /// known.
     fn fold_block(
         &mut self,
         function: &Function,

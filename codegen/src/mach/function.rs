@@ -1,7 +1,7 @@
 //! Functions of machine instructions with virtual registers, as the register allocator reads them.
 //!
-//! Instructions, their operands and blocks are in flat lists, in the order of the code. [`FunctionBuilder`] appends to them; blocks are named by labels until
-//! all of them exist.
+//! Instructions, their operands and blocks are in flat lists, in the order of the code. [`FunctionBuilder`] appends to
+//! them; blocks are named by labels until all of them exist.
 
 use regalloc2::{Block, Function, Inst, InstRange, Operand, OperandKind, PRegSet, RegClass, VReg};
 

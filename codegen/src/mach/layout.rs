@@ -1,7 +1,7 @@
 //! Block layout: the order of blocks, and their branches.
 //!
-//! Blocks that only jump are skipped ("jump threading"), no block jumps to the next one, and each branch takes the shortest form that reaches its target.
-//! The forms are the instruction set's ([`BranchEncoding`]).
+//! Blocks that only jump are skipped ("jump threading"), no block jumps to the next one, and each branch takes the
+//! shortest form that reaches its target. The forms are the instruction set's ([`BranchEncoding`]).
 
 use smallvec::SmallVec;
 
@@ -41,7 +41,8 @@ pub(crate) trait BranchEncoding: Sized {
     fn target(&self) -> usize;
     /// Its bytes in its current form.
     fn size(&self) -> usize;
-    /// Takes a longer form if the current one does not reach `distance` from its end. Returns whether it did. It never becomes shorter again.
+    /// Takes a longer form if the current one does not reach `distance` from its end. Returns whether it did. It never
+    /// becomes shorter again.
     fn relax(&mut self, distance: i64) -> bool;
     /// Appends its bytes, for a distance from its end.
     fn encode(&self, distance: i64, out: &mut Vec<u8>);
@@ -90,7 +91,8 @@ struct Layout<'a, B: BranchEncoding> {
     loops: Vec<bool>,
 }
 
-/// Lays out the blocks of a function, whose bytes are in `text`. Returns its bytes and the relocations at their new places.
+/// Lays out the blocks of a function, whose bytes are in `text`. Returns its bytes and the relocations at their new
+/// places.
 pub(crate) fn lay_out<B: BranchEncoding>(text: &[u8], blocks: &[BlockCode<B::Cond>], fixups: &[Fixup]) -> (Vec<u8>, Vec<Fixup>) {
     let order: Vec<usize> = (0..blocks.len()).filter(|block| *block == 0 || thread(blocks, *block) == *block).collect();
     let branches: Vec<Branches<B>> =

@@ -82,7 +82,8 @@ impl Builder {
         block.terminator = Some(terminator);
     }
 
-    /// The function, its blocks in the order in which they were entered; blocks to which nothing leads are gone, and so is what nobody asks for.
+    /// The function, its blocks in the order in which they were entered; blocks to which nothing leads are gone, and so
+    /// is what nobody asks for.
     pub fn finish(self) -> Function {
         let Self { mut function, mut order, .. } = self;
         let reached = reachable(&function);
@@ -128,7 +129,8 @@ fn reachable(function: &Function) -> Vec<bool> {
     reached
 }
 
-/// Takes out operations without effects whose value nobody uses, and parameters of blocks that nobody reads: those that are handed round a loop only are not read.
+/// Takes out operations without effects whose value nobody uses, and parameters of blocks that nobody reads: those that
+/// are handed round a loop only are not read.
 fn remove_unused(function: &mut Function, order: &[Block]) {
     let mut used = vec![false; function.values.len()];
     let mut list: Vec<Value> = Vec::new();

@@ -97,8 +97,8 @@ pub enum UnOp {
 
 /// Operations of two operands of the result's type.
 ///
-/// Bytes and 16-bit words that lie side by side may be computed side by side, as parts of lanes of 32 bits: what has no operation of its own here is the same for all
-/// sizes (logic) or must be widened.
+/// Bytes and 16-bit words that lie side by side may be computed side by side, as parts of lanes of 32 bits: what has no
+/// operation of its own here is the same for all sizes (logic) or must be widened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum BinOp {
@@ -197,7 +197,8 @@ pub enum CmpOp {
     FGe,
 }
 
-/// Conversions between elements. The result's type says what to; between elements of two sizes see [`Op::Widen`] and [`Op::Narrow`] for vectors.
+/// Conversions between elements. The result's type says what to; between elements of two sizes see [`Op::Widen`] and
+/// [`Op::Narrow`] for vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CastOp {
     /// The same bits as another type of the same size.
@@ -239,11 +240,13 @@ pub enum Op {
     Tern(TernOp, Value, Value, Value),
     /// Element-wise.
     Cmp(CmpOp, Value, Value),
-    /// condition, value if true, value if false: the condition of a scalar is an `i32` (not 0), that of a vector a mask for it.
+    /// condition, value if true, value if false: the condition of a scalar is an `i32` (not 0), that of a vector a mask
+    /// for it.
     Select(Value, Value, Value),
     /// Of scalars, or of vectors between elements of one size.
     Cast(CastOp, Value),
-    /// `i32` or `f32` lanes `part * n ..` of a vector to `n` lanes of 64 bits (as many as the result has); the source may have exactly so many (`part` is 0 then).
+    /// `i32` or `f32` lanes `part * n ..` of a vector to `n` lanes of 64 bits (as many as the result has); the source
+    /// may have exactly so many (`part` is 0 then).
     Widen(CastOp, Value, u8),
     /// Vectors of 64-bit lanes, one or two, to one vector of 32-bit lanes, as many as all operands have.
     Narrow(CastOp, SmallVec<[Value; 2]>),
@@ -257,7 +260,8 @@ pub enum Op {
     MaskJoin(SmallVec<[Value; 2]>),
     /// Lanes of two vectors of one type, one behind the other, by their numbers; see `IsaCaps::shuffles_any`.
     Shuffle(Value, Value, Box<[u8]>),
-    /// Lanes of a vector of 32-bit elements by numbers of which only the low bits are looked at, as many as tell its lanes apart: an `i32` each.
+    /// Lanes of a vector of 32-bit elements by numbers of which only the low bits are looked at, as many as tell its
+    /// lanes apart: an `i32` each.
     Permute(Value, Value),
     /// A mask as the low bits of an `i32`.
     MaskBits(Value),
@@ -293,7 +297,8 @@ pub enum Op {
         elem: Elem,
         /// An `i64`, 0 without one.
         base: Option<Value>,
-        /// One vector of `i32` (with sign) or `i64` that has as many lanes as the result, or two of `i64` that have together.
+        /// One vector of `i32` (with sign) or `i64` that has as many lanes as the result, or two of `i64` that have
+        /// together.
         index: SmallVec<[Value; 2]>,
         /// 1, 2, 4 or 8.
         scale: u8,
@@ -319,8 +324,8 @@ pub enum Op {
     AtomicAdd(Mem, Addr, Value),
     /// Atomic exchange; the old value.
     AtomicExchange(Mem, Addr, Value),
-    /// Atomic comparison with the first value and, if equal, exchange with the second; the old value. Of two bytes ([`Mem::I16`]) as well: there the upper bits of the first
-    /// value are zero.
+    /// Atomic comparison with the first value and, if equal, exchange with the second; the old value. Of two bytes
+    /// ([`Mem::I16`]) as well: there the upper bits of the first value are zero.
     AtomicCompareExchange(Mem, Addr, Value, Value),
     /// Asks for the line of memory at an address that is written next. The address may be any: nothing is accessed.
     PrefetchWrite(Addr),

@@ -9,7 +9,8 @@
 //!   return
 //! }
 //! ```
-//! The text says which types values have, not whether the module follows the rules: [`verify`](super::verify()) checks that.
+//! The text says which types values have, not whether the module follows the rules: [`verify`](super::verify()) checks
+//! that.
 
 use super::entities::{Block, Func, Value};
 use super::function::{BlockData, Function, Module};

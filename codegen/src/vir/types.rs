@@ -48,7 +48,8 @@ impl Elem {
     }
 }
 
-/// The shape of the vectors that a mask is for: machines without registers for masks keep a mask in a vector of that shape.
+/// The shape of the vectors that a mask is for: machines without registers for masks keep a mask in a vector of that
+/// shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MaskType {
     /// How many lanes.

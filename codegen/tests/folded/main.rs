@@ -1,4 +1,5 @@
-//! What is made where it is used does what the vector IR says: trees of operations whose values are used once, held against the evaluator.
+//! What is made where it is used does what the vector IR says: trees of operations whose values are used once, held
+//! against the evaluator.
 
 #![cfg(all(target_arch = "x86_64", unix))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -248,7 +249,8 @@ fn trees(seed: u64, ty: Type) -> Module {
     Module { functions: vec![trees.build.finish()] }
 }
 
-/// Runs the first function of a module on some memory. Whether that says anything: a condition may depend on bits of a NaN.
+/// Runs the first function of a module on some memory. Whether that says anything: a condition may depend on bits of a
+/// NaN.
 fn check(module: &Module, isa: Isa, seed: u64) -> bool {
     let mut random = Random::new(seed);
     let number = |random: &mut Random| match random.below(4) {

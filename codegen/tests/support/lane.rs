@@ -80,7 +80,8 @@ impl Lane {
     }
 }
 
-/// Whether an approximation has 12 bits that are right, or nearly so: the machines' have errors of up to 1.5 units of the twelfth.
+/// Whether an approximation has 12 bits that are right, or nearly so: the machines' have errors of up to 1.5 units of
+/// the twelfth.
 pub fn is_near(exact: f32, about: f32) -> bool {
     exact == about || (f64::from(about) - f64::from(exact)).abs() <= f64::from(exact).abs() * (1.5 / 4096.0)
 }

@@ -78,7 +78,8 @@ impl Memory {
         Ok(())
     }
 
-    /// The first place where bytes that a machine has left are not what they should be: the offset, and in words what they should be.
+    /// The first place where bytes that a machine has left are not what they should be: the offset, and in words what
+    /// they should be.
     pub fn difference(&self, actual: &[u8]) -> Option<(usize, String)> {
         let mut at = 0;
         while at < self.bytes.len() {

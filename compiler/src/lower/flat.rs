@@ -4,7 +4,9 @@
 //! next block. Statements without jumps into or out of them stay whole. A block with one predecessor is inlined at its
 //! end, so only merge points and targets of `goto` get numbers:
 //! ```text
-//! again: A; if (c) goto again; B   becomes   loop { switch (state) { case 0: A; if (c) { state = 0 } else { B; return } } }
+//! again: A; if (c) goto again; B
+//! // becomes
+//! loop { switch (state) { case 0: A; if (c) { state = 0 } else { B; return } } }
 //! ```
 //! This is correct for all control flow, but a barrier in such a statement is executed in a loop.
 

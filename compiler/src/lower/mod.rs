@@ -7,8 +7,8 @@
 //! # Conventions between functions
 //! * A record passed by value is a pointer to a copy in private memory of the caller.
 //! * A record returned by value is written through a hidden first parameter, a private pointer.
-//! * A record parameter of a kernel is a `ptr.constant` to its bytes. It is copied only if the kernel writes it or takes
-//!   its address.
+//! * A record parameter of a kernel is a `ptr.constant` to its bytes. It is copied only if the kernel writes it or
+//!   takes its address.
 //! * A kernel that is called as a function is also lowered as a helper.
 //!
 //! # Files

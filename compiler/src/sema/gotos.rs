@@ -4,7 +4,9 @@
 //! before the label jumps forward to the end of a range of the list, and a `goto` after it jumps backward to the start
 //! of a range:
 //! ```text
-//! again: A; if (c) goto out; B; goto again; out: C   becomes   forward out { backward again { A; if (c) goto out; B; goto again } } C
+//! again: A; if (c) goto out; B; goto again; out: C
+//! // becomes
+//! forward out { backward again { A; if (c) goto out; B; goto again } } C
 //! ```
 //! Overlapping ranges are extended until one contains the other. The remaining `goto`s jump into a loop or a nested
 //! statement. They stay unchanged, and lowering implements them with a state machine.

@@ -1,7 +1,9 @@
 //! Calls of OpenCL C functions that implement instructions.
 //!
 //! ```text
-//! %5 = OpExtInst %float %1 fract %3 %4   is a call of   float spirv_0(float a0, __generic float *a1) { return fract(a0, a1); }
+//! %5 = OpExtInst %float %1 fract %3 %4
+//! // is a call of
+//! float spirv_0(float a0, __generic float *a1) { return fract(a0, a1); }
 //! ```
 //! The functions that a module needs form one OpenCL C source. It is compiled after the module's own functions are
 //! lowered, and inlined as usual.

@@ -7,7 +7,9 @@
 //! `continue` of the innermost loop. So code between a jump and its target is guarded by a *flag*: the flag of each
 //! node that may be skipped is cleared before the part that precedes the node, and set by the jumps to it.
 //! ```text
-//! if (a && b) X else Y; Z   is   to_y = 0;  if (a) { if (b) { X } else { to_y = 1 } } else { to_y = 1 }  if (to_y) { Y }  Z
+//! if (a && b) X else Y; Z
+//! // becomes
+//! to_y = 0;  if (a) { if (b) { X } else { to_y = 1 } } else { to_y = 1 }  if (to_y) { Y }  Z
 //! ```
 
 use rustc_hash::{FxHashMap, FxHashSet};

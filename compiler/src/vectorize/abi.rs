@@ -1,10 +1,12 @@
 //! What generated code and the device that runs it agree upon.
 //!
-//! A kernel is a function with the C calling convention of the System V ABI:
-//! `kernel(launch: *const LaunchContext, worker: *mut WorkerContext, first: u64, end: u64)`. It runs the work-groups `first..end` of the dispatch, counted with dimension 0 fastest, one
-//! after the other. Any number of threads may run disjoint ranges of one dispatch at once, each with a [`WorkerContext`] of its own.
+//! A kernel is a function with the C calling convention of the System V ABI: `kernel(launch: *const LaunchContext,
+//! worker: *mut WorkerContext, first: u64, end: u64)`. It runs the work-groups `first..end` of the dispatch, counted
+//! with dimension 0 fastest, one after the other. Any number of threads may run disjoint ranges of one dispatch at
+//! once, each with a [`WorkerContext`] of its own.
 //!
-//! All groups of a dispatch have the size that the kernel's key names (`KernelKey::local_size`). An NDRange whose last groups are smaller is several dispatches.
+//! All groups of a dispatch have the size that the kernel's key names (`KernelKey::local_size`). An NDRange whose last
+//! groups are smaller is several dispatches.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,13 +26,15 @@ pub struct LaunchContext {
     pub variables: u64,
     /// Address of the buffer for what `printf` writes (`crate::printf`).
     pub printf: u64,
-    /// Address of a function `extern "sysv64" fn(u64, u64, u64) -> u64` that multiplies and adds doubles with one rounding, given and giving their bits: for instruction sets that
-    /// cannot.
+    /// Address of a function `extern "sysv64" fn(u64, u64, u64) -> u64` that multiplies and adds doubles with one
+    /// rounding, given and giving their bits: for instruction sets that cannot.
     pub fused: u64,
-    /// Address of a function `extern "sysv64" fn(u64, u64, u64, u64, u64, u64) -> u64` that kernels with [`NativeKernel::sites`] ask before each access, and tell of
-    /// what else [`super::sanitize::Access`] names, which says what address and object are then. It is given
-    /// [`Self::checker`], the address, that of the object the pointer leads into ([`super::sanitize::Object`]; of the arena where it may be any), the number of the site and above it
-    /// (from bit 32 on) the linear local id of the work-item, its group's ids in dimensions 0 and 1, likewise, and in dimension 2. It gives the address that is accessed, of as many bytes.
+    /// Address of a function `extern "sysv64" fn(u64, u64, u64, u64, u64, u64) -> u64` that kernels with
+    /// [`NativeKernel::sites`] ask before each access, and tell of what else [`super::sanitize::Access`] names, which
+    /// says what address and object are then. It is given [`Self::checker`], the address, that of the object the
+    /// pointer leads into ([`super::sanitize::Object`]; of the arena where it may be any), the number of the site and
+    /// above it (from bit 32 on) the linear local id of the work-item, its group's ids in dimensions 0 and 1, likewise,
+    /// and in dimension 2. It gives the address that is accessed, of as many bytes.
     pub check: u64,
     /// What that function is given first.
     pub checker: u64,
@@ -52,8 +56,8 @@ pub struct LaunchContext {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerContext {
-    /// Address of [`NativeKernel::arena`] bytes, aligned to [`ARENA_ALIGN`]: work-group memory, private variables, what lives across barriers. Its contents do not
-    /// matter, and nobody else touches it while groups run.
+    /// Address of [`NativeKernel::arena`] bytes, aligned to [`ARENA_ALIGN`]: work-group memory, private variables, what
+    /// lives across barriers. Its contents do not matter, and nobody else touches it while groups run.
     pub arena: u64,
 }
 
@@ -86,7 +90,8 @@ pub struct NativeKernel {
     pub sites: Vec<AccessSite>,
     /// Whether it may print.
     pub prints: bool,
-    /// What makes text of what it prints. It is not kept with the code: a kernel that prints is made anew by each process.
+    /// What makes text of what it prints. It is not kept with the code: a kernel that prints is made anew by each
+    /// process.
     #[serde(skip)]
     pub printed: Table,
 }
@@ -115,7 +120,8 @@ pub enum ArgPlace {
         /// Where it lies.
         offset: u32,
     },
-    /// The address of an image's first element, and behind it the words of its descriptor (`image::ImageDescriptor::words`), 32 bits each.
+    /// The address of an image's first element, and behind it the words of its descriptor
+    /// (`image::ImageDescriptor::words`), 32 bits each.
     Image {
         /// Where the address lies.
         offset: u32,

@@ -1,4 +1,5 @@
-//! The functions of which nothing is promised (`native_sin` and others): polynomials in single precision, good to a few units in the last place where arguments are not extreme.
+//! The functions of which nothing is promised (`native_sin` and others): polynomials in single precision, good to a few
+//! units in the last place where arguments are not extreme.
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Rounding, UnOp as VUn, Value as V};
@@ -62,7 +63,8 @@ impl Vectorizer<'_> {
         sum
     }
 
-    /// Two to a power: that of the nearest integer by bits, in two steps so that denormals come out, and the rest by its series.
+    /// Two to a power: that of the nearest integer by bits, in two steps so that denormals come out, and the rest by
+    /// its series.
     fn exp2(&mut self, mode: Mode, x: &[V]) -> Regs {
         let low = self.float(mode, -252.0);
         let high = self.float(mode, 254.0);
@@ -89,7 +91,8 @@ impl Vectorizer<'_> {
         value
     }
 
-    /// The logarithm to base two: the exponent, and of the rest, which is between the roots of a half and of two, the series in `(m - 1) / (m + 1)`.
+    /// The logarithm to base two: the exponent, and of the rest, which is between the roots of a half and of two, the
+    /// series in `(m - 1) / (m + 1)`.
     fn log2(&mut self, mode: Mode, x: &[V]) -> Regs {
         let least = self.float(mode, f32::MIN_POSITIVE);
         let is_small = self.compare_regs(VCmp::FLt, F32, mode, x, &least);
@@ -125,7 +128,8 @@ impl Vectorizer<'_> {
         self.select_regs(F32, mode, &is_negative, &nan, &value)
     }
 
-    /// The sine of an angle some quarter turns on: by what is left of the nearest quarter, one of two series, and a sign.
+    /// The sine of an angle some quarter turns on: by what is left of the nearest quarter, one of two series, and a
+    /// sign.
     fn sine(&mut self, mode: Mode, x: &[V], quarters: u64) -> Regs {
         let turns = self.with_float(VBin::FMul, mode, x, std::f32::consts::FRAC_2_PI);
         let whole = self.un_regs(VUn::Round(Rounding::NearestEven), F32, mode, &turns);

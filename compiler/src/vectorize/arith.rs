@@ -1,7 +1,8 @@
 //! Element-wise operations: integers, floats, comparisons, selections.
 //!
-//! Narrow integers lie in 32 bits whose upper ones mean nothing; what depends on them extends first ([`Vectorizer::zero_extend`], [`Vectorizer::sign_extend`]). Halves are computed as
-//! floats and rounded back, which for sums, products, quotients and square roots is the same as rounding once.
+//! Narrow integers lie in 32 bits whose upper ones mean nothing; what depends on them extends first
+//! ([`Vectorizer::zero_extend`], [`Vectorizer::sign_extend`]). Halves are computed as floats and rounded back, which
+//! for sums, products, quotients and square roots is the same as rounding once.
 
 use std::mem::offset_of;
 
@@ -258,7 +259,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Of 64-bit lanes, from four products of their halves. With sign, each operand is taken off once for the other's sign.
+    /// Of 64-bit lanes, from four products of their halves. With sign, each operand is taken off once for the other's
+    /// sign.
     fn multiply_high_long(&mut self, signed: bool, a: &[V], b: &[V]) -> Regs {
         let (of, mode, half) = (Scalar::I64, Mode::Varying, u64::from(u32::MAX));
         let upper = |this: &mut Self, x: &[V]| match this.same_constant(x) {
@@ -311,7 +313,8 @@ impl Vectorizer<'_> {
             let limit = self.number(of, mode, limit);
             return self.select_regs(of, mode, &wraps, &limit, &sum);
         }
-        // A sum overflows where its sign is that of neither operand; a difference where the operands' signs differ and its own is not the first's.
+        // A sum overflows where its sign is that of neither operand; a difference where the operands' signs differ and
+        // its own is not the first's.
         let by_a = self.bin_regs(VBin::Xor, of, mode, a, &sum);
         let other = if adds { self.bin_regs(VBin::Xor, of, mode, b, &sum) } else { self.bin_regs(VBin::Xor, of, mode, a, b) };
         let both = self.bin_regs(VBin::And, of, mode, &by_a, &other);
@@ -423,7 +426,8 @@ impl Vectorizer<'_> {
         if of == Scalar::F16 {
             let args: Vec<Regs> = args.iter().map(|arg| self.half_to_float(mode, arg)).collect();
             if op == MathOp::Fma {
-                // Products of halves are exact in doubles, and the sum is rounded so close that rounding again changes nothing.
+                // Products of halves are exact in doubles, and the sum is rounded so close that rounding again changes
+                // nothing.
                 let args: Vec<Regs> = args.iter().map(|arg| self.widen(VCast::FToF, Scalar::F64, mode, arg)).collect();
                 let made = self.fused(Scalar::F64, mode, &args[0], &args[1], &args[2]);
                 return Ok(self.double_to_half(mode, &made));

@@ -6,7 +6,8 @@
 //! over a region that no lane takes:
 //!
 //! ```text
-//! if %c { A } else { B }        m = exec & c;  if any(m) { A under m };  n = exec & !c;  if any(n) { B under n };  results = select(c, A's, B's)
+//! if %c { A } else { B }        m = exec & c;   if any(m) { A under m }
+//!                               n = exec & !c;  if any(n) { B under n };  results = select(c, A's, B's)
 //! break %v                      out = select(exec, v, out);  alive = alive & !exec;  no lane is left in the region
 //! continue %v                   next = select(exec, v, next);                        no lane is left in the region
 //! return                        live = live & !exec;  alive = alive & !exec of all loops around

@@ -61,7 +61,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// A generic pointer as one of a named space: null where it leads elsewhere. What is neither work-group nor private memory of the thread is global.
+    /// A generic pointer as one of a named space: null where it leads elsewhere. What is neither work-group nor private
+    /// memory of the thread is global.
     fn named(&mut self, to: Type, mode: Mode, regs: &[V]) -> Regs {
         let local = (0, self.frame.local.size);
         let (start, size) = self.frame.private_range;
@@ -166,7 +167,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Doubles as halves, rounded once: first to the odd one of the neighbours among the floats, which have more than two bits beyond a half's.
+    /// Doubles as halves, rounded once: first to the odd one of the neighbours among the floats, which have more than
+    /// two bits beyond a half's.
     pub(super) fn double_to_half(&mut self, mode: Mode, regs: &[V]) -> Regs {
         let near = self.narrow(VCast::FToF, Scalar::F32, mode, regs);
         let back = self.widen(VCast::FToF, Scalar::F64, mode, &near);

@@ -16,7 +16,8 @@ use crate::ir::{Function, Op, Region, Space, Type, Value};
 /// The factor for costs in a loop.
 const LOOP_WEIGHT: u64 = 8;
 
-/// The shape with lanes along dimension 1 in place of 0, if the group allows it and nothing shows the order of work-items.
+/// The shape with lanes along dimension 1 in place of 0, if the group allows it and nothing shows the order of
+/// work-items.
 pub(super) fn alternative(function: &Function, shape: Shape) -> Option<Shape> {
     let fits = shape.lanes >= 4 && shape.vector_dimension == 0 && shape.group[1] > 1 && shape.group[1].is_multiple_of(shape.lanes);
     (fits && !depends_on_order(function)).then_some(Shape { vector_dimension: 1, along_dimension: true, aligned: false, ..shape })

@@ -141,9 +141,10 @@ impl Vectorizer<'_> {
     }
 }
 
-/// The factor of so many bits, and the shift of the product's upper half, that make the quotient of every number of which the highest `free` bits are zero: the factor is the power of two
-/// that both stand for, divided by the divisor and rounded up, and what it is too large by must not reach the quotient (Granlund and Montgomery, "Division by Invariant Integers using
-/// Multiplication", 1994). Two thirds of all divisors have one.
+/// The factor of so many bits, and the shift of the product's upper half, that make the quotient of every number of
+/// which the highest `free` bits are zero: the factor is the power of two that both stand for, divided by the divisor
+/// and rounded up, and what it is too large by must not reach the quotient (Granlund and Montgomery, "Division by
+/// Invariant Integers using Multiplication", 1994). Two thirds of all divisors have one.
 fn exact_factor(bits: u32, free: u32, divisor: u64) -> Option<(u64, u32)> {
     let divisor = u128::from(divisor);
     let fits = |shift: u32| {

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! 0           work-group memory: the module's variables, then those whose size the host sets
-//! private     private variables, those of the work-items of a gang (of all gangs, in kernels with barriers) next to each other
+//! private     private variables: the copies of the work-items of a gang are adjacent
+//!             (of the work-items of all gangs in kernels with barriers)
 //! scratch     operands of scalarized operations, values that are live across barriers
 //! ```
 

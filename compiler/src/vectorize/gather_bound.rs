@@ -1,10 +1,12 @@
-//! Kernels that are better off without vectors: loops that their work-items leave at different times, and that do little but fetch from places of their own.
+//! Kernels that are better off without vectors: loops that their work-items leave at different times, and that do
+//! little but fetch from places of their own.
 //!
 //! ```text
 //! for (i = start[row]; i < start[row + 1]; i++) sum += value[i] * x[column[i]];
 //! ```
-//! A gather takes as long as the loads that it stands for, and waits for all of them; lanes that have left are paid for as well. One work-item after the other takes a third of the time for
-//! `spmv_csr`, and less for `bfs`. Loops that follow pointers are left alone: there the lanes wait for memory together, and not one after the other.
+//! A gather takes as long as the loads that it stands for, and waits for all of them; lanes that have left are paid for
+//! as well. One work-item after the other takes a third of the time for `spmv_csr`, and less for `bfs`. Loops that
+//! follow pointers are left alone: there the lanes wait for memory together, and not one after the other.
 
 use rustc_hash::FxHashSet;
 

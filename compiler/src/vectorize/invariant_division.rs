@@ -1,6 +1,8 @@
-//! Divisions of vectors by numbers that are the same for all work-items, but known only at run time: rows of matrices, widths of images, tables of hashes.
+//! Divisions of vectors by numbers that are the same for all work-items, but known only at run time: rows of matrices,
+//! widths of images, tables of hashes.
 //!
-//! What stands for the division, a factor and two shifts, is found once where the divisor is (Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994, figure 4.1):
+//! What stands for the division, a factor and two shifts, is found once where the divisor is (Granlund and Montgomery,
+//! "Division by Invariant Integers using Multiplication", 1994, figure 4.1):
 //!
 //! ```text
 //! l = ceil(log2 d)    m = floor(2^32 * (2^l - d) / d) + 1    s = min(l, 1)    t = l - s

@@ -3,10 +3,13 @@
 //! ```text
 //! Specialised ─ NATIVE ─▶ ir ─ variation ─ kernel, control, group ─▶ vector IR ─ codegen ─▶ NativeKernel
 //! ```
-//! [`abi`] is what generated code and the device that runs it agree upon. [`shape`] puts work-items into vectors, along the dimension that [`dimension`] finds, [`uniformity`] finds what is the same for all lanes of one; [`vectorizer`] places
-//! instructions, [`control`] makes jumps and masks of control flow, [`kernel`] the loops over groups and chunks around it. Rows of narrow numbers
-//! are computed [side by side](subword_packing) where that is possible, vectors of work-items [in the order of memory](aos_values), loops that do little but gather go without vectors ([`gather_bound`]), and others run two at a time ([`interleave`]). What work-items do together is in [`collective`]; what vectors cannot do is done
-//! [lane by lane](scalarize). Accesses may [ask](sanitize) before they are made.
+//! [`abi`] is what generated code and the device that runs it agree upon. [`shape`] puts work-items into vectors, along
+//! the dimension that [`dimension`] finds, [`uniformity`] finds what is the same for all lanes of one; [`vectorizer`]
+//! places instructions, [`control`] makes jumps and masks of control flow, [`kernel`] the loops over groups and chunks
+//! around it. Rows of narrow numbers are computed [side by side](subword_packing) where that is possible, vectors of
+//! work-items [in the order of memory](aos_values), loops that do little but gather go without vectors
+//! ([`gather_bound`]), and others run two at a time ([`interleave`]). What work-items do together is in [`collective`];
+//! what vectors cannot do is done [lane by lane](scalarize). Accesses may [ask](sanitize) before they are made.
 
 pub mod abi;
 mod access;
@@ -68,7 +71,8 @@ impl Style {
     }
 }
 
-/// Work-items of the subgroups of a kernel that requires no size: those of a vector of 32-bit lanes, or each for itself.
+/// Work-items of the subgroups of a kernel that requires no size: those of a vector of 32-bit lanes, or each for
+/// itself.
 pub const fn subgroup_size(style: Style) -> u32 {
     if style.checked { 1 } else { shape::subgroup_size(style.isa) }
 }

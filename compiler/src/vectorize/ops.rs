@@ -28,8 +28,9 @@ impl Vectorizer<'_> {
             Op::Zero { dst, size, .. } => self.copy(*dst, None, *size),
             Op::Atomic { op, ptr, value, ty } => self.atomic(result, *op, *ptr, *value, *ty),
             Op::CmpXchg { ptr, expected, desired, ty } => self.compare_exchange(result, [*ptr, *expected, *desired], *ty),
-            // The lanes of a gang run in lockstep, and a group runs on one thread, so nothing has to wait. What is left is the order of accesses as other groups see
-            // them: acquire and release, which a processor with a strong memory order keeps by itself.
+            // The lanes of a gang run in lockstep, and a group runs on one thread, so nothing has to wait. What is left
+            // is the order of accesses as other groups see them: acquire and release, which a processor with a strong
+            // memory order keeps by itself.
             Op::Barrier(_) if self.shape.isa.caps().strong_memory_order => Ok(()),
             Op::Barrier(_) | Op::MemFence(_) => {
                 self.b.effect(VOp::Fence);

@@ -1,7 +1,8 @@
 //! How private variables lie in memory.
 //!
-//! A variable whose address goes nowhere but into accesses of elements of one size lies element by element, those of all lanes of a chunk side by side: an access at an index
-//! that all lanes share is a vector then. All others keep their layout, one block a work-item, and have addresses like any memory.
+//! A variable whose address goes nowhere but into accesses of elements of one size lies element by element, those of
+//! all lanes of a chunk side by side: an access at an index that all lanes share is a vector then. All others keep
+//! their layout, one block a work-item, and have addresses like any memory.
 
 use rustc_hash::FxHashMap;
 

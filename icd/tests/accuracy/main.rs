@@ -1,9 +1,10 @@
 //! The accuracy of the mathematical functions (OpenCL C 6.15.2, with the operators and the common functions), measured
 //! on the device against MPFR.
 //!
-//! Every function runs through the compiler and the ICD loader, over edges, arguments of all exponents, and ranges where
-//! it is difficult. Errors must be within the tables of section 7.4, and special values must be those of 7.5.1 and of C.
-//! The tests repeat this with the options that relax floating-point arithmetic. `docs/accuracy.md` has the largest errors.
+//! Every function runs through the compiler and the ICD loader, over edges, arguments of all exponents, and ranges
+//! where it is difficult. Errors must be within the tables of section 7.4, and special values must be those of 7.5.1
+//! and of C. The tests repeat this with the options that relax floating-point arithmetic. `docs/accuracy.md` has the
+//! largest errors.
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 

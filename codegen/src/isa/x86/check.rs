@@ -18,7 +18,8 @@ fn number(register: Register) -> u8 {
     bytes.or_else(group).unwrap_or(u32::MAX) as u8
 }
 
-/// Whether the bytes are one instruction: the one that was meant, with the registers and the displacement that were meant.
+/// Whether the bytes are one instruction: the one that was meant, with the registers and the displacement that were
+/// meant.
 pub(super) fn check(bytes: &[u8], inst: &X86Inst, regs: &Resolved) -> Result<(), CodegenError> {
     let mut decoder = Decoder::new(64, bytes, DecoderOptions::NONE);
     let instruction = decoder.decode();

@@ -5,7 +5,8 @@ use crate::mach::folding::Candidate;
 use crate::target::X86Level;
 use crate::vir::{BinOp, Cond, Elem, Mem, Op, Terminator, Type, UnOp, Value};
 
-/// `[base + index * scale + displacement]`: a constant below 2^20 is always a displacement, so that several of them still fit 32 bits.
+/// `[base + index * scale + displacement]`: a constant below 2^20 is always a displacement, so that several of them
+/// still fit 32 bits.
 pub(super) const ADDRESSING: AddressingModes = AddressingModes { max_scale_log2: 3, max_constant: 1 << 20, max_displacement: 1 << 30 };
 
 /// Whether an operation is done as part of its only user.

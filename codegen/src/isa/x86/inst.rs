@@ -1,7 +1,8 @@
 //! Instructions of the machine before registers are known.
 //!
-//! One descriptor serves the legacy (SSE), VEX and EVEX encodings: prefix, map and opcode are the same in all three for nearly all instructions, so a table
-//! of opcodes and three small encoders replace a list of every combination of length and encoding.
+//! One descriptor serves the legacy (SSE), VEX and EVEX encodings: prefix, map and opcode are the same in all three for
+//! nearly all instructions, so a table of opcodes and three small encoders replace a list of every combination of
+//! length and encoding.
 
 use regalloc2::{Operand, OperandConstraint, OperandKind, OperandPos, PReg, PRegSet, VReg};
 use smallvec::SmallVec;

@@ -1,7 +1,8 @@
 //! x86-64.
 //!
-//! `lower` selects instructions with virtual registers, [`regalloc`](crate::mach::regalloc) allocates registers, and `emit` writes bytes. One description
-//! of an instruction (`inst`, `table`) serves SSE, AVX and AVX-512. `check` decodes each emitted instruction in builds with assertions.
+//! `lower` selects instructions with virtual registers, [`regalloc`](crate::mach::regalloc) allocates registers, and
+//! `emit` writes bytes. One description of an instruction (`inst`, `table`) serves SSE, AVX and AVX-512. `check`
+//! decodes each emitted instruction in builds with assertions.
 
 mod check;
 mod emit;

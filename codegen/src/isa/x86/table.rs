@@ -1,6 +1,7 @@
 //! Opcodes.
 //!
-//! Names are beginnings of mnemonics. `x` makes what exists as SSE, VEX and EVEX; `w` the same where VEX heeds the bit W; `e` what only EVEX has.
+//! Names are beginnings of mnemonics. `x` makes what exists as SSE, VEX and EVEX; `w` the same where VEX heeds the bit
+//! W; `e` what only EVEX has.
 
 use super::inst::{BARE, BYTE_REG, BYTE_RM, EVEX, LEGACY, LOCK, OPCODE_REG, Opcode, Tuple, VEX, WIG};
 use crate::vir::Elem;

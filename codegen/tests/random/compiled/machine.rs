@@ -95,7 +95,8 @@ impl Arena {
     /// Runs jobs, each on the memory of its number.
     ///
     /// # Safety
-    /// The addresses are those of functions of the C calling convention that take as many arguments as they like of those, and live in this process.
+    /// The addresses are those of functions of the C calling convention that take as many arguments as they like of
+    /// those, and live in this process.
     pub unsafe fn run(&self, jobs: &[Job<'_>]) -> Vec<Left> {
         assert!(jobs.len() <= JOBS);
         for (number, job) in jobs.iter().enumerate() {
@@ -177,13 +178,15 @@ impl Drop for Arena {
     }
 }
 
-/// Calls a function with known numbers in the registers that it must keep; its result, and which bits of these registers differ afterwards.
+/// Calls a function with known numbers in the registers that it must keep; its result, and which bits of these
+/// registers differ afterwards.
 ///
 /// # Safety
 /// As for [`Arena::run`].
 unsafe fn call(code: *const u8, args: [u64; 6], stack: *mut u8) -> (u64, u64) {
     let (result, broken): (u64, u64);
-    // SAFETY: all registers that the function may change are named, the others are put back from the stack. It runs on a stack of its own.
+    // SAFETY: all registers that the function may change are named, the others are put back from the stack. It runs on
+    // a stack of its own.
     unsafe {
         asm!(
             "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",

@@ -8,7 +8,8 @@ use super::check::{Bench, isas};
 use super::code::Code;
 use crate::generate::{self, Wants};
 
-/// A function with so many loops, one behind the other, each of which is the inner loop of a simulation of bodies that attract each other.
+/// A function with so many loops, one behind the other, each of which is the inner loop of a simulation of bodies that
+/// attract each other.
 fn loops(count: usize, elem: Type) -> Module {
     let mut build = Builder::new("loops", vec![Type::I64, Type::I64], None);
     let base = build.value_of(Type::I64, Op::Param(0));

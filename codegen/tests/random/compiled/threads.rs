@@ -79,7 +79,8 @@ fn meet(come: &AtomicU64, all: u64) {
 /// Runs code on all threads at once, on two numbers; the first of these.
 fn run(code: &Code) -> u64 {
     let numbers = [const { AtomicU64::new(0) }; 2];
-    // SAFETY: it is code that was compiled from a function with one parameter, the address of what all threads may change at once.
+    // SAFETY: it is code that was compiled from a function with one parameter, the address of what all threads may
+    // change at once.
     let function: extern "sysv64" fn(*const AtomicU64) = unsafe { std::mem::transmute(code.entry()) };
     let start = AtomicU64::new(0);
     std::thread::scope(|scope| {
@@ -139,7 +140,8 @@ fn a_fence_orders_a_store_and_a_load() {
     let module = first_one();
     for isa in isas() {
         let code = Code::new(&module, isa).unwrap();
-        // SAFETY: it is code that was compiled from a function with two parameters, addresses of what both threads may change at once.
+        // SAFETY: it is code that was compiled from a function with two parameters, addresses of what both threads may
+        // change at once.
         let function: extern "sysv64" fn(*const AtomicU64, *const AtomicU64) -> u32 = unsafe { std::mem::transmute(code.entry()) };
         let lines: Vec<[Line; 2]> = (0..PAIRS).map(|_| [Line(AtomicU64::new(0)), Line(AtomicU64::new(0))]).collect();
         let ready = AtomicU64::new(0);

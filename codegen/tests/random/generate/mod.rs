@@ -1,4 +1,5 @@
-//! Random modules of the vector IR that are legal for an instruction set, and that mean something: what is not specified may be computed, but decides nothing.
+//! Random modules of the vector IR that are legal for an instruction set, and that mean something: what is not
+//! specified may be computed, but decides nothing.
 
 mod access;
 mod constants;

@@ -368,7 +368,8 @@ impl<'a> Planner<'a> {
                         pending.insts.push(inst);
                     }
                     flush(&mut nodes, &mut pending);
-                    // The end of a segment waits for all gangs; only the order of accesses as other groups see them needs a fence.
+                    // The end of a segment waits for all gangs; only the order of accesses as other groups see them
+                    // needs a fence.
                     if !self.reports_barriers && !self.uniformity.caps().strong_memory_order {
                         nodes.push(Node::Level(inst));
                     }

@@ -76,7 +76,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Edges that hand something over, or lead from one of several to one of several, get a block of their own: moves stand there.
+    /// Edges that hand something over, or lead from one of several to one of several, get a block of their own: moves
+    /// stand there.
     fn branch(&mut self, cond: &Cond, then: &Target, els: &Target) {
         let cc = match *cond {
             Cond::Cmp(op, a, b) => self.flags(op, a, b),

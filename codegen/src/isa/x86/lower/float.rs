@@ -125,7 +125,8 @@ impl Lower<'_> {
         to
     }
 
-    /// Without FMA: of singles in doubles, whose product is exact; the sum is rounded to odd, so that rounding it again to a single is right.
+    /// Without FMA: of singles in doubles, whose product is exact; the sum is rounded to odd, so that rounding it again
+    /// to a single is right.
     fn exact_fma(&mut self, op: TernOp, [a, b, c]: [Value; 3], ty: Type) -> VReg {
         if ty != Type::F32 {
             return self.unsupported(format!("{op:?} of {ty}"), VEC);

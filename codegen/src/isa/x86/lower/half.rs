@@ -100,7 +100,8 @@ impl Lower<'_> {
         self.single_of_bits(bits)
     }
 
-    /// Without F16C: denormals are rounded by an addition, others by adding just less than half of the last bit, and that bit.
+    /// Without F16C: denormals are rounded by an addition, others by adding just less than half of the last bit, and
+    /// that bit.
     fn float_to_half_bits(&mut self, from: VReg) -> VReg {
         const HALF: i32 = 0x3F00_0000;
         let bits = self.bits_of_single(from);

@@ -48,7 +48,8 @@ impl Lower<'_> {
         Some(to)
     }
 
-    /// What an operation of two operands is a function of: three values at most. Operations that were not made yet give way to their operands: all of them, or as many as leave few enough.
+    /// What an operation of two operands is a function of: three values at most. Operations that were not made yet give
+    /// way to their operands: all of them, or as many as leave few enough.
     fn leaves(&self, a: Value, b: Value) -> SmallVec<[Value; 4]> {
         let mut all = SmallVec::new();
         if self.expand(a, &mut all) && self.expand(b, &mut all) {

@@ -1,4 +1,5 @@
-//! Masks: registers of their own under AVX-512 (bits above the lanes may be anything), else vectors of all ones and zeros.
+//! Masks: registers of their own under AVX-512 (bits above the lanes may be anything), else vectors of all ones and
+//! zeros.
 
 use regalloc2::VReg;
 

@@ -216,7 +216,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The machine's gathers: taking indices out and putting elements in takes as long where gathers are slowest (0.43 and 0.41 ns a lane under AVX2), and more code.
+    /// The machine's gathers: taking indices out and putting elements in takes as long where gathers are slowest (0.43
+    /// and 0.41 ns a lane under AVX2), and more code.
     pub(super) fn gather(&mut self, elem: Elem, base: Option<Value>, index: &[Value], scale: u8, mask: Option<Value>, ty: Type) -> VReg {
         let base = base.map(|base| self.reg(base));
         let mask = self.mask_reg(mask);

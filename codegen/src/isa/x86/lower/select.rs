@@ -1,4 +1,5 @@
-//! Vectors of two, chosen by a mask. Under AVX-512 an operation is done for the lanes of the mask alone where that is what is chosen.
+//! Vectors of two, chosen by a mask. Under AVX-512 an operation is done for the lanes of the mask alone where that is
+//! what is chosen.
 
 use regalloc2::VReg;
 

@@ -87,7 +87,8 @@ impl Lower<'_> {
         }
     }
 
-    /// An operand of which an instruction reads half as much or less, so that only a register or unaligned memory will do.
+    /// An operand of which an instruction reads half as much or less, so that only a register or unaligned memory will
+    /// do.
     pub(super) fn narrow_source(&mut self, a: Value, part: u8, lanes: u8) -> RegMem {
         let ty = self.ty(a);
         if part == 0 {

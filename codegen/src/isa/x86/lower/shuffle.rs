@@ -1,7 +1,8 @@
 //! Lanes of two vectors by their numbers.
 //!
-//! Without AVX-512 no instruction takes any lanes of two vectors. What stays within sixteen bytes, whole halves and lanes that keep their places take one; all else
-//! brings the lanes of each vector to their places and then chooses between the two.
+//! Without AVX-512 no instruction takes any lanes of two vectors. What stays within sixteen bytes, whole halves and
+//! lanes that keep their places take one; all else brings the lanes of each vector to their places and then chooses
+//! between the two.
 
 use regalloc2::VReg;
 
