@@ -1,7 +1,7 @@
-//! Memory that can be executed.
+//! Executable memory for machine code.
 //!
-//! Memory is written and then made executable, never both at once. Where the system refuses to make written memory
-//! executable, an anonymous file is mapped twice: once to be written, once to be executed.
+//! Memory is written first and made executable afterwards, never both at once. Some systems refuse to make written
+//! memory executable. There, an anonymous file is mapped twice: once writable, once executable.
 
 use std::ffi::c_void;
 use std::io;
@@ -9,18 +9,18 @@ use std::ptr::NonNull;
 
 use crate::mach::code::Code;
 
-/// Why code cannot be made executable.
+/// The reason why code cannot be made executable.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecError {
-    /// There is no memory.
+    /// The system has no memory.
     #[error("no memory for code: {0}")]
     Memory(#[source] io::Error),
-    /// Neither way to executable memory is allowed.
+    /// The system allows neither way to create executable memory.
     #[error("the system refuses executable memory: {0}")]
     Refused(#[source] io::Error),
 }
 
-/// Code in memory that can be executed.
+/// Machine code in executable memory.
 #[derive(Debug)]
 pub struct Executable {
     start: NonNull<c_void>,
@@ -28,21 +28,21 @@ pub struct Executable {
     entries: Vec<u32>,
 }
 
-// SAFETY: the memory is never written again and nobody else unmaps it.
+// SAFETY: the memory is never written again, and only `Drop` unmaps it.
 unsafe impl Send for Executable {}
-// SAFETY: as above.
+// SAFETY: no method writes to the memory, and only `Drop` unmaps it.
 unsafe impl Sync for Executable {}
 
 impl Executable {
-    /// Puts code into memory.
+    /// Copies code into executable memory.
     ///
     /// # Errors
-    /// The system has no memory, or lets none be executed.
+    /// The system has no memory, or allows none to be executed.
     pub fn new(code: &Code) -> Result<Self, ExecError> {
         Self::of_bytes(&code.bytes, &code.entries)
     }
 
-    /// The same for code that was kept as bytes; `entries` are those at which its functions begin.
+    /// Copies code that was stored as bytes. `entries` are the offsets of its functions.
     ///
     /// # Errors
     /// As [`Executable::new`].
@@ -51,13 +51,13 @@ impl Executable {
         Ok(Self { start, bytes, entries: entries.to_vec() })
     }
 
-    /// Where a function of the module begins.
+    /// The address of a function of the module.
     pub fn entry(&self, function: usize) -> Option<*const u8> {
         let offset = *self.entries.get(function)?;
         Some(self.start.as_ptr().cast::<u8>().cast_const().wrapping_add(offset as usize))
     }
 
-    /// The first byte of the code, and how many bytes are mapped.
+    /// The first byte of the code, and the number of mapped bytes.
     pub fn range(&self) -> (*const u8, usize) {
         (self.start.as_ptr().cast::<u8>().cast_const(), self.bytes)
     }
@@ -65,12 +65,12 @@ impl Executable {
 
 impl Drop for Executable {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and who calls into it keeps it alive.
+        // SAFETY: `place` created this mapping, and callers of the code keep `self` alive.
         unsafe { pages::release(self.start, self.bytes) };
     }
 }
 
-/// Mappings of Unix.
+/// Executable mappings on Unix.
 #[cfg(unix)]
 mod pages {
     use std::ffi::c_void;
@@ -79,9 +79,9 @@ mod pages {
 
     use super::ExecError;
 
-    /// Puts code into a mapping of its own that may be executed: where, and how many bytes.
+    /// Copies code into a new executable mapping. Returns its address and its size in bytes.
     pub(super) fn place(code: &[u8]) -> Result<(NonNull<c_void>, usize), ExecError> {
-        // SAFETY: asks for the size of a page only.
+        // SAFETY: the call only queries the page size.
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
         let bytes = code.len().max(1).next_multiple_of(page);
         let start = protected(code, bytes).or_else(|error| match error {
@@ -91,17 +91,17 @@ mod pages {
         Ok((start, bytes))
     }
 
-    /// Gives a mapping back.
+    /// Unmaps memory.
     ///
     /// # Safety
-    /// It was made by [`place`], and nothing runs in it or will.
+    /// The mapping must come from [`place`], and no code in it may run now or later.
     pub(super) unsafe fn release(start: NonNull<c_void>, bytes: usize) {
-        // SAFETY: what the caller promises.
+        // SAFETY: the caller guarantees it.
         unsafe { libc::munmap(start.as_ptr(), bytes) };
     }
 
     fn map(bytes: usize, protection: i32, flags: i32, file: i32) -> io::Result<NonNull<c_void>> {
-        // SAFETY: a new mapping at an address that the system chooses.
+        // SAFETY: the system chooses the address of the new mapping.
         let start = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, flags, file, 0) };
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
@@ -109,41 +109,41 @@ mod pages {
         NonNull::new(start).ok_or_else(io::Error::last_os_error)
     }
 
-    /// Written, then made executable.
+    /// Writes the code into an anonymous mapping, and then makes the mapping executable.
     fn protected(code: &[u8], bytes: usize) -> Result<NonNull<c_void>, ExecError> {
         let start =
             map(bytes, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1).map_err(ExecError::Memory)?;
-        // SAFETY: the mapping is new, has so many bytes and may be written.
+        // SAFETY: the mapping is new, writable, and at least as large as the code.
         unsafe { ptr::copy_nonoverlapping(code.as_ptr(), start.as_ptr().cast(), code.len()) };
-        // SAFETY: the mapping is ours and nobody knows it yet.
+        // SAFETY: this function created the mapping and has not shared its address.
         if unsafe { libc::mprotect(start.as_ptr(), bytes, libc::PROT_READ | libc::PROT_EXEC) } == 0 {
             return Ok(start);
         }
         let error = io::Error::last_os_error();
-        // SAFETY: the mapping is ours and nobody knows it.
+        // SAFETY: this function created the mapping and has not shared its address.
         unsafe { libc::munmap(start.as_ptr(), bytes) };
         Err(ExecError::Refused(error))
     }
 
-    /// A file without name, mapped to be written and mapped to be executed.
+    /// Maps a file without a name twice: writable and executable.
     #[cfg(target_os = "linux")]
     fn twice(code: &[u8], bytes: usize) -> Result<NonNull<c_void>, ExecError> {
         use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-        // SAFETY: the name is a string that ends in a zero.
+        // SAFETY: the name ends in a zero byte.
         let file = unsafe { libc::memfd_create(c"code".as_ptr(), libc::MFD_CLOEXEC) };
         if file < 0 {
             return Err(ExecError::Refused(io::Error::last_os_error()));
         }
-        // SAFETY: the descriptor is new and nobody else closes it.
+        // SAFETY: the descriptor is new and has no other owner.
         let file = unsafe { OwnedFd::from_raw_fd(file) };
         let size = libc::off_t::try_from(bytes).map_err(|error| ExecError::Memory(io::Error::other(error)))?;
-        // SAFETY: sets the size of a file that is ours.
+        // SAFETY: the call sets the size of a file that this function owns.
         if unsafe { libc::ftruncate(file.as_raw_fd(), size) } != 0 {
             return Err(ExecError::Memory(io::Error::last_os_error()));
         }
         let written = map(bytes, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, file.as_raw_fd()).map_err(ExecError::Memory)?;
-        // SAFETY: the mapping is new, has so many bytes and may be written; then it is unmapped, before anybody knows
-        // it.
+        // SAFETY: the mapping is new, writable, and at least as large as the code. No other code has its address when
+        // it is unmapped.
         unsafe {
             ptr::copy_nonoverlapping(code.as_ptr(), written.as_ptr().cast(), code.len());
             libc::munmap(written.as_ptr(), bytes);
@@ -168,10 +168,10 @@ mod pages {
         fn both_ways_give_memory_that_runs() -> Result<(), ExecError> {
             for way in [protected, twice] {
                 let start = way(&CODE, 4096)?;
-                // SAFETY: the code takes nothing, gives a number and is mapped.
+                // SAFETY: the code is mapped, takes no parameters and returns an `i32`.
                 let function: extern "C" fn() -> i32 = unsafe { std::mem::transmute(start.as_ptr()) };
                 assert_eq!(function(), 42);
-                // SAFETY: the mapping is ours and not used any more.
+                // SAFETY: the mapping comes from `place` and is not used again.
                 unsafe { libc::munmap(start.as_ptr(), 4096) };
             }
             Ok(())
@@ -179,7 +179,7 @@ mod pages {
     }
 }
 
-/// Elsewhere there is no way yet.
+/// Systems other than Unix have no implementation yet.
 #[cfg(not(unix))]
 mod pages {
     use std::ffi::c_void;
@@ -188,14 +188,13 @@ mod pages {
 
     use super::ExecError;
 
-    /// Refuses.
     pub(super) fn place(_: &[u8]) -> Result<(NonNull<c_void>, usize), ExecError> {
         Err(ExecError::Refused(io::ErrorKind::Unsupported.into()))
     }
 
-    /// Nothing was placed.
+    /// Never called, as `place` always fails.
     ///
     /// # Safety
-    /// None.
+    /// Always safe.
     pub(super) unsafe fn release(_: NonNull<c_void>, _: usize) {}
 }

@@ -1,15 +1,15 @@
-//! From a vector IR to machine code.
+//! Compiles the vector IR to machine code.
 //!
 //! ```text
 //! vir::Module ─ verify, GVN ─▶ isa: instructions with virtual registers
 //!             ─ regalloc2 ─▶ isa: bytes ─ layout, link ─▶ Code
 //! ```
-//! The [vector IR](vir) has values of the size of registers and says what to do with them on any processor. `mach` has
-//! what every instruction set needs, `isa` has one module for each. [`Isa::caps`] reports what an instruction set can
-//! do.
+//! Each value of the [vector IR](vir) fits one register, and its operations do not depend on the processor. `mach` has
+//! the code that all instruction sets share, and `isa` one module for each instruction set. [`Isa::caps`] lists the
+//! capabilities of an instruction set.
 //!
-//! Nothing here knows OpenCL. The code that builds vector IR decides which work-items are the lanes of a register,
-//! which values are uniform and which lanes are alive.
+//! This crate does not know OpenCL. The code that builds vector IR assigns work-items to lanes, and decides which
+//! values are uniform and which lanes are active.
 
 #![warn(unreachable_pub)]
 
@@ -25,7 +25,7 @@ pub use target::{Isa, IsaCaps, X86Level};
 /// Compiles a module.
 ///
 /// # Errors
-/// Operations that the instruction set cannot do, and recursion. All other errors are defects.
+/// The instruction set does not have an operation, or a function is recursive. All other errors are defects.
 pub fn compile(module: &vir::Module, isa: Isa) -> Result<Code, CodegenError> {
     if cfg!(debug_assertions) {
         vir::verify(module)?;
@@ -35,7 +35,7 @@ pub fn compile(module: &vir::Module, isa: Isa) -> Result<Code, CodegenError> {
     }
 }
 
-/// The instructions of a program for an instruction set, as text in the syntax of the GNU assembler.
+/// The instructions of a program as text, in the syntax of the GNU assembler.
 pub fn disassemble(code: &Code, isa: Isa) -> String {
     match isa {
         Isa::X86(_) => isa::x86::disassemble(code),

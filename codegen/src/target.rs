@@ -1,12 +1,11 @@
-//! Instruction sets and what they can do.
+//! Instruction sets and their capabilities.
 //!
-//! The code that builds vector IR asks [`Isa::caps`] and never compares levels. So an instruction set whose vectors
-//! have the size of another one's, but other operations, needs a new table and no new conditions.
+//! The code that builds vector IR queries [`Isa::caps`] and never compares levels. So an instruction set with the
+//! vector size of another one, but other operations, needs a new table and no new conditions.
 
-/// An instruction set: what code may use.
+/// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Isa {
-    /// x86-64, at one of its levels.
     X86(X86Level),
 }
 
@@ -21,21 +20,21 @@ pub enum X86Level {
     Avx512,
 }
 
-/// What an instruction set can do, and what that costs.
+/// The capabilities of an instruction set, and costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IsaCaps {
-    /// Bytes of the largest vector; 0 if there are only scalars.
+    /// Size of the largest vector in bytes; 0 if there are only scalars.
     pub vector_bytes: u32,
-    /// Vector registers that code can name.
+    /// The number of vector registers.
     pub vector_registers: u32,
     /// Whether a load or store of 32- or 64-bit lanes under a mask is one instruction.
     pub has_masked_memory: bool,
     /// Whether [`Op::Gather`](crate::vir::Op::Gather) is one instruction for each vector of indices.
     pub has_gather: bool,
-    /// Whether [`Op::Scatter`](crate::vir::Op::Scatter) may be used.
+    /// Whether the instruction set has [`Op::Scatter`](crate::vir::Op::Scatter).
     pub has_scatter: bool,
-    /// Whether every [`Op::Shuffle`](crate::vir::Op::Shuffle) is one instruction. If not, one instruction can only take
-    /// the same lanes within each 16 bytes, or whole 16-byte parts.
+    /// Whether every [`Op::Shuffle`](crate::vir::Op::Shuffle) is one instruction. If not, one instruction can only move
+    /// whole 16-byte parts, or apply the same pattern within each of them.
     pub shuffles_any: bool,
     /// Whether vectors of 64-bit integers convert to floats and back in one instruction.
     pub converts_i64: bool,
@@ -44,12 +43,12 @@ pub struct IsaCaps {
     /// Whether loads stay in order with loads, and stores with stores, as seen by other threads (x86's TSO). If not, a
     /// barrier needs a fence.
     pub strong_memory_order: bool,
-    /// Vector operations that take the time of one gather. A loop that does at most this many operations for each
-    /// gather is bound by its gathers.
+    /// The number of vector operations that take as long as one gather. A loop with at most this many operations per
+    /// gather is limited by its gathers.
     pub gather_cost: u32,
-    /// Loads that take the time of one lane's own store.
+    /// The number of loads that take as long as storing one lane.
     pub lane_store_cost: u32,
-    /// The fewest 32-bit lanes of a vector for which it pays to run two vectors of work-items at a time.
+    /// The smallest number of 32-bit lanes for which running two vectors of work-items at a time is faster.
     pub min_interleaved_lanes: u32,
 }
 
@@ -82,15 +81,14 @@ impl X86Level {
 }
 
 impl Isa {
-    /// x86-64-v2: scalars.
+    /// x86-64-v2, scalar code.
     pub const SSE42: Self = Self::X86(X86Level::Sse42);
-    /// x86-64-v3: vectors of 32 bytes.
+    /// x86-64-v3, with vectors of 32 bytes.
     pub const AVX2: Self = Self::X86(X86Level::Avx2);
-    /// x86-64-v4: vectors of 64 bytes.
+    /// x86-64-v4, with vectors of 64 bytes.
     pub const AVX512: Self = Self::X86(X86Level::Avx512);
 
-    /// The best instruction set that the processor and the operating system support; `None` if they support none of
-    /// them.
+    /// The best instruction set that the processor and the operating system support, or `None`.
     #[cfg(target_arch = "x86_64")]
     pub fn detect() -> Option<Self> {
         use std::arch::is_x86_feature_detected as has;
@@ -104,14 +102,13 @@ impl Isa {
         Some(if all { Self::AVX512 } else { Self::AVX2 })
     }
 
-    /// The best instruction set that the processor and the operating system support; `None` if they support none of
-    /// them.
+    /// The best instruction set that the processor and the operating system support, or `None`.
     #[cfg(not(target_arch = "x86_64"))]
     pub const fn detect() -> Option<Self> {
         None
     }
 
-    /// What the instruction set can do.
+    /// Capabilities and costs.
     pub const fn caps(self) -> IsaCaps {
         match self {
             Self::X86(level) => level.caps(),

@@ -1,7 +1,7 @@
-//! The machine code of small functions: `tests/asm/NAME.vir`, with the expected assembly in `NAME.asm` for each
-//! instruction set that has the operations.
+//! Compares the machine code of small functions with the expected assembly. The functions are in `tests/asm/NAME.vir`.
+//! `NAME.asm` has the assembly for each instruction set that has the operations.
 //!
-//! `UPDATE_EXPECT=1` rewrites the expected files; read the difference before you keep it.
+//! `UPDATE_EXPECT=1` rewrites the expected files. Read the difference before you keep it.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use wgcl_codegen::vir::{Module, read};
 use wgcl_codegen::{CodegenError, Isa, compile, disassemble};
 
-/// The assembly of each function of a file, apart from the others: each is a module of its own.
+/// The assembly of each function of a file. Each function is compiled as its own module.
 fn output(text: &str) -> String {
     let module = read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(module.to_string(), text, "the text is as the vector IR is written");
@@ -23,7 +23,7 @@ fn output(text: &str) -> String {
             match compile(&module, isa) {
                 Ok(code) => {
                     let assembly = disassemble(&code, isa);
-                    // Without the addresses, so that a longer instruction changes one line.
+                    // Addresses are omitted, so that a longer instruction changes one line.
                     let lines = assembly.lines().filter(|line| !line.ends_with(':')).map(|line| line.get(8..).unwrap_or(line));
                     writeln!(out, "# {name}, {isa_name}: {} bytes\n{}\n", code.constants, lines.collect::<Vec<_>>().join("\n")).unwrap();
                 }

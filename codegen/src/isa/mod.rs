@@ -1,4 +1,6 @@
-//! Code generators for instruction sets. Each has the same files: `inst`, `table`, `encode`, `check`, `regs`, `frame`,
-//! `emit`, `jumps`, `folding` and `lower`.
+//! Code generators for instruction sets.
+//!
+//! Each has the same files: `inst`, `table`, `encode`, `check`, `regs`, `frame`, `emit`, `jumps`, `folding` and
+//! `lower`.
 
 pub(crate) mod x86;

@@ -1,32 +1,32 @@
-//! Sums that are nothing but addresses become parts of the instructions that access memory.
+//! Folds sums into the addressing modes of memory instructions.
 //!
-//! A sum whose uses are all addresses is not made: each access names its terms, with a shift of one of them as the
-//! scale. That takes a register more while they live, so it is not done for what is made outside of the loop where it
-//! is used; a constant takes none, and is always part of the instruction.
+//! A sum whose uses are all addresses is not computed. Each access uses the terms instead, with a shift of one term as
+//! the scale. This keeps two registers alive instead of one. So sums from outside the loop that uses them are computed.
+//! A constant needs no register and always becomes a displacement.
 
 use crate::vir::{Addr, BinOp, Function, Inst, Op, Terminator, Type, Value};
 
-/// The addresses that memory operands of an instruction set can have: `base + (index << scale) + displacement`.
+/// The addressing modes of an instruction set: `base + (index << scale) + displacement`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AddressingModes {
     /// The largest scale, as a shift.
     pub(crate) max_scale_log2: i64,
-    /// A constant below this becomes part of a displacement.
+    /// The limit of constants that become displacements.
     pub(crate) max_constant: i64,
-    /// A displacement below this takes further constants.
+    /// The limit of displacements to which constants can be added.
     pub(crate) max_displacement: i32,
 }
 
-/// What an address that is a sum is made of.
+/// The terms of a sum that is used as an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sum {
-    /// An address, and a displacement.
+    /// An address plus a displacement.
     Offset(Value, i32),
-    /// Two terms, the second one times 1, 2, 4 or 8; and what that is before it is shifted.
+    /// Two terms. The second one is multiplied by 1, 2, 4 or 8, and is the value before that shift.
     Terms(Value, Value, u8),
 }
 
-/// How often a value is used, how often as an address, and how often as one in the loop in which it is made.
+/// Counts of the uses of a value: all, those as an address, and those as an address in the loop that defines it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Uses {
     all: u32,
@@ -34,17 +34,17 @@ struct Uses {
     near: u32,
 }
 
-/// Which values are parts of addresses only.
+/// Finds values that are only used as parts of addresses.
 #[derive(Debug)]
 pub(crate) struct Addresses<'a> {
     modes: AddressingModes,
     defs: &'a [Option<&'a Inst>],
-    /// The loops around the block that defines each value.
+    /// The loop depth of the block that defines each value.
     depths: Vec<u32>,
     uses: Vec<Uses>,
 }
 
-/// How many loops are around each block; those of a loop stand together.
+/// The loop depth of each block. The blocks of a loop are contiguous.
 fn depths(function: &Function) -> Vec<u32> {
     let mut depths = vec![0; function.blocks.len()];
     for (from, block) in function.blocks.iter().enumerate() {
@@ -57,7 +57,7 @@ fn depths(function: &Function) -> Vec<u32> {
     depths
 }
 
-/// The place of an access to memory, and whether it may be anything that instructions can say.
+/// The address of an access, if it supports all addressing modes.
 fn place(op: &Op) -> Option<&Addr> {
     match op {
         Op::Load(_, addr)
@@ -73,7 +73,7 @@ fn place(op: &Op) -> Option<&Addr> {
 }
 
 impl<'a> Addresses<'a> {
-    /// What the sums of a function are made of, where they are not made: by value.
+    /// The terms of each sum that is not computed, indexed by value.
     pub(crate) fn find(
         function: &'a Function,
         modes: &AddressingModes,
@@ -99,7 +99,7 @@ impl<'a> Addresses<'a> {
             }
         }
         let mut sums = vec![None; function.values.len()];
-        // Uses come behind definitions, so what a sum is used for is known when it is come to from behind.
+        // Uses follow definitions, so the backward walk sees all uses of a sum before the sum.
         for (_, block) in function.blocks.iter().enumerate().rev().filter(|(index, _)| reached[*index]) {
             for inst in block.insts.iter().rev() {
                 if let Some(result) = inst.result {
@@ -123,7 +123,7 @@ impl<'a> Addresses<'a> {
         }
     }
 
-    /// What a value is before it is shifted, and the scale.
+    /// The value before a shift, and the scale.
     fn scaled(&self, value: Value, depth: u32) -> Option<(Value, u8)> {
         let Op::Bin(BinOp::Shl, of, by) = self.defs[value.index()]?.op else { return None };
         let amount = self.constant(by)?;
@@ -146,7 +146,7 @@ impl<'a> Addresses<'a> {
         }
         let (base, index) = if self.scaled(*b, depth).is_none() && self.scaled(*a, depth).is_some() { (*b, *a) } else { (*a, *b) };
         let (index, scale) = self.scaled(index, depth).unwrap_or((index, 1));
-        // What is left to be added to the first term is a constant at most.
+        // Only a constant can still be added to the first term.
         self.fold(base, false);
         Some(Sum::Terms(base, index, scale))
     }

@@ -1,4 +1,4 @@
-//! Machine code, and the errors of making it.
+//! Machine code, and the errors of code generation.
 
 use crate::target::Isa;
 use crate::vir::VerifyError;
@@ -8,34 +8,28 @@ use crate::vir::VerifyError;
 pub struct Code {
     /// Instructions, then constants.
     pub bytes: Vec<u8>,
-    /// The byte at which each function of the module begins.
+    /// The offset of each function of the module.
     pub entries: Vec<u32>,
-    /// Bytes of native stack that a call of any function takes at most, callees included, functions of the host not.
+    /// Maximum bytes of native stack of a call of any function. This includes called functions, except those of the
+    /// host.
     pub stack: u32,
-    /// The byte at which the constants begin.
+    /// The offset of the constants.
     pub constants: u32,
 }
 
-/// Why a module has no machine code.
+/// The reason why a module has no machine code.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CodegenError {
     /// The module breaks a rule of the vector IR: a defect of the code that built it.
     #[error(transparent)]
     Verify(#[from] VerifyError),
-    /// The instruction set cannot do an operation.
+    /// The instruction set does not have an operation.
     #[error("function `{function}`: {isa:?} has no {operation}")]
-    Unsupported {
-        /// The function's name.
-        function: String,
-        /// The operation, as text.
-        operation: String,
-        /// The instruction set.
-        isa: Isa,
-    },
-    /// Functions call each other in a circle, so the stack has no bound.
+    Unsupported { function: String, operation: String, isa: Isa },
+    /// Functions call each other recursively, so the stack has no bound.
     #[error("function `{0}` calls itself")]
     Recursion(String),
-    /// The code has more than 2 GiB.
+    /// The code exceeds 2 GiB.
     #[error("the machine code exceeds 2 GiB")]
     Size,
     /// The register allocator failed: a defect of the code generator.
@@ -47,7 +41,7 @@ pub enum CodegenError {
     /// An operand does not fit the instruction: a defect of the code generator.
     #[error("instruction `{0}`: an operand cannot be encoded")]
     Encoding(&'static str),
-    /// A decoder reads another instruction than the encoder was asked for: a defect of the encoder.
+    /// The decoder reads another instruction than the encoder meant: a defect of the encoder.
     #[error("an emitted instruction decodes differently: {0}")]
     Decoded(String),
 }

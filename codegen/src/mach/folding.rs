@@ -1,8 +1,8 @@
-//! Instruction folding: which values are computed as part of their only user, and what is known of uses.
+//! Instruction folding: decides which values are computed as part of their only user, and counts uses.
 //!
-//! A value that is used once, in the block that defines it, may be computed where it is used: a comparison becomes the
-//! flags of a branch, a load the memory operand of an addition. A load is only folded if no memory is written in
-//! between. Which operations an instruction set can fold is its policy.
+//! A value with one use in its own block can be computed by its user. A comparison becomes the flags of a branch, and a
+//! load becomes the memory operand of an addition. A load is only folded if no instruction in between writes memory.
+//! The policy of an instruction set decides which operations fold.
 //!
 //! ```text
 //! v1 = load.i32 [v0]        the load is folded:      add eax, [rdi]
@@ -20,13 +20,13 @@ pub(crate) struct Candidate<'a> {
     /// The user; `None` for the condition of the block's terminator.
     pub(crate) user: Option<&'a Op>,
     pub(crate) terminator: Option<&'a Terminator>,
-    /// Whether memory may be written between the value and the place where its user is computed.
+    /// Whether memory may be written between the value and its user's position.
     pub(crate) memory_changes: bool,
     /// Whether the operation is a splat of a load of which it is the only user.
     pub(crate) splats_load: bool,
 }
 
-/// Where the only use of a value is.
+/// The location of the only use of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum User {
     None,
@@ -36,7 +36,7 @@ enum User {
     Many,
 }
 
-/// What instruction selection knows of the values of a function.
+/// The facts about a function's values that instruction selection uses.
 #[derive(Debug)]
 pub(crate) struct FoldingPlan<'a> {
     /// The instruction that defines each value; none for parameters of blocks.
@@ -56,8 +56,8 @@ pub(crate) struct FoldingPlan<'a> {
 }
 
 impl<'a> FoldingPlan<'a> {
-    /// The plan of a function. `folds` is the instruction set's policy: whether a value may be computed as part of its
-    /// only user.
+    /// Analyzes a function. `folds` is the policy of the instruction set: whether a value may be computed as part of
+    /// its only user.
     pub(crate) fn new(function: &'a Function, modes: &AddressingModes, folds: impl Fn(&Candidate<'_>) -> bool) -> Self {
         let values = function.values.len();
         let mut plan = Self {
@@ -153,8 +153,7 @@ impl<'a> FoldingPlan<'a> {
         self.used = needed;
     }
 
-    /// Decides for the values of a block, from the last to the first, so that the place where a user is computed is
-    /// known.
+    /// Decides for the values of a block, from the last to the first, so that the positions of users are known.
     fn fold_block(
         &mut self,
         function: &Function,
@@ -168,14 +167,14 @@ impl<'a> FoldingPlan<'a> {
             let write = !inst.op.is_pure() && !matches!(inst.op, Op::Load(..) | Op::LoadVector { .. } | Op::Gather { .. } | Op::Bin(..));
             writes[place + 1] = writes[place] + u32::from(write);
         }
-        // Where each instruction is computed: the place of its user, if it is folded.
+        // The position at which each instruction is computed. A folded instruction has its user's position.
         let mut sink_point: Vec<usize> = (0..=block.insts.len()).collect();
         for (place, inst) in block.insts.iter().enumerate().rev() {
             let Some(result) = inst.result else { continue };
             let Some(at) = only_user(result) else { continue };
             self.single_block_use[result.index()] = true;
             let user = block.insts.get(at);
-            // A part of an address is used by the accesses, which may be many.
+            // Several accesses can use a part of an address.
             if user.and_then(|user| user.result).is_some_and(|user| self.sums[user.index()].is_some() || !self.used[user.index()]) {
                 continue;
             }

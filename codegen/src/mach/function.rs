@@ -1,29 +1,29 @@
-//! Functions of machine instructions with virtual registers, as the register allocator reads them.
+//! Functions of machine instructions with virtual registers, the input of the register allocator.
 //!
-//! Instructions, their operands and blocks are in flat lists, in the order of the code. [`FunctionBuilder`] appends to
-//! them; blocks are named by labels until all of them exist.
+//! Instructions, operands and blocks are in flat lists, in the order of the code. [`FunctionBuilder`] appends to them.
+//! Labels name blocks until all blocks exist.
 
 use regalloc2::{Block, Function, Inst, InstRange, Operand, OperandKind, PRegSet, RegClass, VReg};
 
 /// A machine instruction before its registers are known.
 pub(crate) trait MachineInst: Copy {
-    /// Whether it leaves the function.
+    /// Whether it returns from the function.
     fn is_return(&self) -> bool;
-    /// Whether it ends a block and goes on to successors.
+    /// Whether it ends a block and has successors.
     fn is_branch(&self) -> bool;
-    /// The registers that it overwrites beyond its operands; `defines` says whether an operand is a result.
+    /// The registers that it overwrites in addition to its operands. `defines` is whether an operand is a result.
     fn clobbers(&self, defines: bool) -> PRegSet;
 }
 
 /// A basic block.
 #[derive(Debug, Default)]
 pub(crate) struct MBlock {
-    /// The index after its last instruction; it starts where the previous block ends.
+    /// The index after the last instruction. The block starts at the end of the previous block.
     pub(crate) end: usize,
     pub(crate) params: Vec<VReg>,
     pub(crate) succs: Vec<Block>,
     pub(crate) preds: Vec<Block>,
-    /// What the only successor's parameters become.
+    /// The arguments for the parameters of the only successor.
     pub(crate) args: Vec<VReg>,
 }
 
@@ -31,12 +31,12 @@ pub(crate) struct MBlock {
 #[derive(Debug)]
 pub(crate) struct MFunction<I> {
     pub(crate) insts: Vec<I>,
-    /// The end of the operands of each instruction, in `operands`.
+    /// The end of each instruction's operands, in `operands`.
     ends: Vec<u32>,
     operands: Vec<Operand>,
     pub(crate) blocks: Vec<MBlock>,
     vregs: usize,
-    /// Bytes of the largest vector that it uses, 16 at least: the size of spilled vectors.
+    /// Size of the largest vector in bytes, at least 16. Spilled vectors take this size.
     pub(crate) vector_bytes: u32,
 }
 

@@ -1,20 +1,20 @@
 //! Block layout: the order of blocks, and their branches.
 //!
-//! Blocks that only jump are skipped ("jump threading"), no block jumps to the next one, and each branch takes the
-//! shortest form that reaches its target. The forms are the instruction set's ([`BranchEncoding`]).
+//! Blocks that only jump are skipped ("jump threading"). No block jumps to the next one. Each branch takes the shortest
+//! form that reaches its target. The instruction set defines the forms ([`BranchEncoding`]).
 
 use smallvec::SmallVec;
 
 use super::link::Fixup;
 
-/// How a block ends. Blocks are named by index.
+/// The end of a block. Blocks are named by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockEnd<C> {
-    /// It leaves the function.
+    /// Returns from the function.
     None,
-    /// It continues at the block.
+    /// Continues at a block.
     Jump(usize),
-    /// It continues at the first block if the condition holds, else at the second.
+    /// Continues at the first block if the condition holds, otherwise at the second.
     Branch(C, usize, usize),
 }
 
@@ -26,36 +26,36 @@ pub(crate) struct BlockCode<C> {
     pub(crate) branch: BlockEnd<C>,
 }
 
-/// The branch instructions of an instruction set.
+/// The branch encodings of an instruction set.
 pub(crate) trait BranchEncoding: Sized {
     /// A condition of branches.
     type Cond: Copy;
-    /// The alignment of loop headers: the bytes that processors fetch at once.
+    /// The alignment of loop headers: the size of an instruction fetch.
     const LOOP_ALIGN: usize;
 
     /// An unconditional branch.
     fn jump(target: usize) -> Self;
-    /// The branches to two different blocks, one of which may be `next`, the block that follows.
+    /// Branches to two different blocks. `next` is the block that follows, and may be one of them.
     fn conditional(cond: Self::Cond, then: usize, els: usize, next: Option<usize>) -> Branches<Self>;
-    /// The block it leads to.
+    /// The target block.
     fn target(&self) -> usize;
-    /// Its bytes in its current form.
+    /// Size of the current form in bytes.
     fn size(&self) -> usize;
-    /// Takes a longer form if the current one does not reach `distance` from its end. Returns whether it did. It never
-    /// becomes shorter again.
+    /// Takes a longer form if the current one does not reach `distance`, which is relative to its end. Returns whether
+    /// the form changed. A branch never becomes shorter again.
     fn relax(&mut self, distance: i64) -> bool;
-    /// Appends its bytes, for a distance from its end.
+    /// Appends the branch. `distance` is relative to its end.
     fn encode(&self, distance: i64, out: &mut Vec<u8>);
-    /// Appends instructions without effect until `out` has `length` bytes.
+    /// Appends no-op instructions until `out` has `length` bytes.
     fn pad(out: &mut Vec<u8>, length: usize);
 }
 
 /// The branches at the end of a block.
 pub(crate) type Branches<B> = SmallVec<[B; 3]>;
 
-/// Follows blocks that only jump.
+/// Skips blocks that only jump.
 fn thread<C: Copy>(blocks: &[BlockCode<C>], mut block: usize) -> usize {
-    // The bound ends a loop of such blocks.
+    // The limit ends cycles of such blocks.
     for _ in 0..blocks.len() {
         match blocks[block] {
             BlockCode { start, end, branch: BlockEnd::Jump(to) } if start == end => block = to,
@@ -65,7 +65,7 @@ fn thread<C: Copy>(blocks: &[BlockCode<C>], mut block: usize) -> usize {
     block
 }
 
-/// The branches at the end of a block, which `next` follows.
+/// The branches at the end of a block. `next` is the block that follows.
 fn branches<B: BranchEncoding>(blocks: &[BlockCode<B::Cond>], block: usize, next: Option<usize>) -> Branches<B> {
     let to = |target: usize| if Some(target) == next { Branches::new() } else { Branches::from_iter([B::jump(target)]) };
     match blocks[block].branch {
@@ -91,8 +91,7 @@ struct Layout<'a, B: BranchEncoding> {
     loops: Vec<bool>,
 }
 
-/// Lays out the blocks of a function, whose bytes are in `text`. Returns its bytes and the relocations at their new
-/// places.
+/// Lays out the blocks of a function, whose bytes are in `text`. Returns the bytes and the moved relocations.
 pub(crate) fn lay_out<B: BranchEncoding>(text: &[u8], blocks: &[BlockCode<B::Cond>], fixups: &[Fixup]) -> (Vec<u8>, Vec<Fixup>) {
     let order: Vec<usize> = (0..blocks.len()).filter(|block| *block == 0 || thread(blocks, *block) == *block).collect();
     let branches: Vec<Branches<B>> =
@@ -102,13 +101,13 @@ pub(crate) fn lay_out<B: BranchEncoding>(text: &[u8], blocks: &[BlockCode<B::Con
         branches.iter().filter(|branch| branch.target() <= *block).for_each(|branch| loops[branch.target()] = true);
     }
     let mut layout = Layout::<B> { blocks, order, branches, starts: vec![0; blocks.len()], loops };
-    // Branches only ever grow, so this ends.
+    // Branches never shrink, so this terminates.
     while layout.grow() {}
     layout.write(text, fixups)
 }
 
 impl<B: BranchEncoding> Layout<'_, B> {
-    /// Finds where blocks begin. Returns whether a branch grew, so that the places have changed.
+    /// Computes the offsets of blocks. Returns whether a branch grew, which changes the offsets.
     fn grow(&mut self) -> bool {
         let size = |block: usize| self.blocks[block].end - self.blocks[block].start;
         let mut at = 0usize;

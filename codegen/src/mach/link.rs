@@ -1,4 +1,4 @@
-//! Links functions: places them, then the constants, and resolves relocations.
+//! Links functions: assigns offsets to functions and constants, and resolves relocations.
 
 use super::code::{Code, CodegenError};
 use super::pool::Pool;
@@ -12,30 +12,30 @@ pub(crate) enum FixupTarget {
     Function(u32),
 }
 
-/// How a relocation is written into the code.
+/// The encoding of a relocation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FixupKind {
-    /// x86: four bytes with the signed distance from the end of the instruction.
+    /// x86: a signed 32-bit distance from the end of the instruction.
     Rel32,
 }
 
 /// A relocation. Both offsets are in bytes from the start of the function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fixup {
-    /// The first byte to change.
+    /// The offset of the first changed byte.
     pub(crate) at: usize,
-    /// The byte from which the distance counts: on x86 the end of the instruction.
+    /// The offset from which the distance counts. On x86, this is the end of the instruction.
     pub(crate) end: usize,
     pub(crate) target: FixupTarget,
     pub(crate) kind: FixupKind,
 }
 
-/// A function as bytes.
+/// The machine code of a function.
 #[derive(Debug)]
 pub(crate) struct Emitted {
     pub(crate) bytes: Vec<u8>,
     pub(crate) fixups: Vec<Fixup>,
-    /// Bytes of native stack from the caller's call on, callees excluded.
+    /// Bytes of native stack per call, including the return address and excluding called functions.
     pub(crate) stack: u32,
 }
 
@@ -47,10 +47,10 @@ impl FixupKind {
     }
 }
 
-/// Functions are aligned at cache lines.
+/// Functions are aligned to cache lines.
 const ALIGN: usize = 64;
 
-/// Puts functions and constants together. `padding` is the byte between functions; `stack` goes into the code as it is.
+/// Concatenates functions and constants. `padding` is the byte between functions. `stack` is stored unchanged.
 pub(crate) fn link(functions: &[Emitted], pool: &Pool, padding: u8, stack: u32) -> Result<Code, CodegenError> {
     let mut bytes = Vec::new();
     let mut entries = Vec::with_capacity(functions.len());

@@ -4,9 +4,11 @@
 //! vir::Function ─ folding, addresses ─▶ (isa: selection) ─▶ function
 //!               ─ regalloc ─▶ (isa: encoding) ─▶ layout ─▶ link ─▶ Code
 //! ```
-//! An instruction set gives an instruction type that implements [`function::MachineInst`], the registers that may be
-//! allocated, a policy of what folds into what ([`folding::Candidate`]), and the encoding of its branches
-//! ([`layout::BranchEncoding`]).
+//! An instruction set implements:
+//! - [`function::MachineInst`] for its instructions
+//! - the list of registers that can be allocated
+//! - a folding policy ([`folding::Candidate`])
+//! - the encoding of its branches ([`layout::BranchEncoding`])
 
 pub(crate) mod addresses;
 pub(crate) mod code;

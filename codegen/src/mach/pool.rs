@@ -1,9 +1,9 @@
-//! The constants behind the code, each once.
+//! The constant pool, which follows the code. Equal constants are stored once.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// The bytes of a constant: 4 to 64, a power of two, at which it is aligned.
+/// A constant of 4 to 64 bytes. Its size is a power of two, and its alignment equals its size.
 pub(crate) type Bytes = SmallVec<[u8; 64]>;
 
 /// Constants by number.
@@ -14,7 +14,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// The number of a constant.
+    /// The index of a constant, which is added if it is new.
     pub(crate) fn number(&mut self, bytes: Bytes) -> u32 {
         let next = self.constants.len() as u32;
         let Self { constants, numbers } = self;
@@ -24,7 +24,7 @@ impl Pool {
         })
     }
 
-    /// Appends all constants, the largest first, and says where each one is.
+    /// Appends all constants, the largest first. Returns their offsets.
     pub(crate) fn append(&self, out: &mut Vec<u8>, padding: u8) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.constants.len()).collect();
         order.sort_by_key(|number| usize::MAX - self.constants[*number].len());

@@ -1,18 +1,18 @@
-//! Register allocation by regalloc2.
+//! Register allocation with regalloc2.
 
 use regalloc2::{Algorithm, MachineEnv, Output, RegallocOptions};
 
 use super::code::CodegenError;
 use super::function::{MFunction, MachineInst};
 
-/// Functions with more instructions use the fast allocator: the good one takes more than linear time.
+/// Larger functions use the fast allocator, because the better one takes more than linear time.
 const MAX_GOOD_INSTS: usize = 20_000;
 
-/// Functions with more instructions are not checked: the checker takes quadratic time.
+/// Larger functions are not checked, because the checker takes quadratic time.
 #[cfg(debug_assertions)]
 const MAX_CHECKED_INSTS: usize = 8_000;
 
-/// Finds registers for all values of a function.
+/// Assigns registers and spill slots to all values of a function.
 pub(crate) fn allocate<I: MachineInst>(function: &MFunction<I>, environment: &MachineEnv) -> Result<Output, CodegenError> {
     let algorithm = if function.insts.len() > MAX_GOOD_INSTS { Algorithm::Fastalloc } else { Algorithm::Ion };
     let options = RegallocOptions { verbose_log: false, validate_ssa: cfg!(debug_assertions), algorithm };

@@ -1,10 +1,10 @@
-//! The native stack that a module's functions need.
+//! The native stack usage of a module's functions.
 
 use super::code::CodegenError;
 use super::link::{Emitted, FixupTarget};
 use crate::vir::Module;
 
-/// Bytes of stack that the function with the deepest calls takes. Fails if a function calls itself, directly or not.
+/// Bytes of stack of the deepest chain of calls. Fails if a function calls itself, directly or indirectly.
 pub(crate) fn stack_depth(module: &Module, functions: &[Emitted]) -> Result<u32, CodegenError> {
     let mut search = Search { module, functions, known: vec![None; functions.len()], open: vec![false; functions.len()] };
     (0..functions.len()).try_fold(0, |worst, index| Ok(search.depth(index)?.max(worst)))
@@ -13,9 +13,9 @@ pub(crate) fn stack_depth(module: &Module, functions: &[Emitted]) -> Result<u32,
 struct Search<'a> {
     module: &'a Module,
     functions: &'a [Emitted],
-    /// The depth of each function with its callees, once it is known.
+    /// The stack depth of each function, including called functions, once it is known.
     known: Vec<Option<u32>>,
-    /// The functions on the current path of calls.
+    /// The functions on the current path of the call graph.
     open: Vec<bool>,
 }
 

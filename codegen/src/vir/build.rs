@@ -1,27 +1,27 @@
-//! Makes functions, an instruction at a time.
+//! Builds functions one instruction at a time.
 
 use super::entities::{Block, Value};
 use super::function::{BlockData, Function};
 use super::op::{Cond, Inst, Op, Target, Terminator};
 use super::types::Type;
 
-/// A function that is being made, and the block to which instructions are added.
+/// A function under construction, and the current block.
 #[derive(Debug)]
 pub struct Builder {
     function: Function,
-    /// In the order in which they shall stand.
+    /// The entered blocks, in the order of the code.
     order: Vec<Block>,
     current: Block,
 }
 
 impl Builder {
-    /// Of a function with those parameters; the entry block is current.
+    /// Starts a function. The entry block is current.
     pub fn new(name: impl Into<String>, params: Vec<Type>, returns: Option<Type>) -> Self {
         let function = Function { name: name.into(), params, returns, values: Vec::new(), blocks: vec![BlockData::default()] };
         Self { function, order: vec![Block(0)], current: Block(0) }
     }
 
-    /// The function as it is now.
+    /// The function in its current state.
     pub const fn function(&self) -> &Function {
         &self.function
     }
@@ -31,21 +31,21 @@ impl Builder {
         self.function.ty(value)
     }
 
-    /// A block that nothing leads to yet. It gets its place in the order when it is first [entered](Self::enter).
+    /// Creates a block without predecessors. It gets its position in the order when it is first [entered](Self::enter).
     pub fn block(&mut self) -> Block {
         let block = Block(u32::try_from(self.function.blocks.len()).unwrap_or(u32::MAX));
         self.function.blocks.push(BlockData::default());
         block
     }
 
-    /// A parameter for a block.
+    /// Adds a parameter to a block.
     pub fn block_param(&mut self, block: Block, ty: Type) -> Value {
         let value = self.value(ty);
         self.function.blocks[block.index()].params.push(value);
         value
     }
 
-    /// Goes on with a block; it stands behind all that were entered before.
+    /// Makes a block current and appends it to the order.
     pub fn enter(&mut self, block: Block) {
         if !self.order.contains(&block) {
             self.order.push(block);
@@ -63,14 +63,14 @@ impl Builder {
         self.function.blocks[self.current.index()].terminator.is_some()
     }
 
-    /// Adds an instruction that gives a value of a type.
+    /// Adds an instruction with a result of the given type.
     pub fn value_of(&mut self, ty: Type, op: Op) -> Value {
         let value = self.value(ty);
         self.function.blocks[self.current.index()].insts.push(Inst { op, result: Some(value) });
         value
     }
 
-    /// Adds an instruction that gives none.
+    /// Adds an instruction without a result.
     pub fn effect(&mut self, op: Op) {
         self.function.blocks[self.current.index()].insts.push(Inst { op, result: None });
     }
@@ -82,8 +82,8 @@ impl Builder {
         block.terminator = Some(terminator);
     }
 
-    /// The function, its blocks in the order in which they were entered; blocks to which nothing leads are gone, and so
-    /// is what nobody asks for.
+    /// Returns the function with its blocks in the order of [`enter`](Self::enter). Unreachable blocks and unused
+    /// values are removed.
     pub fn finish(self) -> Function {
         let Self { mut function, mut order, .. } = self;
         let reached = reachable(&function);
@@ -108,7 +108,7 @@ impl Builder {
         function
     }
 
-    /// A new value, not yet defined by anything.
+    /// A new value without a definition.
     fn value(&mut self, ty: Type) -> Value {
         let value = Value(u32::try_from(self.function.values.len()).unwrap_or(u32::MAX));
         self.function.values.push(ty);
@@ -116,7 +116,7 @@ impl Builder {
     }
 }
 
-/// Which blocks the entry leads to.
+/// Computes which blocks are reachable from the entry.
 fn reachable(function: &Function) -> Vec<bool> {
     let mut reached = vec![false; function.blocks.len()];
     let mut list = vec![Block(0)];
@@ -129,12 +129,12 @@ fn reachable(function: &Function) -> Vec<bool> {
     reached
 }
 
-/// Takes out operations without effects whose value nobody uses, and parameters of blocks that nobody reads: those that
-/// are handed round a loop only are not read.
+/// Removes operations without effects whose result is unused, and unused block parameters. A parameter that only passes
+/// its value to itself around a loop is unused.
 fn remove_unused(function: &mut Function, order: &[Block]) {
     let mut used = vec![false; function.values.len()];
     let mut list: Vec<Value> = Vec::new();
-    // What defines a value: an instruction's operands, or what jumps hand over.
+    // The operands of the instruction that defines a value, or the arguments of jumps that define a block parameter.
     let mut given: Vec<Vec<Value>> = vec![Vec::new(); function.values.len()];
     for &block in order {
         let data = &function.blocks[block.index()];
@@ -186,7 +186,7 @@ fn remove_unused(function: &mut Function, order: &[Block]) {
     }
 }
 
-/// Whether it reads memory and does nothing else.
+/// Whether it is a load without other effects.
 const fn is_load(op: &Op) -> bool {
     matches!(op, Op::Load(..) | Op::LoadVector { .. } | Op::Gather { .. })
 }

@@ -1,16 +1,16 @@
-//! Which blocks every way to a block leads through.
+//! Dominators of basic blocks.
 
 use super::function::Function;
 use super::op::Terminator;
 
-/// The blocks that dominate the blocks of a function whose dominating blocks stand first.
+/// The dominator tree of a function whose blocks are listed after their dominators.
 pub(crate) struct Dominators {
-    /// The block that dominates each block at once; of block 0 itself, of blocks that are never reached none.
+    /// The immediate dominator of each block: itself for block 0, `None` for unreachable blocks.
     above: Vec<Option<u32>>,
 }
 
 impl Dominators {
-    /// One walk in the order of the blocks is not enough for any graph, so walks are repeated until nothing changes.
+    /// One walk in the order of the blocks does not suffice for every graph. So walks repeat until nothing changes.
     pub(crate) fn of(function: &Function) -> Self {
         let mut this = Self { above: vec![None; function.blocks.len()] };
         if this.above.is_empty() {
@@ -49,12 +49,11 @@ impl Dominators {
         a
     }
 
-    /// Whether a block is ever reached.
     pub(crate) fn is_reached(&self, block: u32) -> bool {
         self.above[block as usize].is_some()
     }
 
-    /// Whether every way to a block leads through another one, or it is that.
+    /// Whether block `above` dominates block `below`, or is the same block.
     pub(crate) fn dominates(&self, above: u32, mut below: u32) -> bool {
         while below > above {
             match self.above[below as usize] {

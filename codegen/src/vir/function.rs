@@ -4,19 +4,19 @@ use super::entities::Value;
 use super::op::{Inst, Terminator};
 use super::types::Type;
 
-/// What is compiled together: functions that call each other.
+/// Functions that are compiled together and can call each other.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
-    /// Functions, indexed by [`Func`](super::Func). Each can be entered from outside, with the C calling convention.
+    /// Functions, indexed by [`Func`](super::Func). The host can call each of them with the C calling convention.
     pub functions: Vec<Function>,
 }
 
-/// A function: parameters and result are scalars in general registers.
+/// A function. Parameters and result are scalars in general registers.
 #[derive(Clone, Debug, Default)]
 pub struct Function {
     /// A name for listings and profilers.
     pub name: String,
-    /// Types of the parameters, six at most, each `i32` or `i64`.
+    /// At most six parameters, each `i32` or `i64`.
     pub params: Vec<Type>,
     /// The type of the result, `i32` or `i64`, if there is one.
     pub returns: Option<Type>,
@@ -26,14 +26,14 @@ pub struct Function {
     pub blocks: Vec<BlockData>,
 }
 
-/// A list of instructions with one way in and one way on.
+/// A basic block.
 #[derive(Clone, Debug, Default)]
 pub struct BlockData {
-    /// What the blocks that lead here hand over.
+    /// Block parameters. The jumps to this block pass their values.
     pub params: Vec<Value>,
     /// In order of execution.
     pub insts: Vec<Inst>,
-    /// Where it goes on; `None` only while it is being built.
+    /// How the block ends; `None` only during construction.
     pub terminator: Option<Terminator>,
 }
 
@@ -45,7 +45,7 @@ impl Function {
 }
 
 impl Inst {
-    /// The type of what it gives.
+    /// The type of the result.
     pub fn ty(&self, function: &Function) -> Option<Type> {
         self.result.map(|result| function.ty(result))
     }

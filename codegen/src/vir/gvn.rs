@@ -1,4 +1,4 @@
-//! What is computed twice from the same values is computed once, where the first place is on every way to the second.
+//! Global value numbering: reuses an equal value whose definition dominates.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -9,15 +9,15 @@ use super::function::Function;
 use super::op::{Cond, Op, Terminator};
 use super::types::Type;
 
-/// Where something was computed, and the value.
+/// The block of each earlier computation, and its result.
 type Known = SmallVec<[(u32, Value); 2]>;
 
-/// A function that computes each thing once.
+/// Returns the function without redundant computations.
 pub(crate) fn gvn(function: &Function) -> Function {
     let mut function = function.clone();
     let dominators = Dominators::of(&function);
     let mut known: FxHashMap<(Op, Type), Known> = FxHashMap::default();
-    // Definitions stand before uses, so operands are what they shall be before they are compared.
+    // Definitions precede uses, so operands are replaced before operations are compared.
     let mut replacement: Vec<Value> = (0..).map(Value).take(function.values.len()).collect();
     let Function { blocks, values, .. } = &mut function;
     for (index, block) in (0..).zip(blocks) {
@@ -28,7 +28,7 @@ pub(crate) fn gvn(function: &Function) -> Function {
             inst.op.map_operands(|value| replacement[value.index()]);
             let Some(result) = inst.result.filter(|_| is_candidate(&inst.op)) else { return true };
             let ty = values[result.index()];
-            // A comparison of scalars is the condition of one jump, for which it need not be made.
+            // A comparison of scalars is usually the condition of one jump, which then needs no register.
             if matches!((&inst.op, ty), (Op::Cmp(..), Type::Scalar(_))) {
                 return true;
             }
@@ -46,7 +46,7 @@ pub(crate) fn gvn(function: &Function) -> Function {
     function
 }
 
-/// Whether it gives the same wherever it is done.
+/// Whether the result depends on the operands alone.
 const fn is_candidate(op: &Op) -> bool {
     op.is_pure() && !matches!(op, Op::Undef | Op::Param(_))
 }

@@ -1,30 +1,35 @@
-//! The vector IR: SSA over basic blocks, each value one register of a machine with vectors.
+//! The vector IR: SSA over basic blocks. Each value fits one register of a processor with vectors.
 //!
 //! # Values
-//! A value is a scalar in a general register (`i32`, `i64`) or in the low lane of a vector register (`f32`, `f64`); a
-//! vector of 16, 32 or 64 bytes; or a mask, one bit of truth a lane. Wider things are the business of who makes the IR:
-//! sixteen lanes of 64 bits are two values of eight. Narrow integers do not exist in registers: bytes and 16-bit words
-//! are memory formats ([`Mem`]) that are widened with zeros when they are loaded and cut when they are stored.
+//! A value is one of these:
+//! - a scalar: `i32` and `i64` are in a general register, `f32` and `f64` in the low lane of a vector register
+//! - a vector of 16, 32 or 64 bytes
+//! - a mask, with one bit per lane
 //!
-//! # Control
-//! A [`Function`] is a list of blocks; block 0 is the entry and has no parameters. Blocks have parameters in place of
-//! phis, and end in a [`Terminator`]. Blocks stand in an order in which every definition comes before its uses: a block
-//! that dominates another one stands before it, and the blocks of a loop stand together.
+//! The code that builds the IR splits larger vectors: sixteen lanes of 64 bits are two values of eight lanes. Registers
+//! do not hold narrow integers. Bytes and 16-bit words are memory formats ([`Mem`]): loads extend them with zeros,
+//! stores truncate.
 //!
-//! # Meaning
-//! * Shift amounts below the width of the element give the shift; others give an unspecified value (never a trap).
-//! * Scalar divisions trap where the machine's do (by zero, and the least number by -1): who makes them guards them.
-//!   There are no vector divisions of integers.
-//! * [`BinOp::FMin`] is `a < b ? a : b` and [`BinOp::FMax`] `a > b ? a : b`: the second operand where one is a NaN.
-//! * A masked access does not touch memory for lanes that are off; a masked load gives unspecified values there.
-//! * Floating-point operations round to nearest even; whether denormals are kept is the thread's setting. `fma` has one
-//!   rounding.
-//! * `undef` is any value, and may be another one at each use.
+//! # Control flow
+//! A [`Function`] is a list of blocks. Block 0 is the entry and has no parameters. Blocks have parameters instead of
+//! phis, and end in a [`Terminator`]. A block follows the blocks that dominate it, so definitions precede uses. The
+//! blocks of a loop are contiguous.
+//!
+//! # Semantics
+//! * A shift by the width of the element or more gives an unspecified value, and never traps.
+//! * Scalar division traps if the processor's division traps: by zero, and the least number by -1. The code that builds
+//!   the IR must guard it. Vectors of integers have no division.
+//! * [`BinOp::FMin`] is `a < b ? a : b` and [`BinOp::FMax`] is `a > b ? a : b`. So the result is the second operand if
+//!   one operand is a NaN.
+//! * A masked access does not touch memory for inactive lanes. A masked load gives unspecified values for them.
+//! * Floating-point operations round to nearest even. The state of the thread decides whether denormals are flushed.
+//!   `fma` rounds once.
+//! * `undef` is any value, and can differ at each use.
 //!
 //! # Calls
-//! [`Op::Call`] calls another function of the module, [`Op::CallHelper`] a function of the host at an address, with the
-//! C calling convention of the platform; both take and give scalars in general registers (`i32` and `i64`). Vectors go
-//! through memory.
+//! [`Op::Call`] calls another function of the module. [`Op::CallHelper`] calls a host function at an address, with the
+//! C calling convention of the platform. Parameters and results are scalars in general registers (`i32` and `i64`).
+//! Vectors are passed in memory.
 
 mod build;
 mod dominators;

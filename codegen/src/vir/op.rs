@@ -5,19 +5,19 @@ use smallvec::SmallVec;
 use super::entities::{Block, Func, Value};
 use super::types::Elem;
 
-/// What is in memory: the formats of loads and stores.
+/// The memory formats of loads and stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mem {
-    /// A byte; `i32` in a register, the upper bits zero after a load, ignored by a store.
+    /// A byte. In a register it is an `i32`: a load clears the upper bits, a store ignores them.
     I8,
-    /// Two bytes; as [`Mem::I8`].
+    /// Two bytes, extended like [`Mem::I8`].
     I16,
-    /// What a register's element holds.
+    /// The same size as in a register.
     Elem(Elem),
 }
 
 impl Mem {
-    /// Bytes of one.
+    /// Size in bytes.
     pub const fn bytes(self) -> u32 {
         match self {
             Self::I8 => 1,
@@ -26,7 +26,7 @@ impl Mem {
         }
     }
 
-    /// What it is in a register.
+    /// The element in a register.
     pub const fn elem(self) -> Elem {
         match self {
             Self::I8 | Self::I16 => Elem::I32,
@@ -38,27 +38,27 @@ impl Mem {
 /// An address: `base + index * scale + disp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Addr {
-    /// An `i64`.
+    /// An `i64` value.
     pub base: Value,
-    /// An `i64`, and 1, 2, 4 or 8.
+    /// An `i64` value, and a scale of 1, 2, 4 or 8.
     pub index: Option<(Value, u8)>,
-    /// Bytes.
+    /// A displacement in bytes.
     pub disp: i32,
 }
 
 impl Addr {
-    /// The address that a value is.
+    /// The address in a value.
     pub const fn of(base: Value) -> Self {
         Self { base, index: None, disp: 0 }
     }
 
-    /// So many bytes behind the address that a value is.
+    /// The address in a value, plus `disp` bytes.
     pub const fn offset(base: Value, disp: i32) -> Self {
         Self { base, index: None, disp }
     }
 }
 
-/// Where a float is rounded to.
+/// The rounding mode of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Rounding {
@@ -68,37 +68,37 @@ pub enum Rounding {
     Zero,
 }
 
-/// Operations of one operand; the result has the operand's type unless it says otherwise.
+/// Operations with one operand. The result has the operand's type unless the variant says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnOp {
     /// Complement of an integer or mask.
     Not,
     /// Two's complement negation of an integer.
     Neg,
-    /// Correctly rounded.
+    /// Square root, correctly rounded.
     Sqrt,
-    /// A float to an integral float.
+    /// Rounds a float to an integral float.
     Round(Rounding),
-    /// Leading zeros of an integer; the width for 0.
+    /// Number of leading zeros of an integer; the width for 0.
     Clz,
-    /// Trailing zeros of an integer scalar; the width for 0. Scalars only.
+    /// Number of trailing zeros of an integer scalar; the width for 0.
     Ctz,
-    /// Bits that are set.
+    /// Number of set bits.
     Popcnt,
-    /// The float that a half's bits are: `i32` (upper bits ignored) to `f32`.
+    /// Converts the bits of a half (an `i32`, upper bits ignored) to `f32`.
     HalfToFloat,
-    /// A float as a half's bits, rounded to nearest even: `f32` to `i32`, upper bits zero.
+    /// Converts an `f32` to the bits of a half, rounded to nearest even. The result is an `i32` with zero upper bits.
     FloatToHalf,
-    /// About `1 / x`, to 12 bits at least; `f32` only.
+    /// Approximation of `1 / x` with at least 12 correct bits. `f32` only.
     RecipApprox,
-    /// About `1 / sqrt(x)`, to 12 bits at least; `f32` only.
+    /// Approximation of `1 / sqrt(x)` with at least 12 correct bits. `f32` only.
     RsqrtApprox,
 }
 
-/// Operations of two operands of the result's type.
+/// Operations with two operands of the result's type.
 ///
-/// Bytes and 16-bit words that lie side by side may be computed side by side, as parts of lanes of 32 bits: what has no
-/// operation of its own here is the same for all sizes (logic) or must be widened.
+/// Bytes and 16-bit words can be packed into 32-bit lanes. The packed operations below operate on them. Logic
+/// operations work for every size, and other operations need wider lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum BinOp {
@@ -106,51 +106,52 @@ pub enum BinOp {
     Sub,
     /// The low half of the product.
     Mul,
-    /// The product of the low 32 bits of each 64-bit lane, without sign. `i64`, vectors and scalars.
+    /// The product of the low 32 bits of each 64-bit lane, unsigned. `i64` vectors and scalars.
     MulWideU,
-    /// With sign.
+    /// The signed form of [`BinOp::MulWideU`].
     MulWideS,
-    /// The high half of the product, without sign. Of 64 bits scalars only.
+    /// The high half of the unsigned product. For 64 bits, scalars only.
     MulHiU,
-    /// With sign. Of 64 bits scalars only.
+    /// The high half of the signed product. For 64 bits, scalars only.
     MulHiS,
-    /// Scalars only.
+    /// Unsigned division of scalars.
     UDiv,
-    /// Scalars only.
+    /// Signed division of scalars.
     SDiv,
-    /// Scalars only.
+    /// Unsigned remainder of scalars.
     URem,
-    /// Scalars only.
+    /// Signed remainder of scalars.
     SRem,
-    /// Of anything, masks and floats included.
+    /// Bitwise, for every type including masks and floats.
     And,
-    /// Of anything.
+    /// Bitwise, for every type.
     Or,
-    /// Of anything.
+    /// Bitwise, for every type.
     Xor,
-    /// `a & !b`, of anything.
+    /// `a & !b`, for every type.
     AndNot,
-    /// Each lane by an amount of its own.
+    /// Shift left. Each lane has its own amount.
     Shl,
-    /// Logical.
+    /// Logical shift right.
     LShr,
-    /// Arithmetic.
+    /// Arithmetic shift right.
     AShr,
-    /// Rotation to the left, amount modulo the width.
+    /// Rotation to the left. The amount is modulo the width.
     Rotl,
     SMin,
     SMax,
     UMin,
     UMax,
-    /// Of each of the four bytes of an `i32` lane by itself. Vectors only, as are the next five.
+    /// Adds each of the four bytes of an `i32` lane separately. This and the next five operations have vector forms
+    /// only.
     AddBytes,
     SubBytes,
-    /// The low halves of the products.
+    /// The low halves of the products of bytes.
     MulBytes,
-    /// Of each of the two 16-bit words of an `i32` lane by itself.
+    /// Adds each of the two 16-bit words of an `i32` lane separately.
     AddWords,
     SubWords,
-    /// The low halves of the products.
+    /// The low halves of the products of words.
     MulWords,
     FAdd,
     FSub,
@@ -162,7 +163,7 @@ pub enum BinOp {
     FMax,
 }
 
-/// Operations of three floats.
+/// Operations with three float operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TernOp {
     /// `a * b + c`
@@ -173,7 +174,7 @@ pub enum TernOp {
     Fnma,
 }
 
-/// Comparisons: `i32` 0 or 1 of scalars, masks of vectors.
+/// Comparisons. The result is an `i32` (0 or 1) for scalars, and a mask for vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum CmpOp {
@@ -187,9 +188,9 @@ pub enum CmpOp {
     ULe,
     UGt,
     UGe,
-    /// Floats: ordered, false where one is a NaN.
+    /// Equal; false if one operand is a NaN.
     FEq,
-    /// Floats: true where one is a NaN.
+    /// Not equal; true if one operand is a NaN.
     FNe,
     FLt,
     FLe,
@@ -197,196 +198,183 @@ pub enum CmpOp {
     FGe,
 }
 
-/// Conversions between elements. The result's type says what to; between elements of two sizes see [`Op::Widen`] and
-/// [`Op::Narrow`] for vectors.
+/// Conversions of elements. The result's type is the target. Vector conversions that change the element size use
+/// [`Op::Widen`] and [`Op::Narrow`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CastOp {
-    /// The same bits as another type of the same size.
+    /// Reinterprets the bits as another type of the same size.
     Bitcast,
-    /// `i32` to `i64`, with sign.
+    /// Sign extension of `i32` to `i64`.
     SExt,
-    /// `i32` to `i64`, without sign.
+    /// Zero extension of `i32` to `i64`.
     ZExt,
-    /// `i64` to `i32`.
+    /// Truncates `i64` to `i32`.
     Trunc,
     /// Signed integer to float.
     SToF,
     /// Unsigned integer to float.
     UToF,
-    /// Float to signed integer, toward zero; unspecified where it does not fit.
+    /// Float to signed integer, rounded toward zero. The result is unspecified if it does not fit.
     FToS,
-    /// Float to unsigned integer, toward zero; unspecified where it does not fit.
+    /// Float to unsigned integer, rounded toward zero. The result is unspecified if it does not fit.
     FToU,
     /// Between `f32` and `f64`.
     FToF,
 }
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// The bits of a scalar, or of every lane of a vector. For a mask: all lanes (not 0) or none (0).
+    /// The bits of a scalar, or of every lane of a vector. A mask has all lanes set unless this is 0.
     Const(u64),
     /// The bits of each lane of a vector.
     Lanes(Box<[u64]>),
-    /// Any value.
+    /// An unspecified value.
     Undef,
-    /// A parameter of the function. Stands in block 0 only.
+    /// A parameter of the function. Allowed in block 0 only.
     Param(u8),
-    /// Element-wise.
     Un(UnOp, Value),
-    /// Element-wise.
     Bin(BinOp, Value, Value),
-    /// Element-wise.
     Tern(TernOp, Value, Value, Value),
-    /// Element-wise.
     Cmp(CmpOp, Value, Value),
-    /// condition, value if true, value if false: the condition of a scalar is an `i32` (not 0), that of a vector a mask
-    /// for it.
+    /// Condition, value if true, value if false. A scalar's condition is an `i32` (true if not 0). A vector's condition
+    /// is a mask.
     Select(Value, Value, Value),
-    /// Of scalars, or of vectors between elements of one size.
+    /// Conversion of scalars, or of vectors to elements of the same size.
     Cast(CastOp, Value),
-    /// `i32` or `f32` lanes `part * n ..` of a vector to `n` lanes of 64 bits (as many as the result has); the source
-    /// may have exactly so many (`part` is 0 then).
+    /// Converts 32-bit lanes `part * n ..` of a vector to `n` lanes of 64 bits, where `n` is the lane count of the
+    /// result. If the source has `n` lanes, `part` is 0.
     Widen(CastOp, Value, u8),
-    /// Vectors of 64-bit lanes, one or two, to one vector of 32-bit lanes, as many as all operands have.
+    /// Converts one or two vectors of 64-bit lanes to one vector of 32-bit lanes. The result has as many lanes as all
+    /// operands together.
     Narrow(CastOp, SmallVec<[Value; 2]>),
-    /// A scalar in all lanes.
+    /// Broadcasts a scalar to all lanes.
     Splat(Value),
-    /// One lane of a vector.
+    /// Reads one lane of a vector.
     Extract(Value, u8),
-    /// Lanes `part * n ..` of a mask for 32-bit lanes as a mask for `n` 64-bit lanes.
+    /// Lanes `part * n ..` of a mask for 32-bit lanes, as a mask for `n` 64-bit lanes.
     MaskPart(Value, u8),
-    /// Masks for 64-bit lanes, one or two, as a mask for 32-bit lanes.
+    /// One or two masks for 64-bit lanes, as a mask for 32-bit lanes.
     MaskJoin(SmallVec<[Value; 2]>),
-    /// Lanes of two vectors of one type, one behind the other, by their numbers; see `IsaCaps::shuffles_any`.
+    /// Selects lanes of the concatenation of two vectors, by constant indices. See `IsaCaps::shuffles_any`.
     Shuffle(Value, Value, Box<[u8]>),
-    /// Lanes of a vector of 32-bit elements by numbers of which only the low bits are looked at, as many as tell its
-    /// lanes apart: an `i32` each.
+    /// Selects lanes of a vector of 32-bit elements, by a vector of `i32` indices. The indices are modulo the number of
+    /// lanes.
     Permute(Value, Value),
-    /// A mask as the low bits of an `i32`.
+    /// Converts a mask to the low bits of an `i32`.
     MaskBits(Value),
-    /// The low bits of an `i32` as a mask.
+    /// Converts the low bits of an `i32` to a mask.
     MaskOf(Value),
-    /// A scalar.
+    /// Loads a scalar.
     Load(Mem, Addr),
-    /// A scalar.
+    /// Stores a scalar.
     Store(Mem, Addr, Value),
-    /// Lanes that stand one behind the other in memory, at any alignment.
+    /// Loads contiguous lanes, at any alignment.
     LoadVector {
-        /// What stands there.
         mem: Mem,
-        /// Where lane 0 is, whether it is alive or not.
+        /// The address of lane 0, even if that lane is inactive.
         addr: Addr,
-        /// Which lanes are loaded; all without one.
+        /// The loaded lanes; `None` means all.
         mask: Option<Value>,
     },
-    /// The same for a store.
+    /// Stores contiguous lanes, at any alignment.
     StoreVector {
-        /// What is to stand there.
         mem: Mem,
-        /// Where lane 0 is, whether it is alive or not.
+        /// The address of lane 0, even if that lane is inactive.
         addr: Addr,
-        /// What is stored.
         value: Value,
-        /// Which lanes are stored; all without one.
+        /// The stored lanes; `None` means all.
         mask: Option<Value>,
     },
-    /// Each lane from an address of its own: `base + index * scale`. 32- and 64-bit elements only.
+    /// Loads each lane from its own address, `base + index * scale`. 32- and 64-bit elements only.
     Gather {
-        /// The element.
         elem: Elem,
-        /// An `i64`, 0 without one.
+        /// An `i64`; `None` means 0.
         base: Option<Value>,
-        /// One vector of `i32` (with sign) or `i64` that has as many lanes as the result, or two of `i64` that have
-        /// together.
+        /// One vector of `i32` (sign-extended) or `i64` with the lane count of the result. Or two vectors of `i64` that
+        /// together have that count.
         index: SmallVec<[Value; 2]>,
         /// 1, 2, 4 or 8.
         scale: u8,
-        /// Which lanes are loaded; all without one.
+        /// The loaded lanes; `None` means all.
         mask: Option<Value>,
     },
-    /// Each lane to an address of its own, in the order of the lanes. Only where `IsaCaps::has_scatter`.
+    /// Stores each lane to its own address, in the order of the lanes. Requires `IsaCaps::has_scatter`.
     Scatter {
-        /// The element.
         elem: Elem,
-        /// As in a gather.
         base: Option<Value>,
-        /// As in a gather.
         index: SmallVec<[Value; 2]>,
-        /// As in a gather.
         scale: u8,
-        /// What is stored.
         value: Value,
-        /// Which lanes are stored; all without one.
+        /// The stored lanes; `None` means all.
         mask: Option<Value>,
     },
-    /// Atomic addition to a scalar of 32 or 64 bits; the old value. Sequentially consistent, as are the next two.
+    /// Atomic addition to a scalar of 32 or 64 bits. Returns the old value. This and the next two operations are
+    /// sequentially consistent.
     AtomicAdd(Mem, Addr, Value),
-    /// Atomic exchange; the old value.
+    /// Atomic exchange. Returns the old value.
     AtomicExchange(Mem, Addr, Value),
-    /// Atomic comparison with the first value and, if equal, exchange with the second; the old value. Of two bytes
-    /// ([`Mem::I16`]) as well: there the upper bits of the first value are zero.
+    /// Atomic compare and exchange: expected value, new value. Returns the old value. Also supports two bytes
+    /// ([`Mem::I16`]), where the upper bits of the expected value must be zero.
     AtomicCompareExchange(Mem, Addr, Value, Value),
-    /// Asks for the line of memory at an address that is written next. The address may be any: nothing is accessed.
+    /// Prefetches a cache line for writing. The address may be invalid.
     PrefetchWrite(Addr),
-    /// Orders all accesses before it before all accesses behind it.
+    /// Orders all earlier memory accesses before all later ones.
     Fence,
-    /// The time-stamp counter, an `i64`.
+    /// Reads the time-stamp counter, an `i64`.
     Clock,
     /// Calls a function of the module.
     Call(Func, SmallVec<[Value; 6]>),
-    /// Calls a function of the host: its address (an `i64`), and its arguments.
+    /// Calls a host function: its address (an `i64`), and its arguments.
     CallHelper(Value, SmallVec<[Value; 6]>),
 }
 
-/// An operation and the value that it gives.
+/// An operation and its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inst {
-    /// What it does.
     pub op: Op,
-    /// The value that it defines: none for stores, fences and calls of functions that return nothing.
+    /// The defined value. `None` for stores, fences and calls of functions without a result.
     pub result: Option<Value>,
 }
 
-/// A block and what is handed to its parameters.
+/// A target block and the arguments for its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
-    /// The block.
     pub block: Block,
-    /// One a parameter.
+    /// One argument per parameter.
     pub args: SmallVec<[Value; 4]>,
 }
 
 impl Target {
-    /// A block with parameters.
+    /// A target with arguments.
     pub fn new(block: Block, args: impl IntoIterator<Item = Value>) -> Self {
         Self { block, args: args.into_iter().collect() }
     }
 }
 
-/// What a branch asks.
+/// The condition of a branch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cond {
     /// A comparison of two scalars in general registers.
     Cmp(CmpOp, Value, Value),
     /// Whether an `i32` is not 0.
     NonZero(Value),
-    /// Whether a lane of a mask is on.
+    /// Whether any lane of a mask is set.
     Any(Value),
-    /// Whether all lanes of a mask are on.
+    /// Whether all lanes of a mask are set.
     All(Value),
 }
 
 /// How a block ends.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Terminator {
-    /// Goes on there.
+    /// Continues at the target.
     Jump(Target),
-    /// Goes on to the first if the condition holds, else to the second.
+    /// Continues at the first target if the condition holds, otherwise at the second.
     Branch(Cond, Target, Target),
-    /// Leaves the function.
+    /// Returns from the function.
     Return(Option<Value>),
-    /// Is never reached; stops the process if it is.
+    /// Traps if it is executed.
     Unreachable,
 }
 
@@ -460,7 +448,7 @@ impl Op {
         }
     }
 
-    /// Whether it does nothing but give a value that depends on its operands alone.
+    /// Whether the operation has no effect, and its result depends on its operands alone.
     pub const fn is_pure(&self) -> bool {
         !matches!(
             self,
@@ -482,14 +470,13 @@ impl Op {
         )
     }
 
-    /// Whether it has a result, other than calls (whose function says so).
+    /// Whether it has a result. For calls, the called function decides.
     pub const fn has_result(&self) -> bool {
         !matches!(self, Self::Store(..) | Self::StoreVector { .. } | Self::Scatter { .. } | Self::PrefetchWrite(..) | Self::Fence)
     }
 }
 
 impl Terminator {
-    /// Where it may lead.
     pub fn targets(&self) -> SmallVec<[&Target; 2]> {
         match self {
             Self::Jump(target) => SmallVec::from_iter([target]),
@@ -498,7 +485,7 @@ impl Terminator {
         }
     }
 
-    /// Calls `f` with every operand, the arguments of targets included.
+    /// Calls `f` with every operand, including the arguments of targets.
     pub fn for_each_operand(&self, mut f: impl FnMut(Value)) {
         match self {
             Self::Branch(cond, ..) => match *cond {

@@ -9,8 +9,7 @@
 //!   return
 //! }
 //! ```
-//! The text says which types values have, not whether the module follows the rules: [`verify`](super::verify()) checks
-//! that.
+//! The text includes the types of values. [`verify`](super::verify()) checks whether the module follows the rules.
 
 use super::entities::{Block, Func, Value};
 use super::function::{BlockData, Function, Module};
@@ -18,20 +17,20 @@ use super::op::{Addr, BinOp, CastOp, CmpOp, Cond, Inst, Mem, Op, Rounding, Targe
 use super::types::{Elem, Type};
 use super::write::word;
 
-/// A text that is not vector IR.
+/// An error in the text of a module.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("line {line}: {message}")]
 pub struct ReadError {
-    /// The line, from 1 on.
+    /// The line number, from 1.
     pub line: usize,
-    /// What is wrong, and where in the line.
+    /// The problem and its position in the line.
     pub message: String,
 }
 
 /// Reads a module.
 ///
 /// # Errors
-/// The first line that is not vector IR.
+/// Reports the first line that is not vector IR.
 pub fn read(text: &str) -> Result<Module, ReadError> {
     let mut module = Module::default();
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
@@ -66,7 +65,7 @@ impl<'a> Cursor<'a> {
         Err(format!("expected {expected} at `{}`", self.rest))
     }
 
-    /// Whether the line continues with `text`, which is then skipped.
+    /// Skips `text` if the line continues with it. Returns whether it did.
     fn accept(&mut self, text: &str) -> bool {
         match self.rest.strip_prefix(text) {
             Some(rest) => {
@@ -81,7 +80,7 @@ impl<'a> Cursor<'a> {
         if self.accept(text) { Ok(()) } else { self.error(&format!("`{text}`")) }
     }
 
-    /// Letters, digits, `_` and `.`.
+    /// Reads a word of letters, digits, `_` and `.`.
     fn word(&mut self) -> Parsed<&'a str> {
         let end = self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.'))).unwrap_or(self.rest.len());
         if end == 0 {
@@ -101,7 +100,7 @@ impl<'a> Cursor<'a> {
         bits.ok().and_then(|bits| T::try_from(bits).ok()).ok_or_else(|| format!("`{word}` is not a number of this size"))
     }
 
-    /// A number after a letter, as in `v12`.
+    /// Reads a number after a letter, as in `v12`.
     fn entity(&mut self, letter: char) -> Parsed<u32> {
         let word = self.word()?;
         word.strip_prefix(letter).and_then(|digits| digits.parse().ok()).ok_or_else(|| format!("`{word}` is not `{letter}` and a number"))
@@ -111,7 +110,7 @@ impl<'a> Cursor<'a> {
         self.entity('v').map(Value)
     }
 
-    /// Two operands.
+    /// Reads two operands.
     fn pair(&mut self) -> Parsed<[Value; 2]> {
         let first = self.value()?;
         self.expect(",")?;
@@ -124,7 +123,7 @@ impl<'a> Cursor<'a> {
         Ok([a, b, self.value()?])
     }
 
-    /// Values up to the end of the line or a closing bracket.
+    /// Reads values up to the end of the line or a closing bracket.
     fn values(&mut self) -> Parsed<Vec<Value>> {
         let mut list = Vec::new();
         while !self.rest.is_empty() && !self.rest.starts_with(')') {
@@ -134,7 +133,7 @@ impl<'a> Cursor<'a> {
         Ok(list)
     }
 
-    /// Values in round brackets.
+    /// Reads values in round brackets.
     fn arguments(&mut self) -> Parsed<Vec<Value>> {
         self.expect("(")?;
         let list = self.values()?;
@@ -142,7 +141,7 @@ impl<'a> Cursor<'a> {
         Ok(list)
     }
 
-    /// Numbers in square brackets, of a radix.
+    /// Reads numbers in square brackets, in the given radix.
     fn numbers(&mut self, radix: u32) -> Parsed<Vec<u64>> {
         self.expect("[")?;
         let mut list = Vec::new();
@@ -180,12 +179,12 @@ impl<'a> Cursor<'a> {
         Ok(addr)
     }
 
-    /// ` mask v1`, if it is there.
+    /// Reads the optional ` mask v1`.
     fn mask(&mut self) -> Parsed<Option<Value>> {
         if self.accept("mask ") { self.value().map(Some) } else { Ok(None) }
     }
 
-    /// `[base + (indices) * scale]`
+    /// Reads `[base + (indices) * scale]`.
     fn indices(&mut self) -> Parsed<(Option<Value>, Vec<Value>, u8)> {
         self.expect("[")?;
         let base = if self.rest.starts_with('(') { None } else { Some(self.value()?) };
@@ -227,7 +226,7 @@ fn ty(word: &str) -> Option<Type> {
     }
 }
 
-/// The member of a list that has a name.
+/// Finds the member of a list with the given name.
 fn named<T: Copy + std::fmt::Debug>(list: &[T], name: &str) -> Option<T> {
     list.iter().copied().find(|item| word(item) == name)
 }
@@ -309,7 +308,7 @@ const COMPARISONS: [CmpOp; 16] = [
 const CASTS: [CastOp; 9] =
     [CastOp::Bitcast, CastOp::SExt, CastOp::ZExt, CastOp::Trunc, CastOp::SToF, CastOp::UToF, CastOp::FToS, CastOp::FToU, CastOp::FToF];
 
-/// `function "name"(types) -> type {`
+/// Reads `function "name"(types) -> type {`.
 fn head(cursor: &mut Cursor<'_>) -> Parsed<Function> {
     let mut function = Function::default();
     cursor.expect("function")?;
@@ -329,7 +328,7 @@ fn head(cursor: &mut Cursor<'_>) -> Parsed<Function> {
     Ok(function)
 }
 
-/// Notes the type of a value.
+/// Records the type of a value.
 fn define(function: &mut Function, value: Value, ty: Type) {
     if function.values.len() <= value.index() {
         function.values.resize(value.index() + 1, Type::I32);
@@ -337,7 +336,7 @@ fn define(function: &mut Function, value: Value, ty: Type) {
     function.values[value.index()] = ty;
 }
 
-/// `v1: type`
+/// Reads `v1: type`.
 fn definition(function: &mut Function, cursor: &mut Cursor<'_>) -> Parsed<Value> {
     let value = cursor.value()?;
     cursor.expect(":")?;
@@ -385,7 +384,7 @@ fn body_line(function: &mut Function, cursor: &mut Cursor<'_>) -> Parsed<()> {
     if cursor.rest.is_empty() { Ok(()) } else { cursor.error("the end of the line") }
 }
 
-/// How a block ends, if that is what the line says.
+/// Reads a terminator; `None` if the line is not one.
 fn terminator(cursor: &mut Cursor<'_>) -> Parsed<Option<Terminator>> {
     Ok(Some(if cursor.accept("jump ") {
         Terminator::Jump(cursor.target()?)
@@ -493,7 +492,7 @@ fn op(cursor: &mut Cursor<'_>) -> Parsed<Op> {
     })
 }
 
-/// An operation with a cast or a memory format after a dot.
+/// Reads an operation with a cast or memory format after a dot.
 fn suffixed(name: &str, suffix: &str, cursor: &mut Cursor<'_>) -> Parsed<Op> {
     let cast = || named(&CASTS, suffix).ok_or_else(|| format!("`{suffix}` is not a conversion"));
     let mem = || mem(suffix).ok_or_else(|| format!("`{suffix}` is not a memory format"));

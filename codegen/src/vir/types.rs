@@ -1,8 +1,8 @@
-//! Types of the vector IR: what one register holds.
+//! Types of the vector IR: the contents of one register.
 
 use std::fmt;
 
-/// What a lane is.
+/// The element of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Elem {
@@ -13,7 +13,7 @@ pub enum Elem {
 }
 
 impl Elem {
-    /// Bits of one.
+    /// Size in bits.
     pub const fn bits(self) -> u32 {
         match self {
             Self::I32 | Self::F32 => 32,
@@ -21,12 +21,12 @@ impl Elem {
         }
     }
 
-    /// Bytes of one.
+    /// Size in bytes.
     pub const fn bytes(self) -> u32 {
         self.bits() / 8
     }
 
-    /// All bits of one.
+    /// A constant with all bits set.
     pub const fn mask(self) -> u64 {
         match self {
             Self::I32 | Self::F32 => 0xffff_ffff,
@@ -48,43 +48,43 @@ impl Elem {
     }
 }
 
-/// The shape of the vectors that a mask is for: machines without registers for masks keep a mask in a vector of that
+/// The shape of the vectors that a mask applies to. Processors without mask registers keep a mask in a vector of that
 /// shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MaskType {
-    /// How many lanes.
+    /// The number of lanes.
     pub lanes: u8,
-    /// Bits of each lane of the vectors that it is for: 32 or 64.
+    /// Bits per lane of the vectors: 32 or 64.
     pub bits: u8,
 }
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
-    /// One number: integers in a general register, floats in the low lane of a vector register.
+    /// One number. Integers are in a general register, floats in the low lane of a vector register.
     Scalar(Elem),
-    /// So many lanes; 16, 32 or 64 bytes in all.
+    /// A vector with this number of lanes, 16, 32 or 64 bytes in total.
     Vector(Elem, u8),
-    /// Which lanes of a vector are meant.
+    /// The active lanes of a vector.
     Mask(MaskType),
 }
 
 impl Type {
-    /// A 32-bit integer in a general register; also what comparisons of scalars give (0 or 1).
+    /// A 32-bit integer in a general register. Comparisons of scalars give this type (0 or 1).
     pub const I32: Self = Self::Scalar(Elem::I32);
-    /// A 64-bit integer in a general register; also addresses.
+    /// A 64-bit integer in a general register. Addresses have this type.
     pub const I64: Self = Self::Scalar(Elem::I64);
-    /// A float.
+    /// A float in a vector register.
     pub const F32: Self = Self::Scalar(Elem::F32);
-    /// A double.
+    /// A double in a vector register.
     pub const F64: Self = Self::Scalar(Elem::F64);
 
-    /// The type of a mask for vectors of that many lanes of that many bits.
+    /// A mask for vectors with this number and size of lanes.
     pub const fn mask(lanes: u8, bits: u32) -> Self {
         Self::Mask(MaskType { lanes, bits: bits as u8 })
     }
 
-    /// What a scalar is, or a lane of a vector.
+    /// The element of a scalar or vector.
     pub const fn elem(self) -> Option<Elem> {
         match self {
             Self::Scalar(elem) | Self::Vector(elem, _) => Some(elem),
@@ -92,7 +92,7 @@ impl Type {
         }
     }
 
-    /// How many lanes; 1 for scalars.
+    /// The number of lanes; 1 for scalars.
     pub const fn lanes(self) -> u8 {
         match self {
             Self::Scalar(_) => 1,
@@ -100,7 +100,7 @@ impl Type {
         }
     }
 
-    /// The same shape of another element.
+    /// The same shape with another element.
     pub const fn with_elem(self, elem: Elem) -> Self {
         match self {
             Self::Scalar(_) => Self::Scalar(elem),
@@ -117,7 +117,7 @@ impl Type {
         }
     }
 
-    /// Whether it lives in a general register.
+    /// Whether the value is in a general register.
     pub const fn is_general(self) -> bool {
         matches!(self, Self::Scalar(Elem::I32 | Elem::I64))
     }

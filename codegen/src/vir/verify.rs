@@ -1,4 +1,4 @@
-//! Holds functions of the vector IR against its rules.
+//! Verifies functions against the rules of the vector IR.
 
 use super::dominators::Dominators;
 use super::entities::Value;
@@ -6,22 +6,22 @@ use super::function::{Function, Module};
 use super::op::{Addr, BinOp, CastOp, Cond, Inst, Mem, Op, Target, Terminator, UnOp};
 use super::types::{Elem, Type};
 
-/// A broken rule: a defect of who made the function.
+/// A broken rule: a defect of the code that built the function.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("function `{function}`: {place}: {message}")]
 pub struct VerifyError {
-    /// The function.
+    /// The name of the function.
     pub function: String,
-    /// The instruction.
+    /// The instruction as text.
     pub place: String,
-    /// What is wrong.
+    /// The broken rule.
     pub message: String,
 }
 
-/// Holds all functions of a module against the rules of [the vector IR](super).
+/// Verifies all functions of a module against the rules of [the vector IR](super).
 ///
 /// # Errors
-/// The first broken rule.
+/// Reports the first broken rule.
 pub fn verify(module: &Module) -> Result<(), VerifyError> {
     module.functions.iter().try_for_each(|function| Checker::new(module, function).function())
 }
@@ -29,7 +29,7 @@ pub fn verify(module: &Module) -> Result<(), VerifyError> {
 struct Checker<'a> {
     module: &'a Module,
     function: &'a Function,
-    /// In which block each value is defined.
+    /// The block that defines each value.
     defined: Vec<Option<u32>>,
     dominators: Dominators,
 }
@@ -53,7 +53,9 @@ impl<'a> Checker<'a> {
         let params = &self.function.params;
         let general = params.len() <= 6 && params.iter().chain(&self.function.returns).all(|ty| ty.is_general());
         if !general || self.function.blocks.first().is_none_or(|block| !block.params.is_empty()) {
-            return Err(self.error("the head".into(), "at most six parameters in general registers, and a block without parameters".into()));
+            return Err(
+                self.error("the signature".into(), "at most six parameters in general registers, and a block without parameters".into())
+            );
         }
         for (index, block) in (0..).zip(&self.function.blocks) {
             for &param in &block.params {
@@ -65,9 +67,9 @@ impl<'a> Checker<'a> {
                     self.define(index, result).map_err(|message| self.error(format!("b{index}: {}", inst.op), message))?;
                 }
             }
-            // Arguments of jumps may be defined anywhere above; what jumps back is above as well.
+            // Arguments of jumps may be defined in any dominating block, also for backward jumps.
             let Some(terminator) = &block.terminator else {
-                return Err(self.error(format!("b{index}"), "it does not end".into()));
+                return Err(self.error(format!("b{index}"), "the block has no terminator".into()));
             };
             self.terminator(index, terminator).map_err(|message| self.error(format!("b{index}: {terminator}"), message))?;
         }
@@ -75,28 +77,28 @@ impl<'a> Checker<'a> {
     }
 
     fn define(&mut self, block: u32, value: Value) -> Check {
-        let place = self.defined.get_mut(value.index()).ok_or_else(|| format!("{value} is no value"))?;
+        let place = self.defined.get_mut(value.index()).ok_or_else(|| format!("{value} is not a value of the function"))?;
         require(place.is_none(), || format!("{value} is defined twice"))?;
         *place = Some(block);
         Ok(())
     }
 
-    /// The type of a value that may be used in a block.
+    /// The type of a value, if it may be used in a block.
     fn used(&self, block: u32, value: Value) -> Result<Type, String> {
-        let defined = self.defined.get(value.index()).copied().flatten().ok_or_else(|| format!("{value} is not defined above"))?;
+        let defined = self.defined.get(value.index()).copied().flatten().ok_or_else(|| format!("{value} is used before its definition"))?;
         require(!self.dominators.is_reached(block) || self.dominators.dominates(defined, block), || {
-            format!("{value} is defined in b{defined}, which does not dominate")
+            format!("{value} is defined in b{defined}, which does not dominate this block")
         })?;
         Ok(self.function.ty(value))
     }
 
     fn target(&self, block: u32, target: &Target) -> Check {
-        let to = self.function.blocks.get(target.block.index()).ok_or_else(|| format!("{} is no block", target.block))?;
-        require(target.block.index() != 0, || "nothing goes back to the entry".into())?;
+        let to = self.function.blocks.get(target.block.index()).ok_or_else(|| format!("{} is not a block", target.block))?;
+        require(target.block.index() != 0, || "a jump to the entry".into())?;
         require(to.params.len() == target.args.len(), || format!("{} takes {} parameters", target.block, to.params.len()))?;
         for (&param, &arg) in to.params.iter().zip(&target.args) {
             let (param, arg) = (self.function.ty(param), self.used(block, arg)?);
-            require(param == arg, || format!("a {arg} for a {param} of {}", target.block))?;
+            require(param == arg, || format!("{}: expected an argument of type {param}, got {arg}", target.block))?;
         }
         Ok(())
     }
@@ -106,16 +108,16 @@ impl<'a> Checker<'a> {
             Terminator::Branch(cond, ..) => match *cond {
                 Cond::Cmp(_, a, b) => {
                     let (a, b) = (self.used(block, a)?, self.used(block, b)?);
-                    require(a == b && a.is_general(), || "two integers of one type are compared".into())?;
+                    require(a == b && a.is_general(), || "expected two integers of the same type".into())?;
                 }
-                Cond::NonZero(value) => require(self.used(block, value)? == Type::I32, || "an i32 is asked".into())?,
+                Cond::NonZero(value) => require(self.used(block, value)? == Type::I32, || "expected an i32 as condition".into())?,
                 Cond::Any(mask) | Cond::All(mask) => {
-                    require(matches!(self.used(block, mask)?, Type::Mask(_)), || "a mask is asked".into())?;
+                    require(matches!(self.used(block, mask)?, Type::Mask(_)), || "expected a mask as condition".into())?;
                 }
             },
             Terminator::Return(value) => {
                 let ty = value.map(|value| self.used(block, value)).transpose()?;
-                require(ty == self.function.returns, || "it returns something else".into())?;
+                require(ty == self.function.returns, || "the result has the wrong type".into())?;
             }
             Terminator::Jump(_) | Terminator::Unreachable => {}
         }
@@ -126,13 +128,13 @@ impl<'a> Checker<'a> {
         let base = self.used(block, addr.base)?;
         let index = addr.index.map(|(index, scale)| Ok::<_, String>((self.used(block, index)?, scale))).transpose()?;
         let index = index.is_none_or(|(ty, scale)| ty == Type::I64 && matches!(scale, 1 | 2 | 4 | 8));
-        require(base == Type::I64 && index, || "addresses are i64, scales 1, 2, 4 or 8".into())
+        require(base == Type::I64 && index, || "expected i64 addresses, and a scale of 1, 2, 4 or 8".into())
     }
 
     fn mask(&self, block: u32, mask: Option<Value>, of: Type) -> Check {
         let Some(mask) = mask else { return Ok(()) };
         let ty = self.used(block, mask)?;
-        require(ty == of.compared(), || format!("a {ty} for {of}"))
+        require(ty == of.compared(), || format!("expected {}, got {ty}", of.compared()))
     }
 
     fn inst(&self, block: u32, inst: &Inst) -> Check {
@@ -144,11 +146,13 @@ impl<'a> Checker<'a> {
         });
         operands?;
         let returns = match &inst.op {
-            Op::Call(func, _) => self.module.functions.get(func.index()).ok_or_else(|| format!("{func} is no function"))?.returns.is_some(),
+            Op::Call(func, _) => {
+                self.module.functions.get(func.index()).ok_or_else(|| format!("{func} is not a function"))?.returns.is_some()
+            }
             Op::CallHelper(..) => inst.result.is_some(),
             op => op.has_result(),
         };
-        require(inst.result.is_some() == returns, || "its result is there or not".into())?;
+        require(inst.result.is_some() == returns, || "the result is missing or unexpected".into())?;
         let ty = inst.result.map(|result| self.function.ty(result));
         if let Some(Type::Vector(elem, lanes)) = ty {
             require(matches!(elem.bytes() * u32::from(lanes), 16 | 32 | 64), || "vectors have 16, 32 or 64 bytes".into())?;
@@ -158,14 +162,14 @@ impl<'a> Checker<'a> {
 
     fn op(&self, block: u32, op: &Op, ty: Type) -> Check {
         let of = |value: Value| self.function.ty(value);
-        let wrong = || format!("operands do not go with {ty}");
+        let wrong = || format!("the types of the operands do not match {ty}");
         match op {
             Op::Const(_) | Op::Undef | Op::Fence => Ok(()),
             Op::Clock => require(ty == Type::I64, wrong),
             Op::Lanes(lanes) => require(matches!(ty, Type::Vector(..)) && lanes.len() == usize::from(ty.lanes()), wrong),
-            Op::Param(index) => {
-                require(block == 0 && self.function.params.get(usize::from(*index)) == Some(&ty), || "no such parameter here".into())
-            }
+            Op::Param(index) => require(block == 0 && self.function.params.get(usize::from(*index)) == Some(&ty), || {
+                "the parameter does not exist, or is not in block 0".into()
+            }),
             Op::Un(UnOp::HalfToFloat, a) => require(ty == of(*a).with_elem(Elem::F32) && of(*a).elem() == Some(Elem::I32), wrong),
             Op::Un(UnOp::FloatToHalf, a) => require(ty == of(*a).with_elem(Elem::I32) && of(*a).elem() == Some(Elem::F32), wrong),
             Op::Un(op, a) => require(ty == of(*a) && (ty.elem().is_some() || *op == UnOp::Not), wrong),
@@ -239,7 +243,7 @@ impl<'a> Checker<'a> {
 
     fn access(&self, block: u32, op: &Op, ty: Type) -> Check {
         let of = |value: Value| self.function.ty(value);
-        let wrong = || "the types of the access do not go together".to_owned();
+        let wrong = || "the types of the access do not match".to_owned();
         let atomic = |mem: Mem| matches!(mem, Mem::Elem(Elem::I32 | Elem::I64)) && ty == Type::Scalar(mem.elem());
         match op {
             Op::Load(mem, addr) => {
@@ -280,7 +284,7 @@ impl<'a> Checker<'a> {
                 require((atomic(*mem) || short) && of(*expected) == ty && of(*desired) == ty, wrong)
             }
             Op::PrefetchWrite(addr) => self.address(block, addr),
-            _ => Err("the verifier does not know it".into()),
+            _ => Err("unknown operation".into()),
         }
     }
 
@@ -290,7 +294,7 @@ impl<'a> Checker<'a> {
         let narrow = index.len() == 1 && ty(index[0]).elem() == Some(Elem::I32);
         let wide = index.len() <= 2 && index.iter().all(|value| ty(*value).elem() == Some(Elem::I64));
         let fits = lanes == u32::from(of.lanes()) && (narrow || wide) && matches!(scale, 1 | 2 | 4 | 8);
-        require(fits && base.is_none_or(|base| ty(base) == Type::I64), || "the indices do not go with the lanes".into())
+        require(fits && base.is_none_or(|base| ty(base) == Type::I64), || "the indices do not match the lanes".into())
     }
 }
 

@@ -1,11 +1,11 @@
-//! What becomes of some functions: the instructions that are worth having.
+//! Checks that the machine code of some functions contains the expected instructions.
 
 use wgcl_codegen::vir::{
     Addr, BinOp, Builder, CastOp, CmpOp, Cond, Elem, Func, Mem, Module, Op, Target, Terminator, TernOp, Type, UnOp, Value,
 };
 use wgcl_codegen::{CodegenError, Isa, compile, disassemble};
 
-/// A function of an address that stores what `make` makes.
+/// Builds a function with an address as parameter, which stores the value of `make`.
 fn function(ty: Type, make: impl FnOnce(&mut Builder, Value) -> Value) -> Module {
     let mut build = Builder::new("f", vec![Type::I64], None);
     let base = build.value_of(Type::I64, Op::Param(0));
@@ -33,7 +33,7 @@ const I32X16: Type = Type::Vector(Elem::I32, 16);
 const F32X8: Type = Type::Vector(Elem::F32, 8);
 
 #[test]
-fn a_number_of_memory_in_all_lanes_is_an_operand() {
+fn a_broadcast_element_in_memory_is_an_operand() {
     let module = function(F32X16, |build, base| {
         let scalar = build.value_of(Type::F32, Op::Load(Mem::Elem(Elem::F32), Addr::offset(base, 4)));
         let all = build.value_of(F32X16, Op::Splat(scalar));
@@ -46,7 +46,7 @@ fn a_number_of_memory_in_all_lanes_is_an_operand() {
 }
 
 #[test]
-fn a_store_in_between_keeps_a_load_where_it_is() {
+fn a_load_is_not_folded_across_a_store() {
     let module = function(F32X8, |build, base| {
         let early = load(build, F32X8, base, 32);
         build.effect(Op::StoreVector { mem: Mem::Elem(Elem::F32), addr: Addr::offset(base, 32), value: early, mask: None });
@@ -89,13 +89,13 @@ fn functions_of_three_bits_are_one_instruction() {
 }
 
 #[test]
-fn logic_of_three_values_is_one_instruction_however_deep() {
+fn nested_logic_of_three_values_is_one_instruction() {
     let module = function(I32X16, |build, base| {
         let [a, b, c] = [64, 128, 192].map(|disp| {
             let value = load(build, I32X16, base, disp);
             build.value_of(I32X16, Op::Bin(BinOp::Add, value, value))
         });
-        // The choice of MD5, and a majority beside it.
+        // The choice function of MD5, and a majority function.
         let differ = build.value_of(I32X16, Op::Bin(BinOp::Xor, b, c));
         let chosen = build.value_of(I32X16, Op::Bin(BinOp::And, a, differ));
         let choice = build.value_of(I32X16, Op::Bin(BinOp::Xor, c, chosen));
@@ -123,7 +123,7 @@ fn a_comparison_is_the_condition_of_its_jump() {
     assert_eq!((count(&text, "cmp %rsi,%rdi"), count(&text, "jae"), count(&text, "set"), count(&text, "jmp")), (1, 1, 0, 0), "{text}");
 }
 
-/// A function that calls another one.
+/// Builds a function that calls another one.
 fn calls(name: &str, callee: u32) -> wgcl_codegen::vir::Function {
     let mut build = Builder::new(name, Vec::new(), None);
     build.effect(Op::Call(Func(callee), [].into_iter().collect()));
@@ -132,7 +132,7 @@ fn calls(name: &str, callee: u32) -> wgcl_codegen::vir::Function {
 }
 
 #[test]
-fn the_stack_is_that_of_the_deepest_call() {
+fn the_stack_size_includes_the_deepest_calls() {
     let mut leaf = Builder::new("leaf", Vec::new(), None);
     leaf.end(Terminator::Return(None));
     let functions = vec![calls("f", 1), calls("g", 2), leaf.finish()];
@@ -143,7 +143,7 @@ fn the_stack_is_that_of_the_deepest_call() {
 }
 
 #[test]
-fn quotient_and_rest_are_one_division() {
+fn quotient_and_remainder_share_one_division() {
     let mut build = Builder::new("f", vec![Type::I64, Type::I64], Some(Type::I64));
     let [a, b] = [0, 1].map(|index| build.value_of(Type::I64, Op::Param(index)));
     let rest = build.value_of(Type::I64, Op::Bin(BinOp::URem, a, b));
@@ -155,7 +155,7 @@ fn quotient_and_rest_are_one_division() {
 }
 
 #[test]
-fn sums_of_addresses_are_not_made() {
+fn sums_of_addresses_fold_into_accesses() {
     let mut build = Builder::new("f", vec![Type::I64, Type::I32], None);
     let base = build.value_of(Type::I64, Op::Param(0));
     let index = build.value_of(Type::I32, Op::Param(1));
@@ -186,7 +186,7 @@ fn an_inverted_comparison_is_another_comparison() {
 }
 
 #[test]
-fn what_is_computed_twice_is_computed_once() {
+fn a_redundant_computation_is_removed() {
     let module = function(I32X16, |build, base| {
         let x = load(build, I32X16, base, 64);
         let (one, two) = (build.value_of(I32X16, Op::Bin(BinOp::Add, x, x)), build.value_of(I32X16, Op::Bin(BinOp::Add, x, x)));
@@ -201,7 +201,7 @@ fn what_is_computed_twice_is_computed_once() {
 }
 
 #[test]
-fn what_is_computed_on_one_way_only_is_computed_on_the_other_as_well() {
+fn a_computation_in_one_branch_is_not_reused_in_the_other() {
     let mut build = Builder::new("f", vec![Type::I64], None);
     let base = build.value_of(Type::I64, Op::Param(0));
     let x = build.value_of(Type::I32, Op::Load(Mem::Elem(Elem::I32), Addr::of(base)));
@@ -218,7 +218,7 @@ fn what_is_computed_on_one_way_only_is_computed_on_the_other_as_well() {
 }
 
 #[test]
-fn lanes_that_stay_within_sixteen_bytes_take_one_instruction() {
+fn a_shuffle_within_sixteen_bytes_is_one_instruction() {
     let shuffled = |lanes: [u8; 8]| {
         let module = function(F32X8, |build, base| {
             let (a, b) = (load(build, F32X8, base, 32), load(build, F32X8, base, 64));

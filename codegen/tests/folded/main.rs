@@ -1,5 +1,4 @@
-//! What is made where it is used does what the vector IR says: trees of operations whose values are used once, held
-//! against the evaluator.
+//! Checks instruction folding: compares trees of operations whose values are used once with the evaluator.
 
 #![cfg(all(target_arch = "x86_64", unix))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -15,26 +14,26 @@ use wgcl_codegen::vir::{
 };
 use wgcl_codegen::{Isa, compile, disassemble};
 
-/// Bytes of memory; inputs first, then results.
+/// Size of the memory: inputs, then results.
 const BYTES: usize = 4096;
 const RESULTS: i32 = 2048;
 
-/// The instruction sets of the machine.
+/// The instruction sets of this processor.
 fn isas() -> impl Iterator<Item = Isa> {
     let best = Isa::detect();
     [Isa::SSE42, Isa::AVX2, Isa::AVX512].into_iter().filter(move |isa| best.is_some_and(|best| best.includes(*isa)))
 }
 
-/// Makes trees.
+/// Builds random trees of operations.
 struct Trees {
     build: Builder,
     random: Random,
     base: Value,
     ty: Type,
-    /// Values that are not used yet.
+    /// Values without uses.
     fresh: Vec<Value>,
     masks: Vec<Value>,
-    /// Addresses at most 256 bytes behind the base.
+    /// Addresses at most 256 bytes after the base.
     places: Vec<Value>,
 }
 
@@ -47,7 +46,7 @@ impl Trees {
         self.ty.elem().unwrap()
     }
 
-    /// An address, as sums and shifts: used once or often.
+    /// An address as a sum, with shifts. The sum has one use or several.
     fn place(&mut self, disp: i32) -> Addr {
         let bin = |build: &mut Builder, op, a, b| build.value_of(Type::I64, Op::Bin(op, a, b));
         let base = if self.random.once_in(2) { self.random.of(&self.places) } else { self.base };
@@ -84,7 +83,7 @@ impl Trees {
         Addr::offset(place, disp)
     }
 
-    /// A new value: memory, one number of it in all lanes, or a constant.
+    /// A new value: a load, a broadcast load, or a constant.
     fn leaf(&mut self) -> Value {
         let (elem, disp) = (self.elem(), self.random.below(96) as i32 * 8);
         let addr = self.place(disp);
@@ -102,7 +101,7 @@ impl Trees {
         }
     }
 
-    /// An operand: most often something that nothing uses yet.
+    /// An operand, most often a value without uses.
     fn operand(&mut self) -> Value {
         if self.fresh.is_empty() || self.random.once_in(3) {
             return self.leaf();
@@ -204,7 +203,7 @@ impl Trees {
         }
     }
 
-    /// Stores a value, perhaps where something is loaded from later.
+    /// Stores a value, perhaps to an address that is loaded later.
     fn store(&mut self, from: i32) {
         let value = self.operand();
         let disp = from + self.random.below(64) as i32 * 8;
@@ -217,7 +216,7 @@ impl Trees {
     }
 }
 
-/// A function of trees of values of a type, with a branch in the middle.
+/// Builds a function with trees of values of a type, and a branch in the middle.
 fn trees(seed: u64, ty: Type) -> Module {
     let mut build = Builder::new(format!("{ty}"), vec![Type::I64], None);
     let base = build.value_of(Type::I64, Op::Param(0));
@@ -238,7 +237,7 @@ fn trees(seed: u64, ty: Type) -> Module {
     let other = trees.operand();
     trees.build.end(Terminator::Jump(Target::new(out, [other])));
     trees.build.enter(out);
-    // What was made in between is not known here.
+    // Values of the branches are not available here.
     trees.fresh = vec![param];
     trees.masks.clear();
     trees.places = vec![base];
@@ -249,8 +248,8 @@ fn trees(seed: u64, ty: Type) -> Module {
     Module { functions: vec![trees.build.finish()] }
 }
 
-/// Runs the first function of a module on some memory. Whether that says anything: a condition may depend on bits of a
-/// NaN.
+/// Compares the first function of a module with the evaluator. Returns `false` if the evaluator has no result, because
+/// a condition depends on bits of a NaN.
 fn check(module: &Module, isa: Isa, seed: u64) -> bool {
     let mut random = Random::new(seed);
     let number = |random: &mut Random| match random.below(4) {
@@ -270,7 +269,7 @@ fn check(module: &Module, isa: Isa, seed: u64) -> bool {
         Err(Fault::Unknown(_)) => return false,
         result => assert_eq!(result.err(), None, "{module}"),
     }
-    // SAFETY: the function takes an address and stays inside the bytes behind it, as the evaluator has seen.
+    // SAFETY: the function takes an address and accesses only the `BYTES` bytes there, as it did in the evaluator.
     let function: extern "sysv64" fn(u64) = unsafe { std::mem::transmute(executable.entry(0).unwrap()) };
     function(base);
     let difference = memory.difference(&bytes);
@@ -279,7 +278,7 @@ fn check(module: &Module, isa: Isa, seed: u64) -> bool {
 }
 
 #[test]
-fn what_is_used_once_is_made_where_it_is_used() {
+fn folded_trees_equal_the_evaluator() {
     for isa in isas() {
         for elem in [Elem::I32, Elem::I64, Elem::F32, Elem::F64] {
             let bytes: &[u32] = match isa {
@@ -289,19 +288,19 @@ fn what_is_used_once_is_made_where_it_is_used() {
             };
             for &bytes in bytes {
                 let ty = if bytes == 0 { Type::Scalar(elem) } else { Type::Vector(elem, (bytes / elem.bytes()) as u8) };
-                // There, the products of doubles cannot be added with one rounding.
+                // SSE4.2 has no FMA for doubles.
                 if isa == Isa::SSE42 && elem == Elem::F64 {
                     continue;
                 }
                 let ran = (0..200).filter(|seed| check(&trees(*seed, ty), isa, *seed)).count();
-                assert!(ran > 100, "{isa:?}, {ty}: {ran} of 200 functions say something");
+                assert!(ran > 100, "{isa:?}, {ty}: {ran} of 200 functions have a result");
             }
         }
     }
 }
 
 #[test]
-fn lanes_of_two_vectors_are_put_in_any_order() {
+fn shuffles_take_any_order_of_lanes() {
     for isa in isas() {
         for (elem, bytes) in [(Elem::I32, 64), (Elem::F32, 32), (Elem::I64, 64), (Elem::F64, 16), (Elem::I32, 16)] {
             if bytes as u32 > isa.caps().vector_bytes {
@@ -322,7 +321,7 @@ fn lanes_of_two_vectors_are_put_in_any_order() {
             let code = compile(&Module { functions: vec![build.finish()] }, isa).unwrap();
             let executable = Executable::new(&code).unwrap();
             let mut memory: Vec<u8> = (0..192).collect();
-            // SAFETY: the function takes an address and stays inside the bytes behind it.
+            // SAFETY: the function takes an address and accesses only the bytes of `memory`.
             let function: extern "sysv64" fn(*mut u8) = unsafe { std::mem::transmute(executable.entry(0).unwrap()) };
             function(memory.as_mut_ptr());
             let expected: Vec<u8> =

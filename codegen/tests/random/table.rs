@@ -1,4 +1,4 @@
-//! One small module for each operation and type, which does it to many numbers.
+//! One small module per operation and type, which applies the operation to many numbers.
 
 use std::cell::RefCell;
 
@@ -11,34 +11,34 @@ use wgcl_codegen::vir::{
 use crate::generate::{PACKED, SIZE, all_types, has_fma, number, order};
 use crate::support::Random;
 
-/// Bytes of the numbers that each operand is in turn, and of the results.
+/// Size of the numbers of each operand, and of the results, in bytes.
 const OPERAND: i32 = 512;
-/// How often a case does its operation at most, each time with other numbers.
-const TURNS: i32 = 24;
-/// Where results are stored, and vectors for accesses to be tried on.
+/// Maximum number of times that a case applies its operation, with different numbers.
+const REPETITIONS: i32 = 24;
+/// The offset of results, and of vectors for accesses.
 const RESULTS: i32 = 4096;
 const FIELD: i32 = 3072;
-/// Where operands are stored.
+/// The offset of stored operands.
 const COPIES: i32 = 3840;
 
-/// An operation, by name.
+/// An operation to test.
 pub struct Case {
     /// The operation and its types.
     pub name: String,
-    /// What does it.
+    /// The module that applies it.
     pub module: Module,
 }
 
-/// Cases that are being collected.
+/// The collected cases.
 struct Table {
     isa: Isa,
     cases: Vec<Case>,
 }
 
-/// What a case does in one turn: operands, and the address of a field of numbers.
-type Turn<'a> = &'a dyn Fn(&mut Builder, &[Value], Value) -> Option<Value>;
+/// Builds one application of a case's operation, from operands and the address of a range of numbers.
+type Build<'a> = &'a dyn Fn(&mut Builder, &[Value], Value) -> Option<Value>;
 
-/// All operations that an instruction set has, of all types.
+/// All operations of an instruction set, for all types.
 pub fn cases(isa: Isa) -> Vec<Case> {
     let mut table = Table { isa, cases: Vec::new() };
     for ty in all_types(isa) {
@@ -70,7 +70,7 @@ fn load(build: &mut Builder, ty: Type, base: Value, disp: i32) -> Value {
     }
 }
 
-/// An operand that code may take from memory, must have in a register, or knows.
+/// An operand that can be in memory, must be in a register, or is constant.
 fn operand(build: &mut Builder, random: &mut Random, ty: Type, base: Value, disp: i32) -> Value {
     match (random.below(6), ty) {
         (0 | 1, _) => {
@@ -104,12 +104,12 @@ fn store(build: &mut Builder, value: Value, base: Value, disp: i32) {
     }
 }
 
-/// Bytes of a value in memory.
+/// Size of a value in memory, in bytes.
 fn bytes(ty: Type) -> i32 {
     ty.elem().map_or(4, |elem| (elem.bytes() * u32::from(ty.lanes())).cast_signed())
 }
 
-/// Bits of each lane, or of those that a mask is for.
+/// Bits per lane. For masks, bits per lane of the vectors.
 const fn bits_of(ty: Type) -> u32 {
     match ty {
         Type::Mask(mask) => mask.bits as u32,
@@ -126,19 +126,19 @@ impl Table {
         all_types(self.isa).contains(&ty)
     }
 
-    fn add(&mut self, name: String, operands: &[Type], turn: Turn<'_>) {
+    fn add(&mut self, name: String, operands: &[Type], apply: Build<'_>) {
         let mut build = Builder::new(name.clone(), vec![Type::I64], None);
         let base = build.value_of(Type::I64, Op::Param(0));
-        // As often as there is room for the largest of the operands.
+        // As many times as the largest operand fits.
         let size = operands.iter().map(|ty| bytes(*ty)).max().unwrap_or(64);
-        let turns = (OPERAND / size).min(TURNS);
+        let repetitions = (OPERAND / size).min(REPETITIONS);
         let mut random = Random::new(0);
-        for at in 0..=turns {
-            // At last those before the end of the memory: nothing behind them may be read.
-            let place = |index: i32, ty: Type| if at < turns { index * OPERAND + at * size } else { SIZE as i32 - bytes(ty) };
+        for at in 0..=repetitions {
+            // The last numbers are at the end of the memory, so that reads after them fail.
+            let place = |index: i32, ty: Type| if at < repetitions { index * OPERAND + at * size } else { SIZE as i32 - bytes(ty) };
             let values: Vec<Value> =
                 (0..).zip(operands).map(|(index, &ty)| operand(&mut build, &mut random, ty, base, place(index, ty))).collect();
-            if let Some(result) = turn(&mut build, &values, base) {
+            if let Some(result) = apply(&mut build, &values, base) {
                 store(&mut build, result, base, RESULTS + at * 64);
             }
         }
@@ -146,7 +146,7 @@ impl Table {
         self.cases.push(Case { name, module: Module { functions: vec![build.finish()] } });
     }
 
-    /// An operation of operands to a result.
+    /// A case for one operation.
     fn op(&mut self, name: String, operands: &[Type], result: Type, op: impl Fn(&[Value]) -> Op) {
         let name = format!("{name} {operands:?} -> {result:?}");
         self.add(name.clone(), operands, &|build, values, _| Some(build.value_of(result, op(values))));
@@ -155,7 +155,7 @@ impl Table {
         }
     }
 
-    /// The same where a selection follows, which may be the business of one instruction.
+    /// A case for an operation followed by a selection, which can be one instruction.
     fn masked(&mut self, name: &str, operands: &[Type], result: Type, op: impl Fn(&[Value]) -> Op) {
         let all: Vec<Type> = operands.iter().copied().chain([result.compared(), result]).collect();
         let random = RefCell::new(Random::new(0));
@@ -170,7 +170,7 @@ impl Table {
         });
     }
 
-    /// Two operations of bits, one behind the other.
+    /// Two consecutive bitwise operations.
     fn bits_of_bits(&mut self, ty: Type) {
         let ops = [BinOp::And, BinOp::Or, BinOp::Xor, BinOp::AndNot];
         for first in ops {
@@ -334,7 +334,7 @@ impl Table {
         }
     }
 
-    /// A branch on a mask, whose way is the result.
+    /// A branch on a mask. The result depends on the taken target.
     fn branch(&mut self, ty: Type, all: bool) {
         use wgcl_codegen::vir::Cond;
         self.add(format!("branch on {} of {ty:?}", if all { "all" } else { "any" }), &[ty, ty], &|build, values, _| {
@@ -355,7 +355,7 @@ impl Table {
         });
     }
 
-    /// What is there of all types.
+    /// Operations that all types have.
     fn any(&mut self, ty: Type, elem: Elem) {
         self.op("Select".into(), &[ty.compared(), ty, ty], ty, |values| Op::Select(values[0], values[1], values[2]));
         for bits in [0, 1, 0x8000_0000, 0xffff_ffff, u64::MAX, 0x3ff0_0000_0000_0000, 0x3f80_0000] {

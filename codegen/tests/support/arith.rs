@@ -1,4 +1,4 @@
-//! What operations give for one lane.
+//! The results of operations for one lane.
 
 use half::f16;
 use wgcl_codegen::vir::{BinOp, CmpOp, Elem, Rounding, TernOp, Type, UnOp};
@@ -6,17 +6,17 @@ use wgcl_codegen::vir::{BinOp, CmpOp, Elem, Rounding, TernOp, Type, UnOp};
 use super::eval::Fault;
 use super::lane::{Lane, State};
 
-/// The bits of an element that are ones.
+/// A number with all bits of an element set.
 const fn all(elem: Elem) -> u64 {
     if elem.bits() == 32 { 0xffff_ffff } else { u64::MAX }
 }
 
-/// With sign.
+/// Sign-extends the bits of an element.
 const fn signed(bits: u64, elem: Elem) -> i64 {
     if elem.bits() == 32 { bits as u32 as i32 as i64 } else { bits as i64 }
 }
 
-/// An operation of one operand; `ty` is the operand's type.
+/// An operation with one operand; `ty` is the operand's type.
 pub fn un(op: UnOp, ty: Type, a: Lane) -> Lane {
     let Some(elem) = ty.elem() else {
         return a.exact().map_or(Lane::UNKNOWN, |bits| Lane::known(bits ^ 1));
@@ -56,7 +56,7 @@ fn float(op: UnOp, elem: Elem, a: Lane) -> Lane {
         UnOp::Round(Rounding::Down) => value.floor(),
         UnOp::Round(Rounding::Up) => value.ceil(),
         UnOp::Round(Rounding::Zero) => value.trunc(),
-        // Which NaN of 16 bits is not said.
+        // The bits of a half NaN are unspecified.
         UnOp::FloatToHalf if value.is_nan() => return Lane::UNKNOWN,
         UnOp::FloatToHalf => return Lane::known(u64::from(f16::from_f32(value).to_bits())),
         UnOp::RecipApprox => return near(value, 1.0 / f64::from(value)),
@@ -65,7 +65,7 @@ fn float(op: UnOp, elem: Elem, a: Lane) -> Lane {
     })
 }
 
-/// An approximation. Nothing is said of denormals.
+/// An approximation. Results for denormals are unspecified.
 fn near(operand: f32, exact: f64) -> Lane {
     let result = exact as f32;
     if operand.is_subnormal() {
@@ -79,7 +79,7 @@ fn near(operand: f32, exact: f64) -> Lane {
     Lane { bits: u64::from(result.to_bits()), state }
 }
 
-/// An operation of two operands; `ty` is the type of both.
+/// An operation with two operands; `ty` is the type of both.
 pub fn bin(op: BinOp, ty: Type, a: Lane, b: Lane) -> Result<Lane, Fault> {
     if let Some(elem) = ty.elem().filter(|elem| elem.is_float())
         && !matches!(op, BinOp::And | BinOp::Or | BinOp::Xor | BinOp::AndNot)
@@ -93,7 +93,7 @@ pub fn bin(op: BinOp, ty: Type, a: Lane, b: Lane) -> Result<Lane, Fault> {
         let divides = matches!(op, BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem);
         return if divides { Err(Fault::Unknown("a division")) } else { Ok(Lane::UNKNOWN) };
     };
-    // A mask's lanes are bits.
+    // The lanes of masks are bits.
     let Some(elem) = ty.elem() else {
         return Ok(Lane::known(bitwise(op, x, y).unwrap_or(0) & 1));
     };
@@ -113,7 +113,7 @@ fn bitwise(op: BinOp, x: u64, y: u64) -> Option<u64> {
     }
 }
 
-/// Some NaN stays one where only its sign changes, or bits are set.
+/// The result of operations that change only the sign of a NaN, or set bits of it: an unspecified NaN.
 fn changed_nan(op: BinOp, ty: Type, a: Lane, b: Lane) -> Option<Lane> {
     let elem = ty.elem()?;
     let (nan, known) = match (a.state, b.state) {
@@ -145,7 +145,7 @@ fn integer_bin(op: BinOp, elem: Elem, x: u64, y: u64) -> Result<Lane, Fault> {
     if traps {
         return Err(Fault::Trap);
     }
-    let turn = (y % u64::from(bits)) as u32;
+    let amount = (y % u64::from(bits)) as u32;
     let high = |product: u128| (product >> bits) as u64;
     Ok(Lane::known(
         all(elem)
@@ -164,8 +164,8 @@ fn integer_bin(op: BinOp, elem: Elem, x: u64, y: u64) -> Result<Lane, Fault> {
                 BinOp::Shl => x << y,
                 BinOp::LShr => x >> y,
                 BinOp::AShr => (s >> y) as u64,
-                BinOp::Rotl if bits == 32 => u64::from((x as u32).rotate_left(turn)),
-                BinOp::Rotl => x.rotate_left(turn),
+                BinOp::Rotl if bits == 32 => u64::from((x as u32).rotate_left(amount)),
+                BinOp::Rotl => x.rotate_left(amount),
                 BinOp::SMin => s.min(t) as u64,
                 BinOp::SMax => s.max(t) as u64,
                 BinOp::UMin => x.min(y),
@@ -181,7 +181,7 @@ fn integer_bin(op: BinOp, elem: Elem, x: u64, y: u64) -> Result<Lane, Fault> {
     ))
 }
 
-/// An operation on parts of so many bits of 32 bits.
+/// Applies an operation to each part of `bits` bits of a 32-bit lane.
 fn each(bits: u32, x: u64, y: u64, op: impl Fn(u32, u32) -> u32) -> u64 {
     let (x, y, ones) = (x as u32, y as u32, (1_u32 << bits) - 1);
     (0..32 / bits).map(|part| (op(x >> (part * bits) & ones, y >> (part * bits) & ones) & ones) << (part * bits)).sum::<u32>().into()
@@ -205,7 +205,7 @@ fn float_bin(op: BinOp, elem: Elem, a: Lane, b: Lane) -> Lane {
     if elem == Elem::F32 { apply!(f32, of_f32) } else { apply!(f64, of_f64) }
 }
 
-/// An operation of three floats.
+/// An operation with three float operands.
 pub fn tern(op: TernOp, elem: Elem, a: Lane, b: Lane, c: Lane) -> Lane {
     macro_rules! apply {
         ($get:ident, $make:ident) => {{
@@ -220,7 +220,7 @@ pub fn tern(op: TernOp, elem: Elem, a: Lane, b: Lane, c: Lane) -> Lane {
     if elem == Elem::F32 { apply!(f32, of_f32) } else { apply!(f64, of_f64) }
 }
 
-/// A comparison of two lanes: 0 or 1.
+/// A comparison of two lanes, 0 or 1.
 pub fn cmp(op: CmpOp, elem: Elem, a: Lane, b: Lane) -> Lane {
     macro_rules! floats {
         ($get:ident) => {{

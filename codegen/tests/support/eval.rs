@@ -1,4 +1,4 @@
-//! Runs functions of the vector IR.
+//! An evaluator for functions of the vector IR.
 
 use smallvec::{SmallVec, smallvec};
 use thiserror::Error;
@@ -9,37 +9,37 @@ use super::cast::cast;
 use super::lane::{Lane, Lanes};
 use super::memory::Memory;
 
-/// Why a function has no result.
+/// The reason why a function has no result.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Fault {
-    /// An access to memory that is not there.
-    #[error("an access to {0:#x}, which is outside")]
+    /// An access outside the memory.
+    #[error("an access to {0:#x}, outside the memory")]
     Outside(u64),
-    /// An address, a condition or the like on which all else depends is not said by the IR.
-    #[error("{0} that is not specified")]
+    /// An unspecified address or condition.
+    #[error("{0} with an unspecified value")]
     Unknown(&'static str),
-    /// A division that stops the process.
+    /// A division that traps.
     #[error("a division by zero, or of the least number by -1")]
     Trap,
-    /// It takes too long.
+    /// The limit of instructions is exceeded.
     #[error("too many instructions")]
     Endless,
-    /// What the verifier refuses, or an end that is never reached.
+    /// An invalid operation, or a reached `unreachable`.
     #[error("{0}")]
     Wrong(&'static str),
 }
 
 type Result<T> = std::result::Result<T, Fault>;
 
-/// A function of the host: its address, the arguments, and the result if there is such a function.
+/// Calls a host function with an address and arguments. Returns `None` if there is no such function.
 pub type Helpers<'a> = &'a dyn Fn(u64, &[u64]) -> Option<u64>;
 
-/// Functions that run on a memory.
+/// Runs functions on a memory.
 pub struct Machine<'a> {
     module: &'a Module,
     memory: &'a mut Memory,
     helpers: Helpers<'a>,
-    /// How many more instructions may run.
+    /// The number of instructions that may still run.
     fuel: u32,
 }
 
@@ -62,7 +62,7 @@ impl Frame<'_> {
         self.get(value)[0]
     }
 
-    /// The bits of a scalar on which all else depends.
+    /// The bits of a scalar that must be specified.
     fn bits(&self, value: Value, what: &'static str) -> Result<u64> {
         self.scalar(value).exact().ok_or(Fault::Unknown(what))
     }
@@ -73,7 +73,7 @@ impl Frame<'_> {
         Ok(base.wrapping_add(index).wrapping_add_signed(i64::from(addr.disp)))
     }
 
-    /// Which of so many lanes are on.
+    /// The active lanes.
     fn mask(&self, mask: Option<Value>, lanes: usize) -> Result<SmallVec<[bool; 16]>> {
         let Some(mask) = mask else { return Ok(smallvec![true; lanes]) };
         self.get(mask).iter().map(|lane| Ok(lane.exact().ok_or(Fault::Unknown("a mask of an access"))? != 0)).collect()
@@ -97,15 +97,15 @@ impl Frame<'_> {
 }
 
 impl<'a> Machine<'a> {
-    /// Functions, the memory that they run on, the functions of the host, and how many instructions may run.
+    /// Creates an evaluator. `fuel` is the maximum number of instructions.
     pub fn new(module: &'a Module, memory: &'a mut Memory, helpers: Helpers<'a>, fuel: u32) -> Self {
         Self { module, memory, helpers, fuel }
     }
 
-    /// Calls a function; its result, if it has one.
+    /// Calls a function. Returns its result, if it has one.
     ///
     /// # Errors
-    /// If what it does is not said by the IR.
+    /// Fails if the behavior is unspecified.
     pub fn call(&mut self, func: Func, args: &[u64]) -> Result<Option<Lane>> {
         let function = &self.module.functions[func.index()];
         let args = args.iter().zip(&function.params).map(|(&bits, &ty)| Lane::known(cut(bits, ty))).collect();
@@ -138,7 +138,7 @@ impl<'a> Machine<'a> {
                     }
                 }
                 Terminator::Return(value) => return Ok(value.map(|value| frame.scalar(value))),
-                Terminator::Unreachable => return Err(Fault::Wrong("the unreachable is reached")),
+                Terminator::Unreachable => return Err(Fault::Wrong("`unreachable` is executed")),
             };
             block = go(&mut frame, target);
         }
@@ -223,7 +223,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Hands arguments to the parameters of a block.
+/// Passes arguments to the parameters of a block.
 fn go<'a>(frame: &mut Frame<'a>, target: &Target) -> &'a BlockData {
     let block = &frame.function.blocks[target.block.index()];
     let args: Vec<Lanes> = target.args.iter().map(|arg| frame.get(*arg).clone()).collect();
@@ -233,17 +233,17 @@ fn go<'a>(frame: &mut Frame<'a>, target: &Target) -> &'a BlockData {
     block
 }
 
-/// The bits that a scalar in a general register has.
+/// Truncates a scalar in a general register to its type.
 const fn cut(bits: u64, ty: Type) -> u64 {
     if matches!(ty, Type::I32) { bits as u32 as u64 } else { bits }
 }
 
-/// What a store writes: of a byte nothing is known but all.
+/// The stored lane. A byte is specified only if all bits are.
 fn stored(mem: Mem, lane: Lane) -> Lane {
     if mem.bytes() < 4 && lane.exact().is_none() { Lane::UNKNOWN } else { lane }
 }
 
-/// Addresses of lanes; of those that are off anything.
+/// The address of each lane. Inactive lanes may have any address.
 fn places(frame: &Frame<'_>, base: Option<Value>, index: &[Value], scale: u8, on: &[bool]) -> Result<Vec<u64>> {
     let base = base.map_or(Ok(0), |base| frame.bits(base, "an address"))?;
     let lanes = index.iter().flat_map(|value| frame.get(*value).iter().map(|lane| (frame.ty(*value), *lane)));

@@ -1,22 +1,22 @@
-//! The memory of the evaluator: bytes at addresses, and what of them is known.
+//! The memory of the evaluator: bytes at addresses, and their known facts.
 
 use wgcl_codegen::vir::Elem;
 
 use super::eval::Fault;
 use super::lane::{Lane, State};
 
-/// What is known of a byte.
+/// The known facts about a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     Known,
     Unknown,
-    /// The first byte of a number of that many bytes of which only this is known.
+    /// The first byte of a number of that many bytes, whose state is known only as a whole.
     First(State, u8),
-    /// Another byte of such a number.
+    /// Any other byte of such a number.
     Rest,
 }
 
-/// A range of addresses. All accesses must stay inside.
+/// A range of addresses. Accesses outside fail.
 #[derive(Clone, Debug)]
 pub struct Memory {
     base: u64,
@@ -25,7 +25,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Bytes, the first one at an address.
+    /// Creates a memory with the given address and contents.
     pub fn new(base: u64, bytes: &[u8]) -> Self {
         Self { base, bytes: bytes.to_vec(), marks: vec![Mark::Known; bytes.len()] }
     }
@@ -35,7 +35,7 @@ impl Memory {
         if at.checked_add(size as usize).is_some_and(|end| end <= self.bytes.len()) { Ok(at) } else { Err(Fault::Outside(address)) }
     }
 
-    /// What a number that starts there is known as, if all of its bytes belong to it.
+    /// The state and size of the number that starts at an offset, if all of its bytes belong to it.
     fn number(&self, at: usize) -> Option<(State, usize)> {
         let Mark::First(state, size) = self.marks[at] else { return None };
         let size = usize::from(size);
@@ -43,10 +43,10 @@ impl Memory {
         whole.then_some((state, size))
     }
 
-    /// So many bytes.
+    /// Loads bytes.
     ///
     /// # Errors
-    /// If they are not all inside.
+    /// Fails if the access is not inside the memory.
     pub fn load(&self, address: u64, size: u32) -> Result<Lane, Fault> {
         let at = self.place(address, size)?;
         let end = at + size as usize;
@@ -60,10 +60,10 @@ impl Memory {
         Ok(Lane { bits: u64::from_le_bytes(bits), state })
     }
 
-    /// The low bytes of a lane.
+    /// Stores the low bytes of a lane.
     ///
     /// # Errors
-    /// If they would not all be inside.
+    /// Fails if the access is not inside the memory.
     pub fn store(&mut self, address: u64, size: u32, lane: Lane) -> Result<(), Fault> {
         let at = self.place(address, size)?;
         let end = at + size as usize;
@@ -78,8 +78,8 @@ impl Memory {
         Ok(())
     }
 
-    /// The first place where bytes that a machine has left are not what they should be: the offset, and in words what
-    /// they should be.
+    /// Compares the memory after machine code. Returns the offset of the first wrong byte, and the expected value as
+    /// text.
     pub fn difference(&self, actual: &[u8]) -> Option<(usize, String)> {
         let mut at = 0;
         while at < self.bytes.len() {
@@ -105,7 +105,7 @@ impl Memory {
         None
     }
 
-    /// How many bytes nothing is known of.
+    /// The number of unspecified bytes.
     pub fn unknown(&self) -> usize {
         self.marks.iter().filter(|mark| **mark == Mark::Unknown).count()
     }

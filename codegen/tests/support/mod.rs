@@ -1,4 +1,4 @@
-//! The reference for the vector IR: what a function does, worked out a lane at a time and in no hurry.
+//! The reference for the vector IR: a simple evaluator that computes one lane at a time.
 
 mod arith;
 mod cast;

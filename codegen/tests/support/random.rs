@@ -1,15 +1,14 @@
-//! Random numbers.
+//! A random number generator.
 
-/// Random numbers that are the same everywhere.
+/// Generates the same numbers on every platform.
 pub struct Random(u64);
 
 impl Random {
-    /// From a seed.
+    /// Starts at a seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// Any number.
     pub const fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -17,17 +16,17 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// Below `limit`.
+    /// A number below `limit`.
     pub const fn below(&mut self, limit: usize) -> usize {
         (self.next() >> 16) as usize % limit
     }
 
-    /// Once in so many times.
+    /// Whether an event with probability 1 in `times` happens.
     pub const fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
-    /// One of those.
+    /// A random element.
     pub fn of<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())]
     }

@@ -1,4 +1,4 @@
-//! Of the evaluator itself.
+//! Tests of the evaluator.
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{
@@ -9,7 +9,8 @@ use super::{Fault, Lane, Machine, Memory, State};
 
 const BASE: u64 = 0x1000;
 
-/// Runs a function of one parameter, the address of 64 bytes that count up, and gives the memory as it is then.
+/// Builds a function and runs it. Its parameter is the address of 64 bytes that count up. Returns the result and the
+/// final memory.
 fn run(build: impl FnOnce(&mut Builder, Value)) -> (Result<Option<Lane>, Fault>, Memory) {
     let mut builder = Builder::new("f", vec![Type::I64], Some(Type::I64));
     let base = builder.value_of(Type::I64, Op::Param(0));
@@ -23,7 +24,7 @@ fn run(build: impl FnOnce(&mut Builder, Value)) -> (Result<Option<Lane>, Fault>,
     (result, memory)
 }
 
-/// A scalar as what the function gives.
+/// Returns a scalar from the function.
 fn give(builder: &mut Builder, value: Value) {
     let wide = match builder.ty(value) {
         Type::I32 => builder.value_of(Type::I64, Op::Cast(CastOp::ZExt, value)),
@@ -33,7 +34,7 @@ fn give(builder: &mut Builder, value: Value) {
     builder.end(Terminator::Return(Some(wide)));
 }
 
-/// What an operation of two constants gives.
+/// The result of an operation on two constants.
 fn of_two(op: BinOp, ty: Type, a: u64, b: u64) -> Result<Option<u64>, Fault> {
     let (result, _) = run(|builder, _| {
         let a = builder.value_of(ty, Op::Const(a));
@@ -60,7 +61,7 @@ fn integers_are_as_wide_as_their_type() {
 }
 
 #[test]
-fn minima_take_the_second_of_a_pair_with_a_nan() {
+fn minima_of_a_nan_are_the_second_operand() {
     let (nan, one) = (f64::NAN.to_bits() | 5, 1_f64.to_bits());
     assert_eq!(of_two(BinOp::FMin, Type::F64, nan, one), Ok(Some(one)));
     assert_eq!(of_two(BinOp::FMin, Type::F64, one, nan), Ok(Some(nan)));
@@ -87,12 +88,12 @@ fn conversions_that_do_not_fit_are_not_specified() {
 }
 
 #[test]
-fn lanes_that_are_off_touch_no_memory() {
+fn inactive_lanes_do_not_access_memory() {
     let (result, memory) = run(|builder, base| {
         let bits = builder.value_of(Type::I32, Op::Const(0b0101));
         let mask = builder.value_of(Type::mask(4, 32), Op::MaskOf(bits));
         let ty = Type::Vector(Elem::I32, 4);
-        // The last two lanes are behind the end, but the third is on.
+        // The last two lanes are outside the memory, but the third is active.
         let outside = Addr::offset(base, 56);
         let inside = Addr::offset(base, 52);
         let loaded = builder.value_of(ty, Op::LoadVector { mem: Mem::Elem(Elem::I32), addr: inside, mask: Some(mask) });
@@ -114,7 +115,7 @@ fn lanes_that_are_off_touch_no_memory() {
 }
 
 #[test]
-fn one_nan_in_memory_is_as_good_as_another() {
+fn all_nans_in_memory_are_equal() {
     let (result, memory) = run(|builder, base| {
         let zero = builder.value_of(Type::F32, Op::Const(0));
         let nan = builder.value_of(Type::F32, Op::Bin(BinOp::FDiv, zero, zero));
@@ -142,7 +143,7 @@ fn one_nan_in_memory_is_as_good_as_another() {
 }
 
 #[test]
-fn what_is_not_specified_decides_nothing() {
+fn unspecified_conditions_fail() {
     let (result, _) = run(|builder, base| {
         let undef = builder.value_of(Type::mask(8, 32), Op::Undef);
         let (one, other) = (builder.block(), builder.block());
@@ -158,7 +159,7 @@ fn what_is_not_specified_decides_nothing() {
 
 #[test]
 fn parameters_of_blocks_are_set_at_once() {
-    // Swaps two numbers three times, then calls.
+    // Swaps two numbers three times, then calls a function.
     let (result, _) = run(|builder, _| {
         let constant = |builder: &mut Builder, bits| builder.value_of(Type::I64, Op::Const(bits));
         let (one, two, zero) = (constant(builder, 1), constant(builder, 2), constant(builder, 0));

@@ -1,4 +1,4 @@
-//! Holds what was emitted against a decoder, instruction by instruction, in builds with assertions.
+//! Decodes each emitted instruction and compares it with the intended one. Runs in builds with assertions.
 
 use iced_x86::{Decoder, DecoderOptions, Mnemonic, OpKind, Register};
 
@@ -6,11 +6,11 @@ use super::encode::{Place, Resolved};
 use super::inst::{BARE, Slot, X86Inst};
 use crate::mach::code::CodegenError;
 
-/// The number of a register in encodings.
+/// The encoding number of a register.
 fn number(register: Register) -> u8 {
     let register = register as u32;
     let from = |first: Register| register.checked_sub(first as u32);
-    // Bytes: four low ones, four high ones (never meant), then those of all other registers.
+    // Byte registers: four low ones, four high ones (never used here), then the low bytes of all other registers.
     let bytes = from(Register::SPL).filter(|place| *place < 12).map(|place| place + 4);
     let groups = [Register::AL, Register::AX, Register::EAX, Register::RAX, Register::XMM0, Register::YMM0, Register::ZMM0, Register::K0];
     let sizes = [4, 16, 16, 16, 32, 32, 32, 8];
@@ -18,8 +18,7 @@ fn number(register: Register) -> u8 {
     bytes.or_else(group).unwrap_or(u32::MAX) as u8
 }
 
-/// Whether the bytes are one instruction: the one that was meant, with the registers and the displacement that were
-/// meant.
+/// Checks that the bytes are exactly one instruction: the intended one, with its registers and displacement.
 pub(super) fn check(bytes: &[u8], inst: &X86Inst, regs: &Resolved) -> Result<(), CodegenError> {
     let mut decoder = Decoder::new(64, bytes, DecoderOptions::NONE);
     let instruction = decoder.decode();

@@ -1,4 +1,4 @@
-//! The bytes of a function: prologue, instructions, the moves of the register allocator, and the ends of blocks.
+//! Emits the bytes of a function: prologue, instructions, moves of the register allocator, and ends of blocks.
 
 use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output, RegClass};
 
@@ -25,7 +25,7 @@ struct Emitter<'a> {
     fixups: Vec<Fixup>,
 }
 
-/// Makes the bytes of a function.
+/// Emits a function.
 pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, level: X86Level) -> Result<Emitted, CodegenError> {
     let frame = Frame::new(function, output);
     let mut this = Emitter { function, output, frame, level, out: Vec::new(), fixups: Vec::new() };
@@ -88,7 +88,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Code of the host may be slow while upper halves are in use.
+    /// Code of the host may run slowly while upper halves of vector registers are in use.
     fn clean(&mut self) {
         if self.function.vector_bytes > 16 {
             self.out.extend(VZEROUPPER);

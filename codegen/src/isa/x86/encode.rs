@@ -1,4 +1,4 @@
-//! Bytes of an instruction whose registers are known.
+//! Encodes an instruction after register allocation.
 
 use regalloc2::{Allocation, AllocationKind};
 
@@ -7,18 +7,20 @@ use super::regs::RSP;
 use crate::mach::code::CodegenError;
 use crate::target::X86Level;
 
-/// A register or memory operand whose registers are known.
+/// A register or memory operand after register allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// A register.
     Reg(u8),
-    /// Memory.
-    Mem { base: Option<u8>, index: Option<(u8, u8)>, disp: i32 },
-    /// A constant of the pool.
+    Mem {
+        base: Option<u8>,
+        index: Option<(u8, u8)>,
+        disp: i32,
+    },
+    /// The index of a constant in the pool.
     Pool(u32),
 }
 
-/// Registers of an instruction.
+/// The registers of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resolved {
     pub(super) reg: u8,
@@ -28,10 +30,10 @@ pub(super) struct Resolved {
     pub(super) mask: u8,
 }
 
-/// Where the displacement to a constant stands, in bytes from the start of the instruction.
+/// The byte offset of a displacement within an instruction, and the constant of the pool that it refers to.
 pub(super) type PoolUse = Option<(usize, u32)>;
 
-/// Puts registers in the place of operands; `slot` says how far behind the stack pointer a spilled value is.
+/// Replaces operands by their registers. `slot` returns the offset of a spill slot from the stack pointer.
 pub(super) fn resolve(inst: &X86Inst, allocs: &[Allocation], slot: impl Fn(usize) -> i32) -> Result<Resolved, CodegenError> {
     let number = |of: Slot| match of {
         Slot::None => Ok(None),
@@ -67,7 +69,7 @@ enum Encoding {
     Evex,
 }
 
-/// VEX is shorter, EVEX reaches everything.
+/// Selects an encoding. VEX is shorter, and EVEX can encode all operands.
 fn encoding(inst: &X86Inst, regs: &Resolved, level: X86Level) -> Encoding {
     let opcode = &inst.opcode;
     if !opcode.has(VEX) && !opcode.has(EVEX) || level < X86Level::Avx2 {
@@ -78,7 +80,7 @@ fn encoding(inst: &X86Inst, regs: &Resolved, level: X86Level) -> Encoding {
     if opcode.has(VEX) && (plainly || !opcode.has(EVEX)) { Encoding::Vex } else { Encoding::Evex }
 }
 
-/// Appends the bytes of an instruction.
+/// Appends an instruction.
 pub(super) fn encode(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved, level: X86Level) -> PoolUse {
     let start = out.len();
     let opcode = &inst.opcode;
@@ -116,7 +118,7 @@ pub(super) fn encode(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved, level: 
     pool
 }
 
-/// In what displacements of eight bits count.
+/// The unit of 8-bit displacements (`disp8*N`).
 fn unit(inst: &X86Inst) -> i32 {
     let vector = 16 << inst.len;
     let elem = if inst.wide { 8 } else { 4 };
@@ -130,7 +132,7 @@ fn unit(inst: &X86Inst) -> i32 {
     }
 }
 
-/// The fourth bits of index and base.
+/// Bit 3 of the index and base registers.
 const fn high(rm: Place) -> (u8, u8) {
     match rm {
         Place::Reg(reg) => (reg >> 4 & 1, reg >> 3 & 1),
@@ -166,7 +168,7 @@ fn legacy_prefix(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved) {
         (r, b) = (0, r);
     }
     let x = if matches!(regs.rm, Place::Reg(_)) { 0 } else { x };
-    // Without the prefix, numbers 4 to 7 are the second bytes of the first four registers.
+    // Without a REX prefix, byte registers 4 to 7 are the second bytes of the first four registers.
     let bytes = opcode.has(BYTE_REG) && regs.reg >= 4 || opcode.has(BYTE_RM) && matches!(regs.rm, Place::Reg(4..));
     let rex = u8::from(inst.wide && opcode.has_wide()) << 3 | r << 2 | x << 1 | b;
     if rex != 0 || bytes {
@@ -197,7 +199,7 @@ fn vex_prefix(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved) {
 fn evex_prefix(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved) {
     let opcode = &inst.opcode;
     let (x, b) = high(regs.rm);
-    // The fifth bit of a vector of indices shares a place with that of the register of VEX.
+    // Bit 4 of a vector index shares its position with bit 4 of the VEX register operand.
     let fifth = match regs.rm {
         Place::Mem { index: Some((index, _)), .. } if index >= 16 => 1,
         _ => regs.vvvv >> 4 & 1,

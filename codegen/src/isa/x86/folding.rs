@@ -1,15 +1,15 @@
-//! The operations that x86 instructions do as part of others.
+//! Operations that x86 instructions execute as part of others.
 
 use crate::mach::addresses::AddressingModes;
 use crate::mach::folding::Candidate;
 use crate::target::X86Level;
 use crate::vir::{BinOp, Cond, Elem, Mem, Op, Terminator, Type, UnOp, Value};
 
-/// `[base + index * scale + displacement]`: a constant below 2^20 is always a displacement, so that several of them
-/// still fit 32 bits.
+/// `[base + index * scale + displacement]`. Constants below 2^20 become displacements, so that the sum of several fits
+/// 32 bits.
 pub(super) const ADDRESSING: AddressingModes = AddressingModes { max_scale_log2: 3, max_constant: 1 << 20, max_displacement: 1 << 30 };
 
-/// Whether an operation is done as part of its only user.
+/// Whether an operation is computed as part of its only user.
 pub(super) fn folds(level: X86Level, candidate: &Candidate<'_>) -> bool {
     let Candidate { function, op, result, user, terminator, memory_changes, splats_load } = *candidate;
     let new = level == X86Level::Avx512;
@@ -26,7 +26,7 @@ pub(super) fn folds(level: X86Level, candidate: &Candidate<'_>) -> bool {
     }
 }
 
-/// Whether a comparison becomes flags, or a mask under a mask.
+/// Whether a comparison becomes flags, or a masked comparison.
 fn compare_folds(ty: Type, result: Value, user: Option<&Op>, terminator: Option<&Terminator>, level: X86Level) -> bool {
     match (user, ty) {
         (Some(Op::Select(cond, ..)), Type::Scalar(_)) => *cond == result,
@@ -37,7 +37,7 @@ fn compare_folds(ty: Type, result: Value, user: Option<&Op>, terminator: Option<
     }
 }
 
-/// Whether an operation becomes one under the mask of a selection.
+/// Whether an operation is executed under the mask of the `select` that uses it.
 fn merges(op: &Op, result: Value, user: Option<&Op>) -> bool {
     let Some(Op::Select(_, a, b)) = user else { return false };
     let bin = match op {
@@ -63,17 +63,17 @@ fn merges(op: &Op, result: Value, user: Option<&Op>) -> bool {
     bin && *a == result && *b != result
 }
 
-/// Whether an operation may have an operand in memory.
+/// Whether an operation can have a memory operand.
 const fn takes_memory(op: &Op) -> bool {
     matches!(op, Op::Bin(..) | Op::Un(..) | Op::Tern(..) | Op::Cmp(..) | Op::Cast(..) | Op::Splat(_) | Op::Select(..) | Op::Widen(..))
 }
 
-/// Whether an operation may have one element of memory for all lanes.
+/// Whether an operation can broadcast a memory operand to all lanes.
 const fn broadcasts(op: &Op) -> bool {
     matches!(op, Op::Bin(..) | Op::Tern(..) | Op::Cmp(..) | Op::Select(..))
 }
 
-/// Whether an operation works on bits alone.
+/// Whether an operation is bitwise.
 pub(super) const fn is_logic(op: &Op) -> bool {
     matches!(op, Op::Bin(BinOp::And | BinOp::Or | BinOp::Xor | BinOp::AndNot, ..) | Op::Un(UnOp::Not, _))
 }

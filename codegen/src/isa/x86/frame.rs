@@ -32,7 +32,7 @@ impl Frame {
         Self { saved, size, align }
     }
 
-    /// Bytes of stack that the function takes, its return address included.
+    /// Bytes of stack of the function, including its return address.
     pub(super) fn stack(&self) -> u32 {
         let slack = if self.align > 16 { self.align } else { 0 };
         (16 + self.saved.len() as i32 * 8 + self.size + slack).cast_unsigned()

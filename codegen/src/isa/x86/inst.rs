@@ -1,8 +1,7 @@
-//! Instructions of the machine before registers are known.
+//! Machine instructions with virtual registers.
 //!
-//! One descriptor serves the legacy (SSE), VEX and EVEX encodings: prefix, map and opcode are the same in all three for
-//! nearly all instructions, so a table of opcodes and three small encoders replace a list of every combination of
-//! length and encoding.
+//! One descriptor serves the legacy (SSE), VEX and EVEX encodings. Prefix, map and opcode are the same in all three for
+//! nearly all instructions. So a table of opcodes and three small encoders suffice.
 
 use regalloc2::{Operand, OperandConstraint, OperandKind, OperandPos, PReg, PRegSet, VReg};
 use smallvec::SmallVec;
@@ -10,56 +9,55 @@ use smallvec::SmallVec;
 use super::regs::call_clobbers;
 use crate::mach::function::MachineInst;
 
-/// What a displacement of eight bits counts in, in the EVEX encoding: the size of what is accessed.
+/// The unit of 8-bit displacements in the EVEX encoding (`disp8*N`): the size of the accessed memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tuple {
-    /// A vector, or an element where it is broadcast.
+    /// A vector, or one element if it is broadcast.
     Full,
-    /// The element that the bit W chooses.
+    /// An element, whose size W selects.
     Elem,
     /// Half a vector.
     Half,
-    /// A quarter of one.
+    /// A quarter of a vector.
     Quarter,
-    /// So many bytes.
+    /// A fixed number of bytes.
     Bytes(u8),
 }
 
-/// Exists in the VEX encoding.
+/// The VEX encoding exists.
 pub(super) const VEX: u16 = 1;
-/// Exists in the EVEX encoding.
+/// The EVEX encoding exists.
 pub(super) const EVEX: u16 = 2;
-/// Exists in the legacy encoding.
+/// The legacy encoding exists.
 pub(super) const LEGACY: u16 = 4;
-/// The VEX encoding ignores the bit W.
+/// The VEX encoding ignores W.
 pub(super) const WIG: u16 = 8;
-/// The register operand is a byte.
+/// The register operand is a byte register.
 pub(super) const BYTE_REG: u16 = 16;
 /// The register or memory operand is a byte.
 pub(super) const BYTE_RM: u16 = 32;
-/// Has the prefix `lock`.
+/// The instruction has the prefix `lock`.
 pub(super) const LOCK: u16 = 64;
-/// The register is part of the opcode.
+/// The opcode contains the register.
 pub(super) const OPCODE_REG: u16 = 128;
-/// Has no operands in the encoding.
+/// The encoding has no operands.
 pub(super) const BARE: u16 = 256;
 
-/// What an instruction is, but for its operands, length and the bit W.
+/// The properties of an instruction, except for its operands, vector length and W.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Opcode {
-    /// How its mnemonic begins, without the `v` of VEX: to hold what was emitted against a decoder.
+    /// The start of its mnemonic, without the `v` of VEX. `check` compares it with the decoder's.
     pub(super) name: &'static str,
-    /// None, `66`, `F3`, `F2`.
+    /// The mandatory prefix: none, `66`, `F3`, `F2`.
     pub(super) pp: u8,
-    /// None, `0F`, `0F38`, `0F3A`.
+    /// The opcode map: none, `0F`, `0F38`, `0F3A`.
     pub(super) map: u8,
-    /// The opcode.
     pub(super) op: u8,
-    /// What stands in the field of the register, where none does.
+    /// The opcode extension in the ModRM `reg` field of instructions without a register operand there.
     pub(super) ext: u8,
-    /// Which encodings exist, and their oddities.
+    /// The available encodings, and exceptions.
     pub(super) flags: u16,
-    /// What its memory operand is.
+    /// The size of its memory operand.
     pub(super) tuple: Tuple,
 }
 
@@ -68,12 +66,12 @@ impl Opcode {
         self.flags & flag != 0
     }
 
-    /// Whether the bit W means anything in the legacy and VEX encodings.
+    /// Whether W has a meaning in the legacy and VEX encodings.
     pub(super) const fn has_wide(&self) -> bool {
         !self.has(WIG)
     }
 
-    /// The EVEX encoding alone: where W chooses an instruction that VEX does not have.
+    /// Restricts an opcode to EVEX, if its W selects an instruction that VEX does not have.
     pub(super) const fn evex(mut self) -> Self {
         self.flags = EVEX;
         self
@@ -83,64 +81,61 @@ impl Opcode {
 /// A register of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
-    /// None.
     None,
-    /// That of an operand of the register allocator.
+    /// The register of an operand, by its index.
     Op(u8),
-    /// A register that is not allocated.
+    /// A physical register that is not allocated.
     Phys(u8),
 }
 
 /// A register or memory operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rm {
-    /// None.
     None,
-    /// A register (or the slot it was spilled to).
+    /// A register or its spill slot.
     Reg(Slot),
-    /// Memory.
-    Mem { base: Slot, index: Slot, scale: u8, disp: i32 },
-    /// A constant of the pool.
+    Mem {
+        base: Slot,
+        index: Slot,
+        scale: u8,
+        disp: i32,
+    },
+    /// The index of a constant in the pool.
     Pool(u32),
 }
 
 /// An immediate operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Imm {
-    /// None.
     None,
-    /// One byte.
     I8(u8),
-    /// Two bytes.
     I16(u16),
-    /// Four bytes.
     I32(i32),
-    /// Eight bytes.
     I64(u64),
 }
 
-/// An instruction of the machine.
+/// An instruction with its operands.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct X86Inst {
     pub(super) opcode: Opcode,
-    /// 0, 1, 2 for 16, 32, 64 bytes.
+    /// Vector length: 0, 1, 2 for 16, 32, 64 bytes.
     pub(super) len: u8,
-    /// The bit W.
+    /// W, the operand size bit.
     pub(super) wide: bool,
     pub(super) reg: Slot,
     pub(super) vvvv: Slot,
     pub(super) rm: Rm,
-    /// A fourth register, in the immediate.
+    /// A fourth register, encoded in the immediate.
     pub(super) last: Slot,
     pub(super) mask: Slot,
-    /// Lanes that the mask leaves out become 0.
+    /// Whether inactive lanes become 0 instead of keeping their values.
     pub(super) zeroing: bool,
-    /// The memory operand is one element, in all lanes.
+    /// Whether one element in memory is broadcast to all lanes.
     pub(super) broadcast: bool,
     pub(super) imm: Imm,
 }
 
-/// Conditions on the flags, numbered as in opcodes, and two of floats that need two tests.
+/// Conditions on the flags, numbered as in opcodes, and two conditions of floats that take two branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cc {
     Below = 2,
@@ -155,9 +150,9 @@ pub(super) enum Cc {
     GreaterEqual = 13,
     LessEqual = 14,
     Greater = 15,
-    /// Equal, and neither is a NaN.
+    /// Equal, and neither operand is a NaN.
     FloatEqual = 16,
-    /// Not equal, or one is a NaN.
+    /// Not equal, or one operand is a NaN.
     FloatNotEqual = 17,
 }
 
@@ -182,24 +177,22 @@ impl Cc {
     }
 }
 
-/// What a place in the code does.
+/// The kinds of machine instructions.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum MachInst {
-    /// One instruction.
     Op(X86Inst),
-    /// Defines its operands without doing anything: parameters, and values that may be anything.
+    /// Defines its operands without code: parameters, and undefined values.
     Defines,
     /// Calls a function of the module.
     Call(u32),
     /// Calls the address in its first operand.
     CallAddress,
-    /// Goes on to the only successor.
+    /// Continues at the only successor.
     Jump,
-    /// Goes on to the first successor if the condition holds, else to the second.
+    /// Continues at the first successor if the condition holds, otherwise at the second.
     Branch(Cc),
-    /// Leaves the function.
+    /// Returns from the function.
     Return,
-    /// Stops the process.
     Trap,
 }
 
@@ -220,15 +213,22 @@ impl MachineInst for MachInst {
     }
 }
 
-/// What may be a register or memory operand, before it is one.
+/// A register or memory operand before it is assigned to an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RegMem {
-    /// A register.
     Reg(VReg),
-    /// Memory; one element in all lanes if `broadcast`.
-    Mem { base: Option<VReg>, index: Option<(VReg, u8)>, disp: i32, broadcast: bool },
-    /// A constant of the pool; one element in all lanes if `broadcast`.
-    Pool { id: u32, broadcast: bool },
+    /// A memory operand. If `broadcast`, one element goes to all lanes.
+    Mem {
+        base: Option<VReg>,
+        index: Option<(VReg, u8)>,
+        disp: i32,
+        broadcast: bool,
+    },
+    /// A constant of the pool. If `broadcast`, one element goes to all lanes.
+    Pool {
+        id: u32,
+        broadcast: bool,
+    },
 }
 
 impl From<VReg> for RegMem {
@@ -237,7 +237,7 @@ impl From<VReg> for RegMem {
     }
 }
 
-/// An instruction that is being put together, with what the register allocator has to know.
+/// An instruction under construction, with its operands for the register allocator.
 #[derive(Clone, Debug)]
 pub(super) struct InstBuilder {
     pub(super) inst: X86Inst,
@@ -287,19 +287,19 @@ impl InstBuilder {
         self
     }
 
-    /// The register operand is written.
+    /// Writes the register operand.
     pub(super) fn def(mut self, to: VReg) -> Self {
         self.inst.reg = self.operand(Operand::reg_def(to));
         self
     }
 
-    /// The register operand is read.
+    /// Reads the register operand.
     pub(super) fn reg(mut self, from: VReg) -> Self {
         self.inst.reg = self.operand(Operand::reg_use(from));
         self
     }
 
-    /// The register operand is read and then written.
+    /// Reads the register operand and then writes it.
     pub(super) fn tied(mut self, from: VReg, to: VReg) -> Self {
         self.operand(Operand::reg_use(from));
         let which = self.operands.len() - 1;
@@ -307,7 +307,7 @@ impl InstBuilder {
         self
     }
 
-    /// The register or memory operand is a register that is read and then written.
+    /// Reads and then writes the register or memory operand, which is a register.
     pub(super) fn rm_tied(mut self, from: VReg, to: VReg) -> Self {
         self.operand(Operand::reg_use(from));
         let which = self.operands.len() - 1;
@@ -315,25 +315,25 @@ impl InstBuilder {
         self
     }
 
-    /// The register or memory operand is a register that is written.
+    /// Writes the register or memory operand, which is a register.
     pub(super) fn rm_def(mut self, to: VReg) -> Self {
         self.inst.rm = Rm::Reg(self.operand(Operand::reg_def(to)));
         self
     }
 
-    /// The register of VEX is read.
+    /// Reads the VEX register operand.
     pub(super) fn vvvv(mut self, from: VReg) -> Self {
         self.inst.vvvv = self.operand(Operand::reg_use(from));
         self
     }
 
-    /// The register of VEX is written.
+    /// Writes the VEX register operand.
     pub(super) fn vvvv_def(mut self, to: VReg) -> Self {
         self.inst.vvvv = self.operand(Operand::reg_def(to));
         self
     }
 
-    /// The register of VEX is read and then written.
+    /// Reads the VEX register operand and then writes it.
     pub(super) fn vvvv_tied(mut self, from: VReg, to: VReg) -> Self {
         self.operand(Operand::reg_use(from));
         let which = self.operands.len() - 1;
@@ -341,7 +341,7 @@ impl InstBuilder {
         self
     }
 
-    /// The mask is read and then written.
+    /// Reads the mask and then writes it.
     pub(super) fn mask_tied(mut self, from: VReg, to: VReg) -> Self {
         self.operand(Operand::reg_use(from));
         let which = self.operands.len() - 1;
@@ -349,25 +349,25 @@ impl InstBuilder {
         self
     }
 
-    /// The fourth register is read.
+    /// Reads the fourth register.
     pub(super) fn last(mut self, from: VReg) -> Self {
         self.inst.last = self.operand(Operand::reg_use(from));
         self
     }
 
-    /// Only lanes of the mask; others keep what they were, or become 0.
+    /// Restricts the instruction to the lanes of a mask. Other lanes keep their values, or become 0.
     pub(super) fn mask(mut self, mask: VReg, zeroing: bool) -> Self {
         self.inst.mask = self.operand(Operand::reg_use(mask));
         self.inst.zeroing = zeroing;
         self
     }
 
-    /// The register or memory operand, read; a register that was spilled is read where it was spilled to.
+    /// Reads the register or memory operand. A spilled register is read from its slot.
     pub(super) fn rm(self, from: impl Into<RegMem>) -> Self {
         self.rm_by(from.into(), Operand::any_use)
     }
 
-    /// The same, but a register stays one.
+    /// Reads the register or memory operand. A register is not replaced by its spill slot.
     pub(super) fn rm_reg(self, from: impl Into<RegMem>) -> Self {
         self.rm_by(from.into(), Operand::reg_use)
     }
@@ -389,7 +389,7 @@ impl InstBuilder {
         self
     }
 
-    /// A vector of indices as memory operand; it is no register that the instruction may write.
+    /// A memory operand with a vector of indices. The instruction must not write the index register.
     pub(super) fn vsib(mut self, base: Option<VReg>, index: VReg, scale: u8) -> Self {
         let base = base.map_or(Slot::None, |base| self.operand(Operand::reg_use(base)));
         let index = self.operand(Operand::new(index, OperandConstraint::Reg, OperandKind::Use, OperandPos::Late));
@@ -397,13 +397,13 @@ impl InstBuilder {
         self
     }
 
-    /// Reads a value that must be in a certain register and is not part of the encoding.
+    /// Reads a value in a fixed register that the encoding does not contain.
     pub(super) fn fixed_use(mut self, from: VReg, place: PReg) -> Self {
         self.operand(Operand::reg_fixed_use(from, place));
         self
     }
 
-    /// Writes a certain register that is not part of the encoding.
+    /// Writes a fixed register that the encoding does not contain.
     pub(super) fn fixed_def(mut self, to: VReg, place: PReg) -> Self {
         self.operand(Operand::reg_fixed_def(to, place));
         self

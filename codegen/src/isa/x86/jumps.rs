@@ -1,23 +1,23 @@
-//! Jumps, in a short form of two bytes and a long form of five or six, and padding.
+//! Jumps in a short form of two bytes and a long form of five or six, and padding.
 
 use smallvec::smallvec;
 
 use super::inst::Cc;
 use crate::mach::layout::{BranchEncoding, Branches};
 
-/// A jump: its condition code, and the block it leads to.
+/// A jump with its condition code and target block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Jump {
     code: Option<u8>,
     target: usize,
-    /// Whether it takes the form with a displacement of 32 bits.
+    /// Whether it has a displacement of 32 bits.
     long: bool,
 }
 
-/// The condition "unordered", as its code in opcodes.
+/// The code of the condition "unordered".
 const PARITY: u8 = 10;
 
-/// The code of a condition in opcodes, and that of a second jump to the same block where one does not suffice.
+/// The code of a condition, and that of a second jump to the same block if one jump does not suffice.
 const fn codes(cc: Cc) -> (u8, Option<u8>) {
     match cc {
         Cc::FloatEqual => (Cc::Equal as u8, Some(PARITY ^ 1)),
@@ -37,7 +37,7 @@ const fn codes(cc: Cc) -> (u8, Option<u8>) {
     }
 }
 
-/// Instructions of one to nine bytes without effect.
+/// No-op instructions of one to nine bytes.
 const NOPS: [&[u8]; 9] = [
     &[0x90],
     &[0x66, 0x90],
@@ -68,7 +68,7 @@ impl BranchEncoding for Jump {
         let (cc, then, els) = if next == Some(then) { (cc.inverted(), els, then) } else { (cc, then, els) };
         let (code, second) = codes(cc);
         let (mut list, last): (Branches<Self>, usize) = match (cc, second) {
-            // Equal and ordered: away if either does not hold.
+            // Equal and ordered: jumps to `els` if either does not hold.
             (Cc::FloatEqual, _) => (smallvec![Self::if_code(code ^ 1, els), Self::if_code(PARITY, els)], then),
             (_, Some(second)) => (smallvec![Self::if_code(code, then), Self::if_code(second, then)], els),
             (_, None) => (smallvec![Self::if_code(code, then)], els),

@@ -1,4 +1,4 @@
-//! x86-64.
+//! The code generator for x86-64.
 //!
 //! `lower` selects instructions with virtual registers, [`regalloc`](crate::mach::regalloc) allocates registers, and
 //! `emit` writes bytes. One description of an instruction (`inst`, `table`) serves SSE, AVX and AVX-512. `check`
@@ -28,7 +28,7 @@ use crate::vir::{Module, gvn};
 /// The byte between functions: `int3`.
 const PADDING: u8 = 0xCC;
 
-/// Compiles a module that follows the rules of the vector IR.
+/// Compiles a verified module.
 pub(crate) fn compile(module: &Module, level: X86Level) -> Result<Code, CodegenError> {
     let mut pool = Pool::default();
     let mut functions = Vec::with_capacity(module.functions.len());

@@ -4,9 +4,8 @@ use regalloc2::{MachineEnv, PReg, PRegSet, RegClass};
 
 use crate::target::X86Level;
 
-/// General registers.
 pub(super) const INT: RegClass = RegClass::Int;
-/// Vectors, and floats in their low lanes.
+/// Vector registers, which also hold floats.
 pub(super) const VEC: RegClass = RegClass::Float;
 /// Mask registers of AVX-512.
 pub(super) const MASK: RegClass = RegClass::Vector;
@@ -21,7 +20,7 @@ pub(super) const RCX: PReg = gpr(1);
 pub(super) const RDX: PReg = gpr(2);
 /// The number of the stack pointer.
 pub(super) const RSP: u8 = 4;
-/// The registers of parameters.
+/// The registers of parameters, in order.
 pub(super) const ARGS: [PReg; 6] = [gpr(7), gpr(6), RDX, RCX, gpr(8), gpr(9)];
 /// Callee-saved registers: rbx, r12 to r15. rbp is the frame pointer.
 pub(super) const CALLEE_SAVED: [u8; 5] = [3, 12, 13, 14, 15];
@@ -42,11 +41,11 @@ pub(super) fn environment(level: X86Level) -> MachineEnv {
     let mut others = [PRegSet::empty(); 3];
     CALLER_SAVED.iter().for_each(|number| preferred[0].add(gpr(*number)));
     CALLEE_SAVED.iter().for_each(|number| others[0].add(gpr(usize::from(*number))));
-    // Those above 15 need the longer encoding.
+    // Registers above 15 need the longer EVEX encoding.
     (0..16).for_each(|number| preferred[1].add(PReg::new(number, VEC)));
     if level == X86Level::Avx512 {
         (16..32).for_each(|number| others[1].add(PReg::new(number, VEC)));
-        // Mask 0 means "no mask" in encodings.
+        // In encodings, mask 0 means "no mask".
         (1..8).for_each(|number| preferred[2].add(PReg::new(number, MASK)));
     }
     MachineEnv {

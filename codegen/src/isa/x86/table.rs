@@ -1,7 +1,7 @@
-//! Opcodes.
+//! Opcode tables.
 //!
-//! Names are beginnings of mnemonics. `x` makes what exists as SSE, VEX and EVEX; `w` the same where VEX heeds the bit
-//! W; `e` what only EVEX has.
+//! Names are the start of mnemonics. `x` defines an opcode with SSE, VEX and EVEX encodings. `w` does the same for
+//! opcodes whose VEX encoding uses W. `e` defines an opcode with an EVEX encoding only.
 
 use super::inst::{BARE, BYTE_REG, BYTE_RM, EVEX, LEGACY, LOCK, OPCODE_REG, Opcode, Tuple, VEX, WIG};
 use crate::vir::Elem;
@@ -54,7 +54,7 @@ impl Opcode {
         self
     }
 
-    /// The form of a floating-point instruction for an element: packed or of one lane.
+    /// The packed or scalar form of a floating-point instruction for an element.
     pub(super) const fn of(mut self, elem: Elem, scalar: bool) -> Self {
         let double = matches!(elem, Elem::F64 | Elem::I64);
         self.pp = match (scalar, double) {
@@ -69,7 +69,7 @@ impl Opcode {
         self
     }
 
-    /// The form of one lane of an instruction whose opcode then is one higher.
+    /// The scalar form of an instruction, if its opcode is one higher than the packed form.
     pub(super) const fn lane(mut self, scalar: bool) -> Self {
         if scalar {
             self.op += 1;
@@ -78,25 +78,25 @@ impl Opcode {
         self
     }
 
-    /// Another opcode of a family.
+    /// Another opcode of the same family.
     pub(super) const fn plus(mut self, by: u8) -> Self {
         self.op += by;
         self
     }
 
-    /// Another digit of a group.
+    /// Another opcode extension of the same group.
     pub(super) const fn digit(mut self, ext: u8) -> Self {
         self.ext = ext;
         self
     }
 
-    /// With the prefix `lock`.
+    /// The form with the prefix `lock`.
     pub(super) const fn locked(self) -> Self {
         self.with(LOCK)
     }
 }
 
-// Floats: `of` chooses the prefix.
+// Floating-point operations: `of` selects the prefix.
 pub(super) const ADD: Opcode = x("add", P, M0F, 0x58);
 pub(super) const MUL: Opcode = x("mul", P, M0F, 0x59);
 pub(super) const SUB: Opcode = x("sub", P, M0F, 0x5C);
@@ -116,9 +116,9 @@ pub(super) const MOVA_STORE: Opcode = x("movap", P, M0F, 0x29);
 pub(super) const SHUFP: Opcode = x("shufp", P, M0F, 0xC6);
 pub(super) const UNPCKL: Opcode = x("unpcklp", P, M0F, 0x14);
 pub(super) const UNPCKH: Opcode = x("unpckhp", P, M0F, 0x15);
-/// By indices in the first operand.
+/// Permutes lanes by indices in the first operand.
 pub(super) const PERMPS: Opcode = w("permps", P66, M38, 0x16);
-/// Of sixteen bytes, by indices in the last operand.
+/// Permutes lanes within sixteen bytes, by indices in the last operand.
 pub(super) const PERMILPS: Opcode = w("permilps", P66, M38, 0x0C);
 pub(super) const PERM2F128: Opcode = v("perm2f128", P66, M3A, 0x06);
 pub(super) const BLEND_IMM: Opcode = any("blendps", P66, M3A, 0x0C, VEX | WIG);
@@ -128,14 +128,15 @@ pub(super) const RCP: Opcode = any("rcp", P, M0F, 0x53, LEGACY | VEX | WIG);
 pub(super) const RSQRT: Opcode = any("rsqrt", P, M0F, 0x52, LEGACY | VEX | WIG);
 pub(super) const RCP14: Opcode = e("rcp14", P66, M38, 0x4C);
 pub(super) const RSQRT14: Opcode = e("rsqrt14", P66, M38, 0x4E);
-/// Packed singles; `plus` 1 doubles, 2 one single, 3 one double.
+/// Packed singles. `plus` 1 is packed doubles, 2 one single, 3 one double.
 pub(super) const ROUND: Opcode = any("round", P66, M3A, 0x08, LEGACY | VEX | WIG);
-/// As [`ROUND`].
+/// Has the same forms as [`ROUND`].
 pub(super) const RNDSCALE: Opcode = e("rndscale", P66, M3A, 0x08);
-/// Packed 132 form of `a * b + c`; `plus` 16 213, 32 231; 2 more for `- c`, 4 more for the negated product.
+/// The packed 132 form of `a * b + c`. `plus` 16 is the 213 form, and 32 is the 231 form. Add 2 for `- c`, and 4 for
+/// the negated product.
 pub(super) const FMA: Opcode = w("f", P66, M38, 0x98);
 
-// Integers in vectors.
+// Vector integer operations.
 pub(super) const PADDD: Opcode = x("paddd", P66, M0F, 0xFE);
 pub(super) const PADDQ: Opcode = x("paddq", P66, M0F, 0xD4);
 pub(super) const PSUBD: Opcode = x("psubd", P66, M0F, 0xFA);
@@ -190,7 +191,7 @@ pub(super) const BLENDV: Opcode = v("blendvps", P66, M3A, 0x4A);
 pub(super) const BLENDM_FP: Opcode = e("blendm", P66, M38, 0x65);
 pub(super) const BLENDM: Opcode = e("pblendm", P66, M38, 0x64);
 
-// Between lanes and sizes.
+// Moves between lanes and between sizes.
 pub(super) const BROADCAST_GPR: Opcode = e("pbroadcast", P66, M38, 0x7C);
 pub(super) const BROADCASTSS: Opcode = w("broadcastss", P66, M38, 0x18).tuple(Tuple::Bytes(4));
 pub(super) const BROADCASTSD: Opcode = w("broadcastsd", P66, M38, 0x19).with(WIG).tuple(Tuple::Bytes(8));
@@ -234,25 +235,25 @@ pub(super) const CVTQQ2PS: Opcode = e("cvtqq2ps", P, M0F, 0x5B);
 pub(super) const CVTUQQ2PS: Opcode = e("cvtuqq2ps", PF2, M0F, 0x7A);
 pub(super) const CVTPH2PS: Opcode = w("cvtph2ps", P66, M38, 0x13).tuple(Tuple::Half);
 pub(super) const CVTPS2PH: Opcode = w("cvtps2ph", P66, M3A, 0x1D).tuple(Tuple::Half);
-/// Of scalars: `of` of the float chooses the prefix, W the size of the integer.
+/// Scalars only. `of` selects the prefix for the float, W the size of the integer.
 pub(super) const CVTSI2S: Opcode = any("cvtsi2s", PF3, M0F, 0x2A, LEGACY | VEX | EVEX);
 pub(super) const CVTTS2SI: Opcode = any("cvtts", PF3, M0F, 0x2C, LEGACY | VEX | EVEX);
 pub(super) const CVTUSI2S: Opcode = e("cvtusi2s", PF3, M0F, 0x7B);
 pub(super) const CVTTS2USI: Opcode = e("cvtts", PF3, M0F, 0x78);
 pub(super) const CVTS2S: Opcode = x("cvts", PF3, M0F, 0x5A);
-/// To and from general registers.
+/// Moves to and from general registers.
 pub(super) const MOVD_TO: Opcode = any("mov", P66, M0F, 0x6E, LEGACY | VEX | EVEX).tuple(Tuple::Elem);
 pub(super) const MOVD_FROM: Opcode = any("mov", P66, M0F, 0x7E, LEGACY | VEX | EVEX).tuple(Tuple::Elem);
 
 // Masked and indexed memory.
 pub(super) const MASKMOV_LOAD: Opcode = v("maskmovp", P66, M38, 0x2C);
 pub(super) const MASKMOV_STORE: Opcode = v("maskmovp", P66, M38, 0x2E);
-/// By 32-bit indices; `plus` 1 by 64-bit ones; 2 more for floats.
+/// Gathers with 32-bit indices. `plus` 1 takes 64-bit indices; add 2 for floats.
 pub(super) const GATHER: Opcode = w("", P66, M38, 0x90).tuple(Tuple::Elem);
-/// As [`GATHER`].
+/// Has the same forms as [`GATHER`].
 pub(super) const SCATTER: Opcode = e("", P66, M38, 0xA0).tuple(Tuple::Elem);
 
-// Masks in registers of their own: `pp` 66 and none, W choose the size.
+// Mask registers: `pp` (66 or none) and W select the size.
 pub(super) const KMOV_FROM_GPR: Opcode = v("kmov", PF2, M0F, 0x92);
 pub(super) const KMOVB_TO_GPR: Opcode = v("kmovb", P66, M0F, 0x93);
 pub(super) const KMOVW_TO_GPR: Opcode = v("kmovw", P, M0F, 0x93);
@@ -272,16 +273,16 @@ pub(super) const KSHIFTRB: Opcode = v("kshiftrb", P66, M3A, 0x30);
 pub(super) const KSHIFTLB: Opcode = v("kshiftlb", P66, M3A, 0x32);
 
 // General registers.
-/// Of two registers: the register operand and memory; `plus` by eight for `or`, `and`, `sub`, `xor`, `cmp`.
+/// Operands are a register, and a register or memory. `plus` steps of eight: `or`, `and`, `sub`, `xor`, `cmp`.
 pub(super) const ADD_R: Opcode = g("add", P, 0, 0x03);
 pub(super) const OR_R: Opcode = g("or", P, 0, 0x0B);
 pub(super) const AND_R: Opcode = g("and", P, 0, 0x23);
 pub(super) const SUB_R: Opcode = g("sub", P, 0, 0x2B);
 pub(super) const XOR_R: Opcode = g("xor", P, 0, 0x33);
 pub(super) const CMP_R: Opcode = g("cmp", P, 0, 0x3B);
-/// With an immediate of 8 bits; the digit says which.
+/// With an 8-bit immediate. The opcode extension selects the operation.
 pub(super) const ALU_I8: Opcode = g("", P, 0, 0x83);
-/// With an immediate of 32 bits.
+/// With a 32-bit immediate.
 pub(super) const ALU_I32: Opcode = g("", P, 0, 0x81);
 pub(super) const LOCK_ADD: Opcode = g("add", P, 0, 0x01).with(LOCK);
 pub(super) const TEST: Opcode = g("test", P, 0, 0x85);
@@ -320,16 +321,16 @@ pub(super) const TZCNT: Opcode = g("tzcnt", PF3, M0F, 0xBC);
 pub(super) const POPCNT: Opcode = g("popcnt", PF3, M0F, 0xB8);
 pub(super) const BSR: Opcode = g("bsr", P, M0F, 0xBD);
 pub(super) const BSF: Opcode = g("bsf", P, M0F, 0xBC);
-/// `plus` the condition.
+/// `plus` the condition code.
 pub(super) const SETCC: Opcode = g("set", P, M0F, 0x90).with(BYTE_RM);
-/// `plus` the condition.
+/// `plus` the condition code.
 pub(super) const CMOVCC: Opcode = g("cmov", P, M0F, 0x40);
 pub(super) const XADD: Opcode = g("xadd", P, M0F, 0xC1).with(LOCK);
 pub(super) const PREFETCHW: Opcode = g("prefetchw", P, M0F, 0x0D).ext(1);
 pub(super) const XCHG: Opcode = g("xchg", P, 0, 0x87);
 pub(super) const CMPXCHG: Opcode = g("cmpxchg", P, M0F, 0xB1).with(LOCK);
 pub(super) const CMPXCHG16: Opcode = g("cmpxchg", P66, M0F, 0xB1).with(LOCK);
-/// Digits of [`ALU_I8`].
+/// Opcode extensions of [`ALU_I8`].
 pub(super) mod alu {
     pub(in super::super) const ADD: u8 = 0;
     pub(in super::super) const OR: u8 = 1;
@@ -338,7 +339,7 @@ pub(super) mod alu {
     pub(in super::super) const XOR: u8 = 6;
     pub(in super::super) const CMP: u8 = 7;
 }
-/// Digits of [`SHIFT_I8`] and [`SHIFT_CL`].
+/// Opcode extensions of [`SHIFT_I8`] and [`SHIFT_CL`].
 pub(super) mod shift {
     pub(in super::super) const ROL: u8 = 0;
     pub(in super::super) const SHL: u8 = 4;

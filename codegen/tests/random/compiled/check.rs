@@ -1,4 +1,4 @@
-//! Holds machine code against the evaluator.
+//! Compares machine code with the evaluator.
 
 use std::fmt;
 
@@ -10,24 +10,24 @@ use super::machine::{Arena, JOBS, Job, Left, helpers, mixed};
 use crate::generate::{self, Helper, SIZE};
 use crate::support::{Fault, Lane, Machine, Memory, Random};
 
-/// How many instructions the evaluator runs of a program.
+/// Maximum number of instructions that the evaluator runs per program.
 const FUEL: u32 = 2_000_000;
 
-/// How a program fails.
+/// The kinds of failures.
 #[derive(Clone, Debug)]
 pub enum Failure {
-    /// It breaks the rules: the generator is wrong.
+    /// The program is not valid: the generator is wrong.
     Illegal(String),
-    /// It is refused, or stops the compiler.
+    /// The compiler rejects the program, or panics.
     Refused(String),
-    /// Its process dies, or registers are broken.
+    /// The process is killed, or callee-saved registers are changed.
     Dies(String),
-    /// It gives something else.
+    /// The result or the memory differs.
     Differs(String),
 }
 
 impl Failure {
-    /// Whether another one is likely to have the same cause.
+    /// Whether two failures probably have the same cause.
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Refused(one), Self::Refused(other)) => one.get(..24) == other.get(..24),
@@ -47,23 +47,22 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The instruction sets of the machine that runs this.
+/// The instruction sets of this processor.
 pub fn isas() -> Vec<Isa> {
     let best = Isa::detect();
     [Isa::SSE42, Isa::AVX2, Isa::AVX512].into_iter().filter(|isa| best.is_some_and(|best| best.includes(*isa))).collect()
 }
 
-/// What is to be held against the evaluator.
+/// A program to compare with the evaluator.
 pub struct Subject<'a> {
-    /// The functions; the first is called.
+    /// The functions. The first one is called.
     pub module: &'a Module,
-    /// What it is compiled for.
     pub isa: Isa,
-    /// Of the numbers in memory and the arguments.
+    /// Seed of the memory and the arguments.
     pub seed: u64,
 }
 
-/// A subject that is about to run.
+/// A compiled program with its expected results.
 struct Ready {
     code: Code,
     args: [u64; 6],
@@ -72,29 +71,29 @@ struct Ready {
     memory: Memory,
 }
 
-/// What programs run on, and what they may call.
+/// The memory that programs run on, and the helpers that they can call.
 pub struct Bench {
     arena: Arena,
     helpers: [Helper; 4],
 }
 
 impl Bench {
-    /// A new one.
     pub fn new() -> Self {
         Self { arena: Arena::new(), helpers: helpers() }
     }
 
-    /// What programs may call.
+    /// The functions that programs can call.
     pub const fn helpers(&self) -> &[Helper] {
         &self.helpers
     }
 
-    /// Compiles modules and runs their first functions: whether that said something of each, or how it fails.
+    /// Compiles modules and runs their first functions. Each result is whether the evaluator had a result, or a
+    /// failure.
     pub fn check_all(&self, subjects: &[Subject<'_>]) -> Vec<Result<bool, Failure>> {
         subjects.chunks(JOBS).flat_map(|subjects| self.check_some(subjects)).collect()
     }
 
-    /// The same for one.
+    /// Compiles and runs one module.
     pub fn check(&self, module: &Module, isa: Isa, seed: u64) -> Result<bool, Failure> {
         self.check_some(&[Subject { module, isa, seed }]).pop().unwrap_or(Ok(false))
     }
@@ -102,7 +101,7 @@ impl Bench {
     fn check_some(&self, subjects: &[Subject<'_>]) -> Vec<Result<bool, Failure>> {
         let mut jobs = Vec::new();
         let prepared: Vec<_> = subjects.iter().enumerate().map(|(number, subject)| self.prepare(subject, number)).collect();
-        // Each job is to have the memory of its number, so those that cannot run do nothing.
+        // Job `n` uses memory `n`. So programs that cannot run are replaced by a function that returns.
         for (ready, subject) in prepared.iter().zip(subjects) {
             let nothing = Job { code: nothing as *const u8, args: [0; 6], stack: None, memory: &EMPTY };
             jobs.push(match ready {
@@ -113,7 +112,7 @@ impl Bench {
                 _ => nothing,
             });
         }
-        // SAFETY: it is code that was compiled from functions that take such arguments and access the arena alone.
+        // SAFETY: the code was compiled from functions with these parameters, which access the arena alone.
         let left = unsafe { self.arena.run(&jobs) };
         let all = prepared.iter().zip(subjects).zip(left);
         all.map(|((ready, subject), left)| match ready {
@@ -124,14 +123,14 @@ impl Bench {
         .collect()
     }
 
-    /// Compiles it, and works out what it should do; `None` if the IR does not say that.
+    /// Compiles a program and computes the expected results. Returns `None` if the result is unspecified.
     fn prepare(&self, subject: &Subject<'_>, number: usize) -> Result<Option<Ready>, Failure> {
         verify(subject.module).map_err(|error| Failure::Illegal(error.to_string()))?;
         let code = Code::new(subject.module, subject.isa).map_err(Failure::Refused)?;
         let mut random = Random::new(subject.seed);
         let before = generate::memory(random.next());
         let base = self.arena.base(number);
-        // An i32 has anything in the upper half of its register.
+        // The upper half of an `i32` argument's register is unspecified.
         let args = [base, random.next(), random.next(), random.next(), random.next(), random.next()];
         let mut memory = Memory::new(base, &before);
         let helpers = |address: u64, args: &[u64]| {
@@ -151,7 +150,7 @@ fn calls_helpers(module: &Module) -> bool {
     insts.any(|inst| matches!(inst.op, Op::CallHelper(..)))
 }
 
-/// The memory of what does not run.
+/// The memory of jobs that do not run.
 static EMPTY: [u8; SIZE as usize] = [0; SIZE as usize];
 
 extern "sysv64" fn nothing() {}

@@ -1,18 +1,18 @@
-//! Code that can be run.
+//! Executable code of a module.
 
 use wgcl_codegen::exec::Executable;
 use wgcl_codegen::vir::Module;
 use wgcl_codegen::{Isa, compile};
 
-/// The code of a module, in memory.
+/// The code of a module in executable memory.
 pub struct Code {
     code: Executable,
-    /// How many bytes of the stack a call takes at most, apart from functions of the host.
+    /// Maximum bytes of stack of a call, without functions of the host.
     pub stack: usize,
 }
 
 impl Code {
-    /// Compiles a module; what went wrong, in words.
+    /// Compiles a module. The error is a text.
     pub fn new(module: &Module, isa: Isa) -> Result<Self, String> {
         let code = compile(module, isa).map_err(|error| error.to_string())?;
         let stack = code.stack as usize;
@@ -20,7 +20,7 @@ impl Code {
         Ok(Self { code, stack })
     }
 
-    /// Where its first function begins.
+    /// The address of the first function.
     pub fn entry(&self) -> *const u8 {
         self.code.entry(0).unwrap()
     }

@@ -1,4 +1,4 @@
-//! Runs machine code where it can do no harm: in a process of its own, on memory with nothing around it.
+//! Runs machine code in a child process, on memory between guard pages.
 
 use std::arch::asm;
 use std::ffi::c_int;
@@ -8,73 +8,72 @@ use wgcl_codegen::vir::Type;
 
 use crate::generate::{Helper, SIZE};
 
-/// Bytes before and behind each memory that may not be touched: more than any vector has.
+/// Inaccessible bytes before and after each memory, larger than any vector.
 const GUARD: usize = 1 << 16;
-/// How many programs may run one after the other in one process.
+/// Maximum number of programs per process.
 pub const JOBS: usize = 32;
-/// Bytes from one memory to the next.
+/// The distance between memories in bytes.
 const STRIDE: usize = SIZE as usize + GUARD;
-/// Bytes of the stack on which code runs.
+/// Size of the stack in bytes.
 const STACK: usize = 4 << 20;
-/// Bytes below what code may take of the stack that are looked at afterwards.
+/// Bytes below the allowed stack that are checked afterwards.
 const BELOW: usize = 4096;
-/// What is written there.
+/// The byte that fills them.
 const PAINT: u8 = 0xa5;
-/// Bytes of all: memories, outcomes, the stack, each with a guard behind it.
+/// Total size: memories, outcomes and stack, each followed by a guard.
 const BYTES: usize = GUARD + JOBS * STRIDE + 2 * GUARD + STACK + GUARD;
 
-/// What code leaves behind.
+/// The outcome of a job, written by the child process.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Outcome {
     result: u64,
-    /// Which bits differ in registers that it must keep.
+    /// The bits that differ in callee-saved registers.
     broken: u64,
-    /// Whether it took more of the stack than it said.
+    /// Whether it used more stack than allowed.
     deep: bool,
-    /// Whether it has begun, and whether it has ended.
+    /// Whether it started, and whether it returned.
     begun: bool,
     ended: bool,
 }
 
 /// A call of a function.
 pub struct Job<'a> {
-    /// The function.
     pub code: *const u8,
-    /// What it is called with; the address of the memory comes first.
+    /// The arguments. The first one is the address of the memory.
     pub args: [u64; 6],
-    /// How many bytes of the stack it may take; `None` if that is not known.
+    /// Allowed bytes of stack; `None` if the limit is unknown.
     pub stack: Option<usize>,
-    /// What it finds in memory.
+    /// The initial memory.
     pub memory: &'a [u8],
 }
 
-/// The result of a function and the memory then, or how it failed.
+/// The result of a function and the final memory, or the failure as text.
 pub type Left = Result<(u64, Vec<u8>), String>;
 
-/// Memories that are shared with the processes in which code runs.
+/// Memory that is shared with the child processes.
 pub struct Arena {
     start: *mut u8,
 }
 
 impl Arena {
-    /// One with the memories that programs want.
+    /// Maps memory for `JOBS` programs.
     pub fn new() -> Self {
-        // SAFETY: a new mapping of memory that nothing else knows of.
+        // SAFETY: the mapping is new.
         let start = unsafe { libc::mmap(null_mut(), BYTES, libc::PROT_NONE, libc::MAP_SHARED | libc::MAP_ANONYMOUS, -1, 0) };
         assert_ne!(start, libc::MAP_FAILED, "no memory");
         let arena = Self { start: start.cast() };
         let memories = (0..JOBS).map(|job| (arena.memory(job), SIZE as usize));
         let rest = [(arena.outcome(0).cast(), GUARD), (arena.stack().wrapping_sub(STACK), STACK)];
         for (place, size) in memories.chain(rest) {
-            // SAFETY: the range is inside the mapping above.
+            // SAFETY: the range is inside the mapping.
             let changed = unsafe { libc::mprotect(place.cast(), size, libc::PROT_READ | libc::PROT_WRITE) };
-            assert_eq!(changed, 0, "the memory cannot be used");
+            assert_eq!(changed, 0, "mprotect failed");
         }
         arena
     }
 
-    /// Where the memory of a job is.
+    /// The address of a job's memory.
     pub fn base(&self, job: usize) -> u64 {
         self.memory(job).addr() as u64
     }
@@ -87,16 +86,16 @@ impl Arena {
         self.start.wrapping_add(GUARD + JOBS * STRIDE).cast::<Outcome>().wrapping_add(job)
     }
 
-    /// Where the stack begins, which grows downwards.
+    /// The start of the stack, which grows downwards.
     fn stack(&self) -> *mut u8 {
         self.start.wrapping_add(BYTES - GUARD)
     }
 
-    /// Runs jobs, each on the memory of its number.
+    /// Runs jobs. Each one uses the memory with its number.
     ///
     /// # Safety
-    /// The addresses are those of functions of the C calling convention that take as many arguments as they like of
-    /// those, and live in this process.
+    /// The addresses must be those of functions in this process, which follow the C calling convention and have at most
+    /// these parameters.
     pub unsafe fn run(&self, jobs: &[Job<'_>]) -> Vec<Left> {
         assert!(jobs.len() <= JOBS);
         for (number, job) in jobs.iter().enumerate() {
@@ -110,13 +109,13 @@ impl Arena {
         }
         let mut left = Vec::new();
         while left.len() < jobs.len() {
-            // SAFETY: what the caller promises.
+            // SAFETY: the caller guarantees it.
             let status = unsafe { self.process(jobs, left.len()) };
             while left.len() < jobs.len() {
-                // SAFETY: the process has ended, which alone has written here.
+                // SAFETY: the process was the only writer, and it has ended.
                 let outcome = unsafe { self.outcome(left.len()).read() };
                 if !outcome.ended && outcome.begun {
-                    left.push(Err(format!("it dies of signal {}", libc::WTERMSIG(status))));
+                    left.push(Err(format!("killed by signal {}", libc::WTERMSIG(status))));
                 }
                 if !outcome.ended {
                     break;
@@ -129,28 +128,28 @@ impl Arena {
 
     fn left(&self, number: usize, outcome: Outcome) -> Left {
         if outcome.broken != 0 {
-            return Err(format!("it does not keep registers: {:#x}", outcome.broken));
+            return Err(format!("callee-saved registers changed: {:#x}", outcome.broken));
         }
         if outcome.deep {
-            return Err("it takes more of the stack than it says".to_owned());
+            return Err("it uses more stack than `Code::stack`".to_owned());
         }
         let mut after = vec![0; SIZE as usize];
-        // SAFETY: the range is readable, and the process that wrote there has ended.
+        // SAFETY: the range is readable, and the process that wrote it has ended.
         unsafe { after.as_mut_ptr().copy_from_nonoverlapping(self.memory(number), after.len()) };
         Ok((outcome.result, after))
     }
 
-    /// Runs jobs from one on in a process of their own, as far as it comes; how it ended.
+    /// Runs jobs in a child process, from the given one until one fails. Returns the status of the process.
     ///
     /// # Safety
-    /// As for [`Self::run`].
+    /// The caller must ensure the same as for [`Self::run`].
     unsafe fn process(&self, jobs: &[Job<'_>], first: usize) -> c_int {
-        // SAFETY: the child calls nothing but the code and functions that may be called from handlers of signals.
+        // SAFETY: the child calls only the code, and functions that are async-signal-safe.
         let child = unsafe { libc::fork() };
         assert!(child >= 0, "no process");
         if child == 0 {
             for (number, job) in jobs.iter().enumerate().skip(first) {
-                // SAFETY: what the caller promises; if the code is wrong, only this process ends.
+                // SAFETY: the caller guarantees it. If the code is wrong, only the child process ends.
                 unsafe {
                     libc::alarm(20);
                     (*self.outcome(number)).begun = true;
@@ -161,11 +160,11 @@ impl Arena {
                     self.outcome(number).write(Outcome { result, broken, deep, begun: true, ended: true });
                 }
             }
-            // SAFETY: it ends the process.
+            // SAFETY: the call ends the process.
             unsafe { libc::_exit(0) };
         }
         let mut status: c_int = 0;
-        // SAFETY: the child is ours, and the pointer is that of a local variable.
+        // SAFETY: this process created the child, and the pointer is to a local variable.
         while unsafe { libc::waitpid(child, &raw mut status, 0) } != child {}
         status
     }
@@ -173,20 +172,20 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and nothing of it is borrowed.
+        // SAFETY: this object owns the mapping, and no reference into it exists.
         unsafe { libc::munmap(self.start.cast(), BYTES) };
     }
 }
 
-/// Calls a function with known numbers in the registers that it must keep; its result, and which bits of these
-/// registers differ afterwards.
+/// Calls a function with known values in callee-saved registers. Returns its result, and the changed bits of these
+/// registers.
 ///
 /// # Safety
-/// As for [`Arena::run`].
+/// The caller must ensure the same as for [`Arena::run`].
 unsafe fn call(code: *const u8, args: [u64; 6], stack: *mut u8) -> (u64, u64) {
     let (result, broken): (u64, u64);
-    // SAFETY: all registers that the function may change are named, the others are put back from the stack. It runs on
-    // a stack of its own.
+    // SAFETY: the clobber list has all registers that the function may change, and the code restores the others from
+    // the stack. The function has its own stack.
     unsafe {
         asm!(
             "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
@@ -213,9 +212,9 @@ unsafe fn call(code: *const u8, args: [u64; 6], stack: *mut u8) -> (u64, u64) {
     (result, broken)
 }
 
-/// Writes ones into all registers that a function may change.
+/// Sets all bits of the registers that a function may change.
 fn clobber() {
-    // SAFETY: all that is changed is named.
+    // SAFETY: the clobber list is complete.
     unsafe {
         asm!(
             "mov rcx, -1",
@@ -246,11 +245,11 @@ fn clobber() {
         );
     }
     if std::arch::is_x86_feature_detected!("avx") {
-        // SAFETY: the instruction is there, and all that is changed is named.
+        // SAFETY: the processor has the instruction, and the clobber list is complete.
         unsafe { asm!("vzeroall", clobber_abi("sysv64")) };
     }
     if std::arch::is_x86_feature_detected!("avx512f") {
-        // SAFETY: as above.
+        // SAFETY: the processor has the instructions, and the clobber list is complete.
         unsafe {
             asm!(
                 "kxnorw k0, k0, k0",
@@ -302,12 +301,12 @@ extern "sysv64" fn mix_nothing(_: u64) {
     clobber();
 }
 
-/// What helpers give for their arguments.
+/// The result of every helper.
 pub fn mixed(args: &[u64]) -> u64 {
     args.iter().fold(0x9e37_79b9_7f4a_7c15, |sum, arg| (sum ^ arg).wrapping_mul(0x2545_f491_4f6c_dd1d).rotate_left(17))
 }
 
-/// Functions for random programs to call.
+/// Host functions that random programs call.
 pub fn helpers() -> [Helper; 4] {
     const MIX: [Type; 6] = [Type::I64, Type::I32, Type::I64, Type::I32, Type::I64, Type::I32];
     [

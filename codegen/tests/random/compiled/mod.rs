@@ -1,4 +1,4 @@
-//! Machine code, held against the evaluator.
+//! Compares machine code with the evaluator.
 
 mod check;
 mod code;
@@ -18,13 +18,13 @@ fn from_env(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// How many failures are enough.
+/// The number of failures after which the test stops.
 const ENOUGH: usize = 200;
 
-/// How many programs are held against the evaluator at once.
+/// The number of programs per process.
 const AT_ONCE: u64 = 16;
 
-/// Makes a failing program small, and says how it fails.
+/// Shrinks a failing program, and describes the failure.
 fn explain(bench: &Bench, module: &Module, isa: Isa, seed: u64, failure: &Failure) -> String {
     let fails = |module: &Module| bench.check(module, isa, seed).is_err_and(|other| other.is_like(failure));
     let small = shrink::shrink(module, &fails);
@@ -32,9 +32,9 @@ fn explain(bench: &Bench, module: &Module, isa: Isa, seed: u64, failure: &Failur
     format!("seed {seed} for {isa:?}: {failure}\n{small}")
 }
 
-/// `WGCL_FUZZ_SEED` and `WGCL_FUZZ_COUNT` say which programs.
+/// `WGCL_FUZZ_SEED` and `WGCL_FUZZ_COUNT` select the programs.
 #[test]
-fn random_programs_do_what_they_say() {
+fn random_programs_equal_the_evaluator() {
     let (first, count) = (from_env("WGCL_FUZZ_SEED").unwrap_or(1), from_env("WGCL_FUZZ_COUNT").unwrap_or(1000));
     let (bench, isas) = (Bench::new(), isas());
     let (mut runs, mut ran, mut failures) = (0, 0, Vec::new());
@@ -44,7 +44,7 @@ fn random_programs_do_what_they_say() {
             .zip(start..)
             .map(|((module, least), seed)| (seed, module, least))
             .collect();
-        // On all machines that can run them.
+        // All instruction sets of this processor that have the operations.
         let subjects: Vec<Subject<'_>> = programs
             .iter()
             .flat_map(|(seed, module, least)| {
@@ -62,18 +62,18 @@ fn random_programs_do_what_they_say() {
             break;
         }
     }
-    println!("{ran} of {runs} programs ran to their end");
-    // The shortest is the easiest to understand.
+    println!("{ran} of {runs} programs returned");
+    // The shortest program is the easiest to understand.
     if let Some((_, seed, module, isa, failure)) = failures.iter().min_by_key(|failure| failure.0) {
         let seeds: Vec<u64> = failures.iter().map(|failure| failure.1).take(20).collect();
         panic!("{} of {runs} programs fail, {seeds:?}; {}", failures.len(), explain(&bench, module, *isa, *seed, failure));
     }
-    assert!(ran * 10 >= runs * 9, "{ran} of {runs} programs ran to their end");
+    assert!(ran * 10 >= runs * 9, "{ran} of {runs} programs returned");
 }
 
-/// So large that registers are found another way.
+/// Large functions use another register allocator.
 #[test]
-fn large_programs_do_what_they_say() {
+fn large_programs_equal_the_evaluator() {
     let (bench, first) = (Bench::new(), from_env("WGCL_FUZZ_SEED").unwrap_or(1));
     let count = from_env("WGCL_FUZZ_COUNT").map_or(1, |count| count.div_ceil(500));
     let mut ran = 0;
@@ -86,12 +86,12 @@ fn large_programs_do_what_they_say() {
             }
         }
     }
-    assert!(ran > 0, "no program ran to its end");
+    assert!(ran > 0, "no program returned");
 }
 
-/// With the numbers of one memory, or of one for each thousand of `WGCL_FUZZ_COUNT`.
+/// Uses the memory of one seed, or of one seed per thousand of `WGCL_FUZZ_COUNT`.
 #[test]
-fn each_operation_does_what_it_says() {
+fn each_operation_equals_the_evaluator() {
     let bench = Bench::new();
     let (first, count) = (from_env("WGCL_FUZZ_SEED").unwrap_or(1), from_env("WGCL_FUZZ_COUNT").map_or(1, |count| count.div_ceil(1000)));
     let mut failures = Vec::new();

@@ -1,11 +1,11 @@
-//! Makes a failing program small, as long as it still fails.
+//! Shrinks a failing program as long as it still fails.
 
 use wgcl_codegen::vir::{Block, BlockData, Function, Inst, Module, Op, Terminator, Value, verify};
 
-/// A module without something; `None` if there is no place of that number.
+/// Simplifies a module at the place with the given number; `None` if no such place exists.
 type Edit = fn(&Module, usize) -> Option<Module>;
 
-/// The smallest module found that is valid and for which `fails` holds.
+/// The smallest valid module found for which `fails` holds.
 pub fn shrink(module: &Module, fails: &dyn Fn(&Module) -> bool) -> Module {
     let edits: [Edit; 6] = [without_ways::<0>, without_ways::<1>, without_inst, with_constant::<0>, with_constant::<1>, without_param];
     let mut best = module.clone();
@@ -27,7 +27,7 @@ pub fn shrink(module: &Module, fails: &dyn Fn(&Module) -> bool) -> Module {
     }
 }
 
-/// What is to become smaller: constants are worth less than others.
+/// The measure to minimize. Constants count less than other operations.
 fn size(module: &Module) -> usize {
     let of_inst = |inst: &Inst| {
         if matches!(inst.op, Op::Const(0)) {
@@ -45,12 +45,12 @@ fn size(module: &Module) -> usize {
     module.functions.iter().flat_map(|function| &function.blocks).map(of_block).sum()
 }
 
-/// The place of an instruction: function, block and index.
+/// Function, block and index of an instruction.
 fn place(module: &Module, mut number: usize) -> Option<(usize, usize, usize)> {
     for (f, function) in module.functions.iter().enumerate() {
         for (b, block) in function.blocks.iter().enumerate() {
             if number < block.insts.len() {
-                // The last first: what is not used can go.
+                // The last instruction first, because unused ones can be removed.
                 return Some((f, b, block.insts.len() - 1 - number));
             }
             number -= block.insts.len();
@@ -59,7 +59,7 @@ fn place(module: &Module, mut number: usize) -> Option<(usize, usize, usize)> {
     None
 }
 
-/// Without an instruction; if its result is used, another value of its type takes its place.
+/// Removes an instruction. If its result is used, another value of its type replaces it.
 fn without_inst(module: &Module, number: usize) -> Option<Module> {
     let (f, b, at) = place(module, number)?;
     let mut module = module.clone();
@@ -79,7 +79,7 @@ fn without_inst(module: &Module, number: usize) -> Option<Module> {
     Some(module)
 }
 
-/// With a constant in the place of an instruction.
+/// Replaces an instruction by a constant.
 fn with_constant<const BITS: u64>(module: &Module, number: usize) -> Option<Module> {
     let (f, b, at) = place(module, number)?;
     let mut module = module.clone();
@@ -90,7 +90,7 @@ fn with_constant<const BITS: u64>(module: &Module, number: usize) -> Option<Modu
     Some(module)
 }
 
-/// With one way in the place of two.
+/// Replaces a branch by a jump to one of its targets.
 fn without_ways<const KEPT: usize>(module: &Module, number: usize) -> Option<Module> {
     let all = module.functions.iter().enumerate().flat_map(|(f, function)| (0..function.blocks.len()).map(move |b| (f, b)));
     let (f, b) = all.into_iter().nth(number)?;
@@ -105,7 +105,7 @@ fn without_ways<const KEPT: usize>(module: &Module, number: usize) -> Option<Mod
     Some(module)
 }
 
-/// With a constant in the place of a parameter of a block.
+/// Replaces a block parameter by a constant.
 fn without_param(module: &Module, number: usize) -> Option<Module> {
     let all = module.functions.iter().enumerate().flat_map(|(f, function)| {
         let blocks = function.blocks.iter().enumerate();
@@ -147,7 +147,7 @@ fn rename(function: &mut Function, from: Value, to: Value) {
     }
 }
 
-/// Takes out blocks that nothing leads to.
+/// Removes unreachable blocks.
 fn prune(function: &mut Function) {
     let mut reached = vec![false; function.blocks.len()];
     let mut open = vec![0];

@@ -1,4 +1,4 @@
-//! How long compiling takes.
+//! Measures compile times.
 
 use std::time::Instant;
 
@@ -8,12 +8,11 @@ use super::check::{Bench, isas};
 use super::code::Code;
 use crate::generate::{self, Wants};
 
-/// A function with so many loops, one behind the other, each of which is the inner loop of a simulation of bodies that
-/// attract each other.
+/// Builds a function with `count` loops in sequence. Each one is the inner loop of an n-body simulation.
 fn loops(count: usize, elem: Type) -> Module {
     let mut build = Builder::new("loops", vec![Type::I64, Type::I64], None);
     let base = build.value_of(Type::I64, Op::Param(0));
-    let turns = build.value_of(Type::I64, Op::Param(1));
+    let times = build.value_of(Type::I64, Op::Param(1));
     let zero = build.value_of(Type::I64, Op::Const(0));
     let floats = build.value_of(elem, Op::Const(0));
     let one = build.value_of(Type::I64, Op::Const(1));
@@ -24,10 +23,10 @@ fn loops(count: usize, elem: Type) -> Module {
         let carried: Vec<Value> = sums.iter().map(|_| build.block_param(head, elem)).collect();
         build.end(Terminator::Jump(Target::new(head, [zero].into_iter().chain(sums))));
         build.enter(head);
-        let nexts = turn(&mut build, elem, base, counter, &carried);
+        let nexts = body(&mut build, elem, base, counter, &carried);
         let next = build.value_of(Type::I64, Op::Bin(BinOp::Add, counter, one));
         let again = Target::new(head, [next].into_iter().chain(nexts.iter().copied()));
-        build.end(Terminator::Branch(Cond::Cmp(CmpOp::ULt, next, turns), again, Target::new(out, [])));
+        build.end(Terminator::Branch(Cond::Cmp(CmpOp::ULt, next, times), again, Target::new(out, [])));
         build.enter(out);
         sums = nexts;
     }
@@ -42,7 +41,7 @@ fn loops(count: usize, elem: Type) -> Module {
     Module { functions: vec![build.finish()] }
 }
 
-fn turn(build: &mut Builder, ty: Type, base: Value, counter: Value, sums: &[Value]) -> [Value; 3] {
+fn body(build: &mut Builder, ty: Type, base: Value, counter: Value, sums: &[Value]) -> [Value; 3] {
     let value = |build: &mut Builder, op| build.value_of(ty, op);
     let other: Vec<Value> = (0..4)
         .map(|part| {
@@ -69,7 +68,7 @@ fn instructions(module: &Module) -> usize {
     module.functions.iter().flat_map(|function| &function.blocks).map(|block| block.insts.len() + 1).sum()
 }
 
-/// The time of the fastest of some, in microseconds.
+/// The fastest of several compilations, in microseconds.
 fn time(module: &Module, isa: wgcl_codegen::Isa) -> f64 {
     let times = if instructions(module) > 20_000 { 2 } else { 5 };
     let all = (0..times).map(|_| {
@@ -90,7 +89,7 @@ fn how_long_compiling_takes() {
         for count in [30, 300, 3000] {
             let module = loops(count, ty);
             let (size, taken) = (instructions(&module), time(&module, isa));
-            println!("{isa:?}: {count} loops, {size} instructions: {:.2} ms, {:.3} µs an instruction", taken / 1e3, taken / size as f64);
+            println!("{isa:?}: {count} loops, {size} instructions: {:.2} ms, {:.3} µs per instruction", taken / 1e3, taken / size as f64);
         }
         for (size, depth) in [(1000, 0), (1000, 3), (5000, 3)] {
             let wants = Wants { isa, helpers: bench.helpers(), size, depth };

@@ -1,4 +1,4 @@
-//! Atomic operations are atomic.
+//! Tests that atomic operations are atomic.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,18 +7,18 @@ use wgcl_codegen::vir::{Addr, BinOp, Builder, CmpOp, Cond, Elem, Mem, Module, Op
 use super::check::isas;
 use super::code::Code;
 
-/// How often each of the threads does something: long enough for them to meet.
-const TURNS: u64 = 1_000_000;
-/// How often it takes a lock, whose owner may be asleep.
+/// The number of operations per thread, long enough for the threads to overlap.
+const ITERATIONS: u64 = 1_000_000;
+/// The number of times each thread takes a lock. The owner of a lock may be descheduled.
 const LOCKS: u64 = 20_000;
-/// How often two threads try to be the first.
+/// The number of attempts of two threads to be first.
 const PAIRS: u64 = 5_000;
 const THREADS: usize = 2;
 
-/// A function that does something to a number at an address, so many times.
-fn turns(elem: Elem, times: u64, turn: impl Fn(&mut Builder, Value, Value)) -> Module {
+/// Builds a function that repeats an operation on a number at an address.
+fn repeat(elem: Elem, times: u64, operation: impl Fn(&mut Builder, Value, Value)) -> Module {
     let ty = Type::Scalar(elem);
-    let mut build = Builder::new("turns", vec![Type::I64], None);
+    let mut build = Builder::new("repeat", vec![Type::I64], None);
     let place = build.value_of(Type::I64, Op::Param(0));
     let zero = build.value_of(Type::I64, Op::Const(0));
     let (head, out) = (build.block(), build.block());
@@ -26,7 +26,7 @@ fn turns(elem: Elem, times: u64, turn: impl Fn(&mut Builder, Value, Value)) -> M
     build.end(Terminator::Jump(Target::new(head, [zero])));
     build.enter(head);
     let one = build.value_of(ty, Op::Const(1));
-    turn(&mut build, place, one);
+    operation(&mut build, place, one);
     let step = build.value_of(Type::I64, Op::Const(1));
     let next = build.value_of(Type::I64, Op::Bin(BinOp::Add, counter, step));
     let times = build.value_of(Type::I64, Op::Const(times));
@@ -36,7 +36,7 @@ fn turns(elem: Elem, times: u64, turn: impl Fn(&mut Builder, Value, Value)) -> M
     Module { functions: vec![build.finish()] }
 }
 
-/// Adds by comparing and exchanging until nothing has come between.
+/// Adds with compare-and-exchange, until no other thread has changed the number in between.
 fn retried(build: &mut Builder, elem: Elem, place: Value, one: Value) {
     let (ty, mem) = (Type::Scalar(elem), Mem::Elem(elem));
     let first = build.value_of(ty, Op::Load(mem, Addr::of(place)));
@@ -50,7 +50,7 @@ fn retried(build: &mut Builder, elem: Elem, place: Value, one: Value) {
     build.enter(done);
 }
 
-/// Adds with a lock around a load and a store. The lock is eight bytes behind.
+/// Adds with a lock around a load and a store. The lock is eight bytes after the number.
 fn locked(build: &mut Builder, elem: Elem, place: Value, one: Value) {
     let (ty, mem) = (Type::Scalar(elem), Mem::Elem(elem));
     let (wait, held) = (build.block(), build.block());
@@ -66,7 +66,7 @@ fn locked(build: &mut Builder, elem: Elem, place: Value, one: Value) {
     build.effect(Op::Store(mem, Addr::offset(place, 8), zero));
 }
 
-/// Waits until so many have come, awake: all are to go on at the same time.
+/// Spins until `all` threads have arrived, so that they start at the same time.
 fn meet(come: &AtomicU64, all: u64) {
     come.fetch_add(1, Ordering::SeqCst);
     let mut waited = 0;
@@ -76,11 +76,11 @@ fn meet(come: &AtomicU64, all: u64) {
     }
 }
 
-/// Runs code on all threads at once, on two numbers; the first of these.
+/// Runs code on all threads at once, on two numbers. Returns the first one.
 fn run(code: &Code) -> u64 {
     let numbers = [const { AtomicU64::new(0) }; 2];
-    // SAFETY: it is code that was compiled from a function with one parameter, the address of what all threads may
-    // change at once.
+    // SAFETY: the code was compiled from a function with one parameter: the address of memory that all threads may
+    // change concurrently.
     let function: extern "sysv64" fn(*const AtomicU64) = unsafe { std::mem::transmute(code.entry()) };
     let start = AtomicU64::new(0);
     std::thread::scope(|scope| {
@@ -95,23 +95,23 @@ fn run(code: &Code) -> u64 {
 }
 
 #[test]
-fn nothing_comes_between() {
+fn atomic_operations_do_not_interleave() {
     for isa in isas() {
         for elem in [Elem::I32, Elem::I64] {
             let mem = Mem::Elem(elem);
-            let added = turns(elem, TURNS, |build, place, one| {
+            let added = repeat(elem, ITERATIONS, |build, place, one| {
                 let _ = build.value_of(Type::Scalar(elem), Op::AtomicAdd(mem, Addr::of(place), one));
             });
-            // What was there is used.
-            let fetched = turns(elem, TURNS, |build, place, one| {
+            // The result is used.
+            let fetched = repeat(elem, ITERATIONS, |build, place, one| {
                 let old = build.value_of(Type::Scalar(elem), Op::AtomicAdd(mem, Addr::of(place), one));
                 build.effect(Op::Store(mem, Addr::offset(place, 8), old));
             });
             let all = [
-                ("add", TURNS, added),
-                ("add and fetch", TURNS, fetched),
-                ("compare and exchange", TURNS, turns(elem, TURNS, |build, place, one| retried(build, elem, place, one))),
-                ("exchange", LOCKS, turns(elem, LOCKS, |build, place, one| locked(build, elem, place, one))),
+                ("add", ITERATIONS, added),
+                ("add and fetch", ITERATIONS, fetched),
+                ("compare and exchange", ITERATIONS, repeat(elem, ITERATIONS, |build, place, one| retried(build, elem, place, one))),
+                ("exchange", LOCKS, repeat(elem, LOCKS, |build, place, one| locked(build, elem, place, one))),
             ];
             for (name, times, module) in all {
                 let code = Code::new(&module, isa).unwrap();
@@ -121,7 +121,8 @@ fn nothing_comes_between() {
     }
 }
 
-/// Says that it has come, and gives whether the other one had not; with a fence in between they cannot both be first.
+/// Stores a flag and returns whether the other thread's flag is not set. With a fence in between, both threads cannot
+/// be first.
 fn first_one() -> Module {
     let mut build = Builder::new("first", vec![Type::I64, Type::I64], Some(Type::I32));
     let (own, other) = (build.value_of(Type::I64, Op::Param(0)), build.value_of(Type::I64, Op::Param(1)));
@@ -140,18 +141,18 @@ fn a_fence_orders_a_store_and_a_load() {
     let module = first_one();
     for isa in isas() {
         let code = Code::new(&module, isa).unwrap();
-        // SAFETY: it is code that was compiled from a function with two parameters, addresses of what both threads may
-        // change at once.
+        // SAFETY: the code was compiled from a function with two parameters: addresses of memory that both threads may
+        // change concurrently.
         let function: extern "sysv64" fn(*const AtomicU64, *const AtomicU64) -> u32 = unsafe { std::mem::transmute(code.entry()) };
         let lines: Vec<[Line; 2]> = (0..PAIRS).map(|_| [Line(AtomicU64::new(0)), Line(AtomicU64::new(0))]).collect();
         let ready = AtomicU64::new(0);
-        // One thread waits for the other in each turn, so that they meet.
+        // In each iteration, one thread waits for the other, so that they overlap.
         let come = |own: usize| -> Vec<u32> {
-            let turn = |(number, pair): (u64, &[Line; 2])| {
+            let iteration = |(number, pair): (u64, &[Line; 2])| {
                 meet(&ready, 2 * number + 2);
                 function(&raw const pair[own].0, &raw const pair[1 - own].0)
             };
-            (0..).zip(&lines).map(turn).collect()
+            (0..).zip(&lines).map(iteration).collect()
         };
         let (one, other) = std::thread::scope(|scope| {
             let one = scope.spawn(|| come(0));

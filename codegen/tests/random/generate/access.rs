@@ -6,16 +6,16 @@ use wgcl_codegen::vir::{Addr, BinOp, CastOp, Elem, Mem, Op, Type, Value};
 use super::{Generator, INPUTS, Quality, RESULTS, Region, SHARED, SIZE};
 
 impl Generator<'_> {
-    /// An address of so many bytes in a region, a multiple of `align` (a power of two).
+    /// An address of `bytes` bytes in a region, at a multiple of `align` (a power of two).
     fn address(&mut self, region: Region, bytes: u32, align: u32) -> Addr {
-        let room = region.end - region.start - bytes;
-        // Often the last: what is behind the memory must not be read.
-        let within = |generator: &mut Self, room: u32| {
-            let at = if generator.random.once_in(6) { room } else { generator.random.below(room as usize + 1) as u32 };
+        let space = region.end - region.start - bytes;
+        // Often the last position, because bytes after the memory must not be read.
+        let within = |generator: &mut Self, space: u32| {
+            let at = if generator.random.once_in(6) { space } else { generator.random.below(space as usize + 1) as u32 };
             region.start + (at & !(align - 1))
         };
         if self.random.once_in(2) {
-            let disp = within(self, room) as i32;
+            let disp = within(self, space) as i32;
             return Addr::offset(self.base, disp);
         }
         // An index below a power of two.
@@ -23,14 +23,14 @@ impl Generator<'_> {
         let bits = self.random.below(6) as u32;
         let limit = ((1 << bits) - 1) & !(align - 1);
         let span = limit * u32::from(scale);
-        if span > room {
-            let disp = within(self, room) as i32;
+        if span > space {
+            let disp = within(self, space) as i32;
             return Addr::offset(self.base, disp);
         }
         let any = self.exact(Type::I64);
         let most = self.constant(Type::I64, u64::from(limit));
         let mut index = self.bin(BinOp::And, Type::I64, any, most);
-        let mut disp = within(self, room - span) as i32;
+        let mut disp = within(self, space - span) as i32;
         if self.random.once_in(3) {
             let zero = self.constant(Type::I64, 0);
             index = self.bin(BinOp::Sub, Type::I64, zero, index);
@@ -39,8 +39,8 @@ impl Generator<'_> {
         match self.random.below(4) {
             0 => {
                 let shift = u64::from(self.random.next() as u32 >> 2);
-                let far = self.constant(Type::I64, shift);
-                let base = self.bin(BinOp::Add, Type::I64, self.base, far);
+                let distance = self.constant(Type::I64, shift);
+                let base = self.bin(BinOp::Add, Type::I64, self.base, distance);
                 Addr { base, index: Some((index, scale)), disp: disp - shift as i32 }
             }
             1 if scale == 1 => Addr { base: index, index: Some((self.base, 1)), disp },
@@ -52,7 +52,7 @@ impl Generator<'_> {
         }
     }
 
-    /// What a program finds in memory: all of it is known.
+    /// Loads from the inputs, whose bytes are all specified.
     pub(super) fn load_input(&mut self, ty: Type) -> Value {
         let Some(elem) = ty.elem() else { return self.constant(ty, 1) };
         let bytes = elem.bytes() * u32::from(ty.lanes());
@@ -67,7 +67,7 @@ impl Generator<'_> {
         if elem == Elem::I32 { self.random.of(&[Mem::I8, Mem::I16, Mem::Elem(elem)]) } else { Mem::Elem(elem) }
     }
 
-    /// Any load.
+    /// Loads from any region.
     pub(super) fn load(&mut self, ty: Type, elem: Elem) -> Value {
         let mem = self.format(elem);
         let lanes = u32::from(ty.lanes());
@@ -98,14 +98,14 @@ impl Generator<'_> {
         }
     }
 
-    /// A load that depends on what was stored before.
+    /// A load that depends on earlier stores.
     fn load_shared(&mut self, ty: Type, mem: Mem) -> Value {
         let addr = self.address(SHARED, mem.bytes() * u32::from(ty.lanes()), 1);
         let op = if ty.lanes() == 1 { Op::Load(mem, addr) } else { Op::LoadVector { mem, addr, mask: None } };
         self.emit(ty, op, Quality::Exact)
     }
 
-    /// A load whose value is used once, behind something that may have overwritten it.
+    /// A load with one use, which follows a store that may overwrite the loaded bytes.
     pub(super) fn overwritten(&mut self) {
         let all: Vec<Type> = self.types.iter().copied().filter(|ty| ty.elem().is_some()).collect();
         let Some(&ty) = all.get(self.random.below(all.len().max(1))) else { return };
@@ -153,13 +153,13 @@ impl Generator<'_> {
         self.effect(Op::StoreVector { mem, addr, value, mask });
     }
 
-    /// What was loaded where a mask is on, zeros elsewhere.
+    /// The loaded values of active lanes, and zeros for inactive lanes.
     fn or_zero(&mut self, ty: Type, mask: Value, loaded: Value, quality: Quality) -> Value {
         let zero = self.constant(ty, 0);
         self.emit(ty, Op::Select(mask, loaded, zero), quality)
     }
 
-    /// An access that reaches out of the memory with lanes that are off.
+    /// An access whose inactive lanes are outside the memory.
     fn edge(&mut self, ty: Type, mem: Mem, at_start: bool) -> (Addr, Value) {
         let lanes = usize::from(ty.lanes());
         let inside = self.random.below(lanes + 1);
@@ -191,15 +191,15 @@ impl Generator<'_> {
         }
     }
 
-    /// Base, indices and scale of lanes that are in a region where a mask is on.
+    /// Base, indices and scale for lanes whose active ones are in a region.
     fn indices(&mut self, ty: Type, elem: Elem, region: Region, mask: Option<Value>) -> (Option<Value>, SmallVec<[Value; 2]>, u8) {
         let lanes = ty.lanes();
         let scale = self.random.of(&[1_u8, 2, 4, 8]);
         let narrow = Type::Vector(Elem::I32, lanes);
         let is_narrow = self.has(narrow) && self.random.once_in(2);
         let limit = (256 / u32::from(scale)).next_power_of_two() - 1;
-        let room = region.end - region.start - limit * u32::from(scale) - elem.bytes();
-        let start = u64::from(region.start + self.random.below(room as usize) as u32);
+        let space = region.end - region.start - limit * u32::from(scale) - elem.bytes();
+        let start = u64::from(region.start + self.random.below(space as usize) as u32);
         let has_base = is_narrow || !self.random.once_in(4);
         let shift = if is_narrow && self.random.once_in(2) { u64::from(scale) * u64::from(limit) } else { 0 };
         let start = self.constant(Type::I64, start + shift);
@@ -218,7 +218,7 @@ impl Generator<'_> {
             })
         };
         let Some(mask) = mask.filter(|_| self.random.once_in(2)) else { return (base, index, scale) };
-        // Lanes that are off are anywhere.
+        // Inactive lanes have any address.
         (base, self.wild(mask, ty, &index), scale)
     }
 
@@ -233,7 +233,7 @@ impl Generator<'_> {
         self.bin(BinOp::Sub, ty, zero, index)
     }
 
-    /// Indices with any number where a mask is off; the same where that is hard to say.
+    /// Replaces the indices of inactive lanes by any number, if that is simple for the type.
     fn wild(&mut self, mask: Value, of: Type, index: &[Value]) -> SmallVec<[Value; 2]> {
         let mut out = SmallVec::new();
         for (part, &index) in (0..).zip(index) {
@@ -257,7 +257,7 @@ impl Generator<'_> {
         out
     }
 
-    /// Any store.
+    /// Stores to any region.
     pub(super) fn store(&mut self) {
         let ty = self.random.of(&self.types.clone());
         let Some(elem) = ty.elem() else {
@@ -297,7 +297,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Stores a value in a place of its own.
+    /// Stores a value at a new address.
     pub(super) fn keep(&mut self, value: Value, ty: Type) {
         let (value, ty) = if ty.elem().is_some() { (value, ty) } else { (self.build.value_of(Type::I32, Op::MaskBits(value)), Type::I32) };
         let Some(elem) = ty.elem() else { return };
@@ -310,7 +310,7 @@ impl Generator<'_> {
         self.effect(if ty.lanes() == 1 { Op::Store(mem, addr, value) } else { Op::StoreVector { mem, addr, value, mask: None } });
     }
 
-    /// An atomic operation.
+    /// An atomic operation of any kind.
     pub(super) fn atomic(&mut self, ty: Type, elem: Elem) -> Value {
         let mem = Mem::Elem(elem);
         let addr = self.address(SHARED, elem.bytes(), 8);
@@ -322,7 +322,7 @@ impl Generator<'_> {
                 self.emit(ty, Op::AtomicCompareExchange(mem, addr, expected, value), Quality::Exact)
             }
             2 => {
-                // One that finds what it expects.
+                // A comparison that succeeds.
                 let expected = self.emit(ty, Op::Load(mem, addr), Quality::Exact);
                 self.emit(ty, Op::AtomicCompareExchange(mem, addr, expected, value), Quality::Exact)
             }
@@ -330,7 +330,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A call of a function of the module or the host; a load where none gives what is wanted.
+    /// A call of a function of the module or the host; a load if no function has a result of this type.
     pub(super) fn call(&mut self, ty: Type) -> Value {
         let (first, callees) = self.callees;
         let fitting: Vec<usize> = (0..callees.len()).filter(|index| callees[*index].returns == Some(ty)).collect();
@@ -351,7 +351,7 @@ impl Generator<'_> {
         self.emit(ty, Op::CallHelper(address, args), Quality::Exact)
     }
 
-    /// A call of what gives nothing, if there is such a function.
+    /// A call of a function without a result, if one exists.
     pub(super) fn call_for_effect(&mut self) {
         let (first, callees) = self.callees;
         let fitting: Vec<usize> = (0..callees.len()).filter(|index| callees[*index].returns.is_none()).collect();

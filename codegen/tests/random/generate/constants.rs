@@ -1,4 +1,4 @@
-//! Numbers that are worth trying.
+//! Numbers that often reveal errors.
 
 use wgcl_codegen::vir::Elem;
 
@@ -78,7 +78,7 @@ const F64: [u64; 24] = [
     0x43ef_ffff_ffff_ffff,
 ];
 
-/// The bits of a number: a special one, a usual one, or any.
+/// The bits of a special, common or random number.
 pub fn number(random: &mut Random, elem: Elem) -> u64 {
     let usual = random.below(2001) as f64 / 8.0 - 125.0;
     match (elem, random.below(5)) {
@@ -94,7 +94,7 @@ pub fn number(random: &mut Random, elem: Elem) -> u64 {
     }
 }
 
-/// What a program finds in its memory.
+/// The initial memory of a program.
 pub fn memory(seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let mut bytes = Vec::new();

@@ -1,25 +1,25 @@
-//! Blocks.
+//! Control flow of random programs.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{BinOp, Block, CmpOp, Cond, Op, Target, Terminator, Type, Value};
 
 use super::{Generator, Known, Quality};
 
-/// A block at which ways meet, and what is known of its parameters so far.
+/// A merge block, and the known facts about its parameters.
 struct Meeting {
     block: Block,
     params: Vec<Known>,
 }
 
 impl Generator<'_> {
-    /// Instructions, branches and loops, one behind the other.
+    /// Instructions, branches and loops in sequence.
     pub(super) fn body(&mut self, depth: u32) {
         let share = 1 + self.left / (1 + depth as usize);
         let until = self.left.saturating_sub(share);
         while self.left > until {
             match self.random.below(28) {
                 0 | 1 if depth > 0 => self.branch(depth),
-                2 if depth > 0 && self.loops < 3 => self.turns(depth),
+                2 if depth > 0 && self.loops < 3 => self.repeat(depth),
                 3 if depth > 0 => self.same_target(),
                 4..=6 => self.store(),
                 7 => self.call_for_effect(),
@@ -34,7 +34,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Stores some of what there is, and returns.
+    /// Stores some values, and returns.
     pub(super) fn leave(&mut self) {
         let all = self.random.once_in(2);
         let count = if all { self.known.len() } else { self.known.len().min(8) };
@@ -58,7 +58,7 @@ impl Generator<'_> {
         Meeting { block, params }
     }
 
-    /// A way to a meeting.
+    /// A jump to a merge block.
     fn way_to(&mut self, meeting: &mut Meeting) -> Target {
         let mut args = SmallVec::<[Value; 4]>::new();
         for param in &mut meeting.params {
@@ -90,7 +90,7 @@ impl Generator<'_> {
         }
     }
 
-    /// One of two ways, or a way around one.
+    /// An `if` with or without an `else`.
     fn branch(&mut self, depth: u32) {
         let mut join = self.meeting(6);
         let then = self.build.block();
@@ -120,7 +120,7 @@ impl Generator<'_> {
         self.arrive(join);
     }
 
-    /// Two ways to one block.
+    /// A branch with two equal targets.
     fn same_target(&mut self) {
         let mut join = self.meeting(8);
         let cond = self.cond();
@@ -129,7 +129,7 @@ impl Generator<'_> {
         self.arrive(join);
     }
 
-    /// A way that is never taken.
+    /// A branch that is never taken.
     fn never(&mut self) {
         let (any, zero) = (self.exact(Type::I64), self.constant(Type::I64, 0));
         let (stop, on) = (self.build.block(), self.build.block());
@@ -140,8 +140,8 @@ impl Generator<'_> {
         self.build.enter(on);
     }
 
-    /// A loop: with its condition at the start or at the end, perhaps with another way out.
-    fn turns(&mut self, depth: u32) {
+    /// A loop with its condition at the start or at the end, perhaps with another exit.
+    fn repeat(&mut self, depth: u32) {
         let times = 1 + self.random.below(6) as u64;
         let counts_wide = self.random.once_in(2);
         let counter_type = if counts_wide { Type::I64 } else { Type::I32 };
@@ -156,18 +156,18 @@ impl Generator<'_> {
         self.loops += 1;
         self.known.push(Known { value: counter, ty: counter_type, quality: Quality::Exact });
         self.known.extend(&carried);
-        let (mut behind, inner) = (self.meeting(5), self.build.block());
+        let (mut exit, inner) = (self.meeting(5), self.build.block());
         let at_start = self.random.once_in(2);
         if at_start {
-            let cond = self.goes_on(counter, counter_type, times);
-            let out = self.way_to(&mut behind);
+            let cond = self.continues(counter, counter_type, times);
+            let out = self.way_to(&mut exit);
             self.build.end(Terminator::Branch(cond, Target::new(inner, []), out));
             self.build.enter(inner);
         }
         let outer = self.known.len();
         self.body(depth - 1);
         if self.random.once_in(2) {
-            let (cond, out, rest) = (self.cond(), self.way_to(&mut behind), self.build.block());
+            let (cond, out, rest) = (self.cond(), self.way_to(&mut exit), self.build.block());
             self.build.end(Terminator::Branch(cond, out, Target::new(rest, [])));
             self.build.enter(rest);
             self.body(depth - 1);
@@ -175,27 +175,27 @@ impl Generator<'_> {
         let one = self.constant(counter_type, 1);
         let next = self.bin(BinOp::Add, counter_type, counter, one);
         let mut nexts = SmallVec::<[Value; 4]>::from_iter([next]);
-        nexts.extend(carried.iter().map(|param| self.next_turn(param, &carried)));
+        nexts.extend(carried.iter().map(|param| self.next_value(param, &carried)));
         let again = Target::new(header, nexts);
         if at_start {
             self.build.end(Terminator::Jump(again));
         } else {
-            let cond = self.goes_on(next, counter_type, times);
-            let out = self.way_to(&mut behind);
+            let cond = self.continues(next, counter_type, times);
+            let out = self.way_to(&mut exit);
             self.build.end(Terminator::Branch(cond, again, out));
         }
         self.known.truncate(outer);
         self.loops -= 1;
-        self.arrive(behind);
+        self.arrive(exit);
     }
 
-    /// Further parameters of a loop.
+    /// More parameters of a loop.
     fn carried(&mut self, header: Block) -> Vec<Known> {
         let count = self.random.of(&[0, 1, 2, 3, 4, 6, 12]);
         let mut params: Vec<Known> = Vec::new();
         for _ in 0..count {
             let ty = match params.last() {
-                // Some of one type, that they may be swapped.
+                // Some have the same type, so that they can be swapped.
                 Some(last) if self.random.once_in(2) => last.ty,
                 _ => self.random.of(&self.types.clone()),
             };
@@ -205,13 +205,13 @@ impl Generator<'_> {
         params
     }
 
-    /// What a parameter of a loop is in the next turn: often another one.
-    fn next_turn(&mut self, param: &Known, carried: &[Known]) -> Value {
+    /// A loop parameter's value in the next iteration, often another parameter.
+    fn next_value(&mut self, param: &Known, carried: &[Known]) -> Value {
         let fits: Vec<&Known> = carried.iter().filter(|other| other.ty == param.ty && other.quality >= param.quality).collect();
         if self.random.once_in(2) { self.random.of(&fits).value } else { self.pick(param.ty, param.quality) }
     }
 
-    fn goes_on(&mut self, counter: Value, ty: Type, times: u64) -> Cond {
+    fn continues(&mut self, counter: Value, ty: Type, times: u64) -> Cond {
         let limit = self.constant(ty, times);
         let masks: Vec<Type> = super::all_types(self.wants.isa).into_iter().filter(|ty| ty.elem().is_none()).collect();
         match self.random.below(4) {

@@ -1,17 +1,17 @@
-//! Operations that give floats.
+//! Operations with float results.
 
 use wgcl_codegen::Isa;
 use wgcl_codegen::vir::{BinOp, CastOp, CmpOp, Elem, Op, Rounding, TernOp, Type, UnOp, Value};
 
 use super::{Generator, Quality};
 
-/// Whether there is a fused multiplication and addition: machines without it have none for doubles.
+/// Whether there is a fused multiply-add. SSE4.2 has none for doubles.
 pub fn has_fma(isa: Isa, elem: Elem) -> bool {
     isa.caps().has_fma_f64 || elem == Elem::F32
 }
 
 impl Generator<'_> {
-    /// A value of a type of floats.
+    /// A float value of the given type.
     pub(super) fn float(&mut self, ty: Type, elem: Elem) -> Value {
         match self.random.below(20) {
             0..=5 => self.float_bin(ty),
@@ -64,7 +64,7 @@ impl Generator<'_> {
         self.emit(ty, Op::Tern(op, a, b, c), quality)
     }
 
-    /// A constant in the place of NaNs.
+    /// Replaces NaNs by a constant.
     fn without_nans(&mut self, ty: Type) -> Value {
         let a = self.pick(ty, Quality::AnyNan);
         let is_number = self.emit(ty.compared(), Op::Cmp(CmpOp::FEq, a, a), Quality::Exact);
@@ -72,7 +72,7 @@ impl Generator<'_> {
         self.emit(ty, Op::Select(is_number, a, zero), Quality::Exact)
     }
 
-    /// Negation, magnitude.
+    /// Negations and absolute values.
     fn signs(&mut self, ty: Type, elem: Elem) -> Value {
         let sign = self.constant(ty, 1 << (elem.bits() - 1));
         let (op, a) = (self.random.of(&[BinOp::Xor, BinOp::Or, BinOp::AndNot]), self.any(ty));

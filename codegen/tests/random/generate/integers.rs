@@ -1,15 +1,15 @@
-//! Operations that give integers.
+//! Operations with integer results.
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{BinOp, CastOp, Elem, Op, Type, UnOp, Value};
 
 use super::{Generator, Quality};
 
-/// What is done to the bytes and 16-bit words of lanes of 32 bits.
+/// Operations on the bytes and 16-bit words of 32-bit lanes.
 pub const PACKED: [BinOp; 6] = [BinOp::AddBytes, BinOp::SubBytes, BinOp::MulBytes, BinOp::AddWords, BinOp::SubWords, BinOp::MulWords];
 
 impl Generator<'_> {
-    /// A value of a type of integers.
+    /// An integer value of the given type.
     pub(super) fn integer(&mut self, ty: Type, elem: Elem) -> Value {
         let is_scalar = ty.lanes() == 1;
         match self.random.below(24) {
@@ -125,13 +125,13 @@ impl Generator<'_> {
         self.emit(ty, Op::Cast(op, a), quality)
     }
 
-    /// A float that is likely to fit into an integer, and what is known of that integer.
+    /// A float that probably fits an integer, and the facts about that integer.
     pub(super) fn in_range(&mut self, ty: Type, from: Elem, op: CastOp, to: Elem) -> (Value, Quality) {
         let a = self.any(ty);
         if self.random.once_in(4) || self.quality(a) == Quality::Open {
             return (a, Quality::Open);
         }
-        // The largest number of the type that is below the bound.
+        // The largest number of the type below the bound.
         let (low, bound) = match (op, to) {
             (CastOp::FToS, Elem::I32) => (-2_f64.powi(31), 2_f64.powi(31)),
             (CastOp::FToS, _) => (-2_f64.powi(63), 2_f64.powi(63)),
@@ -149,7 +149,7 @@ impl Generator<'_> {
         (inside, Quality::Exact)
     }
 
-    /// From integers, or floats, of another size.
+    /// Converts integers or floats of another size.
     fn integer_of_other_size(&mut self, ty: Type, elem: Elem) -> Value {
         let Type::Vector(_, lanes) = ty else {
             let (from, ops): (Type, &[CastOp]) =
@@ -191,14 +191,14 @@ impl Generator<'_> {
         self.emit(ty, Op::Narrow(op, list), quality)
     }
 
-    /// A type of 32-bit lanes of which a part has so many, and which part.
+    /// A type of 32-bit lanes of which one part has `lanes` lanes, and the index of that part.
     pub(super) fn wider(&mut self, elem: Elem, lanes: u8) -> (Type, u8) {
         let types: Vec<Type> = [1, 2, 4].into_iter().map(|times| Type::Vector(elem, lanes * times)).filter(|ty| self.has(*ty)).collect();
         let ty = self.random.of(&types);
         (ty, self.random.below(usize::from(ty.lanes() / lanes)) as u8)
     }
 
-    /// One vector of 64-bit lanes or two that have so many together.
+    /// One or two vectors of 64-bit lanes that have `lanes` lanes together.
     pub(super) fn halves(
         &mut self,
         elem: Elem,
@@ -213,7 +213,7 @@ impl Generator<'_> {
         smallvec![value(self, half), value(self, half)]
     }
 
-    /// Between scalars and vectors.
+    /// Conversions between scalars and vectors.
     pub(super) fn spread(&mut self, ty: Type, elem: Elem) -> Value {
         if ty.lanes() > 1 && self.random.once_in(2) {
             let (a, b) = (self.any(ty), self.any(ty));
@@ -247,7 +247,7 @@ impl Generator<'_> {
             return self.load(ty, Elem::I64);
         }
         let a = self.any(ty.with_elem(Elem::F32));
-        // A NaN of 16 bits may be any.
+        // The bits of a half NaN are unspecified.
         self.emit(ty, Op::Un(UnOp::FloatToHalf, a), Quality::Open)
     }
 
@@ -262,7 +262,7 @@ impl Generator<'_> {
         self.emit(Type::I32, Op::MaskBits(a), quality)
     }
 
-    /// One of two values.
+    /// A selection of two values.
     pub(super) fn select(&mut self, ty: Type) -> Value {
         let cond = self.any(ty.compared());
         let (a, b) = (self.any(ty), self.any(ty));

@@ -1,4 +1,4 @@
-//! Operations that give masks.
+//! Operations with mask results.
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{BinOp, Op, Type, UnOp, Value};
@@ -6,7 +6,7 @@ use wgcl_codegen::vir::{BinOp, Op, Type, UnOp, Value};
 use super::{Generator, Quality};
 
 impl Generator<'_> {
-    /// A value of a type of masks.
+    /// A mask value of the given type.
     pub(super) fn mask(&mut self, ty: Type) -> Value {
         let Type::Mask(shape) = ty else { return self.base };
         match self.random.below(12) {

@@ -1,5 +1,5 @@
-//! Random modules of the vector IR that are legal for an instruction set, and that mean something: what is not
-//! specified may be computed, but decides nothing.
+//! Random modules of the vector IR that are valid for an instruction set. Unspecified values may be computed, but no
+//! result or branch depends on them.
 
 mod access;
 mod constants;
@@ -17,34 +17,34 @@ pub use constants::{memory, number};
 pub use floats::has_fma;
 pub use integers::PACKED;
 
-/// Bytes of the memory that programs run on; its address is the first argument of each function.
+/// Size of the memory of programs. Its address is the first argument of each function.
 pub const SIZE: u32 = 8192;
-/// What is only read.
+/// Bytes that programs only read.
 const INPUTS: Region = Region { start: 0, end: 2048 };
-/// What is written and read often: all of it is always known.
+/// Bytes that programs read and write often. Their contents are always specified.
 const SHARED: Region = Region { start: 2048, end: 2176 };
-/// The rest.
+/// Bytes for results.
 const RESULTS: Region = Region { start: 2176, end: SIZE };
 
-/// A part of the memory.
+/// A range of the memory.
 #[derive(Clone, Copy, Debug)]
 struct Region {
     start: u32,
     end: u32,
 }
 
-/// What the generator knows of a value, or wants.
+/// The facts that are known or required about a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Quality {
-    /// It may be anything.
+    /// All bits are unspecified.
     Open,
-    /// If it is a NaN, it may be any.
+    /// If it is a NaN, its bits are unspecified.
     AnyNan,
-    /// The IR says all bits.
+    /// All bits are specified.
     Exact,
 }
 
-/// A value that may be used here.
+/// A value that is available at this point.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     value: Value,
@@ -52,60 +52,57 @@ struct Known {
     quality: Quality,
 }
 
-/// A function that another one may call.
+/// The signature of a callable function.
 #[derive(Clone, Debug)]
 struct Signature {
     params: Vec<Type>,
     returns: Option<Type>,
 }
 
-/// A function of the host that programs may call.
+/// A host function that programs can call.
 #[derive(Clone, Copy, Debug)]
 pub struct Helper {
-    /// Where it is.
     pub address: u64,
-    /// Its parameters.
     pub params: &'static [Type],
-    /// Its result.
     pub returns: Option<Type>,
 }
 
-/// What random programs are made of.
+/// The parameters of random programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Wants<'a> {
-    /// What they may use.
+    /// The allowed operations.
     pub isa: Isa,
-    /// What they may call.
+    /// The callable host functions.
     pub helpers: &'a [Helper],
-    /// About how many instructions a function has.
+    /// Approximate number of instructions per function.
     pub size: usize,
-    /// How deep branches and loops stand in each other.
+    /// Maximum nesting of branches and loops.
     pub depth: u32,
 }
 
-/// A function that is being made.
+/// A function under construction.
 struct Generator<'a> {
     random: Random,
     wants: Wants<'a>,
     build: Builder,
     /// The address of the memory.
     base: Value,
-    /// What may be used here; what is defined in a branch is gone behind it.
+    /// The available values. Values of a branch are not available after it.
     known: Vec<Known>,
-    /// The types that this function is about.
+    /// The types that this function uses.
     types: Vec<Type>,
-    /// The functions behind this one, and the index of the first.
+    /// The following functions of the module, which are callable, and the index of the first one.
     callees: (u32, &'a [Signature]),
     returns: Option<Type>,
-    /// Where the next result is stored.
+    /// The address of the next result.
     slot: u32,
-    /// How many more instructions there should be.
+    /// The remaining number of instructions.
     left: usize,
-    /// How many loops are around.
+    /// The current loop depth.
     loops: u32,
 }
 
-/// A random module.
+/// Generates a random module.
 pub fn module(seed: u64, wants: Wants<'_>) -> Module {
     let mut random = Random::new(seed);
     let count = random.of(&[1, 1, 1, 1, 2, 3]);
@@ -141,7 +138,7 @@ fn function(seed: u64, wants: Wants<'_>, signature: &Signature, callees: (u32, &
     generator.build.finish()
 }
 
-/// All types of values that an instruction set has.
+/// All value types of an instruction set.
 pub fn all_types(isa: Isa) -> Vec<Type> {
     let mut types = vec![Type::I32, Type::I64, Type::F32, Type::F64];
     for bytes in [16, 32, 64].into_iter().filter(|bytes| *bytes <= isa.caps().vector_bytes) {
@@ -153,10 +150,10 @@ pub fn all_types(isa: Isa) -> Vec<Type> {
     types
 }
 
-/// Which of twice so many lanes a shuffle takes: any, or those of a usual pattern.
+/// The lanes of a shuffle of two vectors: random ones, or a common pattern.
 pub fn order(random: &mut Random, lanes: u8) -> Box<[u8]> {
     let (kind, by) = (random.below(14), random.below(2 * usize::from(lanes)) as u8);
-    // Of sixteen bytes of words of 32 or 64 bits.
+    // Lanes of 32- or 64-bit words within sixteen bytes.
     let each = random.of(&[2, 4]).min(lanes);
     let inner: [u8; 4] = std::array::from_fn(|_| random.below(2 * usize::from(each)) as u8);
     let parts: [u8; 16] = std::array::from_fn(|_| random.below(2 * usize::from(lanes)) as u8);
@@ -168,25 +165,25 @@ pub fn order(random: &mut Random, lanes: u8) -> Box<[u8]> {
         4 => (at ^ 1) % lanes,
         5 => by,
         6 => at + if parts[usize::from(at)].is_multiple_of(2) { 0 } else { lanes },
-        // The same within each part, of one or of both vectors.
+        // The same pattern within each part, from one vector or both.
         7 | 8 => {
             let lane = inner[usize::from(at % each)];
             at / each * each + lane % each + if lane < each || kind == 7 { 0 } else { lanes }
         }
-        // Two of one, two of the other.
+        // Two lanes from one vector, and two from the other.
         9 => {
             at / each * each
                 + inner[usize::from(at % each)] % each
                 + if at % each < each / 2 { by % 2 * lanes } else { (by + 1) % 2 * lanes }
         }
-        // Parts of two or four, wherever they stand.
+        // Groups of two or four lanes, in any order.
         10 | 11 => (parts[usize::from(at / each)] / each * each + at % each) % (2 * lanes),
         _ => parts[usize::from(at)],
     };
     (0..lanes).map(lane).collect()
 }
 
-/// The types that one function is about: few, so that values meet.
+/// The types of one function: few, so that operations can combine values.
 fn palette(random: &mut Random, isa: Isa) -> Vec<Type> {
     let all = all_types(isa);
     if random.once_in(6) {
@@ -196,7 +193,7 @@ fn palette(random: &mut Random, isa: Isa) -> Vec<Type> {
 }
 
 impl Generator<'_> {
-    /// Adds an instruction and remembers its value.
+    /// Adds an instruction and records its value.
     fn emit(&mut self, ty: Type, op: Op, quality: Quality) -> Value {
         self.left = self.left.saturating_sub(1);
         let value = self.build.value_of(ty, op);
@@ -204,7 +201,7 @@ impl Generator<'_> {
         value
     }
 
-    /// Adds an instruction without a value.
+    /// Adds an instruction without a result.
     fn effect(&mut self, op: Op) {
         self.left = self.left.saturating_sub(1);
         self.build.effect(op);
@@ -220,7 +217,7 @@ impl Generator<'_> {
         (16..=self.wants.isa.caps().vector_bytes).contains(&bytes)
     }
 
-    /// A value of a type by a random operation; its quality.
+    /// A value of the given type, computed by a random operation.
     fn make(&mut self, ty: Type) -> Value {
         match ty.elem() {
             None => self.mask(ty),

@@ -1,14 +1,14 @@
-//! Operands.
+//! Operands of random operations.
 
 use wgcl_codegen::vir::{BinOp, CmpOp, Elem, Op, Type, Value};
 
 use super::{Generator, Quality, number};
 
-/// How many of the values made last are usually asked for.
+/// The number of recent values among which operands are usually chosen.
 const WINDOW: usize = 400;
 
 impl Generator<'_> {
-    /// What is known of a value.
+    /// The known facts about a value.
     pub(super) fn quality(&self, value: Value) -> Quality {
         if value == self.base {
             return Quality::Exact;
@@ -16,37 +16,37 @@ impl Generator<'_> {
         self.known.iter().rev().find(|known| known.value == value).map_or(Quality::Open, |known| known.quality)
     }
 
-    /// The least that is known of all.
+    /// The facts that are known about all of the values.
     pub(super) fn least(&self, values: &[Value]) -> Quality {
         values.iter().map(|value| self.quality(*value)).min().unwrap_or(Quality::Exact)
     }
 
-    /// All or nothing: an operation that gives nothing that is specified unless all operands are exact.
+    /// The quality of an operation whose result is unspecified unless all operands are exact.
     pub(super) fn strict(&self, values: &[Value]) -> Quality {
         if self.least(values) == Quality::Exact { Quality::Exact } else { Quality::Open }
     }
 
-    /// Arithmetic of floats.
+    /// The quality of float arithmetic.
     pub(super) fn loose(&self, values: &[Value]) -> Quality {
         self.least(values).min(Quality::AnyNan)
     }
 
-    /// An operand: one that is there, or a new one.
+    /// An existing value or a new one.
     pub(super) fn pick(&mut self, ty: Type, at_least: Quality) -> Value {
         let fits = |known: &&super::Known| known.ty == ty && known.quality >= at_least;
-        // Of many only the last, mostly: else large functions take long to make.
+        // Usually one of the last values. Otherwise, large functions take long to generate.
         let from = if self.random.once_in(16) { 0 } else { self.known.len().saturating_sub(WINDOW) };
         let count = self.known[from..].iter().filter(fits).count();
         if count == 0 || self.random.once_in(if count < 4 { 3 } else { 10 }) {
             return self.fresh(ty, at_least);
         }
-        // Those made last are asked for more often: instructions do the work of several operations that stand in a row.
+        // Recent values are more likely: instructions often fold consecutive operations.
         let at = if self.random.once_in(4) { count - 1 } else { self.random.below(count).max(self.random.below(count)) };
         let found = self.known[from..].iter().filter(fits).nth(at).map(|known| known.value);
         found.unwrap_or(self.base)
     }
 
-    /// An operand of which nothing need be known.
+    /// An operand that may be unspecified.
     pub(super) fn any(&mut self, ty: Type) -> Value {
         let least = self.random.of(&[Quality::Open, Quality::AnyNan, Quality::Exact, Quality::Exact]);
         self.pick(ty, least)
@@ -56,7 +56,7 @@ impl Generator<'_> {
         self.pick(ty, Quality::Exact)
     }
 
-    /// Bits in all lanes.
+    /// A constant in all lanes.
     pub(super) fn constant(&mut self, ty: Type, bits: u64) -> Value {
         let bits = if ty.elem().is_some_and(|elem| elem.bits() == 32) { bits & 0xffff_ffff } else { bits };
         self.emit(ty, Op::Const(bits), Quality::Exact)
@@ -67,7 +67,7 @@ impl Generator<'_> {
         self.emit(ty, Op::Bin(op, a, b), quality)
     }
 
-    /// A value of no other's making.
+    /// A value that does not depend on others.
     fn fresh(&mut self, ty: Type, at_least: Quality) -> Value {
         if at_least == Quality::Open && self.random.once_in(16) {
             return self.emit(ty, Op::Undef, Quality::Open);
@@ -111,13 +111,13 @@ impl Generator<'_> {
         }
     }
 
-    /// An element of vectors that a mask is for.
+    /// An element of the vectors that a mask applies to.
     pub(super) fn elem_of_mask(&mut self, ty: Type) -> Elem {
         let wide = matches!(ty, Type::Mask(mask) if mask.bits == 64);
         self.random.of(if wide { &[Elem::I64, Elem::F64] } else { &[Elem::I32, Elem::F32] })
     }
 
-    /// A comparison of such elements.
+    /// A comparison of these elements.
     pub(super) fn comparison(&mut self, elem: Elem) -> CmpOp {
         use CmpOp::{Eq, FEq, FGe, FGt, FLe, FLt, FNe, Ne, SGe, SGt, SLe, SLt, UGe, UGt, ULe, ULt};
         if elem.is_float() {

@@ -1,4 +1,4 @@
-//! Comparisons and what is chosen by them.
+//! Comparisons and selections.
 
 use regalloc2::VReg;
 
@@ -8,10 +8,10 @@ use super::super::table::{self as t, alu};
 use super::context::{Lower, is_float_scalar, length, wide};
 use crate::vir::{CmpOp, Op, Type, Value};
 
-/// A parity flag that is set, as a condition: one of the operands was a NaN.
+/// The condition "parity flag set": one of the operands is a NaN.
 const UNORDERED: u8 = 10;
 
-/// The condition of a comparison of integers.
+/// The condition code of an integer comparison.
 const fn int_cc(op: CmpOp) -> Cc {
     match op {
         CmpOp::Ne | CmpOp::FNe => Cc::NotEqual,
@@ -27,21 +27,21 @@ const fn int_cc(op: CmpOp) -> Cc {
     }
 }
 
-/// Which lanes a comparison of vectors gives.
+/// The lanes that a vector comparison sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mask {
-    /// Those that compare so.
+    /// Lanes for which the comparison holds.
     X86Inst,
-    /// Those that do not.
+    /// Lanes for which the comparison does not hold.
     Inverted,
-    /// Those of a mask that compare so: AVX-512.
+    /// Lanes of a mask for which the comparison holds. AVX-512 only.
     Under(VReg),
 }
 
-/// What numbers of opposite comparisons differ by, of floats and integers.
+/// The distance between the predicates of opposite comparisons.
 const OPPOSITE: u8 = 4;
 
-/// The opposite of a comparison of integers.
+/// The opposite of an integer comparison.
 const fn opposite(op: CmpOp) -> CmpOp {
     match op {
         CmpOp::Eq => CmpOp::Ne,
@@ -58,7 +58,7 @@ const fn opposite(op: CmpOp) -> CmpOp {
     }
 }
 
-/// The comparison with its operands exchanged.
+/// The comparison with exchanged operands.
 const fn exchanged(op: CmpOp) -> CmpOp {
     match op {
         CmpOp::SLt => CmpOp::SGt,
@@ -77,7 +77,7 @@ const fn exchanged(op: CmpOp) -> CmpOp {
     }
 }
 
-/// The number of a comparison of floats in vectors: quiet where equality is asked, else signalling.
+/// The predicate of a vector comparison of floats. Equality is quiet, others signal.
 const fn float_number(op: CmpOp) -> u8 {
     match op {
         CmpOp::FNe => 4,
@@ -86,12 +86,12 @@ const fn float_number(op: CmpOp) -> u8 {
         CmpOp::FGe => 29,
         CmpOp::FGt => 30,
         CmpOp::FEq => 0,
-        // Integers.
+        // Integer comparisons.
         CmpOp::Eq | CmpOp::Ne | CmpOp::SLt | CmpOp::SLe | CmpOp::SGt | CmpOp::SGe | CmpOp::ULt | CmpOp::ULe | CmpOp::UGt | CmpOp::UGe => 0,
     }
 }
 
-/// The number of a comparison of integers under AVX-512, and whether it is without sign.
+/// The predicate of an integer comparison in AVX-512, and whether it is unsigned.
 const fn int_number(op: CmpOp) -> (u8, bool) {
     match op {
         CmpOp::Ne => (4, false),
@@ -104,13 +104,13 @@ const fn int_number(op: CmpOp) -> (u8, bool) {
         CmpOp::UGt => (6, true),
         CmpOp::UGe => (5, true),
         CmpOp::Eq => (0, false),
-        // Floats.
+        // Float comparisons.
         CmpOp::FEq | CmpOp::FNe | CmpOp::FLt | CmpOp::FLe | CmpOp::FGt | CmpOp::FGe => (0, false),
     }
 }
 
 impl Lower<'_> {
-    /// Sets the flags; nothing that changes them may be put between this and what reads them.
+    /// Sets the flags. No instruction between this one and the reader may change them.
     pub(super) fn flags(&mut self, op: CmpOp, a: Value, b: Value) -> Cc {
         let ty = self.ty(a);
         if is_float_scalar(ty) {
@@ -143,7 +143,7 @@ impl Lower<'_> {
 
     fn float_flags(&mut self, op: CmpOp, a: Value, b: Value) -> Cc {
         let ty = self.ty(a);
-        // Only "above" is false for NaNs.
+        // Only the condition "above" is false for NaNs.
         let (op, a, b) = if matches!(op, CmpOp::FLt | CmpOp::FLe) { (exchanged(op), b, a) } else { (op, a, b) };
         let b = self.source(b, false);
         let a = self.reg(a);
@@ -169,7 +169,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Sets the flags by the comparison that a condition is, or by whether it is 0.
+    /// Sets the flags for a condition: by its comparison, or by comparing it with 0.
     pub(super) fn condition(&mut self, cond: Value) -> Cc {
         if self.plan.folded[cond.index()]
             && self.regs[cond.index()].is_none()
@@ -188,7 +188,7 @@ impl Lower<'_> {
         to
     }
 
-    /// The flags as 0 or 1.
+    /// The flags as an integer, 0 or 1.
     pub(super) fn bool_of(&mut self, cc: Cc) -> VReg {
         let byte = match cc {
             Cc::FloatEqual => {
@@ -214,7 +214,7 @@ impl Lower<'_> {
         self.bool_of(cc)
     }
 
-    /// A mask of the lanes that compare so.
+    /// The mask of lanes for which a comparison holds.
     pub(super) fn vector_cmp(&mut self, op: CmpOp, a: Value, b: Value, mask: Mask) -> VReg {
         let ty = self.ty(a);
         let (Some(elem), len) = (ty.elem(), length(ty)) else { return self.undefined(ty) };
@@ -244,12 +244,12 @@ impl Lower<'_> {
         to
     }
 
-    /// AVX2 has only "equal" and "greater, with sign".
+    /// AVX2 has only "equal" and "greater, signed".
     fn int_vector_cmp(&mut self, op: CmpOp, a: Value, b: Value, ty: Type) -> VReg {
         let (len, long) = (length(ty), wide(ty));
         let equal = if long { t::PCMPEQQ } else { t::PCMPEQD };
         let greater = if long { t::PCMPGTQ } else { t::PCMPGTD };
-        // "Greater" has its second operand in memory.
+        // The second operand of "greater" may be in memory.
         let (op, a, b) = if matches!(op, CmpOp::SLt | CmpOp::SGe | CmpOp::ULt | CmpOp::UGe) { (exchanged(op), b, a) } else { (op, a, b) };
         let (to, inverted) = match op {
             CmpOp::Eq | CmpOp::Ne => {
@@ -277,7 +277,7 @@ impl Lower<'_> {
         if inverted { self.invert(to, len) } else { to }
     }
 
-    /// A number without sign that compares as one with sign.
+    /// Flips the sign bits, so that a signed comparison compares unsigned numbers.
     fn biased(&mut self, a: Value, ty: Type) -> RegMem {
         let sign = if wide(ty) { 1 << 63 } else { 1 << 31 };
         if let Some(bits) = self.splat_bits(a) {
@@ -347,7 +347,7 @@ impl Lower<'_> {
         self.v3(t::OR_FP, 0, false, chosen, other)
     }
 
-    /// A comparison of floats of a type that a condition is and that was not made yet.
+    /// A float comparison of this type that is folded into the selection.
     fn waiting_float(&self, cond: Value, ty: Type) -> Option<(CmpOp, Value, Value)> {
         let waits = self.plan.folded[cond.index()] && self.regs[cond.index()].is_none();
         match self.plan.defs[cond.index()].filter(|_| waits).map(|inst| &inst.op) {
@@ -373,7 +373,7 @@ impl Lower<'_> {
 
     fn float_mask(&mut self, cond: Value, ty: Type) -> VReg {
         if let (Some((op, a, b)), Some(elem)) = (self.waiting_float(cond, ty), ty.elem()) {
-            // The numbers above 7 exist with VEX only; without, operands are exchanged.
+            // The predicates above 7 require VEX. Without VEX, operands are exchanged.
             let (op, a, b) = if matches!(op, CmpOp::FGt | CmpOp::FGe) { (exchanged(op), b, a) } else { (op, a, b) };
             let b = self.source(b, false);
             let a = self.reg(a);

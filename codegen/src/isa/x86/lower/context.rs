@@ -1,4 +1,4 @@
-//! The state of instruction selection, and how instructions of common shapes are added.
+//! The state of instruction selection, and builders for instructions of common shapes.
 
 use regalloc2::{Operand, RegClass, VReg};
 
@@ -11,7 +11,7 @@ use crate::mach::pool::Pool;
 use crate::target::{Isa, X86Level};
 use crate::vir::{Elem, Function, Type, Value};
 
-/// A division that has been selected, and the machine block it is in.
+/// A selected division, and its machine block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Division {
     pub(super) block: usize,
@@ -27,17 +27,17 @@ pub(super) struct Lower<'a> {
     pub(super) pool: &'a mut Pool,
     pub(super) plan: FoldingPlan<'a>,
     pub(super) out: FunctionBuilder<MachInst>,
-    /// The registers of values.
+    /// The register of each value.
     pub(super) regs: Vec<Option<VReg>>,
     /// The registers of the function's parameters.
     pub(super) params: Vec<VReg>,
     /// The last division, its quotient and its remainder.
     pub(super) divided: Option<(Division, VReg, VReg)>,
-    /// The first operation that the instruction set cannot do.
+    /// The first operation that the instruction set does not have.
     pub(super) unsupported: Option<String>,
 }
 
-/// The number of a vector's length in the encodings.
+/// The encoding of a vector's length.
 pub(super) const fn length(ty: Type) -> u8 {
     let bytes = match ty {
         Type::Vector(elem, lanes) => elem.bytes() * lanes as u32,
@@ -59,7 +59,7 @@ pub(super) fn wide(ty: Type) -> bool {
     }
 }
 
-/// Whether it is one float.
+/// Whether it is a scalar float.
 pub(super) const fn is_float_scalar(ty: Type) -> bool {
     matches!(ty, Type::Scalar(Elem::F32 | Elem::F64))
 }
@@ -69,7 +69,7 @@ impl<'a> Lower<'a> {
         self.function.ty(value)
     }
 
-    /// How large spilled vectors are, and whether the instruction set has vectors of that size.
+    /// Records the size of spilled vectors. Checks whether the instruction set has vectors of that size.
     pub(super) fn sizes(&mut self) {
         let function = self.function;
         let reached = function.blocks.iter().zip(&self.plan.reached).filter(|(_, reached)| **reached);
@@ -87,7 +87,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Says that an operation cannot be done; the register stands for its result.
+    /// Records that the instruction set does not have an operation. Returns an undefined register as its result.
     pub(super) fn unsupported(&mut self, operation: String, class: RegClass) -> VReg {
         self.unsupported.get_or_insert(operation);
         self.new_reg(class)
@@ -113,12 +113,12 @@ impl<'a> Lower<'a> {
         self.level == X86Level::Avx512
     }
 
-    /// Whether instructions have a register for the result apart from those of the operands.
+    /// Whether instructions have a separate result register.
     pub(super) fn vex(&self) -> bool {
         self.level >= X86Level::Avx2
     }
 
-    /// The class of the register that holds a value of a type.
+    /// The class of registers for a type.
     pub(super) fn class(&self, ty: Type) -> RegClass {
         match ty {
             ty if ty.is_general() => INT,
@@ -135,21 +135,21 @@ impl<'a> Lower<'a> {
         self.add(MachInst::Op(builder.inst), &builder.operands);
     }
 
-    /// An instruction of one operand.
+    /// Adds an instruction with one operand.
     pub(super) fn v2(&mut self, opcode: Opcode, len: u8, wide: bool, a: impl Into<RegMem>) -> VReg {
         let to = self.vec();
         self.push(InstBuilder::new(opcode).len(len).wide(wide).def(to).rm(a));
         to
     }
 
-    /// An instruction of one operand and an immediate.
+    /// Adds an instruction with one operand and an immediate.
     pub(super) fn v2_imm(&mut self, opcode: Opcode, len: u8, wide: bool, a: impl Into<RegMem>, imm: u8) -> VReg {
         let to = self.vec();
         self.push(InstBuilder::new(opcode).len(len).wide(wide).def(to).rm(a).imm(imm));
         to
     }
 
-    /// An instruction of two operands; the first is overwritten where there is no other way.
+    /// Adds an instruction with two operands. Without VEX, it overwrites a copy of the first one.
     pub(super) fn v3(&mut self, opcode: Opcode, len: u8, wide: bool, a: VReg, b: impl Into<RegMem>) -> VReg {
         let to = self.vec();
         let builder = InstBuilder::new(opcode).len(len).wide(wide);
@@ -158,7 +158,7 @@ impl<'a> Lower<'a> {
         to
     }
 
-    /// The same with an immediate.
+    /// Adds an instruction with two operands and an immediate.
     pub(super) fn v3_imm(&mut self, opcode: Opcode, len: u8, wide: bool, a: VReg, b: impl Into<RegMem>, imm: u8) -> VReg {
         let to = self.vec();
         let builder = InstBuilder::new(opcode).len(len).wide(wide);
@@ -167,14 +167,14 @@ impl<'a> Lower<'a> {
         to
     }
 
-    /// A shift or rotation by an immediate.
+    /// Adds a shift or rotation by an immediate.
     pub(super) fn shift_imm(&mut self, opcode: Opcode, len: u8, wide: bool, a: VReg, amount: u8) -> VReg {
         let to = self.vec();
         self.push(InstBuilder::new(opcode).len(len).wide(wide).vvvv_def(to).rm_reg(a).imm(amount));
         to
     }
 
-    /// `a` under `mask`, `b` elsewhere, of vectors; the mask is one of AVX2.
+    /// Selects lanes of `a` under an AVX2 mask, otherwise lanes of `b`.
     pub(super) fn blend(&mut self, len: u8, mask: VReg, a: impl Into<RegMem>, b: VReg) -> VReg {
         let to = self.vec();
         self.push(InstBuilder::new(t::BLENDV).len(len).def(to).vvvv(b).rm(a).last(mask));

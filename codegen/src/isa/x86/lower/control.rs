@@ -9,7 +9,7 @@ use crate::mach::function::Label;
 use crate::vir::{Cond, Func, Target, Terminator, Type, Value};
 
 impl Lower<'_> {
-    /// A label for a block that starts later. Labels 0.. are those of the IR's blocks.
+    /// A label for a block that starts later. The blocks of the IR have the first labels.
     pub(super) fn label(&mut self) -> Label {
         self.out.label()
     }
@@ -25,7 +25,7 @@ impl Lower<'_> {
         self.out.close_block(succs, args);
     }
 
-    /// Lowers all blocks that are reached.
+    /// Lowers all reachable blocks.
     pub(super) fn blocks(&mut self) {
         let function = self.function;
         for (index, block) in function.blocks.iter().enumerate() {
@@ -76,8 +76,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Edges that hand something over, or lead from one of several to one of several, get a block of their own: moves
-    /// stand there.
+    /// Lowers a branch. Critical edges, and edges with arguments, get their own block for the moves.
     fn branch(&mut self, cond: &Cond, then: &Target, els: &Target) {
         let cc = match *cond {
             Cond::Cmp(op, a, b) => self.flags(op, a, b),

@@ -59,7 +59,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Into a register of zeros, so that nothing is waited for.
+    /// The destination is zeroed first, to break the dependency on its old value.
     fn int_to_float(&mut self, opcode: Opcode, from: impl Into<RegMem>, long: bool, to: Elem) -> VReg {
         let zero = self.zero();
         self.v3(opcode.of(to, true), 0, long, zero, from)
@@ -84,7 +84,7 @@ impl Lower<'_> {
             let from = self.extend(from, false);
             return self.int_to_float(t::CVTSI2S, from, true, to);
         }
-        // Of a number without the upper bit, or of half of it, its last bit kept for rounding, and then twice that.
+        // If the upper bit is set, halve the number, keep its last bit for rounding, convert, and double the result.
         let a = self.reg(a);
         let half = self.shift(shift::SHR, true, a, 1);
         let last = self.alu_imm(alu::AND, true, a, 1);
@@ -112,7 +112,7 @@ impl Lower<'_> {
         if !long {
             return low;
         }
-        // Where that was too much the result is the least number: all bits of the rest are needed.
+        // If the first conversion overflowed, its result is the least number, which selects the converted remainder.
         let double = wide(ty);
         let most = self.splat_source(TWO_63[usize::from(double)], ty);
         let elem = ty.elem().unwrap_or(Elem::F32);
@@ -150,7 +150,7 @@ impl Lower<'_> {
         self.v2(opcode, len, long, a)
     }
 
-    /// The two halves of a number as parts of floats of known exponents; only their sum is rounded.
+    /// Converts the two halves of a number, as mantissas of floats with known exponents. Only their sum is rounded.
     fn words_to_floats(&mut self, a: VReg, ty: Type) -> VReg {
         const LOW: u64 = 0x4B00_0000;
         const HIGH: u64 = 0x5300_0000;
@@ -168,7 +168,7 @@ impl Lower<'_> {
         self.v3(t::ADD, len, false, high, low)
     }
 
-    /// Numbers of the upper half are brought to the lower one before they are converted, and back behind it.
+    /// Subtracts half of the range from large numbers, converts, and adds it again.
     fn floats_to_words(&mut self, a: VReg, ty: Type) -> VReg {
         const GREATER_OR_EQUAL: u8 = 29;
         let len = length(ty);
@@ -232,7 +232,7 @@ impl Lower<'_> {
         self.narrow_each(&regs, len, |this, from| this.v2(opcode, len, true, from))
     }
 
-    /// Adding 2^52 brings the number into the low bits.
+    /// Adds 2^52, so that the low bits of the double are the integer.
     fn doubles_to_low_words(&mut self, a: VReg, ty: Type) -> VReg {
         const TOWARD_ZERO: u8 = 11;
         let len = length(ty);
@@ -241,7 +241,7 @@ impl Lower<'_> {
         self.v3(t::ADD.of(Elem::F64, false), len, true, whole, exponent)
     }
 
-    /// Narrows one or two vectors and puts them one behind the other.
+    /// Narrows one or two vectors and concatenates the results.
     fn narrow_each(&mut self, regs: &[VReg], len: u8, narrow: impl Fn(&mut Self, VReg) -> VReg) -> VReg {
         let narrowed: Vec<VReg> = regs.iter().map(|reg| narrow(self, *reg)).collect();
         match (&narrowed[..], len) {

@@ -1,4 +1,4 @@
-//! Floats, one or a vector of them.
+//! Floating-point operations on scalars and vectors.
 
 use regalloc2::VReg;
 
@@ -8,13 +8,13 @@ use super::super::table::{self as t, shift};
 use super::context::{Lower, is_float_scalar, length, wide};
 use crate::vir::{BinOp, Elem, Rounding, TernOp, Type, UnOp, Value};
 
-/// The opcode of a form whose memory operand is what it is.
+/// Selects the packed or scalar form by the opcode, and the element by the prefix.
 pub(super) fn form(opcode: Opcode, base: u8, scalar: bool) -> Opcode {
     let opcode = opcode.plus(base).lane(scalar);
     Opcode { tuple: if scalar { Tuple::Elem } else { Tuple::Full }, ..opcode }
 }
 
-/// Which of the families of products with a sum.
+/// The offset of an FMA operation in its opcode family.
 pub(super) const fn family(op: TernOp) -> u8 {
     match op {
         TernOp::Fma => 0,
@@ -31,7 +31,7 @@ impl Lower<'_> {
         self.v3(opcode, length(ty), wide(ty), first, second)
     }
 
-    /// The instruction and its operands.
+    /// The instruction of an operation and its operands.
     pub(super) fn float_parts(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<(Opcode, VReg, RegMem)> {
         let (elem, scalar) = (ty.elem()?, is_float_scalar(ty));
         let commutes = matches!(op, BinOp::FAdd | BinOp::FMul | BinOp::And | BinOp::Or | BinOp::Xor);
@@ -51,7 +51,7 @@ impl Lower<'_> {
         // The instruction complements its first operand.
         let (a, b) = if op == BinOp::AndNot { (b, a) } else { (a, b) };
         let (a, b) = if commutes && self.in_memory(a, true) && !self.in_memory(b, true) { (b, a) } else { (a, b) };
-        // Those of bits read sixteen bytes of memory even for one float.
+        // Bitwise instructions read sixteen bytes of memory even for scalars.
         let second = if bits && scalar { self.reg(b).into() } else { self.source(b, !scalar) };
         Some((opcode.of(elem, scalar && !bits), self.reg(a), second))
     }
@@ -79,7 +79,7 @@ impl Lower<'_> {
             op => return self.unsupported(format!("{op:?} of floats"), VEC),
         };
         if scalar {
-            // Both sources are the operand, so that nothing is waited for.
+            // Both sources are the operand, to avoid a dependency on another register.
             let a = self.reg(a);
             return match imm {
                 None => self.v3(opcode, len, double, a, a),
@@ -101,7 +101,7 @@ impl Lower<'_> {
         let base = family(op);
         let (form132, form213, form231) = (form(t::FMA, base, scalar), form(t::FMA, base + 16, scalar), form(t::FMA, base + 32, scalar));
         let memory = |this: &Self, value| this.in_memory(value, !scalar);
-        // What is overwritten is best a value that is not used again, and what is in memory comes last.
+        // The overwritten operand should be a value without later uses. The memory operand must be the last one.
         let (a, b) =
             if memory(self, a) || !self.plan.single_block_use[a.index()] && self.plan.single_block_use[b.index()] && !memory(self, b) {
                 (b, a)
@@ -125,8 +125,8 @@ impl Lower<'_> {
         to
     }
 
-    /// Without FMA: of singles in doubles, whose product is exact; the sum is rounded to odd, so that rounding it again
-    /// to a single is right.
+    /// Without FMA, singles are computed as doubles, whose product is exact. The sum is rounded to odd, so that
+    /// rounding it to a single is correct.
     fn exact_fma(&mut self, op: TernOp, [a, b, c]: [Value; 3], ty: Type) -> VReg {
         if ty != Type::F32 {
             return self.unsupported(format!("{op:?} of {ty}"), VEC);
@@ -155,7 +155,7 @@ impl Lower<'_> {
         self.v3(opcode.of(Elem::F64, true), 0, true, a, b)
     }
 
-    /// A sum whose last bit is set if something was lost; steps toward what was lost if it is even.
+    /// Rounds a sum to odd: if the sum is even and inexact, takes the neighbor in the direction of the error.
     fn odd_sum(&mut self, sum: VReg, lost: VReg) -> VReg {
         const UNEQUAL: u8 = 4;
         const ORDERED: u8 = 7;

@@ -1,4 +1,4 @@
-//! Halves, which are conversions only.
+//! Conversions from and to half.
 
 use regalloc2::VReg;
 
@@ -7,10 +7,10 @@ use super::super::table::{self as t, alu, shift};
 use super::context::{Lower, length};
 use crate::vir::{Elem, Type, Value};
 
-/// Bits of a half: all but the sign, and the exponent.
+/// All bits of a half except for the sign, and its exponent bits.
 const MAGNITUDE: i32 = 0x7FFF;
 const EXPONENT: i32 = 0x7C00;
-/// What the exponents of singles and halves differ by, as bits of a single.
+/// The difference of the exponent biases of single and half, as bits of a single.
 const REBIAS: i32 = 112 << 23;
 
 impl Lower<'_> {
@@ -30,7 +30,7 @@ impl Lower<'_> {
         self.v2(t::CVTPH2PS, len, false, halves)
     }
 
-    /// The low 16 bits of each lane, one behind the other.
+    /// Packs the low 16 bits of each lane.
     pub(super) fn pack_words(&mut self, from: VReg, ty: Type) -> VReg {
         const EVEN: u8 = 0x08;
         let len = length(ty);
@@ -80,7 +80,7 @@ impl Lower<'_> {
         to
     }
 
-    /// Without F16C: the exponent is moved; denormals are integers times a power of two.
+    /// Without F16C: rebiases the exponent. Denormals are integers multiplied by a power of two.
     fn half_to_float_bits(&mut self, from: VReg) -> VReg {
         const LEAST: u64 = 0x3380_0000;
         let magnitude = self.alu_imm(alu::AND, false, from, MAGNITUDE);
@@ -100,8 +100,8 @@ impl Lower<'_> {
         self.single_of_bits(bits)
     }
 
-    /// Without F16C: denormals are rounded by an addition, others by adding just less than half of the last bit, and
-    /// that bit.
+    /// Without F16C: denormals are rounded by a float addition. For other numbers, the code adds just less than half of
+    /// the last place, plus the last bit.
     fn float_to_half_bits(&mut self, from: VReg) -> VReg {
         const HALF: i32 = 0x3F00_0000;
         let bits = self.bits_of_single(from);

@@ -1,4 +1,4 @@
-//! Integers in general registers.
+//! Integer operations in general registers.
 
 use regalloc2::VReg;
 
@@ -36,7 +36,7 @@ impl Lower<'_> {
         to
     }
 
-    /// The place of a bit, or a constant where none is set.
+    /// The index of a bit, or a constant if no bit is set.
     fn scan(&mut self, opcode: Opcode, long: bool, a: Value, none: u64) -> VReg {
         let (from, none) = (self.reg(a), self.int_constant(none));
         let (found, to) = (self.int(), self.int());
@@ -115,7 +115,7 @@ impl Lower<'_> {
         self.alu(opcode, long, a, b)
     }
 
-    /// Without a copy where the first operand lives on.
+    /// Uses `lea`, which needs no copy if the first operand is used later.
     fn int_add(&mut self, a: Value, b: Value, long: bool) -> VReg {
         let lives = !self.plan.single_block_use[a.index()];
         match self.imm32(b) {
@@ -170,14 +170,14 @@ impl Lower<'_> {
         to
     }
 
-    /// 32 bits as 64.
+    /// Extends 32 bits to 64.
     pub(super) fn extend(&mut self, a: impl Into<RegMem>, sign: bool) -> VReg {
         let to = self.int();
         self.push(InstBuilder::new(if sign { t::MOVSXD } else { t::MOV }).wide(sign).def(to).rm(a));
         to
     }
 
-    /// Whether the upper half of a value's register is known to be 0, as instructions of 32 bits leave it.
+    /// Whether the upper half of a value's register is known to be 0. Instructions of 32 bits clear it.
     pub(super) fn is_extended(&self, a: Value) -> bool {
         let Some(inst) = self.plan.defs[a.index()] else { return false };
         match &inst.op {
@@ -204,7 +204,7 @@ impl Lower<'_> {
         self.shift(shift::SHR, true, product, 32)
     }
 
-    /// The time-stamp counter comes in two halves.
+    /// Combines the two halves of the time-stamp counter.
     pub(super) fn clock(&mut self) -> VReg {
         let (low, high) = (self.int(), self.int());
         self.push(InstBuilder::new(t::RDTSC).fixed_def(low, RAX).fixed_def(high, RDX));
@@ -215,7 +215,7 @@ impl Lower<'_> {
     fn int_div(&mut self, op: BinOp, a: Value, b: Value, long: bool) -> VReg {
         let sign = matches!(op, BinOp::SDiv | BinOp::SRem);
         let division = Division { block: self.out.current_block(), sign, a, b };
-        // Quotient and rest of the same numbers are often asked for one behind the other.
+        // Programs often compute the quotient and the remainder of the same numbers.
         let (quotient, rest) = match self.divided {
             Some((last, quotient, rest)) if last == division => (quotient, rest),
             _ => self.divide(sign, a, b, long),
@@ -259,7 +259,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The second operand where the first compares so with it, else the first.
+    /// Selects the second operand if the comparison holds, otherwise the first.
     fn int_extremum(&mut self, cc: Cc, a: Value, b: Value, long: bool) -> VReg {
         let (a, b, to) = (self.reg(a), self.reg(b), self.int());
         self.push(InstBuilder::new(t::CMP_R).wide(long).reg(a).rm(b));

@@ -1,4 +1,4 @@
-//! Two logical operations in one, under AVX-512: any function of three bits is one instruction.
+//! Combines logic operations under AVX-512: `vpternlog` computes any function of three bits.
 
 use regalloc2::VReg;
 use smallvec::SmallVec;
@@ -9,7 +9,7 @@ use super::super::table as t;
 use super::context::{Lower, length, wide};
 use crate::vir::{BinOp, Op, Type, Value};
 
-/// The function that is its first, second or third operand.
+/// The truth tables of the first, second and third operand.
 const LEAVES: [u8; 3] = [0xF0, 0xCC, 0xAA];
 
 const fn combined(op: BinOp, a: u8, b: u8) -> u8 {
@@ -22,16 +22,16 @@ const fn combined(op: BinOp, a: u8, b: u8) -> u8 {
 }
 
 impl Lower<'_> {
-    /// The operation behind an operand that was not made yet.
+    /// The logic operation that is folded into an operand.
     fn waiting_logic(&self, value: Value) -> Option<&Op> {
         let waits = self.plan.folded[value.index()] && self.regs[value.index()].is_none();
         self.plan.defs[value.index()].filter(|_| waits).map(|inst| &inst.op).filter(|op| is_logic(op))
     }
 
-    /// A function of bits whose operands may be functions themselves, as long as there are three values in all.
+    /// Selects one instruction for a tree of logic operations with at most three distinct leaves.
     pub(super) fn logic(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<VReg> {
         let mut leaves = self.leaves(a, b);
-        // The result takes the place of one that is not needed any more.
+        // The result overwrites a leaf without later uses.
         if let Some(place) = leaves.iter().position(|leaf| self.plan.single_block_use[leaf.index()] && !self.in_memory(*leaf, true)) {
             leaves.swap(0, place);
         }
@@ -48,8 +48,8 @@ impl Lower<'_> {
         Some(to)
     }
 
-    /// What an operation of two operands is a function of: three values at most. Operations that were not made yet give
-    /// way to their operands: all of them, or as many as leave few enough.
+    /// The leaves of an operation, at most three. Folded operations are expanded into their operands, all of them or as
+    /// many as the limit allows.
     fn leaves(&self, a: Value, b: Value) -> SmallVec<[Value; 4]> {
         let mut all = SmallVec::new();
         if self.expand(a, &mut all) && self.expand(b, &mut all) {
@@ -77,7 +77,7 @@ impl Lower<'_> {
         leaves
     }
 
-    /// Adds what a value is made of, and says whether there are three values at most.
+    /// Adds the leaves of a value. Returns whether there are at most three in total.
     fn expand(&self, value: Value, leaves: &mut SmallVec<[Value; 4]>) -> bool {
         let Some(op) = self.waiting_logic(value) else {
             if !leaves.contains(&value) {
@@ -90,7 +90,7 @@ impl Lower<'_> {
         few
     }
 
-    /// A value as a function of others.
+    /// The truth table of a value as a function of the leaves.
     fn truth_table(&self, leaves: &[Value], value: Value) -> u8 {
         if let Some(place) = leaves.iter().position(|leaf| *leaf == value) {
             return LEAVES.get(place).copied().unwrap_or(0);

@@ -1,5 +1,5 @@
-//! Masks: registers of their own under AVX-512 (bits above the lanes may be anything), else vectors of all ones and
-//! zeros.
+//! Masks. With AVX-512, they are in mask registers, where bits above the lanes are unspecified. With AVX2, they are
+//! vectors of all ones and zeros.
 
 use regalloc2::VReg;
 
@@ -38,7 +38,7 @@ impl Lower<'_> {
         to
     }
 
-    /// A comparison of vectors that was not made yet.
+    /// Whether a value is a vector comparison that is folded.
     fn waiting_compare(&self, value: Value) -> bool {
         let compares = self.plan.defs[value.index()].is_some_and(|inst| matches!(inst.op, Op::Cmp(..)));
         compares && self.plan.folded[value.index()] && self.regs[value.index()].is_none()
@@ -109,7 +109,7 @@ impl Lower<'_> {
         self.k3(t::KOR, low, high)
     }
 
-    /// A mask as bits; those above the lanes may be anything under AVX-512, if there are not 8 or 16.
+    /// The bits of a mask. With AVX-512, bits above the lanes are unspecified unless there are 8 or 16 lanes.
     fn loose_bits(&mut self, mask: VReg, ty: Type) -> VReg {
         let to = self.int();
         if self.avx512() {
@@ -150,7 +150,7 @@ impl Lower<'_> {
         self.v3(if wide(ty) { t::PCMPEQQ } else { t::PCMPEQD }, len, false, set, bit)
     }
 
-    /// Sets the flags by whether any lane is on.
+    /// Sets the flags by whether any lane is set.
     pub(super) fn any(&mut self, mask: Value) -> Cc {
         let (reg, ty) = (self.reg(mask), self.ty(mask));
         if !self.avx512() {
@@ -164,7 +164,7 @@ impl Lower<'_> {
         Cc::NotEqual
     }
 
-    /// Sets the flags by whether all lanes are on.
+    /// Sets the flags by whether all lanes are set.
     pub(super) fn all(&mut self, mask: Value) -> Cc {
         let (reg, ty) = (self.reg(mask), self.ty(mask));
         if self.avx512() && self.exact(ty) {

@@ -1,4 +1,4 @@
-//! Loads, stores, gathers, scatters, atomics.
+//! Loads, stores, gathers, scatters and atomics.
 
 use regalloc2::VReg;
 
@@ -9,7 +9,7 @@ use super::context::{Lower, length, wide};
 use crate::mach::pool::Bytes;
 use crate::vir::{Addr, Elem, Mem, Type, Value};
 
-/// An address so many bytes further.
+/// Adds a displacement to an address.
 fn further(at: RegMem, by: i32) -> RegMem {
     match at {
         RegMem::Mem { base, index, disp, broadcast } => RegMem::Mem { base, index, disp: disp + by, broadcast },
@@ -61,7 +61,7 @@ impl Lower<'_> {
         self.push(InstBuilder::new(opcode).wide(long).reg(value).rm(at));
     }
 
-    /// The mask, unless it is known to leave nothing out.
+    /// The register of a mask, or `None` if all lanes are known to be set.
     fn mask_reg(&mut self, mask: Option<Value>) -> Option<VReg> {
         mask.filter(|mask| self.splat_bits(*mask).is_none_or(|bits| bits == 0)).map(|mask| self.reg(mask))
     }
@@ -89,7 +89,8 @@ impl Lower<'_> {
         to
     }
 
-    /// Goes to the first block where all lanes are on, else to the second; both go on to the third. AVX2.
+    /// Branches to the first block if all lanes are set, otherwise to the second. Both continue at the third. AVX2
+    /// only.
     fn part_by_full(&mut self, mask: VReg, ty: Type) -> [usize; 3] {
         let labels = [self.label(), self.label(), self.label()];
         let bits = self.lane_bits(mask, ty);
@@ -98,7 +99,7 @@ impl Lower<'_> {
         labels
     }
 
-    /// Bytes or words under a mask.
+    /// Loads bytes or words under a mask.
     fn load_narrow(&mut self, opcode: Opcode, mem: Mem, at: RegMem, mask: VReg, ty: Type) -> VReg {
         let [full, part, next] = self.part_by_full(mask, ty);
         self.start_block(full, &[]);
@@ -122,7 +123,7 @@ impl Lower<'_> {
         self.push(InstBuilder::new(t::TEST_I32).rm(bits).imm32(1 << lane));
     }
 
-    /// A byte or word a lane: lanes that are off read a constant instead.
+    /// Loads one byte or word per lane. Inactive lanes read a constant instead.
     fn load_lanes(&mut self, mem: Mem, at: RegMem, mask: VReg, ty: Type) -> VReg {
         let bits = self.lane_bits(mask, ty);
         let safe = self.int();
@@ -153,7 +154,7 @@ impl Lower<'_> {
         };
         match mask {
             Some(mask) if !self.avx512() => {
-                // Processors of one maker take a dozen cycles for a store under a mask, whatever the mask.
+                // On AMD processors, a masked store takes a dozen cycles, even if all lanes are set.
                 let [full, part, next] = self.part_by_full(mask, ty);
                 self.start_block(full, &[]);
                 self.store_all(opcode, mem, at, value, ty);
@@ -180,7 +181,7 @@ impl Lower<'_> {
         }
     }
 
-    /// All bytes or words of four or eight lanes.
+    /// Stores all bytes or words of four or eight lanes.
     fn store_packed(&mut self, mem: Mem, at: RegMem, value: VReg, ty: Type) {
         let packed = if mem == Mem::I16 {
             self.pack_words(value, ty)
@@ -196,7 +197,7 @@ impl Lower<'_> {
         });
     }
 
-    /// A byte or word a lane; lanes that are off are jumped over.
+    /// Stores one byte or word per lane. Branches skip inactive lanes.
     fn store_lanes(&mut self, mem: Mem, at: RegMem, value: VReg, mask: VReg, ty: Type) {
         let bits = self.lane_bits(mask, ty);
         let upper = self.part_of(value, ty, u8::from(ty.lanes() > 4), 4);
@@ -216,8 +217,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The machine's gathers: taking indices out and putting elements in takes as long where gathers are slowest (0.43
-    /// and 0.41 ns a lane under AVX2), and more code.
+    /// Uses the processor's gather instructions. On processors with the slowest gathers, scalar loads are equally fast
+    /// (0.43 and 0.41 ns per lane under AVX2) and need more code.
     pub(super) fn gather(&mut self, elem: Elem, base: Option<Value>, index: &[Value], scale: u8, mask: Option<Value>, ty: Type) -> VReg {
         let base = base.map(|base| self.reg(base));
         let mask = self.mask_reg(mask);
@@ -249,7 +250,7 @@ impl Lower<'_> {
         }
     }
 
-    /// All bits of a mask register.
+    /// A mask register with all bits set.
     fn all_lanes(&mut self) -> VReg {
         let to = self.k();
         let mut builder = InstBuilder::new(t::KXNOR).len(1).def(to);
@@ -259,7 +260,7 @@ impl Lower<'_> {
         to
     }
 
-    /// The mask for lanes `part * lanes ..` of the same size.
+    /// The mask of lanes `part * lanes ..` with lanes of the same size.
     fn mask_of_part(&mut self, mask: VReg, ty: Type, part: u8, lanes: u8) -> VReg {
         if part == 0 {
             return mask;
@@ -322,13 +323,13 @@ impl Lower<'_> {
         to
     }
 
-    /// Processors that lack it do nothing.
+    /// Processors without this instruction execute a no-op.
     pub(super) fn prefetch_write(&mut self, addr: &Addr) {
         let at = self.address(addr);
         self.push(InstBuilder::new(t::PREFETCHW).rm(at));
     }
 
-    /// An atomic operation that changes nothing is quicker than `mfence`.
+    /// A locked operation that changes nothing is faster than `mfence`.
     pub(super) fn fence(&mut self) {
         let mut builder = InstBuilder::new(t::ALU_I8.digit(alu::OR).locked()).imm(0);
         builder.inst.rm = Rm::Mem { base: Slot::Phys(RSP), index: Slot::None, scale: 1, disp: 0 };

@@ -1,5 +1,4 @@
-//! Vectors of two, chosen by a mask. Under AVX-512 an operation is done for the lanes of the mask alone where that is
-//! what is chosen.
+//! Selections of vectors by a mask. With AVX-512, the selected operation can run under the mask.
 
 use regalloc2::VReg;
 
@@ -9,7 +8,7 @@ use super::context::{Lower, length, wide};
 use super::float::{family, form};
 use crate::vir::{Elem, Op, Type, Value};
 
-/// The form of a product and a sum that overwrites what is added.
+/// The opcode offset of the FMA form that overwrites the addend.
 const ACCUMULATING: u8 = 32;
 
 impl Lower<'_> {
@@ -35,7 +34,7 @@ impl Lower<'_> {
         to
     }
 
-    /// Under AVX2: a mask is all ones or zeros, so choosing 0 is an operation of bits.
+    /// AVX2 masks are all ones or zeros, so a selection of 0 is a bitwise operation.
     fn blend_or_clear(&mut self, cond: Value, a: Value, b: Value, len: u8) -> VReg {
         if self.splat_bits(b) == Some(0) {
             let a = self.source(a, false);
@@ -52,7 +51,7 @@ impl Lower<'_> {
         self.blend(len, mask, a, b)
     }
 
-    /// The operation that the first value is, done for the lanes of the mask alone.
+    /// Runs the operation of the first value under the mask.
     fn merged(&mut self, cond: Value, a: Value, b: Value, ty: Type) -> Option<VReg> {
         let waits = self.plan.folded[a.index()] && self.regs[a.index()].is_none();
         let inst = self.plan.defs[a.index()].filter(|_| waits)?;

@@ -1,4 +1,4 @@
-//! Parts of vectors and vectors made of parts.
+//! Splits and concatenates vectors.
 
 use regalloc2::VReg;
 
@@ -9,7 +9,7 @@ use super::context::{Lower, length, wide};
 use crate::vir::{Type, Value};
 
 impl Lower<'_> {
-    /// Lanes `part * lanes ..` of a vector of 32-bit lanes, at the start of a register.
+    /// Extracts lanes `part * lanes ..` of a vector of 32-bit lanes to the start of a register.
     pub(super) fn part_of(&mut self, from: VReg, ty: Type, part: u8, lanes: u8) -> VReg {
         let first = part * lanes;
         if first == 0 {
@@ -21,11 +21,11 @@ impl Lower<'_> {
             return to;
         }
         let quarter = if first >= 4 { self.quarter(from, ty, first / 4) } else { from };
-        // The upper half of a quarter.
+        // The upper half of these 16 bytes.
         if first % 4 == 2 { self.v2_imm(t::PSHUFD, 0, false, quarter, 0xEE) } else { quarter }
     }
 
-    /// Bytes `16 * index ..` of a vector.
+    /// Extracts bytes `16 * index ..` of a vector.
     fn quarter(&mut self, from: VReg, ty: Type, index: u8) -> VReg {
         if index == 0 {
             return from;
@@ -55,7 +55,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The second vector behind the first, both of a length.
+    /// Concatenates two vectors of the same length.
     pub(super) fn join(&mut self, low: VReg, high: VReg, len: u8) -> VReg {
         let to = self.vec();
         let (opcode, wide) = if len == 1 { (t::INSERT256, true) } else { (t::INSERT128, false) };
@@ -63,12 +63,12 @@ impl Lower<'_> {
         to
     }
 
-    /// Vectors of eight bytes in the low halves of registers, as one of sixteen.
+    /// Concatenates the low eight bytes of two registers.
     pub(super) fn join_halves(&mut self, low: VReg, high: VReg) -> VReg {
         self.v3(t::PUNPCKLQDQ, 0, true, low, high)
     }
 
-    /// The low words of the 64-bit lanes of one or two vectors, one behind the other: AVX2.
+    /// Concatenates the low words of the 64-bit lanes of one or two vectors. AVX2 only.
     pub(super) fn join_low_words(&mut self, parts: &[VReg], len: u8, to: u8) -> VReg {
         const EVEN: u8 = 0x88;
         const LANES: u8 = 0xD8;
@@ -87,8 +87,7 @@ impl Lower<'_> {
         }
     }
 
-    /// An operand of which an instruction reads half as much or less, so that only a register or unaligned memory will
-    /// do.
+    /// An operand of which an instruction reads only a part. Only registers and unaligned memory are possible.
     pub(super) fn narrow_source(&mut self, a: Value, part: u8, lanes: u8) -> RegMem {
         let ty = self.ty(a);
         if part == 0 {

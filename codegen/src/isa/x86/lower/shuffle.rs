@@ -1,8 +1,7 @@
-//! Lanes of two vectors by their numbers.
+//! Shuffles: lanes of two vectors by their indices.
 //!
-//! Without AVX-512 no instruction takes any lanes of two vectors. What stays within sixteen bytes, whole halves and
-//! lanes that keep their places take one; all else brings the lanes of each vector to their places and then chooses
-//! between the two.
+//! Without AVX-512, no instruction selects arbitrary lanes of two vectors. Patterns within sixteen bytes, whole halves,
+//! and lanes that keep their places take one instruction. Other shuffles permute each vector and blend the results.
 
 use regalloc2::VReg;
 
@@ -12,21 +11,21 @@ use super::context::{Lower, length, wide};
 use super::values::Constant;
 use crate::vir::{Elem, Type, Value};
 
-/// Two vectors of which lanes are taken, and what they are.
+/// The two operands and their type.
 #[derive(Clone, Copy)]
 struct Pair {
     regs: [VReg; 2],
     ty: Type,
 }
 
-/// Which lane of which of the two vectors.
+/// An operand (0 or 1), and the index of its lane.
 type Lane = (usize, u8);
 
 impl Lower<'_> {
-    /// Lanes of two vectors by their numbers.
+    /// Selects lanes of the concatenation of two vectors.
     pub(super) fn shuffle(&mut self, a: Value, b: Value, lanes: &[u8], ty: Type) -> VReg {
         let count = ty.lanes();
-        // What only one vector is asked for the other one need not be made for.
+        // If all lanes are from one vector, the other one is not computed.
         let used = [lanes.iter().any(|&lane| lane < count), lanes.iter().any(|&lane| lane >= count)];
         let (a, b) = (if used[0] { a } else { b }, if used[1] { b } else { a });
         let from = |lane: u8| (usize::from(a != b && lane >= count), lane % count);
@@ -59,13 +58,13 @@ impl Lower<'_> {
         self.lanes_apart(pair, &lanes)
     }
 
-    /// Lanes of a vector by numbers that another vector holds.
+    /// Permutes lanes of a vector by another vector of indices.
     pub(super) fn permute(&mut self, a: Value, index: Value, ty: Type) -> VReg {
         let (from, index, len) = (self.reg(a), self.reg(index), length(ty));
         if len == 0 { self.v3(t::PERMILPS, len, false, from, index) } else { self.v3(t::PERMPS, len, false, index, from) }
     }
 
-    /// By a table of numbers: AVX-512.
+    /// Uses a table of indices. AVX-512 only.
     fn any_lanes(&mut self, pair: Pair, lanes: &[Lane]) -> VReg {
         let (len, long) = (length(pair.ty), wide(pair.ty));
         let numbers: Vec<u64> = lanes.iter().map(|&(of, lane)| u64::from(lane) + of as u64 * lanes.len() as u64).collect();
@@ -81,7 +80,7 @@ impl Lower<'_> {
         RegMem::Pool { id: self.pooled(Constant::Lanes(numbers), ty), broadcast: false }
     }
 
-    /// The same lanes of each sixteen bytes, in one instruction.
+    /// Applies the same pattern within each sixteen bytes, with one instruction.
     fn within_quarters(&mut self, pair: Pair, lanes: &[Lane]) -> Option<VReg> {
         let (len, long) = (length(pair.ty), wide(pair.ty));
         let each = if long { 2 } else { 4 };
@@ -105,23 +104,23 @@ impl Lower<'_> {
         if quarter[0].0 == quarter[1].0 && quarter[2].0 == quarter[3].0 {
             return Some(self.v3_imm(t::SHUFP, len, false, reg(quarter[0].0), reg(quarter[2].0), imm));
         }
-        let turns = quarter[0].0 == quarter[2].0 && quarter[1].0 == quarter[3].0;
+        let alternates = quarter[0].0 == quarter[2].0 && quarter[1].0 == quarter[3].0;
         let opcode = match numbers[..] {
-            [0, 0, 1, 1] if turns => t::UNPCKL,
-            [2, 2, 3, 3] if turns => t::UNPCKH,
+            [0, 0, 1, 1] if alternates => t::UNPCKL,
+            [2, 2, 3, 3] if alternates => t::UNPCKH,
             _ => return None,
         };
         Some(self.v3(opcode, len, false, reg(quarter[0].0), reg(quarter[1].0)))
     }
 
-    /// Lanes of 64 bits in one instruction; `halves` are lanes of 128 bits, if they are that: AVX2.
+    /// Selects 64-bit lanes with one instruction. `halves` has the pattern as 128-bit lanes, if it is one. AVX2 only.
     fn wide_lanes(&mut self, pair: Pair, lanes: &[Lane], halves: Option<Vec<Lane>>) -> Option<VReg> {
         if let Some(reg) = self.within_quarters(pair, lanes) {
             return Some(reg);
         }
         let [_, _, _, _] = lanes else { return None };
         if let Some([low, high]) = halves.as_deref() {
-            // Numbered from the first vector on.
+            // Halves of both vectors are numbered consecutively.
             let number = |half: &Lane| half.1 | (half.0 as u8) << 1;
             if low == &(low.0, 0) && high == &(high.0, 0) {
                 return Some(self.join(pair.regs[low.0], pair.regs[high.0], 0));
@@ -140,10 +139,10 @@ impl Lower<'_> {
         None
     }
 
-    /// The lanes of each vector brought to their places, and a choice between the two: AVX2.
+    /// Permutes each vector and blends the results. AVX2 only.
     fn lanes_apart(&mut self, pair: Pair, lanes: &[Lane]) -> VReg {
         let placed = [0, 1].map(|of| {
-            // Where the other one has its lanes, this one may have any: those that stand there.
+            // Lanes from the other vector are arbitrary here, so they keep their places.
             let own: Vec<u8> = lanes.iter().zip(0..).map(|(&(other, lane), at)| if other == of { lane } else { at }).collect();
             self.placed(pair.regs[of], &own, pair.ty)
         });
@@ -156,7 +155,7 @@ impl Lower<'_> {
         self.v3_imm(t::BLEND_IMM, length(pair.ty), false, placed[0], placed[1], imm)
     }
 
-    /// Lanes of one vector: AVX2.
+    /// Permutes the lanes of one vector. AVX2 only.
     fn placed(&mut self, from: VReg, lanes: &[u8], ty: Type) -> VReg {
         if lanes.iter().zip(0..).all(|(&lane, at)| lane == at) {
             return from;

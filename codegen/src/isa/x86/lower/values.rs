@@ -11,7 +11,7 @@ use crate::mach::addresses::Sum;
 use crate::mach::pool::Bytes;
 use crate::vir::{Addr, Op, Type, Value};
 
-/// A constant of the IR.
+/// A constant of the vector IR.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Constant<'a> {
     /// The bits of every lane.
@@ -21,7 +21,7 @@ pub(super) enum Constant<'a> {
 }
 
 impl<'a> Lower<'a> {
-    /// What a constant is.
+    /// The constant that defines a value.
     pub(super) fn constant(&self, value: Value) -> Option<Constant<'a>> {
         let op = &self.plan.defs[value.index()]?.op;
         let bits = match op {
@@ -45,13 +45,13 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A constant in a general register, where an immediate of 32 bits can say it.
+    /// A constant that fits a sign-extended 32-bit immediate.
     pub(super) fn imm32(&self, value: Value) -> Option<i32> {
         let bits = self.splat_bits(value)?;
         if wide(self.ty(value)) { i32::try_from(bits.cast_signed()).ok() } else { Some(bits as u32 as i32) }
     }
 
-    /// The register of a value: one of its own for each use of a constant.
+    /// The register of a value. Each use of a constant gets a new register.
     pub(super) fn reg(&mut self, value: Value) -> VReg {
         if let Some(reg) = self.regs[value.index()] {
             return reg;
@@ -71,7 +71,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A register that holds anything.
+    /// A register with unspecified contents.
     pub(super) fn undefined(&mut self, ty: Type) -> VReg {
         let class = self.class(ty);
         let reg = self.new_reg(class);
@@ -103,7 +103,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A constant in a general register; changes the flags.
+    /// Loads a constant into a general register. This changes the flags.
     pub(super) fn int_constant(&mut self, bits: u64) -> VReg {
         let to = self.int();
         if bits == 0 {
@@ -122,7 +122,7 @@ impl<'a> Lower<'a> {
         to
     }
 
-    /// An instruction of the same register twice, whatever it holds.
+    /// Adds an instruction with the same undefined register as both operands.
     fn same(&mut self, opcode: Opcode, len: u8, class: regalloc2::RegClass, wide: bool) -> VReg {
         let to = self.new_reg(class);
         let mut builder = InstBuilder::new(opcode).len(len).wide(wide).def(to);
@@ -134,12 +134,12 @@ impl<'a> Lower<'a> {
         to
     }
 
-    /// All bits of a vector register 0.
+    /// A vector register with all bits 0.
     pub(super) fn zero(&mut self) -> VReg {
         self.same(t::PXOR, 0, VEC, false)
     }
 
-    /// All bits of a vector 1.
+    /// A vector register with all bits 1.
     pub(super) fn ones(&mut self, len: u8) -> VReg {
         if !self.avx512() {
             return self.same(t::PCMPEQD, len, VEC, false);
@@ -152,7 +152,7 @@ impl<'a> Lower<'a> {
         to
     }
 
-    /// The same bits in all lanes of a vector.
+    /// Loads a constant into all lanes of a vector.
     pub(super) fn splat_constant(&mut self, bits: u64, ty: Type) -> VReg {
         let double = wide(ty);
         if bits == 0 {
@@ -166,12 +166,12 @@ impl<'a> Lower<'a> {
         self.v2(opcode, length(ty), double, RegMem::Pool { id, broadcast: false })
     }
 
-    /// An element in the pool.
+    /// The pool entry of one element.
     fn element(&mut self, bits: u64, bytes: usize) -> u32 {
         self.pool.number(Bytes::from_slice(&bits.to_le_bytes()[..bytes]))
     }
 
-    /// A constant in all lanes as an operand in memory.
+    /// A memory operand with a constant for all lanes.
     pub(super) fn splat_source(&mut self, bits: u64, ty: Type) -> RegMem {
         let bytes = if wide(ty) { 8 } else { 4 };
         if self.avx512() || matches!(ty, Type::Scalar(_)) {
@@ -181,7 +181,7 @@ impl<'a> Lower<'a> {
         RegMem::Pool { id: self.pooled(Constant::Splat(bits), ty), broadcast: false }
     }
 
-    /// A whole vector in the pool.
+    /// The pool entry of a whole vector.
     pub(super) fn pooled(&mut self, constant: Constant<'_>, ty: Type) -> u32 {
         let bytes = if wide(ty) { 8 } else { 4 };
         let mut all = Bytes::new();
@@ -193,13 +193,13 @@ impl<'a> Lower<'a> {
         self.pool.number(all)
     }
 
-    /// Sixteen bytes, once for each sixteen of a vector.
+    /// A memory operand that repeats sixteen bytes over the length of a vector.
     pub(super) fn repeated(&mut self, bytes: [u8; 16], len: u8) -> RegMem {
         let all: SmallVec<[u8; 64]> = (0..1 << len).flat_map(|_| bytes).collect();
         RegMem::Pool { id: self.pool.number(all), broadcast: false }
     }
 
-    /// A value as an operand that may be in memory; one element in all lanes if the instruction can.
+    /// A value as a register or memory operand. If `broadcasts`, a memory operand may be one element for all lanes.
     pub(super) fn source(&mut self, value: Value, broadcasts: bool) -> RegMem {
         if self.regs[value.index()].is_some() {
             return RegMem::Reg(self.reg(value));
@@ -238,7 +238,7 @@ impl<'a> Lower<'a> {
         self.plan.folded[value.index()] && self.regs[value.index()].is_none()
     }
 
-    /// Whether a value would be an operand in memory.
+    /// Whether [`source`](Self::source) gives a memory operand.
     pub(super) fn in_memory(&self, value: Value, broadcasts: bool) -> bool {
         if self.regs[value.index()].is_some() {
             return false;
@@ -256,7 +256,7 @@ impl<'a> Lower<'a> {
             })
     }
 
-    /// An address as an operand.
+    /// An address as a memory operand.
     pub(super) fn address(&mut self, addr: &Addr) -> RegMem {
         let (mut base, mut index, mut disp) = (addr.base, addr.index, addr.disp);
         while let Some(sum) = self.plan.sums[base.index()] {

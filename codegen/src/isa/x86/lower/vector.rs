@@ -1,4 +1,4 @@
-//! Integers in vectors.
+//! Integer operations on vectors.
 
 use regalloc2::VReg;
 
@@ -9,7 +9,7 @@ use super::super::table as t;
 use super::context::{Lower, length, wide};
 use crate::vir::{BinOp, Op, Type, UnOp, Value};
 
-/// How many bits are set in each number of four bits.
+/// The number of set bits of each four-bit number.
 const COUNTS: [u8; 16] = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
 
 impl Lower<'_> {
@@ -41,7 +41,7 @@ impl Lower<'_> {
         }
     }
 
-    /// By a table of four bits.
+    /// Uses a table for four bits.
     fn popcount(&mut self, a: VReg, len: u8, long: bool) -> VReg {
         let nibbles = self.repeated([15; 16], len);
         let nibbles = self.v2(t::MOVU, len, false, nibbles);
@@ -62,7 +62,7 @@ impl Lower<'_> {
         self.v3(t::PMADDWD, len, false, pairs, ones)
     }
 
-    /// By the exponent of the number as a float; bits that could carry into it are cleared.
+    /// Uses the exponent of the number as a float. Bits that could round up into it are cleared.
     fn leading_zeros32(&mut self, a: VReg, len: u8) -> VReg {
         let ty = Type::Vector(crate::vir::Elem::I32, 4 << len);
         let next = self.shift_imm(t::PSRLD_IMM, len, false, a, 1);
@@ -116,10 +116,10 @@ impl Lower<'_> {
         }
     }
 
-    /// The instruction and its operands, where one does it.
+    /// The instruction of an operation and its operands, if there is a single instruction.
     pub(super) fn int_parts(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<(Opcode, VReg, RegMem)> {
         let long = wide(ty);
-        // What AVX2 has of 32 bits only is told from it by a bit that VEX ignores.
+        // AVX2 has only the 32-bit form. W, which VEX ignores, selects the 64-bit form of AVX-512.
         let either = |opcode: Opcode| if long { self.avx512().then(|| opcode.evex()) } else { Some(opcode) };
         let opcode = match op {
             BinOp::Add => {
@@ -163,7 +163,7 @@ impl Lower<'_> {
         Some((opcode, self.reg(a), second))
     }
 
-    /// Of 64 bits under AVX2.
+    /// Minimum or maximum of 64-bit lanes with AVX2.
     fn extremum64(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
         let len = length(ty);
         let (a, b) = (self.reg(a), self.reg(b));
@@ -188,7 +188,8 @@ impl Lower<'_> {
         self.v3(t::PADDQ, len, true, low, cross)
     }
 
-    /// Bytes of products: those of even and of odd bytes apart, the latter where they are wanted.
+    /// Multiplies even and odd bytes separately. The products of odd bytes are computed in the position of the odd
+    /// byte.
     fn multiply_bytes(&mut self, a: Value, b: Value, ty: Type) -> VReg {
         const EVEN: u64 = 0x00FF_00FF;
         const ODD: u64 = 0xFF00_FF00;
@@ -210,7 +211,7 @@ impl Lower<'_> {
         self.v3(t::POR, len, false, low, high)
     }
 
-    /// The high 32 bits of products, those of even and of odd lanes apart.
+    /// The high 32 bits of products, for even and odd lanes separately.
     fn multiply_high32(&mut self, signed: bool, a: VReg, b: VReg, len: u8) -> VReg {
         let product = if signed { t::PMULDQ } else { t::PMULUDQ };
         let even = self.v3(product, len, true, a, b);
@@ -268,7 +269,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The logical shift of the number or, if it is negative, of its complement.
+    /// Shifts the number, or the complement of a negative number, logically.
     fn arithmetic64(&mut self, a: VReg, ty: Type, shift: impl FnOnce(&mut Self, VReg) -> VReg) -> VReg {
         let len = length(ty);
         let zero = self.zero();
@@ -278,7 +279,7 @@ impl Lower<'_> {
         self.v3(t::PXOR, len, false, shifted, negative)
     }
 
-    /// Two shifts; one by the whole width gives 0.
+    /// Uses two shifts. A shift by the whole width gives 0.
     fn rotate(&mut self, a: VReg, b: VReg, ty: Type) -> VReg {
         let (len, long) = (length(ty), wide(ty));
         let width = if long { 64 } else { 32 };
