@@ -1,12 +1,12 @@
-//! What generated code and the device that runs it agree upon.
+//! The interface between generated code and the CPU device.
 //!
 //! A kernel is a function with the C calling convention of the System V ABI: `kernel(launch: *const LaunchContext,
-//! worker: *mut WorkerContext, first: u64, end: u64)`. It runs the work-groups `first..end` of the dispatch, counted
-//! with dimension 0 fastest, one after the other. Any number of threads may run disjoint ranges of one dispatch at
-//! once, each with a [`WorkerContext`] of its own.
+//! worker: *mut WorkerContext, first: u64, end: u64)`. It runs the work-groups `first..end` of the dispatch in order.
+//! Dimension 0 counts fastest. Several threads may run disjoint ranges of one dispatch concurrently, each with its own
+//! [`WorkerContext`].
 //!
-//! All groups of a dispatch have the size that the kernel's key names (`KernelKey::local_size`). An NDRange whose last
-//! groups are smaller is several dispatches.
+//! All groups of a dispatch have the size in the kernel's key (`KernelKey::local_size`). An NDRange with smaller groups
+//! at its end consists of several dispatches.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,29 +14,36 @@ use super::sanitize::AccessSite;
 use crate::ir::{self, KernelParam, Scalar, Type, image};
 use crate::printf::Table;
 
-/// What all groups of a dispatch share.
+/// Launch data that all groups of a dispatch share.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaunchContext {
-    /// Address of the arguments, as [`ArgPlaces`] has them; aligned to [`ARGS_ALIGN`] bytes.
+    /// Address of the argument block with the layout [`ArgPlaces`], aligned to [`ARGS_ALIGN`] bytes.
     pub args: u64,
     /// Address of the program's constants ([`crate::layout`]).
     pub constants: u64,
     /// Address of the program's variables.
     pub variables: u64,
-    /// Address of the buffer for what `printf` writes (`crate::printf`).
+    /// Address of the `printf` buffer (`crate::printf`).
     pub printf: u64,
-    /// Address of a function `extern "sysv64" fn(u64, u64, u64) -> u64` that multiplies and adds doubles with one
-    /// rounding, given and giving their bits: for instruction sets that cannot.
+    /// Address of a function `extern "sysv64" fn(u64, u64, u64) -> u64`, a fused multiply-add of doubles. It takes and
+    /// returns their bits. Instruction sets without FMA use it.
     pub fused: u64,
-    /// Address of a function `extern "sysv64" fn(u64, u64, u64, u64, u64, u64) -> u64` that kernels with
-    /// [`NativeKernel::sites`] ask before each access, and tell of what else [`super::sanitize::Access`] names, which
-    /// says what address and object are then. It is given [`Self::checker`], the address, that of the object the
-    /// pointer leads into ([`super::sanitize::Object`]; of the arena where it may be any), the number of the site and
-    /// above it (from bit 32 on) the linear local id of the work-item, its group's ids in dimensions 0 and 1, likewise,
-    /// and in dimension 2. It gives the address that is accessed, of as many bytes.
+    /// Address of a function `extern "sysv64" fn(u64, u64, u64, u64, u64, u64) -> u64`, the check function. Kernels
+    /// with [`NativeKernel::sites`] call it before each access and at each event ([`super::sanitize::Access`]).
+    ///
+    /// The parameters are:
+    /// - [`Self::checker`]
+    /// - the accessed address
+    /// - the address of the object that the pointer points into ([`super::sanitize::Object`]), or of the arena if it
+    ///   may be any object
+    /// - the site's number, and the work-item's linear local id in bits 32 and above
+    /// - the group's ids in dimensions 0 and 1, as low and high 32 bits
+    /// - the group's id in dimension 2
+    ///
+    /// The result is the address to access. Events define address and object differently.
     pub check: u64,
-    /// What that function is given first.
+    /// The first argument of the check function.
     pub checker: u64,
     /// Groups of this dispatch in each dimension.
     pub group_count: [u32; 3],
@@ -46,18 +53,19 @@ pub struct LaunchContext {
     pub num_groups: [u32; 3],
     /// Work-items of the whole NDRange (`get_global_size`).
     pub global_size: [u32; 3],
-    /// `get_global_offset`.
+    /// The offset of the NDRange (`get_global_offset`).
     pub global_offset: [u32; 3],
     /// Dimensions of the NDRange (`get_work_dim`).
     pub work_dim: u32,
 }
 
-/// What a thread that runs groups brings along.
+/// The context of a thread that runs groups.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerContext {
-    /// Address of [`NativeKernel::arena`] bytes, aligned to [`ARENA_ALIGN`]: work-group memory, private variables, what
-    /// lives across barriers. Its contents do not matter, and nobody else touches it while groups run.
+    /// Address of [`NativeKernel::arena`] bytes, aligned to [`ARENA_ALIGN`]. They hold work-group memory, private
+    /// variables, and values that are live across barriers. The initial contents do not matter. No other thread may
+    /// access them while groups run.
     pub arena: u64,
 }
 
@@ -69,69 +77,68 @@ pub const ARENA_ALIGN: u32 = 128;
 /// A kernel as machine code, before it is in executable memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NativeKernel {
-    /// Position-independent code, constants included. It calls nothing outside.
+    /// Position-independent code with its constants. It has no external references.
     pub code: Vec<u8>,
-    /// The byte of the code at which the kernel is entered.
+    /// The byte offset of the kernel's entry point.
     pub entry: u32,
-    /// Bytes of the thread's stack that it takes at most.
+    /// Maximum bytes of the thread's stack.
     pub stack: u32,
     /// Bytes of a worker's arena.
     pub arena: u64,
-    /// Where arguments lie.
+    /// The layout of arguments.
     pub args: ArgPlaces,
     /// Bytes of work-group memory of the kernel's own variables.
     pub local_memory: u32,
-    /// Bytes of private memory a work-item, as far as it is memory.
+    /// Bytes of private memory per work-item, without variables in registers.
     pub private_memory: u32,
-    /// Work-items that run in one vector.
+    /// Work-items per vector.
     pub lanes: u32,
-    /// The accesses that ask before they are made. They are not kept with the code.
+    /// The instrumented accesses. They are not stored in the cache.
     #[serde(skip)]
     pub sites: Vec<AccessSite>,
-    /// Whether it may print.
+    /// Whether it can call `printf`.
     pub prints: bool,
-    /// What makes text of what it prints. It is not kept with the code: a kernel that prints is made anew by each
-    /// process.
+    /// The format strings of `printf`. They are not stored in the cache: each process compiles kernels that print.
     #[serde(skip)]
     pub printed: Table,
 }
 
-/// Where the arguments lie in the argument block.
+/// The layout of the argument block.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArgPlaces {
-    /// One a parameter of the kernel.
+    /// One per parameter of the kernel.
     pub places: Vec<ArgPlace>,
-    /// Bytes of the block.
+    /// Size of the block in bytes.
     pub size: u32,
 }
 
-/// Where an argument lies.
+/// The location of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ArgPlace {
-    /// The bytes of a number, vector or struct.
+    /// The value of a number, vector or struct.
     Bytes {
-        /// Where they begin.
+        /// The offset in bytes.
         offset: u32,
-        /// How many there are; three lanes take the memory of four.
+        /// The number of bytes. Vectors with three components take the memory of four.
         size: u32,
     },
     /// The 64-bit address of the first byte of a buffer, 0 for null.
     Address {
-        /// Where it lies.
+        /// The offset in bytes.
         offset: u32,
     },
-    /// The address of an image's first element, and behind it the words of its descriptor
-    /// (`image::ImageDescriptor::words`), 32 bits each.
+    /// The address of an image's first element, followed by the 32-bit words of its descriptor
+    /// (`image::ImageDescriptor::words`).
     Image {
-        /// Where the address lies.
+        /// The offset of the address in bytes.
         offset: u32,
     },
-    /// Nothing: the kernel's key says all (work-group memory, samplers).
+    /// Not in the block: the kernel's key has the value (work-group memory, samplers).
     InKey,
 }
 
 impl ArgPlaces {
-    /// Of a kernel.
+    /// The layout for a kernel.
     pub fn of(function: &ir::Function) -> Self {
         let kinds = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
         let mut end = 0;
@@ -157,7 +164,7 @@ impl ArgPlaces {
     }
 }
 
-/// Bytes of an argument by value, a power of two.
+/// Size of an argument passed by value, a power of two.
 fn value_size(ty: Type) -> u32 {
     let scalar = ty.scalar().map_or(8, Scalar::size).max(1);
     scalar * u32::from(ty.lanes()).next_power_of_two()

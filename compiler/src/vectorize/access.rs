@@ -50,8 +50,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The address `disp` bytes after another one.
-    fn behind(&mut self, address: &Address, disp: u32) -> Address {
+    /// The address plus `disp` bytes.
+    fn displaced(&mut self, address: &Address, disp: u32) -> Address {
         if disp == 0 {
             return address.clone();
         }
@@ -231,7 +231,7 @@ impl Vectorizer<'_> {
             let size = of.size();
             return (0..count)
                 .map(|index| {
-                    let Address::ElementMajor(base, offsets) = self.behind(address, index * size) else { return Regs::new() };
+                    let Address::ElementMajor(base, offsets) = self.displaced(address, index * size) else { return Regs::new() };
                     let place = self.element_major_address(base, offsets.as_ref(), size);
                     if offsets.is_some() {
                         return self.load_varying(&place, of, 1, size).swap_remove(0);
@@ -257,7 +257,7 @@ impl Vectorizer<'_> {
         if let Some(word) = word {
             let wide: Comps = (0..total / word.size())
                 .map(|index| {
-                    let place = self.behind(address, index * word.size());
+                    let place = self.displaced(address, index * word.size());
                     self.gather(&place, word)
                 })
                 .collect();
@@ -265,7 +265,7 @@ impl Vectorizer<'_> {
         }
         (0..count)
             .map(|index| {
-                let place = self.behind(address, index * size);
+                let place = self.displaced(address, index * size);
                 match size {
                     4 | 8 => self.gather(&place, of),
                     _ if align >= size => self.gather_narrow(&place, of),
@@ -408,7 +408,7 @@ impl Vectorizer<'_> {
     fn store_varying(&mut self, address: &Address, of: Scalar, comps: &[Regs]) {
         if let Address::ElementMajor(..) = address {
             for (index, regs) in (0_u32..).zip(comps) {
-                if let Address::ElementMajor(base, offsets) = self.behind(address, index * of.size()) {
+                if let Address::ElementMajor(base, offsets) = self.displaced(address, index * of.size()) {
                     let place = self.element_major_address(base, offsets.as_ref(), of.size());
                     if offsets.is_some() {
                         self.store_varying(&place, of, std::slice::from_ref(regs));
@@ -441,7 +441,7 @@ impl Vectorizer<'_> {
         let word = word.unwrap_or(of);
         let wide = if word == of { comps.iter().cloned().collect() } else { self.bitcast(of, word, Mode::Varying, comps) };
         for (index, regs) in (0_u32..).zip(&wide) {
-            let place = self.behind(address, index * word.size());
+            let place = self.displaced(address, index * word.size());
             self.scatter(&place, word, regs);
         }
     }
@@ -556,8 +556,8 @@ impl Vectorizer<'_> {
         self.b.end(Terminator::Branch(Cond::Cmp(CmpOp::ULt, next, end), Target::new(header, [next]), Target::new(exit, [])));
         self.close_loop();
         self.b.enter(exit);
-        let behind = |this: &mut Self, base: V| this.here(Register::I64, VOp::Bin(VBin::Add, base, end));
-        (behind(self, dst), src.map(|src| behind(self, src)), whole)
+        let advance = |this: &mut Self, base: V| this.here(Register::I64, VOp::Bin(VBin::Add, base, end));
+        (advance(self, dst), src.map(|src| advance(self, src)), whole)
     }
 
     /// Whether a value is the same in all lanes.

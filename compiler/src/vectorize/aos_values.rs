@@ -5,8 +5,8 @@
 //! AoS         x0 y0 z0 w0  x1 y1 z1 w1 ...      as it is
 //! SoA         x0 x1 ...  y0 y1 ...  z0 ...      a register for each component
 //! ```
-//! Component-wise operations work in either order, and deinterleaving takes more shuffles than there are accesses. So
-//! sums, products and the like of AoS values stay AoS and are stored as they are. They are
+//! Component-wise operations work in either order, and deinterleaving takes more shuffles than accesses. So
+//! component-wise operations on AoS values give AoS values, and stores take them unchanged. Values are
 //! [deinterleaved](super::interleaved_access) where a component is used.
 
 use smallvec::SmallVec;
@@ -20,10 +20,10 @@ use crate::ir::{Op, Scalar, Type, Value};
 
 const MAX_COMPONENTS: u32 = 16;
 
-/// A value of several components in the order of memory.
+/// The components of a value in the order of memory.
 #[derive(Clone, Debug)]
 pub(super) struct AosValue {
-    /// A list for each component. Of `n` components, register `i` of list `p` is vector `i * n + p` of memory.
+    /// One list per component. For `n` components, register `i` of list `p` is vector `i * n + p` of memory.
     vectors: Comps,
     /// The number of loops around its definition, and the block.
     home: (u32, Block),
@@ -84,8 +84,8 @@ impl Vectorizer<'_> {
         self.forms.aos.insert(result, AosValue { vectors, home });
     }
 
-    /// Does a component-wise operation in the order of memory, if an operand is in it and the others can be. Returns
-    /// whether it did.
+    /// Executes a component-wise operation in the order of memory. One operand must be in that order, and the others
+    /// must be convertible to it. Returns whether it did.
     pub(super) fn compute_aos(&mut self, op: &Op, result: Value) -> Lowered<bool> {
         let ty = self.ir_ty(result);
         let operands: SmallVec<[Value; 3]> = match op {
@@ -116,7 +116,7 @@ impl Vectorizer<'_> {
         Ok(true)
     }
 
-    /// An operand in the order of memory: it has that form, or is uniform.
+    /// Converts an operand to the order of memory. It must be in that order, or uniform.
     fn as_aos(&mut self, value: Value, ty: Type) -> Option<Comps> {
         if let Some(aos) = self.forms.aos.get(&value) {
             return Some(aos.vectors.clone());
@@ -135,7 +135,7 @@ impl Vectorizer<'_> {
         Some(interleaved.into_iter().map(|vector| SmallVec::from_elem(vector, count)).collect())
     }
 
-    /// The registers of each component of an AoS value, computed where the value was.
+    /// The registers of each component of an AoS value, computed at the definition of the value.
     pub(super) fn deinterleaved(&mut self, value: Value) -> Option<Comps> {
         let aos = self.forms.aos.get(&value)?;
         let (vectors, home) = (aos.vectors.clone(), aos.home);

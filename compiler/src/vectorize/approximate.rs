@@ -1,5 +1,5 @@
-//! The functions of which nothing is promised (`native_sin` and others): polynomials in single precision, good to a few
-//! units in the last place where arguments are not extreme.
+//! The `native_` functions, whose accuracy is implementation-defined: polynomials in single precision. The error is a
+//! few ulp, except for extreme arguments.
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Rounding, UnOp as VUn, Value as V};
@@ -15,7 +15,7 @@ const F32: Scalar = Scalar::F32;
 const I32: Scalar = Scalar::I32;
 
 impl Vectorizer<'_> {
-    /// A function of the `native_` kind.
+    /// A `native_` function.
     pub(super) fn native(&mut self, op: MathOp, of: Scalar, mode: Mode, args: &[&[V]]) -> Lowered<Regs> {
         if of != F32 {
             return Err(internal!("{op:?} of {of}"));
@@ -52,7 +52,7 @@ impl Vectorizer<'_> {
         self.map(ty, regs, |reg| VOp::Cast(cast, reg))
     }
 
-    /// A polynomial, its highest coefficient first.
+    /// Evaluates a polynomial. The first coefficient is that of the highest power.
     fn polynomial(&mut self, mode: Mode, x: &[V], coefficients: &[f32]) -> Regs {
         let Some((&first, others)) = coefficients.split_first() else { return smallvec![] };
         let mut sum = self.float(mode, first);
@@ -63,12 +63,12 @@ impl Vectorizer<'_> {
         sum
     }
 
-    /// Two to a power: that of the nearest integer by bits, in two steps so that denormals come out, and the rest by
-    /// its series.
+    /// `2^x`: the power of the nearest integer by exponent bits, in two steps so that denormals are correct, and a
+    /// series for the remainder.
     fn exp2(&mut self, mode: Mode, x: &[V]) -> Regs {
         let low = self.float(mode, -252.0);
         let high = self.float(mode, 254.0);
-        // The second operand is what minimum and maximum give for NaN, which must go on.
+        // `FMax` and `FMin` return the second operand for NaN, which must be propagated.
         let bounded = self.bin_regs(VBin::FMax, F32, mode, &low, x);
         let bounded = self.bin_regs(VBin::FMin, F32, mode, &high, &bounded);
         let whole = self.un_regs(VUn::Round(Rounding::NearestEven), F32, mode, &bounded);
@@ -91,8 +91,8 @@ impl Vectorizer<'_> {
         value
     }
 
-    /// The logarithm to base two: the exponent, and of the rest, which is between the roots of a half and of two, the
-    /// series in `(m - 1) / (m + 1)`.
+    /// The logarithm to base 2: the exponent, plus a series in `(m - 1) / (m + 1)` for the mantissa `m`, which is
+    /// between the square roots of 0.5 and 2.
     fn log2(&mut self, mode: Mode, x: &[V]) -> Regs {
         let least = self.float(mode, f32::MIN_POSITIVE);
         let is_small = self.compare_regs(VCmp::FLt, F32, mode, x, &least);
@@ -115,7 +115,7 @@ impl Vectorizer<'_> {
         let factor = 2.0 / std::f32::consts::LN_2;
         let series = self.polynomial(mode, &square, &[factor / 9.0, factor / 7.0, factor / 5.0, factor / 3.0, factor]);
         let finite = self.fused(F32, mode, &series, &s, &exponent);
-        // Infinity and NaN stay, 0 becomes minus infinity, what is below has no logarithm.
+        // Infinity and NaN are unchanged, the logarithm of 0 is minus infinity, and of negative numbers NaN.
         let top = self.float(mode, f32::MAX);
         let large = self.compare_regs(VCmp::FLe, F32, mode, x, &top);
         let value = self.select_regs(F32, mode, &large, &finite, x);
@@ -128,11 +128,11 @@ impl Vectorizer<'_> {
         self.select_regs(F32, mode, &is_negative, &nan, &value)
     }
 
-    /// The sine of an angle some quarter turns on: by what is left of the nearest quarter, one of two series, and a
-    /// sign.
+    /// The sine of an angle plus a number of quarter circles. Subtracts the nearest multiple of a quarter circle, and
+    /// selects one of two series and a sign.
     fn sine(&mut self, mode: Mode, x: &[V], quarters: u64) -> Regs {
-        let turns = self.with_float(VBin::FMul, mode, x, std::f32::consts::FRAC_2_PI);
-        let whole = self.un_regs(VUn::Round(Rounding::NearestEven), F32, mode, &turns);
+        let quarters_of_x = self.with_float(VBin::FMul, mode, x, std::f32::consts::FRAC_2_PI);
+        let whole = self.un_regs(VUn::Round(Rounding::NearestEven), F32, mode, &quarters_of_x);
         let mut rest: Regs = x.into();
         for part in QUARTER {
             let part = self.float(mode, -part);

@@ -1,8 +1,8 @@
 //! Element-wise operations: integers, floats, comparisons, selections.
 //!
-//! Narrow integers lie in 32 bits whose upper ones mean nothing; what depends on them extends first
-//! ([`Vectorizer::zero_extend`], [`Vectorizer::sign_extend`]). Halves are computed as floats and rounded back, which
-//! for sums, products, quotients and square roots is the same as rounding once.
+//! Narrow integers are in 32-bit lanes whose upper bits are undefined. Operations that depend on the upper bits extend
+//! them first ([`Vectorizer::zero_extend`], [`Vectorizer::sign_extend`]). Halves are computed as floats and rounded.
+//! For sums, products, quotients and square roots, this is the same as rounding once.
 
 use std::mem::offset_of;
 
@@ -19,13 +19,13 @@ use crate::internal::internal;
 use crate::ir::{BinOp, CmpOp, MathOp, Scalar, Type, UnOp, Value};
 
 impl Vectorizer<'_> {
-    /// An operation of two registers each, of numbers that fill their registers.
+    /// An operation on pairs of registers, for numbers that fill their lanes.
     pub(super) fn bin_regs(&mut self, op: VBin, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
         let ty = self.shape.register(of, mode);
         self.zip(ty, a, b, |a, b| VOp::Bin(op, a, b))
     }
 
-    /// An operation of one register each.
+    /// An operation on each register.
     pub(super) fn un_regs(&mut self, op: VUn, of: Scalar, mode: Mode, a: &[V]) -> Regs {
         let ty = self.shape.register(of, mode);
         self.map(ty, a, |a| VOp::Un(op, a))
@@ -43,12 +43,12 @@ impl Vectorizer<'_> {
         self.bin_regs(op, of, mode, a, &b)
     }
 
-    /// The registers of a narrow integer with zeros above it.
+    /// Zero-extends a narrow integer in its registers.
     pub(super) fn zero_extend(&mut self, of: Scalar, mode: Mode, regs: &[V]) -> Regs {
         self.extend(of, mode, regs, false)
     }
 
-    /// The registers of a narrow integer with its sign above it.
+    /// Sign-extends a narrow integer in its registers.
     pub(super) fn sign_extend(&mut self, of: Scalar, mode: Mode, regs: &[V]) -> Regs {
         self.extend(of, mode, regs, true)
     }
@@ -73,7 +73,7 @@ impl Vectorizer<'_> {
         made
     }
 
-    /// Notes that registers of a narrow number have zeros above it.
+    /// Records that registers of a narrow number are zero-extended.
     pub(super) fn note_zero_extended(&mut self, of: Scalar, regs: &[V]) {
         let known = Extended { bits: of.bits(), signed: false };
         if of.bits() < 32 {
@@ -96,14 +96,14 @@ impl Vectorizer<'_> {
         wide
     }
 
-    /// Masks of 32-bit lanes of those of 64-bit lanes.
+    /// Joins masks of 64-bit lanes to masks of 32-bit lanes.
     pub(super) fn join_masks(&mut self, masks: &[V]) -> Regs {
         let parts = (self.shape.lanes32() / self.shape.lanes64()) as usize;
         let ty = self.shape.register(Scalar::Bool, Mode::Varying);
         masks.chunks(parts).map(|chunk| self.op(ty, VOp::MaskJoin(chunk.into()))).collect()
     }
 
-    /// Chooses registers: the condition is a `bool` of the same mode, a mask for 32-bit lanes each.
+    /// Selects registers. The condition is a `bool` of the same mode, as masks for 32-bit lanes.
     pub(super) fn select_regs(&mut self, of: Scalar, mode: Mode, cond: &[V], yes: &[V], no: &[V]) -> Regs {
         if yes == no {
             return yes.into();
@@ -120,7 +120,7 @@ impl Vectorizer<'_> {
         yes.iter().zip(no).zip(&cond).map(|((&yes, &no), &cond)| self.op(ty, VOp::Select(cond, yes, no))).collect()
     }
 
-    /// Compares registers of numbers that fill them; a `bool` of the same mode.
+    /// Compares numbers that fill their lanes. The result is a `bool` of the same mode.
     pub(super) fn compare_regs(&mut self, op: VCmp, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
         let ty = self.shape.register(of, mode).compared();
         let masks = self.zip(ty, a, b, |a, b| VOp::Cmp(op, a, b));
@@ -140,7 +140,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// A half's bits as a float, and back.
+    /// Converts the bits of halves to floats.
     pub(super) fn half_to_float(&mut self, mode: Mode, regs: &[V]) -> Regs {
         let ty = self.shape.register(Scalar::F32, mode);
         self.map(ty, regs, |reg| VOp::Un(VUn::HalfToFloat, reg))
@@ -153,7 +153,7 @@ impl Vectorizer<'_> {
         made
     }
 
-    /// [`UnOp`] of one component.
+    /// [`UnOp`] on one component.
     pub(super) fn unary(&mut self, op: UnOp, of: Scalar, mode: Mode, a: &[V]) -> Regs {
         match op {
             UnOp::Not if of == Scalar::Bool => self.not(mode, a),
@@ -163,7 +163,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// [`BinOp`] of one component.
+    /// [`BinOp`] on one component.
     pub(super) fn binary(&mut self, op: BinOp, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Lowered<Regs> {
         if of.is_float() {
             return self.float_binary(op, of, mode, a, b);
@@ -206,7 +206,7 @@ impl Vectorizer<'_> {
         })
     }
 
-    /// Where both operands have the same above the number, so has a bitwise result.
+    /// The result of a bitwise operation is extended like its operands, if both are extended in the same way.
     fn keep_extended(&mut self, of: Scalar, a: &[V], b: &[V], made: &[V]) {
         if of.bits() >= 32 || of == Scalar::Bool {
             return;
@@ -237,12 +237,12 @@ impl Vectorizer<'_> {
             }
             _ if bits >= 32 => self.bin_regs(VBin::Rotl, of, mode, a, &amount),
             _ => {
-                // Twice the number, one above the other: its upper half is what comes around.
+                // Duplicates the number in the lane. The upper half of the shifted lane is the rotated number.
                 let a = self.zero_extend(of, mode, a);
                 let above = self.bin_const(VBin::Shl, of, mode, &a, u64::from(bits));
                 let both = self.bin_regs(VBin::Or, of, mode, &a, &above);
-                let turned = self.bin_regs(VBin::Shl, of, mode, &both, &amount);
-                self.bin_const(VBin::LShr, of, mode, &turned, u64::from(bits))
+                let shifted = self.bin_regs(VBin::Shl, of, mode, &both, &amount);
+                self.bin_const(VBin::LShr, of, mode, &shifted, u64::from(bits))
             }
         }
     }
@@ -259,8 +259,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Of 64-bit lanes, from four products of their halves. With sign, each operand is taken off once for the other's
-    /// sign.
+    /// The high half of 64-bit products, from four products of 32-bit halves. A signed product subtracts each operand
+    /// if the other one is negative.
     fn multiply_high_long(&mut self, signed: bool, a: &[V], b: &[V]) -> Regs {
         let (of, mode, half) = (Scalar::I64, Mode::Varying, u64::from(u32::MAX));
         let upper = |this: &mut Self, x: &[V]| match this.same_constant(x) {
@@ -272,7 +272,7 @@ impl Vectorizer<'_> {
         let (low, high) = (product(self, a, b), product(self, &a_high, &b_high));
         let (cross, other) = (product(self, a, &b_high), product(self, &a_high, b));
         let carried = self.bin_const(VBin::LShr, of, mode, &low, 32);
-        // A product and a half of one fit 64 bits.
+        // A product plus a half fits 64 bits.
         let middle = self.bin_regs(VBin::Add, of, mode, &cross, &carried);
         let middle_low = self.bin_const(VBin::And, of, mode, &middle, half);
         let rest = self.bin_regs(VBin::Add, of, mode, &other, &middle_low);
@@ -304,7 +304,7 @@ impl Vectorizer<'_> {
         }
         let sum = self.bin_regs(direct, of, mode, a, b);
         if !signed {
-            // Sums that wrap are less than what they are sums of; differences that wrap are of a less and a more.
+            // A wrapped sum is less than its operands. A difference wraps if the first operand is less than the second.
             let (wraps, limit) = if adds {
                 (self.compare_regs(VCmp::ULt, of, mode, &sum, a), of.mask())
             } else {
@@ -313,8 +313,8 @@ impl Vectorizer<'_> {
             let limit = self.number(of, mode, limit);
             return self.select_regs(of, mode, &wraps, &limit, &sum);
         }
-        // A sum overflows where its sign is that of neither operand; a difference where the operands' signs differ and
-        // its own is not the first's.
+        // A sum overflows if its sign differs from the signs of both operands. A difference overflows if the operands'
+        // signs differ, and its own sign differs from that of the first.
         let by_a = self.bin_regs(VBin::Xor, of, mode, a, &sum);
         let other = if adds { self.bin_regs(VBin::Xor, of, mode, b, &sum) } else { self.bin_regs(VBin::Xor, of, mode, a, b) };
         let both = self.bin_regs(VBin::And, of, mode, &by_a, &other);
@@ -344,7 +344,7 @@ impl Vectorizer<'_> {
         })
     }
 
-    /// [`CmpOp`] of one component.
+    /// [`CmpOp`] on one component.
     pub(super) fn compare(&mut self, op: CmpOp, ty: Type, mode: Mode, a: &[V], b: &[V]) -> Regs {
         let of = scalar(ty);
         if of == Scalar::F16 {
@@ -360,7 +360,7 @@ impl Vectorizer<'_> {
         self.compare_regs(compared(op), of, mode, &a, &b)
     }
 
-    /// [`MathOp`] of one component.
+    /// [`MathOp`] on one component.
     pub(super) fn math(&mut self, op: MathOp, of: Scalar, mode: Mode, args: &[&[V]]) -> Lowered<Regs> {
         if of.is_float() { self.float_math(op, of, mode, args) } else { self.integer_math(op, of, mode, args[0]) }
     }
@@ -379,7 +379,7 @@ impl Vectorizer<'_> {
                 if unused == 0 { zeros } else { self.bin_const(VBin::Sub, of, mode, &zeros, unused) }
             }
             MathOp::Ctz => {
-                // The bits below the lowest that is set; for narrow numbers one is set above them.
+                // The bits below the lowest set bit. For narrow numbers, a bit above them is set.
                 let a = if unused == 0 { a.into() } else { self.bin_const(VBin::Or, of, mode, a, 1 << of.bits()) };
                 let less = self.bin_const(VBin::Sub, of, mode, &a, 1);
                 let below = self.bin_regs(VBin::AndNot, of, mode, &less, &a);
@@ -426,8 +426,8 @@ impl Vectorizer<'_> {
         if of == Scalar::F16 {
             let args: Vec<Regs> = args.iter().map(|arg| self.half_to_float(mode, arg)).collect();
             if op == MathOp::Fma {
-                // Products of halves are exact in doubles, and the sum is rounded so close that rounding again changes
-                // nothing.
+                // Products of halves are exact in doubles. The rounded sum of doubles is close enough that rounding it
+                // again gives the correct half.
                 let args: Vec<Regs> = args.iter().map(|arg| self.widen(VCast::FToF, Scalar::F64, mode, arg)).collect();
                 let made = self.fused(Scalar::F64, mode, &args[0], &args[1], &args[2]);
                 return Ok(self.double_to_half(mode, &made));
@@ -475,7 +475,7 @@ impl Vectorizer<'_> {
         a.iter().zip(b).zip(c).map(|((&a, &b), &c)| self.op(ty, VOp::Tern(TernOp::Fma, a, b, c))).collect()
     }
 
-    /// Element-wise operations of an IR value.
+    /// Lowers an element-wise operation.
     pub(super) fn element_wise(
         &mut self,
         result: Value,
@@ -494,7 +494,7 @@ impl Vectorizer<'_> {
     }
 }
 
-/// A comparison of numbers that fill their registers.
+/// The comparison for numbers that fill their lanes.
 const fn compared(op: CmpOp) -> VCmp {
     match op {
         CmpOp::Eq => VCmp::Eq,

@@ -1,8 +1,8 @@
-//! Calls of functions that are not inlined. They are few and large: arguments and results go through memory, all of
-//! them varying.
+//! Calls of functions that are not inlined. They are rare and large, so arguments and results are passed in memory, as
+//! varying values.
 //!
-//! No function calls itself, so each has its own frame in the arena: the mask of the calling lanes and the ids of the
-//! gang, then its parameters, then its results.
+//! Functions are not recursive, so each has a fixed frame in the arena. It holds the mask of the calling lanes, the ids
+//! of the gang, the parameters, and the results.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{BinOp as VBin, CmpOp as VCmp, Elem, Func, Mem, Op as VOp, Type as Register, Value as V};
@@ -28,7 +28,7 @@ pub(super) struct CallFrame {
 const HEAD: u32 = 64;
 
 impl CallFrame {
-    /// The frame of a function, from a byte of the arena on.
+    /// The frame of a function at an offset in the arena.
     pub(super) fn of(function: &ir::Function, shape: &Shape, start: u32) -> Self {
         let mut end = start.next_multiple_of(64) + HEAD;
         let mut place = |ty: Type| {
@@ -47,7 +47,7 @@ impl Vectorizer<'_> {
         if self.shape.lanes == 1 { Mode::Uniform } else { Mode::Varying }
     }
 
-    /// Stores components.
+    /// Stores components to the frame.
     fn put(&mut self, ty: Type, comps: &Comps, at: u32, masked: bool) {
         let (of, mut at) = (scalar(ty), at);
         for regs in comps {
@@ -68,7 +68,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Loads components.
+    /// Loads components from the frame.
     fn get(&mut self, ty: Type, at: u32) -> Comps {
         let (of, mode, mut at) = (scalar(ty), self.mode(), at);
         let stored = if of == Scalar::Bool { Scalar::I32 } else { of };
@@ -99,7 +99,6 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// `call`
     pub(super) fn call(&mut self, func: ir::Func, args: &[Value], results: &[Value]) -> Lowered<()> {
         let calls = self.calls;
         let frame = calls.get(func.index()).ok_or_else(|| internal!("no function {func}"))?;
@@ -127,9 +126,9 @@ impl Vectorizer<'_> {
         Ok(())
     }
 
-    /// `return` of a function that is called.
+    /// Lowers the `return` of a called function.
     pub(super) fn store_results(&mut self, values: &[Value]) -> Lowered<()> {
-        let places = self.own_call.as_ref().map(|frame| frame.results.clone()).ok_or_else(|| internal!("a kernel returns something"))?;
+        let places = self.own_call.as_ref().map(|frame| frame.results.clone()).ok_or_else(|| internal!("a kernel returns a value"))?;
         let mode = self.mode();
         for (&value, at) in values.iter().zip(places) {
             let (ty, comps) = (self.ir_ty(value), self.comps(value, mode));
@@ -158,7 +157,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The low bits of an `i32` as masks.
+    /// Converts the low bits of an `i32` to masks.
     pub(super) fn masks_of(&mut self, bits: V) -> Regs {
         let ty = self.shape.register(Scalar::Bool, Mode::Varying);
         (0..self.shape.registers(Scalar::Bool, Mode::Varying) as u32)

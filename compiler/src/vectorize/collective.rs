@@ -166,7 +166,7 @@ impl Vectorizer<'_> {
 
     // Values of other lanes
 
-    /// A value in the lane with a number, of which only the low bits count.
+    /// The value of a lane. Its index is modulo the number of lanes.
     fn of_lane(&mut self, value: Value, lane: V) -> V {
         let (of, last) = (scalar(self.ir_ty(value)), self.shape.lanes - 1);
         if let Val::Linear(first, stride) = self.val(value) {
@@ -191,7 +191,7 @@ impl Vectorizer<'_> {
         made
     }
 
-    /// A lane whose number is a constant.
+    /// The value of a lane with a constant index.
     pub(super) fn known_lane(&mut self, of: Scalar, regs: &[V], lane: u32) -> V {
         let each = u32::from(self.b.ty(regs[0]).lanes());
         let ty = self.shape.register(of, Mode::Uniform);
@@ -204,8 +204,9 @@ impl Vectorizer<'_> {
         let (regs, last) = (self.regs(value, Mode::Varying), lanes - 1);
         let by = self.uniformity.definitions().scalar(other).map(|by| by as u32);
         if let Some(by) = by {
-            return self
-                .moved(of, &regs, None, &|lane| Some(last & if op == GroupOp::ShuffleXor { lane ^ by } else { turned(op, lane, by) }));
+            return self.moved(of, &regs, None, &|lane| {
+                Some(last & if op == GroupOp::ShuffleXor { lane ^ by } else { shuffle_source(op, lane, by) })
+            });
         }
         let index = self.regs(other, Mode::Varying);
         let own = self.steps(Scalar::I32, 1);
@@ -218,7 +219,7 @@ impl Vectorizer<'_> {
         Ok(self.permuted(of, &regs, &index))
     }
 
-    /// Permutes lanes by numbers of which only the low bits count.
+    /// Permutes lanes. Indices are modulo the number of lanes.
     fn permuted(&mut self, of: Scalar, regs: &[V], index: &[V]) -> Regs {
         let mode = Mode::Varying;
         if elem(of).bits() == 64 {
@@ -371,7 +372,7 @@ const fn earlier(lane: u32, step: u32, size: u32) -> Option<u32> {
 }
 
 /// The source lane of a shuffle.
-const fn turned(op: GroupOp, lane: u32, by: u32) -> u32 {
+const fn shuffle_source(op: GroupOp, lane: u32, by: u32) -> u32 {
     match op {
         GroupOp::ShuffleUp => lane.wrapping_sub(by),
         GroupOp::ShuffleDown => lane.wrapping_add(by),

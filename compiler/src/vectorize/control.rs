@@ -43,28 +43,6 @@ pub(super) enum End {
     Left,
 }
 
-/// A loop around the current instruction.
-pub(super) struct LoopState {
-    splits: bool,
-    /// The block where iterations begin.
-    header: Block,
-    /// The block after the loop.
-    exit: Block,
-    params: Vec<(LaneShape, Type)>,
-    results: Vec<(LaneShape, Type)>,
-    /// The slots of the mask of the lanes that have not left, and of the results of those that have. Only if the loop
-    /// splits.
-    alive: Range<usize>,
-    out: Range<usize>,
-    /// The slots of the next iteration's parameters, if several `continue`s define them.
-    next: Option<Range<usize>>,
-    /// Whether the lanes that are alive in the loop's own region are all that have not left the loop: no lane waits for
-    /// the next iteration.
-    single_continue: bool,
-    /// Whether its body returns. Only then the slots of the constructs around it change in it.
-    returns: bool,
-}
-
 /// The values that a region yields, unless all its lanes leave.
 type Given = Option<SmallVec<[V; 4]>>;
 
@@ -86,7 +64,7 @@ type WayEnd = (Block, SmallVec<[V; 4]>, Regs, Vec<V>);
 
 /// Where control continues if no lane is left in a region.
 #[derive(Clone, Copy)]
-enum Empty {
+pub(super) enum Empty {
     /// At the end of the region.
     Meet,
     /// After the loop whose own region it is.
@@ -94,19 +72,19 @@ enum Empty {
 }
 
 impl<'a> Vectorizer<'a> {
-    fn lane_shapes(&self, values: &[Value]) -> Vec<(LaneShape, Type)> {
+    pub(super) fn lane_shapes(&self, values: &[Value]) -> Vec<(LaneShape, Type)> {
         values.iter().map(|&value| (self.uniformity.lane_shape(value), self.ir_ty(value))).collect()
     }
 
-    fn coerce_all(&mut self, values: &[Value], to: &[(LaneShape, Type)]) -> SmallVec<[V; 4]> {
+    pub(super) fn coerce_all(&mut self, values: &[Value], to: &[(LaneShape, Type)]) -> SmallVec<[V; 4]> {
         values.iter().zip(to).flat_map(|(&value, &(lane_shape, _))| self.coerce(value, lane_shape)).collect()
     }
 
-    fn types(&self, of: &[(LaneShape, Type)]) -> SmallVec<[Register; 4]> {
+    pub(super) fn types(&self, of: &[(LaneShape, Type)]) -> SmallVec<[Register; 4]> {
         of.iter().flat_map(|&(lane_shape, ty)| self.coerced_types(lane_shape, ty)).collect()
     }
 
-    fn define_all(&mut self, values: &[Value], of: &[(LaneShape, Type)], registers: &[V]) {
+    pub(super) fn define_all(&mut self, values: &[Value], of: &[(LaneShape, Type)], registers: &[V]) {
         let mut rest = registers;
         for (&value, &(lane_shape, ty)) in values.iter().zip(of) {
             let (own, others) = rest.split_at(self.coerced_types(lane_shape, ty).len());
@@ -116,7 +94,7 @@ impl<'a> Vectorizer<'a> {
         }
     }
 
-    fn undefs(&mut self, types: &[Register]) -> SmallVec<[V; 4]> {
+    pub(super) fn undefs(&mut self, types: &[Register]) -> SmallVec<[V; 4]> {
         types.iter().map(|&ty| self.undef(ty)).collect()
     }
 
@@ -125,7 +103,7 @@ impl<'a> Vectorizer<'a> {
         self.rest(&region.insts, results, Empty::Meet)
     }
 
-    fn rest(&mut self, insts: &'a [Inst], results: &[(LaneShape, Type)], empty: Empty) -> Lowered<End> {
+    pub(super) fn rest(&mut self, insts: &'a [Inst], results: &[(LaneShape, Type)], empty: Empty) -> Lowered<End> {
         for (index, inst) in insts.iter().enumerate() {
             match &inst.op {
                 Op::Yield(values) => return Ok(End::Yield(self.coerce_all(values, results))),
@@ -188,7 +166,7 @@ impl<'a> Vectorizer<'a> {
             let (exit, out) = (state.exit, state.out.clone());
             let after = std::mem::replace(&mut self.masks.slots, before);
             if !self.b.is_ended() {
-                return Err(internal!("the region of a loop that goes on"));
+                return Err(internal!("the region of a loop does not end in a jump"));
             }
             self.b.enter(none);
             let args = self.exit_args(out);
@@ -210,7 +188,7 @@ impl<'a> Vectorizer<'a> {
         let meet = self.b.block();
         let (types, zero) = (self.types(results), self.no_lanes());
         let (mut there, mut missing): (SmallVec<[V; 4]>, SmallVec<[V; 4]>) = Default::default();
-        let nobody = matches!(end, End::Left);
+        let no_lane = matches!(end, End::Left);
         if let End::Yield(values) = end {
             there.extend(values.into_iter().chain(self.exec_mask_or_all()));
             missing.extend(self.undefs(&types).into_iter().chain(zero.iter().copied()));
@@ -230,7 +208,7 @@ impl<'a> Vectorizer<'a> {
         for (&slot, &param) in changed.iter().zip(&params[own..]) {
             self.masks.slots[slot] = param;
         }
-        if nobody {
+        if no_lane {
             self.masks.exec = Some(zero);
             return Ok(End::Left);
         }
@@ -238,7 +216,7 @@ impl<'a> Vectorizer<'a> {
         Ok(End::Yield(SmallVec::from_slice(&params[..types.len()])))
     }
 
-    fn no_lanes(&mut self) -> Regs {
+    pub(super) fn no_lanes(&mut self) -> Regs {
         let mask = self.shape.register(Scalar::Bool, Mode::Varying);
         let none = self.bits(mask, 0);
         smallvec![none; self.shape.registers(Scalar::Bool, Mode::Varying)]
@@ -255,13 +233,13 @@ impl<'a> Vectorizer<'a> {
         masks[1..].iter().fold(masks[0], |sum, &mask| self.op(ty, VOp::Bin(BinOp::Or, sum, mask)))
     }
 
-    fn mask_bin(&mut self, op: BinOp, a: &[V], b: &[V]) -> Regs {
+    pub(super) fn mask_bin(&mut self, op: BinOp, a: &[V], b: &[V]) -> Regs {
         let ty = self.shape.register(Scalar::Bool, Mode::Varying);
         self.zip(ty, a, b, |a, b| VOp::Bin(op, a, b))
     }
 
     /// Removes the lanes that are alive from the masks in slots.
-    fn drop_lanes(&mut self, slots: Range<usize>) {
+    pub(super) fn drop_lanes(&mut self, slots: Range<usize>) {
         let masks = self.exec_mask_or_all();
         let old: Regs = SmallVec::from_slice(&self.masks.slots[slots.clone()]);
         let new = self.mask_bin(BinOp::AndNot, &old, &masks);
@@ -269,7 +247,7 @@ impl<'a> Vectorizer<'a> {
     }
 
     /// Writes values to slots for the lanes that are alive.
-    fn blend_slots(&mut self, slots: Range<usize>, of: &[(LaneShape, Type)], values: &[V]) {
+    pub(super) fn blend_slots(&mut self, slots: Range<usize>, of: &[(LaneShape, Type)], values: &[V]) {
         let masks = self.exec_mask_or_all();
         let old: Vec<V> = self.masks.slots[slots.clone()].to_vec();
         let mut at = 0;
@@ -290,41 +268,6 @@ impl<'a> Vectorizer<'a> {
             merged.extend(self.select_regs(of, Mode::Varying, masks, yes, no));
         }
         merged
-    }
-
-    /// `break`
-    fn do_break(&mut self, values: &[Value]) -> Lowered<()> {
-        let state = self.masks.loops.last().ok_or_else(|| internal!("a break outside of loops"))?;
-        let (splits, exit, results, out, alive) = (state.splits, state.exit, state.results.clone(), state.out.clone(), state.alive.clone());
-        let values = self.coerce_all(values, &results);
-        if splits {
-            self.blend_slots(out, &results, &values);
-            self.drop_lanes(alive);
-            self.masks.exec = Some(self.no_lanes());
-        } else {
-            self.jump(exit, values);
-        }
-        Ok(())
-    }
-
-    /// `continue`
-    fn do_continue(&mut self, values: &[Value]) -> Lowered<()> {
-        let state = self.masks.loops.last().ok_or_else(|| internal!("a continue outside of loops"))?;
-        let (splits, header, params, next) = (state.splits, state.header, state.params.clone(), state.next.clone());
-        let single_continue = state.single_continue;
-        let values = self.coerce_all(values, &params);
-        if !splits {
-            self.jump(header, values);
-        } else if let Some(next) = next {
-            self.blend_slots(next, &params, &values);
-            self.masks.exec = Some(self.no_lanes());
-        } else if single_continue {
-            let args = self.header_args(values);
-            self.jump(header, args);
-        } else {
-            return Err(internal!("a continue without a place for what it gives"));
-        }
-        Ok(())
     }
 
     fn do_return(&mut self, values: &[Value]) -> Lowered<()> {
@@ -350,7 +293,6 @@ impl<'a> Vectorizer<'a> {
         self.do_return(&[])
     }
 
-    /// `if`
     fn choice(&mut self, inst: &'a Inst, cond: Value, [then, els]: [&'a Region; 2]) -> Lowered<()> {
         let results = self.lane_shapes(&inst.results);
         if !self.uniformity.splits(inst) {
@@ -381,8 +323,8 @@ impl<'a> Vectorizer<'a> {
     }
 
     /// Merges the values that regions yield. A varying result is selected by the masks: a later region takes
-    /// precedence. A result that does not vary is yielded by one region while the others leave, or is the same value
-    /// from outside in all of them. A region that no lane takes has undefined registers.
+    /// precedence. A result that does not vary has one of two causes: one region yields it and the others leave, or all
+    /// regions yield the same value from outside. A region that no lane takes has undefined registers.
     fn merge(&mut self, results: &[(LaneShape, Type)], ways: &[Way<'a>]) -> Vec<V> {
         let given: Vec<(&Way<'a>, &'a [Value], &[V])> = ways
             .iter()
@@ -455,10 +397,10 @@ impl<'a> Vectorizer<'a> {
             return Err(internal!("a jump out of a construct that splits"));
         }
         self.jump(meet, there);
-        let behind = self.b.current();
+        let after = self.b.current();
         self.b.enter(entry);
         self.b.end(Terminator::Branch(any, Target::new(inside, []), Target::new(meet, missing)));
-        self.b.enter(behind);
+        self.b.enter(after);
         self.b.enter(meet);
         let params: SmallVec<[V; 8]> = lane_shapes.iter().map(|&ty| self.block_param(meet, ty, depth)).collect();
         self.masks.slots = before;
@@ -520,7 +462,6 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// `switch`
     fn switch(&mut self, inst: &'a Inst, selector: Value, cases: &'a [(Vec<u64>, Region)], default: &'a Region) -> Lowered<()> {
         let results = self.lane_shapes(&inst.results);
         let of = scalar(self.ir_ty(selector));
@@ -575,152 +516,6 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// The arguments of a jump to the header of the innermost loop, which splits: parameters, masks, results of the
-    /// lanes that have left, and the slots that returns change.
-    fn header_args(&mut self, params: SmallVec<[V; 4]>) -> Vec<V> {
-        let mut args = params.to_vec();
-        let Some(state) = self.masks.loops.last() else { return args };
-        args.extend_from_slice(&self.masks.slots[state.alive.clone()]);
-        args.extend_from_slice(&self.masks.slots[state.out.clone()]);
-        args.extend_from_slice(&self.masks.slots[..self.outer_slots()]);
-        args
-    }
-
-    /// The number of slots of the constructs around the innermost loop that change in it: none unless the loop returns.
-    fn outer_slots(&self) -> usize {
-        self.masks.loops.last().map_or(0, |state| if state.returns { state.alive.start } else { 0 })
-    }
-
-    fn exit_args(&mut self, out: Range<usize>) -> Vec<V> {
-        let outer = self.outer_slots();
-        self.masks.slots[out].iter().chain(&self.masks.slots[..outer]).copied().collect()
-    }
-
-    /// `loop`
-    fn do_loop(&mut self, inst: &'a Inst, init: &'a [Value], params: &'a [Value], body: &'a Region) -> Lowered<()> {
-        if self.uniformity.splits(inst) { self.split_loop(inst, init, params, body) } else { self.plain_loop(inst, init, params, body) }
-    }
-
-    fn plain_loop(&mut self, inst: &'a Inst, init: &[Value], params: &[Value], body: &'a Region) -> Lowered<()> {
-        let (lane_shapes, results) = (self.lane_shapes(params), self.lane_shapes(&inst.results));
-        let (header, exit) = (self.b.block(), self.b.block());
-        let args = self.coerce_all(init, &lane_shapes);
-        self.open_loop(header, args);
-        let depth = self.depth();
-        let registers: Vec<V> = self.types(&lane_shapes).into_iter().map(|ty| self.block_param(header, ty, depth)).collect();
-        self.define_all(params, &lane_shapes, &registers);
-        let state = LoopState {
-            splits: false,
-            header,
-            exit,
-            params: lane_shapes,
-            results: results.clone(),
-            alive: 0..0,
-            out: 0..0,
-            next: None,
-            single_continue: true,
-            returns: false,
-        };
-        self.masks.loops.push(state);
-        let exec = self.masks.exec.clone();
-        let end = self.region(body, &[])?;
-        if !self.b.is_ended() || !matches!(end, End::Left) {
-            return Err(internal!("the body of a loop goes on"));
-        }
-        self.masks.loops.pop();
-        self.close_loop();
-        self.masks.exec = exec;
-        self.b.enter(exit);
-        let depth = self.depth();
-        let registers: Vec<V> = self.types(&results).into_iter().map(|ty| self.block_param(exit, ty, depth)).collect();
-        self.define_all(&inst.results, &results, &registers);
-        Ok(())
-    }
-
-    fn split_loop(&mut self, inst: &'a Inst, init: &[Value], params: &[Value], body: &'a Region) -> Lowered<()> {
-        let (lane_shapes, results) = (self.lane_shapes(params), self.lane_shapes(&inst.results));
-        let (header, exit, outer_depth) = (self.b.block(), self.b.block(), self.depth());
-        let (exec, before) = (self.masks.exec.clone(), self.masks.slots.clone());
-        let masks = self.exec_mask_or_all();
-        let (param_types, out_types) = (self.types(&lane_shapes), self.types(&results));
-        let start = self.masks.slots.len();
-        let alive = start..start + masks.len();
-        let out = alive.end..alive.end + out_types.len();
-        let several = count_continues(body) > 1 || !ends_in_continue(body);
-        let next = several.then(|| out.end..out.end + param_types.len());
-        let returns = returns(body);
-        let state = LoopState {
-            splits: true,
-            header,
-            exit,
-            params: lane_shapes.clone(),
-            results: results.clone(),
-            alive: alive.clone(),
-            out: out.clone(),
-            next: next.clone(),
-            single_continue: !several,
-            returns,
-        };
-        self.masks.loops.push(state);
-        let undefined = self.undefs(&out_types);
-        self.masks.slots.extend(masks);
-        self.masks.slots.extend(undefined);
-        if let Some(next) = &next {
-            let undefined = self.undefs(&param_types);
-            debug_assert_eq!(undefined.len(), next.len(), "a slot each parameter");
-            self.masks.slots.extend(undefined);
-        }
-        let given = self.coerce_all(init, &lane_shapes);
-        let args = self.header_args(given);
-        let types = self.types_of(&args);
-        self.open_loop(header, args);
-        let depth = self.depth();
-        let registers: Vec<V> = types.iter().map(|&ty| self.block_param(header, ty, depth)).collect();
-        let (own, rest) = registers.split_at(param_types.len());
-        self.define_all(params, &lane_shapes, own);
-        let carried = alive.len() + out.len();
-        self.masks.slots[alive.start..out.end].copy_from_slice(&rest[..carried]);
-        self.masks.slots[..rest.len() - carried].copy_from_slice(&rest[carried..]);
-        self.masks.exec = Some(SmallVec::from_slice(&self.masks.slots[alive.clone()]));
-        self.masks.split_depth += 1;
-        let empty = if several { Empty::Meet } else { Empty::LeaveLoop };
-        self.rest(&body.insts, &[], empty)?;
-        if several && !self.b.is_ended() {
-            let next: SmallVec<[V; 4]> = SmallVec::from_slice(&self.masks.slots[next.unwrap_or(0..0)]);
-            let masks: Regs = SmallVec::from_slice(&self.masks.slots[alive.clone()]);
-            let any = self.any(&masks);
-            let (again, done) = (self.header_args(next), self.exit_args(out.clone()));
-            self.b.end(Terminator::Branch(any, Target::new(header, again), Target::new(exit, done)));
-        }
-        self.masks.split_depth -= 1;
-        if !self.b.is_ended() {
-            // No lane continues: all leave in the first iteration.
-            let done = self.exit_args(out.clone());
-            self.jump(exit, done);
-        }
-        let exit_types: Vec<Register> = out_types.iter().copied().chain(self.types_of(&before[..self.outer_slots()])).collect();
-        self.masks.loops.pop();
-        self.close_loop();
-        self.b.enter(exit);
-        let registers: Vec<V> = exit_types.iter().map(|&ty| self.block_param(exit, ty, outer_depth)).collect();
-        self.masks.slots = before;
-        for (slot, &register) in registers[out_types.len()..].iter().enumerate() {
-            self.masks.slots[slot] = register;
-        }
-        self.define_all(&inst.results, &results, &registers[..out_types.len()]);
-        self.masks.exec = match (returns, self.masks.live.clone()) {
-            (true, Some(live_mask)) => {
-                let live_mask: Regs = SmallVec::from_slice(&self.masks.slots[live_mask]);
-                Some(match exec {
-                    Some(exec) => self.mask_bin(BinOp::And, &exec, &live_mask),
-                    None => live_mask,
-                })
-            }
-            _ => exec,
-        };
-        Ok(())
-    }
-
     /// Defines an IR value by the registers of its components.
     pub(super) fn varying(&mut self, value: Value, comps: Comps) {
         self.define(value, Val::Varying(comps));
@@ -769,23 +564,6 @@ fn all_jump(inst: &Inst) -> bool {
 /// Whether a function may return before its end.
 pub(super) fn returns_early(body: &Region) -> bool {
     body.insts.iter().any(|inst| inst.op.regions().into_iter().any(returns))
-}
-
-/// The number of `continue`s of the loop with this body.
-fn count_continues(region: &Region) -> u32 {
-    region
-        .insts
-        .iter()
-        .map(|inst| match &inst.op {
-            Op::Continue(_) => 1,
-            Op::Loop { .. } => 0,
-            op => op.regions().into_iter().map(count_continues).sum(),
-        })
-        .sum()
-}
-
-fn ends_in_continue(body: &Region) -> bool {
-    matches!(body.insts.last(), Some(Inst { op: Op::Continue(_), .. }))
 }
 
 /// Whether a region only computes, and so little that a branch over it would cost more.

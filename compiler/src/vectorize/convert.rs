@@ -1,4 +1,4 @@
-//! Conversions between numbers, and between the 32- and the 64-bit lanes of vectors.
+//! Conversions between number types, and between vectors of 32- and 64-bit lanes.
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Value as V};
@@ -11,7 +11,7 @@ use crate::internal::internal;
 use crate::ir::{CastOp, Scalar, Space, Type};
 
 impl Vectorizer<'_> {
-    /// Numbers in 32 bits as numbers of 64 bits.
+    /// Converts numbers in 32-bit lanes to 64-bit lanes.
     pub(super) fn widen(&mut self, cast: VCast, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
         let ty = self.shape.register(to, mode);
         if mode == Mode::Uniform {
@@ -27,7 +27,7 @@ impl Vectorizer<'_> {
         wide
     }
 
-    /// Numbers of 64 bits as numbers in 32 bits.
+    /// Converts numbers in 64-bit lanes to 32-bit lanes.
     pub(super) fn narrow(&mut self, cast: VCast, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
         let ty = self.shape.register(to, mode);
         if mode == Mode::Uniform {
@@ -37,7 +37,7 @@ impl Vectorizer<'_> {
         regs.chunks(parts).map(|chunk| self.op(ty, VOp::Narrow(cast, chunk.into()))).collect()
     }
 
-    /// Between registers of one size.
+    /// A conversion that keeps the lane size.
     fn same_size(&mut self, cast: VCast, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
         let ty = self.shape.register(to, mode);
         self.map(ty, regs, |reg| VOp::Cast(cast, reg))
@@ -61,8 +61,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// A generic pointer as one of a named space: null where it leads elsewhere. What is neither work-group nor private
-    /// memory of the thread is global.
+    /// Converts a generic pointer to a named address space, or to null if it points elsewhere. Addresses outside of
+    /// work-group memory and private memory of the thread are global.
     fn named(&mut self, to: Type, mode: Mode, regs: &[V]) -> Regs {
         let local = (0, self.frame.local.size);
         let (start, size) = self.frame.private_range;
@@ -81,7 +81,7 @@ impl Vectorizer<'_> {
         self.select_regs(Scalar::I64, mode, &inside, regs, &null)
     }
 
-    /// Whether addresses are in so many bytes of the arena from one on.
+    /// Whether addresses are in `start..start + size` of the arena.
     fn within(&mut self, mode: Mode, regs: &[V], (start, size): (u32, u32)) -> Regs {
         let start = self.arena_at(start);
         let start = if mode == Mode::Uniform { smallvec![start] } else { self.splat(start, Scalar::I64) };
@@ -113,7 +113,7 @@ impl Vectorizer<'_> {
 
     fn integer_to_float(&mut self, signed: bool, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
         if to == Scalar::F16 {
-            // What a float does not hold exactly is infinite as a half.
+            // An integer that exceeds the exact range of floats is infinite as a half.
             let floats = self.integer_to_float(signed, from, Scalar::F32, mode, regs);
             return self.float_to_half(mode, &floats);
         }
@@ -167,8 +167,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Doubles as halves, rounded once: first to the odd one of the neighbours among the floats, which have more than
-    /// two bits beyond a half's.
+    /// Converts doubles to halves with a single rounding: the intermediate float is rounded to odd, and has more than
+    /// two extra bits.
     pub(super) fn double_to_half(&mut self, mode: Mode, regs: &[V]) -> Regs {
         let near = self.narrow(VCast::FToF, Scalar::F32, mode, regs);
         let back = self.widen(VCast::FToF, Scalar::F64, mode, &near);
@@ -194,7 +194,7 @@ impl Vectorizer<'_> {
         self.bin_regs(VBin::And, of, mode, a, b)
     }
 
-    /// Registers of a number as the integer of its size, in registers of that size.
+    /// The bits of a number as an integer of the same size.
     pub(super) fn as_integer(&mut self, of: Scalar, mode: Mode, regs: &[V]) -> Regs {
         match of {
             Scalar::F32 => self.same_size(VCast::Bitcast, Scalar::I32, mode, regs),
@@ -203,7 +203,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The other way.
+    /// The inverse of [`Self::as_integer`].
     pub(super) fn of_integer(&mut self, of: Scalar, mode: Mode, regs: &[V]) -> Regs {
         match of {
             Scalar::F32 | Scalar::F64 => self.same_size(VCast::Bitcast, of, mode, regs),
@@ -211,7 +211,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The same bits as components of another type.
+    /// Reinterprets the bits as components of another type.
     pub(super) fn bitcast(&mut self, from: Scalar, to: Scalar, mode: Mode, comps: &[Regs]) -> Comps {
         let ints: Comps = comps.iter().map(|regs| self.as_integer(from, mode, regs)).collect();
         let (had, has) = (from.bits(), to.bits());
@@ -225,7 +225,7 @@ impl Vectorizer<'_> {
         made.iter().map(|regs| self.of_integer(to, mode, regs)).collect()
     }
 
-    /// Narrow integers, lowest first, as one wide one.
+    /// Combines narrow integers to a wide one, lowest first.
     fn put_together(&mut self, from: Scalar, to: Scalar, mode: Mode, parts: &[Regs]) -> Regs {
         let (had, wide) = (from.bits(), to.bits() == 64);
         let of = if wide { Scalar::I64 } else { Scalar::I32 };
@@ -245,7 +245,7 @@ impl Vectorizer<'_> {
         sum
     }
 
-    /// A wide integer as narrow ones, lowest first.
+    /// Splits a wide integer into narrow ones, lowest first.
     fn take_apart(&mut self, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Comps {
         let (had, has) = (from.bits(), to.bits());
         let of = if had == 64 { Scalar::I64 } else { Scalar::I32 };

@@ -1,12 +1,13 @@
-//! The vector dimension: along which dimension of a group the lanes of vectors lie.
+//! The vector dimension: the dimension of a group along which lanes are consecutive work-items.
 //!
 //! ```text
 //! b[x * n + y] = a[y * n + x];
 //! along x     loads are contiguous, and sixteen lanes store to a cache line each
 //! along y     sixteen lanes load from a cache line each, and stores are contiguous
 //! ```
-//! Most programs have dimension 0 contiguous in memory, but some count columns first, and transpositions do both. A
-//! lane's own access costs one load or store, and processors load twice as much at a time as they store.
+//! In most programs, dimension 0 is contiguous in memory. Some programs index columns first, and transpositions do
+//! both. An access for a single lane costs one load or store. Processors can load twice as many bytes per cycle as they
+//! can store.
 
 use super::shape::Shape;
 use super::uniformity::{LaneShape, Uniformity};
@@ -16,14 +17,14 @@ use crate::ir::{Function, Op, Region, Space, Type, Value};
 /// The factor for costs in a loop.
 const LOOP_WEIGHT: u64 = 8;
 
-/// The shape with lanes along dimension 1 in place of 0, if the group allows it and nothing shows the order of
-/// work-items.
+/// The shape with lanes along dimension 1 instead of 0, if the group allows it and the order of work-items is not
+/// observable.
 pub(super) fn alternative(function: &Function, shape: Shape) -> Option<Shape> {
     let fits = shape.lanes >= 4 && shape.vector_dimension == 0 && shape.group[1] > 1 && shape.group[1].is_multiple_of(shape.lanes);
     (fits && !depends_on_order(function)).then_some(Shape { vector_dimension: 1, along_dimension: true, aligned: false, ..shape })
 }
 
-/// Whether accesses cost at least a quarter less in one shape than in another.
+/// Whether accesses cost at least a quarter less in one shape than in the other.
 pub(super) fn is_cheaper(function: &Function, one: &Uniformity<'_>, other: &Uniformity<'_>) -> bool {
     let cost = |uniformity: &Uniformity<'_>| Costs { function, uniformity, lanes: uniformity.shape().lanes.into() }.region(&function.body);
     cost(one) * 4 < cost(other) * 3
@@ -64,11 +65,11 @@ impl Costs<'_, '_> {
             .fold(0, u64::saturating_add)
     }
 
-    /// An access whose lanes and components cost `each`.
+    /// The cost of an access whose lanes and components cost `each`.
     fn access(&self, pointer: Value, ty: Type, each: u64) -> u64 {
         let (size, components) = (i64::from(scalar(ty).size()), u64::from(ty.lanes()));
         match self.uniformity.lane_shape(pointer) {
-            // Private memory is laid out for either.
+            // Private memory has an efficient layout for both shapes.
             _ if self.function.ty(pointer) == Type::Ptr(Space::Private) => 0,
             LaneShape::Uniform | LaneShape::Unknown => 1,
             LaneShape::Linear(stride) if stride == size * i64::from(ty.lanes()) => components,

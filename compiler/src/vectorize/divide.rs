@@ -1,9 +1,9 @@
-//! Integer division. It never traps: division by zero gives any value.
+//! Integer division. It never traps: the result of a division by zero is undefined.
 //!
-//! A division by a constant is a multiplication ([`Vectorizer::divide_by`], after Granlund and Montgomery, "Division by
-//! Invariant Integers using Multiplication", 1994). So is one by a [uniform value](super::invariant_division). Other
-//! divisions of vectors of up to 32 bits are done in floating point, which is exact. Those of 64 bits are done lane by
-//! lane.
+//! A division by a constant becomes a multiplication ([`Vectorizer::divide_by`]), after Granlund and Montgomery,
+//! "Division by Invariant Integers using Multiplication", 1994. A division by a [uniform
+//! value](super::invariant_division) does as well. Other vector divisions of up to 32 bits use exact floating-point
+//! operations. Those of 64 bits are scalarized.
 
 use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Type as Register, UnOp as VUn, Value as V};
 
@@ -33,7 +33,7 @@ impl Vectorizer<'_> {
         self.scalars(wide, mode, &[&a, &b], wide, &mut |this, of| this.divide_scalars(op, wide, of[0], of[1]))
     }
 
-    /// A scalar division; a divisor of 0, and -1 if signed, would trap.
+    /// A scalar division. It replaces divisors that would trap: 0, and -1 if signed.
     fn divide_scalars(&mut self, op: BinOp, of: Scalar, a: V, b: V) -> V {
         let ty = Register::Scalar(elem(of));
         let (one, zero, minus) = (self.bits(ty, 1), self.bits(ty, 0), self.bits(ty, of.mask()));
@@ -55,7 +55,7 @@ impl Vectorizer<'_> {
         self.here(ty, VOp::Select(is_minus, other, made))
     }
 
-    /// Quotients of integers below 2^32 are exact in doubles after truncation, those below 2^16 in floats.
+    /// Quotients of integers below 2^32 are exact in doubles after truncation. Those below 2^16 are exact in floats.
     fn divide_as_floats(&mut self, op: BinOp, signed: bool, of: Scalar, a: &[V], b: &[V]) -> Regs {
         let mode = Mode::Varying;
         let (a, b) = (self.extend(of, mode, a, signed), self.extend(of, mode, b, signed));
@@ -78,7 +78,7 @@ impl Vectorizer<'_> {
         self.bin_regs(VBin::Sub, Scalar::I32, mode, &a, &product)
     }
 
-    /// The bits that all registers have, if they are one constant.
+    /// The bits of all registers, if they are the same constant.
     pub(super) fn same_constant(&self, regs: &[V]) -> Option<u64> {
         let (first, others) = regs.split_first()?;
         others.iter().all(|reg| reg == first).then(|| self.constant_bits(*first)).flatten()
@@ -123,7 +123,7 @@ impl Vectorizer<'_> {
             let a = self.bin_const(VBin::LShr, of, mode, a, u64::from(twos));
             return self.scaled(of, mode, &a, factor, shift);
         }
-        // The factor needs one bit more than fits.
+        // The factor has one bit more than the integer.
         let shift = 64 - (divisor - 1).leading_zeros();
         let factor = ((1_u128 << bits) * ((1_u128 << shift) - u128::from(divisor)) / u128::from(divisor) + 1) as u64;
         let factor = self.number(of, mode, factor & of.mask());
@@ -133,7 +133,7 @@ impl Vectorizer<'_> {
         let sum = self.bin_regs(VBin::Add, of, mode, &half, &high);
         self.bin_const(VBin::LShr, of, mode, &sum, u64::from(shift - 1))
     }
-    /// The upper half of a product, shifted.
+    /// The upper half of a product, shifted right.
     fn scaled(&mut self, of: Scalar, mode: Mode, a: &[V], factor: u64, shift: u32) -> Regs {
         let factor = self.number(of, mode, factor);
         let high = self.multiply_high(false, of, mode, a, &factor);
@@ -141,10 +141,9 @@ impl Vectorizer<'_> {
     }
 }
 
-/// The factor of so many bits, and the shift of the product's upper half, that make the quotient of every number of
-/// which the highest `free` bits are zero: the factor is the power of two that both stand for, divided by the divisor
-/// and rounded up, and what it is too large by must not reach the quotient (Granlund and Montgomery, "Division by
-/// Invariant Integers using Multiplication", 1994). Two thirds of all divisors have one.
+/// A factor with `bits` bits, and the shift of the product's upper half. They give the quotient of every number whose
+/// highest `free` bits are zero. The factor is a power of two divided by the divisor, rounded up. The rounding error
+/// must not change the quotient (Granlund and Montgomery, 1994). Two thirds of all divisors have such a factor.
 fn exact_factor(bits: u32, free: u32, divisor: u64) -> Option<(u64, u32)> {
     let divisor = u128::from(divisor);
     let fits = |shift: u32| {

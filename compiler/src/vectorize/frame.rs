@@ -67,17 +67,17 @@ pub(super) struct Frame {
     pub variables: V,
     /// The address of the element-major variables of the gang.
     pub element_major: V,
-    /// The first byte of the element-major variables of the first gang.
+    /// The offset of the element-major variables of the first gang.
     pub element_major_at: u32,
-    /// The first byte of private variables, and the bytes of those of all work-items that run together.
+    /// The offset of private variables, and the size of those of all work-items that run together.
     pub private_range: (u32, u32),
     next: u32,
     most: u32,
 }
 
 impl Frame {
-    /// A frame whose private variables, for `items` work-items, begin at a byte. The addresses are set when they are
-    /// known.
+    /// A frame with private variables for `items` work-items, which start at the offset `variables`. The addresses are
+    /// set later.
     pub(super) fn new(local: LocalMemory, private: PrivateMemory, variables: u32, items: u32) -> Self {
         let bytes = private.stride.saturating_mul(items);
         let element_major_at = variables.saturating_add(bytes).next_multiple_of(ARENA_ALIGN);

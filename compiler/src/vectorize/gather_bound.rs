@@ -1,44 +1,44 @@
-//! Kernels that are better off without vectors: loops that their work-items leave at different times, and that do
-//! little but fetch from places of their own.
+//! Finds kernels that are faster as scalar code. Their loops mainly gather, and work-items leave the loops at different
+//! times.
 //!
 //! ```text
 //! for (i = start[row]; i < start[row + 1]; i++) sum += value[i] * x[column[i]];
 //! ```
-//! A gather takes as long as the loads that it stands for, and waits for all of them; lanes that have left are paid for
-//! as well. One work-item after the other takes a third of the time for `spmv_csr`, and less for `bfs`. Loops that
-//! follow pointers are left alone: there the lanes wait for memory together, and not one after the other.
+//! A gather takes as long as the loads that it replaces, and waits for all of them. Lanes that have left the loop cost
+//! time as well. Running the work-items in sequence takes a third of the time for `spmv_csr`, and less for `bfs`. Loops
+//! that follow pointers stay vectorized, because their lanes wait for memory at the same time.
 
 use rustc_hash::FxHashSet;
 
 use super::uniformity::{LaneShape, Uniformity};
 use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
 
-/// Whether the loops of a kernel do little but gather.
+/// Whether the loops of a kernel mainly gather.
 pub(super) fn is_gather_bound(function: &Function, uniformity: &Uniformity<'_>) -> bool {
     let mut found = LoopKinds::default();
     found.region(&function.body, uniformity);
     found.gather_bound && !found.other
 }
 
-/// Loops of a kernel that contain no others.
+/// The innermost loops of a kernel.
 #[derive(Default)]
 struct LoopKinds {
-    /// One does little but gather.
+    /// One of them mainly gathers.
     gather_bound: bool,
-    /// One does something else.
+    /// One of them does not.
     other: bool,
 }
 
-/// What a loop does each turn.
+/// The operations of one iteration of a loop.
 #[derive(Default)]
 struct LoopBody {
     accesses: usize,
     operations: usize,
-    /// Something that all work-items of a group do together, or that is not known.
+    /// It has a collective operation of the group, or an unknown one.
     synchronizes: bool,
-    /// Values that come of what was gathered.
+    /// Values computed from gathered values.
     gathered: FxHashSet<Value>,
-    /// Values that places to gather from are made of.
+    /// Values from which gathered addresses are computed.
     addresses: FxHashSet<Value>,
 }
 
@@ -97,7 +97,7 @@ impl LoopBody {
                 _ => None,
             };
             let varies = inst.results.iter().any(|&result| uniformity.lane_shape(result) == LaneShape::Varying);
-            // Private memory is at hand, and is laid out for vectors.
+            // Private memory is in the cache, and has a layout for vectors.
             let pointer = pointer.filter(|pointer| !matches!(uniformity.ty(*pointer), Type::Ptr(Space::Private)));
             match pointer {
                 Some(pointer) if uniformity.lane_shape(pointer) == LaneShape::Varying => {
@@ -128,7 +128,7 @@ impl LoopBody {
         }
     }
 
-    /// Whether there is little but accesses, none of which waits for one of the turn before.
+    /// Whether the loop mainly consists of accesses, none of which depends on an access of the previous iteration.
     fn is_gather_bound(&self, params: &[Value], body: &Region, gather_cost: usize) -> bool {
         let mut chases_pointers = false;
         body.walk(&mut |inst| {

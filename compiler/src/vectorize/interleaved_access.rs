@@ -3,10 +3,10 @@
 //!
 //! ```text
 //! memory      x0 y0 x1 y1  x2 y2 x3 y3        two vectors
-//! registers   x0 x1 x2 x3  y0 y1 y2 y3        a shuffle each
+//! registers x0 x1 x2 x3 y0 y1 y2 y3 one shuffle per register
 //! ```
-//! For `n` components this takes `n` accesses and `n log n` shuffles: a third of the time of a gather or scatter for
-//! each component.
+//! For `n` components, this takes `n` accesses and `n log n` shuffles. A gather or scatter per component takes three
+//! times as long.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{Addr, CastOp, Elem, Mem, Op as VOp, Type as Register, Value as V};
@@ -17,19 +17,19 @@ use super::value::{Comps, Regs};
 use super::vectorizer::Vectorizer;
 use crate::ir::Scalar;
 
-/// The most words of a work-item.
+/// The maximum number of words per work-item.
 const MAX_WORDS: u32 = 16;
-/// The most single-lane stores that are unrolled.
+/// The maximum number of unrolled single-lane stores.
 const MAX_UNROLLED_STORES: u32 = 64;
 
-/// The words of an access, and the number of words from one work-item to the next.
+/// The words of an access, and the distance between work-items in words.
 #[derive(Clone, Copy)]
 struct Words {
     of: Scalar,
     step: u32,
 }
 
-/// The words that components consist of, if neighbours are `stride` bytes apart.
+/// The words of components whose work-items are `stride` bytes apart.
 fn words(of: Scalar, count: u32, stride: i64) -> Option<Words> {
     let total = of.size() * count;
     let unit = if of.size() >= 4 { of } else { Scalar::I32 };
@@ -39,8 +39,8 @@ fn words(of: Scalar, count: u32, stride: i64) -> Option<Words> {
 }
 
 impl Vectorizer<'_> {
-    /// Loads components as whole vectors, if that touches no memory beyond the accessed one: they fill the stride, or
-    /// are aligned so that no page boundary is crossed.
+    /// Loads components as whole vectors. It must not access other memory: either the components fill the stride, or
+    /// the alignment ensures that no load crosses a page boundary.
     pub(super) fn load_interleaved(&mut self, address: &Address, of: Scalar, count: u32, align: u32) -> Option<Comps> {
         let Address::Linear(first, stride) = *address else { return None };
         if self.masks.exec.is_some() {
@@ -68,7 +68,7 @@ impl Vectorizer<'_> {
         Some(if of == words.of { deinterleaved.into_iter().collect() } else { self.bitcast(words.of, of, Mode::Varying, &deinterleaved) })
     }
 
-    /// Stores components as whole vectors, or lane by lane without a loop. Returns whether it did.
+    /// Stores components as whole vectors, or as unrolled single-lane stores. Returns whether it did.
     pub(super) fn store_interleaved(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
         let count = comps.len() as u32;
         let Address::Linear(first, stride) = *address else { return self.store_unrolled_based(address, of, comps) };
@@ -93,7 +93,7 @@ impl Vectorizer<'_> {
         true
     }
 
-    /// Stores lane by lane by way of memory, which is faster than a scatter.
+    /// Stores the vector to the stack and copies each lane, which is faster than a scatter.
     fn store_unrolled(&mut self, first: V, stride: i64, of: Scalar, comps: &[Regs]) -> bool {
         let Some(stride) = i32::try_from(stride).ok().filter(|stride| stride.unsigned_abs() <= 1 << 20) else { return false };
         self.unroll_stores(of, comps, &mut |_, lane| Addr::offset(first, stride * lane.cast_signed()))
@@ -117,12 +117,13 @@ impl Vectorizer<'_> {
         stored
     }
 
-    /// Whether there are few enough lanes and components.
+    /// Whether the number of stores is below the limit.
     fn may_unroll_stores(&self, comps: &[Regs]) -> bool {
         comps.len() as u32 * self.shape.lanes <= MAX_UNROLLED_STORES
     }
 
-    /// Stores the components of each lane to an address, if there are few enough. Returns whether it did.
+    /// Stores the components of each lane to an address, if the number of stores is below the limit. Returns whether it
+    /// did.
     fn unroll_stores(&mut self, of: Scalar, comps: &[Regs], place: &mut dyn FnMut(&mut Self, u32) -> Addr) -> bool {
         if !self.may_unroll_stores(comps) {
             return false;
@@ -187,7 +188,7 @@ impl Vectorizer<'_> {
         self.op(ty, VOp::Shuffle(a, b, lanes.collect()))
     }
 
-    /// Deinterleaves `n` vectors: the lanes of memory by their number modulo `n`.
+    /// Deinterleaves `n` vectors: lane `i` of memory belongs to component `i % n`.
     pub(super) fn deinterleave(&mut self, ty: Register, list: &[V]) -> Vec<V> {
         if self.shape.isa.caps().shuffles_any {
             return self.deinterleave_within(ty, list, ty.lanes());
@@ -229,7 +230,7 @@ impl Vectorizer<'_> {
         apart
     }
 
-    /// The other way.
+    /// The inverse of [`Self::split_halves`].
     fn join_halves(&mut self, ty: Register, list: &[V]) -> Vec<V> {
         let (lanes, half) = (ty.lanes(), ty.lanes() / 2);
         if lanes == quarter(ty) {
@@ -244,7 +245,7 @@ impl Vectorizer<'_> {
         together
     }
 
-    /// As [`Self::deinterleave`] of each so many lanes by themselves.
+    /// Deinterleaves each group of `within` lanes separately; see [`Self::deinterleave`].
     fn deinterleave_within(&mut self, ty: Register, list: &[V], within: u8) -> Vec<V> {
         if list.len() < 2 {
             return list.to_vec();
@@ -262,7 +263,7 @@ impl Vectorizer<'_> {
         even.into_iter().zip(odd).flat_map(|(even, odd)| [even, odd]).collect()
     }
 
-    /// As [`Self::interleave`] of each so many lanes by themselves.
+    /// Interleaves each group of `within` lanes separately; see [`Self::interleave`].
     fn interleave_within(&mut self, ty: Register, list: &[V], within: u8) -> Vec<V> {
         if list.len() < 2 {
             return list.to_vec();
@@ -281,7 +282,7 @@ impl Vectorizer<'_> {
     }
 }
 
-/// Lanes of sixteen bytes.
+/// The number of lanes in sixteen bytes.
 fn quarter(ty: Register) -> u8 {
     ty.elem().map_or(4, |elem| (16 / elem.bytes()) as u8)
 }

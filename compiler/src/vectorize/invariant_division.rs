@@ -1,8 +1,9 @@
-//! Divisions of vectors by numbers that are the same for all work-items, but known only at run time: rows of matrices,
-//! widths of images, tables of hashes.
+//! Vector divisions by a uniform divisor that is unknown at compile time, such as a matrix or image width, or a table
+//! size.
 //!
-//! What stands for the division, a factor and two shifts, is found once where the divisor is (Granlund and Montgomery,
-//! "Division by Invariant Integers using Multiplication", 1994, figure 4.1):
+//! The division becomes a multiplication with a factor and two shifts. They are computed once, at the definition of the
+//! divisor. The method is that of Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994,
+//! figure 4.1:
 //!
 //! ```text
 //! l = ceil(log2 d)    m = floor(2^32 * (2^l - d) / d) + 1    s = min(l, 1)    t = l - s
@@ -26,14 +27,14 @@ pub(super) struct Divisor {
 }
 
 impl Vectorizer<'_> {
-    /// The scalar that all lanes of registers have.
+    /// The scalar that was splat to the registers.
     pub(super) fn same_scalar(&self, regs: &[V]) -> Option<V> {
         let (first, others) = regs.split_first()?;
         let alike = others.iter().all(|reg| reg == first);
         alike.then(|| self.cache.splats.iter().find(|(_, made)| *made == first).map(|(&scalar, _)| scalar)).flatten()
     }
 
-    /// Divides 32-bit numbers by a scalar; by 0 that gives any value.
+    /// Divides 32-bit numbers by a scalar. The result of a division by 0 is undefined.
     pub(super) fn divide_by_scalar(&mut self, op: BinOp, a: &[V], divisor: V) -> Regs {
         let (of, mode) = (Scalar::I32, Mode::Varying);
         let signed = matches!(op, BinOp::SDiv | BinOp::SRem);

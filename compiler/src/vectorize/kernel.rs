@@ -259,7 +259,7 @@ impl<'a> Vectorizer<'a> {
             self.b.enter(latch);
             return Ok(());
         }
-        let (header, behind) = (self.b.block(), self.b.block());
+        let (header, after) = (self.b.block(), self.b.block());
         self.open_loop(header, [zero]);
         let depth = self.depth();
         let linear = self.block_param(header, Register::I32, depth);
@@ -272,9 +272,9 @@ impl<'a> Vectorizer<'a> {
         self.b.enter(latch);
         let (step, end) = (self.i32(self.shape.lanes), self.i32(self.shape.items()));
         let next = self.here(Register::I32, VOp::Bin(VBin::Add, linear, step));
-        self.b.end(Terminator::Branch(Cond::Cmp(VCmp::ULt, next, end), Target::new(header, [next]), Target::new(behind, [])));
+        self.b.end(Terminator::Branch(Cond::Cmp(VCmp::ULt, next, end), Target::new(header, [next]), Target::new(after, [])));
         self.close_loop();
-        self.b.enter(behind);
+        self.b.enter(after);
         Ok(())
     }
 

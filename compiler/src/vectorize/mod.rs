@@ -1,15 +1,24 @@
-//! Kernels as machine code of the CPU: one lane of a vector is one work-item.
+//! Compiles kernels to machine code for the CPU. Each lane of a vector is one work-item.
 //!
 //! ```text
 //! Specialised ─ NATIVE ─▶ ir ─ variation ─ kernel, control, group ─▶ vector IR ─ codegen ─▶ NativeKernel
 //! ```
-//! [`abi`] is what generated code and the device that runs it agree upon. [`shape`] puts work-items into vectors, along
-//! the dimension that [`dimension`] finds, [`uniformity`] finds what is the same for all lanes of one; [`vectorizer`]
-//! places instructions, [`control`] makes jumps and masks of control flow, [`kernel`] the loops over groups and chunks
-//! around it. Rows of narrow numbers are computed [side by side](subword_packing) where that is possible, vectors of
-//! work-items [in the order of memory](aos_values), loops that do little but gather go without vectors
-//! ([`gather_bound`]), and others run two at a time ([`interleave`]). What work-items do together is in [`collective`];
-//! what vectors cannot do is done [lane by lane](scalarize). Accesses may [ask](sanitize) before they are made.
+//! The main modules:
+//! - [`abi`]: the interface between generated code and the CPU device
+//! - [`shape`], [`dimension`]: the assignment of work-items to lanes
+//! - [`uniformity`]: the analysis of values that are equal in all lanes
+//! - [`vectorizer`]: the placement of instructions
+//! - [`control`], [`loops`]: jumps and masks
+//! - [`kernel`]: the loops over groups and gangs
+//! - [`collective`]: collective operations
+//! - [`scalarize`]: operations without vector instructions
+//! - [`sanitize`]: accesses that are checked first
+//!
+//! Optimizations:
+//! - [`subword_packing`]: packs contiguous narrow numbers
+//! - [`aos_values`]: keeps vectors of work-items in the order of memory
+//! - [`gather_bound`]: scalar code for loops that mainly gather
+//! - [`interleave`]: runs two gangs at a time
 
 pub mod abi;
 mod access;
@@ -31,6 +40,7 @@ mod interleaved_access;
 mod invariant_division;
 mod kernel;
 mod locks;
+mod loops;
 mod ops;
 mod plan;
 mod printf;
@@ -55,34 +65,33 @@ use crate::timing::stage;
 use abi::NativeKernel;
 use plan::Plan;
 
-/// How a kernel is made.
+/// The code generation options of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// The instructions that it may use.
+    /// The instruction set.
     pub isa: Isa,
-    /// Whether its accesses ask before they are made ([`sanitize`]).
+    /// Whether accesses are checked first ([`sanitize`]).
     pub checked: bool,
 }
 
 impl Style {
-    /// The usual one.
+    /// The default options.
     pub const fn of(isa: Isa) -> Self {
         Self { isa, checked: false }
     }
 }
 
-/// Work-items of the subgroups of a kernel that requires no size: those of a vector of 32-bit lanes, or each for
-/// itself.
+/// The subgroup size of kernels that do not require one: the 32-bit lanes of a vector, or 1 in checked code.
 pub const fn subgroup_size(style: Style) -> u32 {
     if style.checked { 1 } else { shape::subgroup_size(style.isa) }
 }
 
-/// The sizes of subgroups that a kernel may require, each the bit of that value.
+/// The subgroup sizes that a kernel may require, each as the bit of that value.
 pub const fn subgroup_sizes(style: Style) -> u32 {
     if style.checked { 1 } else { shape::subgroup_sizes(style.isa) }
 }
 
-/// Makes the machine code of a kernel for one launch key. Of the key's binding nothing is asked.
+/// Compiles a kernel for one launch key to machine code. The key's binding is not used.
 ///
 /// # Errors
 /// See [`LaunchError`].
@@ -106,7 +115,7 @@ pub fn compile(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Targ
     })
 }
 
-/// The vector IR of a kernel, for those who want to see it.
+/// The vector IR of a kernel, for dumps and tests.
 ///
 /// # Errors
 /// See [`LaunchError`].
@@ -130,7 +139,7 @@ fn vectorized(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Targe
     Ok(made)
 }
 
-/// The machine code of a kernel as text.
+/// The machine code of a kernel as assembly.
 ///
 /// # Errors
 /// See [`LaunchError`].
@@ -151,7 +160,7 @@ mod tests {
     use crate::target::Target;
     use wgcl_codegen::Isa;
 
-    /// The vector IR of a kernel `k` that reaches memory objects of more than 2 GiB.
+    /// The vector IR of a kernel `k` that accesses memory objects of more than 2 GiB.
     fn large_offsets(body: &str, zero_offset: bool) -> String {
         let text = format!("kernel void k(global const double *x, global double *z, long n) {{ {body} }}");
         let (options, target) = (parse_options("").expect("no options"), Target::cpu());

@@ -1,4 +1,4 @@
-//! Instructions without regions, one after the other.
+//! Lowers instructions without regions.
 
 use smallvec::{SmallVec, smallvec};
 use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Type as Register};
@@ -28,9 +28,9 @@ impl Vectorizer<'_> {
             Op::Zero { dst, size, .. } => self.copy(*dst, None, *size),
             Op::Atomic { op, ptr, value, ty } => self.atomic(result, *op, *ptr, *value, *ty),
             Op::CmpXchg { ptr, expected, desired, ty } => self.compare_exchange(result, [*ptr, *expected, *desired], *ty),
-            // The lanes of a gang run in lockstep, and a group runs on one thread, so nothing has to wait. What is left
-            // is the order of accesses as other groups see them: acquire and release, which a processor with a strong
-            // memory order keeps by itself.
+            // The lanes of a gang run in lockstep, and a group runs on one thread, so no synchronization is necessary.
+            // A barrier only orders accesses as other groups observe them, with acquire and release semantics.
+            // Processors with a strong memory order need no code for that.
             Op::Barrier(_) if self.shape.isa.caps().strong_memory_order => Ok(()),
             Op::Barrier(_) | Op::MemFence(_) => {
                 self.b.effect(VOp::Fence);
@@ -38,7 +38,7 @@ impl Vectorizer<'_> {
             }
             Op::Group { sub, op, args } => self.collective(result, *sub, *op, args),
             Op::Printf { format, args } => self.printf(result, *format, args),
-            // What there is to do was done where it was checked.
+            // `check_nan` has lowered it.
             Op::NanCheck { .. } => Ok(()),
             Op::Clock { .. } => {
                 self.clock(result);
@@ -52,7 +52,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The time-stamp counter, once for all lanes.
+    /// Reads the time-stamp counter once for all lanes.
     fn clock(&mut self, result: Option<Value>) {
         let ticks = self.here(Register::I64, VOp::Clock);
         let low = self.op(Register::I32, VOp::Cast(VCast::Trunc, ticks));
@@ -64,7 +64,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Lowers an operation that gives one value.
+    /// Lowers an operation with one result.
     pub(super) fn with_result(&mut self, op: &Op, result: Value) -> Lowered<()> {
         match *op {
             Op::Load { ptr, align, .. } => return self.load(result, ptr, align),
@@ -98,7 +98,7 @@ impl Vectorizer<'_> {
                 self.define(result, Val::Uniform(comps.into_iter().map(|regs| regs[0]).collect()));
             }
             LaneShape::Varying => {
-                // A pointer that only changes its space keeps its form.
+                // A cast between address spaces that keeps the pointer keeps its lane shape.
                 if let Op::Cast(CastOp::SpaceCast, pointer) = *op
                     && keeps_pointer(self.ir_ty(pointer), self.ir_ty(result))
                 {
@@ -117,7 +117,7 @@ impl Vectorizer<'_> {
         Ok(())
     }
 
-    /// What an operation that keeps strides gives lane 0.
+    /// Lane 0 of an operation with a linear result.
     fn linear_operation(&mut self, op: &Op, result: Value) -> Lowered<wgcl_codegen::vir::Value> {
         Ok(self.compute(op, result, Mode::Uniform)?[0][0])
     }
@@ -178,12 +178,12 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Of `bool`s.
+    /// [`BinOp`] on `bool`s.
     fn bool_binary(&mut self, op: BinOp, mode: Mode, a: &[wgcl_codegen::vir::Value], b: &[wgcl_codegen::vir::Value]) -> Lowered<Regs> {
         self.binary(op, Scalar::Bool, mode, a, b)
     }
 
-    /// For each component, whether the index is its own.
+    /// For each component, whether the index selects it.
     fn is_index(&mut self, index: &Regs, component: usize, mode: Mode) -> Regs {
         let number = self.number(Scalar::I32, mode, component as u64);
         self.compare_regs(VCmp::Eq, Scalar::I32, mode, index, &number)
@@ -209,7 +209,7 @@ impl Vectorizer<'_> {
         Ok(made)
     }
 
-    /// An index in 32 bits.
+    /// The index as a 32-bit number.
     fn index(&mut self, index: Value, mode: Mode) -> Regs {
         let regs = self.regs(index, mode);
         match scalar(self.ir_ty(index)) {

@@ -1,4 +1,4 @@
-//! `printf`: a record appended to the launch's buffer by each lane that is alive, as [`crate::printf`] lays it out.
+//! `printf`: each active lane appends a record to the launch's buffer. [`crate::printf`] describes the layout.
 
 use std::mem::offset_of;
 
@@ -16,7 +16,7 @@ use crate::ir::{Global, Scalar, Type, Value};
 use crate::printf::CAPACITY;
 
 impl Vectorizer<'_> {
-    /// The result is 0, or -1 where there was no room.
+    /// The result is 0, or -1 if the buffer is full.
     pub(super) fn printf(&mut self, result: Option<Value>, format: Global, args: &[Value]) -> Lowered<()> {
         let types: Vec<Type> = args.iter().map(|&arg| crate::printf::resolved(self.ir_ty(arg), 8)).collect();
         let missing = || internal!("a printf that was not planned");
@@ -73,19 +73,19 @@ impl Vectorizer<'_> {
             words.extend(self.words_of(*ty, comps));
         }
         let (failed, done) = (self.i32(u32::MAX), self.i32(0));
-        let Some(room) = CAPACITY.checked_sub(words.len() as u32) else { return failed };
+        let Some(space) = CAPACITY.checked_sub(words.len() as u32) else { return failed };
         let mem = Mem::Elem(Elem::I32);
         let buffer = self.launch_address(offset_of!(LaunchContext, printf));
         let (open, accept, reject, cut, exit) = (self.b.block(), self.b.block(), self.b.block(), self.b.block(), self.b.block());
         let depth = self.depth();
-        let (room, count, capacity) = (self.i32(room), self.i32(words.len() as u32), self.i32(CAPACITY));
+        let (space, count, capacity) = (self.i32(space), self.i32(words.len() as u32), self.i32(CAPACITY));
         let seen = self.here(Register::I32, VOp::Load(mem, Addr::of(buffer)));
-        self.b.end(Terminator::Branch(Cond::Cmp(VCmp::ULe, seen, room), Target::new(open, []), Target::new(exit, [failed])));
+        self.b.end(Terminator::Branch(Cond::Cmp(VCmp::ULe, seen, space), Target::new(open, []), Target::new(exit, [failed])));
         self.b.enter(open);
         let at = self.here(Register::I32, VOp::AtomicAdd(mem, Addr::of(buffer), count));
         let index = self.here(Register::I64, VOp::Cast(VCast::ZExt, at));
         let place = |index: V, word: u32| Addr { base: buffer, index: Some((index, 4)), disp: (4 * (word + 1)).cast_signed() };
-        self.b.end(Terminator::Branch(Cond::Cmp(VCmp::ULe, at, room), Target::new(accept, []), Target::new(reject, [])));
+        self.b.end(Terminator::Branch(Cond::Cmp(VCmp::ULe, at, space), Target::new(accept, []), Target::new(reject, [])));
         self.b.enter(accept);
         for (word, &value) in (0..).zip(&words) {
             self.b.effect(VOp::Store(mem, place(index, word), value));

@@ -1,35 +1,35 @@
-//! How private variables lie in memory.
+//! The layout of private variables.
 //!
-//! A variable whose address goes nowhere but into accesses of elements of one size lies element by element, those of
-//! all lanes of a chunk side by side: an access at an index that all lanes share is a vector then. All others keep
-//! their layout, one block a work-item, and have addresses like any memory.
+//! Element-major layout: elements with the same index are contiguous for all lanes of a gang. So an access at a uniform
+//! index is a vector access. A variable has this layout if its address is only used for accesses to elements of one
+//! size. Other variables have ordinary addresses and one block per work-item.
 
 use rustc_hash::FxHashMap;
 
 use crate::ir::{Function, Op, Region, Scalar, Type, Value, Var};
 
-/// Private variables of a function, for one work-item.
+/// The layout of a function's private variables, for one work-item.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PrivateMemory {
-    /// By variable.
+    /// The place of each variable.
     pub vars: Vec<Place>,
     /// Bytes from the blocks of one work-item to those of the next.
     pub stride: u32,
-    /// Bytes of the variables that lie element by element.
+    /// Bytes of the variables in element-major layout.
     pub element_major_bytes: u32,
 }
 
-/// Where a variable lies.
+/// The place of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// At that byte of each work-item's block.
+    /// In each work-item's block, at this byte offset.
     Block(u32),
-    /// From that byte on of what lies element by element, of elements of so many bytes.
+    /// In element-major layout, at the byte offset `at`, with elements of `element` bytes.
     ElementMajor { at: u32, element: u32 },
 }
 
 impl PrivateMemory {
-    /// Of a function whose chunks have so many lanes.
+    /// The layout for a function whose gangs have `lanes` lanes.
     pub(super) fn of(function: &Function, lanes: u32) -> Self {
         let elements = if lanes == 1 { FxHashMap::default() } else { elements(function) };
         let mut this = Self::default();
@@ -46,18 +46,18 @@ impl PrivateMemory {
             this.vars.push(Place::Block(at));
             end = at.saturating_add(var.size);
         }
-        // Accesses of whole words may reach beyond a narrow variable.
+        // Accesses to whole words may extend beyond a narrow variable.
         this.stride = if end == 0 { 0 } else { (end + 4).next_multiple_of(align) };
         this
     }
 
-    /// The variables that lie element by element.
+    /// Whether a variable has element-major layout.
     pub(super) fn is_element_major(&self, var: Var) -> bool {
         matches!(self.vars.get(var.index()), Some(Place::ElementMajor { .. }))
     }
 }
 
-/// The variables whose addresses only go into accesses of elements of one size, and that size.
+/// The variables that can have element-major layout, and the size of their elements.
 fn elements(function: &Function) -> FxHashMap<Var, u32> {
     let mut search = Search { function, roots: FxHashMap::default(), sizes: FxHashMap::default() };
     search.region(&function.body);
@@ -68,7 +68,7 @@ struct Search<'f> {
     function: &'f Function,
     /// Pointers into variables.
     roots: FxHashMap<Value, Var>,
-    /// Bytes of the elements that were accessed so far; none where the variable must keep its layout.
+    /// The size of the accessed elements; `None` if the variable cannot have element-major layout.
     sizes: FxHashMap<Var, Option<u32>>,
 }
 
@@ -92,7 +92,7 @@ impl Search<'_> {
         self.sizes.insert(var, new);
     }
 
-    /// Definitions stand before uses, so one walk sees all.
+    /// Definitions precede uses, so one walk suffices.
     fn region(&mut self, region: &Region) {
         for inst in &region.insts {
             match &inst.op {

@@ -41,11 +41,9 @@ pub enum Access {
     Store,
     /// A read and write in one atomic operation.
     Atomic,
-    /// A work-item reaches a barrier, with these fences.
+    /// A work-item reaches a barrier. The fields are its fences.
     Barrier {
-        /// `CLK_LOCAL_MEM_FENCE`.
         local: bool,
-        /// `CLK_GLOBAL_MEM_FENCE`.
         global: bool,
     },
     /// A collective operation of a work-group, which orders all accesses before and after it.
@@ -127,10 +125,10 @@ impl<'a> Sanitizer<'a> {
     }
 }
 
-/// The values of pointers before they were replaced by validated ones.
+/// The original values of pointers that were replaced by validated ones.
 pub(super) type Unchecked = SmallVec<[(Value, Option<Val>); 2]>;
 
-/// An access that is to be validated.
+/// An access to be validated.
 struct CheckedAccess {
     pointer: Value,
     access: Access,
@@ -290,13 +288,13 @@ impl Vectorizer<'_> {
         let zero = self.i32(0);
         let (group, linear) = (self.items.group.unwrap_or([zero; 3]), self.items.linear.unwrap_or(zero));
         let number = self.i64(number);
-        let who = self.pair(number, linear);
+        let work_item = self.pair(number, linear);
         let first = self.op(Register::I64, VOp::Cast(VCast::ZExt, group[0]));
         let group_of = self.pair(first, group[1]);
         let plane = self.op(Register::I64, VOp::Cast(VCast::ZExt, group[2]));
         let (function, checker) =
             (self.launch_address(offset_of!(LaunchContext, check)), self.launch_address(offset_of!(LaunchContext, checker)));
-        let args = SmallVec::from_iter([checker, address, base, who, group_of, plane]);
+        let args = SmallVec::from_iter([checker, address, base, work_item, group_of, plane]);
         self.here(Register::I64, VOp::CallHelper(function, args))
     }
 

@@ -1,9 +1,10 @@
 //! The shape of gangs: which work-items are the lanes of vectors, and which registers a value takes.
 //!
 //! A *gang* consists of work-items with consecutive linear local ids, or of neighbours along another dimension
-//! ([`super::dimension`]). A 32-bit or narrower number of all work-items of a gang takes `lanes / W` registers, and a
-//! 64-bit one twice as many. `W` is the number of 32-bit lanes of a vector. If the lanes of a gang lie along
-//! [`Shape::vector_dimension`], ids grow by one from lane to lane along it and are uniform along the other dimensions.
+//! ([`super::dimension`]). `W` is the number of 32-bit lanes of a vector. A number of at most 32 bits of all work-items
+//! of a gang takes `lanes / W` registers. A 64-bit number takes twice as many. If the lanes of a gang are along
+//! [`Shape::vector_dimension`], ids grow by one from lane to lane along it. They are uniform along the other
+//! dimensions.
 
 use wgcl_codegen::Isa;
 use wgcl_codegen::vir::{Elem, Type};
@@ -14,7 +15,7 @@ use crate::ir::Scalar;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub isa: Isa,
-    /// The work-items of a gang: 1, or a power of two from 4 on.
+    /// Work-items per gang: 1, or a power of two of at least 4.
     pub lanes: u32,
     /// The work-items of a group in each dimension.
     pub group: [u32; 3],

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! memory      a0 a1 a2 a3 a4 a5 a6 a7 ...     bytes
-//! registers   a0 a1 a2 a3 a4 a5 a6 a7 ...     one vector of all, instead of four vectors of lanes of 32 bits
+//! registers a0 a1 a2 a3 a4 a5 a6 a7 ... one packed vector instead of four vectors of 32-bit lanes
 //! ```
-//! A narrow number usually takes a 32-bit lane, so that a vector holds a quarter or half of what it could, and values
-//! are widened and narrowed again. The low bits of sums, differences, products and logic do not depend on the width. So
-//! where users need no more bits than the numbers had, they are computed from the packed form as well. Dead code
-//! elimination removes the form that is not used.
+//! A narrow number usually takes a 32-bit lane. Then a vector holds only half or a quarter of the possible numbers,
+//! which are widened and narrowed again. The low bits of sums, differences, products and logic operations do not depend
+//! on the width. If no user needs other bits, the packed form is computed as well. Dead code elimination removes the
+//! unused form.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{Addr, BinOp as VBin, Elem, Mem, Op as VOp, Type as Register, UnOp as VUn, Value as V};
@@ -28,7 +28,7 @@ pub(super) struct Packed {
     regs: Regs,
 }
 
-/// The bits of numbers that can be packed; `None` for others.
+/// The size of numbers that can be packed; `None` for others.
 fn narrow(of: Scalar) -> Option<u32> {
     matches!(of, Scalar::I8 | Scalar::I16).then(|| of.bits())
 }
@@ -40,7 +40,7 @@ pub(super) fn demanded_bits(function: &Function) -> Vec<u32> {
     wanted
 }
 
-/// Uses follow definitions, so one backward pass sees all uses first.
+/// Uses follow definitions, so one backward pass suffices.
 fn demand_backward(function: &Function, region: &Region, wanted: &mut [u32]) {
     for inst in region.insts.iter().rev() {
         inst.op.regions().into_iter().for_each(|nested| demand_backward(function, nested, wanted));
@@ -65,7 +65,7 @@ fn demand_backward(function: &Function, region: &Region, wanted: &mut [u32]) {
     }
 }
 
-/// The most instructions of a kernel that is widened: longer ones need the registers.
+/// The maximum number of instructions of a widened kernel. Longer ones need the registers.
 const MAX_INSTRUCTIONS: usize = 64;
 /// The most lanes: each has a bit in a 32-bit word.
 const MAX_LANES: u32 = 32;
@@ -87,8 +87,8 @@ pub(super) fn widen(function: &Function, uniformity: &Uniformity<'_>) -> Shape {
     if lanes > shape.lanes { Shape { lanes, along_dimension: true, ..shape } } else { shape }
 }
 
-/// The bytes of a work-item in the narrowest contiguous access, at most 2. `None` if a kernel does anything but compute
-/// and access contiguous and uniform memory.
+/// The bytes per work-item of the narrowest contiguous access, at most 2. `None` if the kernel has other operations
+/// than computations and accesses to contiguous and uniform memory.
 fn smallest_contiguous(function: &Function, uniformity: &Uniformity<'_>) -> Option<u32> {
     let mut smallest = None;
     for inst in &function.body.insts {
@@ -146,7 +146,7 @@ impl Vectorizer<'_> {
         true
     }
 
-    /// Does an operation in packed form, if its operands have it and its users need no more bits.
+    /// Executes an operation in packed form, if its operands are packed and its users need no other bits.
     pub(super) fn compute_packed(&mut self, op: &Op, result: Value) {
         let wanted = self.forms.demanded_bits[result.index()];
         let packed = match *op {
@@ -185,7 +185,7 @@ impl Vectorizer<'_> {
         Some(Packed { bits: like.bits, regs: self.zip(ty, &a, &b, |a, b| VOp::Bin(vop, a, b)) })
     }
 
-    /// An operand in the form of another one: it is packed, or uniform.
+    /// An operand in the form of `like`. It must be packed or uniform.
     fn operand_packed(&mut self, value: Value, like: &Packed) -> Option<Regs> {
         if let Some(packed) = self.forms.packed.get(&value) {
             return (packed.bits == like.bits && packed.regs.len() == like.regs.len()).then(|| packed.regs.clone());

@@ -20,9 +20,9 @@ use crate::ir::{BinOp, CastOp, Function, Inst, Op, Region, Scalar, Space, Type, 
 /// How a value varies among the lanes of a gang.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LaneShape {
-    /// Not computed yet, or on no path.
+    /// Not computed yet, or unreachable.
     Unknown,
-    /// The same in all lanes.
+    /// Equal in all lanes.
     Uniform,
     /// From each lane to the next, the value grows by this stride, which is not 0. Only `i32`, `i64` and pointers.
     Linear(i64),
@@ -46,7 +46,7 @@ impl LaneShape {
         }
     }
 
-    /// Larger strides are of no use, and might wrap around within a gang.
+    /// Larger strides are not useful, and can wrap around within a gang.
     const MAX_STRIDE: u64 = 1 << 24;
 
     const fn of_stride(stride: i64) -> Self {
@@ -99,8 +99,8 @@ struct Exits {
 }
 
 impl<'f> Uniformity<'f> {
-    /// Analyses a function. `parted` says that some lanes may have returned before it begins. Parameters of kernels are
-    /// uniform. Those of other functions are varying, unless there is only one lane.
+    /// Analyzes a function. `parted` means that some lanes may have returned before it begins. Parameters of kernels
+    /// are uniform. Parameters of other functions are varying, unless there is only one lane.
     pub(super) fn of(function: &'f Function, shape: Shape, private: PrivateMemory, parted: bool) -> Self {
         let mut this = Self {
             function,
@@ -115,7 +115,7 @@ impl<'f> Uniformity<'f> {
         let param = if function.kernel.is_some() || shape.lanes == 1 { LaneShape::Uniform } else { LaneShape::Varying };
         function.params.iter().for_each(|&value| this.lower(value, param));
         let none = Targets { yields: &[], breaks: &[], continues: &[] };
-        // A called function may begin with only some lanes, so its returns diverge.
+        // Some lanes of a called function may be inactive at its start, so its returns diverge.
         let anywhere = (function.kernel.is_none() || parted) && shape.lanes > 1;
         while std::mem::take(&mut this.changed) {
             this.region(&function.body, none, Around { in_loop: false, anywhere });
@@ -131,7 +131,7 @@ impl<'f> Uniformity<'f> {
         self.shape
     }
 
-    /// What the instruction set can do.
+    /// The capabilities of the instruction set.
     pub(super) const fn caps(&self) -> IsaCaps {
         self.shape.isa.caps()
     }
@@ -323,9 +323,9 @@ impl<'f> Uniformity<'f> {
         Some(LaneShape::of_stride(stride))
     }
 
-    /// The stride of the low or high bits of a value. If lane 0 is a multiple of a power of two and the last lane stays
-    /// below the next one, the lanes differ in the low bits only. So `local_id % 16` is linear and `local_id / 16` is
-    /// uniform.
+    /// The stride of the low or high bits of a value. Lanes differ only in the low bits in this case: lane 0 is a
+    /// multiple of a power of two, and the last lane is below the next multiple. So `local_id % 16` is linear and
+    /// `local_id / 16` is uniform.
     fn masked(&self, value: Value, mask: i64) -> Option<i64> {
         let range = self.range(value)?;
         let (low, high) = ((mask + 1).cast_unsigned(), mask.wrapping_neg().cast_unsigned());
@@ -390,7 +390,7 @@ impl LaneRange {
     }
 }
 
-/// The trailing zero bits of lane 0 of each value; empty if lanes do not lie along dimension 0.
+/// The trailing zero bits of lane 0 of each value; empty if the lanes are not along dimension 0.
 fn zeros(function: &Function, shape: Shape) -> Vec<u8> {
     let along = shape.lanes > 1 && shape.along_dimension && shape.vector_dimension == 0;
     let ids = Ids { global: if shape.aligned { shape.lanes } else { 1 }, local: shape.lanes };

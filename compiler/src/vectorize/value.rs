@@ -16,7 +16,7 @@ pub(super) type Comps = SmallVec<[Regs; 4]>;
 /// An IR value in registers.
 #[derive(Clone, Debug)]
 pub(super) enum Val {
-    /// The same in all lanes: one scalar for each component.
+    /// Equal in all lanes: one scalar for each component.
     Uniform(SmallVec<[V; 4]>),
     /// The value in lane 0, and the stride from lane to lane.
     Linear(V, i64),
@@ -54,7 +54,7 @@ impl Vectorizer<'_> {
                 let constant = constant.clone();
                 Val::Uniform(self.constant(&constant, self.ir_ty(value), Mode::Uniform).into_iter().map(|regs| regs[0]).collect())
             }
-            // The value is computed on a path that is never taken.
+            // The value is defined on a path that is never taken.
             _ => {
                 let ty = self.ir_ty(value);
                 let undef = self.undef(self.shape.register(scalar(ty), Mode::Uniform));
@@ -63,7 +63,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// A constant in all registers that it takes.
+    /// A constant in all of its registers.
     fn constant(&mut self, constant: &ir::Const, ty: Type, mode: Mode) -> Comps {
         let scalar = scalar(ty);
         let (register, count) = (self.shape.register(scalar, mode), self.shape.registers(scalar, mode));

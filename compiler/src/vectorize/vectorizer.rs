@@ -1,7 +1,7 @@
 //! The state of vectorizing one function, and the placement of instructions.
 //!
-//! A pure operation is placed outside of all loops in which none of its operands is defined. It cannot trap, so it may
-//! run where the source would not run it. Constants are in the first block; they take no register before they are used.
+//! A pure operation is moved out of all loops that define none of its operands. Pure operations cannot trap, so they
+//! may execute speculatively. Constants are in the first block, and take no register before their use.
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -15,15 +15,15 @@ use super::work_items::Items;
 use crate::internal::Defect;
 use crate::ir::{self, Function, Value};
 
-/// A result; the error is a defect of the compiler, or a construct that it does not support.
+/// A result. The error is a defect of the compiler, or an unsupported construct.
 pub(super) type Lowered<T> = Result<T, Defect>;
 
-/// What a 32-bit register holds above a narrower number.
+/// The state of the upper bits of a 32-bit register with a narrower number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extended {
-    /// The bits of the number.
+    /// The size of the number in bits.
     pub bits: u32,
-    /// Whether the upper bits are copies of the sign, else zeros.
+    /// Whether the upper bits are copies of the sign bit; otherwise they are zeros.
     pub signed: bool,
 }
 
@@ -37,18 +37,18 @@ pub(super) struct Masks {
     pub live: Option<std::ops::Range<usize>>,
     /// The lanes that were alive when the current segment began.
     pub segment: Option<Regs>,
-    /// The number of constructs around that split.
+    /// The number of enclosing constructs that split.
     pub split_depth: u32,
-    /// The loops around, outermost first.
-    pub loops: Vec<super::control::LoopState>,
-    /// The block that every lane reaches at last.
+    /// The enclosing loops, outermost first.
+    pub loops: Vec<super::loops::LoopState>,
+    /// The block that every lane reaches at the end.
     pub exit: Block,
 }
 
 /// Values that are computed once and used again.
 #[derive(Default)]
 pub(super) struct Cache {
-    /// Scalars and vectors by type and bits; without bits an undefined value.
+    /// Scalars and vectors by type and bits. An undefined value has no bits.
     constants: FxHashMap<(Register, Option<u64>), V>,
     lane_constants: FxHashMap<(Register, Box<[u64]>), V>,
     /// The bits of constants.
@@ -76,9 +76,9 @@ pub(super) struct Forms {
     pub packed: FxHashMap<Value, super::subword_packing::Packed>,
     /// Vectors of components in the order of memory; see [`super::aos_values`].
     pub aos: FxHashMap<Value, super::aos_values::AosValue>,
-    /// How many low bits of each value its users need.
+    /// The number of low bits of each value that its users need.
     pub demanded_bits: Vec<u32>,
-    /// What 32-bit registers of narrow numbers hold above them.
+    /// The state of the upper bits of registers with narrow numbers.
     pub extended: FxHashMap<V, Extended>,
 }
 
@@ -96,7 +96,7 @@ pub(super) struct Vectorizer<'a> {
     pub(super) printed: &'a crate::printf::Table,
     /// The frames of the functions that it may call, by function.
     pub(super) calls: &'a [super::calls::CallFrame],
-    /// Its own frame, if it is called.
+    /// The frame of this function, if it is not the kernel.
     pub(super) own_call: Option<super::calls::CallFrame>,
     pub(super) b: Builder,
     /// The registers of each IR value.
@@ -109,7 +109,7 @@ pub(super) struct Vectorizer<'a> {
     pub(super) group: Option<super::group::State>,
     /// The layout of the arena.
     pub(super) frame: Frame,
-    /// What is known of the work-items of the gang.
+    /// The ids and arguments of the gang.
     pub(super) items: Items,
 }
 
@@ -128,7 +128,7 @@ pub(super) struct VectorizerParams<'a> {
 }
 
 impl<'a> Vectorizer<'a> {
-    /// A vectorizer for a function of the vector IR with parameters of those types.
+    /// A vectorizer for a function of the vector IR with the given parameters.
     pub(super) fn new(begin: VectorizerParams<'a>, params: Vec<Register>) -> Self {
         let VectorizerParams { module, function, shape, uniformity, fused, printed, calls, sites, frame } = begin;
         let mut b = Builder::new(function.name.clone(), params, None);
@@ -208,7 +208,7 @@ impl<'a> Vectorizer<'a> {
         }
     }
 
-    /// The result of an operation that can be folded.
+    /// The result of a constant fold or simplification.
     fn simpler(&mut self, ty: Register, op: &Op) -> Option<V> {
         let known = |value: &V| self.cache.known.get(value).copied();
         match op {
@@ -260,7 +260,7 @@ impl<'a> Vectorizer<'a> {
         self.place(block, level, ty, op)
     }
 
-    /// Runs `f` as if the current place were a block with `level` loops around it.
+    /// Runs `f` with another current block, which has `level` loops around it.
     pub(super) fn at<T>(&mut self, (level, block): (u32, Block), f: impl FnOnce(&mut Self) -> T) -> T {
         let (current, inner) = (self.b.current(), self.placement.preheaders.split_off(level as usize));
         self.b.enter(block);

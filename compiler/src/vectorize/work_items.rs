@@ -10,7 +10,7 @@ use super::value::{Regs, Val};
 use super::vectorizer::Vectorizer;
 use crate::ir::{Scalar, WorkItem};
 
-/// What is known of the current gang.
+/// The ids and arguments of the current gang.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Items {
     /// The address of the launch's context.
@@ -46,7 +46,7 @@ impl Vectorizer<'_> {
         self.fixed(launch, Register::I64, offset as i32)
     }
 
-    /// A load of memory that does not change while the kernel runs, placed where the address is known.
+    /// Loads memory that does not change while the kernel runs. The load is placed at the definition of the address.
     pub(super) fn fixed(&mut self, base: V, ty: Register, disp: i32) -> V {
         let key = (base, disp, ty);
         if let Some(&value) = self.cache.fixed_loads.get(&key) {
@@ -94,7 +94,7 @@ impl Vectorizer<'_> {
             }
             WorkItem::NumSubgroups => self.i32(self.shape.gangs()),
             WorkItem::ArgImage { param, word } => self.image_word(param, word),
-            // Only shaders use these.
+            // Only shaders use these queries.
             WorkItem::ArgIdentity(_)
             | WorkItem::ArgBase(_)
             | WorkItem::ArgSize(_)

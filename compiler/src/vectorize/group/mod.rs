@@ -175,16 +175,16 @@ impl<'a> Vectorizer<'a> {
         let (masks, flags) = self.group_state()?.slots.choice(cond).ok_or_else(|| internal!("a choice without masks"))?;
         for (index, nodes) in ways.iter().enumerate() {
             let flag = self.load_word(flags[index]);
-            let (inside, behind) = (self.b.block(), self.b.block());
-            self.b.end(Terminator::Branch(Cond::NonZero(flag), Target::new(inside, []), Target::new(behind, [])));
+            let (inside, after) = (self.b.block(), self.b.block());
+            self.b.end(Terminator::Branch(Cond::NonZero(flag), Target::new(inside, []), Target::new(after, [])));
             self.b.enter(inside);
             self.group_state()?.masks.push(masks[index]);
             self.nodes(nodes)?;
             self.group_state()?.masks.pop();
             if !self.b.is_ended() {
-                self.jump(behind, []);
+                self.jump(after, []);
             }
-            self.b.enter(behind);
+            self.b.enter(after);
         }
         Ok(())
     }
@@ -199,7 +199,7 @@ impl<'a> Vectorizer<'a> {
         self.group_state()?.loops.push(state);
         self.nodes(&node.body)?;
         if !self.b.is_ended() {
-            return Err(internal!("the body of a loop goes on"));
+            return Err(internal!("the body of a loop does not end in a jump"));
         }
         self.group_state()?.loops.pop();
         self.close_loop();

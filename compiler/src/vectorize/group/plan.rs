@@ -1,4 +1,4 @@
-//! The plan of a kernel with barriers: what runs at group level, and its segments.
+//! The plan of a kernel with barriers: the actions at group level, and the segments.
 
 use rustc_hash::FxHashSet;
 
@@ -63,7 +63,7 @@ pub(super) enum Tail<'a> {
     /// Stores the masks of a loop that begins.
     Enter(usize),
     /// The active lanes leave the innermost loop, or its current iteration.
-    Leave { turn_only: bool },
+    Leave { iteration_only: bool },
     /// The active lanes return.
     Return,
 }
@@ -94,7 +94,7 @@ struct Around<'a> {
     /// The results of the construct that the region belongs to.
     results: &'a [Value],
     /// Parameters and results of the innermost loop at group level, and whether the group leaves it together.
-    turn: Option<(&'a [Value], &'a [Value], bool)>,
+    innermost: Option<(&'a [Value], &'a [Value], bool)>,
 }
 
 impl<'a> Plan<'a> {
@@ -226,7 +226,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// Whether a value is computed again where it is used: ids, addresses, and uniform or linear values computed from them.
+/// Whether a value is recomputed at its uses: ids, addresses, and uniform or linear values computed from them.
 pub(super) fn is_remade(uniformity: &Uniformity<'_>, value: Value) -> bool {
     match uniformity.definitions().get(value) {
         Some(Op::Const(_) | Op::WorkItem(_) | Op::VarAddr(_) | Op::GlobalAddr(_)) => true,
@@ -236,7 +236,7 @@ pub(super) fn is_remade(uniformity: &Uniformity<'_>, value: Value) -> bool {
     }
 }
 
-/// Calls `f` with the values that must be in memory so that a value can be computed.
+/// Calls `f` with the values in memory from which a value is recomputed.
 fn remade_from(uniformity: &Uniformity<'_>, value: Value, f: &mut dyn FnMut(Value)) {
     if !is_remade(uniformity, value) {
         return f(value);
@@ -272,7 +272,7 @@ impl<'a> Planner<'a> {
         match &inst.op {
             Op::Barrier(_) | Op::Group { sub: false, .. } => true,
             Op::If { cond, .. } => {
-                let leaves = around.turn.is_some() && super::super::control::jumps(inst);
+                let leaves = around.innermost.is_some() && super::super::control::jumps(inst);
                 let returns = self.is_level(*cond) && inst.op.regions().into_iter().any(super::super::control::returns);
                 leaves || returns || inst.op.regions().into_iter().any(waits)
             }
@@ -303,18 +303,18 @@ impl<'a> Planner<'a> {
                     inst.results.iter().for_each(|&result| self.keep(result, cond));
                 }
                 Op::Loop { init, params, body, .. } if self.is_grouped(inst, around) => {
-                    let turn = (&params[..], &inst.results[..]);
-                    let together = self.leave_together(body, Around { results: &[], turn: Some((turn.0, turn.1, true)) });
+                    let innermost = (&params[..], &inst.results[..]);
+                    let together = self.leave_together(body, Around { results: &[], innermost: Some((innermost.0, innermost.1, true)) });
                     for (&param, &init) in params.iter().zip(init) {
                         let holds = together && self.is_level(init);
                         self.keep(param, holds);
                     }
                     inst.results.iter().for_each(|&result| self.keep(result, together));
-                    self.levels(body, Around { results: &[], turn: Some((turn.0, turn.1, together)) });
+                    self.levels(body, Around { results: &[], innermost: Some((innermost.0, innermost.1, together)) });
                 }
                 Op::Yield(values) => self.give(values, around.results),
-                Op::Break(values) => self.give(values, around.turn.map_or(&[], |turn| turn.1)),
-                Op::Continue(values) => self.give(values, around.turn.map_or(&[], |turn| turn.0)),
+                Op::Break(values) => self.give(values, around.innermost.map_or(&[], |innermost| innermost.1)),
+                Op::Continue(values) => self.give(values, around.innermost.map_or(&[], |innermost| innermost.0)),
                 // The result is uniform for the group, whichever lanes are active.
                 Op::Group { sub: false, .. } if collective::of(inst).is_some_and(|collective| !collective.is_scan()) => {}
                 op => {
@@ -397,8 +397,8 @@ impl<'a> Planner<'a> {
                     });
                 }
                 Op::Loop { init, params, body, .. } if self.is_grouped(inst, around) => {
-                    let turn = |together| Around { results: &[], turn: Some((&params[..], &inst.results[..], together)) };
-                    let together = self.leave_together(body, turn(true));
+                    let innermost = |together| Around { results: &[], innermost: Some((&params[..], &inst.results[..], together)) };
+                    let together = self.leave_together(body, innermost(true));
                     let number = self.numbers;
                     self.numbers += 1;
                     pending.tail.push(Tail::Put(init, params));
@@ -406,7 +406,7 @@ impl<'a> Planner<'a> {
                         pending.tail.push(Tail::Enter(number));
                     }
                     flush(&mut nodes, &mut pending);
-                    let body = self.region(body, turn(together));
+                    let body = self.region(body, innermost(together));
                     nodes.push(Node::Loop(Loop { init, params, results: &inst.results, body, together, number }));
                 }
                 Op::Yield(values) => {
@@ -415,19 +415,19 @@ impl<'a> Planner<'a> {
                     nodes.push(Node::Yield(values));
                 }
                 Op::Break(values) => {
-                    let turn = around.turn;
-                    pending.tail.push(Tail::Put(values, turn.map_or(&[], |turn| turn.1)));
-                    if turn.is_some_and(|turn| !turn.2) {
-                        pending.tail.push(Tail::Leave { turn_only: false });
+                    let innermost = around.innermost;
+                    pending.tail.push(Tail::Put(values, innermost.map_or(&[], |innermost| innermost.1)));
+                    if innermost.is_some_and(|innermost| !innermost.2) {
+                        pending.tail.push(Tail::Leave { iteration_only: false });
                     }
                     flush(&mut nodes, &mut pending);
                     nodes.push(Node::Break(values));
                 }
                 Op::Continue(values) => {
-                    let turn = around.turn;
-                    pending.tail.push(Tail::Put(values, turn.map_or(&[], |turn| turn.0)));
-                    if turn.is_some_and(|turn| !turn.2) {
-                        pending.tail.push(Tail::Leave { turn_only: true });
+                    let innermost = around.innermost;
+                    pending.tail.push(Tail::Put(values, innermost.map_or(&[], |innermost| innermost.0)));
+                    if innermost.is_some_and(|innermost| !innermost.2) {
+                        pending.tail.push(Tail::Leave { iteration_only: true });
                     }
                     flush(&mut nodes, &mut pending);
                     nodes.push(Node::Continue(values));

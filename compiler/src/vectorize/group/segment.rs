@@ -17,7 +17,7 @@ use crate::ir::{Scalar, Type, Value};
 #[derive(Default)]
 pub(super) struct Slots {
     level: Vec<bool>,
-    /// Values that have a place. A place is not reused while the group runs, because loops come back.
+    /// Values that have a place. A place is not reused while the group runs, because loops can execute a segment again.
     places: FxHashMap<Value, u32>,
     choices: FxHashMap<Value, ([u32; 2], [u32; 2])>,
     loops: FxHashMap<usize, (u32, u32, u32)>,
@@ -386,13 +386,13 @@ impl<'a> Vectorizer<'a> {
                     let bits = self.live_bits();
                     self.store_item(alive, bits);
                 }
-                Tail::Leave { turn_only } => {
+                Tail::Leave { iteration_only } => {
                     let bits = self.live_bits();
                     let state = self.group_state()?;
                     let Some((alive, depth)) = state.loops.last().and_then(|state| state.alive) else { continue };
                     let arrays: Vec<u32> = state.masks[depth..].to_vec();
                     arrays.into_iter().for_each(|array| self.take_from_item(array, bits));
-                    if !turn_only {
+                    if !iteration_only {
                         self.take_from_item(alive, bits);
                     }
                 }
