@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::backend::{Action, BackendError, BackendResult, Command, CopyRegion, HostSource, HostTarget, Launch, Memory};
 
-/// Memory whose bytes the host has at hand while a command runs.
+/// Memory that the host can access directly while a command runs.
 pub trait HostBytes: Memory + Sized + 'static {
     /// Calls `f` with exclusive access to the bytes.
     fn with_bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T;
@@ -65,7 +65,7 @@ pub trait HostBytes: Memory + Sized + 'static {
 /// # Errors
 /// If the memory belongs to another backend.
 pub fn downcast<M: HostBytes>(memory: &Arc<dyn Memory>) -> BackendResult<&M> {
-    memory.as_any().downcast_ref().ok_or_else(|| BackendError::Other("memory of another backend".to_owned()))
+    memory.as_any().downcast_ref().ok_or_else(|| BackendError::Other("memory of another back end".to_owned()))
 }
 
 /// Runs a command on memory of type `M`; `launch` runs the kernels in it.
@@ -77,7 +77,7 @@ pub fn run<M: HostBytes>(command: Command, mut launch: impl FnMut(&Launch) -> Ba
         Command::Once(action) => perform::<M>(&action, &mut launch),
         Command::Replay(actions) => actions.iter().try_for_each(|action| perform::<M>(action, &mut launch)),
         Command::Nop => Ok(()),
-        Command::Wait(_) | Command::Signal(_) => Err(BackendError::Other("semaphores of others".to_owned())),
+        Command::Wait(_) | Command::Signal(_) => Err(BackendError::Other("external semaphores are not supported".to_owned())),
         Command::Host(work) => (work.0)(),
     }
 }

@@ -167,10 +167,10 @@ impl TestDevice {
                 progress.running();
                 let result = match &command {
                     Command::Once(Action::Write { .. }) if refused.load(Ordering::Acquire) => {
-                        Err(BackendError::Other("a write is refused".to_owned()))
+                        Err(BackendError::Other("the device rejects the write".to_owned()))
                     }
                     Command::Once(Action::Copy { .. }) if refused_copies.load(Ordering::Acquire) => {
-                        Err(BackendError::Other("a copy is refused".to_owned()))
+                        Err(BackendError::Other("the device rejects the copy".to_owned()))
                     }
                     _ => host_commands::run::<TestMemory>(command, |launch| note(launch, &recorded)),
                 };

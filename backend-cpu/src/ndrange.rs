@@ -44,7 +44,7 @@ pub(crate) struct RegionList {
 /// How the work-items of a launch are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grouping {
-    /// As the launch asks for.
+    /// The requested work-group size.
     Requested,
     /// Regrouped for this number of threads: the kernel cannot observe its work-groups.
     Free { threads: usize },

@@ -57,7 +57,7 @@ fn kernels_of_queued_launches_are_compiled_in_parallel() {
     let making = move |_: &str| {
         counter.add();
         // Each compilation waits for the other.
-        assert!(counter.wait_for(2), "the kernels are compiled one after the other");
+        assert!(counter.wait_for(2), "the kernels are compiled in sequence");
         Ok(())
     };
     let program = program(&device, &["one", "two"], making);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use common::{ALL, adder, buffer, device, launch, start, write};
 use wgcl_api::backend::{Device, LaunchArg};
 
-/// Enqueues about a second of work and ends the process. The test below runs this in a process of its own.
+/// Enqueues about a second of work and ends the process. The test below runs this in a child process.
 #[test]
 #[ignore = "ends the process"]
 fn leave() {
@@ -31,7 +31,7 @@ fn leave() {
     std::process::exit(0);
 }
 
-/// Ends the process while kernels are compiled, which takes long. The test below runs this in a process of its own.
+/// Ends the process while kernels are compiled, which takes long. The test below runs this in a child process.
 #[test]
 #[ignore = "ends the process"]
 fn leave_compiling() {

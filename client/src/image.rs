@@ -96,7 +96,9 @@ impl Form {
             [words @ .., "levels", count] => (words, count.parse().map_err(|error| format!("{count}: {error}"))?),
             words => (words, 1),
         };
-        let [kind, sizes, order, data_type] = words else { return Err("an image is `KIND SIZES ORDER TYPE [levels N]`".into()) };
+        let [kind, sizes, order, data_type] = words else {
+            return Err("expected an image of the form `KIND SIZES ORDER TYPE [levels N]`".into());
+        };
         if !(1..=32).contains(&levels) {
             return Err(format!("{levels} levels").into());
         }
@@ -115,7 +117,7 @@ impl Form {
             .collect::<std::result::Result<Vec<usize>, _>>()
             .map_err(|error| format!("{sizes}: {error}"))?;
         if given.len() != dimensions || given.contains(&0) {
-            return Err(format!("{dimensions} sizes, please, instead of {sizes}").into());
+            return Err(format!("expected {dimensions} sizes, got {sizes}").into());
         }
         // An element has up to four channels of four bytes.
         given.iter().try_fold(16_usize, |bytes, size| bytes.checked_mul(*size)).ok_or("the image is too large")?;
@@ -181,7 +183,7 @@ impl SamplerForm {
     pub fn parse(text: &str) -> Result<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let [coordinates, mode, filter, levels @ ..] = words.as_slice() else {
-            return Err("a sampler is `COORDINATES MODE FILTER [mip_FILTER [LEAST..MOST]]`".into());
+            return Err("expected a sampler of the form `COORDINATES MODE FILTER [mip_FILTER [LEAST..MOST]]`".into());
         };
         let normalized = match *coordinates {
             "normalized" => 1,
@@ -207,10 +209,10 @@ impl SamplerForm {
             [] => None,
             [filter] => Some((between(filter)?, 0.0, f32::MAX)),
             [filter, bounds] => {
-                let (least, most) = bounds.split_once("..").ok_or("bounds of levels are `LEAST..MOST`")?;
+                let (least, most) = bounds.split_once("..").ok_or("expected bounds of levels of the form `LEAST..MOST`")?;
                 Some((between(filter)?, number(least)?, number(most)?))
             }
-            _ => return Err("too much is said of a sampler".into()),
+            _ => return Err("unexpected text after the sampler".into()),
         };
         Ok(Self { normalized, addressing, filter: filter_of(filter)?, levels })
     }

@@ -191,7 +191,7 @@ impl ArgumentKind {
         }
         if let Some(fields) = body.strip_prefix("struct").map(str::trim).and_then(|rest| rest.strip_prefix('{')?.strip_suffix('}')) {
             let fields = split_top(fields, ';').into_iter().map(|field| {
-                let (name, value) = field.split_once('=').ok_or("a field is `type = value`")?;
+                let (name, value) = field.split_once('=').ok_or("expected a field of the form `type = value`")?;
                 let (element, width) = Element::vector_from_name(name.trim()).ok_or("unknown type of a field")?;
                 Ok((element, width, Init::parse(value)?))
             });
@@ -220,7 +220,8 @@ impl ArgumentKind {
 
 /// Parses `TYPE[packets]`, or `BYTES[packets]` if packets are structures.
 fn pipe(text: &str) -> Result<ArgumentKind> {
-    let (packet, packets) = text.trim().strip_suffix(']').and_then(|text| text.split_once('[')).ok_or("a pipe is `TYPE[packets]`")?;
+    let (packet, packets) =
+        text.trim().strip_suffix(']').and_then(|text| text.split_once('[')).ok_or("expected a pipe of the form `TYPE[packets]`")?;
     let number = |text: &str| text.trim().parse::<u32>().map_err(|error| format!("{text}: {error}"));
     let packet = match Element::vector_from_name(packet.trim()) {
         Some((element, width)) => u32::try_from(element.size() * slots(width)).map_err(|error| error.to_string())?,
@@ -234,7 +235,7 @@ fn same(text: &str) -> Result<ArgumentKind> {
     let Some((name, part)) = text.trim().strip_suffix(']').and_then(|text| text.split_once('[')) else {
         return Ok(ArgumentKind::Same { name: text.trim().to_owned(), part: None });
     };
-    let (first, count) = part.split_once(',').ok_or("a part is `[first, count]`")?;
+    let (first, count) = part.split_once(',').ok_or("expected a range of the form `[first, count]`")?;
     let number = |text: &str| text.trim().parse::<usize>().map_err(|error| format!("{text}: {error}"));
     Ok(ArgumentKind::Same { name: name.trim().to_owned(), part: Some((number(first)?, number(count)?)) })
 }

@@ -251,7 +251,7 @@ uint __wgcl_subgroup_items(void) {
     return *__wgcl_queue_word(WGCL_SUBGROUP);
 }
 
-// Number of work-items of a group in an NDRange; of the largest group if it is not specified.
+// Number of work-items of a group in an NDRange. Without a specified size, the largest group counts.
 uint __wgcl_range_items(ndrange_t range) {
     if (range.__local_size[0] == 0)
         return *__wgcl_queue_word(WGCL_GROUP_ITEMS);

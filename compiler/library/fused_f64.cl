@@ -3,7 +3,7 @@
 
 #ifdef FP_FAST_FMA
 
-// As in fused.cl: for magnitudes below 2^51.
+// The same technique as in fused.cl, for magnitudes below 2^51.
 #define WHOLE 0x1.8p52
 
 // y 2^k for y in [0.7, 1.5], where t = k + WHOLE and |k| <= 1021.
@@ -89,8 +89,8 @@ double __wgcl_log_split(double x, double *k) {
     return as_double(bits - ((ulong)e << 32)) - 1.0;
 }
 
-// log(1 + f) - f + f^2/2, s = f / (2 + f) by an estimate of 1 / (2 + f) and two steps of Newton's method, with an error
-// of 2^-38, and the remainder of f.
+// log(1 + f) - f + f^2/2. It uses s = f / (2 + f) and the remainder of f. The reciprocal of 2 + f is an estimate with
+// an error of 2^-38, after two steps of Newton's method.
 double __wgcl_log_rest(double f, double hfsq) {
     double d = 2.0 + f;
     double r = mad(mad(0x1.deabf8p-4, f, -0x1.051cd4p-2), f, 0x1.0029d8p-1);

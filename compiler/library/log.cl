@@ -1,5 +1,6 @@
-// Logarithms, single precision (OpenCL C 6.15.2). Method: x = 2^k m with m in [sqrt(1/2), sqrt(2)), f = m - 1,
-// log(1 + f) = f - f^2/2 + f^3 P(f) with P by Sollya's fpminimax (error below 2^-28), k ln 2 added in two parts.
+// Logarithms, single precision (OpenCL C 6.15.2). The argument is 2^k m with m in [sqrt(1/2), sqrt(2)), and f = m - 1.
+// log(1 + f) = f - f^2/2 + f^3 P(f). P is computed by Sollya's fpminimax, with an error below 2^-28. k ln 2 is added in
+// two parts.
 
 // (log(1 + f) - f + f^2/2) / f^3
 float __wgcl_log_poly(float f) {

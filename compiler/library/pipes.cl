@@ -6,10 +6,10 @@
 // count beyond the capacity, so that an old one is never mistaken for a new one. They wrap at a multiple of the
 // capacity (WRAP, below 2^31). A reservation is its first position plus one; 0 is invalid.
 //
-// Each side has one word per slot, its record. The record of a reservation's first slot has its number of slots (OPEN),
-// and after the commit, in any order, the position after them plus one. A commit then advances the committed position
-// over all such records. Nothing blocks: a step fails only if another work-item's step succeeded. So work-items of a
-// vector, or of groups that have not started, cannot block others.
+// Each side has one word per slot, its record. The first slot's record of a reservation is its number of slots (OPEN).
+// After the commit it is the position after them plus one. Commits may happen in any order. A commit advances the
+// committed position over all committed records. The algorithm is lock-free: a step fails only if another work-item's
+// step succeeded. So work-items of a vector, or of groups that have not started, cannot block others.
 
 #define CAPACITY 0
 #define WRAP 1

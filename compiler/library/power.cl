@@ -6,7 +6,8 @@ int __wgcl_parity(float y) {
     return trunc(y) != y ? 0 : trunc(half_y) != half_y ? 1 : 2;
 }
 
-// |x|^y in `regular`, right for finite x that is not 0 and any y but NaN: what else pow has to say.
+// |x|^y from `regular`, with the special cases of pow. `regular` must be correct for finite x except 0, and for any y
+// except NaN.
 float __wgcl_pow_edges(float x, float y, int parity, float regular) {
     float ax = fabs(x);
     float infinity = as_float(0x7f800000u);

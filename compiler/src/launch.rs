@@ -116,9 +116,9 @@ pub enum LaunchError {
         kernel: String,
         /// The limited resource.
         what: &'static str,
-        /// How much it takes.
+        /// The required amount.
         needed: u64,
-        /// How much there is.
+        /// The limit of the device.
         limit: u64,
     },
     /// The kernel exceeds the instruction limit after inlining, which drivers do.

@@ -1,6 +1,6 @@
 //! The results of clGetKernelInfo and clGetKernelArgInfo.
 
-#![allow(missing_docs, reason = "variants and fields whose name is the whole of their meaning")]
+#![allow(missing_docs, reason = "the names need no documentation")]
 
 use serde::{Deserialize, Serialize};
 

@@ -32,7 +32,7 @@ const LINES: [(&str, Line); 7] = [
     ("conditions", |i| format!("if (x > {i}u) {{ y += in[me + {i}]; }} else {{ x ^= y; }}")),
     ("loops", |i| format!("for (uint k = 0; k < y; k += {}u) x += in[k + {i}];", i % 3 + 1)),
     ("vectors", |i| format!("v += vload4(me + {i}, in); v.x ^= v.w + {i}u; vstore4(v, me + {i}, out);")),
-    ("variables of their own", |i| format!("uint a{i} = x + {i}u; x += a{i} * y;")),
+    ("separate variables", |i| format!("uint a{i} = x + {i}u; x += a{i} * y;")),
     ("functions", |i| format!("x = mix_{}(x, y) + {i}u;", i % 4)),
 ];
 

@@ -1,7 +1,7 @@
 //! Runs passes on IR in text form: `tests/passes/*.ir`.
 //!
 //! The first line of a file names passes, or lists of passes, and the launch and device that they run for. A module
-//! follows, a line `; =>`, and the expected module. With `alone`, each kernel is a module of its own; with
+//! follows, a line `; =>`, and the expected module. With `alone`, each kernel is a separate module; with
 //! `unprinted`, only the results of kernels are compared. With `UPDATE_EXPECT=1` in the environment the expected part
 //! is
 //! rewritten; review the difference before you keep it.

@@ -193,8 +193,7 @@ fn all_failures(listed: &Failures) -> (Failures, usize) {
     (sorted, made.into_inner())
 }
 
-/// Reads the list: `STAGE: PART OF THE MESSAGE`, then `because REASON` and the files, each on a line of its own,
-/// indented.
+/// Reads the list: `STAGE: PART OF THE MESSAGE`, then `because REASON` and the files, each on a separate indented line.
 fn listed() -> Failures {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/portable.txt");
     let text = std::fs::read_to_string(path).unwrap();

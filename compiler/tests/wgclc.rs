@@ -119,7 +119,7 @@ fn completions_and_manuals_are_generated() {
         (&["--completions", "zsh"], "#compdef wgclc"),
         (&["--completions", "fish"], "complete -c wgclc"),
         (&["--manual"], ".SH \"BUILD OPTIONS\""),
-        // Commands that run kernels have options of their own.
+        // Commands that run kernels have separate options.
         (&["--completions", "bash"], "wgclc__subcmd__run"),
         (&["--manual"], "\\-\\-compare"),
     ] {
@@ -235,7 +235,7 @@ struct Ended(Child);
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        // It may have exited by itself.
+        // It may have exited already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -13,7 +13,7 @@ use crate::gpu_probe;
 /// `WGCL_CPU` where it is not set: on, where there is a generator of machine code.
 const CPU_BY_DEFAULT: &str = if cfg!(all(unix, target_arch = "x86_64")) { "1" } else { "0" };
 
-/// All backends that are asked for.
+/// All requested back ends.
 pub(crate) struct Backends {
     wgpu: Option<WgpuBackend>,
     /// The backend that is queried only if the other drivers have too few devices, because it is slow to start.
@@ -106,7 +106,7 @@ fn cpu(options: &Options) -> Option<Box<dyn Backend>> {
     match CpuBackend::new(limit) {
         Ok(backend) => Some(Box::new(backend)),
         Err(why) => {
-            tracing::warn!("the CPU is no device of its own: {why}");
+            tracing::warn!("no CPU device: {why}");
             None
         }
     }
@@ -115,7 +115,7 @@ fn cpu(options: &Options) -> Option<Box<dyn Backend>> {
 /// The host's CPU, if it can be a device.
 #[cfg(not(all(unix, target_arch = "x86_64")))]
 fn cpu(_: &Options) -> Option<Box<dyn Backend>> {
-    tracing::warn!("the CPU is no device of its own: machine code is made for x86-64 on Unix only");
+    tracing::warn!("no CPU device: machine code is only generated for x86-64 on Unix");
     None
 }
 

@@ -62,7 +62,7 @@ fn recording(
 fn points(count: cl_uint, list: &List<cl_sync_point_khr>) -> Result<Vec<SyncPoint>> {
     // "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR if sync_point_wait_list is NULL and num_sync_points_in_wait_list is > 0,
     // or sync_point_wait_list is not NULL and num_sync_points_in_wait_list is 0."
-    check!((count == 0) == list.is_null(), InvalidSyncPointWaitList, "{count} synchronization points, and a list that does not go with it");
+    check!((count == 0) == list.is_null(), InvalidSyncPointWaitList, "the list of synchronization points does not match the count {count}");
     Ok(list.get(count as usize))
 }
 
@@ -124,11 +124,11 @@ crate::entry! {
         let is_executable = command_buffer.state() == CommandBufferState::Executable;
         check!(is_executable, InvalidOperation, "the command buffer was not finalized, or lacks arguments of a kernel");
         // "CL_INVALID_VALUE if queues is NULL and num_queues is > 0, or queues is not NULL and num_queues is 0."
-        check!((num_queues == 0) == queues.is_null(), InvalidValue, "{num_queues} queues, and a list that does not go with it");
+        check!((num_queues == 0) == queues.is_null(), InvalidValue, "the list of queues does not match the count {num_queues}");
         // "CL_INVALID_VALUE ... if num_queues is > 0 and not the same value as num_queues set on command_buffer
         // creation."
         let own = command_buffer.queues().len();
-        check!(num_queues == 0 || num_queues as usize == own, InvalidValue, "{num_queues} queues for {own}");
+        check!(num_queues == 0 || num_queues as usize == own, InvalidValue, "{num_queues} queues are given; expected {own}");
         let queues = handles::get_all::<Queue>(&queues.get(num_queues as usize))?;
         let waits = wait_list(num_waits, &waits)?;
         give(&event, command_buffer.enqueue(&queues, &waits)?);
@@ -148,7 +148,7 @@ crate::entry! {
         check!(num_queues != 0 && !queues.is_null(), InvalidValue, "there are no queues");
         handles::get_all::<Queue>(&queues.get(num_queues as usize))?;
         // "CL_INVALID_OPERATION if the platform does not support the CL_COMMAND_BUFFER_PLATFORM_REMAP_QUEUES_KHR flag."
-        Err(Error::InvalidOperation("commands are made for their devices when they are recorded".into()))
+        Err(Error::InvalidOperation("commands are specific to their devices when they are recorded".into()))
     }
 
     fn clCommandBarrierWithWaitListKHR(

@@ -329,7 +329,7 @@ crate::entry! {
         // "CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both num_devices and
         // devices are NULL."
         check!(num_entries != 0 || devices.is_null(), InvalidValue, "num_entries is zero");
-        check!(!devices.is_null() || !num_devices.is_null(), InvalidValue, "nothing is asked for");
+        check!(!devices.is_null() || !num_devices.is_null(), InvalidValue, "the list of requested modes is empty");
         let found: Vec<_> = devices_of(device_type)?.iter().map(handles::name).collect();
         devices.set(&found[..found.len().min(num_entries as usize)]);
         num_devices.set(found.len() as cl_uint);
@@ -370,7 +370,7 @@ crate::entry! {
         let parts = device.divide(&Partition::parse(at, device.max_sub_devices())?)?;
         // "CL_INVALID_VALUE if out_devices is not NULL and num_devices is less than the number of sub-devices created
         // by the partition scheme."
-        check!(devices.is_null() || num_devices as usize >= parts.count(), InvalidValue, "there is room for {num_devices} devices");
+        check!(devices.is_null() || num_devices as usize >= parts.count(), InvalidValue, "the array has {num_devices} elements, fewer than there are devices");
         num_devices_ret.set(parts.count() as cl_uint);
         if !devices.is_null() {
             devices.set(&device.sub_devices(&parts)?.into_iter().map(handles::give).collect::<Vec<_>>());
@@ -392,7 +392,7 @@ crate::entry! {
     fn clGetDeviceAndHostTimer(device: cl_device_id, device_timestamp: Out<cl_ulong>, host_timestamp: Out<cl_ulong>) {
         let device = handles::get::<Device>(device)?;
         // "CL_INVALID_VALUE if host_timestamp or device_timestamp is NULL."
-        check!(!device_timestamp.is_null() && !host_timestamp.is_null(), InvalidValue, "there is nowhere to put the time");
+        check!(!device_timestamp.is_null() && !host_timestamp.is_null(), InvalidValue, "the pointer for the timestamp is null");
         // The clock of profiling is the host's monotonic clock.
         let now = device.backend().now();
         device_timestamp.set(now);
@@ -403,7 +403,7 @@ crate::entry! {
     fn clGetHostTimer(device: cl_device_id, host_timestamp: Out<cl_ulong>) {
         let device = handles::get::<Device>(device)?;
         // "CL_INVALID_VALUE if host_timestamp is NULL."
-        check!(!host_timestamp.is_null(), InvalidValue, "there is nowhere to put the time");
+        check!(!host_timestamp.is_null(), InvalidValue, "the pointer for the timestamp is null");
         host_timestamp.set(device.backend().now());
         Ok(())
     }

@@ -226,7 +226,7 @@ crate::entry! {
     ) {
         let (queue, object) = (handles::get::<Queue>(queue)?, handles::get_memory(object)?);
         // "CL_INVALID_MEM_OBJECT if memobj is not a valid memory object or is a pipe object."
-        check!(!matches!(object, MemObject::Pipe(_)), InvalidMemObject, "a pipe is never mapped");
+        check!(!matches!(object, MemObject::Pipe(_)), InvalidMemObject, "a pipe cannot be mapped");
         let waits = wait_list(num_waits, &waits)?;
         give(&event, queue.unmap(&object, ptr.address(), &waits)?);
         Ok(())

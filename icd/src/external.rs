@@ -1,4 +1,4 @@
-//! Memory of others changes hands (cl_khr_external_memory; OpenCL API 5.7.4).
+//! Transfers the ownership of external memory (cl_khr_external_memory; OpenCL API 5.7.4).
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn objects(queue: cl_command_queue, count: cl_uint, list: &List<cl_mem>) -> Resu
     let queue = handles::get::<Queue>(queue)?;
     // "CL_INVALID_VALUE if num_mem_objects is zero and mem_objects is not a NULL value, or if num_mem_objects is
     // greater than 0 and mem_objects is NULL."
-    check!((count == 0) == list.is_null(), InvalidValue, "{count} memory objects, and a list or none");
+    check!((count == 0) == list.is_null(), InvalidValue, "the list of memory objects does not match the count {count}");
     let objects = list.get(count as usize).into_iter().map(handles::get_memory).collect::<Result<_>>()?;
     Ok((queue, objects))
 }

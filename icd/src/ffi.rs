@@ -361,7 +361,7 @@ impl Bytes {
         unsafe { std::slice::from_raw_parts(self.0.cast::<u8>(), size) }.to_vec()
     }
 
-    /// As an array of what the call says that they are.
+    /// The array at this address, with the element type of the function.
     pub(crate) fn list<T>(self) -> List<T> {
         List(self.0.cast())
     }

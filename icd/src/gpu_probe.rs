@@ -1,7 +1,7 @@
 //! Whether the machine may have a GPU at all.
 //!
 //! Loading the Vulkan drivers of a Linux distribution takes about 30 ms and maps hundreds of megabytes of LLVM. Every
-//! process that asks for OpenCL devices would pay this cost. Without a device file for a GPU, these drivers can offer
+//! process that queries OpenCL devices would pay this cost. Without a device file for a GPU, these drivers can offer
 //! only the CPU, for which wgcl has its own device.
 
 use std::path::Path;
@@ -45,7 +45,7 @@ mod tests {
         let make = |name: &str| std::fs::write(folder.join(name), "").expect("temporary file");
         std::fs::create_dir_all(folder.join("dri")).expect("temporary folder");
         make("null");
-        assert!(!has_node(&folder), "an empty folder is no GPU");
+        assert!(!has_node(&folder), "an empty folder is not a GPU");
         make("dri/renderD128");
         assert!(has_node(&folder));
         std::fs::remove_file(folder.join("dri/renderD128")).expect("temporary file");

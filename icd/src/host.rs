@@ -13,7 +13,7 @@ const fn alignment(size: usize) -> usize {
     if size >= 4096 { 4096 } else { 128 }
 }
 
-/// Bytes from which on pages are asked for, which are zero without being touched.
+/// The size from which memory is allocated as pages, which are zero without being written.
 #[cfg(unix)]
 const LARGE: usize = 1 << 20;
 

@@ -49,7 +49,7 @@ fn desc_of(raw: &cl_image_desc) -> Result<ImageDesc> {
         None
     } else {
         let found = handles::get_memory(memory);
-        Some(found.map_err(|_| Error::InvalidImageDescriptor("mem_object is no memory object".into()))?)
+        Some(found.map_err(|_| Error::InvalidImageDescriptor("mem_object is not a memory object".into()))?)
     };
     Ok(ImageDesc {
         image_type: raw.image_type,

@@ -171,13 +171,13 @@ pub(crate) unsafe extern "C" fn clEnqueueMapImage(
     crate::ffi::pointer("clEnqueueMapImage", errcode_ret, |_| {
         let (queue, image) = (handles::get::<Queue>(queue)?, image::get(image)?);
         let area = image_box(&image, &origin, &region)?;
-        // Whose map would be refused needs nothing to put pitches: the conformance tests give nothing.
+        // If the map would be rejected, the pointers for pitches may be null: the conformance tests pass null.
         MapFlags::parse(flags)?.check_host(image.flags())?;
         // "CL_INVALID_VALUE if image_row_pitch is NULL [or] if image is a 3D image, 1D or 2D image array object and
         // image_slice_pitch is NULL."
-        check!(!row_pitch.is_null(), InvalidValue, "there is nowhere to put the row pitch");
+        check!(!row_pitch.is_null(), InvalidValue, "the pointer for the row pitch is null");
         let slices = image.image_type().has_slices();
-        check!(!slices || !slice_pitch.is_null(), InvalidValue, "there is nowhere to put the slice pitch");
+        check!(!slices || !slice_pitch.is_null(), InvalidValue, "the pointer for the slice pitch is null");
         let waits = wait_list(num_waits, &waits)?;
         let mapped = queue.map_image(&image, blocking != 0, flags, area, &waits)?;
         row_pitch.set(mapped.row_pitch as usize);

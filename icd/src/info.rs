@@ -121,7 +121,7 @@ impl Query {
         value.encode(&mut bytes);
         if !self.value.is_null() {
             if self.size < bytes.len() {
-                return Err(Error::InvalidValue(format!("the answer has {} bytes, there is room for {}", bytes.len(), self.size).into()));
+                return Err(Error::InvalidValue(format!("the value has {} bytes, but the buffer has {}", bytes.len(), self.size).into()));
             }
             self.value.set(&bytes);
         }
@@ -145,7 +145,7 @@ impl Query {
             return Ok(None);
         }
         if self.size < bytes {
-            return Err(Error::InvalidValue(format!("the answer has {bytes} bytes, there is room for {}", self.size).into()));
+            return Err(Error::InvalidValue(format!("the value has {bytes} bytes, but the buffer has {}", self.size).into()));
         }
         Ok(Some(self.value))
     }

@@ -39,13 +39,13 @@ fn handle_in(value: Bytes) -> usize {
     value.get(size_of::<usize>()).try_into().map_or(0, usize::from_ne_bytes)
 }
 
-/// The buffer that an argument's value is, which may be null, if the kind of the argument asks for one.
+/// The buffer in an argument value, if the kind of the argument requires one. It may be null.
 fn buffer_in(index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Result<Option<Arc<Buffer>>> {
     if !matches!(info.passing, KernelParam::Buffer { .. }) {
         return Ok(None);
     }
     // "CL_INVALID_ARG_SIZE ... if the argument is a memory object and arg_size != sizeof(cl_mem)."
-    check!(size == size_of::<cl_mem>(), InvalidArgSize, "argument {index} is a memory object, its size is not {size}");
+    check!(size == size_of::<cl_mem>(), InvalidArgSize, "argument {index} is a memory object, whose size is not {size}");
     let handle = handle_in(value);
     if info.packet.is_some() {
         // "If the kernel argument being set is a pipe, then arg_value must point to a pipe memory object."
@@ -59,16 +59,16 @@ fn buffer_in(index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Resul
 
 /// The value of a `queue_t` argument.
 fn queue_arg(context: &Arc<Context>, index: cl_uint, size: usize, value: Bytes) -> Result<ArgValue> {
-    check!(size == size_of::<cl_command_queue>(), InvalidArgSize, "argument {index} is a queue, its size is not {size}");
+    check!(size == size_of::<cl_command_queue>(), InvalidArgSize, "argument {index} is a queue, whose size is not {size}");
     // "CL_INVALID_DEVICE_QUEUE for an argument declared to be of type queue_t when the specified arg_value is not a
     // valid device queue object."
     let queue = handles::get::<Queue>(std::ptr::with_exposed_provenance_mut(handle_in(value))).ok().filter(|queue| queue.is_on_device());
-    let queue = queue.ok_or_else(|| Error::InvalidDeviceQueue(format!("argument {index} is no on-device queue").into()))?;
+    let queue = queue.ok_or_else(|| Error::InvalidDeviceQueue(format!("argument {index} is not an on-device queue").into()))?;
     check!(Arc::ptr_eq(queue.context(), context), InvalidContext, "argument {index} is a queue of another context");
     Ok(ArgValue::Value(queue.device_handle().to_ne_bytes().as_slice().into()))
 }
 
-/// Reads an argument as its kind asks for.
+/// Reads an argument according to its kind.
 pub(crate) fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Result<ArgValue> {
     match &info.passing {
         KernelParam::Value | KernelParam::Bytes { .. } => {
@@ -96,7 +96,7 @@ pub(crate) fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, s
             // "CL_INVALID_SAMPLER if the kernel argument is a sampler, but arg_value does not point to a valid
             // sampler object."
             check!(!value.is_null(), InvalidSampler, "argument {index} is a sampler, it cannot be null");
-            check!(size == size_of::<cl_sampler>(), InvalidArgSize, "argument {index} is a sampler, its size is not {size}");
+            check!(size == size_of::<cl_sampler>(), InvalidArgSize, "argument {index} is a sampler, whose size is not {size}");
             let sampler = handles::get::<Sampler>(std::ptr::with_exposed_provenance_mut(handle_in(value)))?;
             // "CL_INVALID_CONTEXT if the context associated with kernel and an OpenCL object pointed to by arg_value
             // are not the same."
@@ -106,7 +106,7 @@ pub(crate) fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, s
         KernelParam::Image => {
             // "CL_INVALID_MEM_OBJECT if arg_value is NULL and it must point to a valid memory object."
             check!(!value.is_null(), InvalidMemObject, "argument {index} is an image, it cannot be null");
-            check!(size == size_of::<cl_mem>(), InvalidArgSize, "argument {index} is a memory object, its size is not {size}");
+            check!(size == size_of::<cl_mem>(), InvalidArgSize, "argument {index} is a memory object, whose size is not {size}");
             let image = handles::get::<Image>(std::ptr::with_exposed_provenance_mut(handle_in(value)))?;
             Ok(ArgValue::Image(Arc::downgrade(&image)))
         }
@@ -122,7 +122,7 @@ fn device_of(kernel: &Kernel, device: cl_device_id) -> Result<Arc<Device>> {
     }
 }
 
-/// clGetKernelSuggestedLocalWorkSize and what the extension calls it.
+/// clGetKernelSuggestedLocalWorkSize and its extension form.
 fn suggest_local_size(
     queue: cl_command_queue,
     kernel: cl_kernel,
@@ -138,7 +138,7 @@ fn suggest_local_size(
     let range = NdRange { work_dim, global_offset: offset.as_deref(), global_size: global.as_deref(), local_size: None };
     let size = queue.suggest_local_size(&kernel, &range)?;
     // "CL_INVALID_VALUE if suggested_local_work_size is NULL."
-    check!(!suggested.is_null(), InvalidValue, "there is no place for the answer");
+    check!(!suggested.is_null(), InvalidValue, "the pointer for the result is null");
     let wide: Vec<usize> = size.iter().take(count).map(|&n| n as usize).collect();
     suggested.set(&wide);
     Ok(())

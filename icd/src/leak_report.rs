@@ -44,7 +44,7 @@ fn words(object: &(dyn Any + Send + Sync)) -> Option<(String, String)> {
 }
 
 /// Prints all of them in one line, on standard error.
-pub(crate) fn tell() {
+pub(crate) fn print() {
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     for words in handles::held().iter().filter_map(|object| words(&**object)) {
         *counts.entry(words).or_default() += 1;

@@ -64,7 +64,7 @@ fn properties(context: &Context, given: &List<cl_mem_properties>) -> Result<Prop
             (DEVICE_ADDRESS, _) if !addresses => {
                 let value = next();
                 check!(value <= 1, InvalidProperty, "the buffer's property {name:#x} with value {value:#x}");
-                check!(context.has_device_addresses(), InvalidProperty, "a device of the context does not tell addresses");
+                check!(context.has_device_addresses(), InvalidProperty, "a device of the context does not support buffer device addresses");
                 addresses = true;
             }
             (DEVICE_HANDLE_LIST, _) if devices.is_none() => {
@@ -73,9 +73,9 @@ fn properties(context: &Context, given: &List<cl_mem_properties>) -> Result<Prop
             }
             (_, Some(kind)) if handle.is_none() => {
                 let known = context.devices().iter().any(|device| device.importable_memory().contains(&kind));
-                check!(known, InvalidProperty, "no device of the context can use memory of others");
+                check!(known, InvalidProperty, "no device of the context can import memory");
                 let value = next();
-                let fd = i32::try_from(value).map_err(|_| Error::InvalidProperty(format!("{value:#x} is no file descriptor").into()))?;
+                let fd = i32::try_from(value).map_err(|_| Error::InvalidProperty(format!("{value:#x} is not a file descriptor").into()))?;
                 handle = Some((kind, fd));
             }
             _ => return Err(Error::InvalidProperty(format!("the property {name:#x} is unknown, or given twice").into())),
@@ -84,7 +84,7 @@ fn properties(context: &Context, given: &List<cl_mem_properties>) -> Result<Prop
     let devices = devices.map(|handles| handles::get_all::<Device>(&handles)).transpose()?;
     // "CL_INVALID_PROPERTY ... if properties does not include a supported external memory handle and
     // CL_MEM_DEVICE_HANDLE_LIST_KHR is specified."
-    check!(handle.is_some() || devices.is_none(), InvalidProperty, "devices are named, but no memory of others");
+    check!(handle.is_some() || devices.is_none(), InvalidProperty, "CL_MEM_DEVICE_HANDLE_LIST_KHR requires a handle to external memory");
     Ok(Properties { list: Some(list), external: handle.map(|(kind, fd)| External { kind, fd, devices }) })
 }
 
@@ -97,7 +97,7 @@ fn create(
 ) -> Result<*mut _cl_mem> {
     let flags = MemFlags::parse(flags)?;
     if let Some(external) = external {
-        check!(host_ptr.is_null(), InvalidHostPtr, "the memory is there already");
+        check!(host_ptr.is_null(), InvalidHostPtr, "the memory is already allocated");
         return give(context, Buffer::import(context, flags, size as u64, &external, list)?);
     }
     flags.check_contents()?;
@@ -109,7 +109,7 @@ fn create(
         wanted != host_ptr.is_null(),
         InvalidHostPtr,
         "the host pointer is {}",
-        if wanted { "missing" } else { "not asked for by the flags" }
+        if wanted { "missing" } else { "the flags do not request it" }
     );
     if flags.contains(MemFlags::USE_HOST_PTR)
         && let Some((shared, offset)) = context.svm_at(host_ptr.address())

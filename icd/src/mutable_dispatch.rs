@@ -64,7 +64,7 @@ struct Config {
 
 /// The elements of a list in a structure: it is null if and only if there are none.
 fn elements<T: Copy>(count: cl_uint, list: &List<T>, what: &str) -> Result<Vec<T>> {
-    check!((count == 0) == list.is_null(), InvalidValue, "{count} {what}, and a list that does not go with it");
+    check!((count == 0) == list.is_null(), InvalidValue, "the list of {what} does not match the count {count}");
     Ok(list.get(count as usize))
 }
 

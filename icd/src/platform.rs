@@ -56,7 +56,7 @@ extern "C" fn at_exit() {
     // A panic must not leave a function that C calls.
     let _ = std::panic::catch_unwind(|| {
         if Options::get().is_checked() {
-            leak_report::tell();
+            leak_report::print();
             lint::report_unawaited_queues();
         }
         trace::end();
@@ -92,7 +92,7 @@ fn platform_ids(num_entries: cl_uint, platforms: &OutList<cl_platform_id>, num_p
     // "CL_INVALID_VALUE if num_entries is equal to zero and platforms is not NULL or if both num_platforms and
     // platforms are NULL."
     crate::check!(num_entries != 0 || platforms.is_null(), InvalidValue, "num_entries is zero");
-    crate::check!(!platforms.is_null() || !num_platforms.is_null(), InvalidValue, "nothing is asked for");
+    crate::check!(!platforms.is_null() || !num_platforms.is_null(), InvalidValue, "the list of requested modes is empty");
     platforms.set(&[handles::name(platform())]);
     num_platforms.set(1);
     Ok(())

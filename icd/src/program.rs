@@ -28,7 +28,7 @@ type ProgramFn = unsafe extern "C" fn(cl_program, *mut c_void);
 fn device_list(count: cl_uint, devices: &List<cl_device_id>) -> Result<Option<Vec<Arc<Device>>>> {
     // "CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not NULL
     // and num_devices is zero."
-    check!((count == 0) == devices.is_null(), InvalidValue, "{count} devices do not go with the list");
+    check!((count == 0) == devices.is_null(), InvalidValue, "the list of devices does not match the count {count}");
     if count == 0 {
         return Ok(None);
     }
@@ -162,7 +162,7 @@ crate::entry! {
         // "CL_INVALID_VALUE if num_input_headers is zero and header_include_names or input_headers are not NULL or if
         // num_input_headers is not zero and [they] are NULL."
         let named = names.as_ref().is_some_and(|names| names.len() == num_headers as usize);
-        check!((num_headers == 0) == headers.is_null() && named, InvalidValue, "{num_headers} headers do not go with the lists");
+        check!((num_headers == 0) == headers.is_null() && named, InvalidValue, "the lists of headers do not match the count {num_headers}");
         let programs = handles::get_all::<Program>(&headers.get(num_headers as usize))?;
         let headers: Vec<_> = names
             .unwrap_or_default()

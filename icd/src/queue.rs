@@ -28,7 +28,7 @@ fn parse(bits: cl_command_queue_properties) -> Result<QueueProperties> {
 
 /// "CL_INVALID_VALUE if values specified in properties are not valid."
 fn check_hint(value: cl_queue_properties, known: [u32; 3]) -> Result<()> {
-    check!(known.iter().any(|&hint| u64::from(hint) == value), InvalidValue, "the hint {value:#x} is unknown");
+    check!(known.iter().any(|&hint| u64::from(hint) == value), InvalidValue, "hint {value:#x} is unknown");
     Ok(())
 }
 
@@ -64,7 +64,7 @@ fn create(context: cl_context, device: cl_device_id, list: &List<cl_queue_proper
     if properties.intersects(QueueProperties::ON_DEVICE | QueueProperties::ON_DEVICE_DEFAULT) {
         // "CL_INVALID_QUEUE_PROPERTIES ... if the CL_QUEUE_PRIORITY_KHR property is specified, and the queue is a
         // CL_QUEUE_ON_DEVICE"
-        check!(!has_hint, InvalidQueueProperties, "hints are for queues of the host");
+        check!(!has_hint, InvalidQueueProperties, "only host queues have hints");
         return Queue::on_device(&context, &device, properties, size, list).map(handles::give);
     }
     if size.is_some() {

@@ -58,7 +58,7 @@ fn properties(list: &List<cl_semaphore_properties_khr>) -> Result<SemaphorePrope
                 let (handle, value) = (ExternalSemaphore::from_raw(name), next());
                 // An `int`; -1 is a sync file that is signalled.
                 let fd = i32::try_from(value.cast_signed())
-                    .map_err(|_| Error::InvalidProperty(format!("{value:#x} is no file descriptor").into()))?;
+                    .map_err(|_| Error::InvalidProperty(format!("{value:#x} is not a file descriptor").into()))?;
                 import = handle.map(|kind| (kind, fd));
             }
             _ => return Err(Error::InvalidProperty(format!("semaphore property {name:#x} is unknown, or given twice").into())),
@@ -154,7 +154,7 @@ crate::entry! {
             semaphore.check_export(&device, kind.into())?;
             0
         } else {
-            check!(size >= size_of::<i32>(), InvalidValue, "there is no room for a file descriptor");
+            check!(size >= size_of::<i32>(), InvalidValue, "the buffer is too small for a file descriptor");
             semaphore.export(&device, kind.into())?
         };
         Query::new(size, handle, size_ret).put(fd)

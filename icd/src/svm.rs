@@ -39,7 +39,7 @@ struct FreeCall {
     user_data: UserData,
 }
 
-// SAFETY: the pointers are only handed through, and the specification lets callbacks come on any thread.
+// SAFETY: the pointers are only passed on, and the specification allows callbacks on any thread.
 unsafe impl Send for FreeCall {}
 
 impl FreeCall {
@@ -64,7 +64,7 @@ fn alloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignment: c
     check!(wanted != SvmCapabilities::ATOMICS, InvalidValue, "atomics of coarse-grained memory");
     let flags = MemFlags::parse(flags & !(fine | atomics))?;
     let access = MemFlags::READ_WRITE | MemFlags::WRITE_ONLY | MemFlags::READ_ONLY;
-    check!(access.contains(flags), InvalidValue, "{flags:?} are not for shared memory");
+    check!(access.contains(flags), InvalidValue, "{flags:?} do not apply to shared memory");
     // "... alignment is not a power of two."
     check!(
         alignment == 0 || alignment.is_power_of_two(),
@@ -97,7 +97,7 @@ pub(crate) enum ExecInfo {
     None,
 }
 
-/// The set of pointers that a parameter names, and whether a device of the context knows it.
+/// The set of pointers that a parameter names, and whether a device of the context supports it.
 fn pointer_set(param: cl_kernel_exec_info, context: &Context) -> Option<(PointerSet, bool)> {
     match param {
         CL_KERNEL_EXEC_INFO_SVM_PTRS => Some((PointerSet::Svm, context.has_svm())),
@@ -139,7 +139,7 @@ pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Byt
     Ok(ExecInfo::None)
 }
 
-/// When a switch of clSetKernelExecInfo needs a device that has what it is about.
+/// The condition under which a switch of clSetKernelExecInfo is valid.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Always,

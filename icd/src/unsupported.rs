@@ -68,12 +68,12 @@ crate::entry! {
     fn clGetGLObjectInfo(memory: cl_mem, _kind: Out<cl_gl_object_type>, _name: Out<cl_GLuint>) {
         handles::get_memory(memory)?;
         // "CL_INVALID_GL_OBJECT if there is no GL object associated with memobj."
-        Err(Error::InvalidGlObject("the object has nothing to do with GL".into()))
+        Err(Error::InvalidGlObject("the object was not created from an OpenGL object".into()))
     }
 
     fn clGetGLTextureInfo(memory: cl_mem, _param: cl_gl_texture_info, _size: usize, _value: BytesMut, _size_ret: Out<usize>) {
         handles::get_memory(memory)?;
-        Err(Error::InvalidGlObject("the object has nothing to do with GL".into()))
+        Err(Error::InvalidGlObject("the object was not created from an OpenGL object".into()))
     }
 
     fn clEnqueueAcquireGLObjects(

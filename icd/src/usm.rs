@@ -116,7 +116,7 @@ crate::entry! {
     fn clSetKernelArgDevicePointerEXT(kernel: cl_kernel, index: cl_uint, value: cl_ulong) {
         let kernel = handles::get::<Kernel>(kernel)?;
         // "CL_INVALID_OPERATION if no devices in the context associated with kernel support the device pointer."
-        check!(kernel.program().context().has_device_addresses(), InvalidOperation, "a device of the context does not tell addresses");
+        check!(kernel.program().context().has_device_addresses(), InvalidOperation, "a device of the context does not support buffer device addresses");
         kernel.set_arg_device_pointer(index, value)
     }
 

@@ -26,7 +26,7 @@ const SOURCE: &str = "
 
 /// The application's work. Ends the process with a status that depends on the results of the kernels.
 #[test]
-#[ignore = "what the tests start in processes of its own"]
+#[ignore = "the tests start it in child processes"]
 fn application() {
     let headers = std::env::var(APPLICATION).expect("a test starts it");
     let context = Context::new();

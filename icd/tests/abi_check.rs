@@ -1,7 +1,7 @@
 //! `WGCL_CHECK=1` reports the exact access of a wrong kernel, prevents it and fails the launch. Correct kernels run as
 //! without it.
 //!
-//! Reports go to standard error. The kernels therefore run in a process of their own, whose output the test compares.
+//! Reports go to standard error. The kernels therefore run in a child process, whose output the test compares.
 
 mod common;
 

@@ -1,7 +1,7 @@
 //! Command buffers for several queues (cl_khr_command_buffer_multi_device): queues of one device, of sub-devices, and
-//! of a device with memory of its own run in sequence.
+//! of a device with dedicated memory run in sequence.
 //!
-//! The device with memory of its own is the interpreter.
+//! The device with dedicated memory is the interpreter.
 
 mod common;
 

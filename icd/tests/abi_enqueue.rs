@@ -158,7 +158,7 @@ fn concurrent_launches_of_one_program_do_not_interfere() {
             release_event(first);
         }";
     let program = build(&context, source, "");
-    // Four threads, each with a kernel, a buffer and queues of its own.
+    // Four threads, each with its own kernel, buffer and queues.
     std::thread::scope(|scope| {
         for thread in 1..5 {
             let (context, program) = (&context, &program);
@@ -395,7 +395,7 @@ fn modules_may_enqueue_where_the_device_has_queues() {
 }
 
 #[test]
-fn blocks_of_modules_run_with_what_they_captured() {
+fn blocks_of_modules_run_with_captured_values() {
     let Some(context) = context() else { return };
     let _queue = make(&context, WHOLE | DEFAULT, None).expect("a queue");
     for program in modules(&context) {

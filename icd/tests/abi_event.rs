@@ -82,7 +82,7 @@ fn event_queries_are_answered() {
     assert!((CL_COMPLETE..=CL_QUEUED).contains(&status_of(&event)));
     assert_eq!(cl.clWaitForEvents(1, &event.0), CL_SUCCESS);
     assert_eq!(status_of(&event), CL_COMPLETE);
-    // The driver may hold references of its own.
+    // The driver may hold other references.
     let before: u32 = event_info(&event, CL_EVENT_REFERENCE_COUNT).expect("the reference count");
     assert_eq!(cl.clRetainEvent(event.0), CL_SUCCESS);
     assert_eq!(event_info(&event, CL_EVENT_REFERENCE_COUNT), Ok(before + 1));

@@ -133,7 +133,7 @@ fn memory_of_every_memory_type_is_imported() {
 fn invalid_imports_are_rejected() {
     let Some(functions) = functions() else {
         if target().is_wgcl() && common::is_cpu() {
-            // A device that cannot import memory does not know the property.
+            // A device that cannot import memory does not support the property.
             assert_eq!(import(&Context::new(), 0, &[OPAQUE_FD, 0, 0], SIZE).err(), Some(CL_INVALID_PROPERTY));
         }
         return;

@@ -1,7 +1,7 @@
 //! Faults around a driver: processes that fork, exit and load libraries at any time, exhausted memory, kernels that
 //! cannot be compiled.
 //!
-//! Each scenario that may end a process runs in a process of its own.
+//! Each scenario that may end a process runs in a child process.
 
 #![cfg(unix)]
 
@@ -98,7 +98,7 @@ unsafe extern "C" fn say_goodbye() {
 
 /// The scenarios, each in a process that a test starts.
 #[test]
-#[ignore = "what the tests start in processes of its own"]
+#[ignore = "the tests start it in child processes"]
 fn scenario() {
     let name = std::env::var(SCENARIO).expect("a test starts it");
     match name.as_str() {

@@ -1,7 +1,7 @@
 //! `WGCL_CHECK` reports exactly the errors of kernels within the bounds of their memory, fails the launch on request,
 //! and reports nothing for correct kernels.
 //!
-//! Reports go to standard error. The kernels therefore run in processes of their own, whose output the tests compare.
+//! Reports go to standard error. The kernels therefore run in child processes, whose output the tests compare.
 
 mod common;
 

@@ -130,7 +130,7 @@ fn functions_are_found_by_name() {
         assert_eq!(Some(found), exported, "{name:?}");
     }
     for name in [c"clCreateFromD3D10BufferKHR", c"clNoSuchFunction", c""] {
-        assert!(driver.function(driver.platform, name).is_null(), "{name:?}: the loader has a function of its own for it");
+        assert!(driver.function(driver.platform, name).is_null(), "{name:?}: the loader implements the function itself");
     }
     assert!(driver.function(null_mut(), c"clGetPlatformInfo").is_null());
     assert!(driver.function(target().device, c"clGetPlatformInfo").is_null(), "a device is not a platform");

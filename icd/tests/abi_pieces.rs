@@ -1,7 +1,7 @@
 //! Buffers that are larger than the binding limit of a device: wgcl splits them across several adjacent bindings.
 //!
 //! `WGCL_BINDING_LIMIT` makes the bindings small here, and so the buffers. `full_size_buffers` runs all tests once
-//! more, in a process of its own, with buffers of hundreds of MiB.
+//! more, in a child process, with buffers of hundreds of MiB.
 
 mod common;
 

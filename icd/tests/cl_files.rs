@@ -1,6 +1,6 @@
 //! Runs the `.cl` files under `tests/cl` through the ICD loader and checks the directives in their comments.
 //!
-//! Each file runs in a process of its own, so that a crash or a hang affects one test. It runs twice: on the device,
+//! Each file runs in a child process, so that a crash or a hang affects one test. It runs twice: on the device,
 //! and on wgcl's interpreter, which executes the IR of a build. Both must meet the expectations, and must agree bit by
 //! bit where a value is exact. `WGCL_TEST_INTERPRETER=0` leaves the interpreter out, as does the choice of a device or
 //! a platform.
@@ -42,7 +42,7 @@ use expected::Expectations;
 /// Exit status for a file without a variant that the device supports.
 const SKIPPED: u8 = 77;
 
-/// The prefix of a line in which a process reports a feature for want of which it skips.
+/// The prefix of a line in which a process reports a missing feature as the reason for a skip.
 const SKIPS: &str = "skips: ";
 
 /// The name of the interpreter's device.
@@ -63,7 +63,7 @@ enum Outcome {
 /// The result of a file on a device.
 struct Ran {
     outcome: Outcome,
-    /// Features for want of which the file, or some of its builds, were skipped.
+    /// Missing features for which the file, or some of its builds, were skipped.
     skips: BTreeSet<String>,
     report: String,
 }
@@ -110,7 +110,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Runs all selected files, each in processes of its own.
+/// Runs all selected files, each in a child process.
 fn run_all(chosen: &Arguments) -> Result<ExitCode, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cl");
     let mut files = Vec::new();

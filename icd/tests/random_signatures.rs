@@ -19,7 +19,7 @@ use common::objects::{Context, Kernel, Mem, Queue};
 use common::random::{Random, setting};
 use common::target;
 
-/// Signatures without being asked for more.
+/// The default number of signatures.
 const COUNT: u64 = 24;
 /// Kernels of one program.
 const KERNELS: u64 = 12;

@@ -113,7 +113,7 @@ fn alike(have: &Result<Vec<Vec<u32>>, String>, want: &Result<Vec<Vec<u32>>, Stri
 /// Lines without which a program would be undefined or endless: functions must return, work-items use separate memory,
 /// arrays are initialised, loops count.
 fn is_needed(line: &str) -> bool {
-    ["return ", "get_global_id(0);", "room[get_local_id(0)] =", "[i]", "a++;", "a += 32"].iter().any(|needed| line.contains(needed))
+    ["return ", "get_global_id(0);", "cells[id] =", "[i]", "a++;", "a += 32"].iter().any(|needed| line.contains(needed))
 }
 
 /// Removes lines from a program as long as the devices disagree about it.

@@ -12,7 +12,7 @@ fn path() -> std::path::PathBuf {
     files::root().join("tidy/baseline.txt")
 }
 
-/// Counts findings.
+/// The number of findings per rule and file.
 pub fn count(findings: &[Finding]) -> Counts {
     let mut counts = Counts::new();
     for finding in findings {
@@ -43,7 +43,7 @@ pub fn read() -> Result<Counts, String> {
 
 /// The files with more findings than the baseline permits, by rule.
 ///
-/// A moved file has no entry of its own: it may use up what the baseline permits to files that no longer exist.
+/// A moved file does not have an entry. It may use up the entries of files that no longer exist.
 pub fn exceeded(found: &Counts, permitted: &Counts) -> BTreeSet<(String, String)> {
     let mut gone: BTreeMap<&str, usize> = BTreeMap::new();
     for ((rule, file), count) in permitted {
@@ -65,7 +65,7 @@ pub fn exceeded(found: &Counts, permitted: &Counts) -> BTreeSet<(String, String)
     exceeded
 }
 
-/// Replaces the baseline by what is found now. Fails if a rule has more findings than before, unless there was no
+/// Replaces the baseline by the current findings. Fails if a rule has more findings than before, unless there was no
 /// baseline.
 pub fn write(found: &Counts, old: &Counts) -> Result<(), String> {
     for rule in RULES {

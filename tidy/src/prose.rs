@@ -1,7 +1,7 @@
 //! Prose as words: paragraphs of comments, documentation, messages and names.
 //!
-//! Code is not prose: fenced blocks, indented blocks of documentation, and text between back-quotes are left out, and
-//! so is text between double quotes in comments, which quotes a specification.
+//! Code is not prose: fenced blocks, indented blocks of documentation, and text between back-quotes are left out. Text
+//! between double quotes in comments is left out as well, because it quotes a specification.
 
 use std::collections::HashSet;
 
@@ -30,7 +30,7 @@ pub struct Token {
     pub line: usize,
 }
 
-/// What stands for inline code and quotations.
+/// Replaces inline code and quotations.
 pub const CODE: &str = "`";
 
 /// Words that belong together: a phrase may continue from one line to the next within them.
@@ -127,12 +127,22 @@ fn page(text: &str, found: &mut Vec<Paragraph>) {
     splitter.end(found);
 }
 
-/// Lines that begin with `#` are comments, which may continue; each other line is a paragraph of its own.
+/// Lines that begin with `#` are comments. A comment may continue on the next line, unless it is an indented example of
+/// usage. Each other line is a separate paragraph, including directives of OpenCL C sources in scripts.
 fn script(text: &str, found: &mut Vec<Paragraph>) {
+    const DIRECTIVES: [&str; 8] = ["#define", "#undef", "#if", "#elif", "#else", "#endif", "#pragma", "#include"];
     let mut splitter = Splitter::new(Source::Comment, Source::Comment);
     for (number, line) in (1..).zip(text.lines()) {
-        if let Some(comment) = line.trim_start().strip_prefix('#') {
+        let directive = DIRECTIVES.iter().any(|directive| line.trim_start().starts_with(directive));
+        if let Some(comment) = line.trim_start().strip_prefix('#').filter(|_| !directive) {
+            let example = comment.starts_with("   ");
+            if example {
+                splitter.end(found);
+            }
             splitter.line(number, comment.trim_start_matches('#'), found);
+            if example {
+                splitter.end(found);
+            }
         } else {
             splitter.end(found);
             found.push(Paragraph { source: Source::Message, tokens: tokens([(number, line)], false) });

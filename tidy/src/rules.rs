@@ -1,4 +1,4 @@
-//! The rules and what breaks them.
+//! The rules, and the search for findings.
 
 use std::sync::LazyLock;
 
@@ -38,7 +38,7 @@ pub struct Finding {
     pub rule: &'static str,
     pub path: String,
     pub line: usize,
-    /// What is there and what to write instead.
+    /// The problem and the replacement.
     pub message: String,
 }
 
@@ -231,52 +231,5 @@ fn check_functions(file: &File, code: &str, report: Report) {
             let message = format!("`{}` has {} lines; the limit is {MAX_FUNCTION}: split it", function.name, function.lines);
             report("function-length", function.line, message);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The rules that a text breaks, with their lines.
-    fn broken(path: &str, kind: Kind, text: &str) -> Vec<(&'static str, usize)> {
-        let file = File { path: path.to_owned(), kind, text: text.to_owned() };
-        check(&file).into_iter().map(|finding| (finding.rule, finding.line)).collect()
-    }
-
-    #[test]
-    fn a_phrase_may_continue_on_the_next_line() {
-        let text = "//! A module for tests.\n\n// The loop goes\n// on with the next one.\nfn f() {}\n";
-        assert_eq!(broken("x.rs", Kind::Rust, text), [("word", 3)]);
-    }
-
-    #[test]
-    fn code_and_quotations_are_not_prose() {
-        let text =
-            "//! A module for tests.\n\n// Use `turn`; the specification says \"so far\".\n/// ```\n/// turn behind\n/// ```\nfn f() {}\n";
-        assert_eq!(broken("x.rs", Kind::Rust, text), []);
-    }
-
-    #[test]
-    fn messages_and_names_are_prose() {
-        let text = "//! A module for tests.\n\nfn who_waits() {\n    println!(\"{} is no pointer\", 'x');\n}\n";
-        assert_eq!(broken("x.rs", Kind::Rust, text), [("word", 4), ("name", 3), ("name", 3)]);
-    }
-
-    #[test]
-    fn literal_uses_are_permitted() {
-        let text = "//! A module for tests.\n\n// There is no limit. This turns on the check. The answer is no.\nfn f() {}\n";
-        assert_eq!(broken("x.rs", Kind::Rust, text), []);
-    }
-
-    #[test]
-    fn directives_of_tests_are_data() {
-        let text = "// What comes first.\n// error: the type is no pointer\n";
-        assert_eq!(broken("tests/cl/x.cl", Kind::C, text), [("headless", 1)]);
-    }
-
-    #[test]
-    fn short_documentation_and_missing_module_documentation_are_reported() {
-        assert_eq!(broken("x.rs", Kind::Rust, "/// The bytes.\nstruct S;\n"), [("module-doc", 1), ("short-doc", 1)]);
     }
 }

@@ -1,10 +1,11 @@
 //! Splits source text into code, comments and string literals, without parsing it.
 //!
-//! The same scanner reads Rust, OpenCL C and assembly: they share `//` and `/* */`, and differ in what a quote begins.
+//! The same scanner reads Rust, OpenCL C and assembly: they share `//` and `/* */`, and differ in the meaning of
+//! quotes.
 
 use crate::files::Kind;
 
-/// What a comment documents.
+/// The style of a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// `//` or `/* */`.
@@ -21,7 +22,7 @@ pub struct Comment {
     /// Counted from 1.
     pub line: usize,
     pub style: Style,
-    /// Whether nothing but the comment is on the line.
+    /// Whether the line contains only the comment.
     pub alone: bool,
     pub text: String,
 }

@@ -83,6 +83,20 @@ pub const BANS: &[Ban] = &[
     ban("the like", &[], "similar; name the things"),
     ban("it stands that", &[], "the specification says that"),
     ban("nobody|somebody|anybody", &[], "name the thing; no caller, no thread"),
+    ban("one after the other", &[], "in sequence, consecutive"),
+    ban("of its|their|our own .|,|;|:|in|with|because|that|so|since|if|for|and", &[], "separate, dedicated; its own ..."),
+    ban("by itself|themselves", &[], "separately, alone, on its own"),
+    ban("at hand", &[], "available, accessible"),
+    ban("nothing|anything but", &["nothing but zeros"], "only; other than"),
+    ban("ask|asks|asked|asking for", &[], "request, require, query"),
+    ban("hold|holds|held ~ against", &[], "compare with, verify, check"),
+    ban("of|for|with|from|by|about|or|than what", &["of|for|with|from|by|about what ~ ?"], "name the thing: the value, the error"),
+    ban("is|are known of", &[], "is known about; the facts about"),
+    ban("hand|hands|handed through|round|on", &[], "pass, forward"),
+    ban("is|are|was|were made", &[], "is created, computed, compiled, built"),
+    ban("to|is|are|be come to", &[], "is reached"),
+    ban("for want of", &[], "because ... is missing"),
+    ban("please", &[], "state the expected value"),
 ];
 
 /// Sentences that have no subject and verb of their own, found at the start of a comment or of its later sentences.
@@ -96,4 +110,8 @@ pub const HEADLESS: &[Ban] = &[
         "repeat the subject and the verb",
     ),
     ban("^ likewise", &["^ likewise ,"], "repeat the subject and the verb"),
+    ban("^ how many|much|often", &["^ how ~ ?"], "name the quantity: \"The number of ...\""),
+    ban("^ whose|whom", &["^ whose ~ ?"], "begin with the subject"),
+    ban("^ which of|one|ones", &["^ which ~ ?"], "name the thing: \"The lanes that ...\""),
+    ban("^ no matter", &[], "repeat the subject"),
 ];

@@ -1,5 +1,5 @@
-//! Holds the source to what ARCHITECTURE.md promises: the places that it names exist, `unsafe` and interfaces of
-//! operating systems appear only in the files that it lists, and the modules of each crate import in one direction.
+//! Compares the source with ARCHITECTURE.md: the places that it names exist. `unsafe` and interfaces of operating
+//! systems appear only in the listed files. The modules of each crate import in one direction.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -158,7 +158,7 @@ fn files_import_in_one_direction() {
     }
 }
 
-/// The parts of the code generator that every instruction set shares do not know any of them.
+/// The shared parts of the code generator do not depend on an instruction set.
 #[test]
 fn only_the_root_of_codegen_knows_the_instruction_sets() {
     let is_of_isa = |name: &String| name.starts_with("isa/");

@@ -2,8 +2,8 @@
 //! order of submission.
 //!
 //! This crate owns the dependency graph of events, queues and callbacks. A backend receives a command only when each
-//! of its dependencies is complete or was given to the same device earlier. A device runs its commands as if one
-//! after the other, in the order of [`Device::enqueue`]. It may batch them until [`Device::flush`].
+//! of its dependencies is complete or was given to the same device earlier. A device runs its commands as if
+//! in sequence, in the order of [`Device::enqueue`]. It may batch them until [`Device::flush`].
 //!
 //! # Clock
 //! All times are nanoseconds of one clock per backend, the clock of [`Device::now`]. This is the host's monotonic
@@ -30,7 +30,7 @@ use crate::types::host_memory::HostRegion;
 /// The kind of a device, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DeviceKind {
-    /// A GPU with memory of its own.
+    /// A GPU with dedicated memory.
     DiscreteGpu,
     /// A GPU that shares the host's memory.
     IntegratedGpu,
@@ -185,7 +185,7 @@ pub struct DeviceProperties {
     pub preferred_group: PreferredGroup,
     /// The cache between the device and global memory; `None` if the device has no such cache or it is unknown.
     pub cache: Option<CacheProperties>,
-    /// Work-group memory is memory of its own, and not a piece of global memory.
+    /// Work-group memory is dedicated memory, not global memory.
     pub dedicated_local_memory: bool,
     /// Host and device share memory: maps cost nothing.
     pub unified_memory: bool,
@@ -207,10 +207,10 @@ pub struct DeviceProperties {
 /// An error of a backend.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum BackendError {
-    /// The device has no room for what was asked.
+    /// The device does not have enough memory.
     #[error("out of device memory")]
     OutOfDeviceMemory,
-    /// The host has no room for what was asked.
+    /// The host does not have enough memory.
     #[error("out of host memory")]
     OutOfHostMemory,
     /// The device does not answer any more.
@@ -304,7 +304,7 @@ const MOST_NUMBERS: u32 = 1 << 20;
 
 static IDENTITIES: Mutex<Identities> = Mutex::new(Identities { next: identity::FIRST_BUFFER, taken: BTreeMap::new() });
 
-/// The bytes of a by-value argument; few enough, mostly, to need no memory of their own.
+/// The bytes of a by-value argument. They are usually few, and are stored inline.
 pub type ValueBytes = SmallVec<[u8; 16]>;
 
 /// A kernel argument as captured when the kernel is enqueued.
@@ -393,7 +393,7 @@ pub enum Action {
 #[derive(Debug)]
 pub enum Command {
     Once(Action),
-    /// Several, one after the other, as one command: those of a command buffer.
+    /// Several commands in sequence, as one command: those of a command buffer.
     Replay(Arc<[Arc<Action>]>),
     /// Waits on the device until all of these are signalled, and resets them. All commands that the device receives
     /// later wait too.
@@ -435,7 +435,7 @@ pub struct Times {
 /// The backend holds no lock that those calls need. An implementation may call the device's `enqueue` and `flush`,
 /// but must not wait.
 pub trait Progress: Send + Sync {
-    /// Handed to the driver below.
+    /// Submitted to the driver.
     fn submitted(&self, now: u64);
     /// The command has begun (called at the latest before `complete`).
     fn running(&self);
@@ -447,7 +447,7 @@ pub trait Progress: Send + Sync {
     fn print(&self, text: &[u8]) {
         crate::types::printf::to_stdout(text);
     }
-    /// Done. `times` are exact where profiling was asked for, otherwise estimates.
+    /// The command is complete. `times` are exact if profiling was requested, otherwise estimates.
     fn complete(&self, result: BackendResult<Times>);
 }
 
@@ -536,7 +536,7 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// If the device cannot import it.
     fn import_memory(&self, kind: ExternalMemory, fd: i32, size: u64) -> BackendResult<Arc<dyn Memory>> {
         let _ = (kind, fd, size);
-        Err(BackendError::Other("memory of others".to_owned()))
+        Err(BackendError::Other("external memory is not supported".to_owned()))
     }
     /// The external semaphore handle types that the device can import and export.
     fn shareable_semaphores(&self) -> Vec<ExternalSemaphore> {
@@ -548,7 +548,7 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// If the allocation fails, or if the memory cannot be exported in this way.
     fn exportable_semaphore(&self, kind: ExternalSemaphore) -> BackendResult<Arc<dyn SharedPayload>> {
         let _ = kind;
-        Err(BackendError::Other("semaphores of others".to_owned()))
+        Err(BackendError::Other("external semaphores are not supported".to_owned()))
     }
     /// The payload that a file descriptor names, which belongs to the device if that succeeds.
     ///
@@ -556,7 +556,7 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// If the device cannot import it.
     fn import_semaphore(&self, kind: ExternalSemaphore, fd: i32) -> BackendResult<Arc<dyn SharedPayload>> {
         let _ = (kind, fd);
-        Err(BackendError::Other("semaphores of others".to_owned()))
+        Err(BackendError::Other("external semaphores are not supported".to_owned()))
     }
     /// Writes to unused device memory before it returns, if the memory is host-visible; `false` if the write needs a
     /// command.
@@ -619,7 +619,7 @@ pub trait Device: Send + Sync + fmt::Debug {
 
 /// An implementation of devices.
 pub trait Backend: Send + Sync {
-    /// The devices worth having, best first. Called once, when the application first asks.
+    /// The supported devices, best first. Called once, at the application's first query.
     fn devices(&self) -> Vec<Arc<dyn Device>>;
 }
 

@@ -153,11 +153,11 @@ impl Cache {
 
     /// Stores contents under a key.
     pub fn keep(&self, key: &Key, contents: &[u8]) {
-        let room = self.limit / u64::from(SHARDS) / shard::BLOCK;
-        if shard::blocks((HEADER + contents.len()) as u64) > room || self.closed.load(Ordering::Relaxed) {
+        let capacity = self.limit / u64::from(SHARDS) / shard::BLOCK;
+        if shard::blocks((HEADER + contents.len()) as u64) > capacity || self.closed.load(Ordering::Relaxed) {
             return;
         }
-        let shard = Shard { folder: self.shard(key), room, looked: &self.looked };
+        let shard = Shard { folder: self.shard(key), capacity, looked: &self.looked };
         if let Err(error) = shard.put(&key.to_string(), &[&header(key, &Key::of_contents(contents)), contents]) {
             tracing::debug!("{}: {error}; nothing more is kept", self.folder.display());
             self.closed.store(true, Ordering::Relaxed);

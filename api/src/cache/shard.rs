@@ -44,7 +44,7 @@ pub(super) const INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) struct Shard<'a> {
     pub(super) folder: PathBuf,
     /// Blocks that it may have.
-    pub(super) room: u64,
+    pub(super) capacity: u64,
     /// Counts the files that are looked at.
     pub(super) looked: &'a AtomicU64,
 }
@@ -53,7 +53,7 @@ pub(super) struct Shard<'a> {
 struct Content {
     /// Entries, those used longest ago first: when that was, their blocks.
     entries: Vec<(SystemTime, u64, PathBuf)>,
-    /// Blocks of the entries and of what is being written.
+    /// Blocks of the entries, including files that are being written.
     blocks: u64,
 }
 
@@ -63,7 +63,7 @@ pub(super) const fn blocks(bytes: u64) -> u64 {
 }
 
 impl Shard<'_> {
-    /// Puts a file of these bytes, in order, into the shard under a name, if there is room for it.
+    /// Writes a file with these bytes into the shard, if the capacity suffices.
     ///
     /// # Errors
     /// If the folder cannot be created or written to.
@@ -76,14 +76,14 @@ impl Shard<'_> {
         let bytes: u64 = parts.iter().map(|part| part.len() as u64).sum();
         let total = self.enter(blocks(bytes))?;
         let fits = match total {
-            Some(total) if total <= self.room => {
+            Some(total) if total <= self.capacity => {
                 if self.is_due() {
                     self.settle()?;
                 }
                 true
             }
             // The file itself is among those that are looked at.
-            _ => self.settle()?.is_some_and(|total| total <= self.room),
+            _ => self.settle()?.is_some_and(|total| total <= self.capacity),
         };
         if fits { file.persist(self.folder.join(name)).map(drop).map_err(|error| error.error) } else { Ok(()) }
     }
@@ -137,8 +137,8 @@ impl Shard<'_> {
         let ledger = File::options().write(true).create(true).truncate(false).open(self.folder.join(LEDGER))?;
         let before = ledger.metadata()?.len();
         let mut content = self.look()?;
-        if content.blocks > self.room {
-            content.shrink(self.room / 4 * 3);
+        if content.blocks > self.capacity {
+            content.shrink(self.capacity / 4 * 3);
         }
         // The listing may or may not include entries that were added since then.
         let meanwhile = ledger.metadata()?.len().saturating_sub(before);
@@ -177,13 +177,13 @@ impl Shard<'_> {
 }
 
 impl Content {
-    /// Removes entries, those used longest ago first, until there are no more blocks than this.
+    /// Removes the least recently used entries until the number of blocks is at most `blocks`.
     fn shrink(&mut self, wanted: u64) {
         for (_, blocks, path) in self.entries.drain(..) {
             if self.blocks <= wanted {
                 break;
             }
-            // A file that another process removed is gone as well.
+            // A file that another process removed counts as removed.
             if fs::remove_file(&path).is_ok() || !path.exists() {
                 self.blocks -= blocks;
             }

@@ -25,7 +25,7 @@ fn key(number: u32) -> Key {
     Key::of(&[b"test", &number.to_le_bytes()])
 }
 
-/// All entries below a folder, and what is being written.
+/// All entries below a folder, including files that are being written.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -61,7 +61,7 @@ fn what_is_kept_is_found() {
 }
 
 #[test]
-fn keys_tell_parts_apart() {
+fn keys_distinguish_parts() {
     assert_ne!(Key::of(&[b"ab", b"c"]), Key::of(&[b"a", b"bc"]));
     assert_ne!(Key::of(&[b"", b"a"]), Key::of(&[b"a"]));
     assert_eq!(key(1).to_string().len(), 64);
@@ -80,13 +80,13 @@ fn every_damage_is_noticed_and_removed() {
         |bytes| bytes[20] ^= 1,
     ];
     for spoil in spoilt {
-        cache.keep(&key(7), b"something of some length");
+        cache.keep(&key(7), b"an entry with 24 letters");
         let path = files(folder.path()).pop().expect("the file");
         let mut bytes = fs::read(&path).expect("its bytes");
         spoil(&mut bytes);
         fs::write(&path, bytes).expect("a spoilt file");
         assert_eq!(cache.find(&key(7)), None);
-        assert!(!path.exists(), "it is in nobody's way any more");
+        assert!(!path.exists(), "it is removed");
     }
     cache.keep(&key(7), b"again");
     assert_eq!(cache.find(&key(7)).as_deref(), Some(b"again".as_slice()));
@@ -238,9 +238,9 @@ fn a_program_is_good_as_long_as_its_headers_are() {
         let built = wgcl_compiler::build::build(&Source { text: unit.source.clone(), ..Source::default() }, &options, &target);
         let program = built.program.expect("a program");
         let name = keep_program(&cache, unit, &target, &program, "a log", &built.files).expect("it is kept");
-        let mut told = None;
-        assert_eq!(find_program(&cache, unit, &target, |name| told = Some(name)).map(|(.., name)| name), Some(name));
-        assert_eq!(told, Some(name));
+        let mut reported = None;
+        assert_eq!(find_program(&cache, unit, &target, |name| reported = Some(name)).map(|(.., name)| name), Some(name));
+        assert_eq!(reported, Some(name));
         program.module.to_string()
     };
     let found =

@@ -104,7 +104,7 @@ impl BufferAccess {
     }
 }
 
-/// An object that is kept alive until a command is done, and what becomes of it if that fails.
+/// An object that is kept alive until a command is done, and its treatment if the command fails.
 pub(crate) struct RetainedObject {
     object: MemObject,
     access: AccessMode,
@@ -142,7 +142,7 @@ pub enum Argument {
     Image(Arc<Image>),
     /// A pointer to a byte of memory that is shared with the host.
     Svm(Arc<Buffer>, u64),
-    /// A pointer to memory of which only the host knows.
+    /// A pointer to host memory without a memory object.
     Address(usize),
 }
 
@@ -201,7 +201,7 @@ impl CommandType {
 /// Calls the function with its arguments.
 pub type NativeCall = Box<dyn FnOnce(&[u8]) + Send>;
 
-/// A function and what it is called with.
+/// A function and its arguments.
 pub struct NativeKernel {
     pub(crate) call: NativeCall,
     pub(crate) args: Vec<u8>,
@@ -315,7 +315,7 @@ impl Operation {
             Self::Replay(commands) => Command::Replay(commands),
             Self::ReplayKernelTree(launch, _) => match &*launch {
                 Action::Launch(launch) => Action::Launch(launch.clone()).into(),
-                _ => return Err(Error::InvalidOperation("what enqueues kernels is a launch".into())),
+                _ => return Err(Error::InvalidOperation("only launches enqueue kernels".into())),
             },
             Self::Native(kernel) => kernel.resolve(index)?,
             Self::Wait(payloads) => Command::Wait(payloads),

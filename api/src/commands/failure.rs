@@ -45,15 +45,15 @@ pub fn has_returned() -> bool {
     RETURNED.replace(false)
 }
 
-/// The extent to which the application knows of a failure.
+/// How the application has observed a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum ReportedVia {
     /// The application can have seen a negative status at most.
     Status,
-    /// A call that was asked for events returned an error.
+    /// A call with an event argument returned an error.
     Events,
-    /// A call that was asked for the work of a queue returned an error.
+    /// A call with a queue argument returned an error.
     Queue,
 }
 
@@ -209,7 +209,7 @@ impl Failures {
         self.0.iter().find(|queued| !queued.failure.is_settled()).map(|queued| queued.failure.clone())
     }
 
-    /// Records that the application knows of the failures up to a command, or of all failures.
+    /// Records that the application has observed the failures up to a command, or all failures.
     pub(crate) fn mark_reported(&self, next_number: u64, position: Option<QueuePosition>, via: ReportedVia) {
         for queued in &self.0 {
             if position.is_none_or(|position| queued.is_before(position)) {

@@ -341,7 +341,7 @@ fn check_not_its_buffer(image: &Image, buffer: &Arc<Buffer>) -> Result<()> {
     ensure!(
         !made_from || image.image_type() != crate::image::image_type::ImageType::Image1dBuffer,
         InvalidMemObject,
-        "the image was made from this buffer"
+        "the image was created from this buffer"
     );
     Ok(())
 }

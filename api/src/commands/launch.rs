@@ -81,7 +81,7 @@ impl Queue {
         // associated with command_queue does not support fine-grain system SVM allocations."
         let everywhere = device.reaches_host();
         let unshared = args.iter().any(|arg| matches!(arg, Argument::Address(_)));
-        ensure!(everywhere || !unshared, InvalidOperation, "{} does not reach all of the host's memory", device.name());
+        ensure!(everywhere || !unshared, InvalidOperation, "{} cannot access all of the host's memory", device.name());
         // "CL_OUT_OF_RESOURCES if there is a failure to queue the execution instance of kernel because of
         // insufficient resources."
         let local_memory = kernel.local_memory(info);

@@ -122,7 +122,7 @@ impl Queue {
         found.ok_or_else(|| Error::InvalidValue(format!("{address:#x} is not in shared virtual memory").into()))
     }
 
-    /// Whether an address is that of memory of which only the host knows, on a device that reaches it all the same.
+    /// Whether the device can access an address of host memory without a memory object.
     fn is_of_host(&self, address: usize) -> bool {
         self.device().reaches_host() && address != 0 && self.context().svm_at(address).is_none()
     }

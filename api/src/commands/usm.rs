@@ -65,7 +65,7 @@ impl Context {
     /// # Errors
     /// If the address is not the start of an allocation.
     pub fn usm_free(&self, address: usize) -> Result<()> {
-        self.usm_free_behind(address, || ())
+        self.usm_free_after(address, || ())
     }
 
     /// clMemBlockingFreeINTEL: waits for all commands that were enqueued, whatever pointers they follow.
@@ -73,17 +73,17 @@ impl Context {
     /// # Errors
     /// The errors of [`Context::usm_free`].
     pub fn usm_free_when_unused(&self, address: usize) -> Result<()> {
-        self.usm_free_behind(address, || self.queues().iter().for_each(|queue| queue.drain()))
+        self.usm_free_after(address, || self.queues().iter().for_each(|queue| queue.drain()))
     }
 
     /// Frees what begins there, if anything does, after `wait`.
-    fn usm_free_behind(&self, address: usize, wait: impl FnOnce()) -> Result<()> {
+    fn usm_free_after(&self, address: usize, wait: impl FnOnce()) -> Result<()> {
         if address == 0 {
             return Ok(());
         }
         self.usm_at(address).filter(|info| info.base == address).ok_or_else(|| {
             // "CL_INVALID_VALUE if ptr is not a value returned by [the functions that allocate], or a NULL pointer."
-            Error::InvalidValue(format!("{address:#x} is not where unified shared memory begins").into())
+            Error::InvalidValue(format!("{address:#x} is not the start of a unified shared memory allocation").into())
         })?;
         wait();
         self.free_at_address(address);

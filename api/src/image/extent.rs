@@ -63,7 +63,7 @@ impl ImageExtent {
         }
     }
 
-    /// A mip level as an image of its own, without the following levels: the first has its pitches, the others have
+    /// A mip level as a separate image, without the following levels: the first has its pitches, the others have
     /// no padding. "Each successively smaller mipmap level is half the size of the previous level, rounded down to
     /// the nearest integer."
     fn smaller(&self, level: u32) -> Self {

@@ -12,7 +12,7 @@ pub const fn color_size(format: ImageFormat) -> usize {
     if format.order == order::DEPTH { 4 } else { 16 }
 }
 
-/// Which of the colour's components an order keeps, in the order of memory.
+/// The colour components that a channel order stores, in the order of memory.
 const fn components(order: u16) -> &'static [usize] {
     match order {
         order::A => &[3],

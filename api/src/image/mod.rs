@@ -178,7 +178,7 @@ impl Image {
                 // "CL_INVALID_VALUE ... if CL_MEM_IMMUTABLE_EXT is not set in flags and mem_object was created with
                 // CL_MEM_IMMUTABLE_EXT."
                 let says_so = flags.contains(MemFlags::IMMUTABLE) || !source.flags().contains(MemFlags::IMMUTABLE);
-                ensure!(says_so, InvalidValue, "the image is made from an immutable object");
+                ensure!(says_so, InvalidValue, "the image is created from an immutable object");
             }
             None => flags.check_contents()?,
         }
@@ -204,7 +204,7 @@ impl Image {
             wanted == host.is_some(),
             InvalidHostPtr,
             "the host pointer is {}",
-            if wanted { "missing" } else { "not asked for by the flags" }
+            if wanted { "missing" } else { "the flags do not request it" }
         );
         // "CL_IMAGE_FORMAT_NOT_SUPPORTED if there are no devices in context that support image_format." Which images
         // kernels may read and write is seen when they are set as arguments.
@@ -411,7 +411,8 @@ pub(crate) fn check_support(context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// Width, height, depth and images of an array that a device allows an image of a type; 1 of what it does not have.
+/// Maximum width, height, depth and array size of an image type on a device. Dimensions that the type does not have are
+/// 1.
 pub(crate) fn most(limits: &ImageLimits, kind: ImageType) -> [u64; 4] {
     let array = if kind.is_array() { limits.array } else { 1 };
     match kind {
@@ -440,7 +441,7 @@ fn check_origin(desc: &ImageDesc, kind: ImageType) -> Result<()> {
         (Some(MemObject::Image(_)), kind) => kind == ImageType::Image2d,
         (Some(MemObject::Pipe(_)), _) => false,
     };
-    ensure!(goes, InvalidImageDescriptor, "the memory object does not go with {kind:?}");
+    ensure!(goes, InvalidImageDescriptor, "the memory object does not match {kind:?}");
     Ok(())
 }
 
@@ -458,7 +459,7 @@ pub(crate) fn shape(context: &Context, (desc, kind): (&ImageDesc, ImageType), el
         [desc.width, height, depth, array].iter().zip(most).all(|(size, most)| *size <= most)
     });
     let empty = desc.width == 0 || height == 0 || depth == 0 || array == 0;
-    ensure!(fits && !empty, InvalidImageSize, "an image of {} x {height} x {depth}, {array} times", desc.width);
+    ensure!(fits && !empty, InvalidImageSize, "an image of {} x {height} x {depth}, with {array} layers", desc.width);
     // "The image_row_pitch must be zero if host_ptr is NULL ... and the image is not a 2D image created from a
     // buffer. If image_row_pitch is not zero it must be ≥ image_width × size of element in bytes, and a multiple of
     // [that] size." The one row of a 1D image buffer may have any padding at its end: drivers accept that, and the
@@ -477,10 +478,10 @@ pub(crate) fn shape(context: &Context, (desc, kind): (&ImageDesc, ImageType), el
         Some(MemObject::Image(image)) => image.shape.row_pitch,
         _ => least,
     };
-    let too_large = || Error::InvalidImageSize(format!("an image of {} x {height} x {depth}, {array} times", desc.width).into());
+    let too_large = || Error::InvalidImageSize(format!("an image of {} x {height} x {depth}, with {array} layers", desc.width).into());
     let rows = row_pitch.checked_mul(height).ok_or_else(too_large)?;
     let slice_pitch = match (kind.has_slices(), desc.slice_pitch) {
-        // "This ... is ignored" for images without slices by what all drivers do.
+        // "This ... is ignored" for images without slices by all drivers.
         (false, _) => 0,
         (true, 0) => rows,
         (true, given) => {
@@ -500,11 +501,11 @@ pub(crate) fn shape(context: &Context, (desc, kind): (&ImageDesc, ImageType), el
     };
     // "Specifying num_mip_levels equal to either 0 or 1 creates an image with a single mipmap level."
     let levels = desc.num_mip_levels.max(1);
-    ensure!(levels <= MOST_LEVELS, InvalidImageDescriptor, "{levels} mip levels, and {MOST_LEVELS} are the most");
+    ensure!(levels <= MOST_LEVELS, InvalidImageDescriptor, "{levels} mip levels; the limit is {MOST_LEVELS}");
     Ok(ImageExtent { kind, element, extent, row_pitch, slice_pitch, levels })
 }
 
-/// Checks what goes with several levels ("Mipmap Images"); the specification names no errors.
+/// Checks the requirements of mipmapped images ("Mipmap Images"). The specification does not define the error codes.
 fn check_levels(shape: &ImageExtent, flags: MemFlags, has_host: bool) -> Result<()> {
     if shape.levels == 1 {
         return Ok(());
@@ -512,10 +513,15 @@ fn check_levels(shape: &ImageExtent, flags: MemFlags, has_host: bool) -> Result<
     // "CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR cannot be specified if a mipmapped image is created. The host_ptr
     // argument must be a NULL value."
     let host = has_host || flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
-    ensure!(!host, InvalidHostPtr, "a mipmapped image has no contents of the host's");
+    ensure!(!host, InvalidHostPtr, "a mipmapped image cannot be created with a host pointer");
     // "Mip-mapped images cannot be created for CL_MEM_OBJECT_IMAGE1D_BUFFER images, depth images or multi-sampled
     // images." OpenCL C has functions for mipmapped depth images, and the conformance tests create them.
-    ensure!(shape.kind != ImageType::Image1dBuffer, InvalidImageDescriptor, "{} mip levels of an image of a buffer", shape.levels);
+    ensure!(
+        shape.kind != ImageType::Image1dBuffer,
+        InvalidImageDescriptor,
+        "an image created from a buffer has {} mip levels",
+        shape.levels
+    );
     Ok(())
 }
 
@@ -526,7 +532,7 @@ fn check_source(context: &Arc<Context>, source: &MemObject, format: ImageFormat,
         MemObject::Buffer(buffer) => {
             // "the image_width × size of element in bytes must be ≤ size of the buffer object". The same applies to
             // image_row_pitch × image_height.
-            ensure!(shape.levels == 1, InvalidImageDescriptor, "a mipmapped image is not made from a buffer");
+            ensure!(shape.levels == 1, InvalidImageDescriptor, "a mipmapped image cannot be created from a buffer");
             ensure!(size <= buffer.size(), InvalidImageSize, "an image of {size} bytes in a buffer of {}", buffer.size());
             let aligned = context.devices().iter().any(|device| buffer.origin().is_multiple_of(device.base_alignment().into()));
             ensure!(aligned, InvalidImageFormatDescriptor, "the sub-buffer's origin {} is not aligned for any device", buffer.origin());
@@ -539,12 +545,12 @@ fn check_source(context: &Arc<Context>, source: &MemObject, format: ImageFormat,
             ensure!(
                 format.data_type == image.format.data_type && format::compatible_orders(format.order, image.format.order),
                 InvalidImageFormatDescriptor,
-                "no view of the order {:#x} of an image of the order {:#x}",
+                "an image of channel order {:#x} cannot be created from one of channel order {:#x}",
                 format.order,
                 image.format.order
             );
         }
-        MemObject::Pipe(_) => return Err(Error::InvalidImageDescriptor("no image is made from a pipe".into())),
+        MemObject::Pipe(_) => return Err(Error::InvalidImageDescriptor("an image cannot be created from a pipe".into())),
     }
     Ok(())
 }

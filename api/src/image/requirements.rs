@@ -20,7 +20,7 @@ pub struct ImageRequirements<'a> {
     desc: Option<&'a ImageDesc>,
 }
 
-/// A dimension that is asked for.
+/// A requested dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT

@@ -42,13 +42,13 @@ pub struct Context {
     numbers: AtomicU64,
     /// Shared virtual memory by address.
     pub(crate) svm: Mutex<BTreeMap<usize, SvmAllocation>>,
-    /// Buffers whose addresses were asked for, by these.
+    /// Buffers whose addresses were queried, by address.
     pub(crate) addressed: Mutex<BTreeMap<u64, Weak<Buffer>>>,
     /// Its queues, dead ones too.
     queues: Mutex<Vec<Weak<dyn Drain>>>,
     /// The default on-device queue of each device, by its place.
     default_queues: Mutex<Vec<Weak<dyn Any + Send + Sync>>>,
-    /// Last, so that its callbacks run when everything else of the context is gone.
+    /// The last field, so that its callbacks run after all other fields are dropped.
     destructors: Destructors,
 }
 
@@ -182,8 +182,8 @@ impl Context {
         self.queues.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// The default on-device queues, by device index. This module does not know the type of queues, which know
-    /// contexts.
+    /// The default on-device queues, by device index. This module does not depend on the type of queues, which depend
+    /// on contexts.
     pub(crate) fn default_queues(&self) -> &Mutex<Vec<Weak<dyn Any + Send + Sync>>> {
         &self.default_queues
     }

@@ -12,7 +12,7 @@ use crate::objects::device::Device;
 use crate::objects::memory::Buffer;
 use crate::types::error::{Result, ensure};
 
-/// CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT: a property of buffers whose address is asked for and stays.
+/// CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT: requests a buffer with a constant device address.
 pub const DEVICE_ADDRESS: u64 = 0x5000;
 
 impl Buffer {
@@ -38,7 +38,7 @@ impl Buffer {
 
 impl Device {
     /// Whether it has cl_ext_buffer_device_address: pointers have 64 bits, as addresses have by its specification.
-    pub fn tells_addresses(&self) -> bool {
+    pub fn has_device_addresses(&self) -> bool {
         self.target().language.int64
     }
 }
@@ -46,7 +46,7 @@ impl Device {
 impl Context {
     /// Whether all devices of the context have cl_ext_buffer_device_address.
     pub fn has_device_addresses(&self) -> bool {
-        self.devices().iter().all(|device| device.tells_addresses())
+        self.devices().iter().all(|device| device.has_device_addresses())
     }
 
     /// Registers a new buffer by its address, if the application requested the address.

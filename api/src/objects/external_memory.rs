@@ -32,7 +32,7 @@ impl Buffer {
     /// clCreateBufferWithProperties with a handle of external memory.
     ///
     /// # Errors
-    /// If the flags ask for other memory, or a device cannot use this one.
+    /// If the flags require other memory, or a device cannot use this one.
     pub fn import(
         context: &Arc<Context>,
         flags: MemFlags,
@@ -42,7 +42,7 @@ impl Buffer {
     ) -> Result<Arc<Self>> {
         // "CL_INVALID_VALUE if properties includes a supported external memory handle and flags includes
         // CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR, or CL_MEM_COPY_HOST_PTR."
-        ensure!(!flags.intersects(MemFlags::POINTER), InvalidValue, "{flags:?}: the memory is there already");
+        ensure!(!flags.intersects(MemFlags::POINTER), InvalidValue, "{flags:?}: the memory is already allocated");
         Self::check_size(context, size)?;
         let devices = external.devices.as_deref().unwrap_or(context.devices());
         let place = |device: &Arc<Device>| {
@@ -56,7 +56,7 @@ impl Buffer {
         let places = devices.iter().map(place).collect::<Result<Vec<_>>>()?;
         let first = *places.first().ok_or_else(|| Error::InvalidDevice("there is no device for the memory".into()))?;
         let together = places.iter().all(|&place| context.home(place) == context.home(first));
-        ensure!(together, InvalidDevice, "external memory belongs to one device; name it by CL_MEM_DEVICE_HANDLE_LIST_KHR");
+        ensure!(together, InvalidDevice, "external memory belongs to one device; specify it with CL_MEM_DEVICE_HANDLE_LIST_KHR");
         let memory = context.devices()[context.home(first)].backend().import_memory(external.kind, external.fd, size)?;
         Ok(Self::of_store(flags.or_default(), Store::imported(context, size, places, memory), 0, size, property_list))
     }

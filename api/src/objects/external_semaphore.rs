@@ -48,7 +48,8 @@ impl Semaphore {
                 Last::Signal(event) => Some(event.clone()),
                 _ => None,
             };
-            let signal = signal.ok_or_else(|| Error::InvalidOperation("there is no signal that a sync file could be of".into()))?;
+            let signal =
+                signal.ok_or_else(|| Error::InvalidOperation("the semaphore has no pending signal to export as a sync file".into()))?;
             signal.flush();
         }
         let fd = shared.payload.export(kind)?;
@@ -66,7 +67,7 @@ impl Semaphore {
     /// If it was not created from a sync file.
     pub fn import_again(&self, fd: i32) -> Result<()> {
         let shared = self.shared().filter(|shared| shared.imported == Some(ExternalSemaphore::SyncFd));
-        let shared = shared.ok_or_else(|| Error::InvalidSemaphore("the semaphore was not made of a sync file".into()))?;
+        let shared = shared.ok_or_else(|| Error::InvalidSemaphore("the semaphore was not created from a sync file".into()))?;
         shared.payload.import_again(fd)?;
         shared.set_last(Last::Nothing);
         Ok(())

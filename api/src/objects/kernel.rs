@@ -1,4 +1,4 @@
-//! Kernels: their arguments and what is known of them (OpenCL API 5.9).
+//! Kernels and their arguments (OpenCL API 5.9).
 
 use std::sync::{Arc, Weak};
 
@@ -36,7 +36,7 @@ pub enum ArgValue {
     Local(u32),
     /// A pointer to a byte of shared virtual memory.
     Svm(Weak<Buffer>, u64),
-    /// A pointer to memory of which only the host knows: for devices with fine-grained system SVM.
+    /// A pointer to host memory without a memory object, for devices with fine-grained system SVM.
     Address(usize),
     /// An image, as long as the application holds it.
     Image(Weak<Image>),
@@ -87,7 +87,7 @@ pub struct Kernel {
     pointers: Mutex<[Vec<Weak<Buffer>>; 3]>,
 }
 
-/// A set of pointers of clSetKernelExecInfo. Each replaces what it was before, and no other.
+/// A set of pointers of clSetKernelExecInfo. A new list replaces the previous list of the same set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointerSet {
     /// CL_KERNEL_EXEC_INFO_SVM_PTRS
@@ -236,7 +236,7 @@ impl Kernel {
     /// Never for a kernel that was created.
     pub fn info(&self) -> Result<&KernelInfo> {
         let mut all = self.definitions.iter().flatten().filter_map(Definition::info);
-        all.next().ok_or_else(|| Error::InvalidKernel("the kernel has no definition".into()))
+        all.next().ok_or_else(|| Error::InvalidKernel("the kernel is not defined".into()))
     }
 
     /// The reflection of an argument.
@@ -273,7 +273,7 @@ impl Kernel {
             .ok_or_else(|| Error::InvalidProgramExecutable(format!("kernel `{}` was not built for {}", self.name, device.name()).into()))
     }
 
-    /// clSetKernelArg, after the C ABI has read what the argument's kind asks for.
+    /// Sets an argument (clSetKernelArg). The C ABI has read the value according to the argument's kind.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.

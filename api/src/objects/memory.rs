@@ -42,7 +42,7 @@ bitflags! {
         const ALLOC_HOST_PTR = 1 << 4;
         /// CL_MEM_COPY_HOST_PTR
         const COPY_HOST_PTR = 1 << 5;
-        /// CL_MEM_IMMUTABLE_EXT: no command and no kernel changes what it holds.
+        /// CL_MEM_IMMUTABLE_EXT: no command and no kernel may modify the contents.
         const IMMUTABLE = 1 << 6;
         /// CL_MEM_HOST_WRITE_ONLY
         const HOST_WRITE_ONLY = 1 << 7;
@@ -227,9 +227,9 @@ pub struct Store {
     valid: Mutex<Vec<RangeSet>>,
     /// Whether there is a `failure`: most memory never has one.
     has_failure: AtomicBool,
-    /// Why the contents are not what they should be: the last command that was to write them failed.
+    /// The failure that made the contents invalid: the last command that writes them failed.
     failure: Mutex<Option<Arc<Failure>>>,
-    /// The devices, by their places, that have memory of others for it; none for what is the context's own.
+    /// The indices of devices that imported external memory for it. Empty for memory of the context.
     importers: Vec<usize>,
     /// The application's memory, for CL_MEM_USE_HOST_PTR.
     pub(crate) host: Option<Arc<dyn HostRegion>>,
@@ -370,7 +370,7 @@ impl Store {
         self.memories.get(self.context.home(device_index)).and_then(OnceCell::get).is_some_and(|memory| memory.is_adopted)
     }
 
-    /// The place in `valid` of what a device has.
+    /// The index of a device's contents in `valid`.
     fn holder(&self, device_index: usize) -> usize {
         if self.is_adopted(device_index) { self.context.devices().len() } else { self.context.home(device_index) }
     }
@@ -437,7 +437,8 @@ impl Store {
         self.failure.lock().clone().filter(|failure| failure.reaches(number))
     }
 
-    /// Host memory for maps by a device of the context: the application's own, or what other maps use, or new one.
+    /// Host memory for maps by a device of the context: the application's memory, the memory of other maps, or a new
+    /// allocation.
     pub(crate) fn map_region(&self, device_index: usize) -> Result<Arc<dyn HostRegion>> {
         if let Some(host) = &self.host {
             return Ok(host.clone());
@@ -674,7 +675,7 @@ impl Buffer {
         &self.store
     }
 
-    /// Warns if commands that use the buffer are running: its last reference is gone.
+    /// Warns if commands that use the buffer are running when its last reference is released.
     pub fn check_release(&self) {
         lint::check_release(&self.store.users, self.size);
     }

@@ -13,7 +13,7 @@ use crate::types::callback::Notify;
 use crate::types::error::{Error, Result, ensure};
 use crate::types::object::{HandleSlot, Object};
 
-/// CL_DEVICE_MAX_PIPE_ARGS: a pipe costs no more than a buffer.
+/// CL_DEVICE_MAX_PIPE_ARGS: a pipe costs the same as a buffer.
 pub const MAX_ARGS: u32 = 16;
 /// CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS: only the number of packets is a hard limit. Kernels can create this number
 /// in loops on every device; some drivers abort longer loops.
@@ -58,7 +58,7 @@ impl Pipe {
         // of them.
         let all = MemFlags::READ_WRITE | MemFlags::HOST_NO_ACCESS;
         let flags = if flags == 0 { all } else { MemFlags::parse(flags)? };
-        ensure!(all.contains(flags), InvalidValue, "{flags:?} cannot be said of a pipe");
+        ensure!(all.contains(flags), InvalidValue, "{flags:?} do not apply to pipes");
         // "CL_INVALID_PIPE_SIZE if pipe_packet_size is 0 or exceeds CL_DEVICE_PIPE_MAX_PACKET_SIZE ... or if
         // pipe_max_packets is 0."
         ensure!(
@@ -98,7 +98,7 @@ impl Pipe {
     pub fn argument(&self, index: u32, info: &ArgInfo) -> Result<&Arc<Buffer>> {
         let fits = info.packet.is_some_and(|size| size == 0 || size == self.packet_size());
         // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
-        ensure!(fits, InvalidArgValue, "argument {index} ({}) is no pipe of packets of {} bytes", info.type_name, self.packet_size());
+        ensure!(fits, InvalidArgValue, "argument {index} ({}) is not a pipe with packets of {} bytes", info.type_name, self.packet_size());
         Ok(&self.buffer)
     }
 }

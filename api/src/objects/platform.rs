@@ -1,4 +1,4 @@
-//! The platform: which devices there are, and what it says of itself (OpenCL API 4.1).
+//! The platform: its devices and its properties (OpenCL API 4.1).
 
 use std::sync::{Arc, OnceLock};
 
@@ -52,7 +52,7 @@ impl Platform {
                 tracing::info!("device: {} ({}), OpenCL {}", device.name(), device.properties().driver, device.version().short());
                 let missing = device.missing_of_31();
                 if !missing.is_empty() {
-                    tracing::info!("{} is no device of OpenCL 3.1: it lacks {}", device.name(), missing.join(", "));
+                    tracing::info!("{} does not support OpenCL 3.1: it lacks {}", device.name(), missing.join(", "));
                 }
             }
             all
@@ -114,7 +114,7 @@ impl Platform {
     }
 }
 
-/// Whether `WGCL_DEVICE`, if it is that, asks for a device by its name.
+/// Whether `WGCL_DEVICE` selects a device by its name.
 pub fn names_device(choice: &str, name: &str) -> bool {
     choice.split(',').map(str::trim).any(|part| !part.is_empty() && part.parse::<usize>().is_err() && is_part(part, name))
 }
@@ -132,7 +132,7 @@ fn select(all: Vec<Arc<Device>>, choice: &str) -> Vec<Arc<Device>> {
             Err(_) => all.iter().filter(|d| is_part(part, d.name())).collect(),
         };
         if found.is_empty() {
-            tracing::warn!("WGCL_DEVICE: no device is called or has the index `{part}`");
+            tracing::warn!("WGCL_DEVICE: no device has the name or index `{part}`");
         }
         for device in found {
             if !chosen.iter().any(|d| Arc::ptr_eq(d, device)) {

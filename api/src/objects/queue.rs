@@ -402,7 +402,7 @@ impl Queue {
         self.failures(|failures| failures.failure_at(position))
     }
 
-    /// Records that the application knows of the failures before a command.
+    /// Records that the application has observed the failures before a command.
     pub(crate) fn mark_reported(&self, position: QueuePosition, via: ReportedVia) {
         self.failures(|failures| {
             failures.mark_reported(self.context.next_number(), Some(position), via);

@@ -82,7 +82,7 @@ fn filter_of(raw: u64) -> Result<FilterMode> {
 /// A level of detail, whose bits are the lower half of the property.
 fn lod_of(raw: u64) -> Result<f32> {
     let lod = f32::from_bits(raw as u32);
-    ensure!(!lod.is_nan(), InvalidValue, "a level of detail that is no number");
+    ensure!(!lod.is_nan(), InvalidValue, "a level of detail is NaN");
     Ok(lod)
 }
 

@@ -90,14 +90,14 @@ impl Semaphore {
             Some(devices) => {
                 // "CL_INVALID_DEVICE if CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR ... does not identify exactly one valid
                 // device; or if a device ... is not one of the devices within context."
-                ensure!(devices.len() == 1, InvalidDevice, "{} devices are named, not one", devices.len());
+                ensure!(devices.len() == 1, InvalidDevice, "{} devices are given; expected one", devices.len());
                 ensure!(devices.iter().all(|d| context.device_index(d).is_some()), InvalidDevice, "the device is not of the context");
                 devices
             }
             // "CL_INVALID_PROPERTY ... if context is a multiple device context and sema_props does not specify
             // CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR."
             None => {
-                ensure!(context.devices().len() == 1, InvalidProperty, "the context has several devices, and none is named");
+                ensure!(context.devices().len() == 1, InvalidProperty, "the context has several devices, and none is specified");
                 context.devices().to_vec()
             }
         };
@@ -183,17 +183,17 @@ impl Semaphore {
         };
         drop(passed);
         if let Some(early) = early {
-            let tell = move |_: &Arc<Event>, status: Status| {
+            let signal_event = move |_: &Arc<Event>, status: Status| {
                 // This event is not shared, so its status is set exactly once.
                 let _ = early.set_user_status(if status.is_failed() { Status::DEPENDENCY_FAILED } else { Status::COMPLETE });
             };
-            signal.on_status(Status::COMPLETE, Box::new(tell));
+            signal.on_status(Status::COMPLETE, Box::new(signal_event));
         }
     }
 }
 
 /// The operation on the shared semaphores of the list.
-fn turn(semaphores: &[&Arc<Semaphore>], operation: impl FnOnce(Vec<Arc<dyn SharedPayload>>) -> Operation) -> PendingCommand {
+fn shared_operation(semaphores: &[&Arc<Semaphore>], operation: impl FnOnce(Vec<Arc<dyn SharedPayload>>) -> Operation) -> PendingCommand {
     let payloads: Vec<_> = semaphores.iter().filter_map(|semaphore| Some(semaphore.shared()?.payload().clone())).collect();
     if payloads.is_empty() { PendingCommand::nop() } else { PendingCommand::new(operation(payloads), Vec::new()) }
 }
@@ -208,7 +208,7 @@ impl Queue {
         let (shared, own): (Vec<_>, Vec<_>) = semaphores.iter().partition(|semaphore| semaphore.shared.is_some());
         let signals: Vec<_> = own.iter().map(|semaphore| semaphore.take_signal()).collect();
         let all: Vec<_> = wait_list.iter().chain(&signals).cloned().collect();
-        let event = self.submit(CommandType::SemaphoreWait, turn(&shared, Operation::Wait), &all)?;
+        let event = self.submit(CommandType::SemaphoreWait, shared_operation(&shared, Operation::Wait), &all)?;
         for (semaphore, signal) in own.iter().zip(signals) {
             semaphore.waits(signal, event.clone());
         }
@@ -223,7 +223,7 @@ impl Queue {
     pub fn signal_semaphores(self: &Arc<Self>, semaphores: &[Arc<Semaphore>], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_semaphores(semaphores, wait_list)?;
         let (shared, own): (Vec<_>, Vec<_>) = semaphores.iter().partition(|semaphore| semaphore.shared.is_some());
-        let event = self.submit(CommandType::SemaphoreSignal, turn(&shared, Operation::Signal), wait_list)?;
+        let event = self.submit(CommandType::SemaphoreSignal, shared_operation(&shared, Operation::Signal), wait_list)?;
         own.iter().for_each(|semaphore| semaphore.signals(&event));
         shared.iter().filter_map(|semaphore| semaphore.shared()).for_each(|shared| shared.signals(&event));
         Ok(event)

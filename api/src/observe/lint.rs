@@ -28,7 +28,7 @@ pub(crate) fn check_release(users: &BufferUsers, size: u64) {
     }
 }
 
-/// A command whose end this module asks for; events implement it.
+/// A command that this module checks for completion. Events implement it.
 pub(crate) trait RunningCommand: std::fmt::Debug + Send + Sync {
     fn is_done(&self) -> bool;
 }
@@ -40,7 +40,7 @@ pub(crate) struct BufferUsers(Mutex<Vec<Weak<dyn RunningCommand>>>);
 impl BufferUsers {
     pub(crate) fn add(&self, event: &Arc<impl RunningCommand + 'static>) {
         let mut events = self.0.lock();
-        // From time to time, so that it costs no more than it adds.
+        // Removes completed commands periodically, so that the cost is proportional to the number of commands.
         if events.len().is_power_of_two() {
             events.retain(|event| event.upgrade().is_some_and(|event| !event.is_done()));
         }

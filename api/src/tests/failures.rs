@@ -39,17 +39,17 @@ fn wait(event: &Arc<Event>) -> Result<()> {
 
 /// A dependent of a failed event does not run, and neither do its successors, whatever the queue. Later commands run.
 #[test]
-fn user_events_fail_what_waits_and_what_comes_behind() {
+fn a_failed_user_event_fails_waiting_and_later_commands() {
     let setup = setup(1);
     let queue = setup.queue(0, ORDERED);
     let buffer = setup.buffer(&[5; 4]);
     let user = Event::user(&setup.context);
     let held = write(&queue, &buffer, 0, &[1; 4], std::slice::from_ref(&user));
     let chained = write(&queue, &buffer, 0, &[2; 4], std::slice::from_ref(&held));
-    let behind = write(&queue, &buffer, 0, &[3; 4], &[]);
+    let later = write(&queue, &buffer, 0, &[3; 4], &[]);
     let marker = queue.marker(&[]).expect("marker");
     user.set_user_status(Status(-5)).expect("status");
-    for event in [&held, &chained, &behind, &marker] {
+    for event in [&held, &chained, &later, &marker] {
         assert_eq!(event.wait(), Status::DEPENDENCY_FAILED, "{event:?}");
     }
     assert!(matches!(Event::wait_all(&[marker, held]), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
@@ -58,7 +58,7 @@ fn user_events_fail_what_waits_and_what_comes_behind() {
 }
 
 #[test]
-fn a_read_behind_a_failure_does_not_look_complete() {
+fn a_read_after_a_failure_fails() {
     let setup = setup(1);
     let queue = setup.queue(0, ORDERED);
     let buffer = setup.buffer(&[5; 4]);
@@ -70,29 +70,29 @@ fn a_read_behind_a_failure_does_not_look_complete() {
     // Enqueued after the failure, before the application was notified.
     let third = read_later(&queue, &buffer);
     assert!(matches!(wait(&third), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
-    assert!(wait(&read_later(&queue, &buffer)).is_ok(), "told");
+    assert!(wait(&read_later(&queue, &buffer)).is_ok(), "reported");
     assert_eq!(read(&queue, &buffer), [5; 4]);
     assert!(queue.finish().is_err(), "the device's failures are clFinish's business");
     assert!(queue.finish().is_ok());
 }
 
 #[test]
-fn what_was_enqueued_before_the_application_was_told_fails() {
+fn commands_enqueued_before_the_failure_is_reported_fail() {
     let setup = setup(1);
     let queue = setup.queue(0, ORDERED);
     let buffer = setup.buffer(&[5; 4]);
     let gate = Event::user(&setup.context);
     let broken = launch(&queue, "broken", &[]);
     let held = write(&queue, &buffer, 0, &[1; 4], std::slice::from_ref(&gate));
-    let behind = read_later(&queue, &buffer);
+    let later = read_later(&queue, &buffer);
     assert!(wait(&broken).is_err());
     gate.set_user_status(Status::COMPLETE).expect("status");
-    assert_eq!((held.wait(), behind.wait()), (Status::DEPENDENCY_FAILED, Status::DEPENDENCY_FAILED));
+    assert_eq!((held.wait(), later.wait()), (Status::DEPENDENCY_FAILED, Status::DEPENDENCY_FAILED));
     assert_eq!(read(&queue, &buffer), [5; 4], "stopped before it reached the device");
 }
 
 #[test]
-fn memory_that_a_failed_command_was_to_write_tells_of_it() {
+fn reads_of_memory_of_a_failed_command_fail() {
     let setup = setup(1);
     let (queue, other) = (setup.queue(0, ORDERED), setup.queue(0, UNORDERED));
     let (buffer, unrelated) = (setup.buffer(&[5; 4]), setup.buffer(&[6; 4]));
@@ -100,7 +100,7 @@ fn memory_that_a_failed_command_was_to_write_tells_of_it() {
     launch_on(&queue, "broken", &buffer);
     assert_eq!(read(&other, &unrelated), [6; 4]);
     assert!(matches!(try_read(&other, &whole), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
-    assert_eq!(read(&other, &buffer), [5; 4], "told");
+    assert_eq!(read(&other, &buffer), [5; 4], "reported");
     assert!(queue.finish().is_ok(), "by a blocking call");
     // A copy of failed contents fails too.
     launch_on(&queue, "broken", &buffer);
@@ -138,14 +138,14 @@ fn unordered_queues_hand_failures_on_by_markers_and_barriers() {
     // A barrier with a wait list.
     let broken = launch(&queue, "broken", &[]);
     queue.barrier(&[broken]).expect("barrier");
-    let behind = launch(&queue, "fine", &[]);
-    assert!(wait(&behind).is_err());
+    let later = launch(&queue, "fine", &[]);
+    assert!(wait(&later).is_err());
     assert!(wait(&launch(&queue, "fine", &[])).is_ok());
 }
 
 /// Statuses are an answer too, but many do not look at their sign.
 #[test]
-fn who_only_asks_for_statuses_goes_on() {
+fn status_queries_do_not_report_a_failure() {
     let setup = setup(1);
     let queue = setup.queue(0, ORDERED);
     let buffer = setup.buffer(&[5; 4]);
@@ -155,7 +155,7 @@ fn who_only_asks_for_statuses_goes_on() {
     assert!(within_seconds(|| next.poll() == Status::COMPLETE));
     assert!(try_read(&queue, &buffer).is_err(), "no call has returned it");
     assert_eq!(read(&queue, &buffer), [5; 4]);
-    // The same case with callbacks: a callback that enqueues a command knows of the failure.
+    // The same case with callbacks: a callback that enqueues a command has observed the failure.
     let broken = launch(&queue, "broken", &[]);
     let seen = Arc::new(Mutex::new(Vec::new()));
     let noted = seen.clone();
@@ -175,7 +175,7 @@ fn who_only_asks_for_statuses_goes_on() {
 }
 
 #[test]
-fn who_waits_for_what_is_known_to_have_failed_is_told_again() {
+fn waits_for_a_reported_failure_fail_again() {
     let setup = setup(1);
     let queue = setup.queue(0, ORDERED);
     let buffer = setup.buffer(&[5; 4]);
@@ -191,7 +191,7 @@ fn who_waits_for_what_is_known_to_have_failed_is_told_again() {
 }
 
 #[test]
-fn what_gives_something_back_does_so() {
+fn releases_succeed_after_a_failure() {
     let setup = setup(1);
     let queue = setup.queue(0, ORDERED);
     let buffer = setup.buffer(&[5; 8]);
@@ -218,7 +218,7 @@ fn what_gives_something_back_does_so() {
 }
 
 #[test]
-fn many_failures_are_told_of_in_few_calls() {
+fn many_failures_are_reported_in_few_calls() {
     let setup = setup(1);
     for properties in [ORDERED, UNORDERED] {
         let queue = setup.queue(0, properties);
@@ -233,7 +233,7 @@ fn many_failures_are_told_of_in_few_calls() {
 }
 
 #[test]
-fn telling_of_one_failure_does_not_hide_another() {
+fn a_reported_failure_does_not_hide_another() {
     let setup = setup(1);
     let queue = setup.queue(0, ORDERED);
     let buffer = setup.buffer(&[5; 4]);

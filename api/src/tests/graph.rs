@@ -46,7 +46,7 @@ impl HostSource for Stamp {
     }
 }
 
-/// An event, and what the model knows of it.
+/// An event and its state in the model.
 #[derive(Clone)]
 struct Node {
     event: Arc<Event>,
@@ -72,19 +72,60 @@ struct World {
     called: AtomicUsize,
     /// No failure is reported while commands are enqueued: the test registers no callbacks, which would report it.
     is_silent: bool,
-    /// All clients have enqueued what they have to.
+    /// All clients have enqueued their commands.
     enqueued: Barrier,
 }
 
 /// The predecessors of a queue's commands.
 #[derive(Clone, Copy, Default)]
-struct Behind {
+struct Failed {
     failure: bool,
     /// A barrier failed, or anything in an in-order queue.
     failed_barrier: bool,
 }
 
-/// A thread that enqueues to queues of its own, and checks them at the end.
+/// Enqueues a random command. Returns its event, and whether it records its time in `at`.
+fn enqueue(world: &World, queue: &Arc<Queue>, kind: usize, list: &[Arc<Event>], at: &Arc<AtomicU64>) -> (Arc<Event>, bool) {
+    let stamped = kind >= 5;
+    let event = match kind {
+        0 => queue.barrier(list).expect("a barrier"),
+        1 => queue.marker(list).expect("a marker"),
+        2 => launch(queue, "broken", list),
+        3 | 4 => {
+            let sink = Sink(Arc::new(Mutex::new(vec![0; 8])));
+            queue.read(&world.shared, false, (0, 8), |_| Ok(Arc::new(sink) as Arc<dyn HostTarget>), list).expect("a read")
+        }
+        _ => {
+            let buffer = world.setup.buffer(&[0]);
+            let stamp = Stamp { clock: world.clock.clone(), at: at.clone() };
+            queue.write(&buffer, false, (0, 1), |_| Ok(Arc::new(stamp)), list).expect("a write")
+        }
+    };
+    (event, stamped)
+}
+
+/// Checks the status of each command, and that it ran after the commands that it depends on.
+fn check_order(seed: u64, orders: &[(Node, Vec<Node>)]) {
+    for (node, earlier) in orders {
+        let event = &node.event;
+        let status = event.status();
+        assert!(status.is_done(), "seed {seed}: {event:?} is left after clFinish");
+        assert!(status.is_failed() || !node.must_fail, "seed {seed}: {event:?}");
+        assert!(!status.is_failed() || node.fails, "seed {seed}: {event:?}");
+        let at = node.at.load(Ordering::SeqCst);
+        if !node.stamped {
+            continue;
+        }
+        assert!(at != 0 || node.fails, "seed {seed}: it did not run");
+        assert!(at == 0 || !node.never, "seed {seed}: it ran");
+        for other in earlier.iter().filter(|other| other.stamped && !other.fails && at != 0) {
+            let other = other.at.load(Ordering::SeqCst);
+            assert!(other != 0 && other < at, "seed {seed}: the command ran as number {at}, one before it as {other}");
+        }
+    }
+}
+
+/// A client thread: enqueues to its own queues, and checks them at the end.
 fn client(world: &Arc<World>, seed: u64, commands: usize) {
     let mut random = Random(seed);
     let mut registered = 0;
@@ -96,17 +137,17 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
     };
     let mut queues: Vec<(Arc<Queue>, bool)> = (0..4).map(|index| make(index, &mut random)).collect();
     let mut replaced = Vec::new();
-    let mut behind = vec![Behind::default(); queues.len()];
+    let mut failed = vec![Failed::default(); queues.len()];
     // Per queue: the predecessors of the next command, and all nodes since the last barrier.
     let mut before: Vec<Vec<Node>> = vec![Vec::new(); queues.len()];
     let mut since: Vec<Vec<Node>> = vec![Vec::new(); queues.len()];
     let mut orders: Vec<(Node, Vec<Node>)> = Vec::new();
     for _ in 0..commands {
         let chosen = random.below(queues.len());
-        if behind[chosen].failed_barrier && random.chance(30) {
+        if failed[chosen].failed_barrier && random.chance(30) {
             let new = make(chosen, &mut random);
             replaced.push(std::mem::replace(&mut queues[chosen], new));
-            behind[chosen] = Behind::default();
+            failed[chosen] = Failed::default();
             before[chosen].clear();
             since[chosen].clear();
         }
@@ -116,38 +157,20 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
             (0..random.below(4)).map(|_| nodes[nodes.len() - 1 - random.below(nodes.len().min(40))].clone()).collect()
         };
         let list: Vec<Arc<Event>> = waits.iter().map(|node| node.event.clone()).collect();
-        let mut fails = waits.iter().any(|node| node.fails);
-        let mut must_fail = waits.iter().any(|node| node.must_fail);
+        let kind = random.below(20);
+        let mut fails = kind == 2 || waits.iter().any(|node| node.fails);
+        let mut must_fail = kind == 2 || waits.iter().any(|node| node.must_fail);
         let never = waits.iter().any(|node| node.never);
         let at = Arc::new(AtomicU64::new(0));
-        let mut stamped = false;
-        let kind = random.below(20);
         let barrier = kind == 0;
-        let event = match kind {
-            0 => queue.barrier(&list).expect("a barrier"),
-            1 => queue.marker(&list).expect("a marker"),
-            2 => {
-                (fails, must_fail) = (true, true);
-                launch(queue, "broken", &list)
-            }
-            3 | 4 => {
-                let sink = Sink(Arc::new(Mutex::new(vec![0; 8])));
-                queue.read(&world.shared, false, (0, 8), |_| Ok(Arc::new(sink) as Arc<dyn HostTarget>), &list).expect("a read")
-            }
-            _ => {
-                stamped = true;
-                let buffer = world.setup.buffer(&[0]);
-                let stamp = Stamp { clock: world.clock.clone(), at: at.clone() };
-                queue.write(&buffer, false, (0, 1), |_| Ok(Arc::new(stamp)), &list).expect("a write")
-            }
-        };
+        let (event, stamped) = enqueue(world, queue, kind, &list, &at);
         let follows_all = *ordered || (kind < 2 && list.is_empty());
-        if behind[chosen].failed_barrier || (follows_all && behind[chosen].failure) {
+        if failed[chosen].failed_barrier || (follows_all && failed[chosen].failure) {
             fails = true;
             must_fail |= world.is_silent;
         }
-        behind[chosen].failure |= fails;
-        behind[chosen].failed_barrier |= fails && (*ordered || barrier);
+        failed[chosen].failure |= fails;
+        failed[chosen].failed_barrier |= fails && (*ordered || barrier);
         if !world.is_silent && random.chance(30) {
             let called = called.clone();
             registered += 1;
@@ -196,29 +219,13 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
         // Failures that no call returned yet are returned here.
         let _ = queue.finish();
     }
-    for (node, earlier) in &orders {
-        let event = &node.event;
-        let status = event.status();
-        assert!(status.is_done(), "seed {seed}: {event:?} is left after clFinish");
-        assert!(status.is_failed() || !node.must_fail, "seed {seed}: {event:?}");
-        assert!(!status.is_failed() || node.fails, "seed {seed}: {event:?}");
-        let at = node.at.load(Ordering::SeqCst);
-        if !node.stamped {
-            continue;
-        }
-        assert!(at != 0 || node.fails, "seed {seed}: it did not run");
-        assert!(at == 0 || !node.never, "seed {seed}: it ran");
-        for other in earlier.iter().filter(|other| other.stamped && !other.fails && at != 0) {
-            let other = other.at.load(Ordering::SeqCst);
-            assert!(other != 0 && other < at, "seed {seed}: the command ran as number {at}, one before it as {other}");
-        }
-    }
+    check_order(seed, &orders);
     let all = super::within_seconds(|| called.load(Ordering::SeqCst) == registered);
     assert!(all, "seed {seed}: {} callbacks of {registered}", called.load(Ordering::SeqCst));
     world.called.fetch_add(registered, Ordering::SeqCst);
 }
 
-/// Decides user events, one after the other, while the clients wait for them.
+/// Sets the status of user events in sequence, while the clients wait for them.
 fn decider(mut events: Vec<(Arc<Event>, Status)>, mut random: Random) {
     while !events.is_empty() {
         let (event, status) = events.swap_remove(random.below(events.len()));
@@ -321,7 +328,7 @@ fn in_order_commands_end_in_order_even_if_they_fail() {
     let slow = Slow(Stamp { clock, at: at.clone() });
     let first = queue.write(&buffer, false, (0, 1), |_| Ok(Arc::new(slow)), &[]).expect("a write");
     let second = launch(&queue, "second", &[gate]);
-    assert_eq!(second.status(), Status::QUEUED, "its turn has not come");
+    assert_eq!(second.status(), Status::QUEUED, "an earlier command has not ended");
     let _ = queue.finish();
     assert_eq!((first.status(), second.status()), (Status::COMPLETE, Status::DEPENDENCY_FAILED));
     assert_eq!(at.load(Ordering::SeqCst), 1);

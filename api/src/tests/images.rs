@@ -62,7 +62,7 @@ fn read(queue: &Arc<Queue>, image: &Arc<Image>, [x, y, z]: [u64; 3], region: [u6
 }
 
 #[test]
-fn kernels_are_told_of_every_form() {
+fn kernels_receive_every_form() {
     let setup = with_images(1);
     let plain = ImageDescriptor { width: 5, height: 1, depth: 1, array_size: 1, row_pitch: 20, slice_pitch: 20, format: RGBA8, levels: 1 };
     let forms = [
@@ -208,7 +208,7 @@ fn kernels_get_images_and_samplers() {
     queue.finish().expect("finish");
     let launches = setup.devices[0].launches.lock();
     let args = &launches.last().expect("a launch").args;
-    assert!(matches!(&args[0], LaunchArg::Image(range, told) if *told == image.descriptor() && range.size == 32), "{args:?}");
+    assert!(matches!(&args[0], LaunchArg::Image(range, descriptor) if *descriptor == image.descriptor() && range.size == 32), "{args:?}");
     assert!(matches!(&args[2], LaunchArg::Value(word) if word[..] == 0x29_u32.to_le_bytes()), "{args:?}");
 }
 

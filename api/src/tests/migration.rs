@@ -43,7 +43,7 @@ fn pieces_cross_by_memory_that_both_devices_reach() {
 }
 
 #[test]
-fn devices_that_reach_nothing_hand_over_by_the_host() {
+fn devices_without_shared_memory_copy_through_the_host() {
     let setup = bridged();
     *setup.devices[1].reached.lock() = None;
     let queues = [0, 1].map(|device| setup.queue(device, QueueProperties::empty()));

@@ -73,7 +73,7 @@ fn try_read(queue: &Arc<Queue>, buffer: &Arc<Buffer>) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A launch of a kernel of that name; the backend knows only "broken".
+/// A launch of a kernel with that name. The back end only interprets the name "broken".
 fn launch(queue: &Arc<Queue>, kernel: &str, waits: &[Arc<Event>]) -> Arc<Event> {
     launch_using(queue, kernel, Vec::new(), waits)
 }
@@ -175,7 +175,7 @@ fn a_broken_kernel_does_not_stay_unnoticed() {
 }
 
 #[test]
-fn a_user_event_that_nobody_can_complete_fails_its_dependents() {
+fn an_abandoned_user_event_fails_its_dependents() {
     let setup = setup(1);
     let queue = setup.queue(0, QueueProperties::empty());
     let user = Event::user(&setup.context);
@@ -243,12 +243,12 @@ fn out_of_order_barriers_and_markers() {
     queue.flush();
     assert_eq!(free.wait(), Status::COMPLETE, "an out-of-order queue does not hold it back");
     let barrier = queue.barrier(&[]).expect("barrier");
-    let behind = launch(&queue, "fine", &[]);
+    let later = launch(&queue, "fine", &[]);
     queue.flush();
     std::thread::sleep(Duration::from_millis(20));
-    assert!(!barrier.status().is_done() && !behind.status().is_done());
+    assert!(!barrier.status().is_done() && !later.status().is_done());
     user.set_user_status(Status::COMPLETE).expect("status");
-    assert_eq!(behind.wait(), Status::COMPLETE);
+    assert_eq!(later.wait(), Status::COMPLETE);
     assert!(held.status().is_done() && barrier.status().is_done());
     queue.finish().expect("finish");
 }

@@ -59,7 +59,7 @@ fn builds_report_status_log_and_kernels() {
 }
 
 #[test]
-fn kernels_are_made_ahead_where_their_launches_are_known() {
+fn kernels_with_known_launches_are_compiled_early() {
     const SOURCE: &str = "#define GROUPS __attribute__((reqd_work_group_size(4, 2, 1)))
         GROUPS kernel void known(global int *a, float b) { a[get_global_id(0)] = get_local_id(0); }
         kernel void unknown(global int *a) { a[get_global_id(0)] = get_local_id(0); }

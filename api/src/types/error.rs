@@ -41,7 +41,7 @@ macro_rules! errors {
                 }
             }
 
-            /// The error of a code, for codes that OpenCL knows.
+            /// The error for a code that OpenCL defines.
             pub fn from_code(code: i32, why: impl Into<Why>) -> Option<Self> {
                 match code {
                     $($code => Some(Self::$variant(why.into())),)*

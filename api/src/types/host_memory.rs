@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::backend::memory::{HostSource, HostTarget};
 
-/// A stretch of host memory with an address that the application knows.
+/// A range of host memory whose address the application has.
 pub trait HostRegion: Send + Sync + fmt::Debug {
     fn address(&self) -> usize;
     /// Reads from `size` bytes at its beginning plus `offset`.

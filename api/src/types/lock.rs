@@ -44,7 +44,7 @@ mod check {
     }
 
     pub(super) fn acquire(rank: Rank) {
-        // The thread-local may be gone when locks are taken by destructors at a thread's end: nothing to check then.
+        // Destructors of other thread-locals may take locks after this one is destroyed. Then the order is not checked.
         let _ = HELD.try_with(|held| {
             let mut held = held.borrow_mut();
             if let Some(&top) = held.last() {
@@ -146,7 +146,7 @@ mod tests {
             let _outer = event.lock();
             *queue.lock()
         });
-        assert!(wrong.join().is_err(), "taking them the other way round is noticed");
+        assert!(wrong.join().is_err(), "the reverse order is detected");
     }
     /// All ranks, outermost first. Threads rarely hold two locks, so other tests would not detect two exchanged ranks.
     const ORDER: [Rank; 9] = [

@@ -38,7 +38,7 @@ pub trait Object: Any + Send + Sync {
     }
 }
 
-/// Callbacks to call, last registered first, when an object is gone (clSetMemObjectDestructorCallback and its like).
+/// Destructor callbacks of an object, called in reverse order of registration (clSetMemObjectDestructorCallback).
 pub struct Destructors(Mutex<Vec<callback::Job>>);
 
 impl Default for Destructors {

@@ -44,7 +44,7 @@ impl LaunchPlan {
         let program = program_of(launch)?;
         let kernel = program.code.kernel(&launch.kernel)?;
         let style = program.code.machine().style;
-        // A regrouped kernel would report group ids that the application does not know.
+        // A regrouped kernel would report other group ids than those of the launch.
         let is_free = kernel.can_regroup() && !style.checked;
         let grouping = if is_free { Grouping::Free { threads: context.threads } } else { Grouping::Requested };
         let RegionList { num_groups, regions } = ndrange::split(launch, grouping)?;

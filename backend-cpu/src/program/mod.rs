@@ -187,8 +187,8 @@ pub(crate) struct CpuProgram {
     pub(crate) reports: Arc<Reports>,
 }
 
-/// The memory of a program's constants and variables, as far as it has them. After initialization only kernels and
-/// commands access it.
+/// The memory of a program's constants and variables, if it has any. After initialization only kernels and commands
+/// access it.
 struct ProgramMemory {
     constants: Option<HostAllocation>,
     variables: Option<Arc<CpuMemory>>,

@@ -1,7 +1,7 @@
 //! The happens-before relation of the accesses of the group that a thread runs: barriers, fences and atomic operations.
 //! Also finds divergent barriers, which some work-items of a group reach and others do not.
 //!
-//! Generated code runs the work-items of a group one after the other from barrier to barrier, in ascending order. So
+//! Generated code runs the work-items of a group in sequence from barrier to barrier, in ascending order. So
 //! each work-item has its own count of barriers. A barrier ends when the next arrival at a barrier has a local id that
 //! is not higher than the previous one.
 

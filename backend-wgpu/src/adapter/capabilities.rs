@@ -1,4 +1,4 @@
-//! Which of several code paths the backend takes on a device.
+//! The choice of code paths for a device.
 
 use wgcl_api::backend::DeviceKind;
 use wgcl_runtime::host::memory as host_memory;

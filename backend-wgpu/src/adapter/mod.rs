@@ -1,5 +1,5 @@
-//! Properties of an adapter: those as OpenCL reports them, what the compiler may use, and which code paths the
-//! backend takes on it.
+//! Properties of an adapter: those that OpenCL reports, the features that the compiler may use, and the code paths of
+//! the back end.
 
 pub(crate) mod capabilities;
 pub(crate) mod properties;

@@ -78,8 +78,8 @@ pub(crate) fn importable(adapter: &wgpu::Adapter, capabilities: Capabilities) ->
     kinds.into_iter().filter(|(has, _)| *has).map(|(_, kind)| kind).collect()
 }
 
-/// The kinds of semaphores that a device shares. SYNC_FD is implemented from Vulkan's specification but untested,
-/// because no driver at hand has it. It is not offered.
+/// The kinds of semaphores that a device shares. SYNC_FD is implemented from Vulkan's specification, but not offered,
+/// because no available driver could test it.
 pub(crate) fn shareable(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Vec<ExternalSemaphore> {
     let shares = capabilities.vulkan_queue && DeviceFacts::of(adapter).opaque_fd_semaphores;
     if shares { vec![ExternalSemaphore::OpaqueFd] } else { Vec::new() }

@@ -303,7 +303,7 @@ impl Gpu {
 
     /// The Vulkan device below wgpu, for imported memory.
     pub(crate) fn vulkan(&self) -> BackendResult<&dyn VulkanDevice> {
-        self.vulkan.as_deref().ok_or_else(|| BackendError::Other("imported memory needs a Vulkan device".to_owned()))
+        self.vulkan.as_deref().ok_or_else(|| BackendError::Other("imported memory requires a Vulkan device".to_owned()))
     }
 
     /// Waits until a submission is complete.

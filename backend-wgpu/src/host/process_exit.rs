@@ -1,13 +1,12 @@
 //! The end of the process. A driver's exit handlers must not run while our threads are inside the driver.
 //!
-//! The exit handler is registered when a device is opened. Its driver is loaded by then, so our handler runs before
-//! the driver's. It asks every submission thread to end and waits for them for a limited time. From then on nothing
-//! of wgpu is freed: destructors of the application may release OpenCL objects later.
+//! The exit handler is registered when a device is opened. Its driver is loaded by then, so this handler runs before
+//! the driver's. It asks every submission thread to end and waits for them for a limited time. From then on nothing of
+//! wgpu is freed: destructors of the application may release OpenCL objects later.
 //!
-//! A driver that runs kernels on the CPU compiles and runs them on its own threads. These crash once LLVM's globals
-//! are destroyed. After the wait such a driver may still be busy, or any driver may be compiling a kernel. The process
-//! then flushes C's streams and ends at once with its own status. Exit handlers that were registered before ours do not
-//! run.
+//! A driver that runs kernels on the CPU compiles and runs them on its own threads. These crash once LLVM's globals are
+//! destroyed. After the wait such a driver may still be busy, or any driver may be compiling a kernel. The process then
+//! flushes C's streams and ends at once with its own status. Exit handlers that were registered earlier do not run.
 //!
 //! Exit handlers run in the reverse order of their registration. LLVM registers destructors while it compiles, and
 //! these run before our handler. The main thread therefore waits for such a driver earlier, in a thread-local
@@ -47,7 +46,7 @@ pub(crate) fn leak(what: impl Any + Send) {
     LEAKED.lock().push(Box::new(what));
 }
 
-/// Ends the process without running the exit handlers that were registered before ours.
+/// Ends the process without running the exit handlers that were registered earlier.
 pub(crate) fn skip_exit_handlers() {
     SKIP_HANDLERS.store(true, Ordering::Release);
 }

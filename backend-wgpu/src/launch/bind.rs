@@ -71,7 +71,7 @@ impl BindGroups {
     }
 }
 
-/// Buffers of the engine that kernels may bind, as far as they exist.
+/// Buffers of the engine that kernels may bind. Absent ones are not in use.
 pub(crate) struct InternalMemory<'a> {
     pub(crate) printf: Option<&'a Arc<WgpuMemory>>,
     pub(crate) watchdog: Option<&'a Arc<WgpuMemory>>,
@@ -270,7 +270,7 @@ pub(crate) fn argument_bytes(
     }
     for (index, slot) in (0..).zip(&layout.identities) {
         if let (Some(at), Some(range)) = (slot, bound_range(launch, index)) {
-            // Merged arguments have offsets of their own, relative to the merged buffer.
+            // Merged arguments have separate offsets, relative to the merged buffer.
             let offset = if merged.is_some_and(|merged| merged.first == index) { 0 } else { range.offset };
             let flat = (u64::from(range.identity) << 32).wrapping_add(offset);
             let halves = |number: u64| ((number >> 32) as u32, number as u32);

@@ -52,7 +52,7 @@ impl LaunchCache {
     }
 }
 
-/// A launch of one dispatch, and what it records.
+/// A launch of one dispatch, and its recording.
 pub(crate) struct CachedLaunch {
     /// While this exists, no other program has the same address.
     code: Weak<Program<Gpu>>,
@@ -133,7 +133,7 @@ impl MemorySource {
     }
 }
 
-/// The properties of a launch that decide what it records, besides its kernel.
+/// The properties of a launch that determine its recording, besides the kernel.
 struct LaunchShape {
     work_dim: u32,
     global_offset: [u64; 3],

@@ -13,8 +13,8 @@ use crate::launch::ndrange::GroupRange;
 
 /// Work-items per invocation: 16 one-byte elements are one 16-byte access.
 const MAX_FACTOR: u32 = 16;
-/// A coarsened launch has at least this many invocations per compute unit of a GPU, half of what the unit runs at a
-/// time.
+/// A coarsened launch has at least this many invocations per compute unit of a GPU: half of the invocations that
+/// a unit runs at a time.
 const PER_UNIT: u64 = 1024;
 /// On a CPU, this leaves enough groups for all threads.
 const PER_THREAD: u64 = 512;

@@ -30,7 +30,7 @@ pub(crate) enum Completion {
     List(Box<CommandList>),
     /// The host has done it.
     Done(Times),
-    /// With all commands before it. It has no work of its own.
+    /// Completes with all commands before it. It has no work.
     Marker,
 }
 

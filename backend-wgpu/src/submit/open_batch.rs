@@ -94,7 +94,7 @@ impl OpenBatch {
         self.encoder.commands >= LARGEST_BATCH
     }
 
-    /// Whether the calling thread can submit without waiting. Some drivers run submissions one after the other.
+    /// Whether the calling thread can submit without waiting. Some drivers run submissions in sequence.
     pub(crate) fn submits_at_once(&self) -> bool {
         self.gpu.vulkan_queue.is_some() || self.encoder.is_empty() || self.is_idle()
     }

@@ -107,7 +107,7 @@ unsafe fn allocate(
         }
         match import(fd, *index) {
             Ok(memory) => {
-                // SAFETY: the duplicate is ours, and has no other owner.
+                // SAFETY: this function created the duplicate, which has no other owner.
                 spare.into_iter().for_each(|fd| unsafe { close(fd) });
                 return Ok(memory);
             }

@@ -183,8 +183,7 @@ impl VulkanDevice for HalDevice {
         drop((hal_device, hal_queue));
         // Kernels of a CPU device need the core that would spin.
         let spin_time = if is_cpu { Duration::ZERO } else { SPIN_TIME };
-        // SAFETY: the handles are the device's own, it has timeline semaphores, and wgpu is never asked to submit
-        // anything.
+        // SAFETY: the handles belong to the device, which has timeline semaphores. wgpu never submits work.
         unsafe { VulkanQueue::new(self.0.clone(), device, (handle, family), functions, spin_time, facts.host_query_reset) }
     }
 }

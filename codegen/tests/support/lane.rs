@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use wgcl_codegen::vir::Elem;
 
-/// How much the IR specifies about the bits of a lane.
+/// The extent to which the IR specifies the bits of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// All bits are specified.

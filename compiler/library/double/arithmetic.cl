@@ -86,8 +86,8 @@ ulong double_multiply(ulong a, ulong b)
     return magnitude(x) > INFINITE ? x | QUIET : result;
 }
 
-// The quotient of significands n / d in [1/2, 1), d in [2^60, 2^61), as 56 bits, and the remainder, which is less than
-// 3 d.
+// The quotient of the significands n / d as 56 bits, and the remainder, which is less than 3 d. n / d is in [1/2, 1),
+// and d in [2^60, 2^61).
 static ulong digits(ulong n, ulong d, ulong *left)
 {
     // 2^92 / d, too small by less than one part in 2^29: from a float that is never too large, even if division has an

@@ -1,9 +1,9 @@
 // read_image and write_image (OpenCL C 6.15.15.2 to 6.15.15.5) for one shape, format and sampler.
 //
 // Macros beside those of format.cl: DIMS (1 to 3), ARRAY, COORDINATE (the type of coordinates), FLOAT_COORDINATE,
-// SAMPLED, SAMPLER if its value is known, and LEVEL with the types LOD and GRADIENT: 0 for the first level of a
-// mipmapped image, 1 for a given level, 2 for the level that gradients select. Invalid coordinates are clamped to the
-// image, so a kernel never accesses other memory.
+// SAMPLED, and SAMPLER if its value is known. LEVEL, with the types LOD and GRADIENT, is 0 for the first level of a
+// mipmapped image. It is 1 for a given level, and 2 for the level that gradients select. Invalid coordinates are
+// clamped to the image, so a kernel never accesses other memory.
 
 #define NORMALIZED 1u
 #define MODE 0xeu

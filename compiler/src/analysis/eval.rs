@@ -26,7 +26,7 @@ fn float(scalar: Scalar, bits: u64) -> Option<f64> {
 }
 
 /// The bits of a double rounded to a float type, under the same conditions.
-#[allow(clippy::cast_possible_truncation, reason = "rounding to the narrower type is what is asked for")]
+#[allow(clippy::cast_possible_truncation, reason = "rounding to the narrower type is intended")]
 fn float_bits(scalar: Scalar, value: f64) -> Option<u64> {
     let bits = match scalar {
         Scalar::F16 => u64::from(f16::from_f64(value).to_bits()),
@@ -88,7 +88,7 @@ pub(crate) fn binary(op: BinOp, scalar: Scalar, a: u64, b: u64) -> Option<u64> {
             amount => (a << amount) | (a >> (bits - amount)),
         },
         BinOp::FAdd | BinOp::FSub | BinOp::FMul | BinOp::FDiv | BinOp::FMin | BinOp::FMax => return None,
-        #[allow(unreachable_patterns, reason = "operations that are added later are left alone")]
+        #[allow(unreachable_patterns, reason = "operations that are added later stay unchanged")]
         _ => return None,
     };
     Some(result & mask)
@@ -164,13 +164,13 @@ pub(crate) fn cast(op: CastOp, from: Scalar, to: Scalar, a: u64) -> Option<u64> 
         CastOp::SToF => int_to_float(to, i128::from(from.sign_extend(a))),
         CastOp::UToF => int_to_float(to, i128::from(a)),
         CastOp::PtrToInt | CastOp::IntToPtr | CastOp::SpaceCast => None,
-        #[allow(unreachable_patterns, reason = "conversions that are added later are left alone")]
+        #[allow(unreachable_patterns, reason = "conversions that are added later stay unchanged")]
         _ => None,
     }
 }
 
 /// Rounds once, directly to the type.
-#[allow(clippy::cast_precision_loss, reason = "rounding to nearest even is what is asked for")]
+#[allow(clippy::cast_precision_loss, reason = "rounding to nearest even is intended")]
 fn int_to_float(to: Scalar, value: i128) -> Option<u64> {
     match to {
         Scalar::F64 => Some((value as f64).to_bits()),

@@ -34,7 +34,7 @@ pub(crate) enum Item {
     StaticAssert(StaticAssert),
 }
 
-/// `_Static_assert(cond, "message");`
+/// A `_Static_assert(cond, "message");` declaration.
 #[derive(Clone, Debug)]
 pub(crate) struct StaticAssert {
     pub cond: Expr,
@@ -64,7 +64,7 @@ pub(crate) enum PragmaKind {
 /// A `#pragma pack`. The value 0 is the default layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Pack {
-    /// `pack(n)`, `pack()`
+    /// `pack(n)` sets the alignment, `pack()` resets it.
     Set(u32),
     /// `pack(push)`, `pack(push, n)`, with an optional label.
     Push { label: Option<Name>, value: Option<u32> },
@@ -236,7 +236,7 @@ pub(crate) enum TypeSpec {
     Typedef(Name),
     Record(Box<RecordSpec>),
     Enum(Box<EnumSpec>),
-    /// `typeof(expr)`, `__typeof__(type)`.
+    /// `typeof(expr)` or `__typeof__(type)` with an expression.
     TypeofExpr(Box<Expr>),
     TypeofType(Box<TypeName>),
 }
@@ -532,7 +532,7 @@ pub(crate) enum ExprKind {
         arrow: bool,
         field: Ident,
     },
-    /// `__builtin_astype(expr, type)`
+    /// A `__builtin_astype(expr, type)` reinterpretation.
     AsType(Box<Expr>, Box<TypeName>),
     /// `({ ... })`
     StmtExpr(Compound),

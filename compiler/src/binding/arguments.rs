@@ -9,7 +9,7 @@
 //!
 //! After the values come identity, first byte and size of those pointer arguments whose identity the kernel uses
 //! ([`ArgLayout::identities`]). Only kernels that keep pointers in memory or compare arguments use them. Everything
-//! else is a binding of its own in group 0, listed in [`Shader::bindings`](crate::emit::Shader::bindings).
+//! else is a separate binding in group 0, listed in [`Shader::bindings`](crate::emit::Shader::bindings).
 
 use serde::{Deserialize, Serialize};
 
@@ -37,9 +37,15 @@ pub struct ArgLayout {
     /// Per kernel parameter: byte offset and size in the argument buffer if it is passed by value, else `None`.
     pub values: Vec<Option<(u32, u32)>>,
     /// Per parameter: byte offset of five `u32` words if the kernel uses its identity, else `None`; empty if no
-    /// parameter has them. The words are: identity of the allocation, first byte of the argument in it, size of the
-    /// argument, offset of the pointer in the argument, upper half of the size. All are 0 for null. Identity and
-    /// first byte are the halves of one number: an allocation of more than 4 GiB has several consecutive identities.
+    /// parameter has them. The words are:
+    /// - the identity of the allocation
+    /// - the argument's offset in the allocation
+    /// - the size of the argument
+    /// - the offset of the pointer in the argument
+    /// - the upper half of the size
+    ///
+    /// All are 0 for null. The first two words are the halves of one number: an allocation of more than 4 GiB has
+    /// several consecutive identities.
     pub identities: Vec<Option<u32>>,
     /// Per parameter: byte offset of the eight words of `ImageDescriptor::words` if the kernel uses them; empty if no
     /// parameter has them.

@@ -1,8 +1,9 @@
 //! The built-in functions of OpenCL C (6.15): names, signatures, implementation.
 //!
-//! A built-in function is either an [`Intrinsic`] (a few IR operations from `lower`, for scalars and vectors) or a
-//! library function (`compiler/library/*.cl`), written in OpenCL C for scalars and called per lane. The table of this
-//! module has the signatures. `sema` resolves overloads with it, by the generic types of the specification.
+//! A built-in function is either an [`Intrinsic`] or a library function. `lower` expands an intrinsic to a few IR
+//! operations, for scalars and vectors. A library function is written in OpenCL C for scalars (`compiler/library/*.cl`)
+//! and called per lane. The table of this module has the signatures. `sema` resolves overloads with it, by the generic
+//! types of the specification.
 
 #![allow(missing_docs, reason = "variants named after the functions of the specification")]
 
@@ -78,7 +79,7 @@ pub enum GroupFn {
     ActiveExclusive(Combine),
     /// (value, cluster size)
     ClusteredReduce(Combine),
-    /// (value, delta)
+    /// Parameters: value, delta.
     Rotate,
     /// (value, delta, cluster size)
     ClusteredRotate,
@@ -99,7 +100,7 @@ pub enum GroupFn {
     Ballot,
     /// (ballot): the bit of this work-item.
     InverseBallot,
-    /// (ballot, index)
+    /// Parameters: ballot, index.
     BallotBitExtract,
     BallotBitCount,
     BallotInclusiveScan,
@@ -153,7 +154,7 @@ pub enum Intrinsic {
     Fmin,
     Fmax,
     Copysign,
-    /// `nan(code)`
+    /// The parameter is the NaN's code.
     Nan,
     NativeSin,
     NativeCos,

@@ -10,7 +10,8 @@
 //! | `I` | the generic type, any integer |
 //! | `Q` | the generic type, `int` or `uint` |
 //! | `G` | the generic type, integer or float |
-//! | `e` | in a result: one lane of the generic type; in a parameter: the same, and only where the generic type is a vector |
+//! | `e` | in a result: one lane of the generic type; in a parameter: one lane as well, but only if the generic type is
+//! a vector |
 //! | `S`, `U` | signed and unsigned integers of the generic type's lane size and lane count |
 //! | `R` | the result of a comparison: `int` for a scalar, else `S` |
 //! | `J`, `K` | `int`, `uint` of as many lanes |

@@ -34,7 +34,6 @@ pub struct MessageSpan {
     pub byte_end: u32,
     /// First line, from 1.
     pub line_start: u32,
-    /// Last line.
     pub line_end: u32,
     /// Column of the first character, in characters, from 1.
     pub column_start: usize,

@@ -109,8 +109,8 @@ impl Renderer<'_> {
         let mut marks = format!("{}{caret}", " ".repeat(indent));
         if let Some(around) = around.filter(|around| around.lo <= span.lo && span.hi <= around.hi) {
             // In bytes of the line. The expression may start on an earlier line.
-            let (before, behind) = ((span.lo - around.lo) as usize, (around.hi - span.lo) as usize);
-            underline(&mut marks, &source, indent, display_columns(&location.text, at, before, behind));
+            let (before, after) = ((span.lo - around.lo) as usize, (around.hi - span.lo) as usize);
+            underline(&mut marks, &source, indent, display_columns(&location.text, at, before, after));
         }
         self.line(&marks);
     }
@@ -192,20 +192,20 @@ fn source_lines(line: &str, byte: usize, length: usize) -> (String, String) {
 }
 
 /// The display columns of an expression before and after its operator, which is at a byte of the line.
-fn display_columns(line: &str, at: usize, before: usize, behind: usize) -> (usize, usize) {
+fn display_columns(line: &str, at: usize, before: usize, after: usize) -> (usize, usize) {
     let column = display_column(line, at);
-    (column - display_column(line, at.saturating_sub(before)), display_column(line, at.saturating_add(behind)) - column)
+    (column - display_column(line, at.saturating_sub(before)), display_column(line, at.saturating_add(after)) - column)
 }
 
 /// Underlines the operands on both sides of a caret, from the first to the last character that is not blank.
-fn underline(marks: &mut String, source: &str, caret: usize, (before, behind): (usize, usize)) {
+fn underline(marks: &mut String, source: &str, caret: usize, (before, after): (usize, usize)) {
     let shown: Vec<char> = source.chars().collect();
     let mut line: Vec<char> = marks.chars().collect();
     let is_blank = |column: &usize| shown.get(*column).is_none_or(|c| c.is_whitespace());
     let left: Vec<usize> = (caret.saturating_sub(before)..caret).skip_while(is_blank).collect();
     let left_end = left.iter().rposition(|column| !is_blank(column)).map_or(0, |last| last + 1);
     let right_from = line.len();
-    let right = (right_from..(caret + behind).min(shown.len())).skip_while(is_blank);
+    let right = (right_from..(caret + after).min(shown.len())).skip_while(is_blank);
     let columns: Vec<usize> = left.into_iter().take(left_end).chain(right).collect();
     for column in columns {
         if line.len() <= column {

@@ -68,8 +68,8 @@ mod tests {
         ] {
             assert_eq!(nearest(wrong, names), Some(right), "{wrong}");
         }
-        for far in ["x", "foo", "get", "compute_everything"] {
-            assert_eq!(nearest(far, names), None, "{far}");
+        for distant in ["x", "foo", "get", "compute_everything"] {
+            assert_eq!(nearest(distant, names), None, "{distant}");
         }
     }
 }

@@ -159,7 +159,7 @@ impl Rewriter<'_, '_> {
             BinOp::FDiv => Operation::Divide,
             BinOp::FMin => Operation::Min,
             BinOp::FMax => Operation::Max,
-            _ => return Err(self.refused("an operation of integers")),
+            _ => return Err(self.refused("an integer operation")),
         };
         self.each(operation, &[a, b])
     }
@@ -172,7 +172,7 @@ impl Rewriter<'_, '_> {
             CmpOp::FLe => (Operation::LessEqual, [a, b], CmpOp::Ne),
             CmpOp::FGt => (Operation::Less, [b, a], CmpOp::Ne),
             CmpOp::FGe => (Operation::LessEqual, [b, a], CmpOp::Ne),
-            _ => return Err(self.refused("a comparison of integers")),
+            _ => return Err(self.refused("an integer comparison")),
         };
         let truth = self.each(operation, &args)?;
         Ok(self.cmp_bits(is, truth, 0))

@@ -6,7 +6,7 @@
 //!                                 if (workgroupUniformLoad(&answer)) ...
 //! ```
 //! `workgroupUniformLoad` has a barrier before and after it. All work-items reach it, because control flow is uniform
-//! up to the branch, or is made uniform first.
+//! up to the branch, or becomes uniform first.
 
 use naga::{
     AddressSpace, BinaryOperator, Binding, Block, BuiltIn, Expression, Function, FunctionArgument, GlobalVariable, Handle, Literal, Module,

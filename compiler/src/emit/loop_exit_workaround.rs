@@ -14,7 +14,7 @@
 //! ... %f                                    }
 //! ```
 //! The condition never holds. No compiler may find this out, or that the conditions of two loops are equal, because
-//! then it would know the inner one. Each loop therefore compares with a number of its own: a word of memory, if
+//! then it would know the inner one. Each loop therefore compares with a different number: a word of memory, if
 //! there is one ([`super::loop_watchdog`]), or the product of the index in the work-group and an odd number, modulo
 //! 2^32.
 

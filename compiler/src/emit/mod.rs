@@ -49,7 +49,7 @@ use items::Item;
 use plan::{Inputs, Plan};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Emission of deeper nesting uses a stack of its own.
+/// Emission of deeper nesting uses a separate stack.
 const DEEP: usize = 48;
 /// Size of that stack in bytes.
 const DEEP_STACK: usize = 256 << 20;

@@ -150,7 +150,7 @@ impl Emitter<'_, '_> {
                     return Ok(e.unsigned(lanes, r));
                 }
                 BinOp::FMin | BinOp::FMax => return Ok(e.float_extreme(op == BinOp::FMax, x, y)),
-                _ => return Err(EmitError::Internal(format!("{op:?} was not legalised"))),
+                _ => return Err(EmitError::Internal(format!("{op:?} is not legalized"))),
             };
             let r = e.b.binary(operator, x, y);
             Ok(if overflows { e.mask(lanes, r) } else { r })

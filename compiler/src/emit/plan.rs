@@ -392,7 +392,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// One scratch buffer for all objects that [`super::private`] places there, one after the other.
+    /// One scratch buffer for all objects that [`super::private`] places there, in sequence.
     fn place_scratch(&mut self) {
         let mut end = 0_u32;
         let mut bases = FxHashMap::default();

@@ -14,7 +14,7 @@
 //!   later.
 //! * `launch`: work-groups.
 //!
-//! The work-items of a group run one after the other up to the next barrier, and groups run one after the other. This
+//! The work-items of a group run in sequence up to the next barrier, and groups run in sequence. This
 //! is one of the orders that OpenCL C allows, and it is always the same. Loops have time slices, so programs
 //! terminate in which a work-item waits for another one in a loop.
 //!

@@ -109,7 +109,7 @@ kernel @f0 "k" (%0: ptr.global buffer) {
 }
 
 #[test]
-fn undefined_values_are_what_was_asked_for() {
+fn undefined_values_are_the_requested_ones() {
     let text = r#"
 kernel @f0 "k" (%0: ptr.global buffer) {
   var $0 "x" size=4 align=4

@@ -32,7 +32,7 @@
 //! unspecified value and never trap. Pointers are byte addresses; [`Op::PtrAdd`] wraps. Loads from private variables
 //! without a previous store give unspecified values.
 
-#![allow(missing_docs, reason = "variants and fields whose name is the whole of their meaning")]
+#![allow(missing_docs, reason = "the names need no documentation")]
 
 pub mod build;
 mod identity;

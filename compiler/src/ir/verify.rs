@@ -173,10 +173,10 @@ impl<'a> Verifier<'a> {
     }
 
     fn give(&self, what: &str, values: &[Value], to: &[Value]) -> Check {
-        require(values.len() == to.len(), || format!("{what} gives {} values, {} are wanted", values.len(), to.len()))?;
+        require(values.len() == to.len(), || format!("{what} passes {} values, expected {}", values.len(), to.len()))?;
         for (&value, &target) in values.iter().zip(to) {
             let (have, want) = (self.uses(value)?, self.function.ty(target));
-            require(have == want, || format!("{what} gives {value} of type {have} to {target} of type {want}"))?;
+            require(have == want, || format!("{what} passes {value} of type {have} to {target} of type {want}"))?;
         }
         Ok(())
     }
@@ -231,7 +231,7 @@ impl<'a> Verifier<'a> {
                 let returns = self.call(*func, args)?;
                 let types: Vec<Type> =
                     inst.results.iter().map(|result| self.function.values.get(result.index()).map_or(Type::Void, |v| v.ty)).collect();
-                require(types == *returns, || format!("the results are {}, and {} is returned", listed(&types), listed(returns)))
+                require(types == *returns, || format!("expected results {}, got {}", listed(&types), listed(returns)))
             }
             Op::Unreachable => Ok(()),
             op => {
@@ -378,7 +378,7 @@ impl<'a> Verifier<'a> {
             Op::Math(op, args) => self.math(*op, args)?,
             Op::All(a) | Op::Any(a) => {
                 let ty = self.uses(*a)?;
-                require(ty.scalar() == Some(Scalar::Bool), || format!("{ty} where bool is wanted"))?;
+                require(ty.scalar() == Some(Scalar::Bool), || format!("expected bool, got {ty}"))?;
                 Type::BOOL
             }
             Op::Construct(lanes) => {

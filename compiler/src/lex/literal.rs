@@ -119,18 +119,18 @@ pub(crate) fn hex_float(digits: &str, exponent: i64) -> f64 {
 
 /// The first 64 significant bits (the last one is sticky) and their binary exponent.
 fn hex_significand(digits: &str) -> (u64, i64) {
-    let (mut significand, mut scale, mut behind_dot) = (0_u64, 0_i64, false);
+    let (mut significand, mut scale, mut in_fraction) = (0_u64, 0_i64, false);
     for c in digits.chars() {
         let Some(digit) = c.to_digit(16) else {
-            behind_dot = true;
+            in_fraction = true;
             continue;
         };
         if significand >> 60 == 0 {
             significand = significand << 4 | u64::from(digit);
-            scale -= if behind_dot { 4 } else { 0 };
+            scale -= if in_fraction { 4 } else { 0 };
         } else {
             significand |= u64::from(digit != 0);
-            scale += if behind_dot { 0 } else { 4 };
+            scale += if in_fraction { 0 } else { 4 };
         }
     }
     (significand, scale)

@@ -1,4 +1,4 @@
-//! Arithmetic operators.
+//! Lowers arithmetic operators.
 
 use super::function::Lowering;
 use super::types::ArithType;

@@ -526,7 +526,7 @@ const fn fits_exactly(value: i64) -> bool {
 pub(crate) fn float_bits(scalar: Scalar, value: f64) -> u64 {
     match scalar {
         Scalar::F16 => u64::from(half::f16::from_f64(round_to_half(value)).to_bits()),
-        #[allow(clippy::cast_possible_truncation, reason = "rounding is what is wanted")]
+        #[allow(clippy::cast_possible_truncation, reason = "rounding is intended")]
         Scalar::F32 => u64::from((value as f32).to_bits()),
         _ => value.to_bits(),
     }

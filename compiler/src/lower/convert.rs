@@ -62,7 +62,7 @@ impl Builder {
         self.cast(if signed { CastOp::SToF } else { CastOp::UToF }, value, ty)
     }
 
-    /// `convert_T[_sat][_rounding]`.
+    /// Lowers a conversion function, `convert_T[_sat][_rounding]`.
     pub(super) fn convert_with(
         &mut self,
         value: Value,
@@ -312,7 +312,7 @@ fn range(arith: ArithType) -> (i128, i128) {
 }
 
 /// The low 64 bits of a limit.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "two's complement is what is wanted")]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "two's complement is intended")]
 const fn int_bits(value: i128) -> u64 {
     value as u64
 }

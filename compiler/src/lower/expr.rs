@@ -1,4 +1,4 @@
-//! Expressions.
+//! Lowers expressions to IR.
 
 use super::function::Lowering;
 use super::lvalue::{Located, ObjectAddress};
@@ -438,8 +438,8 @@ impl<'p> Lowering<'p, '_> {
     pub(super) fn element_address(&mut self, pointer: Value, index: Value, signed: bool, stride: u32, negate: bool) -> Value {
         let width = self.b.ty(index).scalar().map_or(32, Scalar::bits);
         let near = matches!(self.b.ty(pointer), Type::Ptr(Space::Private | Space::Local));
-        let reaches_far = self.shared.target.language.large_objects && u64::from(stride) << width.min(32) > 1 << 31;
-        let small = (width < 32 || (width == 32 && signed)) && !reaches_far;
+        let exceeds_2gib = self.shared.target.language.large_objects && u64::from(stride) << width.min(32) > 1 << 31;
+        let small = (width < 32 || (width == 32 && signed)) && !exceeds_2gib;
         let ty = if near || small { Type::I32 } else { self.pointer_int() };
         let index = self.b.resize(index, signed, ty);
         let bytes = self.b.bin_int(BinOp::Mul, index, i64::from(stride));

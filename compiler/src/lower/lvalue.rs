@@ -252,7 +252,7 @@ impl<'p> Lowering<'p, '_> {
     pub(super) fn write(&mut self, located: &Located, ty: Ty, value: Value) {
         match located {
             Located::Memory(memory) => self.store_value(memory.address, ty, value, memory.align, memory.volatile),
-            Located::Value(_) => self.b.fail("internal error: a write to a parameter that is only read"),
+            Located::Value(_) => self.b.fail("internal error: a write to a read-only parameter"),
             Located::Lanes { base, arith, lanes } => self.write_lanes(base, *arith, lanes, value),
             Located::LaneDyn { base, arith, index } => match &**base {
                 Located::Memory(memory) if !self.is_private(memory) => {
@@ -398,8 +398,8 @@ impl<'p> Lowering<'p, '_> {
                 (Some(lanes), Some(scalar)) if !few && *offset >= stored => {
                     (smallest, largest) = (smallest.min(scalar.size()), largest.max(scalar.size()));
                     let width = scalar.size() as usize;
-                    let room = bytes.get_mut(*offset as usize..).unwrap_or_default();
-                    for (lvalue, bits) in room.chunks_exact_mut(width).zip(&lanes) {
+                    let target = bytes.get_mut(*offset as usize..).unwrap_or_default();
+                    for (lvalue, bits) in target.chunks_exact_mut(width).zip(&lanes) {
                         lvalue.copy_from_slice(&bits.to_le_bytes()[..width]);
                     }
                 }

@@ -31,7 +31,6 @@ impl Usage {
     }
 }
 
-/// Computes [`Usage`].
 pub(super) fn usage(function: &Function, body: &[Stmt]) -> Usage {
     let mut usage = Usage { written: vec![false; function.locals.len()] };
     // An explicit stack: expressions may be very deep.

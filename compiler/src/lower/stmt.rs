@@ -2,14 +2,14 @@
 //!
 //! # Jumps
 //! `break` out of a loop is the IR's `break`. `continue` is the IR's `continue` if the loop has no step; a short step
-//! is duplicated before each `continue`. The other jumps (`break` out of a `switch`, `continue` in a loop with a long
-//! step, both in `do ... while (0)`) go to the *end* of a statement. Such a jump needs no instruction if nothing
+//! is duplicated before each `continue`. The other jumps go to the *end* of a statement: `break` out of a `switch`,
+//! `continue` in a loop with a long step, and both in `do ... while (0)`. Such a jump needs no instruction if nothing
 //! follows it up to that end. So a list of statements is rewritten while it is lowered:
 //! ```text
 //! if (c) { A; break; } B   becomes   if (c) { A } else { B }
 //! ```
-//! If that is not possible, because an `if` may or may not jump, the jump sets a flag, and the code after it runs only
-//! if the flag is clear.
+//! If an `if` may or may not jump, that is not possible. Then the jump sets a flag, and the code after it runs only if
+//! the flag is clear.
 
 use super::function::Lowering;
 use super::scan::{self, Leaves};
@@ -98,7 +98,7 @@ impl<'p> Jump<'p> {
 impl Jumps<'_> {
     pub(super) const NONE: Self = Self { on_break: Jump::Nowhere, on_continue: Jump::Nowhere, crossed: 0, tail_from: 0 };
 
-    /// The targets within a statement that is followed by others.
+    /// The targets within a statement that is followed by another one.
     pub(super) const fn before_more(self) -> Self {
         Self { on_break: self.on_break.before_more(), on_continue: self.on_continue.before_more(), tail_from: usize::MAX, ..self }
     }
@@ -167,9 +167,9 @@ impl<'p> Lowering<'p, '_> {
                 StmtKind::If { cond, then, els } if !self.needs_loop(stmt, jumps) => {
                     self.outer = jumps;
                     let els: &[Stmt] = els.as_deref().map_or(&[], scan::statements);
-                    let then_goes_on = scan::completes(then);
+                    let then_completes = scan::completes(then);
                     let then = scan::statements(then);
-                    match (then_goes_on, els.iter().all(scan::completes)) {
+                    match (then_completes, els.iter().all(scan::completes)) {
                         (true, true) => self.guarded(stmt, after, &leaves, jumps),
                         (true, false) => {
                             self.if_statement(cond, Remaining { stmts: then, next: Some(&after) }, Remaining::only(els), jumps)
@@ -242,7 +242,7 @@ impl<'p> Lowering<'p, '_> {
         self.goto_targets.iter().copied().enumerate().rev().find(|(_, target)| target.label == label)
     }
 
-    /// The flag of the target to whose end a `goto` goes.
+    /// The flag of the target whose end a `goto` jumps to.
     fn end_of(&self, label: LabelId, jumps: Jumps<'p>) -> Option<Var> {
         self.goto_target(label)
             .filter(|(number, target)| *number >= jumps.crossed && target.to == TargetKind::End)
@@ -479,17 +479,17 @@ impl<'p> Lowering<'p, '_> {
                 self.branch(set, |this| this.jump(outer, what), |_| ());
             }
         }
-        self.go_on_to(leaves, jumps);
+        self.continue_at(leaves, jumps);
     }
 
     /// After a loop of the source, continues the `goto`s that left it.
     fn continue_gotos(&mut self, stmt: &Stmt, jumps: Jumps<'p>) {
         if !self.goto_targets.is_empty() {
-            self.go_on_to(&scan::leaves(stmt, true), jumps);
+            self.continue_at(&scan::leaves(stmt, true), jumps);
         }
     }
 
-    fn go_on_to(&mut self, leaves: &Leaves, jumps: Jumps<'p>) {
+    fn continue_at(&mut self, leaves: &Leaves, jumps: Jumps<'p>) {
         for &label in &leaves.labels {
             let Some((_, target)) = self.goto_target(label) else { continue };
             if self.end_of(label, jumps).is_none() {

@@ -149,7 +149,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// See [`Self::selection`].
+    /// Lowers the selection of [`Self::selection`].
     pub(super) fn select_number(&mut self, selector: Value, selected: &[Selected<'_>]) -> (Value, Vec<Vec<u64>>) {
         let spans = || selected.iter().flat_map(|(_, labels)| labels.iter().map(|(lo, hi)| hi.wrapping_sub(*lo)));
         let count = spans().fold(0_u64, |sum, span| sum.saturating_add(span).saturating_add(1));

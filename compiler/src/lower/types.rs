@@ -78,7 +78,7 @@ impl<'p> Lowering<'p, '_> {
     pub(super) fn arithmetic(&mut self, ty: Ty) -> ArithType {
         self.arith_type(ty).unwrap_or_else(|| {
             let name = self.shared.program.types.display(ty);
-            self.b.fail(format!("internal error: `{name}` where a number is expected"));
+            self.b.fail(format!("internal error: expected a number, got `{name}`"));
             ArithType::new(ScalarKind::Int, 1)
         })
     }

@@ -98,7 +98,7 @@ impl Parser<'_> {
         Some(pragma)
     }
 
-    /// `_Static_assert(condition, "message");`
+    /// Parses `_Static_assert(condition, "message");`.
     pub(super) fn static_assert(&mut self) -> StaticAssert {
         let start = self.span();
         self.advance();

@@ -65,7 +65,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `a, b`
+    /// Parses a comma expression, `a, b`.
     pub(super) fn expression(&mut self) -> Expr {
         let mut left = self.assignment();
         while self.accept(Punct::Comma) {
@@ -487,7 +487,7 @@ impl Parser<'_> {
         Expr { kind: ExprKind::Generic { control, choices }, span: self.since(start) }
     }
 
-    /// `__builtin_offsetof(type, member)`
+    /// Parses `__builtin_offsetof(type, member)`.
     fn offsetof(&mut self, start: Span) -> Expr {
         self.advance();
         let open = self.span();
@@ -503,7 +503,7 @@ impl Parser<'_> {
         Expr { kind: ExprKind::Offsetof(ty, path), span: self.since(start) }
     }
 
-    /// `__builtin_astype(expression, type)`
+    /// Parses `__builtin_astype(expression, type)`.
     fn astype(&mut self, start: Span) -> Expr {
         self.advance();
         let open = self.span();

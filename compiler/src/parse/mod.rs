@@ -235,7 +235,7 @@ impl<'d> Parser<'d> {
         };
         let span = self.span();
         self.report(Diagnostic::error(span, format!("expected '{spelling}'")).with_note(open, format!("to match this '{opening}'")));
-        // Braces after a missing parenthesis are a body of their own.
+        // Braces after a missing parenthesis are parsed as a separate body.
         let brace = if punct == Punct::RParen { Punct::LBrace } else { punct };
         self.skip_to(&[punct, Punct::Semi, brace]);
         self.accept(punct);

@@ -337,7 +337,7 @@ impl Parser<'_> {
             self.in_for = true;
             init = Box::new(self.for_init());
             self.in_for = false;
-            if self.diags.list().len() > errors && !self.at(Punct::Semi) && self.prev_is_no_semicolon() {
+            if self.diags.list().len() > errors && !self.at(Punct::Semi) && self.prev_is_not_semicolon() {
                 // Recovery from commas in place of semicolons: keep only the first declarator.
                 if let StmtKind::Declaration(declaration) = &mut init.kind {
                     declaration.declarators.truncate(1);
@@ -364,7 +364,7 @@ impl Parser<'_> {
         StmtKind::For { init, cond, step, body }
     }
 
-    fn prev_is_no_semicolon(&self) -> bool {
+    fn prev_is_not_semicolon(&self) -> bool {
         self.pos.checked_sub(1).and_then(|at| self.tokens.get(at)).is_none_or(|token| token.kind != TokenKind::Punct(Punct::Semi))
     }
 

@@ -173,7 +173,7 @@ impl<'a> Driver<'a> {
                 Ok(changed)
             }
             Step::Pass(Pass { name, run: Run::Module(_) }) => {
-                let message = "it works on a module, and was asked to work on a function".to_owned();
+                let message = "it transforms a module, but was called for a function".to_owned();
                 Err(PassError::Internal { function: function.name.clone(), pass: name, message })
             }
             Step::Steps(steps) | Step::EachFunction(steps) => self.apart(function, module, func, steps),

@@ -149,7 +149,7 @@ struct Opaque<'a> {
     out: Vec<Inst>,
     span: Span,
     zeros: [Value; 2],
-    /// Values that a compiler knows nothing about: neither constants nor results of float arithmetic.
+    /// Values that are opaque to a compiler: neither constants nor results of float arithmetic.
     clean: Vec<bool>,
     /// Loads of such values.
     plain: FxHashSet<Value>,
@@ -196,7 +196,7 @@ impl Opaque<'_> {
         self.hidden = known;
     }
 
-    /// Computes a constant from its bits, so that compilers do not know it.
+    /// Computes a constant from its bits, so that it is opaque to compilers.
     fn spell(&mut self, inst: &mut Inst) {
         let [result] = inst.results[..] else { return };
         let ty = self.function.ty(result);

@@ -70,7 +70,7 @@ impl Cx<'_> {
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
     Pass(&'static Pass),
-    /// Several steps with a name of their own.
+    /// Several steps with a separate name.
     Steps(&'static [Step]),
     /// Steps for devices that satisfy a condition.
     If(fn(&Target) -> bool, &'static [Step]),

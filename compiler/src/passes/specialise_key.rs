@@ -7,7 +7,7 @@
 //! %4 = eq %param, %null                     %4 = eq %5, %null   (%5 = const null, for a null argument)
 //! %5 = load %param                     %6 = workitem.arg_start 0; %7 = ptr_add %param, %6; %5 = load %7
 //! ```
-//! Smaller work-groups at the edge of an NDRange have a key of their own.
+//! Smaller work-groups at the edge of an NDRange have a separate key.
 
 use super::pass::Pass;
 use crate::diag::Span;

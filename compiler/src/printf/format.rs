@@ -3,7 +3,7 @@
 /// Flags of a conversion specification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags {
-    /// `-`: left-justify.
+    /// The flag `-`: left-justified.
     pub left: bool,
     /// `+`: write a sign before non-negative numbers too.
     pub plus: bool,
@@ -85,7 +85,6 @@ pub(crate) enum FormatError {
 /// A piece of a format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// Literal text.
     Text(Vec<u8>),
     Spec(Spec),
     /// An invalid specification and its range. It is printed as text.

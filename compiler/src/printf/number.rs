@@ -78,7 +78,7 @@ impl Decimal {
     fn exact(value: f64) -> Self {
         let (mantissa, exponent) = parts(value);
         let mut big = Big::new(mantissa);
-        let mut behind = 0;
+        let mut decimals = 0;
         if exponent >= 0 {
             for _ in 0..exponent / 16 {
                 big.multiply(1 << 16);
@@ -86,14 +86,14 @@ impl Decimal {
             big.multiply(1 << (exponent % 16));
         } else {
             // m / 2^k = m * 5^k / 10^k
-            behind = -exponent;
-            for _ in 0..behind / 12 {
+            decimals = -exponent;
+            for _ in 0..decimals / 12 {
                 big.multiply(244_140_625);
             }
-            big.multiply(5_u32.pow(behind.unsigned_abs() % 12));
+            big.multiply(5_u32.pow(decimals.unsigned_abs() % 12));
         }
         let digits = big.digits();
-        let point = digits.len() as i32 - behind;
+        let point = digits.len() as i32 - decimals;
         Self { digits, point }
     }
 
@@ -303,8 +303,8 @@ fn exponential(value: f64, precision: u32, point: bool) -> String {
 fn general(value: f64, precision: u32, alternative: bool) -> String {
     let (_, exponent) = scientific(value, precision - 1);
     let (mut text, tail) = if exponent >= -4 && i64::from(exponent) < i64::from(precision) {
-        let behind = i64::from(precision) - 1 - i64::from(exponent);
-        (fixed(Decimal::exact(value), u32::try_from(behind).unwrap_or(0), alternative), String::new())
+        let decimals = i64::from(precision) - 1 - i64::from(exponent);
+        (fixed(Decimal::exact(value), u32::try_from(decimals).unwrap_or(0), alternative), String::new())
     } else {
         let mut text = exponential(value, precision - 1, alternative);
         let tail = text.find('e').map(|at| text.split_off(at)).unwrap_or_default();

@@ -122,9 +122,9 @@ impl Sema<'_> {
         self.check_enumerator(name, scope.span)
     }
 
-    /// Rejects a call whose order or scope the device lacks, if the call does not name it (otherwise see
-    /// [`Self::check_enumerator`]) or if the name is valid for fences only. `orders` are the orders that the call
-    /// names.
+    /// Rejects a call whose order or scope the device lacks. Orders and scopes that the call names are checked in
+    /// [`Self::check_enumerator`], except for names that are valid for fences only. `orders` are the orders that the
+    /// call names.
     fn check_order_and_scope(&mut self, name: &Name, explicit: bool, scoped: bool, orders: &[Expr], span: Span) {
         if !explicit && self.lacks(FEATURE_SEQ_CST) {
             let explicit = format!("'{name}_explicit' accepts a weaker order");

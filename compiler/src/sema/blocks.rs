@@ -21,7 +21,7 @@ use crate::thir::{Expr, ExprKind, FuncId, Function, Init, Linkage, Local, LocalI
 pub(crate) struct BlockRef {
     /// Its function: the parameters of the block, then its captures.
     pub(super) func: FuncId,
-    /// A [`TyKind::Block`].
+    /// The type, a [`TyKind::Block`].
     pub(super) ty: Ty,
     /// The variables with the captured values at the point of use, in order.
     pub(super) captures: Vec<LocalId>,

@@ -140,9 +140,13 @@ impl Sema<'_> {
         self.err(span, text);
     }
 
-    /// The rank of an implicit conversion, by C++'s overload rules (which `overloadable` uses): 0 is exact, 1 only adds
-    /// qualifiers or converts to the generic address space, 2 is a promotion, 3 another conversion, higher ranks are
-    /// allowed in C only. `None` if there is no conversion.
+    /// The rank of an implicit conversion by C++'s overload rules, which `overloadable` uses; `None` if there is no
+    /// conversion. The ranks are:
+    /// - 0: exact
+    /// - 1: only adds qualifiers, or converts to the generic address space
+    /// - 2: a promotion
+    /// - 3: another conversion
+    /// - higher: allowed in C only
     fn conversion_rank(&self, value: &Expr, ty: Ty) -> Option<Cost> {
         if value.ty == ty {
             return Some(0);

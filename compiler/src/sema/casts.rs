@@ -8,7 +8,7 @@ use crate::thir::types::scalar_size;
 use crate::thir::{CastKind, Constant, Expr, ExprKind, QualTy, Ty, TyKind};
 
 impl Sema<'_> {
-    /// `(type) expr`
+    /// Checks a cast, `(type) expr`.
     pub(super) fn cast_expr(&mut self, name: &ast::TypeName, operand: &ast::Expr, span: Span) -> Expr {
         let to = self.type_name(name).ty;
         let value = self.any_rvalue(operand);

@@ -27,7 +27,7 @@ pub(super) fn wrap(kind: ScalarKind, value: i128) -> u64 {
     }
     let bits = scalar_size(kind) * 8;
     let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the low bits are wanted")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "only the low bits are needed")]
     let low = value as u64;
     low & mask
 }
@@ -49,7 +49,7 @@ pub(super) fn unwrap(kind: ScalarKind, bits: u64) -> i128 {
 pub(super) fn round_to(kind: ScalarKind, value: f64) -> f64 {
     match kind {
         ScalarKind::Half => f16::from_f64(value).to_f64(),
-        #[expect(clippy::cast_possible_truncation, reason = "rounding is what is wanted")]
+        #[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
         ScalarKind::Float => f64::from(value as f32),
         _ => value,
     }
@@ -71,7 +71,7 @@ fn scalar_bits(kind: ScalarKind, value: &Constant) -> u64 {
 
 /// The constant with these bits.
 fn from_bits(kind: ScalarKind, bits: u64) -> Constant {
-    #[expect(clippy::cast_possible_truncation, reason = "the low bits are wanted")]
+    #[expect(clippy::cast_possible_truncation, reason = "only the low bits are needed")]
     match kind {
         ScalarKind::Half => Constant::Float(f16::from_bits(bits as u16).to_f64()),
         ScalarKind::Float => Constant::Float(f64::from(f32::from_bits(bits as u32))),
@@ -143,7 +143,7 @@ impl Sema<'_> {
             return None;
         }
         match self.evaluate(expr)? {
-            #[expect(clippy::cast_possible_truncation, reason = "64 bits are enough for what C asks of them")]
+            #[expect(clippy::cast_possible_truncation, reason = "64 bits suffice for the integers of C")]
             Value::Const(Constant::Int(bits)) => Some(unwrap(kind, bits) as i64),
             _ => None,
         }

@@ -382,7 +382,7 @@ pub(super) const fn promoted(kind: ScalarKind) -> ScalarKind {
     }
 }
 
-/// The common type of two scalar types (C99 6.3.1.8; half is a type of its own, OpenCL C 6.3.1.1).
+/// The common type of two scalar types (C99 6.3.1.8). half is a distinct type (OpenCL C 6.3.1.1).
 pub(super) fn usual_kind(a: ScalarKind, b: ScalarKind) -> ScalarKind {
     if is_float(a) || is_float(b) {
         for kind in [ScalarKind::Double, ScalarKind::Float] {

@@ -104,7 +104,7 @@ mod tests {
     use crate::ast::ScalarKind::{Char, Int, Long, Short, UChar, UInt, UShort};
 
     #[test]
-    fn enumerations_are_as_wide_as_their_values_ask_for() {
+    fn enumerations_are_as_wide_as_their_values_require() {
         for (values, plain, packed) in [
             (&[][..], UInt, UChar),
             (&[0, 255], UInt, UChar),

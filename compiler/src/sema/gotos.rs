@@ -1,8 +1,8 @@
 //! Structures `goto`s where possible (C99 6.8.6.1).
 //!
-//! A label belongs to a list of statements. If every `goto` to it is in that list too, at any depth, then a `goto`
-//! before the label jumps forward to the end of a range of the list, and a `goto` after it jumps backward to the start
-//! of a range:
+//! A label belongs to a list of statements. A label is structured if every `goto` to it is in that list too, at any
+//! depth. Then a `goto` before the label jumps forward, to the end of a range of the list. A `goto` after it jumps
+//! backward, to the start of a range:
 //! ```text
 //! again: A; if (c) goto out; B; goto again; out: C
 //! // becomes
@@ -63,7 +63,8 @@ impl Structurer {
         let is_case = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Case { .. } | StmtKind::Default);
         let cases: Vec<usize> = stmts.iter().enumerate().filter(|(_, stmt)| is_case(stmt)).map(|(at, _)| at).collect();
         settle(&mut parts, &cases);
-        // Outer ranges before inner ones. Of two equal ranges the loop is inner, so that leaving it is a forward jump.
+        // Sorts outer ranges before inner ones. If two ranges are equal, the loop is inner, so that leaving it is
+        // a forward jump.
         parts.sort_by_key(|part| (part.start, usize::MAX - part.end, !part.forward));
         *stmts = nest(std::mem::take(stmts), &parts);
     }

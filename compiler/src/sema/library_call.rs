@@ -1,7 +1,7 @@
 //! Calls of built-in functions that the library implements in OpenCL C.
 //!
-//! Most library functions exist for scalars only, and some not for `half`. Calls are made per lane, and arguments and
-//! results are converted.
+//! Most library functions exist for scalars only, and some not for `half`. Calls are emitted per lane, and arguments
+//! and results are converted.
 
 use super::{Operand, Sema};
 use crate::ast::{Name, ScalarKind};

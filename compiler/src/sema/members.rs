@@ -154,7 +154,7 @@ impl Sema<'_> {
         Lvalue { kind, ty: qt, space, align, span }
     }
 
-    /// `base[index]`
+    /// Checks a subscript, `base[index]`.
     pub(super) fn subscript(&mut self, base: &ast::Expr, index: &ast::Expr, span: Span) -> Operand {
         let base_operand = self.operand(base);
         let index_value = self.rvalue_expr(index);

@@ -139,7 +139,7 @@ struct FnContext {
     breakable: u32,
     /// `loops` and `breakable` at the innermost statement expression.
     in_expression: Option<(u32, u32)>,
-    /// See [`Function::expression_jumps`].
+    /// The value of [`Function::expression_jumps`].
     expression_jumps: bool,
     /// Numbers of the open statement expressions, and the total number.
     expressions: (Vec<u32>, u32),

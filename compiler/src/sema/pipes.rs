@@ -29,7 +29,7 @@ pub(super) enum PipeCall {
     Commit(Access),
     /// `get_pipe_num_packets` and `get_pipe_max_packets`.
     Query,
-    /// `is_valid_reserve_id`
+    /// The function `is_valid_reserve_id`.
     IsValid,
 }
 

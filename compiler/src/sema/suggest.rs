@@ -46,7 +46,7 @@ const FAMILIES: &[&str] = &[
 ];
 
 impl Sema<'_> {
-    /// Visible names.
+    /// The visible names of symbols that satisfy a condition.
     fn names_of(&self, wanted: impl Fn(&Symbol) -> bool) -> Vec<&str> {
         let names = self.scopes.iter().flat_map(|scope| &scope.names);
         names.filter(|(_, (symbol, _))| wanted(symbol)).map(|(name, _)| &**name).collect()

@@ -4,7 +4,7 @@
 //! Constants of the type are evaluated here. With operands that are known at run time only, a 128-bit expression is a
 //! tree of sums, products and bit operations on widened operands. It leaves the type in one of these ways:
 //!
-//! * A conversion to 64 bits or less needs only the lower 64 bits of the expression, and these depend only on the lower
+//! * A conversion to 64 bits or less needs only the lower 64 bits of the expression. These depend only on the lower
 //!   bits of its operands ([`Sema::low_bits`]).
 //! * Comparisons, quotients, right shifts and conversions to floats need all bits. The types of the operands bound the
 //!   value: often it fits in 64 bits, or the result is constant ([`Sema::wide_range`]).
@@ -233,7 +233,7 @@ impl Sema<'_> {
         let (value, value_again, kept_value) = self.twice(value, span);
         let (amount, amount_again, kept_amount) = self.twice(amount, span);
         let bit = self.int_const(64, ScalarKind::ULong, span);
-        let far = self.binary_node(BinaryOp::BitAnd, amount, bit, ulong, span);
+        let is_64_or_more = self.binary_node(BinaryOp::BitAnd, amount, bit, ulong, span);
         // All bits are shifted out. A right shift of a negative number leaves sign bits.
         let gone = if op == BinaryOp::Shr && self.scalar_kind(ty) == Some(ScalarKind::Long) {
             let all = self.int_const(63, ScalarKind::ULong, span);
@@ -243,7 +243,7 @@ impl Sema<'_> {
         };
         let gone = Expr { ty, ..gone };
         let near = self.binary_node(op, value, amount_again, ty, span);
-        let value = self.expr(ExprKind::Cond { cond: Box::new(far), then: Box::new(gone), els: Box::new(near) }, ty, span);
+        let value = self.expr(ExprKind::Cond { cond: Box::new(is_64_or_more), then: Box::new(gone), els: Box::new(near) }, ty, span);
         let stmts: Vec<Stmt> = [kept_value, kept_amount].into_iter().flatten().collect();
         self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, ty, span)
     }

@@ -16,12 +16,9 @@ const LARGEST_CONTENTS: u32 = 64 << 20;
 /// Values of specialisation constants by `SpecId`: bits, zero-extended.
 pub type Specialisation = std::collections::BTreeMap<u32, u64>;
 
-/// A constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Constant {
-    /// A scalar.
     Bits(u64),
-    /// A vector.
     Lanes(Vec<u64>),
     /// The constituents of an array or structure.
     Composite(Vec<Id>),
@@ -30,7 +27,10 @@ pub(super) enum Constant {
     /// An undefined value.
     Undef,
     /// An address in a variable.
-    Address { target: Global, offset: i64 },
+    Address {
+        target: Global,
+        offset: i64,
+    },
     /// A variable in the `Input` storage class.
     BuiltIn(u32),
     /// A sampler, as the sum of OpenCL C's `CLK_...` values.

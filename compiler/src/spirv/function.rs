@@ -1,8 +1,8 @@
 //! Lowers one function: parameters and values.
 //!
-//! A value that is used outside of the region of its definition (after a loop, or in another state of a state machine)
-//! is passed through a private variable, as is every `OpPhi`. The passes convert these to SSA values. A structure or
-//! array is the address of memory that is not written again.
+//! Some values are used outside of the region of their definition: after a loop, or in another state of a state
+//! machine. Such a value is passed through a private variable, like every `OpPhi`. The passes convert these to SSA
+//! values. A structure or array is the address of memory that is not written again.
 
 use rspirv::spirv::{Decoration, FunctionControl, FunctionParameterAttribute, Op as Opcode};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -11,7 +11,6 @@ use super::words::{Id, Inst};
 use crate::ir::{Global, GlobalVar, Space};
 use crate::target::MAX_GLOBAL_VARIABLE;
 
-/// A variable.
 #[derive(Debug)]
 pub(super) struct Variable {
     pub(super) id: Id,

@@ -15,10 +15,8 @@ use rspirv::spirv::Op;
 /// A node of the graph.
 pub(super) type Node = usize;
 
-/// A jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Edge {
-    /// The target.
     pub(super) to: Node,
     /// The target block in the source, whose `OpPhi`s take values for this jump.
     pub(super) into: Option<Node>,
@@ -86,7 +84,6 @@ impl End {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Loop(pub(super) usize);
 
-/// A loop.
 #[derive(Clone, Debug)]
 pub(super) struct LoopData {
     pub(super) header: Node,

@@ -46,7 +46,7 @@ impl Lowering<'_, '_, '_> {
         if mask & MemoryAccess::ALIGNED.bits() != 0 {
             access.align = self.current.word(index + 1)?;
             if !access.align.is_power_of_two() {
-                return Err(invalid!("{} is not a power of two, as an alignment must be", access.align));
+                return Err(invalid!("alignment {} is not a power of two", access.align));
             }
         }
         Ok(access)

@@ -33,7 +33,6 @@ pub(super) struct Block<'w> {
     pub(super) label: Id,
     /// The instructions without the terminator.
     pub(super) insts: Vec<Inst<'w>>,
-    /// The terminator.
     pub(super) end: Inst<'w>,
     /// The unroll factor of its loop control if it is a loop header, as in [`crate::ir::Op::Loop`].
     pub(super) unroll: Option<u32>,

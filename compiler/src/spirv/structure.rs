@@ -27,22 +27,40 @@ pub(super) enum Piece {
     /// The contents of a node, without its terminator.
     Work(Node),
     /// Assigns the values of a jump to the `OpPhi`s of the target block.
-    Moves { from: Node, edge: Edge },
+    Moves {
+        from: Node,
+        edge: Edge,
+    },
     /// The arms of a branch or switch, in the order of its edges.
-    Arms { node: Node, arms: Vec<Vec<Self>> },
+    Arms {
+        node: Node,
+        arms: Vec<Vec<Self>>,
+    },
     /// The arm of a branch that leaves. The other arm continues after it. `when` is the condition value of the leaving
     /// arm.
-    Leave { node: Node, when: bool, arm: Vec<Self> },
+    Leave {
+        node: Node,
+        when: bool,
+        arm: Vec<Self>,
+    },
     /// Pieces before the nodes that follow in the list.
     Within(Vec<Self>),
-    /// A loop.
-    Loop { of: Loop, body: Vec<Self> },
+    Loop {
+        of: Loop,
+        body: Vec<Self>,
+    },
     /// A node that is a jump target, and the pieces that belong to it.
-    Follow { node: Node, body: Vec<Self> },
+    Follow {
+        node: Node,
+        body: Vec<Self>,
+    },
     /// A node that is a jump target. The rest of the list belongs to it.
     Rest(Node),
     /// A jump to a node elsewhere.
-    Jump { from: Node, edge: Edge },
+    Jump {
+        from: Node,
+        edge: Edge,
+    },
     /// Clears the flags of nodes that follow.
     Clear(Vec<Node>),
 }
@@ -67,9 +85,7 @@ pub(super) fn parts(list: &[Piece]) -> impl Iterator<Item = &[Piece]> {
 pub(super) enum JumpKind {
     /// Falls through to the end of the region. The target runs if its flag is set, if it has one.
     Fall,
-    /// By `break`.
     Break,
-    /// By `continue`.
     Continue,
 }
 
@@ -105,7 +121,7 @@ impl Structure {
         let JumpAnalysis { bypassed, exits, .. } = routes;
         structure.flags = bypassed.iter().map(|node| (*node, true)).collect();
         for (of, targets) in exits {
-            let mut further: Vec<Node> = targets.iter().filter(|(_, goes_on)| **goes_on).map(|(node, _)| *node).collect();
+            let mut further: Vec<Node> = targets.iter().filter(|(_, continues)| **continues).map(|(node, _)| *node).collect();
             further.sort_unstable();
             let only = targets.len() == 1;
             if !only {
@@ -304,22 +320,22 @@ impl<'g> Builder<'g> {
         let (mut current, mut entered) = (node, entered);
         loop {
             let opens = self.graph.header_of(current).filter(|_| !std::mem::take(&mut entered));
-            let mut behind = std::mem::take(&mut self.follows[current][usize::from(opens.is_some())]);
-            if !behind.is_empty() {
-                list.push(Piece::Clear(behind.clone()));
+            let mut followers = std::mem::take(&mut self.follows[current][usize::from(opens.is_some())]);
+            if !followers.is_empty() {
+                list.push(Piece::Clear(followers.clone()));
             }
             if let Some(of) = opens {
                 let body = self.tree(current, true, depth + 1)?;
                 list.push(Piece::Loop { of, body });
             } else {
                 list.push(Piece::Work(current));
-                if let Some(next) = self.ending(current, &mut list, behind.is_empty(), depth)? {
+                if let Some(next) = self.ending(current, &mut list, followers.is_empty(), depth)? {
                     current = next;
                     continue;
                 }
             }
-            let Some(last) = behind.pop() else { return Ok(list) };
-            for node in behind {
+            let Some(last) = followers.pop() else { return Ok(list) };
+            for node in followers {
                 let body = self.tree(node, false, depth + 1)?;
                 list.push(Piece::Follow { node, body });
             }
@@ -344,10 +360,10 @@ impl<'g> Builder<'g> {
             End::Goto(edge) => list.push(Piece::Jump { from: node, edge: *edge }),
             End::Branch { then, els, .. } => {
                 let leaves = |edge: &Edge| self.leaves(node, edge.to);
-                let goes_on = |edge: &Edge| free && self.is_inline(node, edge.to) && !self.leaves(node, edge.to);
+                let continues = |edge: &Edge| free && self.is_inline(node, edge.to) && !self.leaves(node, edge.to);
                 let (arm, rest, when) = match (then, els) {
-                    (then, els) if leaves(then) && goes_on(els) => (then, els, true),
-                    (then, els) if leaves(els) && goes_on(then) => (els, then, false),
+                    (then, els) if leaves(then) && continues(els) => (then, els, true),
+                    (then, els) if leaves(els) && continues(then) => (els, then, false),
                     _ => {
                         let arms = vec![self.arm(node, *then, depth)?, self.arm(node, *els, depth)?];
                         list.push(Piece::Arms { node, arms });
@@ -439,8 +455,8 @@ impl JumpAnalysis<'_> {
             let Some(inner) = frames.iter().rposition(|frame| matches!(frame, Frame::Loop(_))) else { return };
             let Frame::Loop(of) = frames[inner] else { return };
             frames = &frames[..inner];
-            let goes_on = route(self.graph, frames, to, |_| {}) != JumpKind::Fall;
-            self.exits.entry(of).or_default().insert(to, goes_on);
+            let continues = route(self.graph, frames, to, |_| {}) != JumpKind::Fall;
+            self.exits.entry(of).or_default().insert(to, continues);
         }
     }
 }

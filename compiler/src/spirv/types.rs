@@ -29,7 +29,7 @@ pub(super) struct ImageType {
     pub(super) access: u32,
 }
 
-/// What a type is.
+/// The kind of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Void,
@@ -77,7 +77,7 @@ pub(super) struct TypeInfo {
     pub(super) size: u64,
     /// Alignment in bytes, a power of two.
     pub(super) align: u32,
-    /// Nesting depth.
+    /// Nesting depth of arrays and structures.
     depth: u32,
 }
 

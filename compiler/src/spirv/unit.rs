@@ -136,7 +136,7 @@ fn variable_symbols(module: &Module<'_>, globals: &Globals, roots: Roots) -> Vec
     globals.list.iter().map(symbol).collect()
 }
 
-/// The functions that the unit needs beside kernels, in order.
+/// The functions that the unit needs in addition to kernels, in order.
 fn helpers<'m, 'w>(module: &'m Module<'w>, roots: Roots) -> Vec<&'m FunctionDef<'w>> {
     let mut wanted: FxHashSet<Id> = FxHashSet::default();
     let mut queue: Vec<&FunctionDef<'w>> = module.entries.iter().filter_map(|entry| kernel_body(module, entry)).collect();

@@ -45,7 +45,6 @@ pub enum InvalidHeader {
     /// Wrong magic number.
     #[error("the magic number is {0:#010x}; expected 0x07230203")]
     Magic(u32),
-    /// Unknown version.
     #[error("SPIR-V version {0}.{1} is not supported; expected 1.0 to 1.6")]
     Version(u32, u32),
 }
@@ -72,7 +71,6 @@ pub fn read_words(bytes: &[u8]) -> Result<Vec<u32>, InvalidHeader> {
     Ok(words)
 }
 
-/// An instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Inst<'w> {
     pub(super) op: Op,
@@ -84,7 +82,6 @@ pub(super) struct Inst<'w> {
     pub(super) operands: &'w [u32],
     /// Byte offset in the module.
     pub(super) offset: usize,
-    /// Source location.
     line: Option<Line>,
 }
 

@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reported_follows_from_what_there_is() {
+    fn reported_features_follow_from_the_target() {
         assert!(Target::lavapipe().has_feature("__opencl_c_atomic_order_acq_rel"));
         assert!(!Target::portable().has_feature("__opencl_c_atomic_order_acq_rel"));
     }

@@ -1,16 +1,21 @@
 //! The typed tree: the output of `sema` and the input of `lower`.
 //!
-//! All implicit semantics of OpenCL C are explicit: conversions are [`ExprKind::Cast`], reads of variables are
-//! [`ExprKind::Load`] of an [`Lvalue`], arrays decay by [`ExprKind::Decay`], sizes are constants, initialisers are flat
-//! lists of offsets, constant initialisers are bytes, overloads are resolved, and names are ids. Only programs without
-//! errors become typed trees.
+//! All implicit semantics of OpenCL C are explicit:
+//! - conversions are [`ExprKind::Cast`]
+//! - reads of variables are [`ExprKind::Load`] of an [`Lvalue`]
+//! - arrays decay by [`ExprKind::Decay`]
+//! - sizes are constants
+//! - initialisers are flat lists of offsets, and constant initialisers are bytes
+//! - overloads are resolved, and names are ids
+//!
+//! Only programs without errors become typed trees.
 //!
 //! * A scalar comparison, `!`, `&&`, `||` has type `int` and is 0 or 1. A vector comparison is a vector of signed
 //!   integers with the lane size of the operand, with 0 or -1 per lane (OpenCL C 6.4.d).
 //! * Struct values ([`TyKind::Record`]) are `Load`s of an lvalue, calls, conditionals, assignments and compound
 //!   literals. `lower` keeps them in memory.
 
-#![allow(missing_docs, reason = "fields and variants that are the language's own terms")]
+#![allow(missing_docs, reason = "the names are the terms of the language")]
 
 pub(crate) mod types;
 pub(crate) mod visit;
@@ -237,7 +242,7 @@ pub struct Lvalue {
 pub enum LvalueKind {
     Local(LocalId),
     Global(GlobalId),
-    /// `*pointer`
+    /// The object that a pointer points to.
     Deref(Box<Expr>),
     /// A member of a record, `offset` bytes into it.
     Field {
@@ -276,7 +281,7 @@ pub enum Constant {
     Int(u64),
     /// A constant of type [`TyKind::Wide`]. Never in a checked program.
     Wide(i128),
-    /// Of type half, float or double: exactly representable in it.
+    /// A half, float or double: exactly representable in its type.
     Float(f64),
     /// The null pointer.
     Null,

@@ -1,6 +1,6 @@
 //! Types of OpenCL C, interned: equal types have equal ids (OpenCL C 6.3).
 
-#![allow(missing_docs, reason = "fields and variants that are the language's own terms")]
+#![allow(missing_docs, reason = "the names are the terms of the language")]
 
 use std::fmt::Write as _;
 
@@ -86,7 +86,7 @@ pub enum TyKind {
     ReserveId,
     /// `atomic_int` and similar types: an object that only atomic functions access.
     Atomic(ScalarKind),
-    /// `atomic_flag`
+    /// The type `atomic_flag`.
     AtomicFlag,
 }
 

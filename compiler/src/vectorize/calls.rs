@@ -102,7 +102,7 @@ impl Vectorizer<'_> {
     pub(super) fn call(&mut self, func: ir::Func, args: &[Value], results: &[Value]) -> Lowered<()> {
         let calls = self.calls;
         let frame = calls.get(func.index()).ok_or_else(|| internal!("no function {func}"))?;
-        let callee = frame.func.ok_or_else(|| internal!("{func} is called before it is made"))?;
+        let callee = frame.func.ok_or_else(|| internal!("{func} is called before it is emitted"))?;
         let mode = self.mode();
         for (&arg, &at) in args.iter().zip(&frame.params) {
             let (ty, comps) = (self.ir_ty(arg), self.comps(arg, mode));

@@ -262,7 +262,7 @@ impl Vectorizer<'_> {
         let mut used: SmallVec<[V; 2]> = SmallVec::new();
         let mut lanes = Vec::with_capacity(places.len());
         for place in places {
-            let source = *sources.get((place / each) as usize).ok_or_else(|| internal!("a lane that there is not"))?;
+            let source = *sources.get((place / each) as usize).ok_or_else(|| internal!("a lane that does not exist"))?;
             let index = used.iter().position(|&known| known == source).unwrap_or_else(|| {
                 used.push(source);
                 used.len() - 1

@@ -141,8 +141,8 @@ impl<'a> Vectorizer<'a> {
         }
     }
 
-    /// Whether lanes may be gone after an instruction without a branch: lanes that return, and lanes that leave a loop
-    /// that splits.
+    /// Whether lanes may be inactive after an instruction without a branch: lanes that return, and lanes that leave a
+    /// loop that splits.
     pub(super) fn may_lose_lanes(&self, inst: &Inst) -> bool {
         let returned = (self.masks.split_depth > 0 || self.uniformity.splits(inst)) && inst.op.regions().into_iter().any(returns);
         returned || self.masks.loops.last().is_some_and(|state| state.splits) && jumps(inst)

@@ -174,7 +174,7 @@ impl Vectorizer<'_> {
                 };
                 Ok(lanes.iter().map(|lane| lane.map_or_else(|| undefined.clone(), |lane| all[usize::from(lane)].clone())).collect())
             }
-            other => Err(internal!("{other:?} where machine code is made")),
+            other => Err(internal!("{other:?} in machine code")),
         }
     }
 

@@ -1,6 +1,6 @@
 //! How a kernel is vectorized: which work-items make a gang, and whether there are gangs at all.
 //!
-//! All decisions are made here, from analyses that are computed once for each candidate:
+//! This module makes all decisions, from analyses that are computed once for each candidate:
 //!
 //! ```text
 //! sanitized                                      one work-item at a time
@@ -112,7 +112,7 @@ mod tests {
     use crate::vectorize::Style;
     use wgcl_codegen::Isa;
 
-    /// The dimension along which the lanes of a kernel lie in groups of 16 by 16.
+    /// The vector dimension of a kernel in groups of 16 by 16.
     fn dimension(body: &str) -> u8 {
         let text = format!(
             "kernel void k(global const float *a, global float *b, int n) {{ int x = get_global_id(0), y = get_global_id(1); {body} }}"

@@ -320,7 +320,9 @@ impl Vectorizer<'_> {
             Some(Root::Var(_, var)) => {
                 let data = &self.function.vars[var.index()];
                 let variable = Object::Variable { name: data.name.clone(), size: data.size, space: Space::Private };
-                let Place::Block(at) = self.frame.private.vars[var.index()] else { return Err(internal!("{var} lies in rows")) };
+                let Place::Block(at) = self.frame.private.vars[var.index()] else {
+                    return Err(internal!("{var} has element-major layout"));
+                };
                 let (variables, by) = (self.frame.variables, self.i64(u64::from(at)));
                 Ok((variable, self.op(Register::I64, VOp::Bin(VBin::Add, variables, by))))
             }

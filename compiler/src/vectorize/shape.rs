@@ -19,9 +19,9 @@ pub(super) struct Shape {
     pub lanes: u32,
     /// The work-items of a group in each dimension.
     pub group: [u32; 3],
-    /// The dimension along which the lanes of a gang lie.
+    /// The dimension along which the lanes of a gang are consecutive.
     pub vector_dimension: u8,
-    /// Whether all lanes of each gang lie along `vector_dimension`.
+    /// Whether all lanes of each gang are consecutive along `vector_dimension`.
     pub along_dimension: bool,
     /// Whether the global id of lane 0 of each gang is a multiple of `lanes`, along dimension 0.
     pub aligned: bool,
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn subgroups_are_vectors_or_what_a_kernel_requires() {
+    fn subgroups_are_vectors_or_have_the_required_size() {
         let required = |isa, group, lanes| {
             let shape = Shape::of_subgroups(isa, group, lanes);
             (shape.lanes, shape.along_dimension, shape.gangs(), shape.has_rest())

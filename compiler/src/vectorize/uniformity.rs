@@ -65,7 +65,7 @@ pub(super) struct Uniformity<'f> {
     shape: Shape,
     private: PrivateMemory,
     lane_shapes: Vec<LaneShape>,
-    /// The number of trailing zero bits of each value in lane 0, if lanes lie along dimension 0.
+    /// The number of trailing zero bits of each value in lane 0, if lanes are along dimension 0.
     zeros: Vec<u8>,
     /// By the address of the instruction, which does not change while the function is borrowed.
     splits: FxHashSet<*const Inst>,

@@ -21,8 +21,8 @@ pub(super) struct Items {
     pub enqueued: [u32; 3],
     /// The ids of the group.
     pub group: Option<[V; 3]>,
-    /// The number of lane 0 in the order of [`Shape::below`](super::shape::Shape::below): its linear local id, if lanes
-    /// lie along dimension 0.
+    /// The number of lane 0 in the order of [`Shape::below`](super::shape::Shape::below). If lanes are along dimension
+    /// 0, it is the linear local id.
     pub linear: Option<V>,
 }
 

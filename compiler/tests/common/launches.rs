@@ -156,7 +156,7 @@ fn argument(given: &Given, objects: &[ObjectId]) -> Argument {
     }
 }
 
-/// Runs the modules of the parts of a launch, one after the other.
+/// Runs the modules of the parts of a launch in sequence.
 pub fn run_parts(case: &Case, parts: &[Made], undefined: u8) -> Result<Vec<Vec<u8>>, Fault> {
     let (mut memory, mut name) = (Memory::default(), names());
     let objects: Vec<ObjectId> = case.memory.iter().filter_map(|_| name()).collect();

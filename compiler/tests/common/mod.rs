@@ -72,7 +72,7 @@ pub fn size_of(ty: &str) -> u32 {
     bits / 8 * lanes
 }
 
-/// A kernel `out[id * n + k] = op_k(a[id], b[id])`, each with a type of its own, with contiguous results.
+/// A kernel `out[id * n + k] = op_k(a[id], b[id])`, each operation with its own type, with contiguous results.
 ///
 /// `ops` are result types and right-hand sides that refer to the operands as `A` and `B`. Steps before the last are
 /// written `type = rhs;`, and `$` is the result of the previous step.

@@ -1,4 +1,4 @@
-// What follows the `if` becomes its `else`: no flag, no loop.
+// The code after the `if` becomes its `else`: no flag, no loop.
 kernel void k(global int *out, int x, int y)
 {
     switch (x) {

@@ -20,7 +20,7 @@ pub struct Run {
 /// The passes, and the launch and device that they run for.
 pub struct Options {
     pub passes: Vec<String>,
-    /// Whether each kernel of the file is a module of its own.
+    /// Whether each kernel of the file is a separate module.
     pub alone: bool,
     /// Whether only the results of kernels are compared, not the text.
     pub unprinted: bool,

@@ -315,9 +315,58 @@ impl<'a> Writer<'a> {
         false
     }
 
-    #[allow(clippy::too_many_lines, reason = "one arm a statement")]
     fn statement(&mut self, in_loop: bool) -> bool {
         match self.random.below(if self.depth > 4 { 9 } else { 15 }) {
+            kind @ 0..=8 => self.store_statement(kind),
+            9 | 10 => {
+                let cond = self.condition();
+                let then = self.nested(in_loop);
+                let els = self.nested(in_loop);
+                let dead = !then.yields() && !els.yields();
+                self.effect(Op::If { cond, then, els });
+                if dead {
+                    self.effect(Op::Unreachable);
+                    return true;
+                }
+            }
+            11 => {
+                let selector = self.int_value(1);
+                let mask = self.int(3);
+                let selector = self.emit(Type::I32, Op::Bin(BinOp::And, selector, mask));
+                let cases = vec![(vec![0], self.nested(in_loop)), (vec![1, 2], self.nested(in_loop))];
+                let default = self.nested(in_loop);
+                let dead = !default.yields() && cases.iter().all(|(_, region)| !region.yields());
+                self.effect(Op::Switch { selector, cases, default });
+                if dead {
+                    self.effect(Op::Unreachable);
+                    return true;
+                }
+            }
+            12 if self.loops < 3 => self.counted_loop(),
+            13 if self.callable > 0 => self.call(),
+            14 if self.depth > 0 && self.random.below(3) == 0 => {
+                match self.random.below(3) {
+                    0 if in_loop => self.effect(Op::Break(Vec::new())),
+                    1 if in_loop && self.random.below(2) == 0 => self.effect(Op::Break(Vec::new())),
+                    _ => {
+                        let value = if self.function.returns.is_empty() { Vec::new() } else { vec![self.int_value(1)] };
+                        self.effect(Op::Return(value));
+                    }
+                }
+                return true;
+            }
+            _ => {
+                let address = self.address(self.array);
+                let (src, dst) = (self.address(self.vector), address);
+                self.effect(Op::Copy { dst, src, size: 16, align: 4 });
+            }
+        }
+        false
+    }
+
+    /// A statement that stores a value.
+    fn store_statement(&mut self, kind: usize) {
+        match kind {
             0 | 1 => {
                 let value = self.int_value(0);
                 let var = self.ints[self.random.below(self.ints.len())];
@@ -370,57 +419,14 @@ impl<'a> Writer<'a> {
                 let address = self.address(self.pointer);
                 self.store(address, base);
             }
-            8 => {
+            _ => {
                 let value = self.buffer();
                 let base = self.buffer_root(value);
                 let address = self.address(self.pointers);
                 let place = self.element(address, 4, 8);
                 self.store(place, base);
             }
-            9 | 10 => {
-                let cond = self.condition();
-                let then = self.nested(in_loop);
-                let els = self.nested(in_loop);
-                let dead = !then.yields() && !els.yields();
-                self.effect(Op::If { cond, then, els });
-                if dead {
-                    self.effect(Op::Unreachable);
-                    return true;
-                }
-            }
-            11 => {
-                let selector = self.int_value(1);
-                let mask = self.int(3);
-                let selector = self.emit(Type::I32, Op::Bin(BinOp::And, selector, mask));
-                let cases = vec![(vec![0], self.nested(in_loop)), (vec![1, 2], self.nested(in_loop))];
-                let default = self.nested(in_loop);
-                let dead = !default.yields() && cases.iter().all(|(_, region)| !region.yields());
-                self.effect(Op::Switch { selector, cases, default });
-                if dead {
-                    self.effect(Op::Unreachable);
-                    return true;
-                }
-            }
-            12 if self.loops < 3 => self.counted_loop(),
-            13 if self.callable > 0 => self.call(),
-            14 if self.depth > 0 && self.random.below(3) == 0 => {
-                match self.random.below(3) {
-                    0 if in_loop => self.effect(Op::Break(Vec::new())),
-                    1 if in_loop && self.random.below(2) == 0 => self.effect(Op::Break(Vec::new())),
-                    _ => {
-                        let value = if self.function.returns.is_empty() { Vec::new() } else { vec![self.int_value(1)] };
-                        self.effect(Op::Return(value));
-                    }
-                }
-                return true;
-            }
-            _ => {
-                let address = self.address(self.array);
-                let (src, dst) = (self.address(self.vector), address);
-                self.effect(Op::Copy { dst, src, size: 16, align: 4 });
-            }
         }
-        false
     }
 
     /// A pointer followed by at least 128 bytes: some parameter, or a parameter plus 16 bytes.

@@ -92,7 +92,7 @@ impl Program {
         Ok(true)
     }
 
-    /// Also runs every third program prepared for machine code. The last groups have a module of their own if they
+    /// Also runs every third program prepared for machine code. The last groups have a separate module if they
     /// are smaller.
     fn check_native(&self, built: &Module, case: &Case, expected: &[Vec<u8>], changes: &mut Changes, explain: bool) -> Result<(), String> {
         let are_full = case.range.global_size.iter().zip(case.range.local_size).all(|(global, local)| global.is_multiple_of(local));

@@ -165,5 +165,5 @@ pub fn first_of_launch(module: &Module, case: &Case, made: &[Made], expected: &[
             return found;
         }
     }
-    "no pass of the launch goes wrong by itself".to_owned()
+    "no single pass of the launch changes the results".to_owned()
 }

@@ -139,7 +139,7 @@ impl Writer {
             self.guarded(&format!("a[i] = {value}; b[i] = a[i];"));
             return;
         }
-        // Rows are as far apart as there are work-items.
+        // The distance of rows is the number of work-items.
         let steps = self.pick(&["i + k * y", "i + y * k"]);
         match self.random.below(5) {
             0 | 1 => {

@@ -384,39 +384,8 @@ impl Writer {
                     self.close();
                 }
             }
-            10 if self.loops < 2 => {
-                let counter = self.counters;
-                self.counters += 1;
-                let iterations = 1 + self.random.below(5);
-                self.loops += 1;
-                self.line(&format!("for (int n{counter} = 0; n{counter} < {iterations}; n{counter}++) {{"));
-                self.nested(pointers);
-                if self.random.below(3) == 0 {
-                    let (cond, jump) = (self.condition(), self.pick(&["break", "continue"]));
-                    self.line(&format!("if ({cond}) {jump};"));
-                    self.nested(pointers);
-                }
-                self.close();
-                self.loops -= 1;
-            }
-            11 if self.indent < 6 => {
-                let selector = self.index(4);
-                self.line(&format!("switch ({selector}) {{"));
-                for case in 0..3 {
-                    if self.random.below(4) == 0 {
-                        self.line("default:");
-                        self.nested(pointers);
-                        self.line("break;");
-                        break;
-                    }
-                    self.line(&format!("case {case}:"));
-                    self.nested(pointers);
-                    if self.random.below(2) == 0 {
-                        self.line("break;");
-                    }
-                }
-                self.close();
-            }
+            10 if self.loops < 2 => self.for_loop(pointers),
+            11 if self.indent < 6 => self.switch(pointers),
             12 => {
                 let value = self.random.below(1000);
                 self.line(&format!("un.f = {value}.0f; i1 ^= un.h[1];"));
@@ -445,6 +414,41 @@ impl Writer {
                 self.line(&format!("i0 = {value};"));
             }
         }
+    }
+
+    fn for_loop(&mut self, pointers: bool) {
+        let counter = self.counters;
+        self.counters += 1;
+        let iterations = 1 + self.random.below(5);
+        self.loops += 1;
+        self.line(&format!("for (int n{counter} = 0; n{counter} < {iterations}; n{counter}++) {{"));
+        self.nested(pointers);
+        if self.random.below(3) == 0 {
+            let (cond, jump) = (self.condition(), self.pick(&["break", "continue"]));
+            self.line(&format!("if ({cond}) {jump};"));
+            self.nested(pointers);
+        }
+        self.close();
+        self.loops -= 1;
+    }
+
+    fn switch(&mut self, pointers: bool) {
+        let selector = self.index(4);
+        self.line(&format!("switch ({selector}) {{"));
+        for case in 0..3 {
+            if self.random.below(4) == 0 {
+                self.line("default:");
+                self.nested(pointers);
+                self.line("break;");
+                break;
+            }
+            self.line(&format!("case {case}:"));
+            self.nested(pointers);
+            if self.random.below(2) == 0 {
+                self.line("break;");
+            }
+        }
+        self.close();
     }
 
     fn condition(&mut self) -> String {

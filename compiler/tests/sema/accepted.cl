@@ -1,4 +1,4 @@
-// What OpenCL C 1.2 accepts: all parts of the language once.
+// Valid OpenCL C 1.2: all parts of the language once.
 typedef struct { float x, y; int id; } particle;
 typedef struct node { int value; __global struct node *next; } node;
 struct __attribute__((packed)) P { char c; int i; short s; };
@@ -20,7 +20,7 @@ constant uint m = ~0u >> 3 | (1 << 4);
 constant pun pu = { .f = 1.0f };
 _Static_assert(sizeof(float3) == 16, "vec3");
 _Static_assert(sizeof(struct P) == 7, "packed");
-// The conformance suite asks for it.
+// The conformance suite requires it.
 _Static_assert(sizeof(event_t) > 0, "event");
 _Static_assert(BLUE == 6, "enum");
 int helper(int a, float b);

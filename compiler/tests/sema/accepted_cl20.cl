@@ -1,4 +1,4 @@
-// Address spaces: what OpenCL C 2.0 accepts.
+// Address spaces: valid OpenCL C 2.0.
 // build: -cl-std=CL2.0
 global int foo; int foo2; global uchar buf[512]; global int baz = 12; static global int bat; static int s; int *p;
 global int * global ptr; int * global ptr2; global int * constant ptr3 = &baz; global int * global baz_ptr = &baz;

@@ -1,4 +1,4 @@
-// Each line with an error is checked alone: what OpenCL C 1.2 refuses.
+// Each line with an error is checked alone: invalid OpenCL C 1.2.
 float gv; // error: program scope variable must reside in constant address space
 __constant int noinit; // error: variable in constant address space must be initialized
 __constant int bad = get_x(); // error: implicit declaration of function 'get_x' is invalid in OpenCL

@@ -1,4 +1,4 @@
-// What OpenCL C refuses of blocks, and of what is enqueued.
+// Invalid blocks and enqueued kernels.
 // build: -cl-std=CL3.0
 int constant seven = 7;
 int (^program)(int) = ^(int n) { return n * seven; };

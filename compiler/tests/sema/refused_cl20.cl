@@ -1,4 +1,4 @@
-// Address spaces: what OpenCL C 2.0 refuses.
+// Address spaces: invalid OpenCL C 2.0.
 // build: -cl-std=CL2.0
 global int baz;
 global float bfl;

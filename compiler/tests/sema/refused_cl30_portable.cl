@@ -1,6 +1,6 @@
 // build: -cl-std=CL3.0
 // device: portable
-// Nothing but barriers orders memory beyond a work-group here: atomics are relaxed and of the work-group's scope.
+// Only barriers order memory beyond a work-group here: atomics are relaxed, with work-group scope.
 kernel void k(global atomic_int *a, global int *out) {
     out[0] = atomic_load_explicit(a, memory_order_relaxed, memory_scope_work_group);
     atomic_work_item_fence(CLK_LOCAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group);

@@ -1,4 +1,4 @@
-// What images and samplers cannot do (OpenCL C 6.9, 6.15.15).
+// Invalid uses of images and samplers (OpenCL C 6.9, 6.15.15).
 const sampler_t sampler = CLK_FILTER_NEAREST;
 sampler_t bare = CLK_FILTER_NEAREST; // error: global sampler requires a const or constant address space qualifier
 constant int flags = 16;

@@ -1,4 +1,4 @@
-// Groups of 16 by 16: lanes lie along the dimension in which accesses are cheaper.
+// Groups of 16 by 16: the vector dimension is the one with cheaper accesses.
 // group: 16 16 1
 
 kernel void rows(global const float *x, global float *z, int n) {

@@ -1,7 +1,7 @@
 //! Random sequences of calls with random arguments, many of them invalid, through the loader: nothing may crash or
 //! hang.
 //!
-//! Each sequence runs in a process of its own with a watchdog. `WGCL_FUZZ_COUNT` is the number of sequences,
+//! Each sequence runs in a child process with a watchdog. `WGCL_FUZZ_COUNT` is the number of sequences,
 //! `WGCL_FUZZ_SEED` the first seed, `WGCL_FUZZ_CALLS` the length of a sequence. `WGCL_FUZZ_VERBOSE` prints every call
 //! to standard error before it runs.
 //!
@@ -559,7 +559,7 @@ fn setting(name: &str, default: u64) -> u64 {
 
 /// One sequence, in a process that the test starts.
 #[test]
-#[ignore = "what the test starts in processes of its own"]
+#[ignore = "the test starts it in child processes"]
 fn sequence() {
     let seed = std::env::var(CHILD).expect("the test starts this process").parse().expect("a number");
     Fuzzer::new(seed).run(setting("WGCL_FUZZ_CALLS", 1500) as usize);

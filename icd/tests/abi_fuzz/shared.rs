@@ -29,8 +29,8 @@ impl Fuzzer {
         }
     }
 
-    /// How much may be copied between two addresses. Memory shared in one context is plain memory in another one, which
-    /// does not know its size. Commands may use it there at any later time, so it is never freed.
+    /// The number of bytes that may be copied between two addresses. Memory shared in one context is plain memory in
+    /// another one, which does not know its size. Commands may use it there at any later time, so it is never freed.
     pub(super) fn copied(&mut self, places: [*mut c_void; 2]) -> usize {
         let size = self.random.size().min(ARENA / 2);
         if self.handles[CONTEXT].len() < 2 {

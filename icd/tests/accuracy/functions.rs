@@ -286,7 +286,7 @@ impl Function {
         }
     }
 
-    /// How many arguments are floating-point.
+    /// The number of floating-point arguments.
     pub fn arguments(&self) -> usize {
         match self.shape {
             One | WithInt | ToInt | AndFloat | AndInt => 1,

@@ -68,7 +68,7 @@ fn group(run: &Run, required: Option<[u32; 3]>) -> [u32; 3] {
     run.launch.local.as_ref().map_or_else(|| required.unwrap_or_else(|| three(&[chosen()], 1)), |local| three(local, 1))
 }
 
-/// The launches of a variant's run, or the missing feature. If control flow was made uniform, or could not be, one
+/// The launches of a variant's run, or the missing feature. If control flow became uniform, or could not, one
 /// launch is the original kernel, which the browser must reject.
 pub fn launches(text: &str, variant: &Variant, run: (&Run, bool), target: &Target) -> Result<Vec<Launch>, String> {
     let made = launch(text, variant, run, target)?;
@@ -89,7 +89,7 @@ fn launch(text: &str, variant: &Variant, (run, is_first): (&Run, bool), target: 
     // A work-item that waits for another one of its subgroup never ends if subgroups run in lock-step. Those of
     // SwiftShader do, and the page cannot stop a shader.
     if variant.requires.iter().any(|feature| feature == "one_by_one") {
-        return Err("work-items that run one after the other".to_owned());
+        return Err("work-items that run in sequence".to_owned());
     }
     let options = options::parse_options(&variant.options).map_err(|error| error.to_string())?;
     let built = build(&Source { text: text.to_owned(), ..Default::default() }, &options, target);

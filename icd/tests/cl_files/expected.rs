@@ -1,4 +1,4 @@
-//! The expectations for a device: which files it skips for want of a feature, and which files fail on it.
+//! The expectations for a device: the files that it skips for a missing feature, and the files that fail on it.
 //!
 //! `tests/expected/DEVICE.txt` lists them, each with a reason; `tests/README.md` describes the format. The comparison
 //! works both ways: a file that skips or fails without an entry is a failure, and so is an entry for a file that does
@@ -13,7 +13,7 @@ use super::{Outcome, Ran};
 /// The entry of one file.
 #[derive(Debug, Default, PartialEq)]
 struct Entry {
-    /// Features for want of which the file, or some of its builds, are skipped.
+    /// Missing features for which the file, or some of its builds, are skipped.
     skips: BTreeSet<String>,
     fails: bool,
 }
@@ -82,7 +82,7 @@ impl Expectations {
                     0 => "nothing".to_owned(),
                     _ => skips.iter().map(String::as_str).collect::<Vec<_>>().join(", "),
                 };
-                failed(format!("it is skipped for want of {}, but {list} expects {}\n", words(&ran.skips), words(&entry.skips)))
+                failed(format!("it is skipped because it requires {}, but {list} expects {}\n", words(&ran.skips), words(&entry.skips)))
             }
         }
     }

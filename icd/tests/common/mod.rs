@@ -4,7 +4,7 @@
 //! | variable | meaning |
 //! |---|---|
 //! | `WGCL_TEST_PLATFORM` | test the installed platform whose name contains this text (for example `Portable`), not wgcl |
-//! | `WGCL_TEST_LIBRARY` | the `libwgcl.so` to test; without it the one beside the test binary |
+//! | `WGCL_TEST_LIBRARY` | the `libwgcl.so` to test; the default is the one in the folder of the test binary |
 //! | `WGCL_TEST_DEVICE` | the device of the platform to test: an index or a part of its name; the default is 0. `interpreter` selects wgcl's interpreter |
 
 #![allow(dead_code, reason = "each test binary uses another part of this module")]

@@ -23,7 +23,7 @@ uint scan_group(uint mine, local uint *shared, uint *total)
     return result;
 }
 
-// Blocks of 1,024 by themselves.
+// Scans blocks of 1,024 separately.
 kernel __attribute__((reqd_work_group_size(256, 1, 1))) void scan_blocks(global const uint4 *from, global uint4 *to, global uint *sums)
 {
     local uint shared[256];

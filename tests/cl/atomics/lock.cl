@@ -1,4 +1,4 @@
-// Work-items of a group take a lock one after the other. This terminates only if each runs to its end before the next.
+// Work-items of a group take a lock in sequence. This terminates only if each runs to its end before the next.
 // requires: one_by_one
 
 kernel void add(global int *lock, global int *sum)

@@ -11,7 +11,7 @@
 #error "byte order"
 #endif
 #ifdef __FAST_RELAXED_MATH__
-#error "not asked for"
+#error "not requested"
 #endif
 #if CHAR_BIT != 8 || CHAR_MAX != SCHAR_MAX || CHAR_MIN != SCHAR_MIN || INT_MAX != 2147483647 || INT_MIN != -INT_MAX - 1
 #error "limits"

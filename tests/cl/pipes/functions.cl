@@ -22,23 +22,23 @@ reserve_id_t reserve_all(read_only pipe Packet in)
 
 constant Packet fixed = (Packet)(7, 8, 9, 10);
 
-kernel void put(write_only pipe Packet out, global const Packet *from, global int *told)
+kernel void put(write_only pipe Packet out, global const Packet *from, global int *results)
 {
     local Packet shared;
     shared = (Packet)(1, 2, 3, 4);
-    told[0] = put_both(out, from, &shared);
-    told[1] = write_pipe(out, &fixed);
+    results[0] = put_both(out, from, &shared);
+    results[1] = write_pipe(out, &fixed);
     Packet own = (Packet)(5);
     Packet *any = get_global_id(0) == 0 ? &own : (Packet *)from;
     // Arguments are evaluated once, also if the pipe is full.
-    told[2] = write_pipe(out, any++);
-    told[3] = write_pipe(out, any++);
-    told[4] = any == &own + 2;
+    results[2] = write_pipe(out, any++);
+    results[3] = write_pipe(out, any++);
+    results[4] = any == &own + 2;
 }
 
-kernel void take(read_only pipe Packet in, global Packet *found, global int *told)
+kernel void take(read_only pipe Packet in, global Packet *found, global int *results)
 {
-    told[0] = waiting(in);
+    results[0] = waiting(in);
     reserve_id_t id = reserve_all(in);
     local Packet shared;
     Packet own;
@@ -54,11 +54,11 @@ kernel void take(read_only pipe Packet in, global Packet *found, global int *tol
 // run: put global=1
 // arg p: pipe int4[4]
 // arg from: int4[1] = i
-// arg told: int[5] = 9
-// expect told: {0, 0, 0, -1, 1}
+// arg results: int[5] = 9
+// expect results: {0, 0, 0, -1, 1}
 // run: take global=1
 // arg p: same p
 // arg found: int4[4]
-// arg told: int[1]
-// expect told: 4
+// arg results: int[1]
+// expect results: 4
 // expect found: {0, 1, 2, 3, 1, 2, 3, 4, 7, 8, 9, 10, 5, 5, 5, 5}

@@ -1,4 +1,4 @@
-// Packets of every scalar type, each written and read by a reservation of its own.
+// Packets of every scalar type, each written and read by a separate reservation.
 // for: T = char, uchar, short, ushort, int, uint, long, ulong, float, double, half
 // build: -cl-std=CL3.0
 // requires: __opencl_c_pipes

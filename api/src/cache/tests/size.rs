@@ -1,4 +1,4 @@
-//! The limit, and what it costs to keep it: files that are looked at are counted, not seconds.
+//! The size limit and the cost of enforcing it. The cost is the number of examined files, not a time.
 
 use std::fs;
 use std::path::Path;
@@ -80,7 +80,7 @@ fn those_used_longest_ago_are_removed_first() {
     let found: Vec<bool> = rest.iter().map(|&number| cache.find(&key(number)).is_some()).collect();
     assert_eq!(found, [false, false, false, true, true, true, true, true], "six of eight blocks are left, the new one among them");
     assert!(cache.find(&key(*first)).is_some());
-    cache.keep(&key(*last), b"into what was made free");
+    cache.keep(&key(*last), b"another small entry here");
     assert_eq!(looked(&cache), 10, "the next writers have nothing to look for");
 }
 
@@ -162,7 +162,7 @@ fn a_write_among_many_entries_looks_at_few() {
     (0..1000).for_each(|number| other.keep(&key(ENTRIES + 1000 + number), b"one more"));
     assert_eq!(looked(&other), 0);
 
-    // A third cache exceeds the limit: its cost depends on what it writes, not on the number of entries.
+    // A third cache exceeds the limit. Its cost depends on its number of writes, not on the number of entries.
     let full = Cache::new(folder.path(), u64::from(ENTRIES) * BLOCK);
     let writes = 5000;
     (0..writes).for_each(|number| full.keep(&key(ENTRIES + 2000 + number), b"one more"));
@@ -173,7 +173,7 @@ fn a_write_among_many_entries_looks_at_few() {
 }
 
 #[test]
-fn what_was_removed_makes_room() {
+fn removed_files_free_space() {
     let folder = folder();
     let limit = u64::from(SHARDS) * BLOCK * 8;
     let cache = Cache::new(folder.path(), limit);
@@ -207,17 +207,17 @@ fn a_shard_is_settled_again_after_a_while() {
     set_age(&old, Duration::from_secs(10_000));
     let ledger = || fs::metadata(shard.join(LEDGER)).map_or(0, |data| data.len());
     cache.keep(&key(1), b"one again");
-    assert_eq!((ledger(), looked(&cache)), (2, 1), "nobody looks before it is time");
+    assert_eq!((ledger(), looked(&cache)), (2, 1), "the shard is not scanned before the interval ends");
     set_age(&shard.join(STAMP), INTERVAL + Duration::from_secs(10));
     cache.keep(&key(1), b"and again");
     assert!(!old.exists() && new.exists(), "a living writer keeps its file");
-    assert_eq!(ledger(), 3, "the entry, what replaces it, and what the living writer writes");
+    assert_eq!(ledger(), 3, "the entry, its replacement, and the entry of the other writer");
     assert_eq!(cache.find(&key(1)).as_deref(), Some(b"and again".as_slice()));
 }
 
 /// A process that was killed while it settled a shard has left no stamp of that time: the next one does it.
 #[test]
-fn who_is_killed_while_settling_is_followed_by_another() {
+fn another_process_settles_after_one_is_killed() {
     let folder = folder();
     let cache = Cache::new(folder.path(), LIMIT);
     cache.keep(&key(1), b"one");
@@ -231,7 +231,7 @@ fn who_is_killed_while_settling_is_followed_by_another() {
     // While another process settles the shard, no process waits: entries within the limit are stored.
     stamp.set_modified(std::time::SystemTime::UNIX_EPOCH).expect("its time");
     stamp.lock().expect("the lock");
-    cache.keep(&Key::of(&[b"other"]), b"something else");
+    cache.keep(&Key::of(&[b"other"]), b"other contents");
     cache.keep(&key(1), b"a third time");
     assert_eq!(cache.find(&key(1)).as_deref(), Some(b"a third time".as_slice()));
 }

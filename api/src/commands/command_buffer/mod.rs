@@ -3,7 +3,7 @@
 //!
 //! A command is compiled for its device when it is recorded, with the arguments, memory and sizes of that moment. An
 //! enqueue of the buffer is one command with one event, and all runs share its list of work. Devices run commands as
-//! if one after the other, and a command can only wait for those that were recorded before it. The recording order
+//! if in sequence, and a command can only wait for those that were recorded before it. The recording order
 //! therefore satisfies every synchronization point. Some buffers use several queues, or have kernels that enqueue
 //! others. Such a buffer is one command for each of its [segments](mod@crate::commands::command_buffer::partition), and
 //! one more that waits for all of them.
@@ -213,7 +213,7 @@ impl CommandBuffer {
             ensure!(
                 self.queues.len() == 1,
                 InvalidCommandQueue,
-                "the command buffer is for {} queues, and none is named",
+                "the command buffer has {} queues, and none is specified",
                 self.queues.len()
             );
             return Ok(0);
@@ -306,7 +306,7 @@ impl CommandBuffer {
         Ok((point, state))
     }
 
-    /// Records what a command does.
+    /// Records a command.
     fn record(&self, at: &RecordAt<'_>, prepare: impl FnOnce(&Arc<Queue>) -> Result<PendingCommand>) -> Result<SyncPoint> {
         Self::check(&self.state.lock(), at.points)?;
         let queue = self.queue(at.queue)?;

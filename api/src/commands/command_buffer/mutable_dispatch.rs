@@ -51,7 +51,7 @@ pub struct DispatchOptions {
     pub asserts: DispatchAsserts,
     /// The list of properties as the application gave it.
     pub property_list: Option<Vec<u64>>,
-    /// Whether the application asks for a handle of the command.
+    /// Whether the application requests a handle of the command.
     pub wants_handle: bool,
 }
 
@@ -115,7 +115,7 @@ impl MutableCommand {
         Arc::new(Self { slot: HandleSlot::default(), buffer, queue, index, kernel, work_dim, options })
     }
 
-    /// Whether the application asked for a handle.
+    /// Whether the application requested a handle.
     pub(crate) fn wants_handle(&self) -> bool {
         self.options.wants_handle
     }

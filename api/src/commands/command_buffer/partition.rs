@@ -1,9 +1,9 @@
 //! Partitions a command buffer into few commands of its queues (cl_khr_command_buffer_multi_device, OpenCL API 5.15.2).
 //!
-//! A *segment* is a list of commands of one queue that its device runs one after the other. A command joins the last
+//! A *segment* is a list of commands of one queue that its device runs in sequence. A command joins the last
 //! segment of its queue unless it waits for a segment that this one does not wait for. The segments of a queue wait for
 //! each other. Segments of different queues wait for each other only at synchronization points and barriers. A launch
-//! whose kernel may enqueue others is a segment of its own, since its kernels are not known in advance
+//! whose kernel may enqueue others is a separate segment, since its kernels are not known in advance
 //! ([`crate::commands::device_enqueue`]). Otherwise a command buffer for one queue has one segment.
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::commands::command::{AccessMode, BufferAccess, Operation, PendingComma
 use crate::commands::command_buffer::record::{RecordPosition, RecordedCommand};
 use crate::objects::program::executable::Executable;
 
-/// Commands that one queue runs one after the other.
+/// Commands that one queue runs in sequence.
 #[derive(Debug)]
 pub(crate) struct Segment {
     /// The queue, by its place among the command buffer's.

@@ -139,7 +139,7 @@ impl Events {
         self.ready_nodes.extend(waiters.into_iter().map(|node| (node, status)));
     }
 
-    /// The nodes whose events have ended since this was asked, and the status of each event.
+    /// The nodes whose events have ended since the last call, and the status of each event.
     pub(super) fn take_ready(&mut self) -> Vec<(usize, i32)> {
         std::mem::take(&mut self.ready_nodes)
     }

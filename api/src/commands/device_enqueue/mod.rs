@@ -11,7 +11,7 @@
 //! device-side event completes when its command and the command's children have ended. The host's event completes
 //! when the whole tree has ended. Until then, commands that wait for that event do not reach the device.
 //!
-//! The launches of a program share its variables, so its trees run one after the other
+//! The launches of a program share its variables, so its trees run in sequence
 //! ([`TreeQueue`](crate::commands::serialization::TreeQueue)).
 
 mod events;
@@ -50,14 +50,14 @@ impl Serialized for KernelTree {
 #[derive(Debug)]
 struct Request {
     record: Record,
-    /// The arguments of the launch that asked: images of the record are among them.
+    /// The arguments of the parent launch. Images of the record are among them.
     args: Arc<[LaunchArg]>,
 }
 
 /// A launch or a command that a kernel enqueued.
 #[derive(Debug)]
 struct Node {
-    /// Which one enqueued it; the launch of the host is its own.
+    /// The index of the launch that enqueued it. The launch of the host is its own parent.
     parent: usize,
     /// The request, until it runs; the host's launch has none.
     record: Option<Request>,
@@ -261,7 +261,8 @@ impl KernelTree {
     /// The launch that a node's record requests, with its captures at this word; `None` if there is no such kernel.
     fn child(&self, Request { record, args }: &Request, captures_at: u32) -> BackendResult<(Launch, bool)> {
         let name = kernel_name(record.kernel);
-        let info = find_kernel(&self.executable, &name).ok_or_else(|| BackendError::Other("the program has no such block".into()))?;
+        let info =
+            find_kernel(&self.executable, &name).ok_or_else(|| BackendError::Other("the program does not have this block".into()))?;
         let properties = self.device.properties();
         let value = LaunchArg::Value(captures_at.to_ne_bytes().as_slice().into());
         let passed = info.args.iter().skip(1).zip(&record.parameters).map(|(param, &word)| argument(&param.passing, word, args));
@@ -348,7 +349,7 @@ impl TreeState {
             }
             let (parent, event, latest, failed, times) = (node.parent, node.event, node.latest, node.failed, node.times);
             if failed {
-                let why = "an enqueued kernel waited for an event that failed";
+                let why = "an enqueued kernel waits for an event that failed";
                 self.child_failure.get_or_insert_with(|| BackendError::Other(why.into()));
             }
             let status = if failed { DEPENDENCY_FAILED } else { 0 };

@@ -113,7 +113,7 @@ fn extension_version(name: &str) -> Version {
     }
 }
 
-/// Bytes of by-value and pointer arguments of a kernel: OpenCL 3.0 asks for 1,024 at least.
+/// Maximum bytes of by-value and pointer arguments of a kernel. OpenCL 3.0 requires at least 1,024.
 pub const MAX_PARAMETER_SIZE: u64 = 1024;
 
 /// Bytes of CL_DEVICE_PRINTF_BUFFER_SIZE.
@@ -310,7 +310,7 @@ impl Device {
     /// CL_DEVICE_DOUBLE_FP_CONFIG: the mandatory flags for every device with double precision, or no flags.
     pub fn double_fp_config(&self) -> FpConfig {
         if self.target().language.fp64 {
-            // The conformance tests ask for the other roundings, too, which conversions alone have.
+            // The conformance tests require the other rounding modes as well. Only conversions support them.
             FpConfig::FMA
                 | FpConfig::ROUND_TO_NEAREST
                 | FpConfig::ROUND_TO_ZERO
@@ -421,7 +421,7 @@ impl Device {
         ]
         .into_iter();
         let unified = self.reaches_host().then_some("cl_intel_unified_shared_memory");
-        let addresses = self.tells_addresses().then_some("cl_ext_buffer_device_address");
+        let addresses = self.has_device_addresses().then_some("cl_ext_buffer_device_address");
         let external = self.importable_memory();
         let of_others = external.iter().map(|kind| match kind {
             ExternalMemory::OpaqueFd => "cl_khr_external_memory_opaque_fd",

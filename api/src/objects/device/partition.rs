@@ -54,7 +54,7 @@ impl Partition {
         match self {
             Self::Equally(units) => vec![property::EQUALLY, *units, 0],
             Self::ByCounts(counts) => {
-                // The list of counts has an end of its own.
+                // The list of counts has its own terminator.
                 [property::BY_COUNTS].into_iter().chain(counts.iter().copied()).chain([0, 0]).collect()
             }
             Self::ByAffinityDomain(asked) => {
@@ -158,7 +158,8 @@ impl Device {
                 let division = divisions.into_iter().find(|division| next || division.domain == *wanted);
                 // "CL_DEVICE_PARTITION_FAILED if the partition name is supported by the implementation but in_device
                 // could not be further partitioned."
-                let division = division.ok_or_else(|| Error::DevicePartitionFailed(format!("{wanted:?} does not divide it").into()))?;
+                let division =
+                    division.ok_or_else(|| Error::DevicePartitionFailed(format!("{wanted:?} does not divide the device").into()))?;
                 return Ok(Parts { units: division.parts, properties: scheme.properties(Some(division.domain)) });
             }
         };
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn schemes_are_told_as_they_were_given() {
+    fn queries_return_the_given_schemes() {
         assert_eq!(Partition::Equally(2).properties(None), [0x1086, 2, 0]);
         assert_eq!(Partition::ByCounts(vec![3, 1]).properties(None), [0x1087, 3, 1, 0, 0]);
         let next = Partition::ByAffinityDomain(AffinityDomain::NEXT_PARTITIONABLE);

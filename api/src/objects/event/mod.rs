@@ -346,7 +346,7 @@ impl Event {
         Some((failure, state.in_wait_list))
     }
 
-    /// Records that the application knows of its failure and of the earlier failures in the queue.
+    /// Records that the application has observed its failure and the earlier failures in the queue.
     pub(crate) fn mark_reported(&self, via: ReportedVia) {
         if let Some((failure, _)) = self.failure() {
             failure.mark_reported(self.context.next_number(), via);
@@ -387,7 +387,7 @@ impl Event {
         self.state.lock().flush_on_issue = true;
     }
 
-    /// Waits until the command is done, and has its device run what it has to run for that.
+    /// Waits until the command is done. Submits the commands that it depends on.
     pub fn wait(&self) -> Status {
         self.note_awaited();
         if let Some(queue) = &self.queue {
@@ -581,7 +581,8 @@ impl Event {
         }
     }
 
-    /// Continues a command whose memory has arrived, or not: then with what it would have used.
+    /// Continues a command after the migration of its memory. If the migration failed, the command fails and releases
+    /// the given objects.
     pub(crate) fn resume(self: &Arc<Self>, work: std::result::Result<PendingCommand, (Error, Vec<RetainedObject>)>) {
         match work {
             Ok(work) => {

@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
 /// Reads a binary.
 ///
 /// # Errors
-/// CL_INVALID_BINARY if it is not ours, of another format, or damaged.
+/// CL_INVALID_BINARY if it is not a binary of wgcl, has another format, or is damaged.
 pub fn decode(bytes: &[u8]) -> Result<(Object, BinaryKind)> {
     let refuse = |why: &'static str| Error::InvalidBinary(why.into());
     let mut reader = Reader(bytes);

@@ -1,4 +1,4 @@
-//! Running the compiler for a program: on which thread, for which device, and what is kept of it.
+//! Builds of a program: threads, devices, and results.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Once};
@@ -156,7 +156,7 @@ fn compile_apart(units: &[Unit], known: &dyn Fn(usize) -> Option<Arc<CompiledUni
     Built { success, compiled: linked.program, units: compiled.into_iter().map(Some).collect(), log, name: None }
 }
 
-/// Brings what was compiled onto the device, if it is an executable.
+/// Loads an executable onto the device.
 pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
     let Built { success, compiled, units, mut log, name } = built;
     let Some(compiled) = compiled.filter(|_| success && kind == BinaryKind::Executable) else {
@@ -242,7 +242,7 @@ fn keep(object: &Object, result: &Built) {
 /// Parses the options of clLinkProgram, and returns the kind of the output.
 ///
 /// # Errors
-/// CL_INVALID_LINKER_OPTIONS for what is not an option of the linker.
+/// CL_INVALID_LINKER_OPTIONS for an unknown linker option.
 pub(crate) fn parse_link_options(options: &str) -> Result<BinaryKind> {
     const KNOWN: &[&str] = &[
         "-create-library",

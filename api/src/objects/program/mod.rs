@@ -160,7 +160,8 @@ impl Program {
     pub fn set_specialisation(&self, number: u32, value: &[u8]) -> Result<()> {
         // "CL_INVALID_PROGRAM if program is not a valid program object created from an intermediate language (e.g.
         // SPIR-V)".
-        let il = self.il.as_ref().ok_or_else(|| Error::InvalidProgram("the program was not made of an intermediate language".into()))?;
+        let il =
+            self.il.as_ref().ok_or_else(|| Error::InvalidProgram("the program was not created from an intermediate language".into()))?;
         // "CL_INVALID_SPEC_ID if spec_id is not a valid specialization constant identifier."
         let known = il.constants.iter().find(|(known, _)| *known == number);
         let (_, size) = known.ok_or_else(|| Error::InvalidSpecId(format!("there is no specialisation constant {number}").into()))?;
@@ -184,7 +185,7 @@ impl Program {
         Unit { options: options.to_owned(), source: self.source.clone(), headers, module }
     }
 
-    /// clCreateProgramWithBinary: the program, or what is wrong with each binary.
+    /// Creates a program from binaries (clCreateProgramWithBinary). Fails with the error of each binary.
     ///
     /// # Errors
     /// If a device is not of the context or a binary is not acceptable; the second part says which ones are.
@@ -231,7 +232,7 @@ impl Program {
     /// If the device is not the program's.
     pub fn build_of(&self, device: &Arc<Device>) -> Result<DeviceBuild> {
         let index = self.index_of(device).ok_or_else(|| Error::InvalidDevice("the device is not associated with the program".into()))?;
-        self.builds.lock().get(index).cloned().ok_or_else(|| Error::InvalidDevice("the device has no build".into()))
+        self.builds.lock().get(index).cloned().ok_or_else(|| Error::InvalidDevice("the program is not built for the device".into()))
     }
 
     /// CL_PROGRAM_BINARIES: one for each device, empty where there is none.
@@ -277,7 +278,7 @@ impl Program {
         }
     }
 
-    /// The devices that a build is for, as indices: with each its parts, if they have nothing of their own.
+    /// The devices of a build, as indices. Sub-devices that have no separate build are listed with their parent.
     fn targets(&self, devices: Option<&[Arc<Device>]>) -> Result<Vec<usize>> {
         let Some(devices) = devices else { return Ok((0..self.devices.len()).collect()) };
         let mut indices = Vec::new();
@@ -313,7 +314,7 @@ impl Program {
         ensure!(
             targets.iter().filter_map(|&index| builds.get(index)).all(|build| build.status != BuildStatus::InProgress),
             InvalidOperation,
-            "a build of the program is going on"
+            "the program is being built"
         );
         for &index in targets {
             if let Some(build) = builds.get_mut(index) {

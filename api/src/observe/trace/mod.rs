@@ -86,7 +86,7 @@ pub fn begin(options: &Options) {
     }
 }
 
-/// Says what was summed up: at the end of the process.
+/// Prints the summary at the end of the process.
 pub fn end() {
     let Some(Recorder { report: Some(place), summary, .. }) = recorder() else { return };
     let summary = summary.lock();
@@ -257,7 +257,7 @@ impl Traced {
         let Some(recorder) = recorder() else { return };
         let took = Duration::from_nanos(end.saturating_sub(start));
         recorder.summary.lock().add(self.kind, &self.name, took, self.amount);
-        // The device's clock and ours, at one moment.
+        // The device's and the host's clock at one moment.
         let (now, device_now) = (microseconds(recorder, Instant::now()), device.now());
         let to_ours = |time: u64| now - (device_now as f64 - time as f64) / 1e3;
         let (start, end) = (to_ours(start), to_ours(end));

@@ -12,8 +12,8 @@
 //! Each value has two properties, which start at the best element and descend until nothing changes.
 //!
 //! * [`Variation`], between neighbouring work-items of dimension 0: not computed yet; then uniform, or a stride (each
-//!   stride is an element of its own); then varying. Integers of 32 and 64 bits have strides modulo two to the power
-//!   of their width; addresses have strides in bytes modulo 2^32.
+//!   stride is a separate element); then varying. Integers of 32 and 64 bits have strides modulo two to the power of
+//!   their width; addresses have strides in bytes modulo 2^32.
 //! * [`Scope`], the set of work-items with the same value: the launch, a group, a subgroup, or a single work-item. In
 //!   a group of several dimensions, a value may be uniform along dimension 0 but not in the group.
 //!

@@ -142,7 +142,7 @@ impl<'a> Counted<'a> {
         let steps = matches!(op, BinOp::Add | BinOp::Mul | BinOp::Sub | BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::UDiv | BinOp::SDiv);
         let start = constants.bits(*plain.init.get(self.counter)?).filter(|_| steps)?;
         let (bound, step) = (constants.bits(self.bound)?, constants.bits(step)?);
-        // A bound that is too far from the start needs no counting.
+        // The number of iterations exceeds the limit.
         let distance = scalar.sign_extend(bound).wrapping_sub(scalar.sign_extend(start)).unsigned_abs();
         let stride = scalar.sign_extend(step).unsigned_abs().max(1);
         if matches!(op, BinOp::Add | BinOp::Sub) && distance / stride > most {

@@ -84,12 +84,12 @@ impl Emit {
 /// Instruction sets of CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum InstructionSet {
-    /// Scalar code
+    /// Scalar code, at most SSE4.2
     #[value(name = "sse4.2")]
     Sse42,
-    /// 32-byte vectors
+    /// Vectors of 32 bytes
     Avx2,
-    /// 64-byte vectors
+    /// Vectors of 64 bytes
     Avx512,
 }
 
@@ -124,7 +124,7 @@ pub enum Check {
     Front,
 }
 
-/// What the kernel sanitizer reports.
+/// The checks of the kernel sanitizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Checked {
     /// Invalid memory accesses and integer divisions by zero
@@ -206,7 +206,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Parses a command line. If it is invalid or asks for help, clap ends the process.
+    /// Parses a command line. If it is invalid or has `--help`, clap ends the process.
     ///
     /// # Errors
     /// Fails if a build option is invalid or options contradict each other.
@@ -332,7 +332,7 @@ pub struct RunArguments {
 }
 
 impl RunArguments {
-    /// Parses the words after `wgclc run` and returns the build options unparsed. If they are invalid or ask for help,
+    /// Parses the words after `wgclc run` and returns the build options unparsed. If they are invalid or have `--help`,
     /// clap ends the process.
     pub fn read(words: impl Iterator<Item = String>) -> (Self, Vec<String>) {
         let (own, build) = split(words);

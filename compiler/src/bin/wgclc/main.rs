@@ -1,8 +1,11 @@
 //! `wgclc`: the compiler as a command. It prints the output of any stage and checks sources in an editor. `wgclc run`
 //! runs kernels.
 //!
-//! Exit status: 0 if all sources build or the kernel ran, 1 if a source is rejected or a launch fails, 2 for wrong
-//! usage or files that cannot be read or written, 3 if no device is found.
+//! Exit status:
+//! - 0: all sources build, or the kernel ran
+//! - 1: a source is rejected, or a launch fails
+//! - 2: wrong usage, or files that cannot be read or written
+//! - 3: no device is found
 
 mod arguments;
 mod bindings;

@@ -106,8 +106,8 @@ impl<'p> Lowering<'p, '_> {
         self.b.bin_int(BinOp::Mul, words, i64::from(per_word))
     }
 
-    /// `async_work_group_copy_2D2D` and `_3D3D`. Elements are copied in the largest unit that divides their size and to
-    /// which both pointers are aligned, or in bytes if these are known at run time only.
+    /// Lowers `async_work_group_copy_2D2D` and `_3D3D`. Elements are copied in the largest unit that divides their size
+    /// and that both pointers are aligned to. If these are unknown at compile time, bytes are copied.
     pub(super) fn async_copy_lines(&mut self, call: &Call<'p>, planes: bool) -> Value {
         let number = |this: &mut Self, index: usize| {
             let value = this.value(call, index);

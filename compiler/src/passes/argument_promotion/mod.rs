@@ -21,9 +21,9 @@
 //!
 //! # Limits
 //!
-//! A call is inlined instead if a pointer does not have a single known object, or if two pointers alias and
-//! one of them is stored to. The same holds if pointers are kept in memory, or if there are more values than a shader
-//! function may take.
+//! A call is inlined instead if a pointer does not have a single known object. It is also inlined if two pointers alias
+//! and one of them is stored to, or if pointers are kept in memory. The same holds if there are more values than a
+//! shader function may take.
 
 mod footprint;
 mod rewrite;

@@ -206,7 +206,7 @@ impl Jam<'_> {
     }
 
     /// An `if` or `switch` with a divergent condition. One side of an `if` may have accesses to merge. It is executed
-    /// for all work-items together if all of them take it, and otherwise for one after the other.
+    /// for all work-items together if all of them take it, and otherwise for each in sequence.
     fn part(&mut self, inst: Inst, out: &mut Vec<Inst>) {
         let span = inst.span;
         let gains = |region: &Region| {

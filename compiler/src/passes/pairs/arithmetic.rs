@@ -24,7 +24,7 @@ impl Pairs<'_> {
                 let less = self.ordered(below, x, y);
                 if matches!(op, BinOp::SMin | BinOp::UMin) { self.choose(less, x, y) } else { self.choose(less, y, x) }
             }
-            _ => return Err(self.refused("an operation that was not made simpler")),
+            _ => return Err(self.refused("an operation that was not legalized")),
         })
     }
 

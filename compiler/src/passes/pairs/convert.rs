@@ -39,7 +39,7 @@ impl Pairs<'_> {
                 let single = self.cast(CastOp::FToF, a, Scalar::F32);
                 self.of_float(op == CastOp::FToS, single)
             }
-            _ => return Err(self.refused("a conversion that was not made simpler")),
+            _ => return Err(self.refused("a conversion that was not legalized")),
         })
     }
 
@@ -73,7 +73,7 @@ impl Pairs<'_> {
                 }
                 _ => return Err(self.refused("a double")),
             },
-            _ => return Err(self.refused("a conversion that was not made simpler")),
+            _ => return Err(self.refused("a conversion that was not legalized")),
         })
     }
 

@@ -333,9 +333,9 @@ impl Pairs<'_> {
                 let (&first, rest) = args.split_first().ok_or_else(|| self.refused("an operation of a subgroup"))?;
                 self.each(&[first], words, |_, parts| Op::Group { sub: true, op, args: parts.iter().chain(rest).copied().collect() })?
             }
-            Op::Group { .. } => return Err(self.refused("an operation of a subgroup that was not made simpler")),
+            Op::Group { .. } => return Err(self.refused("a subgroup operation that was not legalized")),
             Op::Atomic { .. } | Op::CmpXchg { .. } => return Err(self.refused("an atomic operation on 64-bit integers")),
-            _ => return Err(self.refused("an operation that was not made simpler")),
+            _ => return Err(self.refused("an operation that was not legalized")),
         })
     }
 
@@ -377,7 +377,7 @@ impl Pairs<'_> {
                 return Ok(None);
             }
             Op::Atomic { .. } | Op::CmpXchg { .. } => return Err(self.refused("an atomic operation on 64-bit integers")),
-            _ => return Err(self.refused("an operation that was not made simpler")),
+            _ => return Err(self.refused("an operation that was not legalized")),
         }))
     }
 

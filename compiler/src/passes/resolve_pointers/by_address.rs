@@ -136,7 +136,7 @@ mod tests {
         let text = resolve(CHOOSE, false, &[true, true]);
         assert!(text.contains("inttoptr") && !text.contains("switch"), "{text}");
         assert_eq!(text.matches("load").count(), 1, "{text}");
-        // Each bound buffer has an access of its own.
+        // Each bound buffer has a separate access.
         let text = resolve(CHOOSE, false, &[]);
         assert!(text.contains("switch") && !text.contains("arg_address"), "{text}");
     }

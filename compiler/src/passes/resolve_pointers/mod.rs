@@ -36,10 +36,10 @@
 //!
 //! # Result
 //!
-//! The pointer of a load, store or atomic operation is a root (a kernel's pointer parameter, `var_addr`,
-//! `global_addr`) or one `ptr_add` of a root and an `i32`. No other value has a pointer type. No pointer is loaded,
-//! stored, converted, compared, or passed by control flow. A load through a local-tag null gives an unspecified
-//! value; a store does nothing or goes to any object of the pointer's space.
+//! The pointer of a load, store or atomic operation is a root, or one `ptr_add` of a root and an `i32`. A root is a
+//! kernel's pointer parameter, `var_addr` or `global_addr`. No other value has a pointer type. No pointer is loaded,
+//! stored, converted, compared, or passed by control flow. A load through a local-tag null gives an unspecified value;
+//! a store does nothing or goes to any object of the pointer's space.
 
 mod by_address;
 mod forms;

@@ -222,7 +222,7 @@ impl Narrow<'_> {
         inst.op.map_operands(|value| *value = self.wide(out, span, *value));
     }
 
-    /// Which of the values that control flow passes are shrunk.
+    /// Whether each value that control flow passes is shrunk.
     fn choose(&self, values: &[Value]) -> Vec<bool> {
         values.iter().map(|&value| self.may_be_narrow(value)).collect()
     }

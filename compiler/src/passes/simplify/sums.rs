@@ -56,7 +56,7 @@ impl Sums {
     }
 }
 
-/// Goes through a function.
+/// Simplifies a function.
 struct Flow<'f> {
     ops: Vec<Option<&'f Op>>,
     /// The incoming values of loop parameters, and of results of operations with regions.

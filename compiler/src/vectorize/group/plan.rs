@@ -315,7 +315,7 @@ impl<'a> Planner<'a> {
                 Op::Yield(values) => self.give(values, around.results),
                 Op::Break(values) => self.give(values, around.innermost.map_or(&[], |innermost| innermost.1)),
                 Op::Continue(values) => self.give(values, around.innermost.map_or(&[], |innermost| innermost.0)),
-                // The result is uniform for the group, whichever lanes are active.
+                // The result is uniform for the group, for any set of active lanes.
                 Op::Group { sub: false, .. } if collective::of(inst).is_some_and(|collective| !collective.is_scan()) => {}
                 op => {
                     let stable = match *op {
