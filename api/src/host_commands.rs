@@ -40,7 +40,7 @@ pub trait HostBytes: Memory + Sized + 'static {
     /// # Errors
     /// If it reaches beyond the end of either.
     fn copy(&self, target: &Self, region: CopyRegion) -> BackendResult<()> {
-        // The two may be the same memory, which gives access to its bytes once at a time.
+        // The two may be the same memory, whose bytes only one borrow can access at a time.
         let moved = self.with_bytes(|bytes| BackendResult::Ok(bytes[range(bytes.len(), region.buffer, region.size)?].to_vec()))?;
         target.write(&moved, CopyRegion { buffer: region.host, host: 0, size: region.size })
     }

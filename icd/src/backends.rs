@@ -10,7 +10,7 @@ use wgcl_backend_wgpu::{Settings, WgpuBackend};
 
 use crate::gpu_probe;
 
-/// `WGCL_CPU` where it is not set: on, where there is a generator of machine code.
+/// The default of `WGCL_CPU`: enabled, if machine code can be generated for this processor.
 const CPU_BY_DEFAULT: &str = if cfg!(all(unix, target_arch = "x86_64")) { "1" } else { "0" };
 
 /// All requested back ends.
@@ -32,7 +32,7 @@ impl Backends {
         let wants_cpu = !only_interpreter && is_on("WGCL_CPU", options.cpu.as_deref().unwrap_or(CPU_BY_DEFAULT));
         let cpu = if wants_cpu { cpu(options) } else { None };
         let interpreter = match interpreter {
-            // Without a CPU's device there is one that does the same, if slowly.
+            // Without machine code for this CPU, the interpreter is the CPU device.
             None => wants_cpu && cpu.is_none(),
             Some("0") => false,
             Some("1" | "only") => true,
@@ -52,8 +52,8 @@ impl Backends {
         }
     }
 
-    /// Whether to look for OpenGL ES devices in addition to those found: if the machine may have a GPU but none was
-    /// found, if no device was found, or if `WGCL_DEVICE` names an unknown device.
+    /// Whether to look for OpenGL ES devices in addition: if the machine may have a GPU but none was found, if no
+    /// device was found, or if `WGCL_DEVICE` names an unknown device.
     fn wants_gl(&self, found: &[Arc<dyn Device>]) -> bool {
         let is_gpu = |device: &Arc<dyn Device>| device.properties().kind < DeviceKind::Cpu;
         let lacks_gpu = !found.iter().any(is_gpu) && gpu_probe::has_gpu();

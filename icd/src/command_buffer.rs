@@ -66,7 +66,7 @@ fn points(count: cl_uint, list: &List<cl_sync_point_khr>) -> Result<Vec<SyncPoin
     Ok(list.get(count as usize))
 }
 
-/// The list of properties, checked.
+/// Checks and returns a list of properties.
 fn read_properties(list: &List<cl_command_buffer_properties_khr>) -> Result<CommandBufferOptions> {
     let (mut flags, mut asserts) = (None, None);
     let property_list = list.checked_properties(|name, value| {
@@ -256,7 +256,7 @@ crate::entry! {
         let kernel = handles::get::<Kernel>(kernel)?;
         let points = &points(num_points, &waits)?;
         let at = RecordAt { queue, points };
-        // Only that many values may be there; a wrong number of dimensions is found with the rest.
+        // Only that many values may be present. A wrong number of dimensions is detected with the other arguments.
         let count = if work_dim <= 3 { work_dim as usize } else { 0 };
         let [offset, global, local] = [&offset, &global, &local].map(|list| (!list.is_null()).then(|| list.get(count)));
         let range =

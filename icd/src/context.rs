@@ -49,7 +49,7 @@ fn printer(list: &List<cl_context_properties>, user_data: UserData) -> Option<Pr
     }))
 }
 
-/// Memory that kernels are to find zeroed, as CL_CONTEXT_MEMORY_INITIALIZE_KHR says (cl_khr_initialize_memory).
+/// CL_CONTEXT_MEMORY_INITIALIZE_KHR: the memory that is zeroed for kernels (cl_khr_initialize_memory).
 fn zeroed(list: &List<cl_context_properties>) -> Option<Zeroed> {
     let (pairs, _) = list.properties()?;
     let (_, value) = pairs.into_iter().find(|(name, _)| *name == CL_CONTEXT_MEMORY_INITIALIZE_KHR)?;
@@ -74,7 +74,7 @@ fn create(
     Ok(handles::give(context))
 }
 
-/// Checks a list of context properties and gives it as it is.
+/// Checks a list of context properties and returns it unchanged.
 fn properties(list: &List<cl_context_properties>) -> Result<Option<Vec<isize>>> {
     let Some((pairs, all)) = list.properties() else { return Ok(None) };
     for (index, &(name, value)) in pairs.iter().enumerate() {
@@ -85,7 +85,7 @@ fn properties(list: &List<cl_context_properties>) -> Result<Option<Vec<isize>>> 
             CL_CONTEXT_PLATFORM => drop(handles::get::<Platform>(std::ptr::with_exposed_provenance_mut(value.cast_unsigned()))?),
             CL_CONTEXT_INTEROP_USER_SYNC if value == 0 || value == 1 => {}
             CL_CONTEXT_MEMORY_INITIALIZE_KHR if value & !(ZERO_LOCAL | ZERO_PRIVATE) == 0 => {}
-            // The size of the buffer is a wish; CL_DEVICE_PRINTF_BUFFER_SIZE is what there is.
+            // The requested buffer size is ignored: the size is CL_DEVICE_PRINTF_BUFFER_SIZE.
             CL_PRINTF_CALLBACK_ARM | CL_PRINTF_BUFFERSIZE_ARM => {}
             _ => return Err(Error::InvalidProperty(format!("context property {name:#x} with value {value:#x}").into())),
         }
@@ -179,7 +179,7 @@ crate::entry! {
     }
 }
 
-/// A handle that a callback gives back to the application.
+/// A handle that is passed to a callback.
 #[derive(Clone, Copy)]
 pub(crate) struct UserHandle<T>(pub *mut T);
 

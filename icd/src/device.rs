@@ -71,7 +71,7 @@ const SYNC_DEVICES: cl_device_info = 0x12AC;
 /// CL_DEVICE_LUID_VALID_KHR and its relatives say that there is none; only the UUIDs are known.
 const NO_LUID: [u8; CL_LUID_SIZE_KHR as usize] = [0; CL_LUID_SIZE_KHR as usize];
 
-/// A constant with a name that Rust accepts in patterns.
+/// Defines a constant with a name that Rust accepts in patterns.
 const DOT_PRODUCT_4X8BIT_PACKED: cl_device_info = CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR;
 
 /// Queries of cl_ext_float_atomics, which the headers that the bindings come from do not have yet.
@@ -101,7 +101,7 @@ fn names(versions: Vec<NameVersion>) -> String {
     names.join(" ")
 }
 
-/// Answers a query of a device.
+/// Returns the value of a device query.
 fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Query) -> Result<()> {
     let (properties, target) = (device.properties(), device.target());
     let double = u32::from(target.language.fp64);
@@ -115,7 +115,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS => query.put(3u32),
         CL_DEVICE_MAX_WORK_ITEM_SIZES => query.put(properties.max_group_size.map(|n| n as usize)),
         CL_DEVICE_MAX_WORK_GROUP_SIZE => query.put(properties.max_group_invocations as usize),
-        // wgpu's shaders are scalar: vectors win nothing.
+        // wgpu's shaders are scalar, so vectors are not faster.
         CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR
         | CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT
         | CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT
@@ -241,7 +241,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR => query.put(device.command_buffer_capabilities().bits()),
         COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES => query.put(device.command_buffer_queue_properties().bits()),
         CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR => query.put(0u64),
-        // A device runs its commands in order, and so do its parts.
+        // A device and its sub-devices run their commands in order.
         NUM_SYNC_DEVICES => query.put(1u32),
         SYNC_DEVICES => query.put([handles::name(device.root())]),
         CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR => {
@@ -250,7 +250,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR | CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => {
             query.put(device.shareable_semaphores().into_iter().map(|kind| kind as u32).collect::<Vec<_>>())
         }
-        // Images of memory of others there are none.
+        // Images cannot be imported.
         ASSUME_LINEAR_IMAGES => query.put(Vec::<u32>::new()),
         KERNEL_CLOCK_CAPABILITIES => query.put(device.kernel_clock_capabilities().bits()),
         CL_DEVICE_SEMAPHORE_TYPES_KHR => query.put([TYPE_BINARY]),

@@ -81,10 +81,10 @@ use crate::usm::{
 };
 use wgcl_opencl_headers::cl_icd_dispatch;
 
-/// Declares the functions that have a place in the table: the table itself, and their addresses by name.
+/// Declares the functions with an entry in the table: the table, and their addresses by name.
 macro_rules! functions {
     ($($name:ident),* $(,)?) => {
-        /// Addresses of functions and, for other systems' APIs, null pointers.
+        /// Addresses of functions, and null pointers for APIs of other systems.
         const FUNCTIONS: cl_icd_dispatch = cl_icd_dispatch {
             $($name: Some($name),)*
             clGetDeviceIDsFromD3D10KHR: std::ptr::null_mut(),
@@ -105,7 +105,7 @@ macro_rules! functions {
             clEnqueueReleaseDX9MediaSurfacesKHR: std::ptr::null_mut(),
         };
 
-        /// The address of a function that has a place in the table.
+        /// The address of a function with an entry in the table.
         fn dispatched(name: &str) -> Option<*mut c_void> {
             match name {
                 $(stringify!($name) => Some($name as *mut c_void),)*
@@ -263,7 +263,7 @@ const ICD2_TAG: usize = if size_of::<usize>() == 8 { 0x4F50_454E_434C_3331_u64 a
 /// Older loaders call through this table.
 pub(crate) static TABLE: Table = Table::tagged();
 
-/// The entries of OpenCL 3.0, which the bindings have, followed by the entry that OpenCL 3.1 adds.
+/// The entries of OpenCL 3.0, which the bindings declare, followed by the entry of OpenCL 3.1.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Places {
@@ -291,7 +291,7 @@ impl Table {
     }
 }
 
-// SAFETY: the table is never written, and it contains only function addresses.
+// SAFETY: no code writes to the table, and it contains only function addresses.
 unsafe impl Sync for Table {}
 
 /// The address of any function, for a loader: OpenCL's own, and those of extensions.

@@ -264,7 +264,7 @@ crate::entry! {
         waits: List<cl_event>,
         event: Out<cl_event>,
     ) {
-        // Only that many values may be there; a wrong number of dimensions is found below.
+        // Only that many values may be present. A wrong number of dimensions is detected below.
         let count = if work_dim <= 3 { work_dim as usize } else { 0 };
         let lists = [&offset, &global, &local].map(|list| (!list.is_null()).then(|| list.get(count)));
         launch(queue, kernel, CommandType::NdRangeKernel, (work_dim, lists), (num_waits, &waits), &event)
@@ -308,7 +308,7 @@ crate::entry! {
             })
             .collect::<Result<_>>()?;
         let call = move |bytes: &[u8]| {
-            // Aligned for whatever structure the function takes its arguments for.
+            // Aligned for any structure that the function may read.
             let mut copy = vec![0_u128; bytes.len().div_ceil(size_of::<u128>())];
             for (word, chunk) in copy.iter_mut().zip(bytes.chunks(size_of::<u128>())) {
                 let mut whole = [0; size_of::<u128>()];

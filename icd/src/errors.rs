@@ -17,7 +17,7 @@ thread_local! {
     static CONCERNED: RefCell<Option<Notify>> = const { RefCell::new(None) };
 }
 
-/// The call that this thread is in is about an object of this listener's context. The first counts.
+/// Records the listener of the context of an object in the current call. Only the first object counts.
 pub(crate) fn concern(listener: &Notify) {
     // A thread that exits makes no further calls.
     let _ = CONCERNED.try_with(|concerned| {
@@ -25,7 +25,7 @@ pub(crate) fn concern(listener: &Notify) {
     });
 }
 
-/// The call returns an error. Nothing may be locked: the application's function is called.
+/// Reports the error of a call. No lock may be held, because this calls the application's function.
 pub(crate) fn returned(name: &str, error: &Error) {
     let listener = CONCERNED.try_with(RefCell::take).ok().flatten();
     if failure::has_returned() {
@@ -36,7 +36,7 @@ pub(crate) fn returned(name: &str, error: &Error) {
     }
 }
 
-/// The call is at its end.
+/// Ends the current call.
 pub(crate) fn end() {
     let _ = CONCERNED.try_with(RefCell::take);
     failure::has_returned();

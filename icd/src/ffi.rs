@@ -21,7 +21,7 @@ use wgcl_opencl_headers::{CL_OUT_OF_HOST_MEMORY, CL_SUCCESS, cl_int};
 
 /// A value converted from an argument of a C function.
 pub(crate) trait FromC {
-    /// The type in C.
+    /// The C type of the argument.
     type Raw;
 
     /// Converts the raw argument.
@@ -46,7 +46,7 @@ macro_rules! plain {
 
 plain!(u32 i32 u64 i64 usize isize);
 
-/// Handles, which are compared and never dereferenced.
+/// Handles, which are compared and not dereferenced.
 impl<T> FromC for *mut T {
     type Raw = Self;
 
@@ -55,7 +55,7 @@ impl<T> FromC for *mut T {
     }
 }
 
-/// A pointer to one value to be filled in, which may be null.
+/// A pointer to an output value, which may be null.
 pub(crate) struct Out<T>(*mut T);
 
 impl<T> FromC for Out<T> {
@@ -67,12 +67,12 @@ impl<T> FromC for Out<T> {
 }
 
 impl<T> Out<T> {
-    /// Whether the application does not request it.
+    /// Whether the pointer is null.
     pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
-    /// Fills it in.
+    /// Writes the value.
     pub(crate) fn set(&self, value: T) {
         if !self.0.is_null() {
             // SAFETY: the pointer is valid for a value of this type, by the contract of `from_c`; applications may
@@ -82,7 +82,7 @@ impl<T> Out<T> {
     }
 }
 
-/// A pointer to an array to be filled in, which may be null.
+/// A pointer to an output array, which may be null.
 pub(crate) struct OutList<T>(*mut T);
 
 impl<T> FromC for OutList<T> {
@@ -94,17 +94,17 @@ impl<T> FromC for OutList<T> {
 }
 
 impl<T: Copy> OutList<T> {
-    /// Whether the application does not request it.
+    /// Whether the pointer is null.
     pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
-    /// The first `count` elements, for arrays that are only read although C's type lets them be written.
+    /// The first `count` elements of an array that is only read, although its C type is not const.
     pub(crate) fn get(&self, count: usize) -> Vec<T> {
         List(self.0.cast_const()).get(count)
     }
 
-    /// Fills in the first elements.
+    /// Writes the first elements.
     pub(crate) fn set(&self, values: &[T]) {
         if !self.0.is_null() {
             // SAFETY: the pointer is valid for the number of elements that the call says, by the contract of
@@ -114,10 +114,10 @@ impl<T: Copy> OutList<T> {
     }
 }
 
-/// A list of properties: its names and values, and the list as it was given, with the zero at its end.
+/// A list of properties: its names and values, and the original list with its terminating zero.
 pub(crate) type Properties<T> = (Vec<(T, T)>, Vec<T>);
 
-/// A pointer to an array that is read, which may be null. In structures that the application passes, too.
+/// A pointer to an input array, which may be null. Also used in structures of the application.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(crate) struct List<T>(*const T);
@@ -131,12 +131,12 @@ impl<T> FromC for List<T> {
 }
 
 impl<T: Copy> List<T> {
-    /// Whether there is none.
+    /// Whether the pointer is null.
     pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
-    /// The first `count` elements, which must be as many as the call says; none for a null pointer.
+    /// The first `count` elements, as the call specifies; empty for a null pointer.
     pub(crate) fn get(&self, count: usize) -> Vec<T> {
         if self.0.is_null() {
             return Vec::new();
@@ -173,7 +173,7 @@ impl<T: Copy> List<T> {
         }
     }
 
-    /// The pairs of a list of properties that ends with a zero, and the list as it is, with that zero.
+    /// The pairs of a list of properties, and the original list with its terminating zero.
     pub(crate) fn properties(&self) -> Option<Properties<T>>
     where
         T: Default + PartialEq,
@@ -262,12 +262,12 @@ impl FromC for Blobs {
 }
 
 impl Blobs {
-    /// Whether there is none.
+    /// Whether the pointer is null.
     pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
-    /// Each array's bytes; `None` where a pointer is null or the length zero.
+    /// The bytes of each array; `None` if its pointer is null or its length zero.
     pub(crate) fn get(&self, lengths: &[usize]) -> Vec<Option<Vec<u8>>> {
         List(self.0)
             .get(lengths.len())
@@ -317,7 +317,7 @@ impl FromC for UserData {
 }
 
 impl UserData {
-    /// As it came.
+    /// The original pointer.
     pub(crate) fn get(self) -> *mut c_void {
         self.0
     }
@@ -328,7 +328,7 @@ impl UserData {
     }
 }
 
-/// Bytes that are read: a value of an argument, a pattern, or the source of a command. May be null.
+/// Input bytes: a value of an argument, a pattern, or the source of a command. May be null.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(crate) struct Bytes(*const c_void);
@@ -342,17 +342,17 @@ impl FromC for Bytes {
 }
 
 impl Bytes {
-    /// As a number.
+    /// The address as a number.
     pub(crate) fn address(self) -> usize {
         self.0.addr()
     }
 
-    /// Whether there are none.
+    /// Whether the pointer is null.
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()
     }
 
-    /// The first `size` bytes, which must be as many as the call says.
+    /// The first `size` bytes, as the call specifies.
     pub(crate) fn get(self, size: usize) -> Vec<u8> {
         if self.0.is_null() || size == 0 {
             return Vec::new();
@@ -366,7 +366,7 @@ impl Bytes {
         List(self.0.cast())
     }
 
-    /// The pointer as the value of an argument.
+    /// The bytes as the value of an argument.
     pub(crate) fn value(self, size: usize) -> ValueBytes {
         if self.0.is_null() || size == 0 {
             return ValueBytes::new();
@@ -402,7 +402,7 @@ impl Bytes {
     }
 }
 
-/// Bytes that are written: the target of a command or of a query, or memory that a buffer uses. May be null.
+/// Output bytes: the target of a command or of a query, or memory that a buffer uses. May be null.
 #[derive(Clone, Copy)]
 pub(crate) struct BytesMut(*mut c_void);
 
@@ -415,17 +415,17 @@ impl FromC for BytesMut {
 }
 
 impl BytesMut {
-    /// Whether there are none.
+    /// Whether the pointer is null.
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()
     }
 
-    /// As a number.
+    /// The address as a number.
     pub(crate) fn address(self) -> usize {
         self.0.addr()
     }
 
-    /// Writes to the beginning; the memory must be large enough, as the call says.
+    /// Writes to the start of the memory, which must be large enough according to the call.
     pub(crate) fn set(self, bytes: &[u8]) {
         if !self.0.is_null() {
             // SAFETY: the pointer is valid for writes of that many bytes, by the contract of `from_c`: the caller has
@@ -434,12 +434,12 @@ impl BytesMut {
         }
     }
 
-    /// The pointers that are stored in it.
+    /// The pointers that are stored in the memory.
     pub(crate) fn pointers(self, count: usize) -> Vec<Self> {
         List(self.0.cast::<*mut c_void>().cast_const()).get(count).into_iter().map(Self).collect()
     }
 
-    /// The same memory, to be read.
+    /// The same memory as input.
     pub(crate) fn as_bytes(self) -> Bytes {
         Bytes(self.0)
     }
@@ -599,7 +599,7 @@ macro_rules! entry {
         #[allow(unreachable_pub, reason = "exported by its C name")]
         pub unsafe extern "C" fn $name($($arg: <$ty as $crate::ffi::FromC>::Raw),*) -> ::wgcl_opencl_headers::cl_int {
             fn body($($arg: $ty),*) -> wgcl_api::types::error::Result<()> $body
-            // SAFETY: these are arguments of a call from C, which keeps to the specification.
+            // SAFETY: these are arguments of a call from C, which meets the specification's contract.
             $(let $arg = unsafe { <$ty as $crate::ffi::FromC>::from_c($arg) };)*
             $crate::ffi::status(stringify!($name), || body($($arg),*))
         }
@@ -618,7 +618,7 @@ macro_rules! entry {
             errcode_ret: *mut ::wgcl_opencl_headers::cl_int,
         ) -> *mut $ret {
             fn body($($arg: $ty),*) -> wgcl_api::types::error::Result<*mut $ret> $body
-            // SAFETY: these are arguments of a call from C, which keeps to the specification.
+            // SAFETY: these are arguments of a call from C, which meets the specification's contract.
             $(let $arg = unsafe { <$ty as $crate::ffi::FromC>::from_c($arg) };)*
             $crate::ffi::pointer(stringify!($name), errcode_ret, |_| body($($arg),*))
         }

@@ -12,7 +12,7 @@ const NODES: [&str; 6] = ["dri/", "nvidia", "mali", "kgsl-", "pvr", "dxg"];
 /// A user who sets one of these chooses a driver, which may reach its GPU in other ways.
 const CHOICES: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
 
-/// Whether there may be a GPU: always, but on a Linux without any file of one.
+/// Whether there may be a GPU: `false` only on Linux without a device file of a GPU.
 pub(crate) fn may_have_gpu() -> bool {
     !cfg!(target_os = "linux") || CHOICES.iter().any(|name| std::env::var_os(name).is_some()) || has_node(Path::new("/dev"))
 }
@@ -22,7 +22,7 @@ pub(crate) fn has_gpu() -> bool {
     cfg!(target_os = "linux") && has_node(Path::new("/dev"))
 }
 
-/// Whether a folder of devices has a GPU's.
+/// Whether a folder has a device file of a GPU.
 fn has_node(folder: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(folder) else { return true };
     entries.flatten().any(|entry| {

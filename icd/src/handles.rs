@@ -52,7 +52,7 @@ struct Cell {
     dispatch_data: AtomicPtr<c_void>,
 }
 
-/// Cells that must have been freed after one before it is used again.
+/// The number of cells that must be freed after a cell before it is reused.
 const QUARANTINE: usize = 4096;
 
 /// Cells per allocation.
@@ -63,7 +63,7 @@ pub(crate) trait Named: Object + Sized {
     /// The C type that the handle points to.
     type Raw;
 
-    /// The error for a handle that is not one of these.
+    /// The error for an invalid handle.
     fn invalid(why: &'static str) -> Error;
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn set_dispatch_data(data: *mut c_void) {
     }
 }
 
-/// An object's name, kept in the object and dropped with it.
+/// The handle of an object, which the object owns.
 struct Name(usize);
 
 impl Drop for Name {
@@ -214,7 +214,7 @@ pub(crate) fn get_all<T: Named>(handles: &[*mut T::Raw]) -> Result<Vec<Arc<T>>> 
     handles.iter().map(|&handle| get(handle)).collect()
 }
 
-/// The memory object of a handle, whatever it is.
+/// The memory object of a handle, of any kind.
 ///
 /// # Errors
 /// The errors of [`get`].

@@ -40,15 +40,15 @@ impl HostAllocator for Allocator {
     }
 }
 
-/// Pages at a multiple of 4 GiB that nothing else has.
+/// Maps pages at an unused multiple of 4 GiB.
 #[cfg(all(unix, target_pointer_width = "64"))]
 fn pages(size: usize) -> Option<NonNull<u8>> {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// The range of high halves of reserved addresses. Programs and heaps are below it, libraries and stacks above.
+    /// The range of the high halves of reserved addresses. Programs and heaps are below it, libraries and stacks above.
     const FIRST: usize = 0x1000;
     const COUNT: usize = 0x6000;
-    /// Addresses that are tried before the host counts as full.
+    /// The number of tried addresses before the allocation fails.
     const TRIES: usize = 4096;
     static NEXT: AtomicUsize = AtomicUsize::new(0);
 
@@ -64,17 +64,17 @@ fn pages(size: usize) -> Option<NonNull<u8>> {
     None
 }
 
-/// Pages, at an address if that is free.
+/// Maps pages at an address if it is free.
 #[cfg(unix)]
 fn pages_at(wanted: usize, size: usize) -> Option<NonNull<u8>> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     let wanted = std::ptr::without_provenance_mut::<libc::c_void>(wanted);
-    // SAFETY: without MAP_FIXED the address is a wish: pages that are in use are never taken.
+    // SAFETY: without MAP_FIXED the address is a hint, so the call does not replace existing mappings.
     let got = unsafe { libc::mmap(wanted, size, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
     if got == libc::MAP_FAILED { None } else { NonNull::new(got.cast()) }
 }
 
-/// The source of the memory, to which it is returned.
+/// The allocator that provided the memory.
 enum Origin {
     Heap(Layout),
     #[cfg(unix)]
@@ -105,7 +105,7 @@ impl Drop for Allocation {
             Origin::Heap(layout) => unsafe { dealloc(self.start.as_ptr(), layout) },
             #[cfg(unix)]
             Origin::Pages => {
-                // SAFETY: mapped with this size, and given back once.
+                // SAFETY: mapped with this size, and unmapped once.
                 unsafe { libc::munmap(self.start.as_ptr().cast(), self.size) };
             }
         }

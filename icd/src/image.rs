@@ -31,7 +31,7 @@ const MAX_HEIGHT: cl_uint = 0x12B4;
 const MAX_DEPTH: cl_uint = 0x12B5;
 const MAX_ARRAY_SIZE: cl_uint = 0x12B6;
 
-/// A format as the compiler's crate has it. Numbers that do not fit are none of a format.
+/// Converts a format. Values that do not fit 16 bits are not formats.
 fn format_of(raw: &cl_image_format) -> ImageFormat {
     let narrow = |number: u32| u16::try_from(number).unwrap_or(0);
     ImageFormat { order: narrow(raw.image_channel_order), data_type: narrow(raw.image_channel_data_type) }
@@ -41,7 +41,7 @@ fn format_to(format: ImageFormat) -> cl_image_format {
     cl_image_format { image_channel_order: format.order.into(), image_channel_data_type: format.data_type.into() }
 }
 
-/// A description as the api's crate has it.
+/// Converts an image description.
 fn desc_of(raw: &cl_image_desc) -> Result<ImageDesc> {
     let memory = raw.mem_object;
     // "CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid."
@@ -118,7 +118,7 @@ fn format_use(flags: cl_mem_flags) -> Result<FormatUse> {
     })
 }
 
-/// An image's handle, checked.
+/// Checks and returns an image's handle.
 pub(crate) fn get(handle: cl_mem) -> Result<Arc<Image>> {
     handles::get::<Image>(handle)
 }

@@ -1,4 +1,4 @@
-//! Answers of the clGet...Info functions: one set of rules for sizes.
+//! Results of the clGet...Info functions, with common rules for sizes.
 
 use wgcl_api::types::error::{Error, Result};
 use wgcl_api::types::version::{NameVersion, Version};
@@ -6,7 +6,7 @@ use wgcl_api::types::version::{NameVersion, Version};
 use crate::ffi::{BytesMut, Out};
 use wgcl_opencl_headers::CL_NAME_VERSION_MAX_NAME_SIZE;
 
-/// A value in the form in which C sees it.
+/// A value in its C representation.
 pub(crate) trait Encode {
     /// Appends its bytes.
     fn encode(&self, out: &mut Vec<u8>);
@@ -31,14 +31,14 @@ impl Encode for bool {
     }
 }
 
-/// A handle or another pointer.
+/// A handle or a pointer.
 impl<T> Encode for *mut T {
     fn encode(&self, out: &mut Vec<u8>) {
         self.addr().encode(out);
     }
 }
 
-/// A string with its zero.
+/// A string with its terminating zero.
 impl Encode for str {
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend(self.bytes().filter(|&byte| byte != 0));
@@ -106,7 +106,7 @@ impl Query {
         Self { size, value, size_ret }
     }
 
-    /// Bytes that the application has room for.
+    /// The size of the application's buffer in bytes.
     pub(crate) fn size(&self) -> usize {
         self.size
     }
@@ -129,7 +129,7 @@ impl Query {
         Ok(())
     }
 
-    /// Refuses a query that does not exist.
+    /// Rejects an unknown query.
     ///
     /// # Errors
     /// Always: "CL_INVALID_VALUE if param_name is not valid."
@@ -137,7 +137,7 @@ impl Query {
         Err(Error::InvalidValue(format!("query {param:#x} is unknown").into()))
     }
 
-    /// The buffer and its size, for the one query whose answer is written elsewhere (CL_PROGRAM_BINARIES).
+    /// The buffer and its size, for the query whose result is written separately (CL_PROGRAM_BINARIES).
     pub(crate) fn pointers(&self, count: usize) -> Result<Option<BytesMut>> {
         let bytes = count * size_of::<usize>();
         self.size_ret.set(bytes);

@@ -34,7 +34,7 @@ use wgcl_opencl_headers::{
     cl_kernel_work_group_info, cl_mem, cl_program, cl_sampler, cl_uint,
 };
 
-/// The handle that an argument's value is.
+/// The handle in an argument's value.
 fn handle_in(value: Bytes) -> usize {
     value.get(size_of::<usize>()).try_into().map_or(0, usize::from_ne_bytes)
 }
@@ -132,7 +132,7 @@ fn suggest_local_size(
 ) -> Result<()> {
     let queue = handles::get::<Queue>(queue)?;
     let kernel = handles::get::<Kernel>(kernel)?;
-    // Only that many values may be there; a wrong number of dimensions is found below.
+    // Only that many values may be present. A wrong number of dimensions is detected below.
     let count = if work_dim <= 3 { work_dim as usize } else { 0 };
     let [offset, global] = offset_and_size.map(|list| (!list.is_null()).then(|| list.get(count)));
     let range = NdRange { work_dim, global_offset: offset.as_deref(), global_size: global.as_deref(), local_size: None };
@@ -144,7 +144,7 @@ fn suggest_local_size(
     Ok(())
 }
 
-/// Any query of sub-groups.
+/// Runs any query of sub-groups.
 fn sub_group_info(
     kernel: cl_kernel,
     device: cl_device_id,
@@ -177,7 +177,7 @@ fn sub_group_info(
         CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
             let count = input(1, 1)?.first().copied().unwrap_or(0);
             let size = info.local_size(count as u64);
-            // The number of dimensions that fit into the application's memory.
+            // The number of dimensions that fit the application's buffer.
             match query.size() / size_of::<usize>() {
                 1 => query.put([size[0]]),
                 2 => query.put([size[0], size[1]]),
@@ -361,5 +361,5 @@ crate::entry! {
     }
 }
 
-/// A function of the host that a command runs.
+/// A host function that a command runs.
 pub(crate) type NativeKernelFn = unsafe extern "C" fn(*mut c_void);

@@ -43,7 +43,7 @@ fn words(object: &(dyn Any + Send + Sync)) -> Option<(String, String)> {
     plain(kinds.iter().find(|(is_one, _)| *is_one)?.1)
 }
 
-/// Prints all of them in one line, on standard error.
+/// Prints all unreleased objects in one line, on standard error.
 pub(crate) fn print() {
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     for words in handles::held().iter().filter_map(|object| words(&**object)) {

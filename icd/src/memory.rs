@@ -36,7 +36,7 @@ const DEVICE_HANDLE_LIST: u64 = 0x2051;
 /// The properties of a new memory object.
 #[derive(Default)]
 struct Properties {
-    /// The properties as they were given, with the terminating zero.
+    /// The original properties with the terminating zero.
     list: Option<Vec<u64>>,
     external: Option<External>,
 }
@@ -173,7 +173,7 @@ crate::entry! {
     }
 
     fn clReleaseMemObject(memory: cl_mem) {
-        // The object that is found must not outlive the call that releases it: its memory is given back there.
+        // The object must not outlive the call that releases it, because its memory is freed on drop.
         let release = match handles::get_memory(memory)? {
             MemObject::Buffer(_) => |memory| handles::release::<Buffer>(memory).map(|last| last.iter().for_each(|buffer| buffer.check_release())),
             MemObject::Image(_) => |memory| handles::release::<Image>(memory).map(drop),

@@ -62,14 +62,14 @@ struct Config {
     local_size: List<usize>,
 }
 
-/// The elements of a list in a structure: it is null if and only if there are none.
+/// The elements of a list in a structure. Its pointer is null if and only if the list is empty.
 fn elements<T: Copy>(count: cl_uint, list: &List<T>, what: &str) -> Result<Vec<T>> {
     check!((count == 0) == list.is_null(), InvalidValue, "the list of {what} does not match the count {count}");
     Ok(list.get(count as usize))
 }
 
 impl Config {
-    /// With all that it points to, as clSetKernelArg and its like read it.
+    /// An update with the data that it points to, which clSetKernelArg and similar functions read.
     fn read(&self) -> Result<DispatchUpdate> {
         let command = handles::get::<MutableCommand>(self.command)?;
         let kernel = command.kernel();
@@ -90,7 +90,7 @@ impl Config {
                 pointers.push((set, addresses));
             }
         }
-        // The command's number of dimensions cannot be changed, so there is one value for each.
+        // The number of dimensions cannot be changed, so there is one value for each.
         let count = command.work_dim() as usize;
         let [global_offset, global_size, local_size] =
             [&self.global_offset, &self.global_size, &self.local_size].map(|list| (!list.is_null()).then(|| list.get(count)));
@@ -108,12 +108,12 @@ impl Config {
     }
 }
 
-/// The assertions that a property says.
+/// The assertions in a property.
 pub(crate) fn asserts(value: u64) -> Result<DispatchAsserts> {
     DispatchAsserts::from_bits(value).ok_or_else(|| Error::InvalidValue(format!("assertions {value:#x} are unknown").into()))
 }
 
-/// The properties of a launch, checked.
+/// Checks and returns the properties of a launch.
 pub(crate) fn dispatch_options(list: &List<cl_properties>, handle: &Out<cl_mutable_command_khr>) -> Result<DispatchOptions> {
     let mut options = DispatchOptions { wants_handle: !handle.is_null(), ..DispatchOptions::default() };
     let mut seen = [false; 2];

@@ -53,7 +53,7 @@ pub(crate) fn platform() -> &'static Arc<Platform> {
 }
 
 extern "C" fn at_exit() {
-    // A panic must not leave a function that C calls.
+    // A panic must not unwind out of a function that C calls.
     let _ = std::panic::catch_unwind(|| {
         if Options::get().is_checked() {
             leak_report::print();
@@ -143,7 +143,7 @@ crate::entry! {
     }
 
     fn clUnloadPlatformCompiler(platform: cl_platform_id) {
-        // A hint; the compiler holds nothing worth giving back.
+        // This is a hint. The compiler holds no memory that is worth freeing.
         handles::get::<Platform>(platform).map(drop)
     }
 

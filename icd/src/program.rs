@@ -24,7 +24,7 @@ use wgcl_opencl_headers::{
 /// pfn_notify of builds.
 type ProgramFn = unsafe extern "C" fn(cl_program, *mut c_void);
 
-/// The devices of a build: none named means all.
+/// The devices of a build. An empty list means all devices.
 fn device_list(count: cl_uint, devices: &List<cl_device_id>) -> Result<Option<Vec<Arc<Device>>>> {
     // "CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not NULL
     // and num_devices is zero."

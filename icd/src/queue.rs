@@ -18,7 +18,7 @@ use wgcl_opencl_headers::{
     cl_command_queue, cl_command_queue_info, cl_command_queue_properties, cl_context, cl_device_id, cl_queue_properties,
 };
 
-/// Queue properties as C gives them.
+/// Queue properties in their C representation.
 fn parse(bits: cl_command_queue_properties) -> Result<QueueProperties> {
     let known = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
     // "CL_INVALID_VALUE if values specified in properties are not valid."

@@ -69,7 +69,7 @@ fn properties(list: &List<cl_semaphore_properties_khr>) -> Result<SemaphorePrope
     Ok(found)
 }
 
-/// The semaphores of a list. Payloads are for other types than binary ones, and ignored.
+/// The semaphores of a list. Payloads exist for other types than binary semaphores, and are ignored.
 fn semaphores(count: cl_uint, list: &List<cl_semaphore_khr>) -> Result<Vec<Arc<Semaphore>>> {
     check!(count != 0, InvalidValue, "there are no semaphores");
     check!(!list.is_null(), InvalidValue, "the list of semaphores is null");
@@ -149,7 +149,7 @@ crate::entry! {
     ) {
         let semaphore = handles::get::<Semaphore>(semaphore)?;
         let device = handles::get::<Device>(device)?;
-        // A descriptor is exported only if the application has memory for it.
+        // A descriptor is exported only if the application provides a buffer for it.
         let fd = if handle.is_null() {
             semaphore.check_export(&device, kind.into())?;
             0

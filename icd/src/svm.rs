@@ -91,7 +91,7 @@ pub(crate) unsafe extern "C" fn clSVMFree(context: cl_context, pointer: *mut c_v
 
 /// The value that clSetKernelExecInfo sets.
 pub(crate) enum ExecInfo {
-    /// Addresses to which pointers in memory may lead.
+    /// The memory that kernels reach through pointers in memory.
     Pointers(PointerSet, Vec<usize>),
     /// No change: the requested state is always active.
     None,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub trait HostSource: Send + Sync + fmt::Debug {
     /// Calls `f` with the bytes. They may change while `f` runs if the application misbehaves.
     fn with(&self, f: &mut dyn FnMut(&[u8]));
-    /// The device's memory that they are in, and at which byte, if they are (`Device::host_region`).
+    /// The device memory that contains the bytes, and their offset, if there is one (`Device::host_region`).
     fn memory(&self) -> Option<(Arc<dyn Memory>, u64)> {
         None
     }
@@ -40,17 +40,17 @@ pub struct CopyRegion {
     pub size: u64,
 }
 
-/// Device memory. Dropping it frees it once the commands that use it are done.
+/// Device memory. It is freed after it is dropped and the commands that use it are complete.
 pub trait Memory: Send + Sync + fmt::Debug {
     /// Its size in bytes.
     fn size(&self) -> u64;
-    /// The address at which the host sees this memory all the time (unified memory), as an integer; never
-    /// dereferenced in this crate.
+    /// The address at which the host can always access this memory (unified memory), as an integer. This crate never
+    /// dereferences it.
     fn host_address(&self) -> Option<usize>;
-    /// The pointer of kernels to the first byte, unless it is the `Identity` of the buffer and an offset.
+    /// The address of the first byte in kernels, unless that is the buffer's `Identity` and an offset.
     fn kernel_address(&self) -> Option<u64> {
         None
     }
-    /// The implementation, for downcasts by its backend.
+    /// The implementation, for downcasts by its back end.
     fn as_any(&self) -> &dyn std::any::Any;
 }

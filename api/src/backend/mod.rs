@@ -38,19 +38,19 @@ pub enum DeviceKind {
     VirtualGpu,
     /// The CPU (lavapipe, SwiftShader, WARP).
     Cpu,
-    /// A device whose driver does not say.
+    /// A device whose driver does not report its kind.
     Other,
 }
 
-/// The preferred work-group size where the application specifies none: the launch is divided equally among a number
-/// of groups, within bounds.
+/// The preferred work-group size if the application does not specify one. The launch is divided equally among groups
+/// whose size is within these bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreferredGroup {
-    /// The minimum number of work-items: enough to hide latencies, or to be worth the cost of a group.
+    /// The minimum number of work-items: enough to hide latencies, and to outweigh the cost of a group.
     pub least: u32,
-    /// Work-items at most.
+    /// The maximum number of work-items.
     pub most: u32,
-    /// Groups that each compute unit should get, so that all have work to the end however uneven it is.
+    /// The number of groups per compute unit that balances the load of uneven groups.
     pub groups_per_unit: u32,
 }
 
@@ -66,7 +66,7 @@ impl PreferredGroup {
 pub struct CacheProperties {
     /// Bytes of a line.
     pub line: u32,
-    /// Bytes in all.
+    /// Total size in bytes.
     pub size: u64,
 }
 
@@ -78,9 +78,9 @@ bitflags::bitflags! {
         const COARSE_GRAIN_BUFFER = 1 << 0;
         /// CL_DEVICE_SVM_FINE_GRAIN_BUFFER: host and device see each other's stores at synchronisation points.
         const FINE_GRAIN_BUFFER = 1 << 1;
-        /// CL_DEVICE_SVM_FINE_GRAIN_SYSTEM: so they do in all memory of the host.
+        /// CL_DEVICE_SVM_FINE_GRAIN_SYSTEM: host and device see each other's stores in all memory of the host.
         const FINE_GRAIN_SYSTEM = 1 << 2;
-        /// CL_DEVICE_SVM_ATOMICS: and in the midst of a kernel, by atomics.
+        /// CL_DEVICE_SVM_ATOMICS: also during a kernel, through atomic operations.
         const ATOMICS = 1 << 3;
     }
 }
@@ -121,7 +121,7 @@ impl ExternalSemaphore {
     }
 }
 
-/// The payload of a semaphore that others share.
+/// The payload of a semaphore that is shared with another API.
 pub trait SharedPayload: Send + Sync + fmt::Debug {
     /// Exports the payload as a file descriptor, which the caller owns. A sync file captures the signal that was
     /// enqueued last; the call may block until that signal is submitted to the driver.
@@ -145,17 +145,17 @@ pub struct DeviceProperties {
     pub name: String,
     /// The source of CL_DEVICE_TYPE.
     pub kind: DeviceKind,
-    /// The vendor's number on the bus (CL_DEVICE_VENDOR_ID).
+    /// The PCI vendor ID (CL_DEVICE_VENDOR_ID).
     pub vendor_id: u32,
-    /// The device's number on the bus, the vendor's own.
+    /// The PCI device ID.
     pub device_id: u32,
-    /// A human-readable vendor.
+    /// The name of the vendor.
     pub vendor: String,
-    /// The driver below and its version, for CL_DRIVER_VERSION's tail and dumps.
+    /// The name and version of the underlying driver, for CL_DRIVER_VERSION and dumps.
     pub driver: String,
     /// "Vulkan", "Metal", "DX12".
     pub api: &'static str,
-    /// Bytes of memory that may be allocated in all.
+    /// Total bytes of memory.
     pub global_memory: u64,
     /// Bytes of the largest single allocation.
     pub max_allocation: u64,
@@ -163,25 +163,25 @@ pub struct DeviceProperties {
     pub local_memory: u32,
     /// Bytes of the largest uniform binding.
     pub max_constant_size: u32,
-    /// Uniform bindings a kernel may have for `__constant` arguments.
+    /// Maximum number of uniform bindings for `__constant` arguments per kernel.
     pub max_constant_args: u32,
-    /// Work-items a group.
+    /// Maximum work-items per group.
     pub max_group_invocations: u32,
-    /// Work-items a group in each dimension.
+    /// Maximum work-items per group in each dimension.
     pub max_group_size: [u32; 3],
-    /// Groups a dispatch in each dimension; larger NDRanges are split by the backend.
+    /// Maximum groups per dispatch in each dimension. The back end splits larger NDRanges.
     pub max_groups: [u32; 3],
     /// Smallest alignment, in bytes, of the offset of a sub-buffer.
     pub base_alignment: u32,
     /// Parallel processors, for CL_DEVICE_MAX_COMPUTE_UNITS: the host's cores on a CPU, the best estimate otherwise.
     pub compute_units: u32,
-    /// MHz, 0 where unknown.
+    /// MHz; 0 if unknown.
     pub clock_mhz: u32,
-    /// Work-items that run in lock step; 1 where unknown.
+    /// Work-items that run in lockstep; 1 if unknown.
     pub subgroup_size: u32,
-    /// Subgroups that a group may have whose kernel requires their size.
+    /// Maximum number of subgroups per group, for kernels that require a subgroup size.
     pub max_required_subgroups: u32,
-    /// The preferred work-group size where the application specifies none.
+    /// The preferred work-group size if the application does not specify one.
     pub preferred_group: PreferredGroup,
     /// The cache between the device and global memory; `None` if the device has no such cache or it is unknown.
     pub cache: Option<CacheProperties>,
@@ -194,13 +194,13 @@ pub struct DeviceProperties {
     pub native_kernels: bool,
     /// The shared virtual memory features of the device, on a host that supports them.
     pub svm: SvmCapabilities,
-    /// Nanoseconds of one tick of the device's timestamps.
+    /// Nanoseconds per tick of the device's timestamps.
     pub timer_resolution: u64,
     /// Divisions and square roots are correctly rounded.
     pub correctly_rounded: bool,
-    /// 16 bytes that name the device and 16 the driver (cl_khr_device_uuid), where known.
+    /// UUIDs of the device and of the driver, 16 bytes each (cl_khr_device_uuid), if known.
     pub uuid: Option<([u8; 16], [u8; 16])>,
-    /// Domain, bus, device and function (cl_khr_pci_bus_info), where known.
+    /// PCI domain, bus, device and function (cl_khr_pci_bus_info), if known.
     pub pci: Option<[u32; 4]>,
 }
 
@@ -213,13 +213,13 @@ pub enum BackendError {
     /// The host does not have enough memory.
     #[error("out of host memory")]
     OutOfHostMemory,
-    /// The device does not answer any more.
+    /// The device was lost.
     #[error("the device was lost: {0}")]
     DeviceLost(String),
     /// The kernel cannot be compiled for this launch.
     #[error(transparent)]
     Launch(#[from] wgcl_compiler::launch::LaunchError),
-    /// Anything else that the layers below reported.
+    /// Any other error of a lower layer.
     #[error("{0}")]
     Other(String),
 }
@@ -258,7 +258,7 @@ impl Identity {
         let mut identities = IDENTITIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let Identities { next, taken } = &mut *identities;
         let more = u32::try_from(size >> 32).unwrap_or(u32::MAX).min(MOST_NUMBERS);
-        // There are more than a thousand million: the loop ends.
+        // The identities suffice for 10^9 objects, so the loop ends.
         loop {
             let number = if *next + more < identity::END_BUFFER { *next } else { identity::FIRST_BUFFER };
             let last = number + more;
@@ -299,7 +299,7 @@ struct Identities {
     taken: BTreeMap<u32, u32>,
 }
 
-/// Numbers that one object may take.
+/// The number of identities of one object.
 const MOST_NUMBERS: u32 = 1 << 20;
 
 static IDENTITIES: Mutex<Identities> = Mutex::new(Identities { next: identity::FIRST_BUFFER, taken: BTreeMap::new() });
@@ -332,15 +332,15 @@ pub struct Launch {
     pub kernel: Arc<str>,
     /// One argument for each parameter.
     pub args: Vec<LaunchArg>,
-    /// Memory to which only pointers in memory lead.
+    /// Memory that kernels reach only through pointers in memory.
     pub extra: Vec<MemoryRange>,
     /// Number of dimensions, 1 to 3; the others have size 1 and offset 0.
     pub work_dim: u32,
     /// The first global id in each dimension.
     pub global_offset: [u64; 3],
-    /// Work-items in each dimension, 1 in those that the launch does not have.
+    /// Work-items in each dimension; 1 in unused dimensions.
     pub global_size: [u64; 3],
-    /// Work-items a group; the last groups of a dimension have fewer where this does not divide the global size.
+    /// Work-items per group. The last groups of a dimension are smaller if this does not divide the global size.
     pub local_size: [u32; 3],
 }
 
@@ -395,8 +395,7 @@ pub enum Command {
     Once(Action),
     /// Several commands in sequence, as one command: those of a command buffer.
     Replay(Arc<[Arc<Action>]>),
-    /// Waits on the device until all of these are signalled, and resets them. All commands that the device receives
-    /// later wait too.
+    /// Waits on the device until all of these are signalled, and resets them. Later commands of the device wait too.
     Wait(Vec<Arc<dyn SharedPayload>>),
     /// Signals these on the device when everything before it is complete.
     Signal(Vec<Arc<dyn SharedPayload>>),
@@ -431,19 +430,19 @@ pub struct Times {
     pub end: u64,
 }
 
-/// Receives the progress of a command. The device's threads call it, and so do threads that enqueue, flush or wait.
-/// The backend holds no lock that those calls need. An implementation may call the device's `enqueue` and `flush`,
-/// but must not wait.
+/// Receives the progress of a command. Called by the device's threads, and by threads that enqueue, flush or wait. The
+/// back end must not hold locks that `enqueue` or `flush` needs. An implementation may call them, but must not wait.
 pub trait Progress: Send + Sync {
     /// Submitted to the driver.
     fn submitted(&self, now: u64);
     /// The command has begun (called at the latest before `complete`).
     fn running(&self);
-    /// Whether the thread that calls this waits for the command as soon as it is enqueued: it may as well do the work.
+    /// Whether the calling thread waits for the command as soon as it is enqueued. Then it may execute the command
+    /// itself.
     fn is_awaited_by_this_thread(&self) -> bool {
         false
     }
-    /// The kernel's `printf` wrote this; called before `complete`.
+    /// The output of the kernel's `printf`. Called before `complete`.
     fn print(&self, text: &[u8]) {
         crate::types::printf::to_stdout(text);
     }
@@ -467,7 +466,7 @@ pub trait LoadedProgram: Send + Sync + fmt::Debug {
         let _ = kernel;
         None
     }
-    /// The memory of its `__global` variables, where it has any.
+    /// The memory of its `__global` variables, if it has any.
     fn variables(&self) -> Option<Arc<dyn Memory>> {
         None
     }
@@ -488,9 +487,9 @@ pub struct KernelUsage {
     pub private_memory: u32,
 }
 
-/// A device. It is opened (the wgpu device is created) when more than its properties is first needed.
+/// A device. It is opened (the wgpu device is created) at the first use other than queries.
 pub trait Device: Send + Sync + fmt::Debug {
-    /// Whether it looks for accesses out of bounds (`WGCL_CHECK`).
+    /// Whether it checks accesses for out-of-bounds addresses (`WGCL_CHECK`).
     fn checks_kernels(&self) -> bool {
         false
     }
@@ -501,7 +500,7 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// Allocates memory; its contents are undefined.
     ///
     /// # Errors
-    /// When there is none, or the device is lost.
+    /// If the memory is insufficient, or if the device is lost.
     fn allocate(&self, size: u64) -> BackendResult<Arc<dyn Memory>>;
     /// Like [`Device::allocate`], for memory whose pointers are host addresses: their high half is `identity`.
     ///
@@ -511,7 +510,7 @@ pub trait Device: Send + Sync + fmt::Debug {
         let _ = identity;
         self.allocate(size)
     }
-    /// Whether [`Device::import_host_memory`] takes memory of the host's that is well aligned.
+    /// Whether [`Device::import_host_memory`] accepts aligned host memory.
     fn can_import_host_memory(&self) -> bool {
         false
     }
@@ -521,8 +520,8 @@ pub trait Device: Send + Sync + fmt::Debug {
         let _ = (region, size);
         None
     }
-    /// Imports `size` bytes of host memory for this device's copies only, wherever its kernels have their memory. The
-    /// result keeps the region alive. `None` if that is not possible.
+    /// Imports `size` bytes of host memory for this device's copies only, not for its kernels. The result keeps the
+    /// region alive. `None` if that is not possible.
     fn import_for_copies(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
         self.import_host_memory(region, size)
     }
@@ -550,7 +549,7 @@ pub trait Device: Send + Sync + fmt::Debug {
         let _ = kind;
         Err(BackendError::Other("external semaphores are not supported".to_owned()))
     }
-    /// The payload that a file descriptor names, which belongs to the device if that succeeds.
+    /// Imports the payload of a file descriptor. On success the device owns the descriptor.
     ///
     /// # Errors
     /// If the device cannot import it.
@@ -570,11 +569,11 @@ pub trait Device: Send + Sync + fmt::Debug {
         let _ = (memory, range);
         None
     }
-    /// Whether there are devices of some of its compute units ([`Device::sub_device`]).
+    /// Whether it can be partitioned into devices with some of its compute units ([`Device::sub_device`]).
     fn is_divisible(&self) -> bool {
         false
     }
-    /// The ways to divide the device by caches and memory that its compute units do not all share, widest first.
+    /// The affinity domains that divide the device, widest first.
     fn affinity_divisions(&self) -> Vec<Division> {
         Vec::new()
     }
@@ -643,7 +642,7 @@ mod tests {
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.len(), 100);
-        // Number `count` is of 4 GiB and more from 4 on.
+        // Number `count` has at least 4 GiB for `count` of at least 4.
         assert!(numbers.windows(2).zip(0..).all(|(pair, count)| pair[1] - pair[0] > count / 4), "{numbers:?}");
     }
 }

@@ -32,16 +32,16 @@ use sha2::{Digest, Sha256};
 use crate::options::Options;
 use shard::Shard;
 
-/// Changes with the layout and with whatever the entries are.
+/// The version of the layout and of the entries' formats.
 const FORMAT: &str = "v1";
 const MAGIC: &[u8; 8] = b"WGCLKEPT";
 const HASH: usize = 32;
 const HEADER: usize = MAGIC.len() + 2 * HASH;
 /// Folders among which the files are divided.
 const SHARDS: u8 = 32;
-/// A use is not noted if one was noted so long ago or less.
+/// The minimum time between two updates of a file's modification time.
 const NOTED: Duration = Duration::from_secs(600);
-/// Bytes of all files, unless WGCL_CACHE_SIZE says otherwise.
+/// The default size limit in bytes (WGCL_CACHE_SIZE).
 const LIMIT: u64 = 512 << 20;
 
 /// The name of an entry.
@@ -86,9 +86,9 @@ impl fmt::Debug for Key {
 pub struct Cache {
     folder: PathBuf,
     limit: u64,
-    /// A write has failed, so nothing more is written.
+    /// A write has failed, so this process does not write again.
     closed: AtomicBool,
-    /// Files that were looked at to find out how many bytes there are: the price of the limit.
+    /// The number of files that were examined to enforce the limit.
     looked: AtomicU64,
 }
 

@@ -1,8 +1,8 @@
 //! Built programs in the cache.
 //!
-//! A program depends on its source, options, headers and device, which are all part of the key. It also depends on
-//! the files for which its `#include` directives searched. Those are known only after the build: the entry lists them
-//! with a hash of their contents. It is valid as long as all files are unchanged.
+//! A program depends on its source, options, headers and device, which are all part of the key. It also depends on the
+//! files for which its `#include` directives searched. Those are known only after the build: the entry lists them with
+//! a hash of their contents. It is valid as long as all files are unchanged.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use wgcl_compiler::target::Target;
 use super::{Cache, HASH, Key};
 use crate::objects::program::binary::{self, BinaryKind, Object, Unit};
 
-/// A file that was looked for: its path and the hash of its contents, if it was there.
+/// A file of an `#include` search: its path and the hash of its contents, if it existed.
 type Sought = (String, Option<[u8; HASH]>);
 
 fn key(unit: &Unit, target: &Target) -> Key {

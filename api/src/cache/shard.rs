@@ -26,15 +26,15 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::NamedTempFile;
 
-/// The file that is as long as the shard has blocks.
+/// The ledger: its length is the number of blocks in the shard.
 pub(super) const LEDGER: &str = ".ledger";
-/// The file that is locked while a shard is settled, and was modified when it was settled last.
+/// The lock file of a settlement. Its modification time is the time of the last settlement.
 pub(super) const STAMP: &str = ".settled";
 /// The name prefix of temporary files.
 pub(super) const ASIDE: &str = ".aside-";
 /// Bytes per byte of the ledger. Most file systems allocate this unit, so that the limit applies to disk usage.
 pub(super) const BLOCK: u64 = 4096;
-/// The age at which a file written aside belongs to no living writer.
+/// The age from which the writer of a temporary file is considered dead.
 const ABANDONED: Duration = Duration::from_secs(600);
 /// A shard is settled again after this time, to find files that the ledger does not count, such as temporary files of
 /// killed writers.
@@ -43,21 +43,21 @@ pub(super) const INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 /// A shard: a folder, which need not exist.
 pub(super) struct Shard<'a> {
     pub(super) folder: PathBuf,
-    /// Blocks that it may have.
+    /// The maximum number of blocks.
     pub(super) capacity: u64,
-    /// Counts the files that are looked at.
+    /// Counts the examined files.
     pub(super) looked: &'a AtomicU64,
 }
 
 /// The contents of a shard.
 struct Content {
-    /// Entries, those used longest ago first: when that was, their blocks.
+    /// Entries, the least recently used first: modification time, blocks, path.
     entries: Vec<(SystemTime, u64, PathBuf)>,
     /// Blocks of the entries, including files that are being written.
     blocks: u64,
 }
 
-/// The blocks that a file takes: an empty one has a name, at least.
+/// The number of blocks of a file. An empty file counts as one block, because of its name.
 pub(super) const fn blocks(bytes: u64) -> u64 {
     if bytes == 0 { 1 } else { bytes.div_ceil(BLOCK) }
 }
@@ -82,13 +82,13 @@ impl Shard<'_> {
                 }
                 true
             }
-            // The file itself is among those that are looked at.
+            // The new file itself is among the examined files.
             _ => self.settle()?.is_some_and(|total| total <= self.capacity),
         };
         if fits { file.persist(self.folder.join(name)).map(drop).map_err(|error| error.error) } else { Ok(()) }
     }
 
-    /// A file for an entry, under a name of no entry.
+    /// A temporary file for an entry. Its name is not that of an entry.
     fn aside(&self) -> io::Result<NamedTempFile> {
         let create = || tempfile::Builder::new().prefix(ASIDE).tempfile_in(&self.folder);
         match create() {
@@ -100,7 +100,7 @@ impl Shard<'_> {
         }
     }
 
-    /// Adds to the ledger: how long it is now, if it is there.
+    /// Appends to the ledger. Returns its length, or `None` if it is missing.
     fn enter(&self, blocks: u64) -> io::Result<Option<u64>> {
         const BYTES: [u8; 4096] = [0; 4096];
         let mut ledger = match File::options().append(true).open(self.folder.join(LEDGER)) {
@@ -116,10 +116,10 @@ impl Shard<'_> {
         Ok(Some(ledger.metadata()?.len()))
     }
 
-    /// Whether it is long since the shard was settled.
+    /// Whether the interval since the last settlement has passed.
     fn is_due(&self) -> bool {
         let settled = fs::metadata(self.folder.join(STAMP)).and_then(|data| data.modified());
-        // A time to come is none that was noted here.
+        // A time in the future cannot be the time of a settlement.
         !settled.is_ok_and(|time| time.elapsed().is_ok_and(|age| age < INTERVAL))
     }
 
@@ -130,7 +130,7 @@ impl Shard<'_> {
         match stamp.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
-            // A file system without locks: two that do this at once remove more than they have to.
+            // On a file system without locks, two concurrent settlements remove more than necessary.
             Err(TryLockError::Error(error)) => tracing::debug!("{}: {error}", self.folder.display()),
         }
         stamp.set_modified(SystemTime::UNIX_EPOCH)?;
@@ -148,11 +148,11 @@ impl Shard<'_> {
         Ok(Some(content.blocks))
     }
 
-    /// Lists all files, and removes what killed writers have left.
+    /// Lists all files, and removes temporary files of killed writers.
     fn look(&self) -> io::Result<Content> {
         let (mut entries, mut sum) = (Vec::new(), 0);
         for entry in fs::read_dir(&self.folder)? {
-            // Other processes remove files as well.
+            // Other processes also remove files.
             let Ok(entry) = entry else { continue };
             let name = entry.file_name();
             if name == LEDGER || name == STAMP {

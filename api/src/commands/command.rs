@@ -108,17 +108,17 @@ impl BufferAccess {
 pub(crate) struct RetainedObject {
     object: MemObject,
     access: AccessMode,
-    /// All of its memory is used.
+    /// Whether all of its memory is used.
     is_whole: bool,
 }
 
 impl RetainedObject {
-    /// The failure of the memory that reaches a command of that number.
+    /// The failure that the memory propagates to the command with this number.
     pub(crate) fn failure(&self, number: u64) -> Option<Arc<Failure>> {
         if self.access == AccessMode::Overwrite { None } else { self.object.buffer().store().failure(number) }
     }
 
-    /// The command has failed, or not.
+    /// Updates the failure of the memory at the end of the command. `failure` is the failure of the command, if any.
     pub(crate) fn ended(&self, failure: Option<&Arc<Failure>>) {
         let store = self.object.buffer().store();
         match failure {
@@ -167,7 +167,7 @@ pub struct KernelLaunch {
     pub kernel: Arc<str>,
     /// One argument for each parameter.
     pub args: Vec<Argument>,
-    /// Memory to which only pointers in memory lead.
+    /// Memory that kernels reach only through pointers in memory.
     pub extra: Vec<Arc<Buffer>>,
     /// Dimensions of the range, 1 to 3.
     pub work_dim: u32,
@@ -268,13 +268,13 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// With the buffers' memory on a device of the context, by its index.
+    /// The operation with the buffers' memory on a device of the context, given by its index.
     pub(crate) fn resolve(self, index: usize) -> Result<Command> {
         let memory = |buffer: &Arc<Buffer>| buffer.store().memory(index);
         let range = |buffer: &Arc<Buffer>, start: u64| {
             let (store, memory) = (buffer.store(), memory(buffer)?);
             let (origin, size, identity) = (buffer.origin(), buffer.size(), store.identity());
-            // Pointers into shared memory may point anywhere, and go everywhere from there: all of it is bound.
+            // Pointers in shared memory may point to any shared memory, so all of it is bound.
             Ok::<_, Error>(if store.is_svm() {
                 MemoryRange { memory, offset: 0, size: store.size(), start: origin + start, identity, read_only: false }
             } else {
@@ -329,7 +329,7 @@ pub struct PendingCommand {
     pub operation: Operation,
     /// The memory that it reads or writes, which orders it among other work.
     pub accesses: Vec<BufferAccess>,
-    /// Bytes that the host wrote straight into a device's memory: device index and range.
+    /// Bytes that the host wrote directly to a device's memory: device index and range.
     pub host_written: Option<(usize, BufferAccess)>,
     /// Whether the call that enqueues it waits for it.
     pub is_blocking: bool,
@@ -349,7 +349,7 @@ pub(crate) enum Prepared {
     KernelTree(Box<Command>, Arc<Executable>, Vec<RetainedObject>),
     /// Contents come from another device; [`Event::resume`] is called when they are there.
     Later,
-    /// Why it cannot be.
+    /// The reason why it cannot run.
     Failed(Error, Vec<RetainedObject>),
 }
 

@@ -49,7 +49,7 @@ pub fn has_returned() -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum ReportedVia {
-    /// The application can have seen a negative status at most.
+    /// At most through a negative status.
     Status,
     /// A call with an event argument returned an error.
     Events,
@@ -96,18 +96,18 @@ impl Failure {
         self.error.is_some()
     }
 
-    /// Whether it reaches a later command of that number.
+    /// Whether it affects a later command with this number.
     pub(crate) fn reaches(&self, number: u64) -> bool {
         number < self.end.load(Ordering::Acquire)
     }
 
-    /// Whether no call has returned it.
+    /// Whether no call has returned it yet.
     pub(crate) fn is_unreturned(&self) -> bool {
         self.via.load(Ordering::Acquire) == ReportedVia::Status as u8
     }
 
-    /// Whether clFinish need not return it. clWaitForEvents covers only some events, so it does not settle a failure
-    /// of the device.
+    /// Whether clFinish may ignore it. clWaitForEvents covers only some events, so a failure of the device must still
+    /// be returned.
     pub(crate) fn is_settled(&self) -> bool {
         let enough = if self.is_of_device() { ReportedVia::Queue } else { ReportedVia::Events };
         self.via.load(Ordering::Acquire) >= enough as u8
@@ -154,7 +154,7 @@ impl QueuedFailure {
     }
 }
 
-/// Failures that are kept apart in one queue.
+/// The failures of one queue.
 const MAX_FAILURES: usize = 16;
 
 /// The unreported failures of a queue.
@@ -162,7 +162,7 @@ const MAX_FAILURES: usize = 16;
 pub(crate) struct Failures(Vec<QueuedFailure>);
 
 impl Failures {
-    /// Whether there are none.
+    /// Whether there are no failures.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -191,7 +191,7 @@ impl Failures {
         failure
     }
 
-    /// The failure that reaches a command by the order of the queue.
+    /// The failure that affects a command through the queue order.
     pub(crate) fn failure_at(&self, position: QueuePosition) -> Option<Arc<Failure>> {
         self.0
             .iter()

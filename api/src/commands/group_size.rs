@@ -11,9 +11,9 @@ use crate::types::nd_range::{NdRange, widen};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GroupLimits<'a> {
     device: &'a DeviceProperties,
-    /// Work-items of a subgroup, the last one of a group excepted.
+    /// Work-items of a subgroup. The last one of a group may be smaller.
     pub(crate) subgroup: u32,
-    /// Work-items of a group at most.
+    /// Maximum work-items of a group.
     pub(crate) most: u32,
 }
 
@@ -49,7 +49,7 @@ impl<'a> GroupLimits<'a> {
             let rest = target / local.iter().product::<u64>();
             local[dim] = divisor(global[dim], rest.min(limit(dim)), 1);
         }
-        // The part that the other dimensions could not use.
+        // The part of the size that the other dimensions could not use.
         let others: u64 = local[1..].iter().product();
         local[0] = local[0].max(divisor(global[0], (target / others).min(limit(0)), subgroup));
         if remainder && local.iter().product::<u64>() * POOR < target.min(items) {
@@ -63,7 +63,7 @@ impl<'a> GroupLimits<'a> {
         local.map(|n| u32::try_from(n).unwrap_or(1))
     }
 
-    /// The local size: the given one, checked, or the kernel's own, or a good one.
+    /// The local size: the given one after checks, the one that the kernel requires, or a chosen one.
     pub(crate) fn local_size(&self, info: &KernelInfo, range: &NdRange<'_>, global: [u64; 3]) -> Result<[u32; 3]> {
         let properties = self.device;
         let Some(given) = range.local_size else {

@@ -23,7 +23,7 @@ use crate::types::rect::{self, Rect};
 pub struct ImageBox {
     /// The first element.
     pub origin: Origin,
-    /// As many in each direction.
+    /// The number of elements in each direction.
     pub region: [u64; 3],
 }
 
@@ -44,7 +44,7 @@ pub struct MappedImage {
     pub row_pitch: u64,
     /// Bytes; 0 for images without slices.
     pub slice_pitch: u64,
-    /// When it is there.
+    /// The event of the map.
     pub event: Arc<Event>,
 }
 
@@ -57,7 +57,7 @@ fn span(image: &Image, rect: &Rect) -> Result<std::ops::Range<u64>> {
 fn packed(rect: &Rect, offset: u64) -> Result<Rect> {
     let [width, height, depth] = rect.region;
     let too_large = || Error::InvalidValue("the region is too large".into());
-    // Counted here, so that nothing below overflows.
+    // Computed here, so that later arithmetic cannot overflow.
     let slice = width.checked_mul(height).ok_or_else(too_large)?;
     let end = slice.checked_mul(depth).and_then(|size| size.checked_add(offset));
     end.ok_or_else(too_large)?;
@@ -249,7 +249,7 @@ impl Queue {
         let operation = if here.is_dense() {
             Operation::Fill(buffer.clone(), element, range.start, range.end - range.start)
         } else {
-            // One row is written to all of them.
+            // The row is written to all of them.
             let count = usize::try_from(area.region[0]).map_err(|_| Error::InvalidValue("the region is too large".into()))?;
             Operation::Write(buffer.clone(), Arc::new(element.repeat(count)), rows(image, &here))
         };
@@ -297,7 +297,7 @@ impl Queue {
         self.check_image(image)?;
         flags.check_host(image.flags())?;
         let range = span(image, &here)?;
-        // The copy has the memory's own pitches.
+        // The copy has the pitches of the memory.
         let there = Rect { origin: [0; 3], ..here };
         let pieces = rect::pieces(&here, buffer.origin(), &there, 0);
         let object = MemObject::Image(image.clone());
@@ -330,7 +330,7 @@ fn copy_pieces(source: BufferAccess, target: BufferAccess, pieces: Vec<CopyRegio
     Ok(PendingCommand::new(operation, vec![source, target]))
 }
 
-/// How a box is written.
+/// The access of a command that writes a box.
 fn writing(rect: &Rect) -> AccessMode {
     if rect.is_dense() { AccessMode::Overwrite } else { AccessMode::Write }
 }

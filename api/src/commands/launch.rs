@@ -12,7 +12,7 @@ use crate::types::error::{Result, ensure};
 use crate::types::nd_range::{NdRange, widen};
 
 impl Queue {
-    /// clEnqueueNDRangeKernel; `command` is that or clEnqueueTask's.
+    /// clEnqueueNDRangeKernel. `command` is its command type, or that of clEnqueueTask.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.
@@ -27,7 +27,7 @@ impl Queue {
         self.submit(command, self.launch_command(kernel, range)?, wait_list)
     }
 
-    /// clGetKernelSuggestedLocalWorkSizeKHR: the local size that a launch without one gets.
+    /// clGetKernelSuggestedLocalWorkSizeKHR: the local size of a launch that does not specify one.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.

@@ -11,22 +11,22 @@ use crate::types::host_memory::HostRegion;
 pub(crate) enum MapVia {
     /// The view is the memory of this device of the context.
     Device(usize),
-    /// Through a copy.
+    /// The view is a copy.
     Region(Arc<dyn HostRegion>),
 }
 
-/// A map that was not undone yet.
+/// An active map.
 #[derive(Clone, Debug)]
 pub(crate) struct MapRecord {
     /// The object that was mapped.
     pub owner: usize,
     /// The address that the application received.
     pub address: usize,
-    /// Bytes of the store, from the first to the last.
+    /// The byte range in the store, from the first to the last mapped byte.
     pub span: Range<u64>,
-    /// The mapped ones among them, in order: `buffer` is relative to the store, `host` to the span.
+    /// The mapped bytes in the span, in order: `buffer` is relative to the store, `host` to the span.
     pub pieces: Vec<CopyRegion>,
-    /// Whether the host may have written.
+    /// Whether the host may have written to it.
     pub write: bool,
     pub via: MapVia,
 }

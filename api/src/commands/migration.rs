@@ -22,14 +22,15 @@ use crate::objects::memory::{Buffer, zeroed};
 use crate::objects::queue::Queue;
 use crate::types::error::{Error, Result};
 
-/// Bytes from which on a bridge is worth two more submissions.
+/// The minimum number of bytes for a transfer through shared staging memory. Smaller transfers are not worth two more
+/// submissions.
 const MIN_SHARED_STAGING: u64 = 1 << 18;
 
-/// Bytes that have to come from another device.
+/// Bytes that must be transferred from another device.
 #[derive(Debug)]
 pub(crate) struct MissingRange {
     pub(crate) buffer: Arc<Buffer>,
-    /// The device that has them, by its place in the context.
+    /// The index of the source device in the context.
     pub(crate) from: usize,
     pub(crate) range: Range<u64>,
 }
@@ -40,7 +41,7 @@ impl MissingRange {
     }
 }
 
-/// Bytes on their way through the host.
+/// Bytes that are being transferred through the host.
 #[derive(Debug)]
 struct StagingBuffer(Arc<Mutex<Vec<u8>>>);
 
@@ -92,7 +93,7 @@ impl Chunk {
     }
 }
 
-/// The first half of a piece's way.
+/// The first half of the transfer of a chunk.
 struct CopyToStaging {
     shared_staging: Arc<SharedStaging>,
     chunk: Chunk,
@@ -154,13 +155,13 @@ struct Migration {
     event: Arc<Event>,
     queue: Arc<Queue>,
     work: Mutex<Option<PendingCommand>>,
-    /// Steps whose first half is not done.
+    /// Steps whose first half is not complete.
     remaining: AtomicUsize,
     failure: Mutex<Option<Error>>,
 }
 
 impl Migration {
-    /// The first half of a step is done, or will not be.
+    /// The first half of a step is complete, or has failed.
     fn step_done(&self, outcome: Result<()>) {
         if let Err(error) = outcome {
             self.failure.lock().get_or_insert(error);
@@ -178,7 +179,7 @@ impl Migration {
     }
 }
 
-/// The first half of a transfer, a read; the bytes go where they belong, or into `staging`.
+/// The first half of a transfer: a read. The bytes go to their destination, or to `staging`.
 struct ReadDone {
     migration: Arc<Migration>,
     transfer: Arc<MissingRange>,
@@ -191,7 +192,7 @@ enum TransferPath {
     SharedStaging(Arc<SharedStaging>),
 }
 
-/// The way of a transfer to a queue's device.
+/// The path of a transfer to a queue's device.
 fn transfer_path(transfer: &MissingRange, queue: &Queue) -> Result<TransferPath> {
     let (store, context, index) = (transfer.buffer.store(), queue.context(), queue.device_index());
     let (src, own) = (store.memory(transfer.from)?, store.memory(index)?);
@@ -210,7 +211,7 @@ fn transfer_path(transfer: &MissingRange, queue: &Queue) -> Result<TransferPath>
     Ok(TransferPath::Read { src, dst: Arc::new(StagingBuffer(staging.clone())), staging: Some(staging) })
 }
 
-/// The pieces of a range.
+/// The chunks of a range.
 fn chunks(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
     let end = range.end;
     (range.start..end).step_by(CHUNK_SIZE as usize).map(move |start| start..end.min(start + CHUNK_SIZE))
@@ -218,7 +219,7 @@ fn chunks(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
 
 /// Starts the transfers that precede the work.
 pub(crate) fn migrate(missing: Vec<MissingRange>, work: PendingCommand, queue: &Arc<Queue>, event: &Arc<Event>) -> Prepared {
-    // No transfer begins unless all can: the arrival of the contents resumes the event.
+    // No transfer begins unless all can: the end of the transfers resumes the event.
     let paths = match missing.iter().map(|transfer| transfer_path(transfer, queue)).collect::<Result<Vec<_>>>() {
         Ok(paths) => paths,
         Err(error) => return Prepared::Failed(error, work.into_retained()),
@@ -281,7 +282,7 @@ impl Progress for ReadDone {
     }
 }
 
-/// The second half of a transfer by way of the host.
+/// The second half of a transfer through the host.
 struct WriteDone(Arc<Event>);
 
 impl Progress for WriteDone {

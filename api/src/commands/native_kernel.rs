@@ -1,6 +1,6 @@
 //! Native kernels: functions of the host that run in the order of a queue (OpenCL API 5.10.2).
 //!
-//! They get the addresses of buffers, so that only devices run them whose memory the host sees all the time.
+//! They receive the addresses of buffers. So only devices whose memory the host can always access support them.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ impl Device {
 }
 
 impl Queue {
-    /// clEnqueueNativeKernel. `places` are the offsets in the arguments at which there are pointers to buffers.
+    /// clEnqueueNativeKernel. `places` are the offsets of pointers to buffers in the arguments.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.

@@ -1,4 +1,4 @@
-//! Host memory that the copies of several devices reach: a pool of slots for transfers between these devices.
+//! Host memory that the copies of several devices can access: a pool of slots for transfers between these devices.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -13,15 +13,15 @@ use crate::types::host_memory::HostAllocator;
 
 /// Bytes per chunk of a transfer between devices: the copy of one chunk takes several times as long as its submission.
 pub(crate) const CHUNK_SIZE: u64 = if cfg!(test) { 1 << 16 } else { 8 << 20 };
-/// Pieces that are on a bridge at a time.
+/// Maximum number of concurrent chunks.
 pub(crate) const SLOTS: u64 = 8;
 
-/// Runs with the number of its slot, which it has to release.
+/// Called with the index of its slot, which it must release.
 type SlotUser = Box<dyn FnOnce(u64) + Send>;
 
 /// The pool of slots of [`CHUNK_SIZE`] bytes each.
 pub(crate) struct SharedStaging {
-    /// Each device's view of the memory, if its copies reach the memory.
+    /// Each device's view of the memory, if its copies can access the memory.
     mappings: Vec<Option<Arc<dyn Memory>>>,
     slots: Mutex<Slots>,
 }

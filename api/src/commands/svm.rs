@@ -27,13 +27,13 @@ use crate::objects::queue::Queue;
 use crate::types::error::{Error, Result, ensure};
 
 impl Device {
-    /// CL_DEVICE_SVM_CAPABILITIES: the device's, where the host has addresses to give away.
+    /// CL_DEVICE_SVM_CAPABILITIES: those of the device, if the host can reserve addresses.
     pub fn svm_capabilities(&self) -> SvmCapabilities {
         let host = cfg!(all(unix, target_pointer_width = "64"));
         if host { self.properties().svm } else { SvmCapabilities::empty() }
     }
 
-    /// Whether an address of the host is one of the device's, whatever is there.
+    /// Whether the device can access all host memory.
     pub fn reaches_host(&self) -> bool {
         self.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM)
     }
@@ -101,7 +101,7 @@ impl Context {
         Some(UsmInfo { base, size: buffer.size(), usm })
     }
 
-    /// The shared memory of which an address is a byte, and which one.
+    /// The shared memory that contains an address, and its kind.
     pub fn svm_at(&self, address: usize) -> Option<(Arc<Buffer>, u64)> {
         let svm = self.svm.lock();
         let (start, SvmAllocation { buffer, .. }) = svm.range(..=address).next_back()?;

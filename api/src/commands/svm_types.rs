@@ -28,7 +28,7 @@ bitflags! {
         const CONCURRENT_ATOMIC_ACCESS = 1 << 3;
     }
 
-    /// cl_mem_alloc_flags_intel: hints, all of which say nothing here.
+    /// cl_mem_alloc_flags_intel: hints, which have no effect here.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct UsmFlags: u64 {
         /// CL_MEM_ALLOC_WRITE_COMBINED_INTEL

@@ -54,7 +54,7 @@ impl MapFlags {
     /// Checks that an object's flags allow the map.
     ///
     /// # Errors
-    /// If they do not.
+    /// If they do not allow it.
     pub fn check_host(self, object: MemFlags) -> Result<()> {
         // "CL_INVALID_OPERATION if buffer has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and
         // CL_MAP_READ is set ..."
@@ -97,7 +97,7 @@ pub(crate) fn buffer_access(buffer: &Arc<Buffer>, range: std::ops::Range<u64>, a
     BufferAccess { buffer: buffer.clone(), image: None, range, access }
 }
 
-/// A use of bytes of an object, whatever it is.
+/// A use of bytes of a memory object of any kind.
 fn object_access(object: &MemObject, range: std::ops::Range<u64>, access: AccessMode) -> BufferAccess {
     let plain = buffer_access(object.buffer(), range, access);
     if let MemObject::Image(image) = object { plain.of_image(image) } else { plain }
@@ -122,7 +122,7 @@ impl Queue {
         Ok(event)
     }
 
-    /// Submits a transfer, and waits for it where the call blocks.
+    /// Submits a transfer. If the call is blocking, waits for it.
     pub(crate) fn submit_blocking(
         self: &Arc<Self>,
         command: CommandType,
@@ -361,7 +361,7 @@ impl Queue {
         Ok(PendingCommand::new(operation, vec![buffer_access(buffer, range, AccessMode::Overwrite)]))
     }
 
-    /// clEnqueueMapBuffer: the address at which the host will see the bytes, and the event that says when.
+    /// clEnqueueMapBuffer: returns the address of the mapped bytes, and the event of the map.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.
@@ -463,7 +463,7 @@ impl Queue {
             .iter()
             .filter(|_| !to_host)
             .map(|object| {
-                // A pipe is never without its state.
+                // The contents of a pipe are always defined.
                 let access = if discard && !matches!(object, MemObject::Pipe(_)) { AccessMode::Overwrite } else { AccessMode::Read };
                 Ok(object_access(object, object.buffer().range(0, object.size())?, access))
             })

@@ -68,7 +68,7 @@ impl Context {
         self.usm_free_after(address, || ())
     }
 
-    /// clMemBlockingFreeINTEL: waits for all commands that were enqueued, whatever pointers they follow.
+    /// clMemBlockingFreeINTEL: waits for all enqueued commands, which may use the memory through pointers.
     ///
     /// # Errors
     /// The errors of [`Context::usm_free`].
@@ -76,7 +76,7 @@ impl Context {
         self.usm_free_after(address, || self.queues().iter().for_each(|queue| queue.drain()))
     }
 
-    /// Frees what begins there, if anything does, after `wait`.
+    /// Frees the allocation at an address, if there is one, after `wait`.
     fn usm_free_after(&self, address: usize, wait: impl FnOnce()) -> Result<()> {
         if address == 0 {
             return Ok(());
@@ -92,7 +92,7 @@ impl Context {
 }
 
 impl Queue {
-    /// The extension's functions are not for devices without it.
+    /// The extension's functions fail for devices that do not support it.
     fn check_usm(&self, wait_list: &[Arc<Event>]) -> Result<()> {
         ensure!(self.device().reaches_host(), InvalidOperation, "{} does not support unified shared memory", self.device().name());
         self.check_wait_list(wait_list)

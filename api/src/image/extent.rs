@@ -26,7 +26,7 @@ pub(crate) struct ImageExtent {
     /// unused dimensions.
     pub(crate) extent: [u64; 3],
     pub(crate) row_pitch: u64,
-    /// 0 where the type has none.
+    /// 0 if the type does not have this dimension.
     pub(crate) slice_pitch: u64,
     /// The number of mip levels, 1 if the image is not mipmapped. With several levels there is no padding after rows
     /// and slices.
@@ -83,13 +83,13 @@ impl ImageExtent {
         Self { extent, row_pitch, slice_pitch, levels: 1, ..*self }
     }
 
-    /// A level that the image has: where its bytes begin, and its form.
+    /// A mip level of the image: its offset and its extent.
     pub(crate) fn level(&self, level: u32) -> (u64, Self) {
         let before = (0..level).filter_map(|level| self.smaller(level).level_size());
         (before.sum(), self.smaller(level))
     }
 
-    /// The level that an origin names, and where in it ("Specifying Mipmap Levels to Image Operations").
+    /// The mip level of an origin, and the position in it ("Specifying Mipmap Levels to Image Operations").
     pub(crate) fn place(&self, origin: Origin) -> Result<(u32, [u64; 3])> {
         let [x, y, z, fourth] = origin;
         if self.levels == 1 {

@@ -1,13 +1,13 @@
 //! The element of an image with a given colour: the value that clEnqueueFillImage writes (OpenCL API 5.3.4).
 //!
-//! Colours are converted as kernels' `write_image` functions do it (OpenCL C 8.3): normalised channels are products
-//! in single precision, rounded to the nearest even number, integers are saturated.
+//! Colours are converted like in kernels' `write_image` functions (OpenCL C 8.3): normalised channels are products in
+//! single precision, rounded to the nearest even number. Integers are saturated.
 
 use wgcl_compiler::image::ImageFormat;
 
 use crate::image::format::{data_type as ty, is_signed_integer, is_unsigned_integer, order};
 
-/// Bytes of the colour that the application gives: four numbers, or one for depth.
+/// Bytes of the application's colour: four numbers, or one for depth images.
 pub const fn color_size(format: ImageFormat) -> usize {
     if format.order == order::DEPTH { 4 } else { 16 }
 }
@@ -58,13 +58,13 @@ fn to_srgb(linear: f32) -> f64 {
     }
 }
 
-/// The bits of the half that is nearest, of two the even one.
+/// The bits of the nearest half; ties go to the even one.
 fn half_bits(value: f32) -> u16 {
     let bits = value.to_bits();
     let sign = (bits >> 16) as u16 & 0x8000;
     let magnitude = bits & 0x7fff_ffff;
     if magnitude > 0x7f80_0000 {
-        // A NaN stays one, and quiet.
+        // A NaN becomes a quiet NaN.
         return sign | 0x7e00 | (magnitude >> 13) as u16 & 0x1ff;
     }
     if magnitude >= 0x4780_0000 {
@@ -133,7 +133,7 @@ pub fn element(format: ImageFormat, color: &[u8]) -> Vec<u8> {
             packed.to_ne_bytes().to_vec()
         }
         ty::UNORM_INT8 if is_srgb(format.order) => {
-            // Alpha is linear in all of them.
+            // Alpha is linear in all sRGB orders.
             let channel = |&index: &usize| {
                 let value = f32::from_bits(words[index]);
                 if index == 3 { unorm(value, 255.0) as u8 } else { (to_srgb(value) * 255.0).round_ties_even() as u8 }
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn halves_are_the_nearest() {
-        // Every half converts to itself, and between two neighbours the nearest or even one is chosen.
+        // Every half converts to itself. Between two neighbours, the nearest or even one is chosen.
         for half in 0..0x7c00u16 {
             let value = double_of(half);
             assert_eq!(half_bits(value as f32), half);

@@ -66,24 +66,24 @@ pub enum FormatUse {
     Read,
     /// CL_MEM_WRITE_ONLY
     Write,
-    /// CL_MEM_READ_WRITE: now the one, then the other.
+    /// CL_MEM_READ_WRITE: some kernels read it, and other kernels write it.
     ReadOrWrite,
     /// CL_MEM_KERNEL_READ_AND_WRITE: both in one kernel.
     ReadAndWrite,
 }
 
-/// Formats that are supported alike.
+/// Formats with the same support.
 struct Group {
     orders: &'static [u16],
     types: &'static [u16],
     needs: Needs,
 }
 
-/// The formats of a group.
+/// The extension that a group of formats requires.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Needs {
     Nothing,
-    /// cl_khr_depth_images, and an image that a kernel can declare as one of depth.
+    /// cl_khr_depth_images, and images that kernels can declare as depth images.
     Depth,
     /// For writes, cl_khr_srgb_image_writes.
     Srgb,
@@ -158,12 +158,12 @@ pub fn element_size(format: ImageFormat) -> Option<u32> {
     (goes && size.is_power_of_two()).then_some(size)
 }
 
-/// Whether the elements' channels are integers that kernels see as such.
+/// Whether kernels read the channels as integers.
 pub const fn is_signed_integer(data_type: u16) -> bool {
     matches!(data_type, ty::SIGNED_INT8 | ty::SIGNED_INT16 | ty::SIGNED_INT32)
 }
 
-/// Whether the elements' channels are unsigned integers that kernels see as such.
+/// Whether kernels read the channels as unsigned integers.
 pub const fn is_unsigned_integer(data_type: u16) -> bool {
     matches!(data_type, ty::UNSIGNED_INT8 | ty::UNSIGNED_INT16 | ty::UNSIGNED_INT32)
 }

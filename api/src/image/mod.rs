@@ -48,7 +48,7 @@ impl MemObject {
         }
     }
 
-    /// The memory below it.
+    /// The memory of its elements.
     pub fn buffer(&self) -> &Arc<Buffer> {
         match self {
             Self::Buffer(buffer) => buffer,
@@ -57,7 +57,7 @@ impl MemObject {
         }
     }
 
-    /// Bytes of that memory which are the object's.
+    /// The byte range of the object in that memory.
     pub fn size(&self) -> u64 {
         match self {
             Self::Buffer(buffer) => buffer.size(),
@@ -97,7 +97,7 @@ impl MemObject {
 /// cl_image_desc
 #[derive(Clone, Debug, Default)]
 pub struct ImageDesc {
-    /// image_type, as it is in C
+    /// image_type, with the value of the C API
     pub image_type: u32,
     /// Elements of a row.
     pub width: u64,
@@ -111,7 +111,7 @@ pub struct ImageDesc {
     pub row_pitch: u64,
     /// Bytes, or 0.
     pub slice_pitch: u64,
-    /// Levels of a mipmapped image; 0 and 1 are none.
+    /// Levels of a mipmapped image; 0 and 1 mean that the image is not mipmapped.
     pub num_mip_levels: u32,
     /// Must be 0.
     pub num_samples: u32,
@@ -138,7 +138,7 @@ pub struct Image {
     property_list: Option<Vec<u64>>,
     source: Option<MemObject>,
     buffer: Arc<Buffer>,
-    /// Last, so that callbacks run after the memory is given back.
+    /// The last field, so that callbacks run after the memory is released.
     destructors: Destructors,
 }
 
@@ -395,7 +395,7 @@ impl Image {
         // "Otherwise this value must be greater than or equal to row_pitch × height."
         ensure!(slice_pitch == 0 || slice_pitch >= least, InvalidValue, "slice pitch {slice_pitch} is less than {least}");
         let slice = if slice_pitch == 0 { least } else { slice_pitch };
-        // The images of a 1D array are rows to us, a slice pitch from each other.
+        // The images of a 1D array are treated as rows at a distance of the slice pitch.
         let (row, slice) = if self.shape.kind == ImageType::Image1dArray { (slice, 0) } else { (row, slice) };
         Rect::unchecked([0; 3], [width, region[1], region[2]], row, slice)
     }

@@ -87,7 +87,7 @@ impl<'a> ImageRequirements<'a> {
     /// CL_IMAGE_REQUIREMENTS_SIZE_EXT
     ///
     /// # Errors
-    /// Without a format or a description, and for descriptions of nothing.
+    /// If the format or the description is missing, or if the description is empty.
     pub fn size(&self) -> Result<u64> {
         let element = self.element.ok_or_else(|| Error::InvalidValue("there is no format".into()))?;
         self.bytes(element)

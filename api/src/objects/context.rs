@@ -29,7 +29,7 @@ pub struct Context {
     devices: Vec<Arc<Device>>,
     /// For each device the first device with the same memory.
     homes: Vec<usize>,
-    /// Whether several of them use the host's memory as it is, and can have it in common.
+    /// Whether several of its devices use host memory directly, and can share it.
     has_common_memory: bool,
     /// The staging memory for transfers between devices.
     shared_staging: LazySharedStaging,
@@ -40,13 +40,13 @@ pub struct Context {
     allocator: Arc<dyn HostAllocator>,
     /// The number that the next command gets.
     numbers: AtomicU64,
-    /// Shared virtual memory by address.
+    /// Allocations of shared virtual memory, by address.
     pub(crate) svm: Mutex<BTreeMap<usize, SvmAllocation>>,
     /// Buffers whose addresses were queried, by address.
     pub(crate) addressed: Mutex<BTreeMap<u64, Weak<Buffer>>>,
-    /// Its queues, dead ones too.
+    /// Its queues, including released ones.
     queues: Mutex<Vec<Weak<dyn Drain>>>,
-    /// The default on-device queue of each device, by its place.
+    /// The default on-device queue of each device, by device index.
     default_queues: Mutex<Vec<Weak<dyn Any + Send + Sync>>>,
     /// The last field, so that its callbacks run after all other fields are dropped.
     destructors: Destructors,
@@ -125,7 +125,7 @@ impl Context {
         self.property_list.as_deref()
     }
 
-    /// A device's place among the context's devices.
+    /// The index of a device in the context.
     pub fn device_index(&self, device: &Arc<Device>) -> Option<usize> {
         self.devices.iter().position(|d| Arc::ptr_eq(d, device))
     }
@@ -135,23 +135,23 @@ impl Context {
         self.homes.get(device_index).copied().unwrap_or(device_index)
     }
 
-    /// Whether several devices use the host's memory as it is.
+    /// Whether several devices use host memory directly.
     pub(crate) const fn has_common_memory(&self) -> bool {
         self.has_common_memory
     }
 
-    /// Memory of the host's by which contents come from one device to another, if there is such.
+    /// Host memory for transfers between devices, if the devices support it.
     pub(crate) fn shared_staging(&self) -> Option<&Arc<SharedStaging>> {
         self.shared_staging.get(&self.devices, &self.homes, &*self.allocator)
     }
 
-    /// Sends what kernels print there from now on. Only the first counts.
+    /// Sets the destination of kernels' printf output. Only the first call has an effect.
     pub fn set_printer(&self, printer: Printer) {
         // The property is refused if it is given twice.
         let _ = self.printer.set(printer);
     }
 
-    /// CL_CONTEXT_MEMORY_INITIALIZE_KHR. Only the first counts.
+    /// CL_CONTEXT_MEMORY_INITIALIZE_KHR. Only the first call has an effect.
     pub fn set_zeroed(&self, zeroed: Zeroed) {
         // The property is refused if it is given twice.
         let _ = self.zeroed.set(zeroed);
@@ -177,7 +177,7 @@ impl Context {
         queues.push(queue);
     }
 
-    /// The queues that there are.
+    /// The queues that are not released.
     pub(crate) fn queues(&self) -> Vec<Arc<dyn Drain>> {
         self.queues.lock().iter().filter_map(Weak::upgrade).collect()
     }

@@ -52,12 +52,12 @@ impl Context {
     /// Registers a new buffer by its address, if the application requested the address.
     ///
     /// # Errors
-    /// Where a device has no memory for it.
+    /// If the allocation fails on a device.
     pub fn note_address(&self, buffer: &Arc<Buffer>) -> Result<()> {
         if buffer.has_device_address() {
             let addresses = buffer.device_addresses()?;
             let mut addressed = self.addressed.lock();
-            // Now and then, so that it costs nothing much.
+            // Removes released buffers periodically, at a low cost.
             if addressed.len().is_power_of_two() {
                 addressed.retain(|_, buffer| buffer.strong_count() > 0);
             }

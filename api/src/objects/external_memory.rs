@@ -17,12 +17,12 @@ use crate::objects::memory::{Buffer, MemFlags, Store};
 use crate::objects::queue::Queue;
 use crate::types::error::{Error, Result, ensure};
 
-/// Memory of others, as the properties of a new buffer name it.
+/// External memory in the properties of a new buffer.
 #[derive(Clone, Debug)]
 pub struct External {
     /// The type of the handle.
     pub kind: ExternalMemory,
-    /// The file descriptor, which belongs to the buffer once there is one.
+    /// The file descriptor, which the buffer owns after its creation.
     pub fd: i32,
     /// CL_MEM_DEVICE_HANDLE_LIST_KHR
     pub devices: Option<Vec<Arc<Device>>>,

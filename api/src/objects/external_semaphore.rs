@@ -40,7 +40,7 @@ impl Semaphore {
     /// clGetSemaphoreHandleForTypeKHR: a file descriptor, which belongs to the application.
     ///
     /// # Errors
-    /// As [`Self::check_export`]; and for a sync file without a signal to take.
+    /// The errors of [`Self::check_export`]. Also fails for a sync file if no signal is pending.
     pub fn export(&self, device: &Arc<Device>, raw: u64) -> Result<i32> {
         let (shared, kind) = self.exportable(device, raw)?;
         if kind == ExternalSemaphore::SyncFd {

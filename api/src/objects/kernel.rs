@@ -59,7 +59,7 @@ pub struct WorkGroupInfo {
 #[derive(Clone, Debug)]
 struct Definition {
     executable: Arc<Executable>,
-    /// Its place among the kernel's arguments.
+    /// Its index among the executable's kernels.
     index: usize,
 }
 
@@ -117,9 +117,9 @@ pub struct SubGroupInfo {
     pub group_size: u64,
     /// CL_KERNEL_COMPILE_WORK_GROUP_SIZE
     pub required: [u32; 3],
-    /// CL_KERNEL_COMPILE_NUM_SUB_GROUPS, 0 where any number will do.
+    /// CL_KERNEL_COMPILE_NUM_SUB_GROUPS; 0 if any number is valid.
     pub required_count: u32,
-    /// CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, 0 where none is required.
+    /// CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL; 0 if none is required.
     pub required_size: u32,
 }
 
@@ -135,7 +135,7 @@ impl SubGroupInfo {
         self.group_size.div_ceil(self.size.max(1))
     }
 
-    /// A local size with that many subgroups; zeros if there is none.
+    /// A local size with that number of subgroups; zeros if there is none.
     pub fn local_size(&self, count: u64) -> [usize; 3] {
         let items = count.saturating_mul(self.size);
         let fits = if self.required == [0; 3] { items <= self.group_size } else { self.max_count() == count };
@@ -251,7 +251,7 @@ impl Kernel {
         })
     }
 
-    /// Whether clGetKernelArgInfo may answer.
+    /// Whether clGetKernelArgInfo is available.
     pub fn has_arg_info(&self) -> bool {
         self.info().is_ok_and(|info| info.has_arg_info)
     }
@@ -293,7 +293,7 @@ impl Kernel {
                     bytes.len()
                 );
             }
-            // A parameter that is not a pointer cannot be set to one.
+            // A pointer cannot be set for other parameters.
             (KernelParam::Buffer { .. }, ArgValue::Null | ArgValue::Svm(..) | ArgValue::Address(_)) if info.packet.is_none() => {}
             (KernelParam::Buffer { .. }, ArgValue::Buffer(buffer)) => {
                 let buffer = buffer.upgrade().filter(|buffer| Arc::ptr_eq(buffer.context(), self.program.context()));
@@ -500,10 +500,10 @@ impl Kernel {
         self.args.lock().iter().all(Option::is_some)
     }
 
-    /// The arguments as they are now.
+    /// The current arguments.
     ///
     /// # Errors
-    /// If one is not set, or its buffer is gone.
+    /// If an argument is not set, or if its buffer was released.
     pub(crate) fn capture(&self) -> Result<Vec<Argument>> {
         let args = self.args.lock();
         let mut captured = Vec::with_capacity(args.len());
@@ -540,7 +540,7 @@ impl Kernel {
     /// clGetKernelWorkGroupInfo
     ///
     /// # Errors
-    /// If the device is not the program's.
+    /// If the device is not associated with the program.
     pub fn work_group_info(&self, device: &Arc<Device>) -> Result<WorkGroupInfo> {
         // "CL_INVALID_DEVICE if device is not in the list of devices associated with kernel."
         ensure!(
@@ -562,7 +562,7 @@ impl Kernel {
     /// same, with fewer registers.
     ///
     /// # Errors
-    /// If the device is not the program's.
+    /// If the device is not associated with the program.
     pub fn work_group_size(&self, device: &Arc<Device>) -> Result<u64> {
         let (executable, info) = self.on(device)?;
         let most = GroupLimits::of(device.properties(), info).most;
@@ -575,7 +575,7 @@ impl Kernel {
     /// clGetKernelSubGroupInfo
     ///
     /// # Errors
-    /// If the device is not the program's or has no subgroups.
+    /// If the device is not associated with the program, or has no subgroups.
     pub fn sub_group_info(&self, device: &Arc<Device>) -> Result<SubGroupInfo> {
         let info = self.work_group_info(device)?;
         // "CL_INVALID_OPERATION if device does not support sub-groups."
@@ -593,7 +593,7 @@ impl Kernel {
     /// CL_KERNEL_PRIVATE_MEM_SIZE, if the backend reports it; the query may compile the kernel.
     ///
     /// # Errors
-    /// If the device is not the program's.
+    /// If the device is not associated with the program.
     pub fn private_memory(&self, device: &Arc<Device>) -> Result<u64> {
         let (executable, _) = self.on(device)?;
         match executable.loaded.kernel_usage(&self.name) {

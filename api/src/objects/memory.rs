@@ -133,7 +133,7 @@ impl MemFlags {
     /// Checks that an immutable object has contents, unless it is created from another one.
     ///
     /// # Errors
-    /// If it is not.
+    /// If it has no contents.
     pub fn check_contents(self) -> Result<()> {
         // "CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and none of the following conditions are met:
         // CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR is set in flags ..."
@@ -237,9 +237,9 @@ pub struct Store {
     common_region: OnceCell<Option<Arc<dyn HostRegion>>>,
     /// The commands that use it, where applications are watched.
     pub(crate) users: BufferUsers,
-    /// Maps of the buffer and its sub-buffers that were not undone yet.
+    /// Active maps of the buffer and its sub-buffers.
     pub(crate) maps: Mutex<Vec<MapRecord>>,
-    /// Host memory that maps share, from the first one on: making it anew takes longer than filling it.
+    /// Host memory that maps share, allocated by the first map. Allocating it again takes longer than filling it.
     map_copy: Mutex<Option<Arc<dyn HostRegion>>>,
 }
 
@@ -255,7 +255,7 @@ pub(crate) struct SvmAllocation {
 #[derive(Debug)]
 struct DeviceMemory {
     memory: Arc<dyn Memory>,
-    /// Whether it is the host's, as it is ([`Store::host_region_for`]).
+    /// Whether it is the host's memory ([`Store::host_region_for`]).
     is_adopted: bool,
 }
 
@@ -274,13 +274,13 @@ impl Store {
         Arc::new(Self::make(context, size, identity, host))
     }
 
-    /// Memory of others, which the devices of these places share.
+    /// External memory that the devices with these indices share.
     pub(crate) fn imported(context: &Arc<Context>, size: u64, importers: Vec<usize>, memory: Arc<dyn Memory>) -> Arc<Self> {
         let home = importers.first().map_or(0, |&index| context.home(index));
         let mut store = Self::make(context, size, Identity::new(size), None);
         store.importers = importers;
         if let (Some(cell), Some(device)) = (store.memories.get(home), context.devices().get(home)) {
-            // It is empty: the store is new.
+            // The list is empty, because the store is new.
             let _ = cell.set(DeviceMemory { memory, is_adopted: false });
             trace::hold(device.name(), size.cast_signed());
         }
@@ -288,7 +288,7 @@ impl Store {
         Arc::new(store)
     }
 
-    /// The devices that have memory of others for it.
+    /// The devices that imported external memory for it.
     pub(crate) fn importers(&self) -> &[usize] {
         &self.importers
     }
@@ -365,7 +365,7 @@ impl Store {
         self.identity.is_of_host()
     }
 
-    /// Whether memory on a device is the host's itself.
+    /// Whether memory on a device is host memory.
     pub(crate) fn is_adopted(&self, device_index: usize) -> bool {
         self.memories.get(self.context.home(device_index)).and_then(OnceCell::get).is_some_and(|memory| memory.is_adopted)
     }
@@ -386,7 +386,7 @@ impl Store {
         }
         let mut found = Vec::new();
         for (holder, set) in valid.iter().enumerate().filter(|(holder, _)| *holder != own) {
-            // Any of the devices that use the host's memory as it is.
+            // Any device that uses host memory directly.
             let Some(from) = (0..self.memories.len()).find(|&index| self.holder(index) == holder) else { continue };
             for piece in wanted.intersection(&range) {
                 for have in set.intersection(&piece) {
@@ -398,7 +398,7 @@ impl Store {
         found
     }
 
-    /// A device has written `range`: only this device has the newest version now.
+    /// A device has written `range`, so only this device has the newest version.
     pub(crate) fn written(&self, device_index: usize, range: Range<u64>) {
         let own = self.holder(device_index);
         for (index, set) in self.valid.lock().iter_mut().enumerate() {
@@ -406,21 +406,21 @@ impl Store {
         }
     }
 
-    /// A device got a copy of the newest version of `range`.
+    /// A device has received a copy of the newest version of `range`.
     pub(crate) fn copied(&self, device_index: usize, range: Range<u64>) {
         if let Some(set) = self.valid.lock().get_mut(self.holder(device_index)) {
             set.insert(range);
         }
     }
 
-    /// A command that was to write the memory failed.
+    /// A command that should have written the memory has failed.
     pub(crate) fn set_failure(&self, failure: &Arc<Failure>) {
         let mut memory = self.failure.lock();
         *memory = Some(failure.clone());
         self.has_failure.store(true, Ordering::Release);
     }
 
-    /// All of the memory was overwritten.
+    /// All of the memory has been overwritten.
     pub(crate) fn clear_failure(&self) {
         if self.has_failure.load(Ordering::Acquire) {
             let mut memory = self.failure.lock();
@@ -429,7 +429,7 @@ impl Store {
         }
     }
 
-    /// The failure that reaches a command of that number because it reads the memory.
+    /// The failure that affects the command with this number, because it reads the memory.
     pub(crate) fn failure(&self, number: u64) -> Option<Arc<Failure>> {
         if !self.has_failure.load(Ordering::Acquire) {
             return None;
@@ -488,7 +488,7 @@ pub struct Buffer {
     parent: Option<Arc<Buffer>>,
     property_list: Option<Vec<u64>>,
     store: Arc<Store>,
-    /// Last, so that callbacks run after the memory is given back.
+    /// The last field, so that callbacks run after the memory is released.
     destructors: Destructors,
 }
 
@@ -509,7 +509,7 @@ pub enum HostData {
     None,
     /// Copied now; bytes beyond the vector are undefined.
     Copy(Vec<u8>),
-    /// To be used as long as the buffer lives.
+    /// Used as long as the buffer lives.
     Use(Arc<dyn HostRegion>),
 }
 
@@ -602,7 +602,7 @@ impl Buffer {
         // "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object."
         ensure!(self.parent.is_none(), InvalidMemObject, "the parent of a sub-buffer cannot be a sub-buffer");
         flags.check_inheritance(self.flags)?;
-        // "CL_INVALID_BUFFER_SIZE if size is 0." In practice before the bounds.
+        // "CL_INVALID_BUFFER_SIZE if size is 0." In practice, drivers check it before the bounds.
         ensure!(size != 0, InvalidBufferSize, "the sub-buffer's size is zero");
         // "CL_INVALID_VALUE if the region specified by (origin, size) is out of bounds in buffer."
         ensure!(
@@ -650,7 +650,7 @@ impl Buffer {
         self.origin
     }
 
-    /// CL_MEM_OFFSET: where in its parent a sub-buffer begins.
+    /// CL_MEM_OFFSET: the offset of a sub-buffer in its parent.
     pub fn offset(&self) -> u64 {
         self.parent.as_ref().map_or(0, |parent| self.origin - parent.origin)
     }
@@ -688,7 +688,7 @@ impl Buffer {
     /// Checks that `offset..offset + size` is within the buffer, and returns it as a range of the store.
     ///
     /// # Errors
-    /// If it does not.
+    /// If it is out of bounds.
     pub fn range(&self, offset: u64, size: u64) -> Result<Range<u64>> {
         match offset.checked_add(size) {
             Some(end) if end <= self.size => Ok(self.origin + offset..self.origin + end),
@@ -701,7 +701,7 @@ impl Buffer {
     /// Checks that a sub-buffer's origin is aligned for a device.
     ///
     /// # Errors
-    /// If it is not.
+    /// If it is not aligned.
     pub fn check_alignment(&self, device: &crate::objects::device::Device) -> Result<()> {
         // "CL_MISALIGNED_SUB_BUFFER_OFFSET if buffer is a sub-buffer object and offset specified when the sub-buffer
         // object is created is not aligned to CL_DEVICE_MEM_BASE_ADDR_ALIGN value for device associated with queue."

@@ -86,7 +86,7 @@ impl Pipe {
         self.layout.max_packets()
     }
 
-    /// The memory below it.
+    /// The memory of the packets.
     pub fn buffer(&self) -> &Arc<Buffer> {
         &self.buffer
     }

@@ -16,7 +16,7 @@ pub const NAME: &str = "wgcl";
 /// CL_PLATFORM_ICD_SUFFIX_KHR
 pub const SUFFIX: &str = "wgcl";
 
-/// Extensions of the platform itself; a device's come on top of them.
+/// Extensions of the platform itself. The extensions of devices are added to these.
 pub const PLATFORM_EXTENSIONS: &[(&str, Version)] = &[
     ("cl_khr_icd", Version::new(2, 0, 1)),
     ("cl_khr_icd_unloadable", Version::new(1, 0, 0)),
@@ -93,7 +93,7 @@ impl Platform {
         kinds
     }
 
-    /// CL_PLATFORM_PROFILE: full where every device is.
+    /// CL_PLATFORM_PROFILE: the full profile if every device supports it.
     pub fn profile(&self) -> &'static str {
         if self.devices().iter().all(|device| device.full_profile()) { "FULL_PROFILE" } else { "EMBEDDED_PROFILE" }
     }

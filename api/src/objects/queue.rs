@@ -58,7 +58,7 @@ pub struct Queue {
     property_list: Option<Vec<u64>>,
     /// For an on-device queue: its number, which kernels receive, and its size in bytes.
     on_device: Option<(u32, u32)>,
-    /// Whether there are failures: looked at for every command.
+    /// Whether there are failures. Every command checks this flag.
     has_failures: AtomicBool,
     state: Mutex<QueueState>,
     awaited: Arc<WaitProgress>,
@@ -110,11 +110,11 @@ impl Context {
 enum Scope {
     /// An ordinary command.
     Command,
-    /// A marker without wait list: everything before.
+    /// A marker without a wait list, which waits for all earlier commands.
     Marker,
-    /// A barrier without wait list: everything before; everything after waits for it.
+    /// A barrier without a wait list: it waits for all earlier commands, and all later commands wait for it.
     FullBarrier,
-    /// A barrier with a wait list: everything after waits for it.
+    /// A barrier with a wait list: all later commands wait for it.
     Barrier,
 }
 
@@ -178,7 +178,7 @@ impl Queue {
     /// clSetDefaultDeviceCommandQueue
     ///
     /// # Errors
-    /// If the queue is not one of that context and device, on the device.
+    /// If the queue is not an on-device queue of this context and device.
     pub fn make_default(self: &Arc<Self>, context: &Arc<Context>, device: &Arc<Device>) -> Result<()> {
         let fits = self.is_on_device() && Arc::ptr_eq(&self.context, context) && Arc::ptr_eq(&self.device, device);
         ensure!(fits, InvalidCommandQueue, "the queue is not an on-device queue of this context and device");
@@ -224,7 +224,7 @@ impl Queue {
         &self.device
     }
 
-    /// The device's place in the context.
+    /// The device's index in the context.
     pub fn device_index(&self) -> usize {
         self.device_index
     }
@@ -239,12 +239,12 @@ impl Queue {
         self.property_list.as_deref()
     }
 
-    /// Whether kernels enqueue there, and the host does not.
+    /// Whether it is an on-device queue.
     pub fn is_on_device(&self) -> bool {
         self.on_device.is_some()
     }
 
-    /// Checks that it is a queue of the host.
+    /// Checks that it is a host queue.
     ///
     /// # Errors
     /// "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
@@ -378,7 +378,7 @@ impl Queue {
         drop(gone);
     }
 
-    /// A command of the queue fails. Returns the failure to which it is counted.
+    /// Records that a command of the queue failed. Returns the failure to which it is counted.
     pub(crate) fn failed(&self, position: QueuePosition, failure: Arc<Failure>) -> Arc<Failure> {
         let mut state = self.state.lock();
         let failure = state.failures.add(position, failure);
@@ -397,7 +397,7 @@ impl Queue {
         if self.has_failures.load(Ordering::Acquire) { ask(&self.state.lock().failures) } else { None }
     }
 
-    /// The failure that reaches a command by the order of the queue.
+    /// The failure that affects a command through the queue order.
     pub(crate) fn failure(&self, position: QueuePosition) -> Option<Arc<Failure>> {
         self.failures(|failures| failures.failure_at(position))
     }

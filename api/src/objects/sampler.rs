@@ -95,10 +95,10 @@ fn normalized_of(raw: u64) -> Result<bool> {
 }
 
 impl Sampler {
-    /// clCreateSamplerWithProperties: names and values, and the list as it was given.
+    /// clCreateSamplerWithProperties: names and values, and the original list.
     ///
     /// # Errors
-    /// For names and values that are unknown or given twice, and where there are no images.
+    /// For names and values that are unknown or given twice, and if no device supports images.
     pub fn with_properties(context: &Arc<Context>, pairs: &[(u64, u64)], property_list: Option<Vec<u64>>) -> Result<Arc<Self>> {
         // "CL_INVALID_VALUE if the property name in sampler_properties is not a supported property name, if the value
         // specified for a supported property name is not valid, or if the same property name is specified more than

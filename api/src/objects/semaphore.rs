@@ -41,17 +41,17 @@ pub struct SemaphoreProperties {
     pub exports: Option<Vec<u64>>,
     /// A handle of an external semaphore.
     pub import: Option<(ExternalSemaphore, i32)>,
-    /// The properties as the application gave them, with the terminating zero.
+    /// The original properties with the terminating zero.
     pub list: Vec<u64>,
 }
 
 #[derive(Debug, Default)]
 struct SemaphoreState {
-    /// Signals for which no wait was enqueued yet, the oldest first.
+    /// Signals without an enqueued wait, oldest first.
     signals: VecDeque<Arc<Event>>,
     /// The placeholder events of waits that were enqueued before their signals.
     early: VecDeque<Arc<Event>>,
-    /// Signals with their waits, as long as these are not done.
+    /// Signals with their waits, until these are complete.
     taken: Vec<(Arc<Event>, Arc<Event>)>,
 }
 
@@ -146,7 +146,7 @@ impl Semaphore {
         signals.iter().any(is_complete) || taken.iter().any(|(signal, wait)| is_complete(signal) && !wait.status().is_done())
     }
 
-    /// The event that a new wait has to wait for.
+    /// The event that a new wait depends on.
     fn take_signal(&self) -> Arc<Event> {
         let mut state = self.state.lock();
         if let Some(signal) = state.signals.pop_front() {
@@ -173,7 +173,7 @@ impl Semaphore {
             let mut state = self.state.lock();
             let early = state.early.pop_front();
             if early.is_none() {
-                // A semaphore that is signalled already stays so.
+                // A semaphore that is already signalled stays signalled.
                 let (done, ahead) = state.signals.drain(..).partition::<Vec<_>, _>(|event| event.status() == Status::COMPLETE);
                 passed = done;
                 state.signals.extend(ahead);

@@ -1,4 +1,4 @@
-//! The payload of a semaphore that another API shares; the device owns it.
+//! The payload of a semaphore that is shared with another API. The device owns it.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::types::status::Status;
 /// The last operation of OpenCL.
 #[derive(Debug)]
 pub(crate) enum Last {
-    /// Nothing: as it came.
+    /// No operation of OpenCL yet.
     Nothing,
     Signal(Arc<Event>),
     Wait,
@@ -75,7 +75,7 @@ impl DevicePayload {
 
     pub(crate) fn set_last(&self, last: Last) {
         let before = std::mem::replace(&mut *self.last.lock(), last);
-        // Events may die with it, which is nothing to be done under a lock.
+        // Dropping these may destroy events, which must not happen under a lock.
         drop(before);
     }
 

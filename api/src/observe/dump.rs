@@ -1,4 +1,4 @@
-//! Keeping what passes through, for reports and curiosity: `WGCL_DUMP_DIR`.
+//! Dumps of sources, IR and code for bug reports: `WGCL_DUMP_DIR`.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -33,7 +33,7 @@ pub(crate) trait RunningCommand: std::fmt::Debug + Send + Sync {
     fn is_done(&self) -> bool;
 }
 
-/// The commands that use a buffer's memory, where that is watched.
+/// The commands that use a buffer's memory, if they are tracked.
 #[derive(Debug, Default)]
 pub(crate) struct BufferUsers(Mutex<Vec<Weak<dyn RunningCommand>>>);
 
@@ -62,7 +62,7 @@ pub(crate) struct WaitProgress {
 
 /// The number of released queues whose last commands were never waited for.
 static UNAWAITED: AtomicUsize = AtomicUsize::new(0);
-/// Queues that there are.
+/// The existing queues.
 static QUEUES: Mutex<Vec<Weak<WaitProgress>>> = Mutex::new(Vec::new());
 
 impl WaitProgress {

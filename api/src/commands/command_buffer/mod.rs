@@ -85,7 +85,7 @@ impl Device {
         all
     }
 
-    /// CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR: whatever queues have. None is required.
+    /// CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR: all properties of queues. None is required.
     pub fn command_buffer_queue_properties(&self) -> QueueProperties {
         self.queue_properties()
     }
@@ -109,7 +109,7 @@ pub struct CommandBufferOptions {
     pub flags: CommandBufferFlags,
     /// CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
     pub asserts: DispatchAsserts,
-    /// The list as the application gave it.
+    /// The original list.
     pub property_list: Option<Vec<u64>>,
 }
 
@@ -119,9 +119,9 @@ pub(crate) struct RecordState {
     commands: Vec<Option<RecordedCommand>>,
     /// The queue and the dependencies of each step.
     positions: Vec<RecordPosition>,
-    /// Launches that the application has a handle of, or whose arguments are to be set yet.
+    /// Launches with a handle, and launches whose arguments are not set yet.
     pub(crate) dispatches: Vec<Dispatch>,
-    /// Objects that live as long as the command buffer, as if the application held them.
+    /// Objects that live as long as the command buffer, as if the application retained them.
     kernels: Vec<Arc<Kernel>>,
     /// The last synchronization point; they count from 1.
     last_point: u32,
@@ -179,8 +179,8 @@ impl CommandBuffer {
     /// clCreateCommandBufferKHR
     ///
     /// # Errors
-    /// If there are no queues, or if they belong to several contexts. If their devices need the host to wait for each
-    /// other, although the flags exclude that.
+    /// If there are no queues, or if they belong to several contexts. Also fails if their devices can only synchronize
+    /// through the host, and the flags exclude that.
     pub fn new(queues: &[Arc<Queue>], options: CommandBufferOptions) -> Result<Arc<Self>> {
         let first = queues.first().ok_or_else(|| Error::InvalidValue("the list of queues is empty".into()))?;
         queues.iter().try_for_each(|queue| queue.check_host())?;
@@ -223,14 +223,14 @@ impl CommandBuffer {
         position.ok_or_else(|| Error::InvalidCommandQueue("the command buffer is not for this queue".into()))
     }
 
-    /// A queue by its place.
+    /// A queue by its index.
     pub(crate) fn queue(&self, index: usize) -> Result<&Arc<Queue>> {
         self.queues.get(index).ok_or_else(|| Error::InvalidCommandQueue("the command buffer has fewer queues".into()))
     }
 
     /// CL_COMMAND_BUFFER_CONTEXT_KHR
     pub fn context(&self) -> &Arc<Context> {
-        // There is a first one.
+        // There is at least one queue.
         self.queues[0].context()
     }
 
@@ -264,7 +264,7 @@ impl CommandBuffer {
         self.state.lock()
     }
 
-    /// Whether commands may be recorded, and these synchronization points be waited for.
+    /// Whether commands may be recorded, and whether these synchronization points are valid.
     fn check(state: &RecordState, points: &[SyncPoint]) -> Result<()> {
         // "CL_INVALID_OPERATION if command_buffer has been finalized."
         ensure!(!state.finalized, InvalidOperation, "the command buffer was finalized");
@@ -293,7 +293,7 @@ impl CommandBuffer {
         Ok(RecordedCommand { action, enqueues_from, accesses })
     }
 
-    /// Records a command; the guard that is given back still holds it as the last.
+    /// Records a command. The returned guard still holds it as the last one.
     fn push(&self, position: RecordPosition, command: Option<RecordedCommand>) -> Result<(SyncPoint, Guard<'_, RecordState>)> {
         let mut state = self.state.lock();
         Self::check(&state, &[])?;
@@ -482,7 +482,7 @@ impl CommandBuffer {
         Ok(())
     }
 
-    /// clEnqueueCommandBufferKHR, to `queues` or its own where there are none.
+    /// clEnqueueCommandBufferKHR, to `queues`, or to its own queues if the list is empty.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.
@@ -512,7 +512,7 @@ impl CommandBuffer {
     }
 }
 
-/// Enqueues segments to several queues, and to the first one what waits for them all.
+/// Enqueues segments to several queues, and to the first queue a command that waits for all segments.
 fn spread(queues: &[Arc<Queue>], segments: &[Segment], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
     let parts: Vec<_> = segments.iter().filter_map(|segment| Some((segment, queues.get(segment.queue)?, segment.work()))).collect();
     // No segment begins unless all can.

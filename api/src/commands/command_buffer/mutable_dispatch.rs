@@ -49,14 +49,14 @@ pub struct DispatchOptions {
     pub fields: Option<DispatchFields>,
     /// CL_MUTABLE_DISPATCH_ASSERTS_KHR
     pub asserts: DispatchAsserts,
-    /// The list of properties as the application gave it.
+    /// The original property list.
     pub property_list: Option<Vec<u64>>,
     /// Whether the application requests a handle of the command.
     pub wants_handle: bool,
 }
 
 impl DispatchOptions {
-    /// Whether these options go with a launch.
+    /// Whether these options are valid for a launch.
     pub(crate) fn check(&self, buffer: &CommandBuffer, range: &NdRange<'_>) -> Result<()> {
         let asserts = self.asserts | buffer.asserts();
         // "CL_INVALID_VALUE if command_buffer was created with the CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
@@ -83,9 +83,9 @@ impl DispatchOptions {
 pub struct MutableCommand {
     slot: HandleSlot,
     buffer: Weak<CommandBuffer>,
-    /// The queue, by its place among the command buffer's.
+    /// The queue, by its index in the command buffer.
     queue: usize,
-    /// The place among the command buffer's dispatches.
+    /// The index among the command buffer's dispatches.
     index: usize,
     kernel: Arc<Kernel>,
     work_dim: u32,
@@ -103,7 +103,7 @@ impl Object for MutableCommand {
 }
 
 impl MutableCommand {
-    /// A command of a command buffer, by the places of its queue and among the dispatches.
+    /// A command of a command buffer, by the indices of its queue and dispatch.
     pub(crate) fn new(
         buffer: &Arc<CommandBuffer>,
         (queue, index): (usize, usize),
@@ -123,7 +123,7 @@ impl MutableCommand {
     /// CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR
     ///
     /// # Errors
-    /// If it is gone, and this command with it.
+    /// If the command buffer was released.
     pub fn command_buffer(&self) -> Result<Arc<CommandBuffer>> {
         self.buffer.upgrade().ok_or_else(|| Error::InvalidMutableCommand("the command buffer was released".into()))
     }
@@ -159,7 +159,7 @@ impl MutableCommand {
     }
 
     /// CL_MUTABLE_DISPATCH_GLOBAL_WORK_OFFSET_KHR, ..._GLOBAL_WORK_SIZE_KHR and ..._LOCAL_WORK_SIZE_KHR: a value for
-    /// each dimension, zeros where none were given.
+    /// each dimension; zeros if none were given.
     ///
     /// # Errors
     /// The errors of [`Self::command_buffer`].
@@ -172,7 +172,7 @@ impl MutableCommand {
     }
 }
 
-/// The NDRange of a launch, kept.
+/// The recorded NDRange of a launch.
 #[derive(Clone, Debug, Default)]
 struct OwnedNdRange {
     offset: Option<Vec<usize>>,
@@ -185,7 +185,7 @@ impl OwnedNdRange {
         NdRange { work_dim, global_offset: self.offset.as_deref(), global_size: self.global.as_deref(), local_size: self.local.as_deref() }
     }
 
-    /// Whether all work-groups have one size. Where the driver chooses it, they may.
+    /// Whether all work-groups have one size. If the driver chooses the size, they may have one.
     fn is_uniform(&self) -> bool {
         match (&self.global, &self.local) {
             (Some(global), Some(local)) => global.iter().zip(local).all(|(&global, &local)| global.is_multiple_of(local)),
@@ -194,10 +194,10 @@ impl OwnedNdRange {
     }
 }
 
-/// A launch that may be changed.
+/// A mutable launch.
 #[derive(Debug)]
 pub(crate) struct Dispatch {
-    /// Its place among the command buffer's steps.
+    /// Its index among the command buffer's steps.
     index: usize,
     /// A copy of the application's kernel, with the arguments of this launch.
     kernel: Arc<Kernel>,
@@ -223,7 +223,7 @@ pub struct DispatchUpdate {
     pub args: Vec<(u32, ArgValue)>,
     /// Arguments as in clSetKernelArgSVMPointer.
     pub svm_args: Vec<(u32, usize)>,
-    /// Sets of pointers, each time that one is set.
+    /// The sets of pointers, one entry for each call that sets one.
     pub pointers: Vec<(PointerSet, Vec<usize>)>,
     /// Whether anything is set that clSetKernelExecInfo sets.
     pub sets_exec_info: bool,
@@ -263,7 +263,7 @@ impl DispatchUpdate {
     }
 }
 
-/// A launch as it is to become.
+/// A launch after the update.
 struct PendingUpdate {
     index: usize,
     queue: usize,
@@ -355,13 +355,13 @@ impl CommandBuffer {
             }
         }
         let replaced = state.replace(commands);
-        // Objects may die with these, which is nothing to be done under a lock.
+        // Dropping these may destroy objects, which must not happen under a lock.
         drop(state);
         drop((old, replaced));
         Ok(())
     }
 
-    /// Whether it is one that may be updated now.
+    /// Whether it can be updated now.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.

@@ -16,7 +16,7 @@ use crate::objects::program::executable::Executable;
 /// Commands that one queue runs in sequence.
 #[derive(Debug)]
 pub(crate) struct Segment {
-    /// The queue, by its place among the command buffer's.
+    /// The queue, by its index in the command buffer.
     pub(crate) queue: usize,
     commands: Arc<[Arc<Action>]>,
     /// The program of the segment's only command, if that command may enqueue kernels.
@@ -117,7 +117,7 @@ mod tests {
     use super::{RecordPosition, RecordedCommand, partition};
     use crate::commands::command_buffer::record::RecordAt;
 
-    /// Queue and synchronization points of each command; a barrier where `true`. Queue and waits of each segment.
+    /// Queue and synchronization points of each command; `true` marks a barrier. Queue and waits of each segment.
     fn partitioned(recorded: &[(usize, &[u32], bool)]) -> Vec<(usize, Vec<usize>)> {
         let position = |&(queue, points, is_barrier): &(usize, &[u32], bool)| {
             let at = RecordAt { queue, points };

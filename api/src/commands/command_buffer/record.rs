@@ -12,7 +12,7 @@ pub type SyncPoint = u32;
 /// The position of a command to record: its queue and its dependencies.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordAt<'a> {
-    /// Its queue, by the place among the command buffer's.
+    /// Its queue, by the index in the command buffer.
     pub queue: usize,
     /// The synchronization points that the command waits for.
     pub points: &'a [SyncPoint],

@@ -15,11 +15,11 @@ struct Slot {
     status: i32,
     /// References that kernels hold.
     references: i32,
-    /// A command ends it, and has not yet.
+    /// A command will end it, and has not ended yet.
     has_command: bool,
     /// The nodes that wait for it.
     waiters: Vec<usize>,
-    /// The device does not have the current state yet.
+    /// The device's copy is out of date.
     changed: bool,
     /// From the command's start to its end, and to the end of its children, in nanoseconds.
     times: [u64; 2],
@@ -35,9 +35,9 @@ impl Slot {
 pub(super) struct Events {
     /// By number, which counts from 1.
     slots: Vec<Slot>,
-    /// Numbers that are free, in the order in which kernels take them.
+    /// Free event numbers, in the order in which kernels take them.
     free: VecDeque<u32>,
-    /// The device has another list of them.
+    /// The device's copy of the list is out of date.
     list_changed: bool,
     /// Nodes whose event has ended, with its status.
     ready_nodes: Vec<(usize, i32)>,
@@ -108,7 +108,7 @@ impl Events {
         }
     }
 
-    /// A node is going to wait for an event: its status if it has ended.
+    /// Registers a node that waits for an event. Returns the status of an event that has ended.
     pub(super) fn wait(&mut self, number: u32, node: usize) -> Option<i32> {
         match self.slot(number) {
             Some(slot) if !slot.is_done() => {
@@ -120,7 +120,7 @@ impl Events {
         }
     }
 
-    /// A command is going to end the event.
+    /// Registers a command that will end the event.
     pub(super) fn begin(&mut self, number: u32) {
         if let Some(slot) = self.slot(number) {
             slot.has_command = true;
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!((events.free(), events.words()), (all - 2, 16));
         events.begin(1);
         assert_eq!(events.wait(1, 7), None);
-        // The kernel has released the first, and set the second, a user event.
+        // The kernel has released the first event, and has set the second, which is a user event.
         let mut words = [0u32; 16];
         words[9] = -5i32 as u32;
         words[8] = 1;

@@ -57,7 +57,7 @@ struct Request {
 /// A launch or a command that a kernel enqueued.
 #[derive(Debug)]
 struct Node {
-    /// The index of the launch that enqueued it. The launch of the host is its own parent.
+    /// The index of the launch that enqueued it. The host's launch is its own parent.
     parent: usize,
     /// The request, until it runs; the host's launch has none.
     record: Option<Request>,
@@ -72,7 +72,7 @@ struct Node {
     /// The kernel itself has ended.
     ended: bool,
     times: Times,
-    /// When the last of it and its children ended.
+    /// The time when the node and its children ended.
     latest: u64,
 }
 
@@ -93,7 +93,7 @@ struct TreeState {
     waiting: usize,
     /// The nodes that the wave has launched.
     running: Vec<usize>,
-    /// The one among them that may have enqueued kernels.
+    /// The node of the wave that may have enqueued kernels.
     enqueuing: usize,
     args: Arc<[LaunchArg]>,
     events: Events,
@@ -108,7 +108,7 @@ pub(crate) struct KernelTree {
     handle: Arc<dyn TreeHandle>,
     device: Arc<Device>,
     executable: Arc<Executable>,
-    /// The program's variables, and where the queue is among them.
+    /// The program's variables, and the offset of the queue in them.
     memory: Arc<dyn Memory>,
     layout: Places,
     /// The buffers that pointers captured by blocks may refer to.
@@ -126,7 +126,7 @@ impl fmt::Debug for KernelTree {
     }
 }
 
-/// All memory that a launch was given.
+/// All memory of a launch.
 fn reachable(launch: &Launch) -> Vec<MemoryRange> {
     let of_arg = |arg: &LaunchArg| match arg {
         LaunchArg::Buffer(range) => range.clone(),
@@ -135,7 +135,7 @@ fn reachable(launch: &Launch) -> Vec<MemoryRange> {
     };
     let mut ranges: Vec<MemoryRange> = Vec::new();
     for range in launch.args.iter().filter_map(of_arg).chain(launch.extra.iter().cloned()) {
-        // Pointers lead anywhere in a buffer, whatever part of it the argument was.
+        // A pointer may point to any byte of a buffer, even if the argument was a part of it.
         let range = MemoryRange { offset: 0, size: range.memory.size(), start: 0, ..range };
         if ranges.iter().all(|known| known.identity != range.identity) {
             ranges.push(range);
@@ -166,7 +166,7 @@ impl KernelTree {
         handle: Arc<dyn TreeHandle>,
     ) {
         let Command::Once(crate::backend::Action::Launch(root)) = command else {
-            // A launch of no work-items.
+            // A launch without work-items.
             device.backend().enqueue(command, handle.is_timed(), handle);
             device.backend().flush();
             return;
@@ -333,7 +333,7 @@ impl TreeState {
         }
     }
 
-    /// Nodes have ended themselves; they and those around them end altogether where no child is left.
+    /// Nodes have ended. They and their parents end completely if no child is left.
     fn end(&mut self, mut ended: Vec<usize>, now: u64) {
         while let Some(index) = ended.pop() {
             let node = &mut self.nodes[index];

@@ -38,7 +38,7 @@ struct WaveLaunch {
 }
 
 impl KernelTree {
-    /// The byte of the queue's word.
+    /// The offset of a word of the queue in bytes.
     const fn byte(&self, word: usize) -> u64 {
         self.layout.queue + word as u64 * 4
     }
@@ -127,7 +127,7 @@ impl KernelTree {
         }
     }
 
-    /// Reads words of the queue: a count of words from each of these offsets. Then calls `next`.
+    /// Reads words of the queue: a number of words at each of these offsets. Then calls `next`.
     fn read(self: &Arc<Self>, layout: &[(usize, usize)], next: fn(&Arc<Self>, &[u32])) {
         let mut size = 0;
         let mut regions = Vec::new();
@@ -141,7 +141,7 @@ impl KernelTree {
         self.device.backend().enqueue(read.into(), false, Arc::new(reading));
     }
 
-    /// The head has come: the rest is read, if there is any.
+    /// The head has been read. Reads the rest, if there is any.
     fn header_read(self: &Arc<Self>, words: &[u32]) {
         let used = (words.get(head::USED).copied().unwrap_or(0) as usize).min(RECORD_WORDS);
         let taken = words.get(head::EVENTS_TAKEN).copied().unwrap_or(0) as usize;
@@ -158,7 +158,7 @@ impl KernelTree {
         self.device.backend().flush();
     }
 
-    /// Events and records have come.
+    /// Events and records have been read.
     fn all_read(self: &Arc<Self>, words: &[u32]) {
         let records = {
             let mut state = self.state.lock();

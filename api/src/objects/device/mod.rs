@@ -195,22 +195,22 @@ impl Device {
         self.parent.as_ref().map_or(&[0], |(_, properties)| properties)
     }
 
-    /// The device, its parent, and so on.
+    /// The device, its parent, and so on up to the root.
     pub fn with_ancestors(self: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
         std::iter::successors(Some(self), |device| device.parent())
     }
 
-    /// The device that it is, or is a part of.
+    /// The root device.
     pub fn root(self: &Arc<Self>) -> &Arc<Self> {
         self.with_ancestors().last().unwrap_or(self)
     }
 
-    /// Whether two devices are the same or parts of the same one, and have all memory in common.
+    /// Whether two devices have the same root device, and so share all memory.
     pub fn shares_memory(self: &Arc<Self>, other: &Arc<Self>) -> bool {
         Arc::ptr_eq(self.root(), other.root())
     }
 
-    /// The backend's side.
+    /// The back end's device.
     pub fn backend(&self) -> &dyn backend::Device {
         &*self.backend
     }
@@ -234,7 +234,7 @@ impl Device {
         self.device_type
     }
 
-    /// Whether it meets the full profile: that takes 64-bit integers.
+    /// Whether it supports the full profile, which requires 64-bit integers.
     pub fn full_profile(&self) -> bool {
         self.target().language.int64
     }
@@ -293,7 +293,7 @@ impl Device {
         QueueProperties::OUT_OF_ORDER | QueueProperties::PROFILING
     }
 
-    /// Whether kernels may enqueue kernels, so that there are queues on the device.
+    /// Whether kernels may enqueue kernels, so that the device has on-device queues.
     pub fn has_device_queues(&self) -> bool {
         self.target().language.device_enqueue
     }
@@ -341,7 +341,8 @@ impl Device {
         (0..u32::BITS).map(|bit| 1 << bit).filter(|&size| language.has_subgroups_of(size)).map(|size| size as usize).collect()
     }
 
-    /// CL_DEVICE_MAX_NUM_SUB_GROUPS: those of the smallest size that kernels may require; 0 where there are none.
+    /// CL_DEVICE_MAX_NUM_SUB_GROUPS: the number of subgroups of the smallest size that kernels may require; 0 without
+    /// subgroups.
     pub fn max_subgroups(&self) -> u32 {
         let properties = self.properties();
         let Language { subgroups: true, subgroup_sizes, .. } = self.target().language else { return 0 };

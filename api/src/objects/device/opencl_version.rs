@@ -17,7 +17,7 @@ const EXTENSIONS: &[&str] = &[
     "cl_khr_suggested_local_work_size",
 ];
 
-/// The versions of OpenCL that there are, the newest first.
+/// The known OpenCL versions, newest first.
 pub(crate) const NEWEST: Version = Version::new(3, 1, 0);
 const BEFORE: Version = Version::new(3, 0, 0);
 

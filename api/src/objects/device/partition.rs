@@ -68,7 +68,7 @@ impl Partition {
 /// The parts into which a scheme divides a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
-    /// Numbers of compute units, a list for each part.
+    /// The indices of compute units, as a list for each part.
     units: Vec<Vec<u32>>,
     /// The partition properties that the parts report.
     properties: Vec<isize>,
@@ -81,7 +81,7 @@ impl Parts {
     }
 }
 
-/// Lists of following numbers.
+/// Lists of consecutive indices.
 fn in_row(counts: impl IntoIterator<Item = u32>) -> Vec<Vec<u32>> {
     let mut next = 0;
     let part = |count| {
@@ -129,7 +129,7 @@ impl Device {
         schemes
     }
 
-    /// The parts that a scheme produces; no device is created yet.
+    /// The parts of a scheme. This function creates no devices.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.
@@ -152,7 +152,7 @@ impl Device {
             Partition::ByCounts(counts) => in_row(self.check_counts(counts)?),
             Partition::ByAffinityDomain(wanted) => {
                 let divisions = self.backend().affinity_divisions();
-                // The scheme is then not among those that are reported.
+                // The device does not report this scheme.
                 ensure!(!divisions.is_empty(), InvalidValue, "no affinity domain divides {}", self.name());
                 let next = *wanted == AffinityDomain::NEXT_PARTITIONABLE;
                 let division = divisions.into_iter().find(|division| next || division.domain == *wanted);
@@ -186,7 +186,7 @@ impl Device {
     /// clCreateSubDevices: the parts as devices.
     ///
     /// # Errors
-    /// If the backend has no such parts.
+    /// If the back end does not support these parts.
     pub fn sub_devices(self: &Arc<Self>, parts: &Parts) -> Result<Vec<Arc<Self>>> {
         let part = |units: &Vec<u32>| {
             let backend = self.backend().sub_device(units);

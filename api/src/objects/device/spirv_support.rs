@@ -8,13 +8,13 @@ use wgcl_compiler::target::Target;
 use crate::objects::device::Device;
 use crate::types::version::{NameVersion, Version};
 
-/// The extension with whose clocks modules have SPV_KHR_shader_clock.
+/// The extension that enables SPV_KHR_shader_clock in modules.
 const CLOCK: &str = "cl_khr_kernel_clock";
 
 /// Minor versions of SPIR-V 1.
 const MINOR_VERSIONS: std::ops::RangeInclusive<u32> = 0..=6;
 
-/// Extensions of SPIR-V that modules may declare.
+/// SPIR-V extensions that modules may declare.
 const EXTENSIONS: &[&CStr] = &[
     c"SPV_EXT_relaxed_printf_string_address_space",
     c"SPV_EXT_shader_atomic_float16_add",

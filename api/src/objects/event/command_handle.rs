@@ -15,7 +15,7 @@ pub(crate) struct CommandHandle {
     event: Arc<Event>,
     /// Objects that must outlive the command.
     retained: Mutex<Vec<RetainedObject>>,
-    /// The command does not run, but waits for its predecessors; this is its result.
+    /// A result without execution: the command only waits for its predecessors.
     failed: Option<Termination>,
 }
 
@@ -69,7 +69,7 @@ impl Progress for CommandHandle {
             (None, Err(error)) => Err(Termination::first(self.event.report(error.into()))),
         };
         if outcome.is_ok() && self.event.status() > Status::RUNNING {
-            // Callbacks for the states before must come, and come first, however quick the device was.
+            // Callbacks for the earlier states must run first, even if the device has completed the command already.
             self.event.advance(Status::SUBMITTED, None);
             self.event.advance(Status::RUNNING, None);
         }

@@ -57,7 +57,7 @@ pub struct Profile {
     pub start: u64,
     /// CL_PROFILING_COMMAND_END
     pub end: u64,
-    /// CL_PROFILING_COMMAND_COMPLETE: when all that the command's kernels enqueued had ended as well
+    /// CL_PROFILING_COMMAND_COMPLETE: the end of the command and of all kernels that its kernels enqueued
     pub complete: u64,
 }
 
@@ -82,12 +82,12 @@ struct EventState {
     /// A thread waits: flush as soon as the command is submitted to the device.
     flush_on_issue: bool,
     work: Option<PendingCommand>,
-    /// Why the command fails: that of an event of its wait list as long as it is not done.
+    /// The reason why the command fails. Until it is done, this is the failure of an event of its wait list.
     failure: Option<Arc<Failure>>,
-    /// The failure is that of an event of its wait list.
+    /// Whether the failure is that of an event of its wait list.
     in_wait_list: bool,
     dependents: Vec<Dependent>,
-    /// Events of the wait list that were issued, not done, when they stopped blocking.
+    /// Events of the wait list that were submitted, but not done, when they stopped blocking.
     issued_blockers: Vec<Arc<Event>>,
     callbacks: Vec<(Status, Callback)>,
 }
@@ -105,9 +105,9 @@ pub struct Event {
     done: Condvar,
     /// The trace record of the command, if tracing is enabled.
     traced: Option<Arc<Traced>>,
-    /// The thread whose call does not return before the command is done.
+    /// The thread whose blocking call waits for the command.
     awaiting: Option<ThreadId>,
-    /// For a command buffer with several queues: the commands of these queues, all of which this event waits for.
+    /// For a command buffer with several queues: the commands of these queues, which this event waits for.
     parts: OnceLock<Vec<Arc<Self>>>,
 }
 
@@ -141,7 +141,7 @@ struct Termination {
 }
 
 impl Termination {
-    /// The failure begins with this event.
+    /// The failure originates from this event.
     fn first(failure: Arc<Failure>) -> Self {
         Self { status: failure.status(), failure }
     }
@@ -157,7 +157,7 @@ type Outcome = std::result::Result<Option<Times>, Termination>;
 
 /// A step of the graph.
 enum Transition {
-    /// Nothing blocks the event any more.
+    /// All blockers are removed.
     Ready(Arc<Event>),
     /// The command cannot run; the objects are those that it would have used.
     Fail(Arc<Event>, Termination, Vec<RetainedObject>),
@@ -169,7 +169,7 @@ enum Transition {
 enum BlockerStatus {
     Blocked,
     Issued,
-    /// It is done, or has failed.
+    /// The event is complete or has failed.
     Done(Option<Arc<Failure>>),
 }
 
@@ -238,7 +238,7 @@ impl Event {
         }
     }
 
-    /// The command's place in its queue.
+    /// The command's position in its queue.
     pub(crate) fn position(&self) -> QueuePosition {
         QueuePosition { number: self.number.load(Ordering::Acquire), ..self.position }
     }
@@ -333,13 +333,13 @@ impl Event {
         state.in_wait_list = true;
     }
 
-    /// Contents that the command needs did not arrive.
+    /// A transfer of contents that the command needs has failed.
     pub(crate) fn migration_failed(&self, error: Error) {
         let failure = self.report(error);
         self.state.lock().failure.get_or_insert(failure);
     }
 
-    /// Why it has failed, if it has, and whether it waited for an event that had.
+    /// The cause of its failure, if it failed, and whether an event of its wait list failed.
     pub(crate) fn failure(&self) -> Option<(Arc<Failure>, bool)> {
         let state = self.state.lock();
         let failure = state.failure.clone().filter(|_| state.status.is_failed())?;
@@ -489,12 +489,12 @@ impl Event {
         }))
     }
 
-    /// Sets the commands whose end is the end of this event. The event is not shared yet.
+    /// Sets the commands that this event consists of. The event is not shared yet.
     pub(crate) fn set_parts(&self, parts: Vec<Arc<Self>>) {
         let _ = self.parts.set(parts);
     }
 
-    /// Moves to an intermediate status and runs what waits for it.
+    /// Moves to an intermediate status and runs its callbacks.
     fn advance(self: &Arc<Self>, status: Status, time: Option<u64>) {
         let mut state = self.state.lock();
         if state.status.is_done() {
@@ -552,7 +552,7 @@ impl Event {
                     }
                 }
             }
-            // It counts as submitted when it has ended: its successors must run after its children.
+            // It counts as submitted when it has ended, because its successors must run after its children.
             Prepared::KernelTree(command, executable, retained) => KernelTree::start(
                 queue.device(),
                 queue.default_queue_handle(),
@@ -606,14 +606,14 @@ impl Event {
         let queue = self.queue.as_ref()?;
         let position = self.position();
         match waited {
-            // The application knew of the failure and waits for this command all the same: report this command.
+            // The application has observed the failure and waits for this command nevertheless: report this command.
             Some(failure) if !failure.reaches(position.number) => Some(Failure::new(Status::DEPENDENCY_FAILED)),
             Some(failure) => Some(failure),
             None => queue.failure(position).or_else(|| retained.iter().find_map(|object| object.failure(position.number))),
         }
     }
 
-    /// Ends the event and frees what waits for it.
+    /// Ends the event and unblocks its dependents.
     fn finish(self: &Arc<Self>, outcome: Outcome, retained: Vec<RetainedObject>, transitions: &mut VecDeque<Transition>) {
         let (issued_blockers, mut waited) = {
             let mut state = self.state.lock();

@@ -39,7 +39,7 @@ pub enum BinaryKind {
 /// A translation unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unit {
-    /// Options that it was compiled with.
+    /// Its compiler options.
     pub options: String,
     pub source: String,
     /// Headers that were given to clCompileProgram, by name.
@@ -57,7 +57,7 @@ pub struct SpirvModule {
 }
 
 impl SpirvModule {
-    /// As the compiler takes it.
+    /// The input of the compiler.
     pub fn source(&self) -> wgcl_compiler::spirv::Source<'_> {
         wgcl_compiler::spirv::Source { words: &self.words, specialisation: &self.specialisation }
     }
@@ -82,7 +82,7 @@ pub struct Object {
     pub units: Vec<Unit>,
 }
 
-/// FNV-1a, 64 bits: finds damage, not malice.
+/// FNV-1a, 64 bits: detects damage, but not deliberate changes.
 fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
@@ -128,7 +128,7 @@ pub fn encode(object: &Object, kind: BinaryKind) -> Vec<u8> {
     out
 }
 
-/// Reads pieces off the front of a binary.
+/// Reads values from the start of a binary.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

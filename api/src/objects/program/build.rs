@@ -180,7 +180,7 @@ pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
     }
 }
 
-/// Gives the program's source to a device that checks kernels. Other devices get a warning in the log.
+/// Passes the program's source to a device that checks kernels. Other devices get a warning in the log.
 fn attach_source(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) {
     static WARNING: Once = Once::new();
     if device.backend().checks_kernels() {
@@ -218,7 +218,7 @@ fn refusals(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) ->
     log
 }
 
-/// Keeps the sources, options, log and IR of a build.
+/// Dumps the sources, options, log and IR of a build.
 fn keep(object: &Object, result: &Built) {
     let prefix = dump::prefix();
     let several = object.units.len() > 1;

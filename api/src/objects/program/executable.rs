@@ -12,7 +12,7 @@ use crate::commands::serialization::TreeQueue;
 pub struct Executable {
     /// The compiler's result.
     pub compiled: Compiled,
-    /// The backend's side.
+    /// The back end's program.
     pub loaded: Arc<dyn LoadedProgram>,
     /// Launches whose kernels may enqueue others.
     pub(crate) trees: TreeQueue,

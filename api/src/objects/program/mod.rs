@@ -86,7 +86,7 @@ pub struct Program {
 /// A program in an intermediate language.
 #[derive(Debug)]
 struct Il {
-    /// As it was given: CL_PROGRAM_IL.
+    /// The original bytes: CL_PROGRAM_IL.
     bytes: Vec<u8>,
     words: Arc<[u32]>,
     /// Its specialisation constants: their numbers and sizes in bytes.
@@ -174,12 +174,12 @@ impl Program {
         Ok(())
     }
 
-    /// CL_PROGRAM_IL: empty for programs that are none.
+    /// CL_PROGRAM_IL: empty for programs that were not created from an intermediate language.
     pub fn il(&self) -> &[u8] {
         self.il.as_ref().map_or(&[], |il| &il.bytes)
     }
 
-    /// The translation unit that the program's source or module is.
+    /// The translation unit of the program's source or module.
     fn unit(&self, options: &str, headers: BTreeMap<String, String>) -> Unit {
         let module = self.il.as_ref().map(|il| SpirvModule { words: il.words.clone(), specialisation: il.specialisation.lock().clone() });
         Unit { options: options.to_owned(), source: self.source.clone(), headers, module }
@@ -188,7 +188,7 @@ impl Program {
     /// Creates a program from binaries (clCreateProgramWithBinary). Fails with the error of each binary.
     ///
     /// # Errors
-    /// If a device is not of the context or a binary is not acceptable; the second part says which ones are.
+    /// If a device is not in the context, or if a binary is not valid. The second part lists the invalid ones.
     pub fn with_binaries(context: &Arc<Context>, binaries: &[(Arc<Device>, &[u8])]) -> Result<Arc<Self>, (Error, Vec<bool>)> {
         let none = || vec![false; binaries.len()];
         // "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context."
@@ -229,13 +229,13 @@ impl Program {
     /// The state of the program on a device.
     ///
     /// # Errors
-    /// If the device is not the program's.
+    /// If the device is not associated with the program.
     pub fn build_of(&self, device: &Arc<Device>) -> Result<DeviceBuild> {
         let index = self.index_of(device).ok_or_else(|| Error::InvalidDevice("the device is not associated with the program".into()))?;
         self.builds.lock().get(index).cloned().ok_or_else(|| Error::InvalidDevice("the program is not built for the device".into()))
     }
 
-    /// CL_PROGRAM_BINARIES: one for each device, empty where there is none.
+    /// CL_PROGRAM_BINARIES: one per device; empty for devices without a build.
     pub fn binaries(&self) -> Vec<Vec<u8>> {
         let builds = self.builds.lock().clone();
         builds
@@ -269,7 +269,7 @@ impl Program {
         Ok(names.filter(|name| !is_block(name)).collect())
     }
 
-    /// Counts the kernels of the program: one was created or released.
+    /// Records that a kernel of the program was created or released.
     pub(crate) fn count_kernel(&self, made: bool) {
         if made {
             self.kernels.fetch_add(1, Ordering::AcqRel);

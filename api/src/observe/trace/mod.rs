@@ -28,7 +28,7 @@ use summary::Summary;
 /// The processes of the trace: one for the application's threads, one for devices.
 const HOST: u32 = 1;
 const DEVICES: u32 = 2;
-/// Rows of a queue, whose commands may overlap.
+/// Rows of a queue. Overlapping commands are in different rows.
 const ROWS_PER_QUEUE: u64 = 32;
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
@@ -141,7 +141,7 @@ pub struct Span {
     kind: SpanKind,
     name: std::borrow::Cow<'static, str>,
     begin: Instant,
-    /// Bytes, of a build.
+    /// The size in bytes of a build's input.
     amount: u64,
     result: i32,
 }
@@ -191,7 +191,7 @@ impl Drop for Span {
     }
 }
 
-/// A program was looked for in the cache on disk.
+/// A program was searched in the disk cache.
 pub(crate) fn looked_up(is_found: bool) {
     if let Some(recorder) = recorder() {
         let (found, made) = &mut recorder.summary.lock().cached_programs;
@@ -284,7 +284,7 @@ fn arrow(number: u64, (process, thread, from): (u32, u64, f64), (row, to): (u64,
 }
 
 impl Recorder {
-    /// A row of a queue that is free from `start` on, and taken until `end` now.
+    /// Allocates a row of a queue that is free from `start` on, until `end`.
     fn row(&self, queue: usize, device: &str, start: f64, end: f64) -> u64 {
         let mut queues = self.queues.lock();
         let count = queues.len() as u64;

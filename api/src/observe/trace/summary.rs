@@ -64,7 +64,7 @@ impl Summary {
         }
     }
 
-    /// Notes that a device has more memory, or less.
+    /// Records that memory on a device was allocated or freed.
     pub(super) fn hold(&mut self, device: &str, bytes: i64) -> u64 {
         let memory = self.memory.entry(device.to_owned()).or_default();
         memory.now = memory.now.saturating_add_signed(bytes);
@@ -73,14 +73,14 @@ impl Summary {
     }
 }
 
-/// Names and sums, what took longest first.
+/// Names and sums, the longest total time first.
 fn sorted(sums: &BTreeMap<String, Sum>) -> Vec<(&String, &Sum)> {
     let mut list: Vec<_> = sums.iter().collect();
     list.sort_by(|(_, a), (_, b)| b.seconds.total_cmp(&a.seconds));
     list
 }
 
-/// Lines of a table that are shown; the rest is summed up.
+/// The number of printed lines of a table. The rest is summed up.
 const LINES: usize = 20;
 
 fn table(f: &mut fmt::Formatter<'_>, title: &str, unit: &str, sums: &BTreeMap<String, Sum>) -> fmt::Result {
