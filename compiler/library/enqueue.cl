@@ -186,8 +186,8 @@ int __wgcl_enqueue(queue_t queue, int flags, ndrange_t range, uint count, __gene
         error = __wgcl_check_waits(count, waits);
     if (error != 0)
         return error;
-    uint behind = ((count + parameters + 1) & ~1u) - count + captures;
-    int at = __wgcl_take_record(queue, (uint)flags << 8, count, waits, returned, behind);
+    uint offset = ((count + parameters + 1) & ~1u) - count + captures;
+    int at = __wgcl_take_record(queue, (uint)flags << 8, count, waits, returned, offset);
     if (at < 0)
         return at;
     volatile __global uint *record = __wgcl_queue_word(WGCL_RECORDS + (uint)at);
@@ -216,8 +216,8 @@ void __wgcl_enqueue_parameter(int at, uint index, uint word) {
 // The address of a block's captures in a record.
 __global char *__wgcl_captures(int at) {
     volatile __global uint *record = __wgcl_queue_word(WGCL_RECORDS + (uint)at);
-    uint behind = (WGCL_HEAD_WORDS + record[5] + record[7] + 1) & ~1u;
-    return (__global char *)(__wgcl_device_queue + WGCL_RECORDS + (uint)at + behind);
+    uint offset = (WGCL_HEAD_WORDS + record[5] + record[7] + 1) & ~1u;
+    return (__global char *)(__wgcl_device_queue + WGCL_RECORDS + (uint)at + offset);
 }
 
 // The address of the captures in an enqueued kernel.
@@ -271,7 +271,7 @@ uint __wgcl_range_subgroups(ndrange_t range) {
 }
 
 // Writes the two times of a completed event.
-void __wgcl_tell_times(clk_event_t event, __generic ulong *value) {
+void __wgcl_report_times(clk_event_t event, __generic ulong *value) {
     volatile __global uint *place = __wgcl_event(event);
     value[0] = (ulong)place[5] << 32 | place[4];
     value[1] = (ulong)place[7] << 32 | place[6];
@@ -286,7 +286,7 @@ bool __wgcl_has_ended(clk_event_t event) {
 // refers to it until then.
 void __wgcl_capture_times(clk_event_t event, __global ulong *value, ulong kernel_number) {
     if (__wgcl_has_ended(event)) {
-        __wgcl_tell_times(event, value);
+        __wgcl_report_times(event, value);
         return;
     }
     __wgcl_retain_event(event);
@@ -307,6 +307,6 @@ void __wgcl_capture_times(clk_event_t event, __global ulong *value, ulong kernel
 void __wgcl_captured_times(uint at) {
     __global char *captures = __wgcl_captured(at);
     clk_event_t event = (clk_event_t)*(__global ulong *)captures;
-    __wgcl_tell_times(event, *(__global ulong *__global *)(captures + 8));
+    __wgcl_report_times(event, *(__global ulong *__global *)(captures + 8));
     __wgcl_release_event(event);
 }

@@ -18,7 +18,7 @@ float __wgcl_raise(float y, float t) { return as_float(as_uint(y) + (as_uint(t) 
 int __wgcl_out_of_reach(float t) { return as_uint(t) - (WHOLE_BITS - 125u) > 250u; }
 
 // y 2^k for all k: zero below `least`, infinity above `most`, NaN for NaN.
-float __wgcl_raise_far(float x, float y, float t, float least, float most) {
+float __wgcl_raise_any(float x, float y, float t, float least, float most) {
     float r = __wgcl_scale(y, (int)(as_uint(t) - WHOLE_BITS));
     r = x < least ? 0.0f : r;
     r = x > most ? as_float(INFINITY_BITS) : r;
@@ -54,7 +54,7 @@ float __wgcl_exp_parts(float hi, float lo) {
     float y = __wgcl_exp_near(mad(k, 0x1.05c61p-29f, mad(k, -0x1.62e43p-1f, hi)) + lo);
     float r = __wgcl_raise(y, t);
     if (__wgcl_out_of_reach(t)) {
-        r = __wgcl_raise_far(hi, y, t, -250.0f, 250.0f);
+        r = __wgcl_raise_any(hi, y, t, -250.0f, 250.0f);
     }
     return r;
 }
@@ -66,7 +66,7 @@ float exp(float x) {
     float y = __wgcl_exp_near(mad(k, 0x1.05c61p-29f, mad(k, -0x1.62e43p-1f, x)));
     float r = __wgcl_raise(y, t);
     if (__wgcl_out_of_reach(t)) {
-        r = __wgcl_raise_far(x, y, t, -105.0f, 89.0f);
+        r = __wgcl_raise_any(x, y, t, -105.0f, 89.0f);
     }
     return r;
 }
@@ -77,7 +77,7 @@ float exp2(float x) {
     float y = __wgcl_exp2_near(x - (t - WHOLE));
     float r = __wgcl_raise(y, t);
     if (__wgcl_out_of_reach(t)) {
-        r = __wgcl_raise_far(x, y, t, -151.0f, 129.0f);
+        r = __wgcl_raise_any(x, y, t, -151.0f, 129.0f);
     }
     return r;
 }
@@ -96,7 +96,7 @@ float exp10(float x) {
     y = mad(y, f, 1.0f);
     float r = __wgcl_raise(y, t);
     if (__wgcl_out_of_reach(t)) {
-        r = __wgcl_raise_far(x, y, t, -46.0f, 39.0f);
+        r = __wgcl_raise_any(x, y, t, -46.0f, 39.0f);
     }
     return r;
 }
@@ -212,8 +212,8 @@ float __wgcl_pow_parts(float l, float l_lo, float y, float *p, float *t) {
 }
 
 // |x|^y where the parts are accurate: x is finite and not 0, and y is not a NaN.
-float __wgcl_pow_far(float x, float p, float v, float t) {
-    float r = __wgcl_raise_far(p, v, t, -160.0f, 160.0f);
+float __wgcl_pow_any(float x, float p, float v, float t) {
+    float r = __wgcl_raise_any(p, v, t, -160.0f, 160.0f);
     // For an infinite y the product is a NaN.
     return fabs(x) == 1.0f ? 1.0f : r;
 }
@@ -225,7 +225,7 @@ float __wgcl_pow_positive(float x, float y) {
     float v = __wgcl_pow_parts(l, l_lo, y, &p, &t);
     float r = __wgcl_raise(v, t);
     if (__wgcl_out_of_reach(t)) {
-        r = __wgcl_pow_far(x, p, v, t);
+        r = __wgcl_pow_any(x, p, v, t);
     }
     return r;
 }
@@ -237,7 +237,7 @@ float pow(float x, float y) {
     float v = __wgcl_pow_parts(l, l_lo, y, &p, &t);
     float r = __wgcl_raise(v, t);
     if (__wgcl_not_normal(x) | __wgcl_out_of_reach(t)) {
-        r = __wgcl_pow_edges(x, y, __wgcl_parity(y), __wgcl_pow_far(x, p, v, t));
+        r = __wgcl_pow_edges(x, y, __wgcl_parity(y), __wgcl_pow_any(x, p, v, t));
     }
     return r;
 }
@@ -249,7 +249,7 @@ float powr(float x, float y) {
     float v = __wgcl_pow_parts(l, l_lo, y, &p, &t);
     float r = __wgcl_raise(v, t);
     if (__wgcl_not_normal(x) | __wgcl_out_of_reach(t)) {
-        r = __wgcl_powr_edges(x, y, __wgcl_pow_far(x, p, v, t));
+        r = __wgcl_powr_edges(x, y, __wgcl_pow_any(x, p, v, t));
     }
     return r;
 }
@@ -267,7 +267,7 @@ float pown(float x, int n) {
     float v = __wgcl_exp2_near((product - (t - WHOLE)) + error);
     float r = __wgcl_raise(v, t);
     if (__wgcl_not_normal(x) | __wgcl_out_of_reach(t)) {
-        r = __wgcl_pow_edges(x, y, n & 1 ? 1 : 2, __wgcl_pow_far(x, product, v, t));
+        r = __wgcl_pow_edges(x, y, n & 1 ? 1 : 2, __wgcl_pow_any(x, product, v, t));
     }
     return r;
 }
@@ -284,7 +284,7 @@ float rootn(float x, int n) {
     float v = __wgcl_exp2_near((quotient - (t - WHOLE)) + left);
     float r = __wgcl_raise(v, t);
     if (__wgcl_not_normal(x) | (n == 0) | __wgcl_out_of_reach(t)) {
-        r = __wgcl_rootn_edges(x, n, __wgcl_pow_far(x, quotient, v, t));
+        r = __wgcl_rootn_edges(x, n, __wgcl_pow_any(x, quotient, v, t));
     }
     return r;
 }

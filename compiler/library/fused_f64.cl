@@ -10,7 +10,7 @@
 double __wgcl_raise(double y, double t) { return as_double(as_ulong(y) + (as_ulong(t) << 52)); }
 
 // y 2^k for all k: zero if x is below `least`, infinity if it is above `most`, NaN for NaN.
-double __wgcl_raise_far(double x, double y, double t, double least, double most) {
+double __wgcl_raise_any(double x, double y, double t, double least, double most) {
     double r = __wgcl_scale(y, (int)(uint)as_ulong(t));
     r = x < least ? 0.0 : r;
     r = x > most ? as_double(0x7ff0000000000000UL) : r;
@@ -40,7 +40,7 @@ double __wgcl_exp_parts(double hi, double lo) {
     double y = __wgcl_exp_near(mad(k, -0x1.abc9e3b39803fp-56, mad(k, -0x1.62e42fefa39efp-1, hi)) + lo);
     double r = __wgcl_raise(y, t);
     if (!(fabs(hi) < 707.0)) {
-        r = __wgcl_raise_far(hi, y, t, -1500.0, 1500.0);
+        r = __wgcl_raise_any(hi, y, t, -1500.0, 1500.0);
     }
     return r;
 }
@@ -52,7 +52,7 @@ double exp(double x) {
     double y = __wgcl_exp_near(mad(k, -0x1.abc9e3b39803fp-56, mad(k, -0x1.62e42fefa39efp-1, x)));
     double r = __wgcl_raise(y, t);
     if (!(fabs(x) < 707.0)) {
-        r = __wgcl_raise_far(x, y, t, -750.0, 710.0);
+        r = __wgcl_raise_any(x, y, t, -750.0, 710.0);
     }
     return r;
 }
@@ -75,7 +75,7 @@ double exp2(double x) {
     double y = mad(p, f, 1.0);
     double r = __wgcl_raise(y, t);
     if (!(fabs(x) < 1020.0)) {
-        r = __wgcl_raise_far(x, y, t, -1080.0, 1025.0);
+        r = __wgcl_raise_any(x, y, t, -1080.0, 1025.0);
     }
     return r;
 }

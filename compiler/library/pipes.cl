@@ -84,12 +84,12 @@ uint __wgcl_pipe_reserve(__global uint *ring, uint count, uint side) {
         // In this order: if the first position is unchanged at the end, the slots were available all the time.
         uint start = LOAD(ring + side);
         uint limit = LOAD(ring + other + COMMITTED);
-        uint room = side == WRITERS ? __wgcl_pipe_distance(wrap, limit, start) : __wgcl_pipe_distance(wrap, start, limit);
-        if (room > capacity) {
+        uint distance = side == WRITERS ? __wgcl_pipe_distance(wrap, limit, start) : __wgcl_pipe_distance(wrap, start, limit);
+        if (distance > capacity) {
             // Other work-items reserved and committed in between.
             continue;
         }
-        if (count > (side == WRITERS ? capacity - room : room)) {
+        if (count > (side == WRITERS ? capacity - distance : distance)) {
             if (!__wgcl_pipe_step(ring, other, limit)) {
                 return 0u;
             }

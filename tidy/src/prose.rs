@@ -19,7 +19,7 @@ pub enum Source {
     Message,
     /// A paragraph of a Markdown file.
     Page,
-    /// A name in Rust code, or the path of a file.
+    /// A name in Rust or C code, or the path of a file.
     Name,
 }
 
@@ -62,7 +62,7 @@ pub fn of(file: &File, parts: &Parts) -> Vec<Paragraph> {
             if file.kind != Kind::Assembly {
                 literals(parts, &mut found);
             }
-            if file.kind == Kind::Rust {
+            if matches!(file.kind, Kind::Rust | Kind::C) {
                 names(&parts.code, &mut found);
             }
         }
@@ -211,7 +211,7 @@ fn literals(parts: &Parts, found: &mut Vec<Paragraph>) {
     found.push(Paragraph { source: Source::Message, tokens: tokens(lines, false) });
 }
 
-/// The names in Rust code, split into words: each once, where it first appears.
+/// The names in code, split into words: each once, where it first appears.
 fn names(code: &str, found: &mut Vec<Paragraph>) {
     let mut seen: HashSet<&str> = HashSet::new();
     for (number, line) in (1..).zip(code.lines()) {

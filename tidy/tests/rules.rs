@@ -29,6 +29,11 @@ fn messages_and_names_are_prose() {
 }
 
 #[test]
+fn names_in_opencl_c_are_prose() {
+    assert_eq!(broken("x.cl", Kind::C, "kernel void turn(global int *out) { *out = 1; }\n"), [("name", 1)]);
+}
+
+#[test]
 fn literal_uses_are_permitted() {
     let text = "//! A module for tests.\n\n// There is no limit. This turns on the check. The answer is no.\nfn f() {}\n";
     assert_eq!(broken("x.rs", Kind::Rust, text), []);

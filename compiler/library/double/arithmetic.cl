@@ -174,10 +174,10 @@ ulong double_fma(ulong a, ulong b, ulong c)
     ulong x_high = above ? product_high : addend, x_low = above ? product_low : 0;
     ulong y_high = above ? addend : product_high, y_low = above ? 0 : product_low;
     // The operand with the smaller exponent, shifted. Lost bits are sticky.
-    bool far = down >= 64;
-    ulong lost = far ? y_low : 0;
-    y_low = far ? y_high : y_low;
-    y_high = far ? 0 : y_high;
+    bool over_63 = down >= 64;
+    ulong lost = over_63 ? y_low : 0;
+    y_low = over_63 ? y_high : y_low;
+    y_high = over_63 ? 0 : y_high;
     down &= 63;
     ulong kept = y_low >> down;
     lost |= y_low ^ kept << down;
@@ -195,9 +195,9 @@ ulong double_fma(ulong a, ulong b, ulong c)
     ulong sign = (above ? product_sign : c_sign) ^ (negative ? SIGN : 0);
     bool nothing = (high | low) == 0;
     int up = min((int)(high != 0 ? clz(high) : 64 + clz(low)) - 1, exponent + 1);
-    far = up >= 64;
-    high = far ? low : high;
-    low = far ? 0 : low;
+    over_63 = up >= 64;
+    high = over_63 ? low : high;
+    low = over_63 ? 0 : low;
     int near = up & 63;
     high = high << near | low >> 1 >> (near ^ 63);
     low <<= near;

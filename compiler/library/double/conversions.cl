@@ -47,7 +47,7 @@ ulong double_max(ulong x, ulong y)
 }
 
 // The fraction bits of a magnitude: all of them below 1, none from 2^52 on.
-static ulong behind_point(ulong x)
+static ulong fraction_bits(ulong x)
 {
     int exponent = exponent_field(x) - BIAS;
     ulong bits = (LEADING - 1) >> clamp(exponent, 0, 63);
@@ -58,13 +58,13 @@ static ulong quiet(ulong x) { return is_nan(x) ? x | QUIET : x; }
 
 ulong double_trunc(ulong x)
 {
-    return quiet(x & ~behind_point(x));
+    return quiet(x & ~fraction_bits(x));
 }
 
 // The next integer from x, away from zero if x has the sign `away` and is not an integer.
 static ulong outwards(ulong x, ulong away)
 {
-    ulong bits = behind_point(x), whole = x & ~bits;
+    ulong bits = fraction_bits(x), whole = x & ~bits;
     bool further = (x & bits) != 0 && (x & SIGN) == away;
     // Incrementing the last integer bit may carry into the exponent, which is correct.
     ulong next = exponent_field(x) < BIAS ? away | (ulong)BIAS << 52 : whole + bits + 1;
@@ -77,7 +77,7 @@ ulong double_ceil(ulong x) { return outwards(x, 0); }
 
 ulong double_rint(ulong x)
 {
-    ulong bits = behind_point(x), one = bits + 1;
+    ulong bits = fraction_bits(x), one = bits + 1;
     ulong near = (x + (bits >> 1) + (x & one ? 1 : 0)) & ~bits;
     ulong below_one = (x & SIGN) | (magnitude(x) > (ulong)(BIAS - 1) << 52 ? (ulong)BIAS << 52 : 0);
     ulong result = exponent_field(x) < BIAS ? below_one : near;

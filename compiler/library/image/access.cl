@@ -186,8 +186,8 @@ COLOUR read_base(IMAGE, uint sampler, COORDINATE c)
 #if DIMS == 2
         return near;
 #else
-        float4 far = (1.0f - a) * (1.0f - b) * TEXEL(x0, y0, z1) + a * (1.0f - b) * TEXEL(x1, y0, z1) + (1.0f - a) * b * TEXEL(x0, y1, z1) + a * b * TEXEL(x1, y1, z1);
-        return (1.0f - g) * near + g * far;
+        float4 farther = (1.0f - a) * (1.0f - b) * TEXEL(x0, y0, z1) + a * (1.0f - b) * TEXEL(x1, y0, z1) + (1.0f - a) * b * TEXEL(x0, y1, z1) + a * b * TEXEL(x1, y1, z1);
+        return (1.0f - g) * near + g * farther;
 #endif
 #endif
     }
@@ -257,8 +257,8 @@ COLOUR image_read(IMAGE, WITH_LEVELS WITH_SAMPLER COORDINATE c WITH_LOD)
         if (part == 0.0f) {
             return near;
         }
-        COLOUR far = read_level(data, width, height, depth, layers, row_pitch, slice_pitch, sampler, c, (int)whole + 1);
-        return (1.0f - part) * near + part * far;
+        COLOUR farther = read_level(data, width, height, depth, layers, row_pitch, slice_pitch, sampler, c, (int)whole + 1);
+        return (1.0f - part) * near + part * farther;
     }
 #endif
     // Halfway between two levels, use the larger level number.

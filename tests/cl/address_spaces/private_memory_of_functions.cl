@@ -79,8 +79,8 @@ kernel void called(global uint *out)
     uint id = (uint)get_global_id(0), sum = 0;
     Record r = { 1, { id, 5, 7 }, 0.5f, 9, { 1, 2, 3, 4, 5, 6, 7, 8, 9 } }, q = r;
     uint w[8] = { 1, id, 3, 4, 5, 6, 7, 8 };
-    for (uint turn = 0; turn < 3; turn++) {
-        sum = sum * 3u + round(&r, &q, w, turn);
+    for (uint iteration = 0; iteration < 3; iteration++) {
+        sum = sum * 3u + round(&r, &q, w, iteration);
         if (id & 1u) sum ^= round(&q, &r, w, sum);
         Record t = r; r = q; q = t;
     }

@@ -30,30 +30,30 @@ kernel void argument(global const T *a, global T *quotients, global T *remainder
 // expect remainders: 0
 
 // A different divisor in each iteration: quotient * divisor + remainder is the number; remainders have its sign.
-kernel void turns(global const T *a, global const T *divisors, global T *out, int count)
+kernel void loops(global const T *a, global const T *divisors, global T *out, int count)
 {
     size_t i = get_global_id(0);
     T x = a[i], wrong = 0;
-    for (int turn = 0; turn < count; turn++) {
-        T d = divisors[turn], q = x / d, r = x % d;
+    for (int iteration = 0; iteration < count; iteration++) {
+        T d = divisors[iteration], q = x / d, r = x % d;
         uint size = d < 0 ? 0u - (uint)d : (uint)d, rest = r < 0 ? 0u - (uint)r : (uint)r;
         if (q * d + r != x || rest >= size || (r != 0 && (r < 0) != (x < 0))) wrong++;
     }
     out[i] = wrong;
 }
-// run: turns global=256
+// run: loops global=256
 // arg a: $T[256] = rand(min_of($T), max_of($T))
 // arg divisors: $T[64] = i + 1
 // arg out: $T[256]
 // arg count: int = 64
 // expect out: 0
-// run: turns global=256
+// run: loops global=256
 // arg a: $T[256] = rand(0, 99)
 // arg divisors: $T[64] = max_of($T) - i
 // arg out: $T[256]
 // arg count: int = 64
 // expect out: 0
-// run: turns global=256
+// run: loops global=256
 // arg a: $T[256] = min_of($T) + i
 // arg divisors: $T[64] = max_of($T) / 2 + i - 31
 // arg out: $T[256]

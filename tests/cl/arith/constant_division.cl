@@ -94,7 +94,7 @@ kernel void random_by(global const ulong *a, global ulong *out)
     size_t i = get_global_id(0);
     ulong x = a[i] * 0x9E3779B97F4A7C15UL, wrong = 0;
 #define CHECK(d) wrong += x / d * d + x % d != x || x % d >= d
-    for (int turn = 0; turn < 100; turn++) {
+    for (int iteration = 0; iteration < 100; iteration++) {
         x ^= x << 13; x ^= x >> 7; x ^= x << 17;
         CHECK(3UL); CHECK(4294967295UL); CHECK(5UL); CHECK(6UL); CHECK(11UL); CHECK(100UL); CHECK(1000UL); CHECK(65537UL); CHECK(1000000007UL); CHECK(2147483647UL);
     }

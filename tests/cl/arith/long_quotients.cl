@@ -39,7 +39,7 @@ kernel void unknown(global int *out, global const long *in)
 // arg in: long[12] = {0, 1, -1, 38, -39, 1000000007, -4294967297, 9223372036854775807, -9223372036854775808, -9223372036854775807, 123456789012345678, -123456789012345678}
 // expect out: 0
 
-kernel void turns(global long *out)
+kernel void loops(global long *out)
 {
     long a = 9, b = 4;
     int n = 0;
@@ -52,11 +52,11 @@ kernel void turns(global long *out)
     out[0] = a;
     out[1] = b;
 }
-// run: turns global=1
+// run: loops global=1
 // arg out: long[2] = 9
 // expect out: {0, 4}
 
-kernel void turns_by(global long *out, long d, long e)
+kernel void loops_by(global long *out, long d, long e)
 {
     long a = 9, b = 4;
     int n = 0;
@@ -69,7 +69,7 @@ kernel void turns_by(global long *out, long d, long e)
     out[0] = a;
     out[1] = b;
 }
-// run: turns_by global=1
+// run: loops_by global=1
 // arg out: long[2] = 9
 // arg d: long = 39
 // arg e: long = 25

@@ -30,7 +30,7 @@ kernel void asked(global const T4 *a, global const T4 *b, global T4 *out, global
     T4 sum = a[i] + b[i];
     T total = 0;
     if (choice) total = sum.x * 2 + a[i].w;
-    for (int turn = 0; turn < choice; turn++) total += sum.y + b[i].z;
+    for (int iteration = 0; iteration < choice; iteration++) total += sum.y + b[i].z;
     if (i % 3 == 0) total += sum.z;
     sums[i] = total + sum.x;
     out[i] = sum.wzyx;
@@ -55,24 +55,24 @@ kernel void asked(global const T4 *a, global const T4 *b, global T4 *out, global
 // expect sums if i % 3 != 0: a[i * 4] + b[i * 4]
 
 // Across a barrier, in the iterations of a loop, and into another order.
-kernel void onwards(global const T2 *a, global T2 *out, global T2 *turned, local T2 *shared, int turns)
+kernel void onwards(global const T2 *a, global T2 *out, global T2 *reversed, local T2 *shared, int iterations)
 {
     size_t i = get_global_id(0), l = get_local_id(0);
     T2 x = a[i], sum = x + x;
     shared[l] = sum;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int turn = 0; turn < turns; turn++) sum += shared[l ^ 1] - a[i];
+    for (int iteration = 0; iteration < iterations; iteration++) sum += shared[l ^ 1] - a[i];
     out[i] = sum;
-    turned[get_global_size(0) - 1 - i] = x * sum;
+    reversed[get_global_size(0) - 1 - i] = x * sum;
 }
 // run: onwards global=128 local=64
 // arg a: $T2[128] = rand(-9, 9)
 // arg out: $T2[128]
-// arg turned: $T2[128]
+// arg reversed: $T2[128]
 // arg shared: local 1024
-// arg turns: int = 3
+// arg iterations: int = 3
 // expect out: a * 2 + 3 * (a[i ^ 2] * 2 - a)
-// expect turned: a[254 - i + i % 2 * 2] * (a[254 - i + i % 2 * 2] * 2 + 3 * (a[(254 - i + i % 2 * 2) ^ 2] * 2 - a[254 - i + i % 2 * 2]))
+// expect reversed: a[254 - i + i % 2 * 2] * (a[254 - i + i % 2 * 2] * 2 + 3 * (a[(254 - i + i % 2 * 2) ^ 2] * 2 - a[254 - i + i % 2 * 2]))
 
 kernel void many(global const T16 *a, global T *sums)
 {

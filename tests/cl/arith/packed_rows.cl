@@ -73,12 +73,12 @@ kernel void components(global const T4 *a, global const T4 *b, global T4 *out, T
 // expect out if i % 4 == 3: a * 11 + b * factor - factor
 
 // Under a condition, in a loop, and across a barrier.
-kernel void elsewhere(global const T *a, global T *out, local T *shared, int turns)
+kernel void elsewhere(global const T *a, global T *out, local T *shared, int iterations)
 {
     size_t i = get_global_id(0), l = get_local_id(0);
     T x = a[i], sum = x;
     shared[l] = x;
-    for (int turn = 0; turn < turns; turn++) sum += a[i] * x;
+    for (int iteration = 0; iteration < iterations; iteration++) sum += a[i] * x;
     barrier(CLK_LOCAL_MEM_FENCE);
     T y = sum + x + shared[l ^ 1];
     if (x > 3) y = y * 5 + a[i];
@@ -88,7 +88,7 @@ kernel void elsewhere(global const T *a, global T *out, local T *shared, int tur
 // arg a: $T[256] = rand(0, 9)
 // arg out: $T[256]
 // arg shared: local 128
-// arg turns: int = 3
+// arg iterations: int = 3
 // expect out if a > 3: (a + 3 * a * a + a + a[i ^ 1]) * 5 + a + a
 // expect out if a <= 3: a + 3 * a * a + a + a[i ^ 1] + a
 

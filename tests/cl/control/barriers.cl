@@ -10,7 +10,7 @@ int exchange(local int *m, int value)
     return other;
 }
 
-kernel void behind_divergence(global const int *a, global int *out, local int *m)
+kernel void after_divergence(global const int *a, global int *out, local int *m)
 {
     int i = get_global_id(0), x = a[i];
     if (x > 5) {
@@ -30,18 +30,18 @@ kernel void behind_divergence(global const int *a, global int *out, local int *m
     }
     out[i] = exchange(m, x);
 }
-// run: behind_divergence global=8 local=8
+// run: after_divergence global=8 local=8
 // arg a: int[8] = {0, 1, 2, 3, 6, 9, 20, 4}
 // arg out: int[8]
 // arg m: local 32
 // expect out: {64, 3, 1009, 56, 1025, 1104, 1100, -1}
 
-kernel void uniform(global int *out, local int *m, int mode, int turns)
+kernel void uniform(global int *out, local int *m, int mode, int iterations)
 {
     int i = get_global_id(0), l = get_local_id(0), x = l;
     if (mode == 0) { out[i] = -1; return; }
     if (get_group_id(0) == 1) return;
-    for (int k = 0; k < turns; k++) {
+    for (int k = 0; k < iterations; k++) {
         if (k == 3) continue;
         switch (mode) {
         case 1: x = exchange(m, x) + 1; break;
@@ -62,17 +62,17 @@ done:
 // arg out: int[16]
 // arg m: local 32
 // arg mode: int = 0
-// arg turns: int = 5
+// arg iterations: int = 5
 // expect out: -1
 // run: uniform global=16 local=8
 // arg out: int[16]
 // arg m: local 32
 // arg mode: int = 1
-// arg turns: int = 5
+// arg iterations: int = 5
 // expect out if i < 8: (i + 4) % 8 + 4
 // run: uniform global=16 local=8
 // arg out: int[16]
 // arg m: local 32
 // arg mode: int = 2
-// arg turns: int = 9
+// arg iterations: int = 9
 // expect out if i < 8: i

@@ -40,21 +40,21 @@ kernel void cleanup(global const int *a, global const int *n, global int *out)
 
 kernel void retry(global int *out, local int *shared)
 {
-    int l = get_local_id(0), turns = 0;
+    int l = get_local_id(0), iterations = 0;
 again:
-    shared[l] = turns + l;
+    shared[l] = iterations + l;
     barrier(CLK_LOCAL_MEM_FENCE);
     int left = shared[(l + 1) % 8];
     barrier(CLK_LOCAL_MEM_FENCE);
-    turns++;
-    if (turns == 3) goto out_of_it;
-    if (turns < 10) goto again;
-    turns = 100;
+    iterations++;
+    if (iterations == 3) goto out_of_it;
+    if (iterations < 10) goto again;
+    iterations = 100;
 out_of_it:
     barrier(CLK_LOCAL_MEM_FENCE);
     shared[l] = left;
     barrier(CLK_LOCAL_MEM_FENCE);
-    out[get_global_id(0)] = turns * 1000 + shared[7 - l];
+    out[get_global_id(0)] = iterations * 1000 + shared[7 - l];
 }
 // run: retry global=16 local=8
 // arg out: int[16]

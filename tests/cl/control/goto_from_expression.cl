@@ -35,26 +35,26 @@ int within(int n)
 
 int both(int n)
 {
-    int turns = 0, sum = 0;
+    int iterations = 0, sum = 0;
     for (int i = 0; i < 3; i++) {
     again:
-        turns++;
+        iterations++;
         sum += ({
             int part = n;
             if (part > 2) goto half_way;
             while (part < 5) {
                 part++;
             half_way:
-                if (turns < n) goto again;
+                if (iterations < n) goto again;
                 if (part == 4) break;
                 part += 2;
-                if (turns == 7) goto leave;
+                if (iterations == 7) goto leave;
             }
             part;
         });
     }
 leave:
-    return 100 * turns + sum;
+    return 100 * iterations + sum;
 }
 
 kernel void jumps(global const int *in, global int *out)

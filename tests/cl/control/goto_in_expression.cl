@@ -16,11 +16,11 @@ kernel void jumps(global const int *in, global int *out)
     out[4 * i] = ({ int sum = 0; again: sum += x; if (sum < 10) goto again; sum; });
     out[4 * i + 1] = find(in, 8, 5) + 10 * find(in, 4, 99);
     // Forward over a part, in a condition and in a loop.
-    int turns = 0;
-    while (({ int go; if (turns >= (int)i) { go = 0; goto out; } turns++; go = 1; out: go; })) {
-        if (turns > 100) break;
+    int iterations = 0;
+    while (({ int go; if (iterations >= (int)i) { go = 0; goto out; } iterations++; go = 1; out: go; })) {
+        if (iterations > 100) break;
     }
-    out[4 * i + 2] = turns;
+    out[4 * i + 2] = iterations;
     // Nested ones, and a jump out of both.
     int y = 0;
     y = ({ int a = ({ int b = x; if (b == 3) goto leave; if (b > 4) goto small; b += 100; small: b; }); once: if (a < 200) { a *= 2; goto once; } a; });

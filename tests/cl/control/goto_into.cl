@@ -38,13 +38,13 @@ kernel void duff(global const int *a, global int *out, local int *sum)
     sum[i] = 1;
     barrier(CLK_LOCAL_MEM_FENCE);
     int before = sum[(i + 1) % 8];
-    int turns = (n + 3) / 4;
+    int iterations = (n + 3) / 4;
     switch (n % 4) {
     case 0: do { k += 1;
     case 3:      k += 10;
     case 2:      k += 100;
     case 1:      k += 1000;
-            } while (--turns > 0);
+            } while (--iterations > 0);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     sum[i] = k;

@@ -48,13 +48,13 @@ kernel void drawn(global uint *out, uint n)
 kernel void made_before(global const uint *in, global uint *out)
 {
     size_t id = get_global_id(0);
-    uint x = id, turn = 0, made;
+    uint x = id, iteration = 0, made;
     __attribute__((opencl_unroll_hint(1)))
     do {
         x = x * 5 + in[x % 64];
         made = x ^ x >> 3;
         x += 13;
-    } while (++turn < in[id] % 16);
+    } while (++iteration < in[id] % 16);
     out[id] = made;
 }
 // run: made_before global=16 local=16
@@ -73,20 +73,20 @@ kernel void left_together(global const int *in, global int *out, uint n)
     size_t id = get_global_id(0);
     Pair pair = { 1, 2, { 3, 4, 5, 6 } };
     int outer = 0, inner = 0;
-    uint start = in[id], turn = 0;
+    uint start = in[id], iteration = 0;
     for (;;) {
         for (;;) {
-            inner = in[(start + turn) % 64] + turn;
+            inner = in[(start + iteration) % 64] + iteration;
             pair.a = inner + 1;
-            pair.c[turn & 3] = turn;
-            turn++;
-            if (turn % 5 == start % 5) break;
-            if (turn > n) break;
+            pair.c[iteration & 3] = iteration;
+            iteration++;
+            if (iteration % 5 == start % 5) break;
+            if (iteration > n) break;
         }
-        outer = inner + turn;
+        outer = inner + iteration;
         pair.b = outer * 2;
-        if (turn >= start) break;
-        turn += 2;
+        if (iteration >= start) break;
+        iteration += 2;
     }
     out[4 * id] = inner;
     out[4 * id + 1] = outer;

@@ -14,7 +14,7 @@ kernel void step(read_write image2d_t image)
 // expect image: image + 3 * (i % 4 + 1)
 
 // Within a work-group, the fence makes writes visible.
-kernel void turn(read_write image1d_t image)
+kernel void reverse(read_write image1d_t image)
 {
     int x = get_local_id(0);
     write_imagef(image, x, x * 0.5f);
@@ -23,7 +23,7 @@ kernel void turn(read_write image1d_t image)
     work_group_barrier(CLK_IMAGE_MEM_FENCE);
     write_imagef(image, x, other);
 }
-// run: turn global=16 local=16
+// run: reverse global=16 local=16
 // arg image: image1d 16 R FLOAT
 // expect image: (15 - i) * 0.5
 

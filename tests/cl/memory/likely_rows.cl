@@ -52,29 +52,29 @@ kernel void change(global T *a, uint distance)
 // expect a: i % 64 < 32 ? i + 32 : i - 32
 
 // Bits of the index: some moved, some inverted.
-kernel void bits(global const T *a, global T *out, global T *turned, int mask, int other)
+kernel void bits(global const T *a, global T *out, global T *reversed, int mask, int other)
 {
     int i = get_global_id(0);
     out[(i & ~mask) << 1 | (i & mask)] = a[i & 63];
-    turned[i ^ other] = a[(i & ~mask) << 1 | (i & mask)];
+    reversed[i ^ other] = a[(i & ~mask) << 1 | (i & mask)];
 }
 // run: bits global=64 local=32
 // arg a: $T[128] = i
 // arg out: $T[128] = 5
-// arg turned: $T[64] = 5
+// arg reversed: $T[64] = 5
 // arg mask: int = 31
 // arg other: int = 16
 // expect out: i % 64 < 32 ? i / 64 * 32 + i % 32 : 5
-// expect turned: i < 16 ? i + 16 : i < 32 ? i - 16 : i < 48 ? i + 48 : i + 16
+// expect reversed: i < 16 ? i + 16 : i < 32 ? i - 16 : i < 48 ? i + 48 : i + 16
 
 // run: bits global=64 local=32
 // arg a: $T[128] = i
 // arg out: $T[128] = 5
-// arg turned: $T[64] = 5
+// arg reversed: $T[64] = 5
 // arg mask: int = 3
 // arg other: int = 0
 // expect out: i % 8 < 4 ? i / 8 * 4 + i % 4 : 5
-// expect turned: i / 4 * 8 + i % 4
+// expect reversed: i / 4 * 8 + i % 4
 
 // Only some of the work-items.
 kernel void some(global const T *a, global T *out, uint width, uint n)

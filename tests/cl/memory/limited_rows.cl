@@ -15,14 +15,14 @@ kernel void limited(global const T *a, global T *out, int width, int height)
 // expect out: a[i / 64 * 64 + max(i % 64 - 3, 0)] * 3 + a[max(i / 64 - 1, 0) * 64 + min(i % 64 + 2, 63)]
 
 // The limit is in the middle of a vector, and some work-items are inactive.
-kernel void turned(global const T *a, global T *out, int last, int n)
+kernel void reversed(global const T *a, global T *out, int last, int n)
 {
     int i = get_global_id(0);
     if (i >= n) return;
     T here = a[i < last ? i : last];
     out[i] = here - a[min(i, 5) + 1];
 }
-// run: turned global=96 local=48
+// run: reversed global=96 local=48
 // arg a: $T[96] = i
 // arg out: $T[96]
 // arg last: int = 37

@@ -1,12 +1,12 @@
 // Read-only buffers with elements of all sizes, with and without const, and the same memory when it is also written.
 // for: T = uchar, char4, short, ushort2, uint, int2, float4, long, ulong2, uchar16, long4
 
-kernel void turn(global T *a, global const T *b, global T *out)
+kernel void reverse(global T *a, global const T *b, global T *out)
 {
     size_t i = get_global_id(0);
     out[i] = a[i] + b[i];
 }
-// run: turn global=64
+// run: reverse global=64
 // arg a: $T[64] = rand(0, 50)
 // arg b: $T[64] = rand(0, 50)
 // arg out: $T[64]

@@ -93,7 +93,7 @@ kernel void draw_until(global uint *out)
 // }
 
 // Both ends of a range to reverse are carried, in one variable each.
-kernel void turn_round(global const T *in, global T *out)
+kernel void reversed(global const T *in, global T *out)
 {
     size_t id = get_global_id(0);
     T h[48];
@@ -105,7 +105,7 @@ kernel void turn_round(global const T *in, global T *out)
     }
     for (int i = 0; i < 48; i++) out[48 * id + i] = h[i];
 }
-// run: turn_round global=8 local=8
+// run: reversed global=8 local=8
 // arg in: $T[384] = rand(0, 100)
 // arg out: $T[384]
 // expect out: in[i - i % 48 + 47 - i % 48]

@@ -90,9 +90,9 @@ kernel void guarded(global const T *a, global T *out, int width, int height)
 // expect out: a + 1
 
 // A group in which some work-items have taken another branch before.
-kernel void after_a_loop(global const T *a, global T *out, global const int *turns)
+kernel void after_a_loop(global const T *a, global T *out, global const int *iterations)
 {
-    int i = get_global_id(0), k = 0, n = turns[i];
+    int i = get_global_id(0), k = 0, n = iterations[i];
     while (k * k < n) k++;
     if (n % 2) k = -k;
     out[i] = a[i] + (T)(k);
@@ -100,11 +100,11 @@ kernel void after_a_loop(global const T *a, global T *out, global const int *tur
 // run: after_a_loop global=64 local=64
 // arg a: $E$N[64] = rand(-1000, 1000)
 // arg out: $E$N[64]
-// arg turns: int[64] = (i * 7) % 50
+// arg iterations: int[64] = (i * 7) % 50
 // expect out: a + ceil(sqrt(i / $N * 7 % 50)) * (i / $N * 7 % 50 % 2 ? -1 : 1)
 
 // Complete and incomplete subgroups, with a result that is used later, and an in-place store.
-kernel void behind_a_guard(global const T *a, global T *out, global T *twice, int n)
+kernel void after_a_guard(global const T *a, global T *out, global T *twice, int n)
 {
     int i = get_global_id(0);
     T value = (T)(1);
@@ -114,14 +114,14 @@ kernel void behind_a_guard(global const T *a, global T *out, global T *twice, in
     }
     out[i] = value;
 }
-// run: behind_a_guard global=128 local=64
+// run: after_a_guard global=128 local=64
 // arg a: $E$N[131] = rand(-1000, 1000)
 // arg out: $E$N[128]
 // arg twice: $E$N[128] = rand(-1000, 1000)
 // arg n: int = 107
 // expect out: 1 + (i / $N < 107 ? a[i] + a[i + $N] + a[i + 2 * $N] : 0)
 // expect twice: twice * (i / $N < 107 ? 2 : 1)
-// run: behind_a_guard global=97
+// run: after_a_guard global=97
 // arg a: $E$N[131] = rand(-1000, 1000)
 // arg out: $E$N[97]
 // arg twice: $E$N[97] = rand(-1000, 1000)

@@ -2,7 +2,7 @@
 #pragma OPENCL EXTENSION all : disable
 #pragma OPENCL EXTENSION cl_khr_byte_addressable_store : enable
 #pragma OPENCL FP_CONTRACT OFF
-#pragma something nobody knows
+#pragma an unknown one
 
 kernel void run(global float *a)
 {

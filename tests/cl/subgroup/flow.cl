@@ -50,8 +50,8 @@ kernel void with_barriers(global int *wrong)
     local uint sums[64];
     uint l = get_local_id(0), lane = get_sub_group_local_id(), size = get_sub_group_size(), id = get_sub_group_id();
     int bad = 0;
-    for (uint turn = 0; turn < 3; ++turn) {
-        uint sum = sub_group_reduce_add(l + turn);
+    for (uint iteration = 0; iteration < 3; ++iteration) {
+        uint sum = sub_group_reduce_add(l + iteration);
         if (sub_group_elect())
             sums[id] = sum;
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -59,7 +59,7 @@ kernel void with_barriers(global int *wrong)
         for (uint k = 0; k < get_num_sub_groups(); ++k)
             all += sums[k];
         uint n = get_local_size(0);
-        bad += all != n * (n - 1) / 2 + n * turn;
+        bad += all != n * (n - 1) / 2 + n * iteration;
         bad += 8 * (work_group_reduce_add(lane == 0 ? sum : 0) != all);
         barrier(CLK_LOCAL_MEM_FENCE);
         // Subgroups diverge from each other.

@@ -4,16 +4,16 @@
 // build: -cl-std=CL3.0
 // build: -cl-std=CL3.0 -cl-opt-disable
 
-kernel void in_loops(global const T *a, global const int *turns, global T *out)
+kernel void in_loops(global const T *a, global const int *iterations, global T *out)
 {
     size_t i = get_global_id(0), l = get_local_id(0);
     T own = a[i], kept = 0;
     // Uniform for a group, but loaded from memory.
-    int count = turns[get_group_id(0)];
+    int count = iterations[get_group_id(0)];
     for (int k = 0; k < count; ++k) {
         T before = work_group_scan_exclusive_add((T)1);
         T sum = work_group_reduce_add((T)(l % 3 == k % 3 ? 1 : 0));
-        if (turns[get_group_id(0)] > 2) {
+        if (iterations[get_group_id(0)] > 2) {
             kept += work_group_broadcast(own, (uint)((k * 7) % get_local_size(0)));
             kept += work_group_scan_inclusive_max((T)(l % 5)) > 4;
         }
@@ -24,18 +24,18 @@ kernel void in_loops(global const T *a, global const int *turns, global T *out)
 }
 // run: in_loops global=120 local=60
 // arg a: $T[120] = i % 4
-// arg turns: int[2] = {2, 4}
+// arg iterations: int[2] = {2, 4}
 // arg out: $T[120]
 // expect out if i < 60: 4
 // expect out if i >= 60: 8 + 0 + (7 % 4 + 1) + (14 % 4 + 2) + (21 % 4 + 3)
 // run: in_loops global=66 local=33
 // arg a: $T[66] = (i % 33) % 4
-// arg turns: int[2] = {0, 3}
+// arg iterations: int[2] = {0, 3}
 // arg out: $T[66]
 // expect out if i < 33: 0
 // expect out if i >= 33: 6 + 0 + (7 % 4 + 1) + (14 % 4 + 2)
 
-kernel void in_turn(global const T *a, global T *out)
+kernel void in_sequence(global const T *a, global T *out)
 {
     local T tile[128];
     size_t i = get_global_id(0), l = get_local_id(0);
@@ -51,7 +51,7 @@ kernel void in_turn(global const T *a, global T *out)
     }
     out[i] = own;
 }
-// run: in_turn global=288 local=96
+// run: in_sequence global=288 local=96
 // arg a: $T[288] = i < 96 ? i % 4 : i < 192 ? i % 8 : i % 11
 // arg out: $T[288]
 // expect out if i < 96: 3

@@ -1,7 +1,7 @@
 // cl_intel_split_work_group_barrier: stores before an arrive are visible to all work-items after the wait.
 // requires: cl_intel_split_work_group_barrier
 
-kernel void turn(global const int *a, global int *out)
+kernel void reverse(global const int *a, global int *out)
 {
     local int tile[16];
     uint id = get_local_id(0);
@@ -16,7 +16,7 @@ kernel void turn(global const int *a, global int *out)
     }
     out[id] = sum;
 }
-// run: turn global=16 local=16
+// run: reverse global=16 local=16
 // arg a: int[16] = i
 // arg out: int[16]
 // expect out: 406 + 4 * (15 - i)

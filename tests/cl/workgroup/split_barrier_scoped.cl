@@ -2,7 +2,7 @@
 // requires: cl_intel_split_work_group_barrier
 // build: -cl-std=CL3.0
 
-kernel void turn(global int *a, global int *out)
+kernel void reverse(global int *a, global int *out)
 {
     uint id = get_local_id(0);
     a[id] = 3 * id;
@@ -16,7 +16,7 @@ kernel void turn(global int *a, global int *out)
 #endif
     out[id] = sum;
 }
-// run: turn global=8 local=8
+// run: reverse global=8 local=8
 // arg a: int[8]
 // expect a: 3 * i
 // arg out: int[8]

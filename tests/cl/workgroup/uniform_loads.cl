@@ -69,11 +69,11 @@ kernel void vectors(global const float4 *in, global float4 *out, global int4 *ou
     if (i < 8) other[i] = convert_int4(in[i]);
     barrier(CLK_LOCAL_MEM_FENCE);
     float4 sum = 0;
-    int4 turned = 0;
+    int4 reversed = 0;
     for (uint j = 0; j < 16; j++) sum += tile[j] * (float4)(j + 1);
-    for (uint j = 0; j < 8; j++) turned = turned * 3 + other[7 - j] * (int)i;
+    for (uint j = 0; j < 8; j++) reversed = reversed * 3 + other[7 - j] * (int)i;
     out[get_global_id(0)] = sum;
-    out2[get_global_id(0)] = turned;
+    out2[get_global_id(0)] = reversed;
 }
 // run: vectors global=64 local=32
 // arg in: float4[16] = rand(-8, 8)
