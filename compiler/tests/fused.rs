@@ -8,6 +8,7 @@ use wgcl_compiler::program::{BuildOptions, Source};
 use wgcl_compiler::target::Target;
 
 /// A function of two numbers, of which some ignore the second.
+#[derive(Clone, Copy)]
 struct Function {
     expression: &'static str,
     reference: fn(f64, f64) -> f64,
@@ -170,14 +171,28 @@ fn fused() -> Target {
 
 #[test]
 fn functions_for_fused_devices_are_accurate() {
+    check_functions(&fused(), FUNCTIONS);
+}
+
+/// The interpreter's `exp2` is exact.
+#[test]
+fn exponentials_by_the_exp2_of_the_device_are_accurate() {
+    let target = fused().changed(|target| target.shaders.costs.accurate_exp2 = true);
+    let names = ["exp(x)", "exp2(x)", "exp10(x)"];
+    let exponentials: Vec<_> = FUNCTIONS.iter().filter(|function| names.contains(&function.expression)).copied().collect();
+    assert_eq!(exponentials.len(), names.len());
+    check_functions(&target, &exponentials);
+}
+
+fn check_functions(target: &Target, functions: &[Function]) {
     let pairs = arguments();
     let input: Vec<u8> = pairs.iter().flatten().flat_map(|value| value.to_le_bytes()).collect();
     let mut failures = Vec::new();
-    for Function { expression, reference, bound } in FUNCTIONS {
+    for Function { expression, reference, bound } in functions {
         let body = format!(
             "(global const float2 *in, global float *out) {{ uint i = get_global_id(0); float x = in[i].x, y = in[i].y, unused; out[i] = {expression}; }}"
         );
-        let results = run(&fused(), &body, input.clone(), pairs.len(), pairs.len() * 4);
+        let results = run(target, &body, input.clone(), pairs.len(), pairs.len() * 4);
         let mut worst = (0.0, [0.0; 2], 0.0, 0.0);
         for (&[x, y], &bytes) in pairs.iter().zip(results.as_chunks::<4>().0) {
             let (got, exact) = (f32::from_le_bytes(bytes), reference(f64::from(x), f64::from(y)));

@@ -5,7 +5,8 @@
 //!
 //! * Every floating-point operation is decorated `NoContraction`. Fusing is already decided in the IR, and some
 //!   drivers treat a missing decoration as permission for arbitrary algebraic changes. This includes `Fma`, which
-//!   otherwise may become a product and a sum;
+//!   otherwise may become a product and a sum. Divisions of `float` are not decorated if that is faster
+//!   ([`Costs::approximate_division`](crate::target::Costs::approximate_division));
 //! * `OpFOrdNotEqual` becomes `OpFUnordNotEqual`, `FMin` and `FMax` become `NMin` and `NMax`;
 //! * Storage buffers are decorated `Aliased`, except those with `restrict` in the source, and all if the launch binds
 //!   no memory twice;
@@ -120,6 +121,7 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
     let mut inexact = Vec::new();
     let mut aliased = Vec::new();
     let mut restricted = FxHashSet::default();
+    let mut singles = FxHashSet::default();
     let (mut arrays, mut private_arrays) = (FxHashSet::default(), FxHashSet::default());
     let mut entry = None;
     // The positions in `out` for new instructions of each kind.
@@ -135,6 +137,9 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
         match code {
             op::TYPE_ARRAY => {
                 arrays.insert(*inst.get(1)?);
+            }
+            op::TYPE_FLOAT if inst.get(2) == Some(&32) => {
+                singles.insert(*inst.get(1)?);
             }
             op::TYPE_POINTER if inst.get(2) == Some(&FUNCTION) && arrays.contains(inst.get(3)?) => {
                 private_arrays.insert(*inst.get(1)?);
@@ -160,6 +165,8 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
                 out[start] = 4 << 16 | op::VARIABLE;
             }
             op::VARIABLE if inst.get(3) == Some(&STORAGE_BUFFER) => aliased.push(*inst.get(2)?),
+            // A 32-bit quotient needs 2.5 ULP.
+            op::F_DIV if target.shaders.costs.approximate_division && singles.contains(inst.get(1)?) => {}
             op::F_NEGATE | op::F_ADD | op::F_SUB | op::F_MUL | op::F_DIV | op::F_REM | op::F_MOD => inexact.push(*inst.get(2)?),
             op::F_ORD_NOT_EQUAL => out[start] = (words[at - length] & 0xffff_0000) | op::F_UNORD_NOT_EQUAL,
             op::EXT_INST => match inst.get(4) {
@@ -239,7 +246,8 @@ impl FloatControls {
         };
         add(Self::SIGNED_ZERO_INF_NAN_PRESERVE, target.shaders.float_controls.signed_zero_inf_nan_preserve);
         add(Self::DENORM_PRESERVE, target.shaders.float_controls.denorm_preserve);
-        add(Self::ROUNDING_MODE_RTE, target.shaders.float_controls.rounding_mode_rte);
+        let approximate = if target.shaders.costs.approximate_division { 2 } else { 0 };
+        add(Self::ROUNDING_MODE_RTE, target.shaders.float_controls.rounding_mode_rte & !approximate);
         Self(modes)
     }
 

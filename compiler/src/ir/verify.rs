@@ -658,6 +658,6 @@ mod tests {
         assert_eq!(errors("%2: i64 = add %1, %1 return"), ["the result has type i64, not i32"]);
         assert_eq!(errors("%2: i32 = fadd %1, %1 return"), ["fadd of i32"]);
         assert_eq!(errors("%2: i8 = zext %1 return"), ["zext of i32 to i8"]);
-        assert_eq!(errors("loop (%2: f32 = %1) { break } return"), ["the loop's operand gives %1 of type i32 to %2 of type f32"]);
+        assert_eq!(errors("loop (%2: f32 = %1) { break } return"), ["the loop's operand passes %1 of type i32 to %2 of type f32"]);
     }
 }

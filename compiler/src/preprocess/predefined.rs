@@ -31,6 +31,7 @@ enum Availability {
     FastRelaxedMath,
     FusedFma,
     FusedDouble,
+    AccurateExp2,
 }
 
 impl Availability {
@@ -46,6 +47,7 @@ impl Availability {
             Self::FastRelaxedMath => options.fast_relaxed_math,
             Self::FusedFma => target.language.fused_fma,
             Self::FusedDouble => target.fuses_doubles(),
+            Self::AccurateExp2 => target.shaders.costs.accurate_exp2,
         }
     }
 }
@@ -368,4 +370,6 @@ const PREDEFINED: &[(&str, &str, Availability)] = &[
     ("__FAST_RELAXED_MATH__", "1", Availability::FastRelaxedMath),
     ("FP_FAST_FMAF", "1", Availability::FusedFma),
     ("FP_FAST_FMA", "1", Availability::FusedDouble),
+    // For the built-in library.
+    ("__WGCL_ACCURATE_EXP2__", "1", Availability::AccurateExp2),
 ];

@@ -234,7 +234,16 @@ impl Costs {
     /// the Vulkan driver emits four shifts for a 64-bit rotation, and two instructions for some three-input bit
     /// functions that need one.
     pub fn nvidia() -> Self {
-        Self { subgroup_coalescing: true, updates_by_address: true, funnel_shift_rotations: true, logic_of_three: true, ..Self::default() }
+        Self {
+            subgroup_coalescing: true,
+            updates_by_address: true,
+            funnel_shift_rotations: true,
+            logic_of_three: true,
+            approximate_division: true,
+            fused_double_division: true,
+            accurate_exp2: true,
+            ..Self::default()
+        }
     }
 
     /// Mesa's drivers for CPUs. Each word of an access is loaded or stored separately for each work-item. Some LLVM

@@ -16,6 +16,7 @@ mod atomic;
 mod bits;
 mod divide;
 mod float;
+mod float_division;
 mod fma;
 mod integer;
 mod zeros;
@@ -146,7 +147,12 @@ impl Lower<'_> {
                 let wide = self.ty(*b).scalar() == Some(Scalar::I64);
                 wide && (self.target.shaders.defects.signed_quotients || self.known.bits(*b).is_some()) || self.pairs.contains(&(*a, *b))
             }
+            Op::Bin(BinOp::FDiv, ..) => {
+                let costs = self.target.shaders.costs;
+                costs.approximate_division || costs.fused_double_division
+            }
             Op::Bin(op, ..) => is_derived(*op),
+            Op::Math(MathOp::Sqrt, args) => args.first().is_some_and(|&x| self.has_fused_root(x)),
             Op::Math(MathOp::FTrunc | MathOp::Rint, args) => args.first().is_some_and(|&x| self.rounds_doubles(x)),
             Op::Math(op, _) => {
                 matches!(
@@ -175,6 +181,11 @@ impl Lower<'_> {
                 } else {
                     self.divide(*op, *a, *b).map(Some)
                 }
+            }
+            Op::Bin(BinOp::FDiv, a, b) => self.float_division(*a, *b).map(Some),
+            Op::Math(MathOp::Sqrt, args) => {
+                let x = *args.first()?;
+                self.has_fused_root(x).then(|| Some(self.double_root(x)))
             }
             Op::Bin(op, a, b) if is_derived(*op) => self.integer(*op, *a, *b).map(Some),
             Op::Math(MathOp::Fma, args) => match args[..] {
