@@ -105,13 +105,18 @@ impl Engine {
     /// should be called.
     pub(crate) fn take(&mut self, command: Command, path: BackendResult<CommandPath>, profile: bool, progress: Arc<dyn Progress>) -> bool {
         let recorded = clock::now();
+        let is_read = matches!(&command, Command::Once(Action::Read { .. }));
         let completion = catch_unwind(AssertUnwindSafe(|| self.perform(command, path, profile, &progress)));
         let completion = completion.unwrap_or_else(|_| {
             // A batch that the panic left half recorded cannot be submitted.
             self.batch.abandon(&BackendError::Other("internal error: panic while recording a command of the same batch".to_owned()));
             Err(BackendError::Other("internal error: panic while recording the command".to_owned()))
         });
-        self.batch.enter(completion, recorded, progress)
+        let may_retire = self.batch.enter(completion, recorded, progress);
+        if is_read {
+            self.batch.submit_read();
+        }
+        may_retire
     }
 
     fn perform(

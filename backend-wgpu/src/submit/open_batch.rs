@@ -22,6 +22,9 @@ use crate::vulkan::semaphores;
 
 /// An idle device gets a batch once it has this many commands.
 const EAGER_BATCH: u32 = 64;
+/// An idle Vulkan device gets the open batch once it has this many commands. Each time the number doubles, up to
+/// [`EAGER_BATCH`], until a thread waits for the device: submissions cost more than short kernels.
+const EARLY_BATCH: u32 = 4;
 /// Maximal number of commands in a batch.
 const LARGEST_BATCH: u32 = 1024;
 
@@ -39,6 +42,8 @@ pub(crate) struct OpenBatch {
     eager: bool,
     /// A thread has waited for the device, and no command has followed.
     awaited: bool,
+    /// The number of commands after which an idle device gets the open batch.
+    early_batch: u32,
     arguments: Arguments,
     timestamp_set: TimestampPool,
 }
@@ -55,6 +60,7 @@ impl OpenBatch {
             notified_serial: 0,
             eager,
             awaited: false,
+            early_batch: EARLY_BATCH,
             arguments: Arguments::default(),
             timestamp_set: TimestampPool::default(),
         }
@@ -102,6 +108,7 @@ impl OpenBatch {
     /// Notes that a thread has waited for the device. The next command is submitted at once.
     pub(crate) fn was_awaited(&mut self) {
         self.awaited = true;
+        self.early_batch = EARLY_BATCH;
     }
 
     /// Completes submitted work at the end of the submission thread. At the end of the process it leaks `self` and
@@ -332,9 +339,32 @@ impl OpenBatch {
         let last_batch = if is_recorded { self.serial } else { last };
         let first_batch = completion.as_ref().ok().and_then(Completion::first_batch).unwrap_or(last_batch);
         self.completions.push(PendingCommand { first_batch, last_batch, recorded, progress, completion });
-        if std::mem::take(&mut self.awaited) && self.eager && self.encoder.commands > 0 && self.is_idle() {
+        if self.eager && self.encoder.commands > 0 && self.is_early() {
             self.submit_unnotified();
         }
         last <= self.completed()
+    }
+
+    /// Whether the device should get the open batch although it is small: it has nothing to do. (OpenMM enqueues 29
+    /// kernels of 8 us per step, and then waits. On an H100 all of them but the first began with the wait.)
+    fn is_early(&mut self) -> bool {
+        if std::mem::take(&mut self.awaited) && self.is_idle() {
+            return true;
+        }
+        // The driver answers in less than 1 us.
+        let is_early = self.encoder.commands.is_multiple_of(self.early_batch)
+            && self.gpu.vulkan_queue.as_ref().is_some_and(|queue| queue.completed().is_ok_and(|number| number + 1 >= self.serial));
+        if is_early {
+            self.early_batch = (self.early_batch * 2).min(EAGER_BATCH);
+        }
+        is_early
+    }
+
+    /// Submits the open batch after a read by the host, which will probably wait for it. In a batch with later
+    /// commands, the read would end with them.
+    pub(crate) fn submit_read(&mut self) {
+        if self.eager && self.gpu.vulkan_queue.is_some() {
+            self.submit_unnotified();
+        }
     }
 }
