@@ -80,6 +80,14 @@ pub const TABLE: &[OptionInfo] = &[
               without 64-bit integers always emulate them.",
     },
     OptionInfo {
+        name: "WGCL_BOOST",
+        audience: Audience::User,
+        values: "`0` or `1`",
+        default: "1",
+        doc: "Whether wgcl asks NVIDIA's driver on Linux for the highest clocks while a program uses the GPU, and for 5 \
+              seconds after. Without it the driver lowers the clocks of a GPU that is not always busy.",
+    },
+    OptionInfo {
         name: "WGCL_LOG",
         audience: Audience::User,
         values: "LEVEL or FILTER",
@@ -220,6 +228,7 @@ pub const TABLE: &[OptionInfo] = &[
 /// The values of all options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
+    pub boost: Option<String>,
     pub log: Option<String>,
     pub trace: Option<PathBuf>,
     pub stats: Option<String>,
@@ -299,6 +308,7 @@ impl Options {
             }
         }
         Self {
+            boost: value("WGCL_BOOST"),
             log: value("WGCL_LOG"),
             trace: value("WGCL_TRACE").map(PathBuf::from),
             stats: value("WGCL_STATS"),

@@ -12,8 +12,8 @@ use wgcl_compiler::launch::LaunchError;
 use wgcl_compiler::target::Target;
 
 use crate::backend::{
-    Action, Backend, BackendError, BackendResult, Command, Device, DeviceKind, DeviceProperties, HostSource, HostTarget, KernelUsage,
-    Launch, LoadedProgram, Memory, PreferredGroup, Progress, SvmCapabilities, Times,
+    Action, Backend, BackendError, BackendResult, Command, Device, DeviceKind, DeviceProperties, HardwareFacts, HostSource, HostTarget,
+    KernelUsage, Launch, LoadedProgram, Memory, PreferredGroup, Progress, SvmCapabilities, Times,
 };
 use crate::host_commands::{self, HostBytes};
 use crate::types::host_memory::{HostAllocator, HostRegion};
@@ -37,7 +37,6 @@ pub(crate) fn properties(name: &str) -> DeviceProperties {
         max_groups: [65535; 3],
         base_alignment: 32,
         compute_units: 2,
-        clock_mhz: 0,
         subgroup_size: 8,
         max_required_subgroups: u32::MAX,
         preferred_group: PreferredGroup { least: 64, most: 1024, groups_per_unit: 8 },
@@ -195,6 +194,10 @@ impl TestDevice {
 impl Device for TestDevice {
     fn properties(&self) -> &DeviceProperties {
         &self.properties
+    }
+
+    fn hardware(&self) -> HardwareFacts {
+        HardwareFacts { max_clock_mhz: 1, ..HardwareFacts::default() }
     }
 
     fn target(&self) -> &Target {

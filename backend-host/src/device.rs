@@ -4,8 +4,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
 
 use wgcl_api::backend::{
-    BackendError, BackendResult, Command, Device, DeviceKind, DeviceProperties, LoadedProgram, Memory, PreferredGroup, Progress,
-    SvmCapabilities,
+    BackendError, BackendResult, Command, Device, DeviceKind, DeviceProperties, HardwareFacts, LoadedProgram, Memory, PreferredGroup,
+    Progress, SvmCapabilities,
 };
 use wgcl_api::cache::Key;
 use wgcl_api::options::Options;
@@ -43,7 +43,6 @@ fn properties() -> DeviceProperties {
         max_groups: [u32::MAX; 3],
         base_alignment: 128,
         compute_units: 1,
-        clock_mhz: 0,
         subgroup_size: 1,
         max_required_subgroups: u32::MAX,
         // The CPU device has the same values, so that kernels run with the same local sizes.
@@ -102,6 +101,10 @@ impl InterpreterDevice {
 impl Device for InterpreterDevice {
     fn properties(&self) -> &DeviceProperties {
         &self.properties
+    }
+
+    fn hardware(&self) -> HardwareFacts {
+        HardwareFacts { max_clock_mhz: wgcl_runtime::host::clock_mhz(), ..HardwareFacts::default() }
     }
 
     fn target(&self) -> &Target {

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use wgcl_api::backend::{
     Action, BackendError, BackendResult, Command, CopyRegion, Device, DeviceKind, DeviceProperties, ExternalMemory, ExternalSemaphore,
-    HostTarget, LoadedProgram, Memory, Progress, SharedPayload, Times,
+    HardwareFacts, HostTarget, LoadedProgram, Memory, Progress, SharedPayload, Times,
 };
 use wgcl_api::cache::Key;
 use wgcl_api::types::host_memory::HostRegion;
@@ -48,6 +48,7 @@ pub struct WgpuDevice {
     adapter: wgpu::Adapter,
     capabilities: Capabilities,
     properties: DeviceProperties,
+    hardware: OnceLock<HardwareFacts>,
     target: Target,
     /// Kinds of external memory that can be imported.
     importable: Vec<ExternalMemory>,
@@ -117,6 +118,7 @@ impl WgpuDevice {
         Self {
             _instance: instance.clone(),
             properties: properties::device_properties(&adapter, capabilities, &target),
+            hardware: OnceLock::new(),
             target,
             importable: properties::importable(&adapter, capabilities),
             shareable: properties::shareable(&adapter, capabilities),
@@ -208,6 +210,10 @@ impl WgpuDevice {
 impl Device for WgpuDevice {
     fn properties(&self) -> &DeviceProperties {
         &self.properties
+    }
+
+    fn hardware(&self) -> HardwareFacts {
+        *self.hardware.get_or_init(|| properties::hardware(&self.adapter))
     }
 
     fn target(&self) -> &Target {

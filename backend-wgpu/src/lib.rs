@@ -14,10 +14,11 @@
 //! * [`memory`] of a device that shares the host's memory stays mapped. The host copies to it directly once the
 //!   device does not use it. Other devices use rings of staging memory.
 //! * A [`launch::program`] has one [`launch::pipeline`] per kernel and launch key, as a variant of [`wgcl_runtime`].
+//! * [`vendor`] asks the kernel driver for facts that Vulkan does not report, and for high clocks.
 //!
-//! Modules depend on each other in one direction: `vulkan`, `adapter`, `gpu`, `memory`, `readback`, `submit`, then
-//! `launch` and `transfer`, then `queue`. `tidy/tests/architecture.rs` checks it. ARCHITECTURE.md lists the files with
-//! `unsafe` code.
+//! Modules depend on each other in one direction: `vendor`, `vulkan`, `adapter`, `gpu`, `memory`, `readback`,
+//! `submit`, then `launch` and `transfer`, then `queue`. `tidy/tests/architecture.rs` checks it. ARCHITECTURE.md lists
+//! the files with `unsafe` code.
 
 #![warn(unreachable_pub)]
 mod adapter;
@@ -33,6 +34,7 @@ mod queue;
 mod readback;
 mod submit;
 mod transfer;
+mod vendor;
 mod vulkan;
 
 pub use adapter::settings::Settings;

@@ -134,6 +134,25 @@ fn the_pci_bus_location_is_correct_or_not_reported() {
     }
 }
 
+#[test]
+fn the_attributes_of_nvidia_devices_are_consistent_or_not_reported() {
+    let target = target();
+    let attribute = |name: u32| info::<u32>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret));
+    // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV to CL_DEVICE_PCI_DOMAIN_ID_NV
+    let all: Vec<_> = (0x4000..=0x400A).map(attribute).collect();
+    if has("cl_nv_device_attribute_query") {
+        let all: Vec<u32> = all.into_iter().collect::<Result<_, _>>().expect("all attributes");
+        assert!((5..100).contains(&all[0]), "compute capability {}", all[0]);
+        assert!(all[2] >= 32 << 10, "{} registers", all[2]);
+        assert_eq!(all[3], 32, "warp size");
+        assert_eq!(all[4] != 0, all[7] > 0, "overlap needs a copy engine");
+        let place = info::<[u32; 4]>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, 0x410F, size, value, ret));
+        assert_eq!(place, Ok([all[10], all[8], all[9] >> 3, all[9] & 7]));
+    } else {
+        assert!(all.iter().all(|value| *value == Err(CL_INVALID_VALUE)), "{all:?}");
+    }
+}
+
 #[repr(C)]
 struct Arguments {
     factor: u32,

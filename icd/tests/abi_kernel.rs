@@ -14,7 +14,8 @@ use common::ffi::{
     CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME, CL_KERNEL_ARG_TYPE_NAME,
     CL_KERNEL_ARG_TYPE_QUALIFIER, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_CONTEXT, CL_KERNEL_FUNCTION_NAME, CL_KERNEL_LOCAL_MEM_SIZE,
     CL_KERNEL_NUM_ARGS, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_KERNEL_PRIVATE_MEM_SIZE, CL_KERNEL_PROGRAM,
-    CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_WORK_GROUP_SIZE, CL_PLATFORM_NUMERIC_VERSION, CL_SUCCESS, CL_TRUE, cl_int, cl_mem, cl_uint,
+    CL_KERNEL_REFERENCE_COUNT, CL_KERNEL_WORK_GROUP_SIZE, CL_OUT_OF_RESOURCES, CL_PLATFORM_NUMERIC_VERSION, CL_SUCCESS, CL_TRUE, cl_int,
+    cl_mem, cl_uint,
 };
 use common::objects::{Context, Kernel};
 use common::{info, info_string, target};
@@ -65,6 +66,33 @@ fn kernel_queries_are_answered() {
     // The kernel retains its program.
     drop(program);
     assert_eq!(kernel_info(&kernel, CL_KERNEL_NUM_ARGS), Ok(6u32));
+}
+
+#[test]
+fn a_kernel_takes_4096_bytes_of_arguments() {
+    let context = Context::new();
+    // The pointer has 8 bytes, and 511 numbers the others.
+    let parameters: String = (0..511).map(|index| format!(", long a{index}")).collect();
+    let sum: String = (0..511).map(|index| format!(" + {} * a{index}", index % 7)).collect();
+    let source = format!("kernel void many(global long *out{parameters}) {{ out[get_global_id(0)] = 0{sum}; }}");
+    let program = context.build(&source);
+    let kernel = program.kernel("many");
+    let out = context.buffer(4 * size_of::<i64>());
+    kernel.set_mem(0, &out);
+    let mut want = 0;
+    for index in 0..511_i64 {
+        let value = index * 0x1_0000_0001 - 77;
+        assert_eq!(kernel.set(index as u32 + 1, &value), CL_SUCCESS);
+        want += index % 7 * value;
+    }
+    let queue = context.queue(0);
+    assert_eq!(queue.launch(&kernel, &[4], None), CL_SUCCESS);
+    assert_eq!(queue.read::<i64>(&out, 4), vec![want; 4]);
+    let more = context.build(&source.replace("long a0,", "long a0, long more,"));
+    let kernel = more.kernel("many");
+    kernel.set_mem(0, &out);
+    (1..=512).for_each(|index| assert_eq!(kernel.set(index, &0_i64), CL_SUCCESS));
+    assert_eq!(queue.launch(&kernel, &[4], None), CL_OUT_OF_RESOURCES);
 }
 
 #[test]

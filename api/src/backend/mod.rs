@@ -175,8 +175,6 @@ pub struct DeviceProperties {
     pub base_alignment: u32,
     /// Parallel processors, for CL_DEVICE_MAX_COMPUTE_UNITS: the host's cores on a CPU, the best estimate otherwise.
     pub compute_units: u32,
-    /// MHz; 0 if unknown.
-    pub clock_mhz: u32,
     /// Work-items that run in lockstep; 1 if unknown.
     pub subgroup_size: u32,
     /// Maximum number of subgroups per group, for kernels that require a subgroup size.
@@ -202,6 +200,31 @@ pub struct DeviceProperties {
     pub uuid: Option<([u8; 16], [u8; 16])>,
     /// PCI domain, bus, device and function (cl_khr_pci_bus_info), if known.
     pub pci: Option<[u32; 4]>,
+}
+
+/// Facts that only the kernel driver of a device reports. A query may take milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HardwareFacts {
+    /// CL_DEVICE_MAX_CLOCK_FREQUENCY; an estimate where unknown.
+    pub max_clock_mhz: u32,
+    /// CL_DEVICE_ERROR_CORRECTION_SUPPORT
+    pub error_correction: bool,
+    pub nvidia: Option<NvidiaAttributes>,
+}
+
+/// The attributes of cl_nv_device_attribute_query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NvidiaAttributes {
+    /// Major and minor version.
+    pub compute_capability: (u32, u32),
+    /// 32-bit registers that a work-group can use.
+    pub registers_per_block: u32,
+    /// The device has no memory of its own.
+    pub integrated: bool,
+    /// The driver ends kernels that run too long.
+    pub execution_timeout: bool,
+    /// Queues that only copy.
+    pub copy_engines: u32,
 }
 
 /// An error of a backend.
@@ -495,6 +518,8 @@ pub trait Device: Send + Sync + fmt::Debug {
     }
     /// The properties that clGetDeviceInfo reports and that launches depend on.
     fn properties(&self) -> &DeviceProperties;
+    /// Facts that take longer to find than the properties.
+    fn hardware(&self) -> HardwareFacts;
     /// The target description for the compiler.
     fn target(&self) -> &Target;
     /// Allocates memory; its contents are undefined.

@@ -12,7 +12,9 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
-use wgcl_api::backend::{BackendResult, Command, CopyRegion, Device, DeviceProperties, HostTarget, LoadedProgram, Memory, Progress};
+use wgcl_api::backend::{
+    BackendResult, Command, CopyRegion, Device, DeviceProperties, HardwareFacts, HostTarget, LoadedProgram, Memory, Progress,
+};
 use wgcl_api::cache::Key;
 use wgcl_api::host_commands::HostBytes;
 use wgcl_api::options::Options;
@@ -124,6 +126,10 @@ impl Device for CpuDevice {
 
     fn properties(&self) -> &DeviceProperties {
         &self.properties
+    }
+
+    fn hardware(&self) -> HardwareFacts {
+        HardwareFacts { max_clock_mhz: wgcl_runtime::host::clock_mhz(), ..HardwareFacts::default() }
     }
 
     fn target(&self) -> &Target {

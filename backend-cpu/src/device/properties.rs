@@ -45,7 +45,6 @@ pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DevicePro
         max_groups: [u32::MAX; 3],
         base_alignment: host_allocation::ALIGN as u32,
         compute_units: u32::try_from(threads).unwrap_or(u32::MAX),
-        clock_mhz: host::clock_mhz(),
         subgroup_size: target.language.subgroup_size,
         max_required_subgroups: u32::MAX,
         preferred_group: PreferredGroup { least: 64, most: 1024, groups_per_unit: 8 },

@@ -1,20 +1,19 @@
 //! Maps an adapter's limits, features and driver to the properties that OpenCL reports and to the compiler's target.
 
-use wgcl_api::backend::{DeviceKind, DeviceProperties, ExternalMemory, ExternalSemaphore, PreferredGroup, SvmCapabilities};
+use wgcl_api::backend::{DeviceKind, DeviceProperties, ExternalMemory, ExternalSemaphore, HardwareFacts, PreferredGroup, SvmCapabilities};
 use wgcl_api::options::Options;
 use wgcl_compiler::target::{AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limits, Shaders, Target, Zeroed, profiles};
-use wgcl_runtime::host;
 use wgpu::Features;
 
 use crate::adapter::capabilities::{Capabilities, NEAR, memory};
 use crate::adapter::settings::Settings;
 use crate::adapter::subgroups::{group_limit, subgroup_size, subgroup_sizes};
-use crate::vulkan::NVIDIA;
+use crate::vendor::{self, NVIDIA};
 use crate::vulkan::device_facts::{DeviceFacts, SizeLimits};
 
-/// Bindings per kernel and type, where a device reports a million. Kernel parameters, of at most 1024 bytes in total,
-/// need fewer.
-const MAX_BINDINGS: u32 = 256;
+/// Bindings per kernel and type, where a device reports a million. Kernel parameters, of at most 4,096 bytes in total,
+/// do not need more.
+const MAX_BINDINGS: u32 = 512;
 
 /// The minimum of CL_DEVICE_MAX_MEM_ALLOC_SIZE on a device with 4 GiB of memory or more.
 const ASKED_ALLOCATION: u64 = 1 << 30;
@@ -116,7 +115,6 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, capabilities: Capabilit
         max_groups: facts.max_groups.filter(|_| capabilities.vulkan_queue).unwrap_or([limits.max_compute_workgroups_per_dimension; 3]),
         base_alignment: limits.min_storage_buffer_offset_alignment.max(limits.min_uniform_buffer_offset_alignment).max(16),
         compute_units: compute_units(kind, facts.multiprocessors),
-        clock_mhz: if kind == DeviceKind::Cpu { host::clock_mhz() } else { 0 },
         subgroup_size: subgroup_size(&info, &facts, capabilities).unwrap_or(info.subgroup_min_size).max(1),
         max_required_subgroups: facts.subgroups.map_or(u32::MAX, |sizes| sizes.max_per_group),
         // Several subgroups on every device.
@@ -132,8 +130,19 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, capabilities: Capabilit
         // Exact with NoContraction on lavapipe. Vulkan drivers of GPUs promise 2.5 ULP.
         correctly_rounded: is_llvmpipe(&info) && capabilities.spirv,
         uuid: facts.uuid,
-        pci: parse_pci(&info.device_pci_bus_id),
+        pci: pci_address(&info),
     }
+}
+
+/// The facts of the kernel driver.
+pub(crate) fn hardware(adapter: &wgpu::Adapter) -> HardwareFacts {
+    let info = adapter.get_info();
+    vendor::hardware(kind(info.device_type), info.vendor, pci_address(&info), DeviceFacts::of(adapter).copy_queues)
+}
+
+/// Domain, bus, device and function of an adapter.
+pub(crate) fn pci_address(info: &wgpu::AdapterInfo) -> Option<[u32; 4]> {
+    parse_pci(&info.device_pci_bus_id)
 }
 
 /// A suffix marks OpenGL ES, which may list the same GPU as Vulkan.
@@ -211,7 +220,7 @@ fn compute_units(kind: DeviceKind, multiprocessors: Option<u32>) -> u32 {
 
 fn vendor_name(id: u32, driver: &str) -> String {
     let name = match id {
-        NVIDIA => "NVIDIA",
+        NVIDIA => "NVIDIA Corporation",
         0x1002 | 0x1022 => "AMD",
         0x8086 => "Intel",
         0x106b => "Apple",

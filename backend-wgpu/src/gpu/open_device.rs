@@ -12,10 +12,12 @@ use wgcl_api::types::host_memory::HostRegion;
 use wgcl_runtime::host::memory as host_memory;
 
 use crate::adapter::capabilities::{Capabilities, NEAR, memory, wanted_features};
+use crate::adapter::properties::pci_address;
 use crate::adapter::subgroups::required_subgroups;
 use crate::buffer::Buffer;
 use crate::host::copy_threads::CopyThreads;
 use crate::host::mapping::Mapping;
+use crate::vendor::clock_boost::ClockBoost;
 use crate::vulkan::dedicated_allocation;
 use crate::vulkan::device::VulkanDevice;
 use crate::vulkan::device_facts::DeviceFacts;
@@ -54,9 +56,9 @@ struct DeferredFree {
 
 #[derive(Debug)]
 pub(crate) struct Gpu {
-    /// Submits commands without wgpu's encoders, where supported. wgpu then submits nothing.
     /// The device below wgpu, for buffers, where [`Capabilities::vulkan_buffers`] is set.
     vulkan: Option<Box<dyn VulkanDevice>>,
+    /// Submits commands without wgpu's encoders, where supported. wgpu then submits nothing.
     pub(crate) vulkan_queue: Option<Arc<VulkanQueue>>,
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
@@ -83,6 +85,7 @@ pub(crate) struct Gpu {
     deferred_frees: Mutex<Vec<DeferredFree>>,
     has_deferred_frees: AtomicBool,
     pub(crate) copy_threads: CopyThreads,
+    clock_boost: Option<ClockBoost>,
 }
 
 impl Gpu {
@@ -127,7 +130,9 @@ impl Gpu {
             Some(vulkan) if capabilities.vulkan_queue => Some(vulkan.queue(&queue, &facts, is_cpu)?),
             _ => None,
         };
-        Ok(Arc::new(Self {
+        let info = adapter.get_info();
+        let clock_boost = ClockBoost::new(info.vendor, pci_address(&info));
+        let opened = Self {
             vulkan,
             vulkan_queue,
             device,
@@ -151,7 +156,18 @@ impl Gpu {
             deferred_frees: Mutex::default(),
             has_deferred_frees: AtomicBool::new(false),
             copy_threads: CopyThreads::default(),
-        }))
+            clock_boost,
+        };
+        // The clocks rise while the program builds its kernels.
+        opened.hold_clocks();
+        Ok(Arc::new(opened))
+    }
+
+    /// Keeps the clocks high for the next seconds, where the driver can. Called before each submission.
+    pub(crate) fn hold_clocks(&self) {
+        if let Some(boost) = &self.clock_boost {
+            boost.refresh();
+        }
     }
 
     /// Offsets within objects of at most this many bytes take 32 bits.

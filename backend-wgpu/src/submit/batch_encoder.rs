@@ -192,6 +192,7 @@ impl BatchEncoder {
             // The command continues in the next batch. wgpu cannot resolve a query that was never written.
             self.write_timestamp_query(gpu, &timestamp_set.queries, end, false)?;
         }
+        gpu.hold_clocks();
         if let Some(recorder) = &mut self.recorder {
             return Ok(recorder.submit(serial)?.then_some(Submission::Vulkan(serial)));
         }

@@ -2,9 +2,6 @@
 
 use wgcl_compiler::target::FloatControls;
 
-/// NVIDIA's PCI vendor ID.
-pub(crate) const NVIDIA: u32 = 0x10de;
-
 /// Facts about an adapter. The default, with nothing known or supported, holds for adapters of other APIs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DeviceFacts {
@@ -26,6 +23,8 @@ pub(crate) struct DeviceFacts {
     pub(crate) window: bool,
     /// The queue family to use: one that computes and does not draw, where there is one.
     pub(crate) queue_family: u32,
+    /// Queues that copy and do not compute.
+    pub(crate) copy_queues: u32,
     /// The host can reset queries.
     pub(crate) host_query_reset: bool,
     /// Shaders can access buffers by 64-bit addresses (VK_KHR_buffer_device_address).

@@ -7,7 +7,7 @@ use wgcl_api::backend::{BackendError, BackendResult};
 use wgcl_compiler::target::FloatControls;
 use wgpu::hal::{self, api::Vulkan};
 
-use crate::vulkan::device_facts::NVIDIA;
+use crate::vendor::NVIDIA;
 use crate::vulkan::device_facts::{DeviceFacts, SizeLimits, SubgroupSizes};
 use crate::vulkan::error::backend_error;
 use crate::vulkan::extensions::{
@@ -99,6 +99,7 @@ pub(super) fn device_facts(adapter: &wgpu::Adapter) -> Option<DeviceFacts> {
     });
     facts.max_groups = Some(capabilities.properties().limits.max_compute_work_group_count);
     facts.queue_family = compute_queue_family(instance, physical);
+    facts.copy_queues = copy_queues(instance, physical);
 
     if version >= vk::API_VERSION_1_2 {
         let multiprocessors = capabilities.supports_extension(ash::nv::shader_sm_builtins::NAME);
@@ -177,6 +178,20 @@ fn compute_queue_family(instance: &ash::Instance, physical: vk::PhysicalDevice) 
             && family.timestamp_valid_bits == u64::BITS
     };
     (0..).zip(&families).find(|(_, family)| is_wanted(family)).map_or(0, |(index, _)| index)
+}
+
+/// The number of queues that copy, and neither compute nor draw nor process video.
+fn copy_queues(instance: &ash::Instance, physical: vk::PhysicalDevice) -> u32 {
+    let others = vk::QueueFlags::COMPUTE
+        | vk::QueueFlags::GRAPHICS
+        | vk::QueueFlags::VIDEO_DECODE_KHR
+        | vk::QueueFlags::VIDEO_ENCODE_KHR
+        | vk::QueueFlags::OPTICAL_FLOW_NV;
+    // SAFETY: the physical device belongs to this instance.
+    let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
+    let copies =
+        families.iter().filter(|family| family.queue_flags.contains(vk::QueueFlags::TRANSFER) && !family.queue_flags.intersects(others));
+    copies.map(|family| family.queue_count).sum()
 }
 
 /// Whether the device clock can be compared with CLOCK_MONOTONIC. The device has [`CALIBRATED_TIMESTAMPS`].

@@ -23,8 +23,6 @@ pub(crate) mod pipeline_statistics;
 pub(crate) mod queue;
 pub(crate) mod semaphores;
 
-pub(crate) use device_facts::NVIDIA;
-
 impl device_facts::DeviceFacts {
     #[cfg(not(target_vendor = "apple"))]
     pub(crate) fn of(adapter: &wgpu::Adapter) -> Self {

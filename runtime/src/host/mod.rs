@@ -3,14 +3,34 @@
 mod cache;
 pub mod memory;
 
+use std::path::Path;
+
 pub use cache::cache;
 
-/// The current clock of the fastest processor in MHz; 0 if unknown.
+/// The clock where the system does not report one: that of a typical processor.
+const UNKNOWN_MHZ: u32 = 2000;
+
+/// The highest clock of the fastest processor in MHz; its current clock where the highest is unknown. Never 0.
 pub fn clock_mhz() -> u32 {
-    let Ok(text) = std::fs::read_to_string("/proc/cpuinfo") else { return 0 };
-    text.lines()
+    let mhz = highest_clock_mhz(Path::new("/sys/devices/system/cpu")).or_else(current_clock_mhz);
+    mhz.filter(|mhz| *mhz > 0).unwrap_or(UNKNOWN_MHZ)
+}
+
+/// The largest `cpufreq/cpuinfo_max_freq` of a folder with processors, in MHz.
+fn highest_clock_mhz(processors: &Path) -> Option<u32> {
+    let khz = |folder: std::fs::DirEntry| -> Option<u32> {
+        std::fs::read_to_string(folder.path().join("cpufreq/cpuinfo_max_freq")).ok()?.trim().parse().ok()
+    };
+    std::fs::read_dir(processors).ok()?.flatten().filter_map(khz).max().map(|khz| khz / 1000)
+}
+
+/// The largest clock in `/proc/cpuinfo`, in MHz.
+fn current_clock_mhz() -> Option<u32> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let mhz = text
+        .lines()
         .filter(|line| line.starts_with("cpu MHz"))
         .filter_map(|line| line.split(':').nth(1)?.trim().parse::<f64>().ok())
-        .fold(0.0, f64::max)
-        .clamp(0.0, 1e6) as u32
+        .fold(0.0, f64::max);
+    Some(mhz.clamp(0.0, 1e6) as u32)
 }

@@ -113,8 +113,8 @@ fn extension_version(name: &str) -> Version {
     }
 }
 
-/// Maximum bytes of by-value and pointer arguments of a kernel. OpenCL 3.0 requires at least 1,024.
-pub const MAX_PARAMETER_SIZE: u64 = 1024;
+/// Bytes of by-value and pointer arguments of a kernel. OpenCL 3.0 requires 1,024; other drivers report 4,096 or more.
+pub const MAX_PARAMETER_SIZE: u64 = 4096;
 
 /// Bytes of CL_DEVICE_PRINTF_BUFFER_SIZE.
 pub const PRINTF_BUFFER_SIZE: u64 = wgcl_compiler::printf::BUFFER_SIZE as u64;
@@ -437,6 +437,7 @@ impl Device {
         let of_others = of_others.chain(semaphores).chain(shared.first().map(|_| "cl_khr_external_semaphore"));
         let uuid = self.properties().uuid.map(|_| "cl_khr_device_uuid");
         let pci = self.properties().pci.map(|_| "cl_khr_pci_bus_info");
+        let nvidia = self.backend().hardware().nvidia.map(|_| "cl_nv_device_attribute_query");
         self.target()
             .language
             .extensions
@@ -448,6 +449,7 @@ impl Device {
             .chain(of_others)
             .chain(uuid)
             .chain(pci)
+            .chain(nvidia)
             .map(|name| NameVersion::new(name, extension_version(name)))
             .collect()
     }

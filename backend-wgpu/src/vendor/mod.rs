@@ -1,0 +1,81 @@
+//! What a GPU's kernel driver reports and controls, and Vulkan does not: the clocks and the attributes of NVIDIA's GPUs.
+//!
+//! Everything here is optional. Without the driver's library or file, [`hardware`] returns estimates and
+//! [`clock_boost::ClockBoost`] does nothing.
+
+pub(crate) mod clock_boost;
+mod nvml;
+#[cfg(target_os = "linux")]
+mod resource_manager;
+mod sysfs;
+
+use wgcl_api::backend::{DeviceKind, HardwareFacts, NvidiaAttributes};
+use wgcl_runtime::host;
+
+/// NVIDIA's PCI vendor ID.
+pub(crate) const NVIDIA: u32 = 0x10de;
+
+/// The facts of an adapter at this PCI address (domain, bus, device, function). Loads NVIDIA's management library for
+/// NVIDIA's devices, which takes about 20 ms.
+pub(crate) fn hardware(kind: DeviceKind, vendor: u32, pci: Option<[u32; 4]>, copy_queues: u32) -> HardwareFacts {
+    if kind == DeviceKind::Cpu {
+        return HardwareFacts { max_clock_mhz: host::clock_mhz(), ..HardwareFacts::default() };
+    }
+    if vendor == NVIDIA
+        && let Some(found) = pci.and_then(nvml::query)
+    {
+        return HardwareFacts {
+            max_clock_mhz: found.max_clock_mhz,
+            error_correction: found.error_correction,
+            nvidia: Some(NvidiaAttributes {
+                compute_capability: found.compute_capability,
+                registers_per_block: registers_per_block(found.compute_capability),
+                integrated: kind == DeviceKind::IntegratedGpu,
+                execution_timeout: found.drives_display,
+                copy_engines: copy_queues,
+            }),
+        };
+    }
+    let max_clock_mhz = sysfs::max_clock_mhz(pci).unwrap_or_else(|| estimated_clock_mhz(kind));
+    HardwareFacts { max_clock_mhz, ..HardwareFacts::default() }
+}
+
+/// Programs multiply the clock by the compute units to choose the fastest device. With 0, they would not choose a GPU.
+/// The estimates are typical for GPUs of 2020 to 2025.
+const fn estimated_clock_mhz(kind: DeviceKind) -> u32 {
+    match kind {
+        DeviceKind::DiscreteGpu => 1800,
+        DeviceKind::IntegratedGpu | DeviceKind::VirtualGpu => 1200,
+        DeviceKind::Cpu | DeviceKind::Other => 1000,
+    }
+}
+
+/// 32-bit registers of a thread block (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+const fn registers_per_block(compute_capability: (u32, u32)) -> u32 {
+    match compute_capability {
+        (3, 2) | (5, 3) | (6, 2) => 32 << 10,
+        _ => 64 << 10,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_device_has_a_clock() {
+        let kinds = [DeviceKind::DiscreteGpu, DeviceKind::IntegratedGpu, DeviceKind::VirtualGpu, DeviceKind::Cpu, DeviceKind::Other];
+        for kind in kinds {
+            // No device has this address.
+            let facts = hardware(kind, 0x1002, Some([0xffff, 0xff, 0x1f, 7]), 0);
+            assert!(facts.max_clock_mhz > 0, "{kind:?}");
+            assert_eq!(facts.nvidia, None, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn small_chips_have_half_of_the_registers() {
+        assert_eq!(registers_per_block((9, 0)), 65_536);
+        assert_eq!(registers_per_block((6, 2)), 32_768);
+    }
+}
