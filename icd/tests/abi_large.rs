@@ -42,6 +42,21 @@ kernel void backwards(global uint *p, ulong from, int by)
 { int i = get_global_id(0); global uint *end = p + from; end[i - by] = 6000 + i; }
 kernel void permuted(global uint *p, int from) { int i = get_global_id(0); p[from + (i ^ 5) % 64] = 7000 + i; }
 kernel void moved(global uint *p, ulong from, ulong to) { size_t i = get_global_id(0); p[to + i] = p[from + i] + 1; }
+kernel void lines(global uint *p, ulong offset, local uint *tile, global uint *out)
+{ int i = get_local_id(0);
+  event_t e = async_work_group_copy_2D2D(tile, 0, p, offset, 4, 16, 2, 16, 16, 0); wait_group_events(1, &e); out[i] = tile[i]; }
+kernel void far_lines(global uint *p, ulong length, local uint *tile, global uint *out)
+{ int i = get_local_id(0);
+  event_t e = async_work_group_copy_2D2D(tile, 0, p, 0, 4, 16, 2, length, 16, 0); wait_group_events(1, &e); out[i] = tile[i]; }
+kernel void far_planes(global uint *p, ulong length, local uint *tile, global uint *out)
+{ int i = get_local_id(0);
+  event_t e = async_work_group_copy_3D3D(tile, 0, p, 0, 4, 16, 1, 2, 16, length, 16, 16, 0); wait_group_events(1, &e); out[i] = tile[i]; }
+kernel void written(global uint *p, ulong offset, local uint *tile)
+{ int i = get_local_id(0); tile[i] = 9000 + i; barrier(CLK_LOCAL_MEM_FENCE);
+  event_t e = async_work_group_copy_2D2D(p, offset, tile, 0, 4, 16, 2, 16, 16, 0); wait_group_events(1, &e); }
+kernel void strided(global uint *p, ulong stride, local uint *tile, global uint *out)
+{ event_t e = async_work_group_strided_copy(tile, p, 3, stride, 0); wait_group_events(1, &e);
+  if (get_local_id(0) < 3) out[get_local_id(0)] = tile[get_local_id(0)]; }
 kernel void distance(global uint *p, ulong offset, global long *out) { out[0] = (p + offset) - p; out[1] = p < p + offset; }
 ";
 
@@ -102,6 +117,68 @@ fn all_indices_reach_all_elements() {
         kernel.set_mem(2, &out);
     });
     assert_eq!(queue.read::<i64>(&out, 2), [last as i64, 1]);
+}
+
+/// Asynchronous copies whose offsets, strides and line lengths exceed 32 bits in bytes.
+#[test]
+fn asynchronous_copies_reach_all_elements() {
+    if !can() {
+        return;
+    }
+    let context = Context::new();
+    let queue = context.queue(0);
+    let (big, out) = (context.buffer(SIZE), context.buffer(128));
+    let program = context.build(SOURCE);
+    let launch = |name: &str, number: usize, reads: bool| {
+        let kernel = program.kernel(name);
+        kernel.set_mem(0, &big);
+        assert_eq!(kernel.set(1, &(number as u64)), CL_SUCCESS);
+        assert_eq!(target().cl.clSetKernelArg(kernel.0, 2, 128, null()), CL_SUCCESS);
+        if reads {
+            kernel.set_mem(3, &out);
+        }
+        assert_eq!(queue.launch(&kernel, &[32], Some(&[32])), CL_SUCCESS, "{name}");
+        queue.read::<u32>(&out, 32)
+    };
+    let (half, most) = (1_usize << 29, 1_usize << 30);
+    // Three places, a stride of 2 GiB apart.
+    for (number, word) in (0..).zip([0, half, most]) {
+        let values: Vec<u32> = (number * 100..).take(32).collect();
+        let status =
+            target().cl.clEnqueueWriteBuffer(queue.0, big.0, CL_TRUE, 4 * word, 128, values.as_ptr().cast(), 0, null(), null_mut());
+        assert_eq!(status, CL_SUCCESS);
+        assert_eq!(launch("lines", word, true), values, "lines at word {word}");
+    }
+    assert_eq!(launch("strided", half, true)[..3], [0, 100, 200]);
+    for (length, first) in [(half, 100), (most, 200)] {
+        let expected: Vec<u32> = (0..16).chain(first..first + 16).collect();
+        assert_eq!(launch("far_lines", length, true), expected, "lines of {length} words");
+        assert_eq!(launch("far_planes", length, true), expected, "planes of {length} words");
+        launch("written", length + 64, false);
+        assert_eq!(words(&queue, &big, 4 * (length + 64), 32), (9000..9032).collect::<Vec<_>>(), "written at word {length}");
+    }
+}
+
+/// `by_extended_int` stores at a signed 32-bit index, extended to 64 bits.
+const FAR: &[u8] = include_bytes!("../../tests/spirv/far.spv");
+
+#[test]
+fn spirv_indices_reach_all_elements() {
+    if !can() {
+        return;
+    }
+    let context = Context::new();
+    let queue = context.queue(0);
+    let big = context.buffer(SIZE);
+    let program = context.program_with_il(FAR);
+    assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
+    let kernel = program.kernel("by_extended_int");
+    kernel.set_mem(0, &big);
+    for word in [(1_usize << 29) - 32, (1 << 30) - 32, SIZE / 4 - 64] {
+        assert_eq!(kernel.set(1, &(word as i32)), CL_SUCCESS);
+        assert_eq!(queue.launch(&kernel, &[64], None), CL_SUCCESS);
+        assert_eq!(words(&queue, &big, 4 * word, 64), (8000..8064).collect::<Vec<_>>(), "at word {word}");
+    }
 }
 
 /// The same kernels on small buffers, before and after a large buffer exists.

@@ -445,6 +445,16 @@ impl Builder {
         value
     }
 
+    /// The type in which an index times the size of an element in bytes is computed: `i32` if the product cannot exceed
+    /// it, otherwise `wide`, an integer of a pointer's size. `large_objects`: see [`crate::target::Language`].
+    pub(crate) fn index_type(&self, pointer: Value, index: Value, signed: bool, stride: u64, (wide, large_objects): (Type, bool)) -> Type {
+        let width = self.ty(index).scalar().map_or(32, Scalar::bits);
+        let near = matches!(self.ty(pointer), Type::Ptr(Space::Private | Space::Local));
+        let exceeds_2gib = large_objects && stride > 1 << 31 >> width.min(32);
+        let small = (width < 32 || (width == 32 && signed)) && !exceeds_2gib;
+        if near || small { Type::I32 } else { wide }
+    }
+
     /// A pointer plus a number of bytes (`i32` or `i64`, signed).
     pub(crate) fn ptr_add(&mut self, pointer: Value, bytes: Value) -> Value {
         match self.known_signed(bytes) {

@@ -436,11 +436,8 @@ impl<'p> Lowering<'p, '_> {
     /// Offsets in private and local memory are 32 bits wide, since that memory is small. So are offsets with a signed
     /// 32-bit index if memory objects are at most 2 GiB.
     pub(super) fn element_address(&mut self, pointer: Value, index: Value, signed: bool, stride: u32, negate: bool) -> Value {
-        let width = self.b.ty(index).scalar().map_or(32, Scalar::bits);
-        let near = matches!(self.b.ty(pointer), Type::Ptr(Space::Private | Space::Local));
-        let exceeds_2gib = self.shared.target.language.large_objects && u64::from(stride) << width.min(32) > 1 << 31;
-        let small = (width < 32 || (width == 32 && signed)) && !exceeds_2gib;
-        let ty = if near || small { Type::I32 } else { self.pointer_int() };
+        let wide = (self.pointer_int(), self.shared.target.language.large_objects);
+        let ty = self.b.index_type(pointer, index, signed, stride.into(), wide);
         let index = self.b.resize(index, signed, ty);
         let bytes = self.b.bin_int(BinOp::Mul, index, i64::from(stride));
         let bytes = if negate { self.b.un(crate::ir::UnOp::Neg, bytes) } else { bytes };

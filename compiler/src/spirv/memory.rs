@@ -188,11 +188,9 @@ impl Lowering<'_, '_, '_> {
         self.give(address)
     }
 
-    /// The address of an element. Offsets in private and local memory are 32 bits wide, since that memory is small. So
-    /// are offsets with a signed 32-bit index.
-    ///
+    /// The address of an element.
     fn step(&mut self, address: Value, index: usize, stride: u64) -> Checked<Value> {
-        let stride = i64::try_from(stride).map_err(|_| unsupported!("an element of {stride} bytes"))?;
+        let bytes = i64::try_from(stride).map_err(|_| unsupported!("an element of {stride} bytes"))?;
         let mut index = self.integer(index)?;
         if self.b.ty(index).lanes() != 1 {
             return Err(invalid!("an index is a vector"));
@@ -201,11 +199,10 @@ impl Lowering<'_, '_, '_> {
         if let Some(&(narrow, by_sign)) = self.extended.get(&index) {
             (index, signed) = (narrow, by_sign);
         }
-        let width = self.b.ty(index).scalar().map_or(32, Scalar::bits);
-        let near = matches!(self.b.ty(address), Type::Ptr(Space::Private | Space::Local));
-        let ty = if near || width < 32 || (width == 32 && signed) { Type::I32 } else { self.module.types.pointer_int() };
+        let wide = (self.module.types.pointer_int(), self.shared.large_objects);
+        let ty = self.b.index_type(address, index, signed, stride, wide);
         let index = self.b.resize(index, signed, ty);
-        let bytes = self.b.bin_int(BinOp::Mul, index, stride);
+        let bytes = self.b.bin_int(BinOp::Mul, index, bytes);
         Ok(self.b.ptr_add(address, bytes))
     }
 

@@ -73,8 +73,14 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
     let first = u32::try_from(module.entries.len()).unwrap_or(u32::MAX);
     let numbers: FxHashMap<Id, Func> = helpers.iter().zip(first..).map(|(def, number)| (def.id, Func(number))).collect();
     let (mut functions, mut symbols, mut kernels): (Vec<ir::Function>, Vec<Symbol>, Vec<KernelInfo>) = Default::default();
-    let mut shared =
-        Shared { module: &module, globals: &mut globals, bridge: &mut bridge, helpers: &numbers, is_alone: roots == Roots::Kernels };
+    let mut shared = Shared {
+        module: &module,
+        globals: &mut globals,
+        bridge: &mut bridge,
+        helpers: &numbers,
+        is_alone: roots == Roots::Kernels,
+        large_objects: target.language.large_objects,
+    };
     for entry in &module.entries {
         let (def, info) = reflection::kernel(&module, entry, shared.globals, (options, target))?;
         let kernel = ir::Kernel {

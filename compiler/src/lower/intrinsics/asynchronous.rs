@@ -6,18 +6,20 @@ use super::super::types::{ArithType, scalar};
 use super::Call;
 use crate::ir::{BinOp, CastOp, CmpOp, Fence, Op, Scalar, Space, Type, Value};
 
-/// A copy of lines of elements. All sizes are in elements (`i32`), except `bytes`.
+/// A copy of lines of elements. The copied elements fit local memory, so their counts are `i32`. Offsets and distances
+/// may exceed 32 bits in global memory, and have the size of a pointer.
 struct Lines {
     dst: Value,
     src: Value,
+    /// In elements.
     dst_offset: Value,
     src_offset: Value,
-    /// Size of an element.
+    /// Size of an element in bytes (`i32`).
     bytes: Value,
     per_line: Value,
     lines: Value,
     planes: Value,
-    /// Distance between lines and between planes.
+    /// Distances between lines and between planes, in elements.
     src_steps: [Value; 2],
     dst_steps: [Value; 2],
 }
@@ -31,9 +33,10 @@ impl<'p> Lowering<'p, '_> {
         // Three lanes are copied as four, which is their size in memory.
         let element = ArithType::new(pointee.kind, if pointee.lanes == 3 { 4 } else { pointee.lanes });
         let size = lane_size(element) * u32::from(element.lanes);
+        let size_ty = self.pointer_int();
         let stride = strided.then(|| {
             let stride = self.value(call, 3);
-            self.b.resize(stride, false, Type::I32)
+            self.b.resize(stride, false, size_ty)
         });
         let count = self.b.resize(count, false, Type::I32);
         let mut first = self.local_linear_id();
@@ -47,7 +50,10 @@ impl<'p> Lowering<'p, '_> {
 
         self.count(first, count, step, |this, index| {
             let apart = match stride {
-                Some(stride) => this.b.mul(index, stride),
+                Some(stride) => {
+                    let index = this.b.resize(index, false, size_ty);
+                    this.b.mul(index, stride)
+                }
                 None => index,
             };
             let from_global = this.b.ty(src) == Type::Ptr(Space::Global);
@@ -109,21 +115,24 @@ impl<'p> Lowering<'p, '_> {
     /// Lowers `async_work_group_copy_2D2D` and `_3D3D`. Elements are copied in the largest unit that divides their size
     /// and that both pointers are aligned to. If these are unknown at compile time, bytes are copied.
     pub(super) fn async_copy_lines(&mut self, call: &Call<'p>, planes: bool) -> Value {
-        let number = |this: &mut Self, index: usize| {
+        let size_ty = self.pointer_int();
+        let number = |this: &mut Self, index: usize, ty: Type| {
             let value = this.value(call, index);
-            this.b.resize(value, false, Type::I32)
+            this.b.resize(value, false, ty)
         };
         let (dst, src) = (self.value(call, 0), self.value(call, 2));
-        let [dst_offset, src_offset, bytes, per_line, lines] = [1, 3, 4, 5, 6].map(|index| number(self, index));
-        let (one, zero) = (self.b.i32(1), self.b.i32(0));
+        let [dst_offset, src_offset] = [1, 3].map(|index| number(self, index, size_ty));
+        let [bytes, per_line, lines] = [4, 5, 6].map(|index| number(self, index, Type::I32));
         let copy = if planes {
-            let [planes, src_line, src_plane, dst_line, dst_plane] = [7, 8, 9, 10, 11].map(|index| number(self, index));
+            let planes = number(self, 7, Type::I32);
+            let [src_line, src_plane, dst_line, dst_plane] = [8, 9, 10, 11].map(|index| number(self, index, size_ty));
             let (src_steps, dst_steps) = ([src_line, src_plane], [dst_line, dst_plane]);
             Lines { dst, src, dst_offset, src_offset, bytes, per_line, lines, planes, src_steps, dst_steps }
         } else {
-            let [src_line, dst_line] = [7, 8].map(|index| number(self, index));
+            let [src_line, dst_line] = [7, 8].map(|index| number(self, index, size_ty));
+            let (planes, zero) = (self.b.i32(1), self.b.int(size_ty, 0));
             let (src_steps, dst_steps) = ([src_line, zero], [dst_line, zero]);
-            Lines { dst, src, dst_offset, src_offset, bytes, per_line, lines, planes: one, src_steps, dst_steps }
+            Lines { dst, src, dst_offset, src_offset, bytes, per_line, lines, planes, src_steps, dst_steps }
         };
         let event = self.value(call, if planes { 12 } else { 9 });
         let unit = match self.b.known(bytes) {
@@ -145,6 +154,8 @@ impl<'p> Lowering<'p, '_> {
 
     /// Divides the elements among the work-items. Each is copied in units of `unit` bytes.
     fn copy_lines(&mut self, copy: &Lines, unit: u32) {
+        let size_ty = self.pointer_int();
+        let element_bytes = self.b.resize(copy.bytes, false, size_ty);
         let plane = self.b.mul(copy.per_line, copy.lines);
         let total = self.b.mul(plane, copy.planes);
         let first = self.local_linear_id();
@@ -154,12 +165,13 @@ impl<'p> Lowering<'p, '_> {
             let row = this.b.bin(BinOp::UDiv, index, copy.per_line);
             let line = this.b.bin(BinOp::URem, row, copy.lines);
             let plane = this.b.bin(BinOp::UDiv, row, copy.lines);
+            let [column, line, plane] = [column, line, plane].map(|count| this.b.resize(count, false, size_ty));
             let lvalue = |this: &mut Self, base: Value, offset: Value, steps: [Value; 2]| {
                 let (lines, planes) = (this.b.mul(line, steps[0]), this.b.mul(plane, steps[1]));
                 let element = this.b.add(offset, column);
                 let element = this.b.add(element, lines);
                 let element = this.b.add(element, planes);
-                let bytes = this.b.mul(element, copy.bytes);
+                let bytes = this.b.mul(element, element_bytes);
                 let ty = this.b.ty(base);
                 this.b.emit(Op::PtrAdd(base, bytes), ty)
             };
