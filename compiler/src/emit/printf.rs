@@ -18,7 +18,7 @@ impl Emitter<'_, '_> {
     ///     else if at < CAPACITY { store site number 0 }
     /// }
     /// ```
-    pub(super) fn printf(&mut self, format: Global, args: &[Value]) -> Result<Val, EmitError> {
+    pub(super) fn printf(&mut self, format: Option<Global>, args: &[Value]) -> Result<Val, EmitError> {
         let missing = || EmitError::Internal("a printf that was not planned".to_owned());
         let object = self.cx.plan.printf.ok_or_else(missing)?;
         let types: Vec<_> = args.iter().map(|&arg| self.function.ty(arg)).collect();

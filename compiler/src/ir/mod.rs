@@ -647,9 +647,10 @@ pub enum Op {
         image: Value,
         word: u8,
     },
-    /// `printf`: format (a constant global) and arguments; the result is an `i32`.
+    /// `printf`: format (a constant global) and arguments; the result is an `i32`. Without a global, the first
+    /// argument is a pointer to the format in constant memory.
     Printf {
-        format: Global,
+        format: Option<Global>,
         args: Vec<Value>,
     },
 

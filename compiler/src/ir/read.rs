@@ -532,7 +532,7 @@ impl Reader {
                 other => return Err(self.error(format!("`{other}` has no clock"))),
             },
             "printf" => {
-                let format = Global(self.entity("@g")?);
+                let format = if self.accept("dynamic") { None } else { Some(Global(self.entity("@g")?)) };
                 Op::Printf { format, args: self.comma_values()? }
             }
             "image" => {

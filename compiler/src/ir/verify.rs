@@ -508,7 +508,10 @@ impl<'a> Verifier<'a> {
             }
             Op::Clock { .. } => Type::of(Scalar::I32, 2),
             Op::Printf { format, args } => {
-                require(format.index() < self.module.globals.len(), || format!("no global {format}"))?;
+                match format {
+                    Some(format) => require(format.index() < self.module.globals.len(), || format!("no global {format}"))?,
+                    None => require(!args.is_empty(), || "a printf without a format".to_owned())?,
+                }
                 for arg in args {
                     self.uses(*arg)?;
                 }

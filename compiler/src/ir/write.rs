@@ -237,7 +237,10 @@ fn write_op(f: &mut dyn fmt::Write, function: &Function, inst: &Inst, depth: usi
         }
         Op::Clock { sub } => f.write_str(if *sub { "clock sub" } else { "clock device" }),
         Op::Printf { format, args } => {
-            write!(f, "printf {format}")?;
+            match format {
+                Some(format) => write!(f, "printf {format}")?,
+                None => f.write_str("printf dynamic")?,
+            }
             args.iter().try_for_each(|a| write!(f, ", {a}"))
         }
         Op::Call(func, args) => {

@@ -360,7 +360,7 @@ impl<'a> Linker<'a> {
                         }
                         match &mut inst.op {
                             Op::Call(callee, _) => *callee = Func(number(Item::Function(unit, *callee))),
-                            Op::GlobalAddr(global) | Op::Printf { format: global, .. } => {
+                            Op::GlobalAddr(global) | Op::Printf { format: Some(global), .. } => {
                                 *global = Global(number(Item::Global(unit, *global)));
                             }
                             _ => {}
@@ -388,7 +388,7 @@ fn references(units: &[&CompiledUnit], item: Item, found: &mut impl FnMut(Item))
             let Some(function) = units[unit].module.functions.get(func.index()) else { return };
             function.body.walk(&mut |inst| match &inst.op {
                 Op::Call(callee, _) => found(Item::Function(unit, *callee)),
-                Op::GlobalAddr(global) | Op::Printf { format: global, .. } => found(Item::Global(unit, *global)),
+                Op::GlobalAddr(global) | Op::Printf { format: Some(global), .. } => found(Item::Global(unit, *global)),
                 _ => {}
             });
         }

@@ -79,7 +79,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    pub(super) fn printf(&mut self, format: GlobalId, args: &'p [Expr]) -> Value {
+    pub(super) fn printf(&mut self, format: Option<GlobalId>, args: &'p [Expr]) -> Value {
         let args = args
             .iter()
             .map(|arg| {
@@ -87,7 +87,7 @@ impl<'p> Lowering<'p, '_> {
                 if self.b.ty(value) == Type::BOOL { self.b.resize(value, false, Type::I32) } else { value }
             })
             .collect();
-        self.b.emit(Op::Printf { format: Global(format.0), args }, Type::I32)
+        self.b.emit(Op::Printf { format: format.map(|format| Global(format.0)), args }, Type::I32)
     }
 
     /// The statements of `({ ... })`. A jump out of it terminates the current region.

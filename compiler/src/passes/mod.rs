@@ -82,6 +82,7 @@ use crate::internal::Defect;
 use crate::ir::{self, Func};
 use crate::launch::{self, LaunchError};
 use crate::parallel;
+use crate::printf;
 use crate::target::Target;
 use Step::{EachFunction, If, IfChanged, KernelOnly, Repeat, Steps};
 pub(crate) use calls::{call_order, functions, subset};
@@ -276,6 +277,12 @@ pub fn build_watched(module: &mut ir::Module, target: &Target, watch: Option<&Wa
         }
     }
     let kernels: Vec<Func> = functions(module).filter(|func| module.functions[func.index()].kernel.is_some()).collect();
+    for func in &kernels {
+        let kernel = &module.functions[func.index()];
+        if printf::check::format_is_argument(kernel) {
+            return Err(PassError::Unsupported { function: kernel.name.clone(), what: "a printf format in a kernel argument".to_owned() });
+        }
+    }
     pass_memory_by_value(module, &kernels, &mut driver)?;
     *module = subset(module, &kernels)?;
     Ok(())

@@ -8,6 +8,7 @@
 //!
 //! The formatter follows C99 exactly and does not depend on the host ([`number`] describes the conversion of floats).
 
+pub(crate) mod check;
 pub(crate) mod format;
 mod number;
 #[cfg(test)]
@@ -23,12 +24,17 @@ pub const BUFFER_SIZE: u32 = 1 << 20;
 /// Number of words available to records.
 pub const CAPACITY: u32 = BUFFER_SIZE / 4 - 1;
 
+/// Printed for a call whose format is not in the program's constant memory, which is undefined behaviour.
+const UNKNOWN_FORMAT: &[u8] = b"printf: the format is not a string literal\n";
+
 /// A format and the types of its arguments: one or more calls of `printf`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
-    format: Global,
+    /// `None` if the first argument is a pointer to the format.
+    format: Option<Global>,
     /// Scalars and vectors. Pointers are integers.
     args: Vec<Type>,
+    /// The format. Empty if it is an argument.
     pieces: Vec<Piece>,
 }
 
@@ -57,7 +63,7 @@ pub fn words(ty: Type) -> u32 {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     sites: Vec<Site>,
-    /// Contents of constants, by number. Empty unless a format contains `%s`.
+    /// Contents of constants, by number. Empty unless a format contains `%s` or is an argument.
     strings: Vec<(u32, Vec<u8>)>,
     pointer_size: u32,
     /// The address of the program's constants, if pointers are addresses and not the tags of [`crate::pointer`].
@@ -73,13 +79,16 @@ impl Table {
                 let Op::Printf { format, args } = &inst.op else { return };
                 let types: Vec<Type> = args.iter().map(|&arg| resolved(function.ty(arg), pointer_size)).collect();
                 if table.find(*format, &types).is_none() {
-                    let text = module.globals.get(format.index()).and_then(|global| global.init.as_deref()).unwrap_or_default();
+                    let global = format.and_then(|format| module.globals.get(format.index()));
+                    let text = global.and_then(|global| global.init.as_deref()).unwrap_or_default();
                     let pieces = format::parse(until_zero(text));
                     table.sites.push(Site { format: *format, args: types, pieces });
                 }
             });
         }
-        let strings = |site: &Site| site.pieces.iter().any(|piece| matches!(piece, Piece::Spec(Spec { conversion: b's', .. })));
+        let strings = |site: &Site| {
+            site.format.is_none() || site.pieces.iter().any(|piece| matches!(piece, Piece::Spec(Spec { conversion: b's', .. })))
+        };
         if table.sites.iter().any(strings) {
             let layout = ProgramLayout::of(&module.globals);
             for (global, &start) in module.globals.iter().zip(&layout.offsets).filter(|(global, _)| global.space == Space::Constant) {
@@ -102,7 +111,7 @@ impl Table {
     }
 
     /// The site of a format and argument types, with its number.
-    pub fn find(&self, format: Global, args: &[Type]) -> Option<(u32, &Site)> {
+    pub fn find(&self, format: Option<Global>, args: &[Type]) -> Option<(u32, &Site)> {
         (1..).zip(&self.sites).find(|(_, site)| site.format == format && site.args == args)
     }
 
@@ -132,7 +141,18 @@ impl Table {
             rest = others;
             Argument::new(ty, own)
         });
-        for piece in &site.pieces {
+        let parsed;
+        let pieces = if site.format.is_some() {
+            &site.pieces
+        } else {
+            let Some(text) = args.next().and_then(|pointer| self.string(pointer.address())) else {
+                out.extend_from_slice(UNKNOWN_FORMAT);
+                return;
+            };
+            parsed = format::parse(text);
+            &parsed
+        };
+        for piece in pieces {
             match piece {
                 Piece::Text(text) => out.extend_from_slice(text),
                 // Undefined behaviour; prints nothing.
@@ -158,7 +178,7 @@ impl Table {
         let Some(&lane) = argument.lanes.first() else { return };
         match spec.conversion {
             b's' => {
-                let mut text = self.string(lane);
+                let mut text = self.string(lane).unwrap_or_default();
                 if let Some(precision) = spec.precision {
                     text = text.get(..precision as usize).unwrap_or(text);
                 }
@@ -168,25 +188,25 @@ impl Table {
         }
     }
 
-    /// The string at a pointer to a constant.
-    fn string(&self, pointer: u64) -> &[u8] {
+    /// The string at a pointer to a constant of the program. `None` if the pointer points elsewhere.
+    fn string(&self, pointer: u64) -> Option<&[u8]> {
         let offset = match self.constants {
-            Some(_) if pointer == 0 => return b"(null)",
+            Some(_) if pointer == 0 => return Some(b"(null)"),
             Some(start) => pointer.wrapping_sub(start),
             None => {
                 let (tag, offset) = split_pointer(pointer, self.pointer_size);
                 if tag == 0 {
-                    return b"(null)";
+                    return Some(b"(null)");
                 }
                 if tag != u64::from(program_identity(Space::Constant, self.pointer_size)) {
-                    return b"";
+                    return None;
                 }
                 offset
             }
         };
         let found = self.strings.iter().rev().find(|(start, _)| u64::from(*start) <= offset);
         let from = found.and_then(|(start, text)| text.get(usize::try_from(offset - u64::from(*start)).ok()?..));
-        until_zero(from.unwrap_or_default())
+        from.map(until_zero)
     }
 }
 
@@ -202,6 +222,15 @@ struct Argument {
 }
 
 impl Argument {
+    /// The bits of a pointer, which are two words without 64-bit integers.
+    fn address(&self) -> u64 {
+        match *self.lanes {
+            [low, high, ..] if self.scalar == Scalar::I32 => low | high << 32,
+            [first, ..] => first,
+            [] => 0,
+        }
+    }
+
     /// The argument in the form that the conversion expects. Without 64-bit integers, a `long` or a pointer is two
     /// words; without doubles, a `double` is two words and a vector of doubles is a vector of integers.
     fn shown_by(self, spec: &Spec) -> Self {

@@ -1,8 +1,11 @@
-//! Calls of `printf` (OpenCL C 6.15.14). The format must be a constant; it is checked against the arguments.
+//! Calls of `printf` (OpenCL C 6.15.14). The format is a pointer to constant memory. A known format is checked against
+//! the arguments. Other formats become the first argument of the call, and the host reads them from the program's
+//! constants.
 //!
 //! Undefined behaviour, such as arguments of the wrong type, is a warning with clang's wording.
 
-use super::{Operand, Sema, is_float};
+use super::consteval::Value;
+use super::{Sema, is_float};
 use crate::ast::{self, ScalarKind};
 use crate::diag::Span;
 use crate::ir::Space;
@@ -10,16 +13,19 @@ use crate::printf::format::{self, Length, Piece, Spec};
 use crate::thir::types::scalar_size;
 use crate::thir::{Expr, ExprKind, GlobalId, LvalueKind, Ty, TyKind};
 
+/// The message for a format outside of the program's constants.
+pub(crate) const NOT_CONSTANT: &str = "format of 'printf' must be a string literal in constant memory";
+
 impl Sema<'_> {
     pub(super) fn printf(&mut self, args: &[ast::Expr], span: Span) -> Expr {
         let Some((first, rest)) = args.split_first() else {
             self.err(span, "too few arguments to function call, expected at least 1, have 0");
             return self.error_expr(span);
         };
-        let format = match self.operand(first) {
-            Operand::Value(value) if self.is_error(value.ty) => return self.error_expr(span),
-            operand => self.constant_string(&operand),
-        };
+        let format = self.rvalue_expr(first);
+        if self.is_error(format.ty) {
+            return self.error_expr(span);
+        }
         let mut values = Vec::with_capacity(rest.len());
         let mut types = Vec::with_capacity(rest.len());
         for arg in rest {
@@ -39,34 +45,62 @@ impl Sema<'_> {
                 }
             });
         }
-        let Some(format) = format else {
-            self.err(first.span, "format of 'printf' must be a string literal in constant memory");
+        if !self.is_constant_string(&format) {
+            self.err(first.span, NOT_CONSTANT);
             return self.error_expr(span);
+        }
+        let mut known = Vec::new();
+        self.known_formats(&format, &mut known);
+        for &(global, offset) in &known {
+            self.check_format(global, offset, first.span, &types);
+        }
+        let format = match (self.evaluate(&format), known.as_slice()) {
+            (Some(_), &[(global, 0)]) => Some(global),
+            _ => {
+                values.insert(0, format);
+                None
+            }
         };
-        self.check_format(format, first.span, &types);
         let int = self.int();
         self.expr(ExprKind::Printf { format, args: values }, int, span)
     }
 
-    /// A string in constant memory with known contents. `c ? "a" : "b"` is not one.
-    fn constant_string(&mut self, operand: &Operand) -> Option<GlobalId> {
-        let id = match operand {
-            Operand::Lvalue(lvalue) => match lvalue.kind {
-                LvalueKind::Global(id) => Some(id),
-                _ => None,
+    /// Whether an expression is a pointer to characters in constant memory, and not an argument of the kernel.
+    fn is_constant_string(&self, format: &Expr) -> bool {
+        let TyKind::Pointer { pointee, space: Space::Constant, .. } = *self.kind(format.ty) else { return false };
+        let is_text = matches!(self.scalar_kind(pointee.ty), Some(ScalarKind::Char | ScalarKind::UChar));
+        let is_argument = match &format.kind {
+            ExprKind::Load(lvalue) => match lvalue.kind {
+                LvalueKind::Local(local) => {
+                    self.f.as_ref().is_some_and(|f| f.is_kernel && local.index() < self.decls[f.id.index()].params.len())
+                }
+                _ => false,
             },
-            Operand::Value(value) => match self.evaluate(value) {
-                Some(super::consteval::Value::Address(id, 0)) => Some(id),
-                _ => None,
-            },
-            _ => None,
-        }?;
-        let global = self.globals.get(id.index())?;
-        (global.space == Space::Constant && global.init.is_some()).then_some(id)
+            _ => false,
+        };
+        is_text && !is_argument
     }
 
-    fn check_format(&mut self, format: GlobalId, span: Span, args: &[(Ty, Span)]) {
-        let Some(text) = self.globals.get(format.index()).and_then(|global| global.init.clone()) else { return };
+    /// Appends the strings that a format can be, with an offset in bytes, as far as they are known.
+    fn known_formats(&self, format: &Expr, known: &mut Vec<(GlobalId, i64)>) {
+        match (self.evaluate(format), &format.kind) {
+            (Some(Value::Address(id, offset)), _) => {
+                let global = self.globals.get(id.index());
+                if global.is_some_and(|global| global.space == Space::Constant && global.init.is_some()) {
+                    known.push((id, offset));
+                }
+            }
+            (_, ExprKind::Cond { then, els, .. }) => {
+                self.known_formats(then, known);
+                self.known_formats(els, known);
+            }
+            _ => {}
+        }
+    }
+
+    fn check_format(&mut self, format: GlobalId, offset: i64, span: Span, args: &[(Ty, Span)]) {
+        let whole = self.globals.get(format.index()).and_then(|global| global.init.clone());
+        let Some(text) = whole.as_deref().and_then(|text| text.get(usize::try_from(offset).ok()?..)) else { return };
         let Some(end) = text.iter().position(|&byte| byte == 0) else {
             self.warn(span, "format string is not null-terminated");
             return;

@@ -174,9 +174,18 @@ impl Lowering<'_, '_, '_> {
 
     fn printf(&mut self) -> Checked<()> {
         let id = self.current.operand(2)?;
-        let (global, offset) = self.known_address(id)?.ok_or_else(|| unsupported!("a printf format that is not a constant"))?;
-        let format = self.string_at(global, offset)?;
         let mut args = Vec::new();
+        let format = match self.known_address(id)? {
+            Some((global, offset)) => Some(self.string_at(global, offset)?),
+            None => {
+                let pointer = self.pointer(2)?;
+                if self.b.ty(pointer) != Type::Ptr(Space::Constant) {
+                    return Err(unsupported!("a printf format outside of constant memory"));
+                }
+                args.push(pointer);
+                None
+            }
+        };
         for index in 3..self.current.operands.len() {
             let value = self.arg(index)?;
             args.push(match self.b.ty(value) {

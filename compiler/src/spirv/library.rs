@@ -92,7 +92,7 @@ fn append(module: &mut ir::Module, bridge: &Bridge, library: ir::Module) {
             inst.span = crate::diag::Span::NONE;
             match &mut inst.op {
                 Op::Call(callee, _) => callee.0 = numbers.get(callee.index()).copied().unwrap_or(u32::MAX),
-                Op::GlobalAddr(global) | Op::Printf { format: global, .. } => global.0 += globals,
+                Op::GlobalAddr(global) | Op::Printf { format: Some(global), .. } => global.0 += globals,
                 _ => {}
             }
         });

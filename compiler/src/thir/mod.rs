@@ -436,9 +436,9 @@ pub enum ExprKind {
         op: Intrinsic,
         args: Vec<Expr>,
     },
-    /// `printf`. The format is a constant global with a string.
+    /// `printf`. The format is a constant global with a string, or the first argument, a pointer to constant memory.
     Printf {
-        format: GlobalId,
+        format: Option<GlobalId>,
         args: Vec<Expr>,
     },
     Comma(Box<Expr>, Box<Expr>),

@@ -17,7 +17,7 @@ use crate::printf::CAPACITY;
 
 impl Vectorizer<'_> {
     /// The result is 0, or -1 if the buffer is full.
-    pub(super) fn printf(&mut self, result: Option<Value>, format: Global, args: &[Value]) -> Lowered<()> {
+    pub(super) fn printf(&mut self, result: Option<Value>, format: Option<Global>, args: &[Value]) -> Lowered<()> {
         let types: Vec<Type> = args.iter().map(|&arg| crate::printf::resolved(self.ir_ty(arg), 8)).collect();
         let missing = || internal!("a printf that was not planned");
         let number = self.printed.find(format, &types).map(|(number, _)| number).ok_or_else(missing)?;
