@@ -2,7 +2,7 @@
 //!
 //! Example: if `@f0` calls `@f1` and `@f2`, and `@f1` calls `@f2`, callees-first order is `@f2`, `@f1`, `@f0`.
 
-use crate::ir::{Func, Function, Module, Op};
+use crate::ir::{Func, Function, Module, Op, Region};
 
 /// Why functions have no call order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -101,9 +101,34 @@ pub fn reached_instructions(module: &Module, func: Func) -> usize {
     reached.into_iter().map(count).sum()
 }
 
+/// The nesting depth of function 0 as if all calls were inlined. Without a call order, that of the function alone.
+pub(crate) fn depth_with_calls(module: &Module) -> usize {
+    let order = callees_first(module, [Func(0)]).unwrap_or_default();
+    let mut depths = vec![0; module.functions.len()];
+    for func in order {
+        depths[func.index()] = inlined_depth(&module.functions[func.index()].body, &depths);
+    }
+    depths.first().copied().unwrap_or(0)
+}
+
+/// The nesting depth of a region. `depths` has the depths of its callees.
+fn inlined_depth(region: &Region, depths: &[usize]) -> usize {
+    let mut deepest = 0;
+    for inst in &region.insts {
+        if let Op::Call(callee, _) = inst.op {
+            // The body of a call is not a level of its own.
+            deepest = deepest.max(depths.get(callee.index()).map_or(0, |depth| depth.saturating_sub(1)));
+        }
+        for nested in inst.op.regions() {
+            deepest = deepest.max(inlined_depth(nested, depths));
+        }
+    }
+    1 + deepest
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{CallError, callees_first};
+    use super::{CallError, callees_first, depth_with_calls};
     use crate::ir::{Func, Function, Inst, Module, Op, Region, Type};
 
     /// A module whose functions call those of these numbers.
@@ -126,6 +151,21 @@ mod tests {
     fn callees_come_before_their_callers() {
         assert_eq!(order(&[&[2, 1, 2], &[3], &[3], &[], &[0]], 0), Ok(vec![3, 2, 1, 0]));
         assert_eq!(order(&[&[2, 1, 2], &[3], &[3], &[], &[0]], 3), Ok(vec![3]));
+    }
+
+    #[test]
+    fn depth_includes_calls() {
+        assert_eq!(depth_with_calls(&module(&[&[]])), 1);
+        assert_eq!(depth_with_calls(&module(&[&[1], &[]])), 1);
+        let mut nested = module(&[&[1], &[]]);
+        for _ in 0..3 {
+            for function in &mut nested.functions {
+                let inner = std::mem::take(&mut function.body);
+                let op = Op::Loop { init: Vec::new(), params: Vec::new(), body: inner, unroll: None };
+                function.body = Region { insts: vec![Inst::effect(op, crate::diag::Span::NONE)] };
+            }
+        }
+        assert_eq!(depth_with_calls(&nested), 7);
     }
 
     #[test]

@@ -22,6 +22,9 @@ use crate::thir::{Expr, LabelId, Stmt, StmtKind};
 /// Maximum nesting of inlined blocks.
 const MAX_INLINE: u32 = 48;
 
+/// Maximum nesting of inlined blocks where the state machine limits the nesting.
+const FEW_INLINE: u32 = 12;
+
 type BlockId = usize;
 
 #[derive(Clone, Copy)]
@@ -259,6 +262,8 @@ struct StateMachine<'p> {
     numbers: FxHashMap<BlockId, u64>,
     /// Numbered blocks, in order.
     queue: Vec<BlockId>,
+    /// Maximum nesting of inlined blocks.
+    max_inline: u32,
 }
 
 /// Lowers a function body as a state machine. Every path ends in a return.
@@ -310,7 +315,8 @@ fn lower<'p>(
     let state = lowering.b.function.new_var("", 4, 4);
     let outside = Jumps { crossed: lowering.goto_targets.len(), tail_from: usize::MAX, ..outside };
     let (numbers, queue) = (FxHashMap::default(), Vec::new());
-    let mut machine = StateMachine { whole_function, outside, blocks: cutter.blocks, predecessors, state, numbers, queue };
+    let max_inline = if irregular.limits_nesting() { FEW_INLINE } else { MAX_INLINE };
+    let mut machine = StateMachine { whole_function, outside, blocks: cutter.blocks, predecessors, state, numbers, queue, max_inline };
     machine.run(lowering, &targets);
 }
 
@@ -355,7 +361,7 @@ impl<'p> StateMachine<'p> {
     /// Continues at a block: inlines it if nothing else leads to it, else sets the state.
     fn go(&mut self, lowering: &mut Lowering<'p, '_>, block: BlockId, depth: u32) {
         let only = self.predecessors.get(block).is_some_and(|&count| count == 1) && !self.numbers.contains_key(&block);
-        if only && depth < MAX_INLINE {
+        if only && depth < self.max_inline {
             self.write(lowering, block, depth + 1);
             return;
         }

@@ -61,18 +61,9 @@ pub(super) fn lower_function(shared: &mut Shared<'_>, instance: Instance) -> Res
     let b = Builder::new(data).with_nan_checks(shared.target.nan_checks && !function.is_library);
     let slots = vec![Slot::New; function.locals.len()];
     let deep = !function.labels.is_empty() || function.expression_jumps;
-    let mut lowering = Lowering {
-        shared,
-        b,
-        function,
-        slots,
-        result: None,
-        depth: 0,
-        goto_targets: Vec::new(),
-        outer: Jumps::NONE,
-        deep,
-        irregular: Irregular::find(body, deep).map(Rc::new),
-    };
+    let irregular = Irregular::find(body, deep, shared.target.shaders.defects.nested_conditions).map(Rc::new);
+    let mut lowering =
+        Lowering { shared, b, function, slots, result: None, depth: 0, goto_targets: Vec::new(), outer: Jumps::NONE, deep, irregular };
     lowering.b.span = function.span;
     if instance.kernel {
         lowering.kernel(instance);

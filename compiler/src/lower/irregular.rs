@@ -1,4 +1,5 @@
-//! Finds irregular control flow: `goto`s into other statements, and nested `case` labels.
+//! Finds irregular control flow: `goto`s into other statements, and nested `case` labels. On devices that limit the
+//! nesting of conditions, statements that nest deeply count as irregular.
 //!
 //! The smallest statement around such a jump, without jumps into or out of it, becomes a state machine (`flat`). The
 //! surrounding statements keep their structure.
@@ -18,11 +19,17 @@ pub(super) struct Irregular {
     loose: FxHashSet<LabelId>,
     /// Whether some of the `goto`s are in statement expressions.
     in_expressions: bool,
+    /// The nesting beyond which a statement becomes a state machine, if a statement of the function exceeds it.
+    most_nested: Option<usize>,
 }
 
+/// Maximum nesting of a statement that is one block of the state machine of a deeper statement.
+const PIECE_NESTING: usize = 8;
+
 impl Irregular {
-    /// `None` for a function without irregular control flow. `deep` is set if it may have labels.
-    pub(super) fn find(body: &[Stmt], deep: bool) -> Option<Self> {
+    /// `None` for a function without irregular control flow. `deep` is set if it may have labels. `limit` is the number of
+    /// nested conditions that the device supports.
+    pub(super) fn find(body: &[Stmt], deep: bool, limit: Option<u32>) -> Option<Self> {
         let mut bound = FxHashSet::default();
         let mut gotos: FxHashMap<LabelId, usize> = FxHashMap::default();
         if deep {
@@ -42,8 +49,10 @@ impl Irregular {
         // Either all `goto`s of a label are in such statements or none.
         let loose: FxHashSet<LabelId> = gotos.keys().copied().filter(|label| !bound.contains(label)).collect();
         let in_expressions = !loose.is_empty() && expression_gotos(body).iter().any(|label| loose.contains(label));
-        let found = Self { gotos, loose, in_expressions };
-        body.iter().any(|stmt| found.is_in(stmt)).then_some(found)
+        // Inlining and later passes need the other half.
+        let most_nested = limit.map(|limit| limit as usize / 2).filter(|&most| body.iter().any(|stmt| nests_beyond(stmt, most)));
+        let found = Self { gotos, loose, in_expressions, most_nested };
+        (most_nested.is_some() || body.iter().any(|stmt| found.is_in(stmt))).then_some(found)
     }
 
     /// Whether an irregular jump starts in a statement.
@@ -75,7 +84,8 @@ impl Irregular {
     /// Whether a statement must become a state machine.
     pub(super) fn needs_machine(&self, stmt: &Stmt) -> bool {
         // A jump out of a statement expression does not need a state machine.
-        self.is_in(stmt) && !self.is_local_inside(stmt) && self.is_sealed(stmt)
+        let is_irregular = self.is_in(stmt) && !self.is_local_inside(stmt);
+        (is_irregular || self.most_nested.is_some_and(|most| nests_beyond(stmt, most))) && self.is_sealed(stmt)
     }
 
     /// Whether the statements of a statement expression must become a state machine.
@@ -150,7 +160,12 @@ impl Irregular {
 
     /// Whether a statement can be lowered as one block of a state machine.
     pub(super) fn is_piece(&self, stmt: &Stmt) -> bool {
-        self.is_sealed(stmt) && !self.is_in(stmt)
+        self.is_sealed(stmt) && !self.is_in(stmt) && !(self.limits_nesting() && nests_beyond(stmt, PIECE_NESTING))
+    }
+
+    /// Whether state machines reduce the nesting.
+    pub(super) fn limits_nesting(&self) -> bool {
+        self.most_nested.is_some()
     }
 }
 
@@ -178,6 +193,31 @@ pub(super) fn labels(stmts: &[Stmt]) -> FxHashSet<LabelId> {
         nested(stmt, &mut stack);
     }
     found
+}
+
+/// Whether conditions and loops in a statement nest deeper than this number of levels. A chain of `else if` is one level,
+/// since it is lowered as consecutive pieces.
+fn nests_beyond(stmt: &Stmt, most: usize) -> bool {
+    let mut stack = vec![(stmt, 0)];
+    let mut inside = Vec::new();
+    while let Some((stmt, level)) = stack.pop() {
+        let level = level + usize::from(!matches!(stmt.kind, StmtKind::Block(_) | StmtKind::Forward { .. } | StmtKind::Backward { .. }));
+        if let StmtKind::If { then, els, .. } = &stmt.kind {
+            stack.push((then, level));
+            if let Some(els) = els {
+                let is_chained = matches!(els.kind, StmtKind::If { .. });
+                stack.push((els, if is_chained { level - 1 } else { level }));
+            }
+        } else {
+            nested(stmt, &mut inside);
+            stack.extend(inside.drain(..).map(|inner| (inner, level)));
+        }
+        // A statement without nested statements does not count.
+        if level > most + 1 {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether the body of a switch has labels below its top level.
