@@ -3,6 +3,8 @@
 //! An environment variable has precedence over the configuration file. In the file (TOML), the name is that of the
 //! variable without `WGCL_`, in lower case: `log = "debug"`.
 
+mod extension_names;
+
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -86,6 +88,15 @@ pub const TABLE: &[OptionInfo] = &[
         default: "1",
         doc: "Whether wgcl asks NVIDIA's driver on Linux for the highest clocks while a program uses the GPU, and for 5 \
               seconds after. Without it the driver lowers the clocks of a GPU that is not always busy.",
+    },
+    OptionInfo {
+        name: "WGCL_EXTENSIONS",
+        audience: Audience::User,
+        values: "list of `-NAME`, `+NAME`",
+        default: "what the device supports",
+        doc: "Extensions that devices hide or report regardless, for programs that draw wrong conclusions from a \
+              name: in all queries, and as macros of OpenCL C. `-cl_khr_fp64` and `-cl_khr_fp16` also disable the \
+              types.",
     },
     OptionInfo {
         name: "WGCL_LOG",
@@ -250,6 +261,7 @@ pub struct Options {
     pub addresses: Option<String>,
     pub portable: Option<String>,
     pub emulate: Option<String>,
+    pub extensions: Option<String>,
     pub binding_limit: Option<String>,
     /// Errors in the configuration file. They are logged when logging has started.
     pub complaints: Vec<String>,
@@ -307,6 +319,16 @@ impl Options {
                 Some(_) => {}
             }
         }
+        let extensions = value("WGCL_EXTENSIONS");
+        for change in changes(extensions.as_deref()) {
+            match change.strip_prefix(['-', '+']) {
+                None => complaints.push(format!("WGCL_EXTENSIONS: `{change}` must begin with `-` or `+`")),
+                Some(name) if !extension_names::is_known(name) => {
+                    complaints.push(format!("WGCL_EXTENSIONS: unknown extension `{name}`"));
+                }
+                Some(_) => {}
+            }
+        }
         Self {
             boost: value("WGCL_BOOST"),
             log: value("WGCL_LOG"),
@@ -330,9 +352,15 @@ impl Options {
             addresses: value("WGCL_ADDRESSES"),
             portable: value("WGCL_PORTABLE"),
             emulate: value("WGCL_EMULATE"),
+            extensions,
             binding_limit: value("WGCL_BINDING_LIMIT"),
             complaints,
         }
+    }
+
+    /// The changes in `WGCL_EXTENSIONS`: names after `-` or `+`.
+    pub fn extension_changes(&self) -> Vec<String> {
+        changes(self.extensions.as_deref()).filter(|change| change.starts_with(['-', '+'])).map(str::to_owned).collect()
     }
 
     /// The table in docs/options.md of the options for an audience, in Markdown.
@@ -343,6 +371,11 @@ impl Options {
         }
         text
     }
+}
+
+/// The parts of a list that is separated by commas or blanks.
+fn changes(list: Option<&str>) -> impl Iterator<Item = &str> {
+    list.into_iter().flat_map(|list| list.split([',', ' '])).filter(|change| !change.is_empty())
 }
 
 /// The name of an option in the configuration file.
@@ -402,6 +435,18 @@ mod tests {
         assert_eq!(none, Options::default());
         let named = Options::read(&|name| (name == "WGCL_CONFIG").then(|| "/nonexistent/config.toml".to_owned()));
         assert_eq!(named.complaints.len(), 1);
+    }
+
+    #[test]
+    fn unknown_extensions_are_reported() {
+        let read = |list: &str| Options::read(&|name| (name == "WGCL_EXTENSIONS").then(|| list.to_owned()));
+        let good = read("-cl_khr_fp64, +cl_nv_pragma_unroll");
+        assert_eq!(
+            (good.extension_changes(), good.complaints.len()),
+            (vec!["-cl_khr_fp64".to_owned(), "+cl_nv_pragma_unroll".to_owned()], 0)
+        );
+        let bad = read("-cl_khr_fp46,cl_khr_fp16,+cl_khr_fp16");
+        assert_eq!((bad.extension_changes().len(), bad.complaints.len()), (2, 2), "{:?}", bad.complaints);
     }
 
     #[test]

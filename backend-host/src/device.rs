@@ -69,6 +69,7 @@ fn target() -> Target {
         target.language.max_local_memory = LOCAL_MEMORY;
         (target.language.device_clock, target.language.subgroup_clock) = (true, true);
         target.nan_checks = Options::get().checks_nans();
+        target.language.extension_changes = Options::get().extension_changes();
     })
 }
 

@@ -100,7 +100,12 @@ impl Platform {
 
     /// CL_PLATFORM_EXTENSIONS_WITH_VERSION: the platform's own and those that all devices have.
     pub fn extensions(&self) -> Vec<NameVersion> {
-        let mut extensions: Vec<_> = PLATFORM_EXTENSIONS.iter().map(|&(name, version)| NameVersion::new(name, version)).collect();
+        let hidden = Options::get().extension_changes();
+        let mut extensions: Vec<_> = PLATFORM_EXTENSIONS
+            .iter()
+            .filter(|(name, _)| !hidden.iter().any(|change| change.strip_prefix('-') == Some(name)))
+            .map(|&(name, version)| NameVersion::new(name, version))
+            .collect();
         if let Some((first, others)) = self.devices().split_first() {
             extensions.extend(
                 first

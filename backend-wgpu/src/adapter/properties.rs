@@ -314,6 +314,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
         images: true,
         extensions: Vec::new(),
         features: Vec::new(),
+        extension_changes: Options::get().extension_changes(),
     };
     let shaders = Shaders {
         spirv: capabilities.spirv,

@@ -99,8 +99,8 @@ fn float(text: &str, hex: bool) -> Result<Number, String> {
         "" => FloatSuffix::None,
         "f" => FloatSuffix::Float,
         "h" => FloatSuffix::Half,
-        // `1.0l` is a long double, which OpenCL C reserves. `1.0d` is not valid in any language.
-        "l" => return Err("invalid suffix 'l' on floating constant: OpenCL C has no 'long double'".to_owned()),
+        // OpenCL C reserves `long double`, but clang accepts its constants. `1.0d` is not valid in any language.
+        "l" => FloatSuffix::None,
         _ => return Err(format!("invalid suffix '{suffix}' on floating constant")),
     };
     if !digits.contains(is_digit) {
@@ -164,8 +164,14 @@ fn scale_to_double(significand: u64, scale: i64) -> f64 {
     f64::from_bits((biased << 52) + kept)
 }
 
+/// Whether the quotes of a constant follow the prefix `L`.
+pub(crate) fn is_wide(text: &str) -> bool {
+    text.starts_with('L')
+}
+
 /// The bytes of a string or character constant with its quotes. Errors and warnings are appended to `problems`.
 pub(crate) fn unescape(text: &str, problems: &mut Vec<String>) -> Vec<u8> {
+    let text = text.strip_prefix('L').unwrap_or(text);
     let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or("").as_bytes();
     let mut out = Vec::with_capacity(inner.len());
     let mut at = 0;
@@ -213,8 +219,15 @@ pub(crate) fn unescape(text: &str, problems: &mut Vec<String>) -> Vec<u8> {
                 }
                 out.push((value & 0xff) as u8);
             }
+            b'u' | b'U' => match universal_character(&inner[at - 1..]) {
+                Ok((character, length)) => {
+                    at += length - 1;
+                    out.extend(character.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+                Err(problem) => problems.push(problem),
+            },
             other => {
-                problems.push(format!("unknown escape sequence '\\{}'", other as char));
+                problems.push(format!("warning: unknown escape sequence '\\{}'", other as char));
                 out.push(other);
             }
         }
@@ -222,10 +235,81 @@ pub(crate) fn unescape(text: &str, problems: &mut Vec<String>) -> Vec<u8> {
     out
 }
 
-/// The value of a character constant. `char` is signed; several characters are combined from left to right.
-pub(crate) fn character(bytes: &[u8]) -> i32 {
-    match bytes {
-        [byte] => i32::from(*byte as i8),
+/// The character of a universal character name (C99 6.4.3) without its backslash, and the length of the name. The error
+/// has clang's wording.
+pub(crate) fn universal_character(name: &[u8]) -> Result<(char, usize), String> {
+    let letter = name.first().copied().unwrap_or(b'u');
+    let length = if letter == b'U' { 8 } else { 4 };
+    let digits = name.iter().skip(1).take(length).map_while(|byte| (*byte as char).to_digit(16));
+    let (count, value) = digits.fold((0, 0_u32), |(count, value), digit| (count + 1, value << 4 | digit));
+    if count == 0 {
+        return Err(format!("\\{} used with no following hex digits", letter as char));
+    }
+    if count < length {
+        return Err("incomplete universal character name".to_owned());
+    }
+    let character = char::from_u32(value).ok_or("invalid universal character")?;
+    match character {
+        '$' | '@' | '`' | '\u{a0}'.. => Ok((character, 1 + length)),
+        ' '..='~' => Err(format!("character '{character}' cannot be specified by a universal character name")),
+        _ => Err("universal character name refers to a control character".to_owned()),
+    }
+}
+
+/// The value of a character constant with its quotes. Errors and warnings are appended to `problems`. `char` is signed;
+/// several characters are combined from left to right. The value of a wide constant is its last character.
+pub(crate) fn character(text: &str, problems: &mut Vec<String>) -> i32 {
+    let bytes = unescape(text, problems);
+    if bytes.is_empty() {
+        if problems.is_empty() {
+            problems.push("empty character constant".to_owned());
+        }
+        return 0;
+    }
+    if is_wide(text) {
+        let (count, last) = wide_characters(&bytes);
+        if count > 1 {
+            problems.push("warning: extraneous characters in character constant ignored".to_owned());
+        }
+        return last.cast_signed();
+    }
+    if names_character_beyond_ascii(text) {
+        problems.push("character too large for enclosing character literal type".to_owned());
+    } else if bytes.len() > 1 {
+        problems.push("warning: multi-character character constant".to_owned());
+    }
+    match bytes[..] {
+        [byte] => i32::from(byte as i8),
         _ => bytes.iter().fold(0_i32, |value, byte| value << 8 | i32::from(*byte)),
     }
+}
+
+/// The number of characters, and the last one. Bytes that are not UTF-8, from escape sequences, count as characters.
+fn wide_characters(bytes: &[u8]) -> (usize, u32) {
+    bytes.utf8_chunks().fold((0, 0), |(mut count, mut last), chunk| {
+        for character in chunk.valid().chars() {
+            (count, last) = (count + 1, u32::from(character));
+        }
+        for byte in chunk.invalid() {
+            (count, last) = (count + 1, u32::from(*byte));
+        }
+        (count, last)
+    })
+}
+
+/// Whether a constant contains a universal character name that takes more than one byte.
+fn names_character_beyond_ascii(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at + 1 < bytes.len() {
+        if bytes[at] != b'\\' {
+            at += 1;
+            continue;
+        }
+        if matches!(bytes[at + 1], b'u' | b'U') && universal_character(&bytes[at + 1..]).is_ok_and(|(found, _)| !found.is_ascii()) {
+            return true;
+        }
+        at += 2;
+    }
+    false
 }

@@ -1,6 +1,7 @@
-//! Lexes preprocessing tokens (C99 6.4): translation phases 2 and 3. Trigraphs are not replaced; digraphs are.
+//! Lexes preprocessing tokens (C99 6.4): translation phases 2 and 3. The preprocessor has replaced trigraphs.
 
 use super::interner::{Interner, Symbol};
+use super::literal::universal_character;
 use super::token::Punct;
 use crate::diag::{SourceText, Span};
 
@@ -150,8 +151,8 @@ impl RawLexer {
         Span { lo: position(lo), hi: position(self.pos) }
     }
 
-    /// The text from `lo` to here, without line splices.
-    fn spelling(&self, lo: usize, interner: &mut Interner) -> Symbol {
+    /// The text from `lo` to here, without line splices. In an identifier, a universal character name is its character.
+    fn spelling(&self, lo: usize, is_identifier: bool, interner: &mut Interner) -> Symbol {
         let text = self.text.as_str().get(lo..self.pos).unwrap_or("");
         if !text.contains("\\") {
             return interner.intern(text);
@@ -162,6 +163,11 @@ impl RawLexer {
             let next = self.skip_splices(at);
             if next != at {
                 at = next;
+                continue;
+            }
+            if let Some((character, length)) = self.universal_letter(at).filter(|_| is_identifier) {
+                clean.extend(character.encode_utf8(&mut [0; 4]).as_bytes());
+                at += length;
                 continue;
             }
             clean.push(self.byte(at));
@@ -264,13 +270,21 @@ impl RawLexer {
             flags |= RawToken::LINE_START;
         }
         let kind = self.scan();
-        let symbol = if matches!(kind, RawKind::Punct(_)) { Symbol::EMPTY } else { self.spelling(lo, interner) };
+        let symbol = match kind {
+            RawKind::Punct(_) => Symbol::EMPTY,
+            kind => self.spelling(lo, kind == RawKind::Ident, interner),
+        };
         RawToken { kind, symbol, span: self.span(lo), flags }
     }
 
     /// Takes the characters of one token.
     fn scan(&mut self) -> RawKind {
         let byte = self.byte(self.pos);
+        if byte == b'L' && matches!(self.byte(self.pos + 1), b'"' | b'\'') {
+            let quote = self.byte(self.pos + 1);
+            self.pos += 2;
+            return self.quoted(quote, if quote == b'"' { RawKind::Str } else { RawKind::Char });
+        }
         if is_ident_start(byte) || self.letter_beyond_ascii() > 0 {
             self.identifier();
             return RawKind::Ident;
@@ -308,14 +322,23 @@ impl RawLexer {
         }
     }
 
-    /// The length in bytes of the next character if it is a non-ASCII letter or digit. Identifiers may contain these
-    /// (C99 6.4.2.1, annex D).
+    /// The length in bytes of the next character or universal character name if it is a non-ASCII letter or digit.
+    /// Identifiers may contain these (C99 6.4.2.1, annex D).
     fn letter_beyond_ascii(&self) -> usize {
         if self.byte(self.pos).is_ascii() {
-            return 0;
+            return self.universal_letter(self.pos).map_or(0, |(_, length)| length);
         }
         let next = self.text.as_str().get(self.pos..).and_then(|rest| rest.chars().next());
         next.filter(|c| c.is_alphanumeric()).map_or(0, char::len_utf8)
+    }
+
+    /// The letter or digit that a universal character name at this position names, and the length of the name in bytes.
+    fn universal_letter(&self, at: usize) -> Option<(char, usize)> {
+        if self.byte(at) != b'\\' || !matches!(self.byte(at + 1), b'u' | b'U') {
+            return None;
+        }
+        let (character, length) = universal_character(self.bytes().get(at + 1..)?).ok()?;
+        (character.is_alphanumeric() && !character.is_ascii()).then_some((character, 1 + length))
     }
 
     /// A pp-number: digits, letters, dots, and signs after an exponent letter.

@@ -9,7 +9,8 @@
 //! ```
 //! * A loop with a known trip count is fully unrolled if the result is small. It is also unrolled if it indexes a
 //!   private array that is only indexed by counters of such loops: `sroa` then promotes the array.
-//!   `opencl_unroll_hint` raises the limit or forbids unrolling.
+//!   `opencl_unroll_hint` raises the limit or forbids unrolling. With a factor, the loop gets that many copies of its
+//!   body instead, or as many as the limit allows.
 //! * Some drivers stop loops after a number of iterations
 //!   ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)). There, a short loop with many
 //!   or unknown iterations is partially unrolled. Each copy has its own test, or one test covers all copies if the
@@ -48,6 +49,9 @@ const GROWTH: usize = 16_384;
 
 /// Limit for the trip count of a fully unrolled loop: each iteration has at least one instruction.
 const MAX_ITERATIONS: u64 = LARGE as u64;
+
+/// Limit for the trip count of a loop that is partially unrolled by the factor of its hint.
+const MAX_COUNTED: u64 = 1 << 16;
 
 /// Limit for the copies of a partially unrolled body.
 const COPIES: usize = 8;
@@ -141,6 +145,7 @@ impl WriteOut<'_> {
                     self.rename_all(body);
                 }
                 if !self.write_out(&inst, &mut out) {
+                    self.follow_factor(&mut inst);
                     out.push(inst);
                 }
                 continue;
@@ -175,9 +180,14 @@ impl WriteOut<'_> {
         let Some((counted, iterations)) = Counted::fixed_anywhere(self.function, &plain, &self.constants, MAX_ITERATIONS) else {
             return false;
         };
-        let has_reason = unroll.is_some() || self.indexes_private(plain.body);
-        let size = if has_reason { plain.body.size().max(1) } else { self.weight(plain.body) };
         let iterations = usize::try_from(iterations).unwrap_or(usize::MAX);
+        let indexes_private = self.indexes_private(plain.body);
+        if unroll.is_some_and(|factor| factor != 0 && (factor as usize) < iterations) && !indexes_private {
+            return false;
+        }
+        // A hint does not make code cheaper for a driver that emits each word of an access.
+        let has_reason = indexes_private || unroll.is_some() && !self.per_word;
+        let size = if has_reason { plain.body.size().max(1) } else { self.weight(plain.body) };
         let once_more = usize::from(counted.test * 2 > plain.body.insts.len());
         let total = size.saturating_mul(iterations.saturating_add(once_more));
         let limit = if has_reason { LARGE } else { MEDIUM };
@@ -199,6 +209,27 @@ impl WriteOut<'_> {
             self.replaced.insert(result, map.get(value).copied().unwrap_or(*value));
         }
         true
+    }
+
+    /// Partially unrolls a loop with a known trip count by the factor of its hint.
+    fn follow_factor(&mut self, inst: &mut Inst) {
+        let Op::Loop { unroll: Some(factor @ 2..), body, .. } = &inst.op else { return };
+        let size = self.weight(body);
+        let copies = (*factor as usize).min(MEDIUM / size).min(GROWTH.saturating_sub(self.growth) / size);
+        let iterations = PlainLoop::of(&inst.op)
+            .and_then(|plain| Counted::fixed_anywhere(self.function, &plain, &self.constants, MAX_COUNTED))
+            .map_or(0, |(_, iterations)| iterations);
+        let mut synchronizes = false;
+        body.walk(&mut |inst| synchronizes |= matches!(inst.op, Op::Barrier(_) | Op::Group { .. }));
+        // Without a common divisor, each copy has its own test.
+        let divides = (copies / 2 + 1..=copies).any(|copies| iterations % copies as u64 == 0);
+        if copies < 2 || iterations == 0 || synchronizes && !divides || !repeat(self.function, &self.constants, inst, copies) {
+            return;
+        }
+        self.growth += size * (copies - 1);
+        if let Op::Loop { unroll, .. } = &mut inst.op {
+            *unroll = Some(1);
+        }
     }
 
     /// The number of instructions of a body, including the later expansion of its accesses and doubles.
@@ -378,7 +409,7 @@ impl Repeat<'_> {
 /// one test covers all copies. Returns false for other loops.
 fn repeat(function: &mut Function, constants: &Constants, inst: &mut Inst, copies: usize) -> bool {
     let Some(plain) = PlainLoop::of(&inst.op) else { return false };
-    let exact = Counted::fixed(function, &plain, constants, MAX_ITERATIONS).and_then(|(counted, iterations)| {
+    let exact = Counted::fixed(function, &plain, constants, MAX_COUNTED).and_then(|(counted, iterations)| {
         Some((counted.test, (copies / 2 + 1..=copies).rev().find(|&copies| iterations % copies as u64 == 0)?))
     });
     let (tested, copies) = exact.map_or((None, copies), |(test, copies)| (Some(test), copies));
@@ -439,6 +470,65 @@ mod tests {
         let mut stays = false;
         function.body.walk(&mut |inst| stays |= matches!(inst.op, Op::Loop { .. }));
         !stays
+    }
+
+    /// The number of stores after unrolling a loop with a hint, and whether the loop stays.
+    fn with_hint(iterations: u32, hint: u32, per_word: bool, between: &str) -> (usize, bool) {
+        let text = format!(
+            "kernel @f0 \"k\" (%0: ptr.global buffer, %1: ptr.global buffer) {{
+  %2: i32 = const 0
+  %3: i32 = const 1
+  %4: i32 = const {iterations}
+  loop (%5: i32 = %2) unroll {hint} {{
+    %6: bool = ult %5, %4
+    if %6 {{
+      yield
+    }} else {{
+      break
+    }}
+    store %1, %5 align 4
+{between}    %7: i32 = add %5, %3
+    continue %7
+  }}
+  return
+}}
+"
+        );
+        let mut module = read_module(&text).expect("a module");
+        write_out(&mut module.functions[0], false, per_word);
+        let (mut stores, mut stays) = (0, false);
+        module.functions[0].body.walk(&mut |inst| {
+            stores += usize::from(matches!(inst.op, Op::Store { .. }));
+            stays |= matches!(inst.op, Op::Loop { .. });
+        });
+        (stores, stays)
+    }
+
+    #[test]
+    fn factors_of_hints_are_followed() {
+        for per_word in [false, true] {
+            // A factor below the trip count; a divisor near it; copies with their own tests.
+            assert_eq!(with_hint(256, 8, per_word, ""), (8, true));
+            assert_eq!(with_hint(256, 9, per_word, ""), (8, true));
+            assert_eq!(with_hint(7, 3, per_word, ""), (3, true));
+            assert_eq!(with_hint(20_000, 5, per_word, ""), (5, true));
+            // At least the trip count.
+            assert_eq!(with_hint(7, 7, per_word, ""), (7, false));
+            assert_eq!(with_hint(7, 20, per_word, ""), (7, false));
+            assert_eq!(with_hint(16, 0, per_word, ""), (16, false));
+            // Never.
+            assert_eq!(with_hint(16, 1, per_word, ""), (1, true));
+            // A barrier is not put between tests.
+            assert_eq!(with_hint(7, 3, per_word, "    barrier local\n"), (1, true));
+            assert_eq!(with_hint(8, 4, per_word, "    barrier local\n"), (4, true));
+        }
+    }
+
+    #[test]
+    fn hints_stay_within_the_limits() {
+        let (stores, stays) = with_hint(8192, 4096, true, "");
+        assert!(stays && (100..=512).contains(&stores), "{stores} stores");
+        assert_eq!(with_hint(8192, 0, true, ""), (1, true));
     }
 
     #[test]

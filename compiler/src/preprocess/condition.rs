@@ -280,7 +280,7 @@ impl Evaluator<'_, '_> {
                 Ok(Number::Float { .. }) => return self.fail("floating point literal in preprocessor expression"),
                 Err(message) => return self.fail(message),
             },
-            RawKind::Char => Value::signed(i64::from(literal::character(&literal::unescape(&text, &mut Vec::new())))),
+            RawKind::Char => Value::signed(i64::from(literal::character(&text, &mut Vec::new()))),
             RawKind::Invalid => return Err(Failed),
             _ => return self.fail("invalid token at start of a preprocessor expression"),
         };

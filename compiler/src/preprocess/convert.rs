@@ -12,10 +12,15 @@ use super::Preprocessor;
 impl Preprocessor<'_> {
     /// The parser's token for a preprocessing token.
     pub(super) fn convert(&mut self, token: RawToken) -> Option<TokenKind> {
+        self.warn_of_trigraphs(token.span);
         Some(match token.kind {
             RawKind::Ident => self.name_token(token),
             RawKind::Punct(punct) => TokenKind::Punct(punct),
             RawKind::Number => self.number_token(token),
+            RawKind::Str if literal::is_wide(self.spelling(token)) => {
+                self.diags.error(token.span, "wide string literals are not supported");
+                TokenKind::Invalid
+            }
             RawKind::Str => {
                 let bytes = self.unescaped(token);
                 TokenKind::Str(Arc::from(bytes))
@@ -23,8 +28,7 @@ impl Preprocessor<'_> {
             RawKind::Char => self.character_token(token),
             RawKind::Pragma => TokenKind::Pragma(self.pragmas.get(token.symbol.index())?.clone()),
             RawKind::Unterminated => {
-                let quote = self.spelling(token).chars().next().unwrap_or('"');
-                let quote = if quote == '\'' { "'" } else { "\"" };
+                let quote = if self.spelling(token).trim_start_matches('L').starts_with('\'') { "'" } else { "\"" };
                 self.diags.error(token.span, format!("missing terminating {quote} character"));
                 TokenKind::Invalid
             }
@@ -77,27 +81,31 @@ impl Preprocessor<'_> {
     }
 
     fn character_token(&mut self, token: RawToken) -> TokenKind {
-        let bytes = self.unescaped(token);
-        if bytes.is_empty() {
-            self.diags.error(token.span, "empty character constant");
-            return TokenKind::Invalid;
-        }
-        if bytes.len() > 1 {
-            self.warn(token.span, "multi-character character constant");
-        }
-        TokenKind::Char(literal::character(&bytes))
+        let mut problems = Vec::new();
+        let value = literal::character(self.spelling(token), &mut problems);
+        let is_valid = self.report_problems(token, problems);
+        if is_valid { TokenKind::Char(value) } else { TokenKind::Invalid }
     }
 
     fn unescaped(&mut self, token: RawToken) -> Vec<u8> {
         let mut problems = Vec::new();
         let bytes = literal::unescape(self.spelling(token), &mut problems);
+        self.report_problems(token, problems);
+        bytes
+    }
+
+    /// Reports problems of a literal. Returns whether there were only warnings.
+    fn report_problems(&mut self, token: RawToken, problems: Vec<String>) -> bool {
+        let mut is_valid = true;
         for problem in problems {
-            if problem.starts_with("unknown") {
-                self.warn(token.span, problem);
-            } else {
-                self.diags.error(token.span, problem);
+            match problem.strip_prefix("warning: ") {
+                Some(warning) => self.warn(token.span, warning),
+                None => {
+                    is_valid = false;
+                    self.diags.error(token.span, problem);
+                }
             }
         }
-        bytes
+        is_valid
     }
 }

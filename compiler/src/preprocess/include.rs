@@ -43,11 +43,14 @@ impl Preprocessor<'_> {
         if self.once.contains(&found.name) {
             return;
         }
-        let Some(file) = self.map.add_file(found.name, found.text, span) else {
+        let (text, trigraphs) = super::trigraphs::replace(found.text.as_str());
+        let text = if trigraphs.is_empty() { found.text.clone() } else { text.into_owned().into() };
+        let Some(file) = self.map.add_file(found.name, text, span) else {
             self.stop(span, "sources are larger than 2 GiB in total");
             return;
         };
-        let lexer = RawLexer::new(file.text().clone(), file.start());
+        let (lexer, start) = (RawLexer::new(file.text().clone(), file.start()), file.start());
+        self.note_trigraphs(&trigraphs, start);
         self.enter(File::new(lexer, found.path));
     }
 

@@ -14,6 +14,7 @@ mod include;
 mod macros;
 mod pragma;
 mod predefined;
+mod trigraphs;
 
 use std::rc::Rc;
 
@@ -51,12 +52,14 @@ pub(crate) fn preprocess(
     diags: &mut Diagnostics,
 ) -> Vec<Token> {
     let name = source.name.as_deref().unwrap_or(UNNAMED);
-    let Some(file) = map.add_file(name, source.text.as_str(), Span::NONE) else {
+    let (text, trigraphs) = trigraphs::replace(&source.text);
+    let Some(file) = map.add_file(name, &*text, Span::NONE) else {
         diags.error(Span::NONE, "source is larger than 2 GiB");
         return vec![Token { kind: TokenKind::Eof, span: Span::NONE }];
     };
-    let lexer = RawLexer::new(file.text().clone(), file.start());
+    let (lexer, start) = (RawLexer::new(file.text().clone(), file.start()), file.start());
     let mut preprocessor = Preprocessor::new(source, options, target, map, diags);
+    preprocessor.note_trigraphs(&trigraphs, start);
     preprocessor.command_line_macros();
     preprocessor.enter(File::new(lexer, source.name.as_deref().map(std::path::PathBuf::from)));
     preprocessor.run()
@@ -119,6 +122,8 @@ struct Preprocessor<'a> {
     files: Vec<File>,
     /// Files with `#pragma once`.
     once: Vec<String>,
+    /// Positions of the characters that replaced trigraphs, until a warning.
+    trigraphs: Vec<u32>,
     /// The pragmas of `RawKind::Pragma` tokens.
     pragmas: Vec<PragmaKind>,
     names: KnownNames,
@@ -147,6 +152,7 @@ impl<'a> Preprocessor<'a> {
             contexts: Vec::new(),
             files: Vec::new(),
             once: Vec::new(),
+            trigraphs: Vec::new(),
             pragmas: Vec::new(),
             names,
             counter: 0,

@@ -110,7 +110,7 @@ impl Preprocessor<'_> {
             self.warn(span, "expected 'disable' - ignoring");
             return None;
         }
-        if name != "all" && !self.target.language.extensions.iter().any(|known| known == name) {
+        if name != "all" && !self.target.language.accepts_extension(name) {
             self.warn(span, format!("unsupported OpenCL extension '{name}' - ignoring"));
             return None;
         }

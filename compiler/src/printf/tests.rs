@@ -14,7 +14,7 @@ fn table(format: &str, args: &[Type], strings: &[&str]) -> Table {
     let mut function = Function::new("k", Type::Void);
     let args = args.iter().map(|&ty| function.new_value(ty)).collect();
     let result = function.new_value(Type::I32);
-    let call = Inst { op: Op::Printf { format: Global(0), args }, results: vec![result], span: crate::diag::Span::NONE };
+    let call = Inst { op: Op::Printf { format: Some(Global(0)), args }, results: vec![result], span: crate::diag::Span::NONE };
     function.body = Region { insts: vec![call] };
     let globals = std::iter::once(format).chain(strings.iter().copied()).map(|text| global(text.as_bytes())).collect();
     Table::new(&Module { functions: vec![function], globals }, 8)

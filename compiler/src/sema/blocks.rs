@@ -139,7 +139,7 @@ impl Sema<'_> {
             self.err(span, format!("block declared as returning '{shown}'"));
             return None;
         }
-        let params: Vec<Param> = self.parameters(own, false);
+        let params: Vec<Param> = self.parameters(own, false, true);
         let void = self.void_ty();
         Some(FuncDecl {
             name: format!("__wgcl_block_{}", self.functions.len()).into(),

@@ -194,8 +194,19 @@ impl Sema<'_> {
             );
             return self.error_expr(span);
         }
+        if self.is_incomplete(decl.ret) {
+            let shown = self.show(decl.ret);
+            let message = format!("calling '{}' with incomplete return type '{shown}'", decl.name);
+            self.err_note(name_span, message, decl.span, format!("'{}' declared here", decl.name));
+            return self.error_expr(span);
+        }
         let mut converted = Vec::with_capacity(given);
         for (value, param) in values.into_iter().zip(&decl.params) {
+            if self.is_incomplete(param.ty.ty) {
+                let shown = self.show(param.ty.ty);
+                self.err(value.span, format!("argument type '{shown}' is incomplete"));
+                return self.error_expr(span);
+            }
             let value = self.assign_convert(value, param.ty.ty, &Purpose::Pass);
             if self.is_error(value.ty) {
                 return self.error_expr(span);

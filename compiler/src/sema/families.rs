@@ -158,7 +158,8 @@ impl Sema<'_> {
             if let Some(kind) = parse_atomic(rest) {
                 return Some(Family::Atomic(kind));
             }
-            if !modern {
+            // Programs that find cl_ext_float_atomics use these functions without -cl-std=CL2.0.
+            if !modern && !self.target.has_extension("cl_ext_float_atomics") {
                 return None;
             }
             if rest == "work_item_fence" {

@@ -69,14 +69,15 @@ impl Sema<'_> {
             TyKind::Scalar(ScalarKind::Half) if !self.target.language.fp16 => {
                 self.err(specs.span, "declaring function return value of type 'half' is not allowed without cl_khr_fp16");
             }
-            _ if self.is_incomplete(ret) => {
+            // A prototype may have incomplete types (C99 6.7.5.3), a definition may not.
+            _ if defined && self.is_incomplete(ret) => {
                 let shown = self.show(ret);
-                self.err(specs.span, format!("incomplete result type '{shown}' in function declaration"));
+                self.err(specs.span, format!("incomplete result type '{shown}' in function definition"));
                 return None;
             }
             _ => {}
         }
-        let list = self.parameters(params, specs.is_kernel);
+        let list = self.parameters(params, specs.is_kernel, defined);
         self.check_attributes(specs.attributes.iter().chain(&declarator.attributes));
         let attributes = || specs.attributes.iter().chain(&declarator.attributes);
         let overloadable = self.in_library || attributes().any(|a| &*a.name.name == "overloadable");
@@ -225,7 +226,7 @@ impl Sema<'_> {
         }
     }
 
-    pub(super) fn parameters(&mut self, params: &[ParamDecl], is_kernel: bool) -> Vec<Param> {
+    pub(super) fn parameters(&mut self, params: &[ParamDecl], is_kernel: bool, defined: bool) -> Vec<Param> {
         let mut list = Vec::new();
         let alone = params.len() == 1;
         for param in params {
@@ -258,7 +259,7 @@ impl Sema<'_> {
                     self.err(span, format!("declaring function parameter of type '{shown}' is not allowed"));
                     ty = QualTy::plain(self.error_ty());
                 }
-                _ if self.is_incomplete(ty.ty) => {
+                _ if defined && self.is_incomplete(ty.ty) => {
                     let shown = self.show(ty.ty);
                     self.err(span, format!("variable has incomplete type '{shown}'"));
                     ty = QualTy::plain(self.error_ty());

@@ -148,7 +148,7 @@ struct FnContext {
     /// Number of open scopes in the outermost block of the body.
     outermost: usize,
     contract: bool,
-    unroll: Option<u32>,
+    unroll: Option<UnrollHint>,
     local_memory: u32,
     /// Values of `const` integers with constant initialisers. Array sizes may use them.
     constants: FxHashMap<LocalId, thir::Constant>,
@@ -156,6 +156,16 @@ struct FnContext {
     captures: Vec<(LocalId, LocalId)>,
     /// For a block without a result type: whether a `return` has determined it.
     has_returned: bool,
+}
+
+/// An unroll hint that applies to the next statement.
+#[derive(Clone, Copy, Debug)]
+struct UnrollHint {
+    /// As in [`crate::ir::Op::Loop`].
+    count: Option<u32>,
+    span: Span,
+    /// Whether it is a pragma, not an attribute.
+    is_pragma: bool,
 }
 
 /// The state of the analysis: types, symbols, and the output.
@@ -287,11 +297,11 @@ impl<'a> Sema<'a> {
             },
             ast::PragmaKind::Unroll(count) => {
                 if let Some(f) = &mut self.f {
-                    f.unroll = *count;
+                    f.unroll = Some(UnrollHint { count: *count, span: pragma.span, is_pragma: true });
                 }
             }
             ast::PragmaKind::Extension { name, enable } => {
-                let known = &**name == "all" || self.target.language.extensions.iter().any(|e| **e == **name);
+                let known = &**name == "all" || self.target.language.accepts_extension(name);
                 if *enable && !known {
                     self.warn(pragma.span, format!("unsupported OpenCL extension '{name}' - ignoring"));
                 }
@@ -302,6 +312,7 @@ impl<'a> Sema<'a> {
     }
 
     fn finish(mut self) -> Option<Program> {
+        self.complete_tentative_arrays();
         self.check_library_functions();
         self.check_call_graph();
         self.check_variables();
@@ -463,6 +474,16 @@ impl<'a> Sema<'a> {
             CStd::Cl30 | CStd::Cl31 => self.target.language.features.iter().any(|f| f == "__opencl_c_program_scope_global_variables"),
             _ => false,
         }
+    }
+
+    /// Whether kernels may read and write the same image.
+    fn has_read_write_images(&self) -> bool {
+        self.in_library
+            || match self.options.std {
+                CStd::Cl20 => true,
+                CStd::Cl30 | CStd::Cl31 => self.target.has_feature("__opencl_c_read_write_images"),
+                _ => false,
+            }
     }
 
     fn default_pointee_space(&self) -> Space {

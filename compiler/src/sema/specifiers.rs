@@ -99,7 +99,19 @@ impl Sema<'_> {
                     self.err(span, "image support is not available on this device");
                     return self.error_decl();
                 }
-                TyKind::Image(*kind, specs.access.map_or(crate::ast::Access::ReadOnly, |(access, _)| access))
+                let (access, at) = specs.access.unwrap_or((crate::ast::Access::ReadOnly, span));
+                if access == crate::ast::Access::ReadWrite && !self.has_read_write_images() {
+                    let image = crate::thir::types::image_name(*kind);
+                    self.err(
+                        at,
+                        format!(
+                            "access qualifier 'read_write' can not be used for '__read_write {image}' prior to OpenCL C version 2.0 or in \
+                             version 3.0 and without __opencl_c_read_write_images feature"
+                        ),
+                    );
+                    return self.error_decl();
+                }
+                TyKind::Image(*kind, access)
             }
             TypeSpec::Sampler => {
                 if !self.target.language.images {

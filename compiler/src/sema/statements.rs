@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::convert::promoted;
-use super::{Label, MAX_DEPTH, Sema, Switch, is_float};
+use super::{Label, MAX_DEPTH, Sema, Switch, UnrollHint, is_float};
 use crate::ast::{self, Attribute, Ident, ScalarKind};
 use crate::diag::Span;
 use crate::thir::{Expr, ExprKind, LabelId, Stmt, StmtKind, TyKind};
@@ -33,6 +33,7 @@ impl Sema<'_> {
             self.err(stmt.span, format!("statements are nested too deeply (the limit is {MAX_DEPTH})"));
             return Vec::new();
         }
+        self.check_unroll_hint(Some(&stmt.kind));
         self.depth += 1;
         let statements = self.statement_inner(stmt);
         self.depth -= 1;
@@ -207,6 +208,7 @@ impl Sema<'_> {
         for stmt in &body.items {
             statements.append(&mut self.statement(stmt));
         }
+        self.check_unroll_hint(None);
         // FP_CONTRACT in a block applies until its end.
         if let Some(f) = &mut self.f {
             f.contract = contract;
@@ -261,7 +263,26 @@ impl Sema<'_> {
     }
 
     fn take_unroll(&mut self) -> Option<u32> {
-        self.f.as_mut().and_then(|f| f.unroll.take())
+        self.f.as_mut().and_then(|f| f.unroll.take()).and_then(|hint| hint.count)
+    }
+
+    /// Drops an unroll hint whose next statement is not a loop; `None` is the end of a block.
+    fn check_unroll_hint(&mut self, next: Option<&ast::StmtKind>) {
+        use ast::StmtKind::{Attributed, Case, Default, DoWhile, For, Label, Pragma, While};
+        if let Some(
+            While { .. } | DoWhile { .. } | For { .. } | Pragma(_) | Attributed { .. } | Label { .. } | Case { .. } | Default { .. },
+        ) = next
+        {
+            return;
+        }
+        if let Some(hint) = self.f.as_mut().and_then(|f| f.unroll.take()) {
+            let message = if hint.is_pragma {
+                "expected a for, while, or do-while loop to follow '#pragma unroll' - ignoring"
+            } else {
+                "'opencl_unroll_hint' attribute only applies to 'for', 'while', and 'do' statements - ignoring"
+            };
+            self.warn(hint.span, message);
+        }
     }
 
     fn statement_attributes(&mut self, attributes: &[Attribute]) {
@@ -287,7 +308,7 @@ impl Sema<'_> {
                     }
                 };
                 if let Some(f) = &mut self.f {
-                    f.unroll = count;
+                    f.unroll = Some(UnrollHint { count, span: attribute.span, is_pragma: false });
                 }
             }
         }

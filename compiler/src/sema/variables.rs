@@ -82,10 +82,13 @@ impl Sema<'_> {
             let shown = self.show(ty.qt.ty);
             return refuse(name.span, format!("type '{shown}' can only be used as a function parameter in OpenCL"));
         }
-        // Another declaration or translation unit completes the type.
-        let may_be_incomplete = variable.is_extern()
-            && variable.init.is_none()
-            && matches!(self.kind(ty.qt.ty), TyKind::Array { len: None, .. } | TyKind::Record(_));
+        // Another declaration or translation unit completes the type. A tentative array may get one element (C99 6.9.2).
+        let may_be_incomplete = variable.init.is_none()
+            && match self.kind(ty.qt.ty) {
+                TyKind::Array { len: None, .. } => variable.is_extern() || self.at_program_scope(),
+                TyKind::Record(_) => variable.is_extern(),
+                _ => false,
+            };
         if incomplete && !may_be_incomplete {
             return match self.kind(ty.qt.ty) {
                 TyKind::Array { .. } => {
@@ -308,6 +311,18 @@ impl Sema<'_> {
             known.ty = qt;
         }
         true
+    }
+
+    /// Gives one element to arrays whose length no declaration specifies (C99 6.9.2).
+    pub(super) fn complete_tentative_arrays(&mut self) {
+        for index in 0..self.globals.len() {
+            let variable = &self.globals[index];
+            let (ty, span) = (variable.ty.ty, variable.span);
+            if let (TyKind::Array { element, len: None }, true) = (self.kind(ty).clone(), variable.defined) {
+                self.warn(span, "tentative array definition assumed to have one element");
+                self.globals[index].ty.ty = self.types.intern(TyKind::Array { element, len: Some(1) });
+            }
+        }
     }
 
     /// Rejects variables in global memory that exceed the limit.

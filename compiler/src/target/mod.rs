@@ -112,6 +112,8 @@ pub struct Language {
     pub extensions: Vec<String>,
     /// OpenCL C 3.0 feature macros that the device reports.
     pub features: Vec<String>,
+    /// Extensions that the user hides (`-name`) or adds (`+name`), whatever the device supports.
+    pub extension_changes: Vec<String>,
 }
 
 /// The features that are emulated although the device may have them ([`Target::emulating`]).
@@ -181,6 +183,12 @@ impl Target {
     /// Whether the device reports an optional feature of OpenCL C 3.0, given by its macro.
     pub fn has_feature(&self, name: &str) -> bool {
         self.language.features.iter().any(|known| known == name)
+    }
+
+    /// The target with extensions that the user hides or adds; see [`Language::extension_changes`].
+    #[must_use]
+    pub fn with_extension_changes(self, changes: Vec<String>) -> Self {
+        self.changed(|target| target.language.extension_changes = changes)
     }
 
     /// A copy of the target with a change; updates the reported extensions and features. For tests and tools.
@@ -280,17 +288,29 @@ impl Language {
         self.subgroups && size.is_power_of_two() && self.subgroup_sizes & size != 0
     }
 
+    /// Whether the user hides an extension.
+    pub fn hides_extension(&self, name: &str) -> bool {
+        self.extension_changes.iter().any(|change| change.strip_prefix('-') == Some(name))
+    }
+
+    /// Whether `#pragma OPENCL EXTENSION` accepts a name. Programs take the macro and the name of
+    /// `cl_nv_pragma_unroll` for a sign of NVIDIA's compiler, and then contain PTX. So it is accepted, but not reported.
+    pub(crate) fn accepts_extension(&self, name: &str) -> bool {
+        name == "cl_nv_pragma_unroll" || self.extensions.iter().any(|known| known == name)
+    }
+
     /// Fills in `extensions` and `features` from the other fields. This is the only place that decides what is
     /// reported.
     #[must_use]
     pub fn with_extensions(mut self) -> Self {
+        self.fp64 &= !self.hides_extension("cl_khr_fp64");
+        self.fp16 &= !self.hides_extension("cl_khr_fp16");
         let mut extensions = vec![
             "cl_ext_float_atomics",
             "cl_khr_async_work_group_copy_fence",
             "cl_khr_byte_addressable_store",
             // The split barrier is a barrier where work-items wait for it.
             "cl_intel_split_work_group_barrier",
-            "cl_nv_pragma_unroll",
             "cl_khr_extended_async_copies",
             "cl_khr_extended_bit_ops",
             "cl_khr_global_int32_base_atomics",
@@ -413,6 +433,9 @@ impl Language {
         if self.sequential_atomics() {
             features.push("__opencl_c_atomic_order_seq_cst");
         }
+        let added = self.extension_changes.iter().filter_map(|change| change.strip_prefix('+'));
+        extensions.extend(added.filter(|name| !extensions.contains(name)).collect::<Vec<_>>());
+        extensions.retain(|name| !self.hides_extension(name));
         self.extensions = extensions.into_iter().map(str::to_owned).collect();
         self.features = features.into_iter().map(str::to_owned).collect();
         self

@@ -66,6 +66,7 @@ impl Target {
             images: true,
             extensions: Vec::new(),
             features: Vec::new(),
+            extension_changes: Vec::new(),
         };
         let shaders = Shaders {
             spirv: true,

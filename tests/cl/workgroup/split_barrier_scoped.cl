@@ -1,4 +1,5 @@
-// cl_intel_split_work_group_barrier with scopes, and cl_nv_pragma_unroll.
+// cl_intel_split_work_group_barrier with scopes, and `#pragma unroll`. Programs take the macro of cl_nv_pragma_unroll for
+// a sign of NVIDIA's compiler.
 // requires: cl_intel_split_work_group_barrier
 // build: -cl-std=CL3.0
 
@@ -9,7 +10,8 @@ kernel void reverse(global int *a, global int *out)
     intel_work_group_barrier_arrive(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE, memory_scope_work_group);
     intel_work_group_barrier_wait(CLK_GLOBAL_MEM_FENCE, memory_scope_work_group);
     int sum = 0;
-#ifdef cl_nv_pragma_unroll
+#ifndef cl_nv_pragma_unroll
+#pragma OPENCL EXTENSION cl_nv_pragma_unroll : enable
 #pragma unroll 4
     for (int k = 0; k < 8; k++)
         sum += a[k];

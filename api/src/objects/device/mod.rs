@@ -450,6 +450,7 @@ impl Device {
             .chain(uuid)
             .chain(pci)
             .chain(nvidia)
+            .filter(|name| !self.target().language.hides_extension(name))
             .map(|name| NameVersion::new(name, extension_version(name)))
             .collect()
     }

@@ -209,7 +209,10 @@ fn refusals(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) ->
     let usages = if size >= parallel::WORTH { parallel::map(kernels.len(), usage) } else { (0..kernels.len()).map(usage).collect() };
     for usage in usages {
         if let Err(BackendError::Launch(
-            error @ (LaunchError::Unsupported { .. } | LaunchError::TooLarge { .. } | LaunchError::Internal { .. }),
+            error @ (LaunchError::Unsupported { .. }
+            | LaunchError::TooLarge { .. }
+            | LaunchError::Limit { .. }
+            | LaunchError::Internal { .. }),
         )) = usage
         {
             log.push_str(&format!("warning: {error} on {}: launching the kernel will fail\n", device.name()));
