@@ -104,6 +104,9 @@ impl LaunchKey {
     }
 }
 
+/// The resource of [`LaunchError::Limit`] for kernels whose control flow nests too deeply.
+pub const NESTED_LEVELS: &str = "levels of nested control flow";
+
 /// Why a kernel could not be specialised: a defect of the compiler or a limit of the device, never an error in the
 /// source.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]

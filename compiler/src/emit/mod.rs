@@ -40,7 +40,7 @@ use crate::binding::{ArgLayout, arg_layout, chosen_addresses};
 use crate::diag::Span;
 use crate::internal::Defect;
 use crate::ir::{self, KernelParam};
-use crate::launch::{LaunchError, LaunchKey, LaunchResult};
+use crate::launch::{LaunchError, LaunchKey, LaunchResult, NESTED_LEVELS};
 use crate::layout::ProgramLayout;
 use crate::target::Target;
 use crate::timing::stage;
@@ -105,7 +105,7 @@ pub fn shader(module: &ir::Module, key: &LaunchKey, target: &Target, debug: bool
         return make();
     }
     if let Some(limit) = target.shaders.defects.nested_conditions.filter(|&limit| inlined > limit as usize) {
-        let too_deep = EmitError::Limit { what: "levels of nested control flow", needed: inlined as u64, limit: limit.into() };
+        let too_deep = EmitError::Limit { what: NESTED_LEVELS, needed: inlined as u64, limit: limit.into() };
         return Err(too_deep.into_launch(&kernel.name, "emission"));
     }
     std::thread::scope(|scope| {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Once};
 
 use wgcl_compiler::diag::Message;
-use wgcl_compiler::launch::LaunchError;
+use wgcl_compiler::launch::{LaunchError, NESTED_LEVELS};
 use wgcl_compiler::link::{CompiledUnit, Output, link};
 use wgcl_compiler::parallel;
 use wgcl_compiler::program::{BuildOptions, BuildResult, Program as Compiled, Source};
@@ -211,7 +211,7 @@ fn refusals(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) ->
         if let Err(BackendError::Launch(
             error @ (LaunchError::Unsupported { .. }
             | LaunchError::TooLarge { .. }
-            | LaunchError::Limit { .. }
+            | LaunchError::Limit { what: NESTED_LEVELS, .. }
             | LaunchError::Internal { .. }),
         )) = usage
         {
