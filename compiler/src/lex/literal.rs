@@ -275,7 +275,7 @@ pub(crate) fn character(text: &str, problems: &mut Vec<String>) -> i32 {
     }
     if names_character_beyond_ascii(text) {
         problems.push("character too large for enclosing character literal type".to_owned());
-    } else if bytes.len() > 1 {
+    } else if bytes.len() > 1 && problems.iter().all(|problem| problem.starts_with("warning: ")) {
         problems.push("warning: multi-character character constant".to_owned());
     }
     match bytes[..] {
