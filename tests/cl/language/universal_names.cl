@@ -26,13 +26,15 @@ kernel void run(global int *o)
 kernel void trigraphs(global int *o)
 {
     o[0] = sizeof("??!"); // warning: trigraph converted to '|' character
-    o??(1??) = 5 ??' 1; // warning anywhere: trigraph converted to '[' character
+    o??(1??) = 5 ??' 1; // warning: trigraph converted to '[' character
     o[2] = sizeof("what?? ??.");
     // Trigraphs in comments are replaced without a warning: ??=
 #define JOIN(a, b) a ??=??= b
     o[3] = JOIN(1, 2);
-    o[4] = "??/n"[0]; /* warning anywhere: trigraph converted to '^' character */
+    o[4] = "??/n"[0]; // warning: trigraph converted to '\' character
 }
+// warning anywhere: trigraph converted to ']' character
+// warning anywhere: trigraph converted to '^' character
 // run: trigraphs global=1
 // arg o: int[5]
 // expect o: {2, 4, 11, 12, 10}
