@@ -234,6 +234,14 @@ pub const TABLE: &[OptionInfo] = &[
         default: "if the code is small",
         doc: "`0` disables inlining, except for functions that a GPU requires to be inlined.",
     },
+    OptionInfo {
+        name: "WGCL_DEFECTS",
+        audience: Audience::Testing,
+        values: "list of `NAME`, `-NAME`, `-all`",
+        default: "those of the driver",
+        doc: "Defects of the GPU driver that the compiler works around, added to or removed from those of the \
+              driver. The names are in `compiler/src/target/shaders.rs`.",
+    },
 ];
 
 /// The values of all options.
@@ -258,6 +266,7 @@ pub struct Options {
     pub exchange: Option<String>,
     pub subgroup: Option<String>,
     pub inline: Option<String>,
+    pub defects: Option<String>,
     pub addresses: Option<String>,
     pub portable: Option<String>,
     pub emulate: Option<String>,
@@ -349,6 +358,7 @@ impl Options {
             exchange: value("WGCL_EXCHANGE"),
             subgroup: value("WGCL_SUBGROUP"),
             inline: value("WGCL_INLINE"),
+            defects: value("WGCL_DEFECTS"),
             addresses: value("WGCL_ADDRESSES"),
             portable: value("WGCL_PORTABLE"),
             emulate: value("WGCL_EMULATE"),

@@ -4,12 +4,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ash::vk;
 
+use crate::context_lock::Guarded;
+
 /// Offsets and sizes of Vulkan's and wgpu's copy commands are multiples of this.
 pub(crate) const WORD: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
 
 #[derive(Debug)]
 pub(crate) struct Buffer {
-    pub(crate) wgpu: wgpu::Buffer,
+    pub(crate) wgpu: Guarded<wgpu::Buffer>,
     /// Null where there is no [`Gpu::vulkan_queue`](crate::gpu::open_device::Gpu::vulkan_queue).
     pub(crate) handle: vk::Buffer,
     /// The address for shaders; 0 if there is none.
@@ -29,7 +31,7 @@ pub(crate) struct Use {
 }
 
 impl Buffer {
-    pub(crate) fn new(wgpu: wgpu::Buffer, handle: vk::Buffer, address: u64) -> Self {
+    pub(crate) fn new(wgpu: Guarded<wgpu::Buffer>, handle: vk::Buffer, address: u64) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self { wgpu, handle, address, id: NEXT.fetch_add(1, Ordering::Relaxed), host_visible: true }
     }

@@ -24,6 +24,7 @@
 mod adapter;
 mod backend;
 mod buffer;
+mod context_lock;
 mod device;
 mod gpu;
 mod host;

@@ -112,7 +112,6 @@ const NAMES: &[&str] = &[
     "cl_nv_copy_opts",
     "cl_nv_create_buffer",
     "cl_nv_device_attribute_query",
-    "cl_nv_device_attribute_query",
     "cl_nv_pragma_unroll",
     "cl_pocl_content_size",
 ];

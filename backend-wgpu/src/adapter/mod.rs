@@ -2,6 +2,7 @@
 //! the back end.
 
 pub(crate) mod capabilities;
+mod mesa;
 pub(crate) mod properties;
 pub(crate) mod settings;
 pub(crate) mod subgroups;

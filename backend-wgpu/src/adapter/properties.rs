@@ -6,6 +6,7 @@ use wgcl_compiler::target::{AtomicOrder, Costs, Defects, FloatControls, Inlining
 use wgpu::Features;
 
 use crate::adapter::capabilities::{Capabilities, NEAR, memory};
+use crate::adapter::mesa;
 use crate::adapter::settings::Settings;
 use crate::adapter::subgroups::{group_limit, subgroup_size, subgroup_sizes};
 use crate::vendor::{self, NVIDIA};
@@ -236,7 +237,7 @@ fn vendor_name(id: u32, driver: &str) -> String {
     name.to_owned()
 }
 
-fn costs_and_defects(info: &wgpu::AdapterInfo) -> (Costs, Defects) {
+fn costs_and_defects(info: &wgpu::AdapterInfo, spirv: bool) -> (Costs, Defects) {
     let mut defects = if info.driver_info.contains("Mesa") { Defects::mesa() } else { Defects::default() };
     let mut costs = Costs::default();
     if info.vendor == NVIDIA {
@@ -250,6 +251,14 @@ fn costs_and_defects(info: &wgpu::AdapterInfo) -> (Costs, Defects) {
     defects.loop_values |= swiftshader;
     defects.unsigned_minima = swiftshader;
     defects.coarse_sines = swiftshader;
+    // Our own SPIR-V forbids it.
+    defects.half_rounding |= !spirv && mesa::has_half_rounding_defect(&info.driver_info);
+    defects.masked_logic = is_llvmpipe(info) && mesa::has_masked_logic_defect(&info.name);
+    if let Some(list) = &Options::get().defects {
+        for name in defects.change(list) {
+            tracing::error!("WGCL_DEFECTS: unknown defect `{name}`");
+        }
+    }
     (costs, defects)
 }
 
@@ -270,7 +279,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
         // Measured only on the profile's device.
         _ => None,
     };
-    let (mut costs, defects) = costs_and_defects(&info);
+    let (mut costs, defects) = costs_and_defects(&info, capabilities.spirv);
     costs.subgroup_coalescing = subgroups && exchange.unwrap_or(costs.subgroup_coalescing);
     let int64 = has_int64(features);
     // Kernels access the bits of a double as a 64-bit integer. The HLSL that naga writes cannot convert between the

@@ -6,20 +6,21 @@ use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult};
 
 use crate::buffer::Buffer;
+use crate::context_lock::Guarded;
 use crate::gpu::open_device::Gpu;
 use crate::vulkan::queue::{self, BindingType};
 
 /// A compute pipeline and the layout of its bind group.
 #[derive(Clone, Debug)]
 pub(crate) enum ComputePipeline {
-    Wgpu { pipeline: wgpu::ComputePipeline, layout: wgpu::BindGroupLayout },
+    Wgpu { pipeline: Guarded<wgpu::ComputePipeline>, layout: Guarded<wgpu::BindGroupLayout> },
     Vulkan(Arc<queue::Pipeline>),
 }
 
 /// The buffers that a dispatch binds.
 #[derive(Clone, Debug)]
 pub(crate) enum BindGroup {
-    Wgpu(wgpu::BindGroup),
+    Wgpu(Guarded<wgpu::BindGroup>),
     Vulkan(Arc<queue::DescriptorSet>),
 }
 
@@ -46,7 +47,7 @@ impl ComputePipeline {
             },
             cache: None,
         });
-        Self::Wgpu { pipeline, layout }
+        Self::Wgpu { pipeline: gpu.context_lock.guard(pipeline), layout: gpu.context_lock.guard(layout) }
     }
 
     /// Creates the bind group for `bound`: binding number, buffer, offset and size.
@@ -74,7 +75,7 @@ impl ComputePipeline {
                     })
                     .collect();
                 let descriptor = wgpu::BindGroupDescriptor { label: None, layout, entries: &entries };
-                gpu.scoped(|| gpu.device.create_bind_group(&descriptor)).map(BindGroup::Wgpu)
+                gpu.scoped(|| gpu.device.create_bind_group(&descriptor)).map(|group| BindGroup::Wgpu(gpu.context_lock.guard(group)))
             }
         }
     }

@@ -15,6 +15,7 @@ use crate::adapter::capabilities::{Capabilities, NEAR, memory, wanted_features};
 use crate::adapter::properties::pci_address;
 use crate::adapter::subgroups::required_subgroups;
 use crate::buffer::Buffer;
+use crate::context_lock::{ContextLock, Guarded};
 use crate::host::copy_threads::CopyThreads;
 use crate::host::mapping::Mapping;
 use crate::vendor::clock_boost::ClockBoost;
@@ -48,7 +49,7 @@ fn binding_limit(limits: &wgpu::Limits) -> u64 {
 #[derive(Debug)]
 struct DeferredFree {
     serial: u64,
-    _buffer: wgpu::Buffer,
+    _buffer: Guarded<wgpu::Buffer>,
     /// The imported host memory, if the buffer has any.
     _region: Option<Arc<dyn HostRegion>>,
     bytes: u64,
@@ -62,6 +63,8 @@ pub(crate) struct Gpu {
     pub(crate) vulkan_queue: Option<Arc<VulkanQueue>>,
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
+    /// Hold it during calls into wgpu that are not in [`Gpu::scoped`].
+    pub(crate) context_lock: ContextLock,
     pub(crate) features: wgpu::Features,
     pub(crate) limits: wgpu::Limits,
     pub(crate) capabilities: Capabilities,
@@ -115,6 +118,7 @@ impl Gpu {
         // drivers know their limit.
         let is_cpu = adapter.get_info().device_type == wgpu::DeviceType::Cpu;
         let budget = if is_cpu { memory(DeviceKind::Cpu, &facts) } else { None };
+        let context_lock = ContextLock::of(adapter.get_info().backend);
         let lost = Arc::new(Mutex::new(None));
         // Without a handler wgpu panics on uncaptured errors.
         device.on_uncaptured_error(Arc::new(|error: wgpu::Error| tracing::error!("wgpu: {error}")));
@@ -137,6 +141,7 @@ impl Gpu {
             vulkan_queue,
             device,
             queue,
+            context_lock,
             features,
             subgroups: match required_subgroups(&adapter.get_info(), &facts, capabilities) {
                 Some(size) => SubgroupMode::Required(size),
@@ -191,7 +196,7 @@ impl Gpu {
 
     /// Frees a memory object of `bytes` bytes once batch `serial` is complete, and then releases the imported host
     /// memory. wgpu waits for its own submissions.
-    pub(crate) fn free_after(&self, buffer: wgpu::Buffer, serial: u64, bytes: u64, region: Option<Arc<dyn HostRegion>>) {
+    pub(crate) fn free_after(&self, buffer: Guarded<wgpu::Buffer>, serial: u64, bytes: u64, region: Option<Arc<dyn HostRegion>>) {
         if self.vulkan_queue.is_none() || self.completed() >= serial {
             drop(buffer);
             self.release(bytes);
@@ -260,6 +265,7 @@ impl Gpu {
 
     /// Runs `f` and returns the errors that wgpu reports meanwhile on this thread.
     pub(crate) fn scoped<R>(&self, f: impl FnOnce() -> R) -> BackendResult<R> {
+        let _context = self.context_lock.hold();
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
@@ -297,7 +303,7 @@ impl Gpu {
         }
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
         let wgpu = self.scoped(|| self.device.create_buffer(&descriptor))?;
-        Ok((Buffer::new(wgpu, vk::Buffer::null(), 0), None))
+        Ok((Buffer::new(self.context_lock.guard(wgpu), vk::Buffer::null(), 0), None))
     }
 
     fn vulkan_buffer(
@@ -324,6 +330,7 @@ impl Gpu {
 
     /// Waits until a submission is complete.
     pub(crate) fn wait(&self, submission: Submission) -> BackendResult<()> {
+        let _context = self.context_lock.hold();
         let waited = match (submission, &self.vulkan_queue) {
             (Submission::Vulkan(number), Some(queue)) => queue.wait(number).map_err(|error| error.to_string()),
             (Submission::Vulkan(_), None) => Err("internal error: a Vulkan submission on a device without a Vulkan queue".to_owned()),

@@ -139,7 +139,7 @@ impl BatchEncoder {
         if previous != id || id == 0 {
             pass.set_pipeline(pipeline);
         }
-        pass.set_bind_group(0, group, offset.as_slice());
+        pass.set_bind_group(0, &**group, offset.as_slice());
         let [x, y, z] = groups;
         pass.dispatch_workgroups(x, y, z);
         Ok(())
@@ -229,7 +229,8 @@ impl BatchEncoder {
     }
 
     /// Discards the recorded commands.
-    pub(crate) fn discard(&mut self) {
+    pub(crate) fn discard(&mut self, gpu: &Gpu) {
+        let _context = gpu.context_lock.hold();
         if let Some(recorder) = &mut self.recorder {
             recorder.discard();
         }

@@ -185,7 +185,7 @@ impl OpenBatch {
     }
 
     fn next_batch(&mut self) {
-        self.encoder.discard();
+        self.encoder.discard(&self.gpu);
         self.serial += 1;
     }
 

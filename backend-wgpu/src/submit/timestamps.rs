@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use wgcl_api::backend::{BackendError, BackendResult, Times};
 
 use crate::buffer::Buffer;
+use crate::context_lock::Guarded;
 use crate::gpu::open_device::{Gpu, Submission};
 use crate::host::clock;
 use crate::memory::staging_buffer::{Direction, HostBuffer};
@@ -39,7 +40,7 @@ impl Conversion {
 
 #[derive(Debug)]
 pub(crate) enum Queries {
-    Wgpu { set: wgpu::QuerySet, resolved: Buffer, down: HostBuffer },
+    Wgpu { set: Guarded<wgpu::QuerySet>, resolved: Buffer, down: HostBuffer },
     Vulkan(queue::TimestampQueries),
 }
 
@@ -61,7 +62,7 @@ impl TimestampSet {
                 let (resolved, _) = gpu.buffer(size, wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC, false)?;
                 let descriptor = wgpu::QuerySetDescriptor { label: None, ty: wgpu::QueryType::Timestamp, count: QUERIES };
                 let set = gpu.scoped(|| gpu.device.create_query_set(&descriptor))?;
-                Queries::Wgpu { set, resolved, down: HostBuffer::new(gpu, size, Direction::Down)? }
+                Queries::Wgpu { set: gpu.context_lock.guard(set), resolved, down: HostBuffer::new(gpu, size, Direction::Down)? }
             }
         };
         Ok(Self { queries, used: AtomicU32::new(0), conversion, values: OnceLock::new() })
@@ -201,11 +202,13 @@ fn calibrate(gpu: &Gpu) -> BackendResult<Conversion> {
 fn probe(gpu: &Gpu, conversion: Conversion) -> BackendResult<u64> {
     let timestamp_set = TimestampSet::new(gpu, conversion)?;
     let (Some((start, end)), Queries::Wgpu { set, .. }) = (timestamp_set.take(None), &timestamp_set.queries) else { return Ok(0) };
+    let context = gpu.context_lock.hold();
     let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     encoder.write_timestamp(set, start);
     encoder.write_timestamp(set, end);
     timestamp_set.resolve(&mut encoder);
     let index = gpu.scoped(|| gpu.queue.submit([encoder.finish()]))?;
+    drop(context);
     gpu.wait(Submission::Wgpu(index))?;
     Ok(timestamp_set.values(gpu).as_ref().map_err(Clone::clone)?.first().copied().unwrap_or(0))
 }

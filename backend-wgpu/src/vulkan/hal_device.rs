@@ -11,6 +11,7 @@ use wgcl_api::backend::{BackendError, BackendResult, ExternalMemory};
 use wgpu::hal::{self, Device as _, api::Vulkan};
 
 use crate::buffer::Buffer;
+use crate::context_lock::ContextLock;
 use crate::host::mapping::Mapping;
 use crate::vulkan::dedicated_allocation;
 use crate::vulkan::device::VulkanDevice;
@@ -64,7 +65,7 @@ impl HalDevice {
         // SAFETY: the buffer is this device's and supports all of `usage`. Its contents are undefined, as those of a
         // new OpenCL buffer are.
         let wgpu = unsafe { self.0.create_buffer_from_hal::<Vulkan>(hal_buffer, &descriptor) };
-        Buffer::new(wgpu, buffer, address)
+        Buffer::new(ContextLock::NONE.guard(wgpu), buffer, address)
     }
 }
 
@@ -119,7 +120,7 @@ impl VulkanDevice for HalDevice {
         // SAFETY: the buffer is this device's and was created with these usages. Its contents are undefined: all that
         // is read of it was written by the application, or is undefined in OpenCL as well.
         let wgpu = unsafe { self.0.create_buffer_from_hal::<Vulkan>(buffer, &descriptor) };
-        Ok((Buffer::new(wgpu, handle, address), mapping))
+        Ok((Buffer::new(ContextLock::NONE.guard(wgpu), handle, address), mapping))
     }
 
     fn dedicated_buffer(&self, size: u64, usage: wgpu::BufferUsages) -> BackendResult<Option<Buffer>> {

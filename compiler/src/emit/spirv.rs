@@ -5,7 +5,8 @@
 //!
 //! * Every floating-point operation is decorated `NoContraction`. Fusing is already decided in the IR, and some
 //!   drivers treat a missing decoration as permission for arbitrary algebraic changes. This includes `Fma`, which
-//!   otherwise may become a product and a sum. Divisions of `float` are not decorated if that is faster
+//!   otherwise may become a product and a sum. It includes `OpFConvert`: Mesa 26.2 folds a conversion to a narrower
+//!   type and back to the unrounded value. Divisions of `float` are not decorated if that is faster
 //!   ([`Costs::approximate_division`](crate::target::Costs::approximate_division));
 //! * `OpFOrdNotEqual` becomes `OpFUnordNotEqual`, `FMin` and `FMax` become `NMin` and `NMax`;
 //! * Storage buffers are decorated `Aliased`, except those with `restrict` in the source, and all if the launch binds
@@ -167,7 +168,9 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
             op::VARIABLE if inst.get(3) == Some(&STORAGE_BUFFER) => aliased.push(*inst.get(2)?),
             // A 32-bit quotient needs 2.5 ULP.
             op::F_DIV if target.shaders.costs.approximate_division && singles.contains(inst.get(1)?) => {}
-            op::F_NEGATE | op::F_ADD | op::F_SUB | op::F_MUL | op::F_DIV | op::F_REM | op::F_MOD => inexact.push(*inst.get(2)?),
+            op::F_CONVERT | op::F_NEGATE | op::F_ADD | op::F_SUB | op::F_MUL | op::F_DIV | op::F_REM | op::F_MOD => {
+                inexact.push(*inst.get(2)?)
+            }
             op::F_ORD_NOT_EQUAL => out[start] = (words[at - length] & 0xffff_0000) | op::F_UNORD_NOT_EQUAL,
             op::EXT_INST => match inst.get(4) {
                 Some(&glsl::F_MIN) => out[start + 4] = glsl::N_MIN,

@@ -32,6 +32,7 @@ pub(super) mod op {
     pub(in crate::emit) const DECORATE: u32 = 71;
     pub(in crate::emit) const MEMBER_DECORATE: u32 = 72;
     pub(in crate::emit) const U_CONVERT: u32 = 113;
+    pub(in crate::emit) const F_CONVERT: u32 = 115;
     pub(in crate::emit) const CONVERT_U_TO_PTR: u32 = 120;
     pub(in crate::emit) const F_NEGATE: u32 = 127;
     pub(in crate::emit) const F_ADD: u32 = 129;

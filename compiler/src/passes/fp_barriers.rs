@@ -15,10 +15,13 @@
 //! If both operands are equal (`x - x`, `x / x`, `x == x`), the second one is hidden by another such zero. Sign
 //! changes become bit operations, and minimum and maximum become selects.
 //!
+//! The results of comparisons are hidden as well. Otherwise compilers combine them as if there were no NaN: the
+//! complement of `a < b` to `a >= b`, `a < b || a > b` to `a != b`, `a < b && a < c` to `a < min(b, c)`.
+//!
 //! Constants without a portable literal are also created from bits: WGSL has neither infinities nor NaN, and Tint
 //! reads -0 as 0. Loads from buffers without stores are not hidden. `a * b + c` that may be contracted
-//! ([`MathOp::FMulAdd`]) stays visible. Halves are not changed, because some drivers compute in `float` and round
-//! each result.
+//! ([`MathOp::FMulAdd`]) stays visible. Operands that are halves are not hidden, because some drivers compute in
+//! `float` and round each result.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -65,7 +68,8 @@ fn zeros(at: &mut Cursor<'_>) -> [Value; 2] {
 /// Whether an instruction has float operands to hide, or is rewritten.
 fn is_concerned(function: &Function, inst: &Inst) -> bool {
     let operand = match &inst.op {
-        Op::Un(UnOp::FNeg, a) | Op::Cmp(CmpOp::FEq | CmpOp::FNe | CmpOp::FLt | CmpOp::FLe | CmpOp::FGt | CmpOp::FGe, a, _) => *a,
+        Op::Cmp(op, ..) => return is_float_comparison(*op),
+        Op::Un(UnOp::FNeg, a) => *a,
         Op::Bin(BinOp::FAdd | BinOp::FSub | BinOp::FMul | BinOp::FDiv | BinOp::FMin | BinOp::FMax, a, _) => *a,
         Op::Cast(CastOp::FToF | CastOp::FToS | CastOp::FToU, a) => *a,
         Op::Math(op, args) if takes_floats(*op) => match args.first() {
@@ -75,6 +79,10 @@ fn is_concerned(function: &Function, inst: &Inst) -> bool {
         _ => return false,
     };
     is_wide(function.ty(operand))
+}
+
+const fn is_float_comparison(op: CmpOp) -> bool {
+    matches!(op, CmpOp::FEq | CmpOp::FNe | CmpOp::FLt | CmpOp::FLe | CmpOp::FGt | CmpOp::FGe)
 }
 
 /// Whether an instruction is a constant with infinities, NaN, -0, or numbers near zero or infinity, for which
@@ -253,13 +261,14 @@ impl Opaque<'_> {
                 let (a, b) = self.both(a, b, matches!(op, BinOp::FSub | BinOp::FDiv), op == BinOp::FDiv);
                 Op::Bin(op, a, b)
             }
-            Op::Cmp(op @ (CmpOp::FEq | CmpOp::FNe), a, b) if a == b => {
+            Op::Cmp(op @ (CmpOp::FEq | CmpOp::FNe), a, b) if a == b && is_wide(self.function.ty(a)) => {
                 let (magnitude, infinity) = self.magnitude(a);
                 Op::Cmp(if op == CmpOp::FNe { CmpOp::UGt } else { CmpOp::ULe }, magnitude, infinity)
             }
             Op::Cmp(op, a, b) => {
-                let (a, b) = self.both(a, b, true, false);
-                Op::Cmp(op, a, b)
+                let (a, b) = if is_wide(self.function.ty(a)) { self.both(a, b, true, false) } else { (a, b) };
+                let holds = self.cmp(op, a, b);
+                self.outcome(holds)
             }
             Op::Cast(op, a) => Op::Cast(op, self.hide(a, 0, true)),
             Op::Math(op, args) => {
@@ -268,6 +277,16 @@ impl Opaque<'_> {
             }
             other => other,
         }
+    }
+
+    /// The hidden result of a comparison.
+    fn outcome(&mut self, holds: Value) -> Op {
+        let ty = self.function.ty(holds).with_scalar(Scalar::I32);
+        let (one, zero) = (self.bits(ty, 1), self.bits(ty, 0));
+        let bit = self.select(holds, one, zero);
+        let zeros = self.zeros_for(bit, 0);
+        let bit = self.bin(BinOp::Xor, bit, zeros);
+        Op::Cmp(CmpOp::Ne, bit, zero)
     }
 
     /// Both operands. `cancels`: equal operands give a constant.

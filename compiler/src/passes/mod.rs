@@ -50,6 +50,7 @@ pub mod locks;
 mod loop_copies;
 pub(crate) mod lower_memory;
 mod majority;
+mod masked_logic;
 pub mod merge_bindings;
 pub(crate) mod merge_exits;
 pub(crate) mod offsets;
@@ -214,6 +215,7 @@ pub const LEGALIZE: &[Step] = &[
     If(|target| !target.shaders.exact, &[EachFunction(&[Step::Pass(&fp_barriers::PASS)])]),
     If(|target| target.shaders.defects.half_rounding, &[EachFunction(&[Step::Pass(&half_rounding::PASS)])]),
     If(|target| target.shaders.defects.max_loop_iterations.is_some(), &[EachFunction(&[Step::Pass(&unroll::LAST)])]),
+    If(|target| target.shaders.defects.masked_logic, &[EachFunction(&[Step::Pass(&masked_logic::PASS)])]),
 ];
 
 /// All lists by name, for tests and tools.

@@ -263,7 +263,8 @@ impl Defects {
             float_zeros: true,
             late_indices: true,
             loop_values: true,
-            // Mesa 22.3.6 with LLVM 15, on an x86-64 processor with AVX2 and without AVX-512.
+            // Mesa 22.3.6 (LLVM 15), 25.0.7 (LLVM 19) and 26.2.6 (LLVM 22), on an x86-64 processor with AVX2 and
+            // without AVX-512: tests/cl/types/double_places.cl.
             double_rounding: true,
             ..Self::mesa()
         }
@@ -289,6 +290,7 @@ impl Defects {
             coarse_sines: false,
             double_rounding: false,
             signed_quotients: false,
+            masked_logic: false,
             subgroups_in_rows: true,
         }
     }

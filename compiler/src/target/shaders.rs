@@ -137,7 +137,60 @@ pub struct Defects {
     pub double_rounding: bool,
     /// It miscompiles quotients and remainders of signed 64-bit integers in nested loops that have several of them.
     pub signed_quotients: bool,
+    /// It miscompiles merges of a value with a bitwise function of it and two others, one of them in memory
+    /// (`passes::masked_logic`).
+    pub masked_logic: bool,
     /// It forms subgroups within dimension 0 of a work-group but numbers them as if they were contiguous. Both agree
     /// only if the subgroup size divides the local size in dimension 0.
     pub subgroups_in_rows: bool,
+}
+
+impl Defects {
+    /// Adds and removes defects by their names: `NAME`, `-NAME` or `-all`. Returns the unknown names. A defect with a
+    /// number can only be removed.
+    pub fn change(&mut self, list: &str) -> Vec<String> {
+        let mut unknown = Vec::new();
+        for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            match (word.strip_prefix('-'), word) {
+                (Some("all"), _) => *self = Self::default(),
+                (Some("max_loop_iterations"), _) => self.max_loop_iterations = None,
+                (Some("nested_conditions"), _) => self.nested_conditions = None,
+                (removed, _) => match self.flag(removed.unwrap_or(word)) {
+                    Some(flag) => *flag = removed.is_none(),
+                    None => unknown.push(word.to_owned()),
+                },
+            }
+        }
+        unknown
+    }
+
+    fn flag(&mut self, name: &str) -> Option<&mut bool> {
+        Some(match name {
+            "long_comparisons" => &mut self.long_comparisons,
+            "float_zeros" => &mut self.float_zeros,
+            "late_indices" => &mut self.late_indices,
+            "loop_values" => &mut self.loop_values,
+            "half_rounding" => &mut self.half_rounding,
+            "unsigned_minima" => &mut self.unsigned_minima,
+            "coarse_sines" => &mut self.coarse_sines,
+            "double_rounding" => &mut self.double_rounding,
+            "signed_quotients" => &mut self.signed_quotients,
+            "masked_logic" => &mut self.masked_logic,
+            "subgroups_in_rows" => &mut self.subgroups_in_rows,
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Defects;
+
+    #[test]
+    fn defects_are_added_and_removed_by_name() {
+        let mut defects = Defects::lavapipe();
+        assert_eq!(defects.change("-all, masked_logic,-late_indices"), Vec::<String>::new());
+        assert_eq!(defects, Defects { masked_logic: true, ..Defects::default() });
+        assert_eq!(defects.change("max_loop_iterations,-none"), ["max_loop_iterations", "-none"]);
+    }
 }

@@ -1,0 +1,68 @@
+//! Defects of Mesa's drivers that depend on the version or the processor.
+//!
+//! ```text
+//! Vulkan:     driver info "Mesa 25.0.7-2 (LLVM 19.1.7)"              name "llvmpipe (LLVM 19.1.7, 256 bits)"
+//! OpenGL ES:  driver info "4.6 (Core Profile) Mesa 26.2.6-1"         name "llvmpipe (LLVM 22.1.8, 256 bits)"
+//! ```
+
+/// Major and minor version.
+type Version = (u32, u32);
+
+/// The first LLVM with correct masked `vpternlog` instructions (llvm-project, issue 157929; 15, 19.1.7 and 22.1.8 are
+/// incorrect).
+const MASKED_LOGIC_FIXED: Version = (23, 0);
+
+/// The first Mesa that folds conversions of a float to a half and back, unless the shader forbids it (25.0.7 and
+/// 26.2.6 do, 22.3.6 does not; the versions between were not tested).
+const HALF_ROUNDING_FOLDED: Version = (23, 0);
+
+/// Whether a driver removes the rounding to half from shaders that cannot forbid it
+/// ([`Defects::half_rounding`](wgcl_compiler::target::Defects::half_rounding)).
+pub(super) fn has_half_rounding_defect(driver_info: &str) -> bool {
+    driver_info.contains("Mesa ") && after(driver_info, "Mesa ").is_none_or(|version| version >= HALF_ROUNDING_FOLDED)
+}
+
+/// Whether llvmpipe uses instructions of AVX-512 and an LLVM that selects them incorrectly
+/// ([`Defects::masked_logic`](wgcl_compiler::target::Defects::masked_logic)).
+pub(super) fn has_masked_logic_defect(name: &str) -> bool {
+    has_avx512() && after(name, "LLVM ").is_none_or(|version| version < MASKED_LOGIC_FIXED)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    std::arch::is_x86_feature_detected!("avx512vl")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+const fn has_avx512() -> bool {
+    false
+}
+
+/// The version that follows a word.
+fn after(text: &str, word: &str) -> Option<Version> {
+    let (_, rest) = text.split_once(word)?;
+    let mut parts = rest.split(|character: char| !character.is_ascii_digit());
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{after, has_half_rounding_defect};
+
+    #[test]
+    fn newer_versions_fold_conversions() {
+        assert!(!has_half_rounding_defect("Mesa 22.3.6 (LLVM 15.0.6)"));
+        assert!(has_half_rounding_defect("Mesa 25.0.7-2 (LLVM 19.1.7)"));
+        assert!(has_half_rounding_defect("4.6 (Core Profile) Mesa 26.2.6-1"));
+        assert!(has_half_rounding_defect("Mesa git"));
+        assert!(!has_half_rounding_defect("580.159.03"));
+    }
+
+    #[test]
+    fn versions_are_found_in_names_of_drivers() {
+        assert_eq!(after("llvmpipe (LLVM 19.1.7, 256 bits)", "LLVM "), Some((19, 1)));
+        assert_eq!(after("llvmpipe (LLVM 23.0.0git, 512 bits)", "LLVM "), Some((23, 0)));
+        assert_eq!(after("llvmpipe", "LLVM "), None);
+        assert_eq!(after("llvmpipe (LLVM devel)", "LLVM "), None);
+    }
+}

@@ -1,0 +1,205 @@
+//! Hides a value from the bitwise function that it is merged with
+//! ([`Defects::masked_logic`](crate::target::Defects::masked_logic)).
+//!
+//! LLVM compiles the merge of `x` and a bitwise function of `x` and two other values to one masked `vpternlog` of
+//! AVX-512. If one of the others is in memory, the instruction gets the truth table of other operands (llvm-project,
+//! issue 157929). The function gets `x` plus a zero that is read from the argument buffer. A sum is not a bitwise
+//! function, so the operands of the instruction no longer include the `x` of the merge.
+//!
+//! ```text
+//!                              %8 = workitem.work_dim; %9 = lshr %8, 16
+//! %4 = and %x, -2147483648     %10 = add %x, %9; %4 = and %10, -2147483648
+//! %5 = or %3, %4               %5 = or %3, %4
+//! %6 = select %2, %x, %5       %6 = select %2, %x, %5
+//! ```
+//! Merges are selections, the results of `if` and `switch`, and the parameters of loops: drivers for CPUs execute the
+//! work-items of a vector together, with masks.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::pass::Pass;
+use crate::ir::{BinOp, Build, CastOp, Cursor, Function, Inst, MathOp, Op, Region, Scalar, Type, UnOp, Value, WorkItem};
+
+pub(crate) const PASS: Pass = Pass::function("masked_logic", |function, _| Ok(run(function)));
+
+/// A number of dimensions, 1 to 3, has no bits from here on.
+const NO_BITS: u64 = 16;
+
+/// A larger function has more than three operands at each operation that a merge can absorb.
+const MAX_OPERATIONS: usize = 16;
+
+/// Hides merged values in a function; returns whether there is any.
+fn run(function: &mut Function) -> bool {
+    let mut body = std::mem::take(&mut function.body);
+    let mut merges = Merges::default();
+    merges.region(function, &body);
+    let changed = !merges.hidden.is_empty();
+    if changed {
+        let span = body.insts.first().map(|inst| inst.span).unwrap_or_default();
+        let mut start = Vec::new();
+        let mut at = Cursor::new(function, &mut start, span);
+        let dimensions = at.push(Type::I32, Op::WorkItem(WorkItem::WorkDim));
+        let zero = at.bin_bits(BinOp::LShr, dimensions, NO_BITS);
+        hide(function, &mut body, zero, &merges.hidden);
+        start.append(&mut body.insts);
+        body.insts = start;
+    }
+    function.body = body;
+    changed
+}
+
+/// A bitwise operation on one or two values.
+#[derive(Clone, Copy)]
+struct Logic([Option<Value>; 2]);
+
+#[derive(Default)]
+struct Merges {
+    /// Bitwise operations by their results.
+    logic: FxHashMap<Value, Logic>,
+    /// The operands of bitcasts.
+    casts: FxHashMap<Value, Value>,
+    /// Operations, by their results, and their operands to hide.
+    hidden: FxHashSet<(Value, Value)>,
+}
+
+impl Merges {
+    /// Finds the merges of a region. Operands are recorded first, as definitions precede uses.
+    fn region(&mut self, function: &Function, region: &Region) {
+        for inst in &region.insts {
+            for nested in inst.op.regions() {
+                self.region(function, nested);
+            }
+            self.note(function, inst);
+            match &inst.op {
+                Op::Select(_, a, b) => self.merge(&[*a, *b]),
+                Op::If { .. } | Op::Switch { .. } => {
+                    let ends: Vec<&[Value]> = inst.op.regions().into_iter().filter_map(yielded).collect();
+                    for number in 0..inst.results.len() {
+                        let merged: Vec<Value> = ends.iter().filter_map(|values| values.get(number).copied()).collect();
+                        self.merge(&merged);
+                    }
+                }
+                Op::Loop { params, body, .. } => self.next(params, body),
+                _ => {}
+            }
+        }
+    }
+
+    /// The merges of loop parameters with their values in the next iteration.
+    fn next(&mut self, params: &[Value], body: &Region) {
+        for inst in &body.insts {
+            match &inst.op {
+                Op::Continue(values) => params.iter().zip(values).for_each(|(&param, &value)| self.merge(&[param, value])),
+                // The `continue` in it belongs to the inner loop.
+                Op::Loop { .. } => {}
+                op => op.regions().into_iter().for_each(|nested| self.next(params, nested)),
+            }
+        }
+    }
+
+    fn note(&mut self, function: &Function, inst: &Inst) {
+        let [result] = inst.results[..] else { return };
+        // Vectors of `bool` are masks.
+        if function.ty(result).scalar() == Some(Scalar::Bool) {
+            return;
+        }
+        let operands = match &inst.op {
+            Op::Bin(BinOp::And | BinOp::Or | BinOp::Xor, a, b) => [Some(*a), Some(*b)],
+            Op::Un(UnOp::Not | UnOp::FNeg, a) => [Some(*a), None],
+            Op::Math(MathOp::FAbs, args) => [args.first().copied(), None],
+            Op::Cast(CastOp::Bitcast, a) => {
+                self.casts.insert(result, *a);
+                return;
+            }
+            _ => return,
+        };
+        self.logic.insert(result, Logic(operands));
+    }
+
+    /// The value before bitcasts.
+    fn origin(&self, mut value: Value) -> Value {
+        while let Some(&from) = self.casts.get(&value) {
+            value = from;
+        }
+        value
+    }
+
+    /// Hides each of some merged values in the others.
+    fn merge(&mut self, values: &[Value]) {
+        for (i, &whole) in values.iter().enumerate() {
+            let mut operations = Vec::new();
+            self.operations(self.origin(whole), &mut operations);
+            if !(2..=MAX_OPERATIONS).contains(&operations.len()) {
+                continue;
+            }
+            for (_, &kept) in values.iter().enumerate().filter(|(j, _)| *j != i) {
+                let kept = self.origin(kept);
+                for &result in &operations {
+                    let operands = self.logic.get(&result).map(|logic| logic.0).unwrap_or_default();
+                    for operand in operands.into_iter().flatten() {
+                        if self.origin(operand) == kept {
+                            self.hidden.insert((result, operand));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The bitwise operations that a value consists of.
+    fn operations(&self, value: Value, found: &mut Vec<Value>) {
+        let Some(logic) = self.logic.get(&value) else { return };
+        if found.len() > MAX_OPERATIONS || found.contains(&value) {
+            return;
+        }
+        found.push(value);
+        for operand in logic.0.into_iter().flatten() {
+            self.operations(self.origin(operand), found);
+        }
+    }
+}
+
+/// The values that a region ends with, if its end continues after it.
+fn yielded(region: &Region) -> Option<&[Value]> {
+    match region.terminator() {
+        Some(Op::Yield(values)) => Some(values),
+        _ => None,
+    }
+}
+
+/// Replaces the hidden operands.
+fn hide(function: &mut Function, region: &mut Region, zero: Value, hidden: &FxHashSet<(Value, Value)>) {
+    let mut out = Vec::with_capacity(region.insts.len());
+    for mut inst in std::mem::take(&mut region.insts) {
+        for nested in inst.op.regions_mut() {
+            hide(function, nested, zero, hidden);
+        }
+        if let [result] = inst.results[..] {
+            inst.op.map_operands(|operand| {
+                if hidden.contains(&(result, *operand)) {
+                    let mut at = Cursor::new(function, &mut out, inst.span);
+                    *operand = plus_zero(&mut at, *operand, zero);
+                }
+            });
+        }
+        out.push(inst);
+    }
+    region.insts = out;
+}
+
+/// A value plus zero, added to its bits.
+fn plus_zero(at: &mut Cursor<'_>, value: Value, zero: Value) -> Value {
+    let ty = at.type_of(value);
+    let Some(scalar) = ty.scalar() else { return value };
+    let integer = match scalar.bits() {
+        8 => Scalar::I8,
+        16 => Scalar::I16,
+        32 => Scalar::I32,
+        _ => Scalar::I64,
+    };
+    let bits = at.cast(CastOp::Bitcast, value, integer);
+    let zero = at.cast(if integer == Scalar::I64 { CastOp::ZExt } else { CastOp::Trunc }, zero, integer);
+    let zeros = if ty.lanes() == 1 { zero } else { at.push(ty.with_scalar(integer), Op::Splat(zero)) };
+    let sum = at.bin(BinOp::Add, bits, zeros);
+    at.cast(CastOp::Bitcast, sum, scalar)
+}
