@@ -1,14 +1,16 @@
 //! The device: its properties and its thread.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use wgcl_api::backend::{
     BackendError, BackendResult, Command, Device, DeviceKind, DeviceProperties, HardwareFacts, LoadedProgram, Memory, PreferredGroup,
     Progress, SvmCapabilities,
 };
 use wgcl_api::cache::Key;
 use wgcl_api::options::Options;
+use wgcl_api::types::process;
 use wgcl_compiler::ir;
 use wgcl_compiler::target::{AtomicOrder, Target};
 use wgcl_runtime::host;
@@ -79,23 +81,30 @@ pub(crate) struct InterpreterDevice {
     properties: DeviceProperties,
     target: Target,
     names: Arc<Names>,
-    thread: OnceLock<Option<Sender<Task>>>,
+    /// The thread, and the process that has it ([`process`]).
+    thread: Mutex<Option<(u32, Sender<Task>)>>,
 }
 
 impl InterpreterDevice {
     pub(crate) fn new() -> Self {
-        Self { properties: properties(), target: target(), names: Arc::default(), thread: OnceLock::new() }
+        Self { properties: properties(), target: target(), names: Arc::default(), thread: Mutex::new(None) }
     }
 
-    /// The queue of the device's thread, which the first command starts. `None` if the system refuses to create a
-    /// thread.
-    fn thread(&self) -> Option<&Sender<Task>> {
-        let start = || {
+    /// Sends a command to the device's thread, which the first command starts. Returns the command if the system
+    /// refuses to create a thread.
+    fn send(&self, task: Task) -> Result<(), Task> {
+        let mut thread = self.thread.lock();
+        let generation = process::generation();
+        if thread.as_ref().is_none_or(|(its, _)| *its != generation) {
             let (sender, tasks) = channel();
-            let thread = std::thread::Builder::new().name("wgcl-interpreter".to_owned());
-            thread.spawn(move || tasks.into_iter().for_each(engine::run)).ok().map(|_| sender)
-        };
-        self.thread.get_or_init(start).as_ref()
+            let builder = std::thread::Builder::new().name("wgcl-interpreter".to_owned());
+            // A parent's thread does not exist in a forked child.
+            *thread = builder.spawn(move || tasks.into_iter().for_each(engine::run)).ok().map(|_| (generation, sender));
+        }
+        match &*thread {
+            Some((_, sender)) => sender.send(task).map_err(|error| error.0),
+            None => Err(task),
+        }
     }
 }
 
@@ -131,14 +140,9 @@ impl Device for InterpreterDevice {
     }
 
     fn enqueue(&self, command: Command, _profile: bool, progress: Arc<dyn Progress>) {
-        let refused = match self.thread() {
-            Some(thread) => match thread.send(Task { command, progress }) {
-                Ok(()) => return,
-                Err(error) => error.0.progress,
-            },
-            None => progress,
-        };
-        refused.complete(Err(BackendError::DeviceLost("the interpreter has no thread".to_owned())));
+        if let Err(refused) = self.send(Task { command, progress }) {
+            refused.progress.complete(Err(BackendError::DeviceLost("the interpreter has no thread".to_owned())));
+        }
     }
 
     fn flush(&self) {

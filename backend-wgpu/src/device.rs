@@ -14,6 +14,7 @@ use wgcl_api::backend::{
 };
 use wgcl_api::cache::Key;
 use wgcl_api::types::host_memory::HostRegion;
+use wgcl_api::types::process;
 use wgcl_compiler::emit::Shader;
 use wgcl_compiler::ir;
 use wgcl_compiler::launch::LaunchKey;
@@ -55,6 +56,8 @@ pub struct WgpuDevice {
     /// Kinds of semaphores that can be shared with other APIs.
     shareable: Vec<ExternalSemaphore>,
     open: OnceLock<BackendResult<Open>>,
+    /// The process that found the device ([`process`]).
+    generation: u32,
 }
 
 /// State of an opened device.
@@ -64,6 +67,12 @@ struct Open {
     thread: Sender<Message>,
     /// Programs that were found in the cache and are being loaded.
     expected: Mutex<FxHashMap<Key, Expected<Gpu>>>,
+    /// The process that opened the device.
+    generation: u32,
+}
+
+fn forked() -> BackendError {
+    BackendError::DeviceLost("the driver belongs to the parent process; a forked child cannot use it".to_owned())
 }
 
 impl Open {
@@ -125,11 +134,23 @@ impl WgpuDevice {
             capabilities,
             adapter,
             open: OnceLock::new(),
+            generation: process::generation(),
         }
     }
 
+    /// The open device.
+    ///
+    /// # Errors
+    /// If it cannot be opened. A forked child cannot use the driver of its parent: its threads do not exist there.
     fn open(&self) -> BackendResult<&Open> {
-        self.open.get_or_init(|| self.start()).as_ref().map_err(Clone::clone)
+        let generation = process::generation();
+        // Mesa's OpenGL ES has threads as soon as it is searched for devices.
+        if self.generation != generation && self.adapter.get_info().backend == wgpu::Backend::Gl {
+            process_exit::skip_exit_handlers_of_child();
+            return Err(forked());
+        }
+        let open = self.open.get_or_init(|| self.start()).as_ref().map_err(Clone::clone)?;
+        if open.generation == generation { Ok(open) } else { Err(forked()) }
     }
 
     /// Opens the device and starts its threads.
@@ -138,6 +159,7 @@ impl WgpuDevice {
         let (thread, messages) = channel();
         let (batches, serials) = channel();
         let completions = Arc::new(CompletionQueue::new(Arc::clone(&gpu)));
+        shutdown::note_driver();
         process_exit::register(thread.clone(), self.properties.kind == DeviceKind::Cpu);
         if self.adapter.get_info().backend == wgpu::Backend::Gl {
             process_exit::skip_exit_handlers();
@@ -165,7 +187,7 @@ impl WgpuDevice {
         let queue = DeviceQueue::new(Engine::new(completions, batches, limits, eager), thread.clone());
         let served = Arc::clone(&queue);
         spawn("wgcl-submit", Box::new(move || served.run(&messages)))?;
-        Ok(Open { gpu, queue, thread, expected: Mutex::default() })
+        Ok(Open { gpu, queue, thread, expected: Mutex::default(), generation: process::generation() })
     }
 
     fn vulkan_queue(&self) -> BackendResult<&Arc<VulkanQueue>> {

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub)]
 
+pub mod address_space;
 mod analysis;
 mod ast;
 pub mod binding;

@@ -6,11 +6,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{Builder, available_parallelism, scope};
 
+use crate::address_space;
 use crate::diag::Message;
 
 /// Stack size of a compiling thread in bytes: recursion follows the nesting of the source. The system only commits
 /// the pages that are used.
-pub(crate) const STACK: usize = 256 << 20;
+pub const STACK: usize = 256 << 20;
 
 /// Parallel work starts at this number of instructions in several kernels: starting a thread costs as much as some
 /// hundred instructions.
@@ -26,7 +27,8 @@ pub fn cores() -> usize {
 /// Calls `f` with every number below `count` and returns the results in order. Several threads call it at once,
 /// including the current one. A panic in one of them becomes a panic here.
 pub fn map<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let helpers = cores().min(count).saturating_sub(1);
+    // Their stacks would take the address space from the data.
+    let helpers = if address_space::left().is_some() { 0 } else { cores().min(count).saturating_sub(1) };
     if helpers == 0 {
         return (0..count).map(f).collect();
     }

@@ -20,6 +20,8 @@ pub(crate) struct Backends {
     gl: Option<WgpuBackend>,
     cpu: Option<Box<dyn Backend>>,
     interpreter: Option<InterpreterBackend>,
+    /// The system refuses executable memory: Vulkan drivers for CPUs, which compile as well, may fail at any launch.
+    refuses_code: bool,
     /// The value of `WGCL_DEVICE`.
     choice: Option<String>,
 }
@@ -30,7 +32,7 @@ impl Backends {
         let interpreter = options.interpreter.as_deref();
         let only_interpreter = interpreter == Some("only");
         let wants_cpu = !only_interpreter && is_on("WGCL_CPU", options.cpu.as_deref().unwrap_or(CPU_BY_DEFAULT));
-        let cpu = if wants_cpu { cpu(options) } else { None };
+        let (cpu, refuses_code) = if wants_cpu { cpu(options) } else { (None, false) };
         let interpreter = match interpreter {
             // Without machine code for this CPU, the interpreter is the CPU device.
             None => wants_cpu && cpu.is_none(),
@@ -48,6 +50,7 @@ impl Backends {
             gl: drivers.then(|| WgpuBackend::gl(settings(options))),
             cpu,
             interpreter: interpreter.then_some(InterpreterBackend),
+            refuses_code,
             choice: options.device.clone(),
         }
     }
@@ -86,15 +89,18 @@ impl Backend for Backends {
         if let Some(cpu) = cpu {
             devices = self.with_cpu(devices, cpu);
         }
-        devices.extend(self.interpreter.iter().flat_map(InterpreterBackend::devices));
+        let interpreter = self.interpreter.iter().flat_map(InterpreterBackend::devices);
+        let first_cpu = devices.iter().position(|device| device.properties().kind >= DeviceKind::Cpu);
+        let place = first_cpu.filter(|_| self.refuses_code).unwrap_or(devices.len());
+        devices.splice(place..place, interpreter);
         devices
     }
 }
 
-/// The host's CPU, if it can be a device.
+/// The host's CPU, if it can be a device, and whether the system refuses executable memory.
 #[cfg(all(unix, target_arch = "x86_64"))]
-fn cpu(options: &Options) -> Option<Box<dyn Backend>> {
-    use wgcl_backend_cpu::{CpuBackend, isa_named};
+fn cpu(options: &Options) -> (Option<Box<dyn Backend>>, bool) {
+    use wgcl_backend_cpu::{CpuBackend, Unavailable, isa_named};
 
     let limit = options.cpu_isa.as_deref().and_then(|name| {
         let isa = isa_named(name);
@@ -104,19 +110,19 @@ fn cpu(options: &Options) -> Option<Box<dyn Backend>> {
         isa
     });
     match CpuBackend::new(limit) {
-        Ok(backend) => Some(Box::new(backend)),
+        Ok(backend) => (Some(Box::new(backend)), false),
         Err(why) => {
             tracing::warn!("no CPU device: {why}");
-            None
+            (None, matches!(why, Unavailable::ExecutableMemory(_)))
         }
     }
 }
 
-/// The host's CPU, if it can be a device.
+/// The host's CPU, if it can be a device, and whether the system refuses executable memory.
 #[cfg(not(all(unix, target_arch = "x86_64")))]
-fn cpu(_: &Options) -> Option<Box<dyn Backend>> {
+fn cpu(_: &Options) -> (Option<Box<dyn Backend>>, bool) {
     tracing::warn!("no CPU device: machine code is only generated for x86-64 on Unix");
-    None
+    (None, false)
 }
 
 /// The settings of wgpu devices.

@@ -37,6 +37,7 @@ use wgcl_api::objects::sampler::Sampler;
 use wgcl_api::objects::semaphore::Semaphore;
 use wgcl_api::types::error::{Error, Result};
 use wgcl_api::types::object::Object;
+use wgcl_api::types::process;
 
 use crate::{dispatch, errors};
 use wgcl_opencl_headers::{
@@ -100,6 +101,8 @@ type Erased = Arc<dyn Any + Send + Sync>;
 
 struct Entry {
     object: Weak<dyn Any + Send + Sync>,
+    /// The process that created the object ([`process`]).
+    generation: u32,
     /// The application's reference count, and the strong reference that it represents.
     count: u32,
     held: Option<Erased>,
@@ -162,7 +165,7 @@ fn address_of<T: Named>(object: &Arc<T>) -> usize {
     let make = || {
         let address = take_cell();
         let object: Erased = object.clone();
-        let entry = Entry { object: Arc::downgrade(&object), count: 0, held: None };
+        let entry = Entry { object: Arc::downgrade(&object), generation: process::generation(), count: 0, held: None };
         shard(address).write().insert(address, entry);
         Name(address)
     };
@@ -254,7 +257,13 @@ pub(crate) fn release<T: Named>(handle: *mut T::Raw) -> Result<Option<Arc<T>>> {
         match entries.get_mut(&address) {
             Some(entry) if entry.count > 0 => {
                 entry.count -= 1;
-                if entry.count == 0 { Some(entry.held.take()) } else { None }
+                let held = if entry.count == 0 { entry.held.take() } else { None };
+                if entry.generation != process::generation() {
+                    // A driver of the parent process cannot free its memory in a forked child.
+                    std::mem::forget(held);
+                    return Ok(None);
+                }
+                held
             }
             _ => return Err(T::invalid("the handle was released before")),
         }

@@ -35,6 +35,7 @@ mod image_enqueue;
 mod info;
 mod kernel;
 mod leak_report;
+mod logging;
 mod memory;
 mod mutable_dispatch;
 mod pipe;

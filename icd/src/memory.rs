@@ -174,12 +174,13 @@ crate::entry! {
 
     fn clReleaseMemObject(memory: cl_mem) {
         // The object must not outlive the call that releases it, because its memory is freed on drop.
-        let release = match handles::get_memory(memory)? {
-            MemObject::Buffer(_) => |memory| handles::release::<Buffer>(memory).map(|last| last.iter().for_each(|buffer| buffer.check_release())),
-            MemObject::Image(_) => |memory| handles::release::<Image>(memory).map(drop),
-            MemObject::Pipe(_) => |memory| handles::release::<Pipe>(memory).map(drop),
+        let release: fn(cl_mem) -> Result<Option<MemObject>> = match handles::get_memory(memory)? {
+            MemObject::Buffer(_) => |memory| Ok(handles::release::<Buffer>(memory)?.map(MemObject::Buffer)),
+            MemObject::Image(_) => |memory| Ok(handles::release::<Image>(memory)?.map(MemObject::Image)),
+            MemObject::Pipe(_) => |memory| Ok(handles::release::<Pipe>(memory)?.map(MemObject::Pipe)),
         };
-        release(memory)
+        release(memory)?.iter().for_each(MemObject::on_release);
+        Ok(())
     }
 
     fn clGetMemObjectInfo(memory: cl_mem, param: cl_mem_info, size: usize, value: BytesMut, size_ret: Out<usize>) {

@@ -1,7 +1,6 @@
 //! The platform, and how the ICD loader finds it (OpenCL API 4.1; cl_khr_icd).
 
 use std::ffi::c_void;
-use std::io::IsTerminal;
 use std::sync::{Arc, OnceLock};
 
 use wgcl_api::commands::command_buffer::PlatformCommandBufferCapabilities;
@@ -12,12 +11,13 @@ use wgcl_api::observe::lint;
 use wgcl_api::observe::trace;
 use wgcl_api::options::Options;
 use wgcl_api::types::error::Result;
+use wgcl_api::types::process;
 
 use crate::backends::Backends;
 use crate::dispatch;
 use crate::ffi::{BytesMut, FromC, Out, OutList, Text};
 use crate::info::Query;
-use crate::{handles, leak_report};
+use crate::{handles, leak_report, logging};
 use wgcl_opencl_headers::{
     CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION, CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR,
     CL_PLATFORM_HOST_TIMER_RESOLUTION, CL_PLATFORM_ICD_SUFFIX_KHR, CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE,
@@ -41,8 +41,9 @@ static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
 pub(crate) fn platform() -> &'static Arc<Platform> {
     PLATFORM.get_or_init(|| {
         let options = Options::get();
-        start_logging(options);
+        logging::start(options);
         trace::begin(options);
+        watch_forks();
         if trace::is_on() || options.is_checked() {
             // SAFETY: the function may be called at the end of the process: it does not block, and the library is
             // never unloaded before.
@@ -51,6 +52,23 @@ pub(crate) fn platform() -> &'static Arc<Platform> {
         Platform::new(Arc::new(Backends::of(options)))
     })
 }
+
+/// Has forked children start their own threads.
+#[cfg(unix)]
+fn watch_forks() {
+    unsafe extern "C" fn begin_child() {
+        process::begin_child();
+    }
+
+    // SAFETY: the function may be called in a forked child: it writes an atomic. The library is never unloaded before.
+    let result = unsafe { libc::pthread_atfork(None, None, Some(begin_child)) };
+    if result != 0 {
+        tracing::warn!("forks are not noticed: error {result}");
+    }
+}
+
+#[cfg(not(unix))]
+fn watch_forks() {}
 
 extern "C" fn at_exit() {
     // A panic must not unwind out of a function that C calls.
@@ -61,31 +79,6 @@ extern "C" fn at_exit() {
         }
         trace::end();
     });
-}
-
-fn start_logging(options: &Options) {
-    if let Some(filter) = &options.log {
-        let filter = tracing_subscriber::EnvFilter::try_new(own_crates(filter)).unwrap_or_else(|error| {
-            eprintln!("wgcl: WGCL_LOG: {error}");
-            tracing_subscriber::EnvFilter::new("wgcl=info")
-        });
-        // The subscriber belongs to this library's copy of `tracing`, so no other code has set it.
-        let _ = tracing_subscriber::fmt()
-            .with_env_filter(filter)
-            .with_ansi(std::io::stderr().is_terminal())
-            .with_writer(std::io::stderr)
-            .try_init();
-    }
-    for complaint in &options.complaints {
-        tracing::warn!("{complaint}");
-    }
-}
-
-/// A level alone (`debug`) applies to wgcl only: the log output of its dependencies is rarely useful. Names of
-/// targets are prefixes, so that `wgcl` means all of its crates.
-fn own_crates(filter: &str) -> String {
-    let filter = filter.trim();
-    if filter.parse::<tracing::Level>().is_ok() { format!("wgcl={filter}") } else { filter.to_owned() }
 }
 
 fn platform_ids(num_entries: cl_uint, platforms: &OutList<cl_platform_id>, num_platforms: &Out<cl_uint>) -> Result<()> {
@@ -183,17 +176,4 @@ pub(crate) unsafe extern "C" fn clGetExtensionFunctionAddress(name: <Text as Fro
     // SAFETY: an argument of a call from C.
     let name = unsafe { Text::from_c(name) };
     crate::ffi::pointer("clGetExtensionFunctionAddress", std::ptr::null_mut(), |_| Ok(dispatch::extension(&name.get().unwrap_or_default())))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::own_crates;
-
-    #[test]
-    fn a_level_alone_is_for_our_own_crates() {
-        assert_eq!(own_crates("debug"), "wgcl=debug");
-        assert_eq!(own_crates(" WARN "), "wgcl=WARN");
-        assert_eq!(own_crates("naga=debug,warn"), "naga=debug,warn");
-        assert_eq!(own_crates("wgcl_backend_wgpu=trace"), "wgcl_backend_wgpu=trace");
-    }
 }

@@ -6,7 +6,8 @@ mod common;
 
 use std::ptr::{null, null_mut};
 
-use common::ffi::{CL_DEVICE_GLOBAL_MEM_SIZE, CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_SUCCESS, CL_TRUE};
+use common::ffi::{CL_DEVICE_GLOBAL_MEM_SIZE, CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_FLOAT, CL_MEM_OBJECT_IMAGE2D, CL_RGBA, CL_SUCCESS, CL_TRUE};
+use common::images;
 use common::objects::{Context, Mem, Queue};
 use common::{info, is_cpu, target};
 
@@ -200,4 +201,55 @@ fn small_buffers_are_not_affected() {
         assert_eq!(queue.launch(&kernel, &[64], None), CL_SUCCESS);
         assert_eq!(queue.read::<u32>(&small, 165)[99..], [&[0][..], &(1000..1064).collect::<Vec<_>>(), &[0]].concat());
     }
+}
+
+/// The largest image: 4 GiB. Commands and kernels access its first and last elements.
+#[test]
+fn an_image_of_4_gib_is_accessed_at_its_end() {
+    const EDGE: usize = 16384;
+    let cl = &target().cl;
+    let edge = |name| info::<usize>(|size, value, ret| cl.clGetDeviceInfo(target().device, name, size, value, ret)).unwrap_or(0);
+    // CL_DEVICE_IMAGE2D_MAX_WIDTH, CL_DEVICE_IMAGE2D_MAX_HEIGHT
+    if !can() || edge(0x1011) < EDGE || edge(0x1012) < EDGE {
+        return;
+    }
+    let context = Context::new();
+    let queue = context.queue(0);
+    let format = images::format(CL_RGBA, CL_FLOAT);
+    let mut status = 1;
+    let desc = images::desc(CL_MEM_OBJECT_IMAGE2D, [EDGE, EDGE, 1]);
+    let image = Mem(cl.clCreateImage(context.0, 0, &format, &desc, null_mut(), &mut status));
+    assert_eq!(status, CL_SUCCESS, "clCreateImage");
+    let at = |x, y| [x, y, 0usize];
+    let (first, last, one) = (at(0, 0), at(EDGE - 1, EDGE - 1), [1usize; 3]);
+    for (origin, value) in [(first, 1f32), (last, 5f32)] {
+        let color = [value, value + 1., value + 2., value + 3.];
+        let status = cl.clEnqueueFillImage(queue.0, image.0, color.as_ptr().cast(), origin.as_ptr(), one.as_ptr(), 0, null(), null_mut());
+        assert_eq!(status, CL_SUCCESS, "clEnqueueFillImage");
+    }
+    let read = |origin: [usize; 3]| {
+        let mut color = [0f32; 4];
+        let (to, none) = (color.as_mut_ptr().cast(), null());
+        let status = cl.clEnqueueReadImage(queue.0, image.0, CL_TRUE, origin.as_ptr(), one.as_ptr(), 0, 0, to, 0, none, null_mut());
+        assert_eq!(status, CL_SUCCESS, "clEnqueueReadImage");
+        color
+    };
+    assert_eq!([read(first), read(last)], [[1., 2., 3., 4.], [5., 6., 7., 8.]]);
+    let program = context.build(
+        "kernel void look(read_only image2d_t i, int x, int y, global float4 *out) { out[0] = read_imagef(i, (int2)(x, y)); }
+         kernel void paint(write_only image2d_t i, int x, int y) { write_imagef(i, (int2)(x, y), (float4)(9, 8, 7, 6)); }",
+    );
+    let out = context.buffer(16);
+    let (look, paint) = (program.kernel("look"), program.kernel("paint"));
+    look.set_mem(0, &image);
+    look.set_mem(3, &out);
+    paint.set_mem(0, &image);
+    let edge = EDGE as i32 - 1;
+    for (kernel, x, y) in [(&look, edge, edge), (&paint, edge - 1, edge)] {
+        assert_eq!((kernel.set(1, &x), kernel.set(2, &y)), (CL_SUCCESS, CL_SUCCESS));
+        assert_eq!(queue.launch(kernel, &[1], None), CL_SUCCESS);
+    }
+    assert_eq!(queue.read::<f32>(&out, 4), [5., 6., 7., 8.]);
+    assert_eq!(read(at(EDGE - 2, EDGE - 1)), [9., 8., 7., 6.]);
+    assert_eq!([read(first), read(last)], [[1., 2., 3., 4.], [5., 6., 7., 8.]]);
 }

@@ -4,12 +4,13 @@
 //! first.
 
 use std::collections::hash_map::Entry;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
 use wgcl_api::backend::{BackendResult, KernelUsage};
+use wgcl_api::types::process;
 use wgcl_compiler::ir::{Func, KernelParam, Module};
 use wgcl_compiler::passes::{group_blind, reached_instructions};
 
@@ -92,6 +93,8 @@ type Variants<M> = FxHashMap<KeyOf<M>, Arc<Variant<<M as Machine>::Executable>>>
 pub struct Kernel<M: Machine> {
     facts: KernelFacts,
     variants: Mutex<Variants<M>>,
+    /// The process that compiles the variants.
+    generation: AtomicU32,
     pub(crate) usage: OnceLock<BackendResult<KernelUsage>>,
     /// The last compiled artifact, for the next variant. Set by inspections of an artifact that is not run, and by
     /// artifacts for work-groups of any size. Taken by the compilation of a variant.
@@ -111,6 +114,7 @@ impl<M: Machine> Kernel<M> {
         Self {
             facts,
             variants: Mutex::default(),
+            generation: AtomicU32::new(process::generation()),
             usage: OnceLock::new(),
             spare: Mutex::new(None),
             is_ready: AtomicBool::new(false),
@@ -118,6 +122,16 @@ impl<M: Machine> Kernel<M> {
             findings: Mutex::default(),
             finding_out: Mutex::new(()),
         }
+    }
+
+    /// The variants. A forked child removes those that a thread of the parent is compiling: no thread ends that.
+    fn variants(&self) -> MutexGuard<'_, Variants<M>> {
+        let mut variants = self.variants.lock();
+        let generation = process::generation();
+        if self.generation.swap(generation, Ordering::Relaxed) != generation {
+            variants.retain(|_, variant| variant.loaded.get().is_some());
+        }
+        variants
     }
 
     pub fn name(&self) -> &str {
@@ -146,7 +160,7 @@ impl<M: Machine> Kernel<M> {
     /// Whether a variant has been compiled. Similar variants take little time then.
     pub fn is_ready(&self) -> bool {
         let is_ready = || self.is_ready.load(Ordering::Relaxed);
-        if !is_ready() && self.variants.lock().values().any(|variant| variant.loaded.get().is_some()) {
+        if !is_ready() && self.variants().values().any(|variant| variant.loaded.get().is_some()) {
             self.set_ready();
         }
         is_ready()
@@ -193,17 +207,17 @@ impl<M: Machine> Kernel<M> {
 
     /// The variant of a key, if it has been requested before.
     pub(crate) fn known_variant(&self, key: &KeyOf<M>) -> Option<Arc<Variant<M::Executable>>> {
-        self.variants.lock().get(key).map(Arc::clone)
+        self.variants().get(key).map(Arc::clone)
     }
 
     /// The variant of a key.
     pub(crate) fn variant(&self, key: &KeyOf<M>) -> Arc<Variant<M::Executable>> {
-        Arc::clone(self.variants.lock().entry(key.clone()).or_default())
+        Arc::clone(self.variants().entry(key.clone()).or_default())
     }
 
     /// A new variant of a key; `None` if it has been requested before.
     pub(crate) fn new_variant(&self, key: &KeyOf<M>) -> Option<Arc<Variant<M::Executable>>> {
-        match self.variants.lock().entry(key.clone()) {
+        match self.variants().entry(key.clone()) {
             Entry::Occupied(_) => None,
             Entry::Vacant(place) => Some(Arc::clone(place.insert(Arc::default()))),
         }
@@ -211,17 +225,17 @@ impl<M: Machine> Kernel<M> {
 
     /// Adds a variant whose loading started before the kernel existed.
     pub(crate) fn adopt(&self, key: KeyOf<M>, variant: Arc<Variant<M::Executable>>) {
-        self.variants.lock().insert(key, variant);
+        self.variants().insert(key, variant);
     }
 
     /// Number of variants.
     pub(crate) fn count(&self) -> usize {
-        self.variants.lock().len()
+        self.variants().len()
     }
 
     /// The memory usage of a compiled variant.
     pub(crate) fn usage_of_any(&self) -> Option<KernelUsage> {
-        self.variants.lock().values().find_map(|variant| variant.loaded.get()?.as_ref().ok().map(|loaded| loaded.usage))
+        self.variants().values().find_map(|variant| variant.loaded.get()?.as_ref().ok().map(|loaded| loaded.usage))
     }
 
     /// Keeps an artifact for the next variant.

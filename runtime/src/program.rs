@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use wgcl_api::backend::{BackendError, BackendResult, KernelUsage};
 use wgcl_api::observe::trace;
+use wgcl_compiler::address_space;
 use wgcl_compiler::launch::LaunchError;
 
 use crate::artifact::{Artifact, KeyOf, Machine};
@@ -166,6 +167,10 @@ impl<M: Machine> Program<M> {
     }
 
     fn make(&self, variant: &Variant<M::Executable>, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<Arc<M::Executable>> {
+        // Not recorded: the process may have more memory later.
+        if variant.loaded.get().is_none() && !address_space::has_room_to_compile(0, workers::STACK) {
+            return Err(BackendError::OutOfHostMemory);
+        }
         let made = variant.loaded.get_or_init(|| load(&*self.machine, kernel.name(), self.artifact(kernel, key)?, key));
         kernel.set_ready();
         made.as_ref().map(|loaded| Arc::clone(&loaded.executable)).map_err(Clone::clone)

@@ -7,16 +7,27 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
+use wgcl_api::types::process;
 
 static ENDING: AtomicBool = AtomicBool::new(false);
-static RUNNING: Mutex<usize> = Mutex::new(0);
+/// The number of activities, and the process that has them.
+static RUNNING: Mutex<(usize, u32)> = Mutex::new((0, 0));
+/// The process that last opened a driver: its generation plus 1, or 0.
+static DRIVER: AtomicU32 = AtomicU32::new(0);
 /// Number of activities that are in a compiler.
 static COMPILING: AtomicU32 = AtomicU32::new(0);
 static ENDED: Condvar = Condvar::new();
 
-/// Whether the process is ending. Then start no work, and free no resources.
+/// Whether the process is ending, or is a forked child of a process with an open driver. Then start no work, and free
+/// no resources.
 pub fn is_ending() -> bool {
-    ENDING.load(Ordering::Acquire)
+    let driver = DRIVER.load(Ordering::Acquire);
+    ENDING.load(Ordering::Acquire) || (driver != 0 && driver != process::generation() + 1)
+}
+
+/// Records that this process opens a driver.
+pub fn note_driver() {
+    DRIVER.store(process::generation() + 1, Ordering::Release);
 }
 
 /// Marks the process as ending.
@@ -32,9 +43,10 @@ pub fn is_compiling() -> bool {
 /// Waits until there is no [`Running`], or until `until`. Returns whether there is none.
 pub fn wait_for_all(until: Instant) -> bool {
     let mut running = RUNNING.lock();
-    while *running > 0 {
+    // The activities of a parent do not end in a forked child.
+    while running.0 > 0 && running.1 == process::generation() {
         if ENDED.wait_until(&mut running, until).timed_out() {
-            return *running == 0;
+            return running.0 == 0;
         }
     }
     true
@@ -60,7 +72,12 @@ impl Running {
     }
 
     fn start(compiling: bool) -> Self {
-        *RUNNING.lock() += 1;
+        let mut running = RUNNING.lock();
+        // The activities of a parent do not end in a forked child.
+        if running.1 != process::generation() {
+            *running = (0, process::generation());
+        }
+        running.0 += 1;
         Self { compiling }
     }
 }
@@ -70,7 +87,9 @@ impl Drop for Running {
         if self.compiling {
             COMPILING.fetch_sub(1, Ordering::AcqRel);
         }
-        *RUNNING.lock() -= 1;
+        let mut running = RUNNING.lock();
+        running.0 = running.0.saturating_sub(1);
+        drop(running);
         ENDED.notify_all();
     }
 }

@@ -9,7 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
 use parking_lot::Mutex;
-use wgcl_compiler::parallel;
+use wgcl_api::types::process;
+use wgcl_compiler::{address_space, parallel};
 
 use crate::shutdown;
 
@@ -35,10 +36,12 @@ struct Work {
     awaited: VecDeque<Job>,
     hints: VecDeque<Job>,
     threads: usize,
+    /// The process that has the threads.
+    generation: u32,
 }
 
 /// The queue of all devices, which share the processors.
-static WORK: Mutex<Work> = Mutex::new(Work { awaited: VecDeque::new(), hints: VecDeque::new(), threads: 0 });
+static WORK: Mutex<Work> = Mutex::new(Work { awaited: VecDeque::new(), hints: VecDeque::new(), threads: 0, generation: 0 });
 
 impl Work {
     /// The next job for a thread. The thread ends if there is none.
@@ -53,8 +56,15 @@ impl Work {
 
 /// Queues a job. A hint is dropped if there are too many.
 pub fn spawn(urgency: Urgency, job: impl FnOnce() + Send + 'static) {
+    // The stacks of threads would take the address space from the data.
+    if address_space::left().is_some() {
+        return;
+    }
     let starts = {
         let mut work = WORK.lock();
+        if work.generation != process::generation() {
+            (work.threads, work.generation) = (0, process::generation());
+        }
         match urgency {
             Urgency::Awaited => work.awaited.push_back(Box::new(job)),
             Urgency::Hint if work.hints.len() >= MAX_HINTS => return,

@@ -44,10 +44,10 @@ impl Queue {
         ensure!(places.iter().all(|(at, _)| inside(*at)), InvalidValue, "a buffer offset is outside the argument block");
         let accesses =
             buffers().map(|buffer| Ok(buffer_access(buffer, buffer.range(0, buffer.size())?, AccessMode::Write))).collect::<Result<_>>()?;
-        self.submit(
-            CommandType::NativeKernel,
-            PendingCommand::new(Operation::Native(NativeKernel { call, args, places }), accesses),
-            wait_list,
-        )
+        let work = PendingCommand::new(Operation::Native(NativeKernel { call, args, places }), accesses);
+        let event = self.submit(CommandType::NativeKernel, work, wait_list)?;
+        // The application may wait for its function to be called, without another call.
+        event.flush();
+        Ok(event)
     }
 }

@@ -84,6 +84,26 @@ impl MemObject {
         }
     }
 
+    /// Whether its end calls a callback.
+    fn has_destructors(&self) -> bool {
+        match self {
+            Self::Buffer(buffer) => buffer.has_destructors(),
+            Self::Image(image) => !image.destructors.is_empty() || image.source.as_ref().is_some_and(Self::has_destructors),
+            Self::Pipe(pipe) => pipe.buffer().has_destructors(),
+        }
+    }
+
+    /// Records that the application has released its last reference. Commands that use the object still keep it: an
+    /// application that waits for the destructor callback needs them to run.
+    pub fn on_release(&self) {
+        if let Self::Buffer(buffer) = self {
+            buffer.check_release();
+        }
+        if self.has_destructors() {
+            self.context().devices().iter().for_each(|device| device.backend().flush());
+        }
+    }
+
     /// Distinguishes maps of this object from maps of other objects with the same memory.
     pub(crate) fn identity(&self) -> usize {
         match self {
@@ -119,6 +139,9 @@ pub struct ImageDesc {
     pub source: Option<MemObject>,
 }
 
+/// The largest image in bytes.
+const LARGEST_IMAGE: u64 = 1 << 32;
+
 /// Creates the contents of a new image from the application's memory, given its size in bytes. The flags say whether
 /// they are copied or used in place.
 pub type HostImage<'a> = &'a dyn Fn(MemFlags, u64) -> Result<HostData>;
@@ -136,10 +159,11 @@ pub struct Image {
     /// The requested value.
     mip_levels: u32,
     property_list: Option<Vec<u64>>,
-    source: Option<MemObject>,
     buffer: Arc<Buffer>,
-    /// The last field, so that callbacks run after the memory is released.
+    /// Dropped after `buffer`, so that callbacks run when the memory is free.
     destructors: Destructors,
+    /// Dropped last: the memory of an image is that of its source, which outlives the image.
+    source: Option<MemObject>,
 }
 
 impl Object for Image {
@@ -221,7 +245,7 @@ impl Image {
             None => flags.or_default(),
         };
         // Kernels find elements by offsets of 32 bits.
-        ensure!(size <= u64::from(u32::MAX), MemObjectAllocationFailure, "an image of {size} bytes");
+        ensure!(size <= LARGEST_IMAGE, MemObjectAllocationFailure, "an image of {size} bytes; kernels can access {LARGEST_IMAGE}");
         let (buffer, descriptor) = match source {
             Some(source) => (source.buffer().clone(), descriptor(&shape, format)?),
             None => {
@@ -572,7 +596,8 @@ fn descriptor(shape: &ImageExtent, format: ImageFormat) -> Result<ImageDescripto
         depth,
         array_size,
         row_pitch: narrow(shape.row_pitch)?,
-        slice_pitch: narrow(slice_pitch)?,
+        // The only slice of an image of 4 GiB has this size, and begins at 0.
+        slice_pitch: if slice_pitch == LARGEST_IMAGE { 0 } else { narrow(slice_pitch)? },
         format,
         levels: shape.levels,
     })

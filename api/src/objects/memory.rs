@@ -485,11 +485,13 @@ pub struct Buffer {
     flags: MemFlags,
     size: u64,
     origin: u64,
-    parent: Option<Arc<Buffer>>,
     property_list: Option<Vec<u64>>,
     store: Arc<Store>,
-    /// The last field, so that callbacks run after the memory is released.
+    /// Dropped after `store`, so that callbacks run when the memory is free.
     destructors: Destructors,
+    /// Dropped last: "memobj cannot be deleted until all sub-buffer objects associated with memobj are deleted"
+    /// (clReleaseMemObject).
+    parent: Option<Arc<Buffer>>,
 }
 
 impl Object for Buffer {
@@ -678,6 +680,11 @@ impl Buffer {
     /// Warns if commands that use the buffer are running when its last reference is released.
     pub fn check_release(&self) {
         lint::check_release(&self.store.users, self.size);
+    }
+
+    /// Whether its end calls a callback.
+    pub(crate) fn has_destructors(&self) -> bool {
+        !self.destructors.is_empty() || self.parent.as_ref().is_some_and(|parent| parent.has_destructors())
     }
 
     /// clSetMemObjectDestructorCallback

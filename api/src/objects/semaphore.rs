@@ -138,12 +138,12 @@ impl Semaphore {
         if let Some(shared) = &self.shared {
             return shared.is_signalled();
         }
-        let is_complete = |event: &Arc<Event>| event.status() == Status::COMPLETE;
+        let is_complete = |event: &Arc<Event>| event.observe() == Status::COMPLETE;
         let (signals, taken) = {
             let state = self.state.lock();
             (state.signals.iter().cloned().collect::<Vec<_>>(), state.taken.clone())
         };
-        signals.iter().any(is_complete) || taken.iter().any(|(signal, wait)| is_complete(signal) && !wait.status().is_done())
+        signals.iter().any(is_complete) || taken.iter().any(|(signal, wait)| is_complete(signal) && !wait.observe().is_done())
     }
 
     /// The event that a new wait depends on.

@@ -86,6 +86,6 @@ impl DevicePayload {
             Last::Wait => return false,
             Last::Signal(event) => event.clone(),
         };
-        signal.status() == Status::COMPLETE
+        signal.observe() == Status::COMPLETE
     }
 }

@@ -5,10 +5,12 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
+
+use crate::types::process;
 
 /// A callback with everything that it needs.
 pub type Job = Box<dyn FnOnce() + Send>;
@@ -17,7 +19,14 @@ pub type Job = Box<dyn FnOnce() + Send>;
 /// held.
 pub type Notify = Arc<dyn Fn(&str, i32) + Send + Sync>;
 
-static THREAD: OnceLock<Option<Mutex<Sender<Job>>>> = OnceLock::new();
+/// The thread, and the process that has it.
+struct Thread {
+    generation: u32,
+    /// `None` if the system refused to create it.
+    jobs: Option<Sender<Job>>,
+}
+
+static THREAD: Mutex<Option<Thread>> = Mutex::new(None);
 
 thread_local! {
     /// Whether this thread runs a callback.
@@ -37,25 +46,32 @@ fn run(job: Job) {
     HERE.set(before);
 }
 
+fn start() -> Option<Sender<Job>> {
+    let (sender, receiver) = channel::<Job>();
+    let thread = std::thread::Builder::new().name("wgcl-callbacks".to_owned()).spawn(move || receiver.into_iter().for_each(run));
+    match thread {
+        Ok(_) => Some(sender),
+        Err(error) => {
+            tracing::error!("cannot start the callback thread: {error}; callbacks run on the threads that complete events");
+            None
+        }
+    }
+}
+
 /// Runs a callback soon, after those that were scheduled before it.
 pub fn schedule(job: Job) {
-    let thread = THREAD.get_or_init(|| {
-        let (sender, receiver) = channel::<Job>();
-        std::thread::Builder::new()
-            .name("wgcl-callbacks".to_owned())
-            .spawn(move || receiver.into_iter().for_each(run))
-            .map_err(|error| {
-                tracing::error!("cannot start the callback thread: {error}; callbacks run on the threads that complete events")
-            })
-            .ok()
-            .map(|_| Mutex::new(sender))
-    });
-    match thread {
-        Some(sender) => {
-            if let Err(refused) = sender.lock().send(job) {
-                run(refused.0);
-            }
+    let refused = {
+        let mut thread = THREAD.lock();
+        let generation = process::generation();
+        if thread.as_ref().is_none_or(|thread| thread.generation != generation) {
+            *thread = Some(Thread { generation, jobs: start() });
         }
-        None => run(job),
+        match thread.as_ref().and_then(|thread| thread.jobs.as_ref()) {
+            Some(jobs) => jobs.send(job).err().map(|refused| refused.0),
+            None => Some(job),
+        }
+    };
+    if let Some(job) = refused {
+        run(job);
     }
 }

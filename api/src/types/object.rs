@@ -52,6 +52,11 @@ impl Destructors {
     pub fn push(&self, job: callback::Job) {
         self.0.lock().push(job);
     }
+
+    /// Whether there is no callback.
+    pub fn is_empty(&self) -> bool {
+        self.0.lock().is_empty()
+    }
 }
 
 impl Drop for Destructors {

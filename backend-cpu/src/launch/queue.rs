@@ -10,10 +10,10 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use parking_lot::{Condvar, Mutex};
 use wgcl_api::backend::{BackendError, Command, Progress};
+use wgcl_api::types::process;
 use wgcl_runtime::shutdown;
 
 use crate::launch::engine::{Engine, ThreadKind};
@@ -51,10 +51,14 @@ struct State {
     own_thread: OwnThread,
     /// The queue is being dropped.
     closing: bool,
+    /// The process that has the threads.
+    generation: u32,
 }
 
 struct Shared {
     engine: Engine,
+    /// A lock of the standard library has no list of waiting threads. A forked child could pass a lock of `parking_lot`
+    /// to a thread of the parent.
     state: Mutex<State>,
     /// Signals the device's own thread.
     wake: Condvar,
@@ -70,6 +74,18 @@ impl fmt::Debug for CommandQueue {
 }
 
 impl Shared {
+    /// The state. A forked child removes the commands of its parent: their events fail when the child observes them.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let generation = process::generation();
+        if state.generation != generation {
+            // The commands may refer to objects that threads of the parent have locked.
+            std::mem::forget(std::mem::take(&mut state.tasks));
+            (state.busy, state.requested, state.own_thread, state.generation) = (false, false, OwnThread::NotStarted, generation);
+        }
+        state
+    }
+
     /// Whether only threads bound to the device's processors run its commands.
     fn is_bound(&self) -> bool {
         self.engine.units().is_some()
@@ -77,7 +93,7 @@ impl Shared {
 
     /// Takes the first command and marks the calling thread as running commands, unless another thread is.
     fn begin(&self) -> Option<Task> {
-        let mut state = self.state.lock();
+        let mut state = self.lock();
         if state.busy {
             return None;
         }
@@ -89,7 +105,7 @@ impl Shared {
     /// Takes the next command for the thread that runs commands. `None` ends its run, if the queue is empty or the
     /// thread has `enough`; the device's own thread takes over the remaining commands.
     fn next(self: &Arc<Self>, enough: bool) -> Option<Task> {
-        let mut state = self.state.lock();
+        let mut state = self.lock();
         let task = if enough { None } else { state.tasks.pop_front() };
         if task.is_none() {
             state.busy = false;
@@ -129,9 +145,9 @@ impl Shared {
     /// The main function of the device's own thread.
     fn serve(self: Arc<Self>) {
         loop {
-            let mut state = self.state.lock();
+            let mut state = self.lock();
             while !state.closing && (state.busy || !state.requested) {
-                self.wake.wait(&mut state);
+                state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
             state.requested = false;
             let task = state.tasks.pop_front();
@@ -150,7 +166,14 @@ impl Shared {
 impl CommandQueue {
     /// The empty queue of an idle engine.
     pub(crate) fn new(engine: Engine) -> Self {
-        let state = State { tasks: VecDeque::new(), busy: false, requested: false, own_thread: OwnThread::NotStarted, closing: false };
+        let state = State {
+            tasks: VecDeque::new(),
+            busy: false,
+            requested: false,
+            own_thread: OwnThread::NotStarted,
+            closing: false,
+            generation: process::generation(),
+        };
         Self(Arc::new(Shared { engine, state: Mutex::new(state), wake: Condvar::new() }))
     }
 
@@ -158,7 +181,7 @@ impl CommandQueue {
     pub(crate) fn enqueue(&self, command: Command, progress: Arc<dyn Progress>) {
         let shared = &self.0;
         let plan = shared.engine.prepare(&command);
-        let mut state = shared.state.lock();
+        let mut state = shared.lock();
         state.tasks.push_back(Task { command, plan, progress });
         if state.tasks.len() >= AUTO_START && !state.requested {
             shared.request_own_thread(&mut state);
@@ -172,7 +195,7 @@ impl CommandQueue {
     /// Ensures that every queued command runs.
     pub(crate) fn flush(&self) {
         let shared = &self.0;
-        let mut state = shared.state.lock();
+        let mut state = shared.lock();
         // A thread that runs commands continues until the queue is empty, or requests the device's own thread.
         if state.busy || state.tasks.is_empty() {
             return;
@@ -212,7 +235,7 @@ impl CommandQueue {
 impl Drop for CommandQueue {
     fn drop(&mut self) {
         let left = {
-            let mut state = self.0.state.lock();
+            let mut state = self.0.lock();
             state.closing = true;
             self.0.wake.notify_one();
             if state.own_thread == OwnThread::Running { VecDeque::new() } else { std::mem::take(&mut state.tasks) }

@@ -21,7 +21,7 @@ use wgcl_api::options::Options;
 use wgcl_compiler::ir::Space;
 use wgcl_compiler::vectorize::sanitize::{Access, AccessSite, Object};
 
-use super::happens_before::{BarrierDivergence, CURRENT_GROUP, GroupState, PossibleRace, RunningGroup, SyncCounters};
+use super::happens_before::{BarrierDivergence, GroupState, PossibleRace, RunningGroup, SyncCounters, with_current_group};
 use super::report::{Fault, Finding, NULL_END, Reports};
 use super::request::AccessRequest;
 use super::shadow_memory::{AccessRecord, AccessedBytes, SharedShadow};
@@ -310,7 +310,7 @@ impl Checker {
     fn answer(&self, request: AccessRequest) -> u64 {
         let Some(site) = self.sites.get(request.site) else { return request.address };
         // A panic must not unwind through generated code.
-        let answer = catch_unwind(AssertUnwindSafe(|| CURRENT_GROUP.with_borrow_mut(|group| self.check(group, site, request))));
+        let answer = catch_unwind(AssertUnwindSafe(|| with_current_group(|group| self.check(group, site, request))));
         answer.unwrap_or_else(|_| {
             self.failure.lock().get_or_insert_with(|| "internal error: the sanitizer panicked".to_owned());
             self.redirected(site)

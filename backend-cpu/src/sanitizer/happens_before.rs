@@ -8,7 +8,9 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use parking_lot::Mutex;
 use smallvec::SmallVec;
+use wgcl_api::types::thread;
 use wgcl_compiler::vectorize::sanitize::Access;
 
 use super::request::AccessRequest;
@@ -17,7 +19,28 @@ use crate::memory::address_range::AddressRange;
 
 thread_local! {
     /// The group that this thread runs.
-    pub(super) static CURRENT_GROUP: RefCell<GroupState> = RefCell::default();
+    static CURRENT_GROUP: RefCell<GroupState> = RefCell::default();
+}
+
+/// The groups of threads whose thread-local values are gone, by thread. A program can launch kernels in an exit
+/// handler.
+static LATE_GROUPS: Mutex<Vec<(usize, GroupState)>> = Mutex::new(Vec::new());
+
+/// Calls `f` with the group that this thread runs.
+pub(super) fn with_current_group<R>(f: impl FnOnce(&mut GroupState) -> R) -> R {
+    let mut f = Some(f);
+    let mut call = |group: &mut GroupState| f.take().map(|f| f(group));
+    if let Ok(Some(result)) = CURRENT_GROUP.try_with(|group| call(&mut group.borrow_mut())) {
+        return result;
+    }
+    let own = thread::token();
+    let mut groups = LATE_GROUPS.lock();
+    let place = groups.iter().position(|(thread, _)| *thread == own);
+    let mut group = place.map(|place| groups.swap_remove(place).1).unwrap_or_default();
+    drop(groups);
+    let result = call(&mut group);
+    LATE_GROUPS.lock().push((own, group));
+    result.expect("the function was not called before")
 }
 
 /// The synchronisation of a work-item up to now.

@@ -10,12 +10,13 @@
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Once, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use wgcl_api::backend::{BackendError, BackendResult};
+use wgcl_api::types::process;
 
 use crate::memory::arena::Arena;
 use crate::threads::affinity::{self, ComputeUnits};
@@ -42,9 +43,12 @@ struct Job {
     /// Number of indices that have not run.
     remaining: AtomicU64,
     failed: AtomicBool,
-    /// The thread that waits for the end.
-    owner: Thread,
+    /// The thread that shares the work sleeps until the end.
     owner_sleeps: AtomicBool,
+    /// Signals the end. The owner may be a thread of the application whose thread-local values are gone, so that
+    /// `std::thread::current` panics.
+    end_lock: Mutex<()>,
+    ended: Condvar,
 }
 
 impl Job {
@@ -57,8 +61,9 @@ impl Job {
             next: AtomicU64::new(indices.start),
             remaining: AtomicU64::new(count),
             failed: AtomicBool::new(false),
-            owner: thread::current(),
             owner_sleeps: AtomicBool::new(false),
+            end_lock: Mutex::new(()),
+            ended: Condvar::new(),
         }
     }
 
@@ -81,7 +86,9 @@ impl Job {
                 self.failed.store(true, Ordering::Relaxed);
             }
             if self.remaining.fetch_sub(count, Ordering::SeqCst) == count && self.owner_sleeps.load(Ordering::SeqCst) {
-                self.owner.unpark();
+                // The owner holds the lock between its last check and its sleep.
+                drop(self.end_lock.lock());
+                self.ended.notify_one();
             }
         }
     }
@@ -96,8 +103,9 @@ impl Job {
             return;
         }
         self.owner_sleeps.store(true, Ordering::SeqCst);
+        let mut lock = self.end_lock.lock();
         while !self.is_done() {
-            thread::park();
+            self.ended.wait(&mut lock);
         }
     }
 }
@@ -185,15 +193,22 @@ impl Shared {
     }
 }
 
+/// The workers of a process.
+struct Team {
+    /// The process that has them ([`process`]).
+    generation: u32,
+    shared: Arc<Shared>,
+    /// Number of workers.
+    running: usize,
+}
+
 /// The thread pool of a device.
 pub(crate) struct ThreadPool {
     /// Number of threads, including the one that shares the work.
     threads: usize,
     /// The processors that workers are bound to.
     units: Option<ComputeUnits>,
-    shared: Arc<Shared>,
-    start: Once,
-    running: AtomicUsize,
+    team: Mutex<Option<Team>>,
     /// Arenas of threads outside of the pool.
     arenas: Mutex<Vec<Arena>>,
 }
@@ -207,23 +222,7 @@ impl fmt::Debug for ThreadPool {
 impl ThreadPool {
     /// A pool of `threads` threads, including the one that shares the work. Workers start later, bound to `units`.
     pub(crate) fn new(threads: usize, units: Option<ComputeUnits>) -> Self {
-        // At least one worker, for kernels that need more stack than a thread of the application has.
-        let slots = (0..threads.saturating_sub(1).max(1)).map(|_| WorkerSlot::default()).collect();
-        let shared = Shared {
-            slots,
-            generation: AtomicU64::new(0),
-            wanted: AtomicUsize::new(0),
-            job: Mutex::new(None),
-            ending: AtomicBool::new(false),
-        };
-        Self {
-            threads: threads.max(1),
-            units,
-            shared: Arc::new(shared),
-            start: Once::new(),
-            running: AtomicUsize::new(0),
-            arenas: Mutex::default(),
-        }
+        Self { threads: threads.max(1), units, team: Mutex::new(None), arenas: Mutex::default() }
     }
 
     /// Maximum number of threads that run a job.
@@ -256,7 +255,8 @@ impl ThreadPool {
         if indices.is_empty() {
             return Ok(());
         }
-        if self.workers() == 0 {
+        let (shared, workers) = self.team();
+        if workers == 0 {
             return if takes_part {
                 self.run_alone(&*work, indices)
             } else {
@@ -265,7 +265,6 @@ impl ThreadPool {
         }
         let job = Arc::new(Job::new(work, indices, self.threads));
         let others = job.ranges().saturating_sub(u64::from(takes_part));
-        let shared = &self.shared;
         *shared.job.lock() = Some(Arc::clone(&job));
         shared.wanted.store(usize::try_from(others).unwrap_or(usize::MAX), Ordering::Relaxed);
         shared.generation.fetch_add(1, Ordering::SeqCst);
@@ -278,26 +277,43 @@ impl ThreadPool {
         if job.failed.load(Ordering::Relaxed) { Err(BackendError::OutOfHostMemory) } else { Ok(()) }
     }
 
-    /// Starts the workers on the first call. Returns their number.
-    fn workers(&self) -> usize {
-        self.start.call_once(|| {
-            for number in 0..self.shared.slots.len() {
-                let shared = Arc::clone(&self.shared);
-                if let Err(error) = affinity::spawn("wgcl-cpu", self.units.as_ref(), move || shared.serve(number)) {
-                    tracing::warn!("cannot create worker thread {number} of {}: {error}", self.shared.slots.len());
-                    break;
-                }
-                self.running.store(number + 1, Ordering::Relaxed);
-            }
+    /// The workers and their number. The first call of a process starts them.
+    fn team(&self) -> (Arc<Shared>, usize) {
+        let mut team = self.team.lock();
+        let generation = process::generation();
+        let known = team.take().filter(|team| team.generation == generation);
+        let Team { shared, running, .. } = team.insert(known.unwrap_or_else(|| self.start(generation)));
+        (Arc::clone(shared), *running)
+    }
+
+    fn start(&self, generation: u32) -> Team {
+        // At least one worker, for kernels that need more stack than a thread of the application has.
+        let slots = (0..self.threads.saturating_sub(1).max(1)).map(|_| WorkerSlot::default()).collect();
+        let shared = Arc::new(Shared {
+            slots,
+            generation: AtomicU64::new(0),
+            wanted: AtomicUsize::new(0),
+            job: Mutex::new(None),
+            ending: AtomicBool::new(false),
         });
-        self.running.load(Ordering::Relaxed)
+        let mut running = 0;
+        for number in 0..shared.slots.len() {
+            let served = Arc::clone(&shared);
+            if let Err(error) = affinity::spawn("wgcl-cpu", self.units.as_ref(), move || served.serve(number)) {
+                tracing::warn!("cannot create worker thread {number} of {}: {error}", shared.slots.len());
+                break;
+            }
+            running = number + 1;
+        }
+        Team { generation, shared, running }
     }
 }
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
-        self.shared.ending.store(true, Ordering::SeqCst);
-        self.shared.slots.iter().for_each(|slot| {
+        let Some(Team { shared, .. }) = self.team.get_mut() else { return };
+        shared.ending.store(true, Ordering::SeqCst);
+        shared.slots.iter().for_each(|slot| {
             slot.sleeps.store(false, Ordering::SeqCst);
             if let Some(thread) = slot.thread.get() {
                 thread.unpark();

@@ -51,6 +51,19 @@ pub(crate) fn skip_exit_handlers() {
     SKIP_HANDLERS.store(true, Ordering::Release);
 }
 
+/// Ends a forked child without the exit handlers of a driver that belongs to its parent.
+pub(crate) fn skip_exit_handlers_of_child() {
+    register_for_this_process();
+    skip_exit_handlers();
+}
+
+/// Registers the exit handler. A forked child inherits it.
+fn register_for_this_process() {
+    PROCESS.store(std::process::id(), Ordering::Release);
+    static ONCE: Once = Once::new();
+    ONCE.call_once(register_exit_handler);
+}
+
 /// Makes the exit handler end the thread that receives from `thread`. `runs_on_cpu` says that the driver runs kernels
 /// on the CPU.
 pub(crate) fn register(thread: Sender<Message>, runs_on_cpu: bool) {
@@ -58,11 +71,7 @@ pub(crate) fn register(thread: Sender<Message>, runs_on_cpu: bool) {
     if runs_on_cpu {
         RUNS_ON_CPU.store(true, Ordering::Release);
     }
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        PROCESS.store(std::process::id(), Ordering::Release);
-        register_exit_handler();
-    });
+    register_for_this_process();
     if is_main_thread() {
         END_OF_MAIN.with(|_| {});
     }

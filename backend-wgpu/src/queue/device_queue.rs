@@ -12,6 +12,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, Command, Progress};
+use wgcl_api::types::thread;
 use wgcl_runtime::shutdown;
 
 use crate::launch::limits::LaunchLimits;
@@ -21,12 +22,6 @@ use crate::submit::completion::CompletionQueue;
 
 /// The queues of the open devices.
 static QUEUES: Mutex<Vec<Weak<DeviceQueue>>> = Mutex::new(Vec::new());
-
-/// A number that is unique among the running threads.
-fn thread_token() -> usize {
-    thread_local!(static TOKEN: u8 = const { 0 });
-    TOKEN.with(|token| std::ptr::from_ref(token).addr())
-}
 
 pub(crate) struct DeviceQueue {
     /// `None` once the submission thread has ended.
@@ -75,7 +70,7 @@ impl DeviceQueue {
     }
 
     pub(crate) fn enqueue(&self, command: Command, profile: bool, progress: Arc<dyn Progress>) {
-        self.last_thread.store(thread_token(), Ordering::Relaxed);
+        self.last_thread.store(thread::token(), Ordering::Relaxed);
         let mut parts = Some((command, profile, progress));
         let taken = self.with_engine(|engine| {
             let path = parts.as_ref().map(|(command, ..)| engine.path(command))?;
@@ -142,7 +137,7 @@ impl DeviceQueue {
     /// Otherwise, if a program finishes one GPU after the other, the second would start when the first is done.
     fn flush_other_queues(&self) {
         let others: Vec<_> = QUEUES.lock().iter().filter(|queue| !std::ptr::eq(queue.as_ptr(), self)).filter_map(Weak::upgrade).collect();
-        others.iter().filter(|queue| queue.last_thread.load(Ordering::Relaxed) == thread_token()).for_each(|queue| queue.flush());
+        others.iter().filter(|queue| queue.last_thread.load(Ordering::Relaxed) == thread::token()).for_each(|queue| queue.flush());
     }
 
     /// The body of the submission thread.

@@ -5,20 +5,22 @@
 
 use std::fs::read_to_string;
 
+use crate::host::group;
+
 /// The smallest page size of Linux, in bytes. With larger pages the resident memory is underestimated, which is safe.
 const PAGE: u64 = 4096;
 
-/// Memory limit of this process in bytes: that of the machine, or of its control group. `None` if unknown.
+/// Memory limit of this process in bytes: that of the machine, or of its control groups. `None` if unknown.
 pub fn total() -> Option<u64> {
     let machine = of_meminfo(&read_to_string("/proc/meminfo").ok()?, "MemTotal:")?;
-    let group = read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse::<u64>().ok());
-    Some(group.map_or(machine, |group| group.min(machine)))
+    Some(group::limits().map(|group| group.limit).fold(machine, u64::min))
 }
 
 /// Whether `bytes` more bytes are available, after earlier allocations of `promised` bytes. True if unknown.
 pub fn has_room_for(bytes: u64, promised: u64) -> bool {
     let available = read_to_string("/proc/meminfo").ok().and_then(|text| of_meminfo(&text, "MemAvailable:"));
     let Some(available) = available else { return true };
+    let available = group::limits().map(|group| group.limit.saturating_sub(group.used)).fold(available, u64::min);
     let resident = read_to_string("/proc/self/statm").ok().and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
     // Promised memory that is not resident yet will reduce the available memory. Some resident memory is not promised
     // memory, so this is a lower bound.

@@ -1,6 +1,7 @@
 //! The memory, caches and clock of the host. They are known on Linux only.
 
 mod cache;
+mod group;
 pub mod memory;
 
 use std::path::Path;

@@ -1,7 +1,6 @@
 //! The handle that a device receives with a command, through which it reports the progress of the command's event.
 
 use std::sync::Arc;
-use std::thread;
 
 use super::{Event, Outcome, Status, Termination, Transition, run};
 use crate::backend::{BackendResult, Progress, Times};
@@ -9,6 +8,7 @@ use crate::commands::command::RetainedObject;
 use crate::commands::device_enqueue::TreeHandle;
 use crate::types::error::Error;
 use crate::types::lock::{Mutex, Rank};
+use crate::types::thread;
 
 /// The device's reference to an event. If it is dropped without completion (the device was lost), the event fails.
 pub(crate) struct CommandHandle {
@@ -55,7 +55,7 @@ impl Progress for CommandHandle {
     }
 
     fn is_awaited_by_this_thread(&self) -> bool {
-        self.event.awaiting == Some(thread::current().id())
+        self.event.awaiting == Some(thread::token())
     }
 
     fn print(&self, text: &[u8]) {

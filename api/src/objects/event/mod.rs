@@ -14,6 +14,9 @@
 //! stops blocking when it is done. The thread that removes the last blocker of an event submits the event's command.
 //! This goes through a work list and never by recursion, so that chains of any length need no deep stack.
 //!
+//! A command of a parent process fails in a forked child, when the child first observes it: the threads that would end
+//! it do not exist there ([`process`]).
+//!
 //! An event that is dropped before it is done counts as failed, so that its dependents fail instead of waiting for
 //! ever. An example is a user event that the application can no longer complete. [`crate::commands::failure`]
 //! describes which commands a failure reaches.
@@ -26,7 +29,6 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::thread::{self, ThreadId};
 
 use parking_lot::Condvar;
 
@@ -44,7 +46,9 @@ use crate::types::callback::Notify;
 use crate::types::error::{Error, Result, ensure};
 use crate::types::lock::{Mutex, Rank};
 use crate::types::object::{HandleSlot, Object};
+use crate::types::process;
 use crate::types::status::Status;
+use crate::types::thread;
 
 /// The four times of a command, in nanoseconds of its device's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,8 +81,8 @@ struct EventState {
     profile: Profile,
     /// The command was submitted to the device. For a user event: its status was set.
     issued: bool,
-    /// The application queried the status while the command was in a batch.
-    polled: bool,
+    /// The application queried the status or registered a callback. The command was flushed then.
+    is_observed: bool,
     /// A thread waits: flush as soon as the command is submitted to the device.
     flush_on_issue: bool,
     work: Option<PendingCommand>,
@@ -105,8 +109,10 @@ pub struct Event {
     done: Condvar,
     /// The trace record of the command, if tracing is enabled.
     traced: Option<Arc<Traced>>,
-    /// The thread whose blocking call waits for the command.
-    awaiting: Option<ThreadId>,
+    /// The process that enqueued the command.
+    generation: u32,
+    /// The thread whose blocking call waits for the command ([`thread::token`]).
+    awaiting: Option<usize>,
     /// For a command buffer with several queues: the commands of these queues, which this event waits for.
     parts: OnceLock<Vec<Arc<Self>>>,
 }
@@ -182,7 +188,7 @@ impl Event {
         work: Option<PendingCommand>,
     ) -> Arc<Self> {
         let traced = work.as_ref().and_then(|work| Traced::new(|| work.describe(command)));
-        let awaiting = work.as_ref().filter(|work| work.is_blocking).map(|_| thread::current().id());
+        let awaiting = work.as_ref().filter(|work| work.is_blocking).map(|_| thread::token());
         let profile = Profile { queued: queue.as_ref().map_or(0, |queue| queue.device().backend().now()), ..Profile::default() };
         Arc::new(Self {
             slot: HandleSlot::default(),
@@ -199,7 +205,7 @@ impl Event {
                     status,
                     profile,
                     issued: false,
-                    polled: false,
+                    is_observed: false,
                     flush_on_issue: false,
                     work,
                     failure: None,
@@ -211,6 +217,7 @@ impl Event {
             ),
             done: Condvar::new(),
             traced,
+            generation: process::generation(),
             awaiting,
             parts: OnceLock::new(),
         })
@@ -248,6 +255,7 @@ impl Event {
     pub(crate) fn start(self: &Arc<Self>, wait_list: &[Arc<Self>], order: &[Arc<Self>]) {
         for (list, explicit) in [(wait_list, true), (order, false)] {
             for blocker in list {
+                blocker.end_if_forked();
                 if explicit {
                     blocker.note_awaited();
                 }
@@ -356,21 +364,38 @@ impl Event {
         }
     }
 
-    /// Returns the status for an application that polls. The first poll flushes a command that is in a batch.
-    /// Applications must call clFlush before they poll, but many do not.
-    pub fn poll(&self) -> Status {
-        self.note_awaited();
-        let mut state = self.state.lock();
-        let status = state.status;
-        let first = !status.is_done() && state.issued && !std::mem::replace(&mut state.polled, true);
-        drop(state);
-        if first {
-            self.flush();
-        }
+    /// Returns the status for an application that polls, and flushes the command. Applications must call clFlush before
+    /// they poll, but many do not.
+    pub fn poll(self: &Arc<Self>) -> Status {
+        let status = self.observe();
         if status.is_failed() {
             self.mark_reported(ReportedVia::Status);
         }
         status
+    }
+
+    /// Returns the status. The application will wait for the command without another call: flushes it, unless an
+    /// earlier call did.
+    pub(crate) fn observe(self: &Arc<Self>) -> Status {
+        self.end_if_forked();
+        self.note_awaited();
+        let mut state = self.state.lock();
+        let status = state.status;
+        let is_first = !status.is_done() && !std::mem::replace(&mut state.is_observed, true);
+        drop(state);
+        if is_first {
+            self.flush();
+        }
+        status
+    }
+
+    /// Fails a command of a parent process. User events are the application's.
+    fn end_if_forked(self: &Arc<Self>) {
+        if self.generation == process::generation() || self.queue.is_none() || self.status().is_done() {
+            return;
+        }
+        let failure = self.report(Error::OutOfResources("the command belongs to the parent process, from before fork".into()));
+        run(Transition::Finish(self.clone(), Err(Termination::first(failure)), Vec::new()), true);
     }
 
     /// Requests that the command runs as soon as nothing blocks it.
@@ -388,7 +413,8 @@ impl Event {
     }
 
     /// Waits until the command is done. Submits the commands that it depends on.
-    pub fn wait(&self) -> Status {
+    pub fn wait(self: &Arc<Self>) -> Status {
+        self.end_if_forked();
         self.note_awaited();
         if let Some(queue) = &self.queue {
             queue.device().backend().flush_until(&|| self.status().is_done());
@@ -450,16 +476,19 @@ impl Event {
         Ok(())
     }
 
-    /// clSetEventCallback: `callback` runs once the command reaches `trigger` or fails.
+    /// clSetEventCallback: `callback` runs once the command reaches `trigger` or fails. Flushes the command: an
+    /// application that waits for its callback often calls neither clFlush nor clWaitForEvents.
     pub fn on_status(self: &Arc<Self>, trigger: Status, callback: Callback) {
-        self.note_awaited();
         let mut state = self.state.lock();
         if state.status > trigger {
             state.callbacks.push((trigger, callback));
+            drop(state);
+            self.observe();
             return;
         }
         let status = state.status;
         drop(state);
+        self.note_awaited();
         schedule(self, vec![(trigger, callback)], status);
     }
 
@@ -467,7 +496,7 @@ impl Event {
     ///
     /// # Errors
     /// Fails for user events, for queues without profiling, and for commands that did not complete.
-    pub fn profile(&self) -> Result<Profile> {
+    pub fn profile(self: &Arc<Self>) -> Result<Profile> {
         // "CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue, if
         // the execution status of the command identified by event is not CL_COMPLETE or if event is a user event
         // object."
@@ -480,6 +509,9 @@ impl Event {
             (state.status, state.profile)
         };
         let (status, whole) = times(self);
+        if !status.is_done() {
+            self.observe();
+        }
         ensure!(status == Status::COMPLETE, ProfilingInfoNotAvailable, "the command is not complete");
         Ok(parts.iter().map(|part| times(part).1).fold(whole, |whole, part| Profile {
             queued: whole.queued.min(part.queued),
@@ -657,7 +689,10 @@ impl Event {
         let dependents = std::mem::take(&mut state.dependents);
         let work = state.work.take();
         let callbacks = take_callbacks(&mut state);
-        self.done.notify_all();
+        // In a forked child, only threads of the parent can wait for a command of the parent.
+        if self.generation == process::generation() {
+            self.done.notify_all();
+        }
         drop(state);
         drop((work, issued_blockers));
         schedule(self, callbacks, status);

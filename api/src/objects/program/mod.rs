@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wgcl_compiler::enqueue::is_block;
 use wgcl_compiler::spirv::{self, Specialisation};
+use wgcl_compiler::{address_space, parallel};
 
 use crate::objects::context::Context;
 use crate::objects::device::Device;
@@ -40,6 +41,9 @@ pub enum BuildStatus {
     /// CL_BUILD_IN_PROGRESS
     InProgress = -3,
 }
+
+/// The log of a build that panicked.
+const PANICKED: &str = "error: internal error of the compiler\n";
 
 /// The state of a program on one device.
 #[derive(Clone, Debug, Default)]
@@ -352,6 +356,11 @@ impl Program {
         failure: fn() -> Error,
         done: Option<Done>,
     ) -> Result<()> {
+        let bytes = work.iter().map(|(_, object, _)| object.units.iter().map(Unit::size).sum::<usize>()).max().unwrap_or(0);
+        if !address_space::has_room_to_compile(bytes, parallel::STACK) {
+            self.abandon("error: the process has not enough address space for the compiler (ulimit -v)\n");
+            return Err(Error::OutOfHostMemory(format!("no address space to compile {bytes} bytes").into()));
+        }
         let program = self.clone();
         let job = move || {
             let mut success = true;
@@ -378,23 +387,23 @@ impl Program {
                     if std::panic::catch_unwind(std::panic::AssertUnwindSafe(job)).is_err() {
                         tracing::error!("a build panicked");
                     }
-                    program.abandon();
+                    program.abandon(PANICKED);
                     callback::schedule(done);
                 })
             }
             None => {
                 let success = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job)).unwrap_or(false);
-                self.abandon();
+                self.abandon(PANICKED);
                 if success { Ok(()) } else { Err(failure()) }
             }
         }
     }
 
-    /// Ends builds that a panic left in progress.
-    fn abandon(&self) {
+    /// Ends builds that are in progress and will not end.
+    fn abandon(&self, why: &str) {
         for build in self.builds.lock().iter_mut().filter(|build| build.status == BuildStatus::InProgress) {
             build.status = BuildStatus::Error;
-            build.log.push_str("error: internal error of the compiler\n");
+            build.log.push_str(why);
         }
     }
 

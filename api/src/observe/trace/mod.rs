@@ -128,11 +128,24 @@ fn thread() -> u64 {
     NUMBER.with(|number| {
         if number.get() == 0 {
             number.set(NEXT.fetch_add(1, Ordering::Relaxed));
-            let name = std::thread::current().name().unwrap_or("thread").to_owned();
+            let name = thread_name().unwrap_or_else(|| "thread".to_owned());
             write(&json!({ "ph": "M", "name": "thread_name", "pid": HOST, "tid": number.get(), "args": { "name": name } }));
         }
         number.get()
     })
+}
+
+/// The name of the calling thread. The system has it also after the thread-local values of the thread are gone, when
+/// `std::thread::current` panics.
+#[cfg(target_os = "linux")]
+fn thread_name() -> Option<String> {
+    let name = std::fs::read_to_string("/proc/thread-self/comm").ok()?;
+    Some(name.trim_end().to_owned())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn thread_name() -> Option<String> {
+    std::thread::current().name().map(str::to_owned)
 }
 
 /// An activity of a thread, until it is dropped.

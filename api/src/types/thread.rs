@@ -1,0 +1,22 @@
+//! The identity of a thread, also while it ends.
+//!
+//! Destructors of the application call OpenCL after the thread-local values of a thread are gone: those of the main
+//! thread end before exit handlers run. `std::thread::current` panics there.
+
+/// A number that is unique among the running threads.
+pub fn token() -> usize {
+    // A constant without a destructor has no state, and is always accessible.
+    thread_local!(static TOKEN: u8 = const { 0 });
+    TOKEN.with(|token| std::ptr::from_ref(token).addr())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::token;
+
+    #[test]
+    fn running_threads_have_different_numbers() {
+        assert_eq!(token(), token());
+        assert_ne!(std::thread::scope(|scope| scope.spawn(token).join().unwrap_or_default()), token());
+    }
+}

@@ -1,0 +1,85 @@
+//! The log on standard error (`WGCL_LOG`).
+//!
+//! The layer of `tracing_subscriber::fmt` formats into a thread-local buffer. Destructors of the application call
+//! OpenCL after the thread-local values of the main thread are gone; that layer panics there. This one has no state.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write as _};
+
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::fmt::format::{DefaultVisitor, Writer};
+use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, registry};
+
+use wgcl_api::options::Options;
+
+/// Writes each event as a line.
+struct Lines {
+    /// Levels have colours.
+    is_terminal: bool,
+}
+
+/// The ANSI colour of a level.
+fn colour(level: Level) -> u8 {
+    match level {
+        Level::ERROR => 31,
+        Level::WARN => 33,
+        Level::INFO => 32,
+        Level::DEBUG => 34,
+        Level::TRACE => 35,
+    }
+}
+
+impl<S: Subscriber> Layer<S> for Lines {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let mut line = String::new();
+        // Writes to a string do not fail.
+        let _ = SystemTime.format_time(&mut Writer::new(&mut line));
+        let (level, target) = (*event.metadata().level(), event.metadata().target());
+        let _ = match self.is_terminal {
+            true => write!(line, " \x1b[{}m{level:>5}\x1b[0m {target}: ", colour(level)),
+            false => write!(line, " {level:>5} {target}: "),
+        };
+        event.record(&mut DefaultVisitor::new(Writer::new(&mut line), true));
+        line.push('\n');
+        // A single write, so that lines of several threads are not interleaved. The log has no reader if it fails.
+        let _ = io::stderr().write_all(line.as_bytes());
+    }
+}
+
+/// Starts the log that the options request.
+pub(crate) fn start(options: &Options) {
+    if let Some(filter) = &options.log {
+        let filter = EnvFilter::try_new(own_crates(filter)).unwrap_or_else(|error| {
+            let _ = writeln!(io::stderr(), "wgcl: WGCL_LOG: {error}");
+            EnvFilter::new("wgcl=info")
+        });
+        // The subscriber belongs to this library's copy of `tracing`, so no other code has set it.
+        let _ = registry().with(filter).with(Lines { is_terminal: io::stderr().is_terminal() }).try_init();
+    }
+    for complaint in &options.complaints {
+        tracing::warn!("{complaint}");
+    }
+}
+
+/// A level alone (`debug`) applies to wgcl only: the log output of its dependencies is rarely useful. Names of
+/// targets are prefixes, so that `wgcl` means all of its crates.
+fn own_crates(filter: &str) -> String {
+    let filter = filter.trim();
+    if filter.parse::<Level>().is_ok() { format!("wgcl={filter}") } else { filter.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::own_crates;
+
+    #[test]
+    fn a_level_alone_is_for_our_own_crates() {
+        assert_eq!(own_crates("debug"), "wgcl=debug");
+        assert_eq!(own_crates(" WARN "), "wgcl=WARN");
+        assert_eq!(own_crates("naga=debug,warn"), "naga=debug,warn");
+        assert_eq!(own_crates("wgcl_backend_wgpu=trace"), "wgcl_backend_wgpu=trace");
+    }
+}
