@@ -46,10 +46,10 @@ kernel void moved(global uint *p, ulong from, ulong to) { size_t i = get_global_
 kernel void lines(global uint *p, ulong offset, local uint *tile, global uint *out)
 { int i = get_local_id(0);
   event_t e = async_work_group_copy_2D2D(tile, 0, p, offset, 4, 16, 2, 16, 16, 0); wait_group_events(1, &e); out[i] = tile[i]; }
-kernel void far_lines(global uint *p, ulong length, local uint *tile, global uint *out)
+kernel void large_lines(global uint *p, ulong length, local uint *tile, global uint *out)
 { int i = get_local_id(0);
   event_t e = async_work_group_copy_2D2D(tile, 0, p, 0, 4, 16, 2, length, 16, 0); wait_group_events(1, &e); out[i] = tile[i]; }
-kernel void far_planes(global uint *p, ulong length, local uint *tile, global uint *out)
+kernel void large_planes(global uint *p, ulong length, local uint *tile, global uint *out)
 { int i = get_local_id(0);
   event_t e = async_work_group_copy_3D3D(tile, 0, p, 0, 4, 16, 1, 2, 16, length, 16, 16, 0); wait_group_events(1, &e); out[i] = tile[i]; }
 kernel void written(global uint *p, ulong offset, local uint *tile)
@@ -153,15 +153,15 @@ fn asynchronous_copies_reach_all_elements() {
     assert_eq!(launch("strided", half, true)[..3], [0, 100, 200]);
     for (length, first) in [(half, 100), (most, 200)] {
         let expected: Vec<u32> = (0..16).chain(first..first + 16).collect();
-        assert_eq!(launch("far_lines", length, true), expected, "lines of {length} words");
-        assert_eq!(launch("far_planes", length, true), expected, "planes of {length} words");
+        assert_eq!(launch("large_lines", length, true), expected, "lines of {length} words");
+        assert_eq!(launch("large_planes", length, true), expected, "planes of {length} words");
         launch("written", length + 64, false);
         assert_eq!(words(&queue, &big, 4 * (length + 64), 32), (9000..9032).collect::<Vec<_>>(), "written at word {length}");
     }
 }
 
 /// `by_extended_int` stores at a signed 32-bit index, extended to 64 bits.
-const FAR: &[u8] = include_bytes!("../../tests/spirv/far.spv");
+const LARGE_INDICES: &[u8] = include_bytes!("../../tests/spirv/large_indices.spv");
 
 #[test]
 fn spirv_indices_reach_all_elements() {
@@ -171,7 +171,7 @@ fn spirv_indices_reach_all_elements() {
     let context = Context::new();
     let queue = context.queue(0);
     let big = context.buffer(SIZE);
-    let program = context.program_with_il(FAR);
+    let program = context.program_with_il(LARGE_INDICES);
     assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
     let kernel = program.kernel("by_extended_int");
     kernel.set_mem(0, &big);

@@ -219,7 +219,7 @@ pub struct NvidiaAttributes {
     pub compute_capability: (u32, u32),
     /// 32-bit registers that a work-group can use.
     pub registers_per_block: u32,
-    /// The device has no memory of its own.
+    /// The device shares the memory of the host.
     pub integrated: bool,
     /// The driver ends kernels that run too long.
     pub execution_timeout: bool,

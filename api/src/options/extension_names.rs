@@ -1,4 +1,5 @@
-//! The names of OpenCL extensions, to find misspelled names in `WGCL_EXTENSIONS`: those of the Khronos registry that wgcl
+//! The names of OpenCL extensions, to find misspelled names in `WGCL_EXTENSIONS`: those of the Khronos registry that
+//! wgcl
 //! or a driver for current hardware reports.
 
 /// Whether an extension with this name exists.

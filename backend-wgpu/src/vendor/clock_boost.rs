@@ -1,7 +1,7 @@
 //! Keeps the clocks of a GPU high while a program uses it.
 //!
 //! NVIDIA's driver lowers the clocks of a GPU that is not always busy, unless a process has a CUDA context. A kernel
-//! of 2 ms that ran every 20 ms took 7.8 ms after 7 s, at 510 MHz in place of 1,980 (H100, driver 580). Small
+//! of 2 ms ran every 20 ms. After 7 s it took 7.8 ms, at 510 MHz in place of 1,980 (H100, driver 580). Small
 //! submissions every 1 or 5 ms did not change that, nor did `cuInit`. The request that libcuda makes for its contexts
 //! does: the kernel kept its 2.0 ms. Other vendors' drivers have no such request.
 //!
@@ -54,7 +54,7 @@ impl ClockBoost {
         };
     }
 
-    /// Tells the driver that the GPU is in use. Called before each submission; nearly all calls only read the clock.
+    /// Reports to the driver that the GPU is in use. Called before each submission. Most calls only read the clock.
     pub(crate) fn refresh(&self) {
         let now = u64::try_from(self.begin.elapsed().as_nanos()).unwrap_or(NEVER);
         let next = self.next.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What a GPU's kernel driver reports and controls, and Vulkan does not: the clocks and the attributes of NVIDIA's GPUs.
+//! Facts and controls of a GPU's kernel driver that Vulkan does not have: clocks, and the attributes of NVIDIA's GPUs.
 //!
 //! Everything here is optional. Without the driver's library or file, [`hardware`] returns estimates and
 //! [`clock_boost::ClockBoost`] does nothing.

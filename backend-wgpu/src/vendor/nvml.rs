@@ -7,14 +7,14 @@ use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use libloading::{Library, Symbol};
 
 const LIBRARY: &str = if cfg!(windows) { "nvml.dll" } else { "libnvidia-ml.so.1" };
-/// `NVML_SUCCESS`
+// `NVML_SUCCESS`
 const SUCCESS: c_int = 0;
-/// `NVML_CLOCK_SM`
+// `NVML_CLOCK_SM`
 const CLOCK_SM: c_int = 1;
-/// `NVML_FEATURE_ENABLED`
+// `NVML_FEATURE_ENABLED`
 const ENABLED: c_int = 1;
 
-/// What NVML reports for a GPU.
+/// The facts that NVML reports for a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Facts {
     /// The highest clock of the streaming multiprocessors.

@@ -11,36 +11,36 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// `NV_ESC_RM_CONTROL`
+// `NV_ESC_RM_CONTROL`
 const CONTROL: u32 = 0x2a;
-/// `NV_ESC_RM_ALLOC`
+// `NV_ESC_RM_ALLOC`
 const ALLOC: u32 = 0x2b;
-/// `NV_ESC_CARD_INFO`
+// `NV_ESC_CARD_INFO`
 const CARD_INFO: u32 = 200;
-/// `NV_ESC_REGISTER_FD`
+// `NV_ESC_REGISTER_FD`
 const REGISTER_FD: u32 = 201;
-/// `NV_MAX_DEVICES`
+// `NV_MAX_DEVICES`
 const MAX_CARDS: usize = 32;
 
-/// `NV01_ROOT`
+// `NV01_ROOT`
 const ROOT_CLASS: u32 = 0;
-/// `NV01_DEVICE_0`
+// `NV01_DEVICE_0`
 const DEVICE_CLASS: u32 = 0x80;
-/// `NV20_SUBDEVICE_0`
+// `NV20_SUBDEVICE_0`
 const SUBDEVICE_CLASS: u32 = 0x2080;
 /// Names that this client chooses for its objects.
 const DEVICE: u32 = 0x7763_0001;
 const SUBDEVICE: u32 = 0x7763_0002;
 
-/// `NV0000_CTRL_CMD_GPU_GET_ID_INFO_V2`
+// `NV0000_CTRL_CMD_GPU_GET_ID_INFO_V2`
 const GET_ID_INFO: u32 = 0x205;
-/// `NV2080_CTRL_CMD_PERF_BOOST`
+// `NV2080_CTRL_CMD_PERF_BOOST`
 const PERF_BOOST: u32 = 0x2080_200a;
 /// `NV2080_CTRL_PERF_BOOST_FLAGS_CMD_BOOST_TO_MAX`, `_CUDA_YES` and `_ASYNC_YES`: the call does not wait for the
 /// clocks. With `_ASYNC_NO` it takes 3 to 17 ms, otherwise 0.25 ms (H100, driver 580).
 const BOOST_ASYNC: u32 = 2 | 1 << 4 | 1 << 5;
 
-/// `nv_ioctl_card_info_t`
+// `nv_ioctl_card_info_t`
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct CardInfo {
@@ -73,7 +73,7 @@ struct AllocParameters {
     status: u32,
 }
 
-/// `NVOS54_PARAMETERS`
+// `NVOS54_PARAMETERS`
 #[repr(C)]
 #[derive(Default)]
 struct ControlParameters {
@@ -86,7 +86,7 @@ struct ControlParameters {
     status: u32,
 }
 
-/// `NV0080_ALLOC_PARAMETERS`
+// `NV0080_ALLOC_PARAMETERS`
 #[repr(C)]
 #[derive(Default)]
 struct DeviceParameters {
@@ -99,7 +99,7 @@ struct DeviceParameters {
     address_mode: u32,
 }
 
-/// `NV0000_CTRL_GPU_GET_ID_INFO_V2_PARAMS`
+// `NV0000_CTRL_GPU_GET_ID_INFO_V2_PARAMS`
 #[repr(C)]
 #[derive(Default)]
 struct IdInfo {
@@ -113,7 +113,7 @@ struct IdInfo {
     numa: i32,
 }
 
-/// `NV2080_CTRL_PERF_BOOST_PARAMS`
+// `NV2080_CTRL_PERF_BOOST_PARAMS`
 #[repr(C)]
 struct BoostParameters {
     flags: u32,

@@ -116,7 +116,7 @@ fn inlined_depth(region: &Region, depths: &[usize]) -> usize {
     let mut deepest = 0;
     for inst in &region.insts {
         if let Op::Call(callee, _) = inst.op {
-            // The body of a call is not a level of its own.
+            // The body of a call does not add a level.
             deepest = deepest.max(depths.get(callee.index()).map_or(0, |depth| depth.saturating_sub(1)));
         }
         for nested in inst.op.regions() {

@@ -27,8 +27,8 @@ pub(super) struct Irregular {
 const PIECE_NESTING: usize = 8;
 
 impl Irregular {
-    /// `None` for a function without irregular control flow. `deep` is set if it may have labels. `limit` is the number of
-    /// nested conditions that the device supports.
+    /// `None` for a function without irregular control flow. `deep` is set if it may have labels. `limit` is the number
+    /// of nested conditions that the device supports.
     pub(super) fn find(body: &[Stmt], deep: bool, limit: Option<u32>) -> Option<Self> {
         let mut bound = FxHashSet::default();
         let mut gotos: FxHashMap<LabelId, usize> = FxHashMap::default();
@@ -195,7 +195,8 @@ pub(super) fn labels(stmts: &[Stmt]) -> FxHashSet<LabelId> {
     found
 }
 
-/// Whether conditions and loops in a statement nest deeper than this number of levels. A chain of `else if` is one level,
+/// Whether conditions and loops in a statement nest deeper than this number of levels. A chain of `else if` is one
+/// level,
 /// since it is lowered as consecutive pieces.
 fn nests_beyond(stmt: &Stmt, most: usize) -> bool {
     let mut stack = vec![(stmt, 0)];

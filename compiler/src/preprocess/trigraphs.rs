@@ -6,7 +6,7 @@ use crate::diag::Span;
 
 use super::Preprocessor;
 
-/// The third characters of trigraphs, and the characters that the trigraphs stand for.
+/// The third characters of trigraphs, and the characters that they represent.
 const TRIGRAPHS: [(u8, char); 9] =
     [(b'=', '#'), (b'/', '\\'), (b'\'', '^'), (b'(', '['), (b')', ']'), (b'!', '|'), (b'<', '{'), (b'>', '}'), (b'-', '~')];
 

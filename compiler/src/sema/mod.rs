@@ -161,7 +161,7 @@ struct FnContext {
 /// An unroll hint that applies to the next statement.
 #[derive(Clone, Copy, Debug)]
 struct UnrollHint {
-    /// As in [`crate::ir::Op::Loop`].
+    /// The factor, with the values of [`crate::ir::Op::Loop`].
     count: Option<u32>,
     span: Span,
     /// Whether it is a pragma, not an attribute.

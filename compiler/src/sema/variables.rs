@@ -82,7 +82,8 @@ impl Sema<'_> {
             let shown = self.show(ty.qt.ty);
             return refuse(name.span, format!("type '{shown}' can only be used as a function parameter in OpenCL"));
         }
-        // Another declaration or translation unit completes the type. A tentative array may get one element (C99 6.9.2).
+        // Another declaration or translation unit completes the type. A tentative array may get one element
+        // (C99 6.9.2).
         let may_be_incomplete = variable.init.is_none()
             && match self.kind(ty.qt.ty) {
                 TyKind::Array { len: None, .. } => variable.is_extern() || self.at_program_scope(),

@@ -39,7 +39,6 @@ pub(super) struct Shared<'m, 'w> {
     pub(super) helpers: &'m FxHashMap<Id, ir::Func>,
     /// Whether the module is not linked with others.
     pub(super) is_alone: bool,
-    /// See [`crate::target::Language::large_objects`].
     pub(super) large_objects: bool,
 }
 

@@ -294,7 +294,8 @@ impl Language {
     }
 
     /// Whether `#pragma OPENCL EXTENSION` accepts a name. Programs take the macro and the name of
-    /// `cl_nv_pragma_unroll` for a sign of NVIDIA's compiler, and then contain PTX. So it is accepted, but not reported.
+    /// `cl_nv_pragma_unroll` for a sign of NVIDIA's compiler, and then contain PTX. So it is accepted, but not
+    /// reported.
     pub(crate) fn accepts_extension(&self, name: &str) -> bool {
         name == "cl_nv_pragma_unroll" || self.extensions.iter().any(|known| known == name)
     }

@@ -11,7 +11,7 @@ use crate::ir::{BinOp, CastOp, CmpOp, Fence, Op, Scalar, Space, Type, Value};
 struct Lines {
     dst: Value,
     src: Value,
-    /// In elements.
+    /// Counted in elements, like the other offset.
     dst_offset: Value,
     src_offset: Value,
     /// Size of an element in bytes (`i32`).

@@ -2,8 +2,8 @@
 //! ([`Costs::approximate_division`](crate::target::Costs::approximate_division),
 //! [`Costs::fused_double_division`](crate::target::Costs::fused_double_division)).
 //!
-//! Doubles: a reciprocal of 22 bits, from the `float` instruction, and two Newton steps give the correctly rounded
-//! reciprocal, except for divisors whose significand is all ones. The quotient is then corrected by its exact
+//! Doubles: the `float` instruction gives a reciprocal of 22 bits. Two Newton steps give the correctly rounded
+//! reciprocal, except if the significand of the divisor is all ones. The quotient is then corrected by its exact
 //! remainder (Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", IBM Journal of
 //! Research and Development 34, 1990). The square root is found in the same way. Operands for which an intermediate
 //! result could overflow, underflow or be denormal take the driver's operation.
