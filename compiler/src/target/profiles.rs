@@ -17,6 +17,9 @@ pub const EXPANDED_INSTRUCTIONS: u64 = 2_000_000;
 /// lavapipe's stack holds 80 conditions; it uses two itself.
 const LAVAPIPE_CONDITIONS: u32 = 78;
 
+/// WGSL limits braces to 127 levels (WebGPU Shading Language 2.4). A loop and its condition take two.
+const WGSL_CONDITIONS: u32 = 60;
+
 /// lavapipe's limit for the iterations of all loops of a work-item together.
 const LAVAPIPE_LOOP_ITERATIONS: u32 = 65_535;
 
@@ -226,6 +229,7 @@ impl Target {
             target.shaders.limits.group_items = 256;
             target.shaders.fences = false;
             target.shaders.uniform_barriers = true;
+            target.shaders.defects.nested_conditions = Some(WGSL_CONDITIONS);
         })
     }
 }
