@@ -92,6 +92,7 @@ impl InterpreterDevice {
 
     /// Sends a command to the device's thread, which the first command starts. Returns the command if the system
     /// refuses to create a thread.
+    #[expect(clippy::result_large_err, reason = "the caller handles the unsent task, at most once per device")]
     fn send(&self, task: Task) -> Result<(), Task> {
         let mut thread = self.thread.lock();
         let generation = process::generation();

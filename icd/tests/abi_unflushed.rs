@@ -260,7 +260,7 @@ fn after_chain(world: &World) -> Option<Event> {
 }
 
 fn many(world: &World) -> Option<Event> {
-    (0..100).map(|_| world.launch()).last()
+    (0..100).fold(None, |_, _| Some(world.launch()))
 }
 
 cases! {

@@ -222,7 +222,7 @@ impl WriteOut<'_> {
         let mut synchronizes = false;
         body.walk(&mut |inst| synchronizes |= matches!(inst.op, Op::Barrier(_) | Op::Group { .. }));
         // Without a common divisor, each copy has its own test.
-        let divides = (copies / 2 + 1..=copies).any(|copies| iterations % copies as u64 == 0);
+        let divides = (copies / 2 + 1..=copies).any(|copies| iterations.is_multiple_of(copies as u64));
         if copies < 2 || iterations == 0 || synchronizes && !divides || !repeat(self.function, &self.constants, inst, copies) {
             return;
         }
