@@ -541,7 +541,8 @@ fn invalid_kernel_arguments_are_rejected() {
     }
     let (context, other) = (Context::new(), Context::new());
     let program =
-        context.build("kernel void f(read_only image2d_t a, write_only image3d_t b, read_write image1d_array_t c, sampler_t s) {}");
+        context.program("kernel void f(read_only image2d_t a, write_only image3d_t b, read_write image1d_array_t c, sampler_t s) {}");
+    assert_eq!(program.build("-cl-std=CL3.0"), CL_SUCCESS, "clBuildProgram:\n{}", program.log());
     let kernel = program.kernel("f");
     let flat = |flags, context: &Context| image(context, flags, RGBA8, &desc(CL_MEM_OBJECT_IMAGE2D, [4, 4, 1]), null_mut());
     let (plain, written) = (flat(0, &context), flat(CL_MEM_WRITE_ONLY, &context));
