@@ -10,7 +10,7 @@ use wgcl_api::backend::{
 };
 use wgcl_api::cache::Key;
 use wgcl_api::options::Options;
-use wgcl_api::types::process;
+use wgcl_api::types::process::PerProcess;
 use wgcl_compiler::ir;
 use wgcl_compiler::target::{AtomicOrder, Target};
 use wgcl_runtime::host;
@@ -81,13 +81,13 @@ pub(crate) struct InterpreterDevice {
     properties: DeviceProperties,
     target: Target,
     names: Arc<Names>,
-    /// The thread, and the process that has it ([`process`]).
-    thread: Mutex<Option<(u32, Sender<Task>)>>,
+    /// The queue of the thread; `None` until it is created.
+    thread: Mutex<PerProcess<Option<Sender<Task>>>>,
 }
 
 impl InterpreterDevice {
     pub(crate) fn new() -> Self {
-        Self { properties: properties(), target: target(), names: Arc::default(), thread: Mutex::new(None) }
+        Self { properties: properties(), target: target(), names: Arc::default(), thread: Mutex::default() }
     }
 
     /// Sends a command to the device's thread, which the first command starts. Returns the command if the system
@@ -95,15 +95,14 @@ impl InterpreterDevice {
     #[expect(clippy::result_large_err, reason = "the caller handles the unsent task, at most once per device")]
     fn send(&self, task: Task) -> Result<(), Task> {
         let mut thread = self.thread.lock();
-        let generation = process::generation();
-        if thread.as_ref().is_none_or(|(its, _)| *its != generation) {
+        let queue = thread.get_or_insert_with(|| None);
+        if queue.is_none() {
             let (sender, tasks) = channel();
             let builder = std::thread::Builder::new().name("wgcl-interpreter".to_owned());
-            // A parent's thread does not exist in a forked child.
-            *thread = builder.spawn(move || tasks.into_iter().for_each(engine::run)).ok().map(|_| (generation, sender));
+            *queue = builder.spawn(move || tasks.into_iter().for_each(engine::run)).ok().map(|_| sender);
         }
-        match &*thread {
-            Some((_, sender)) => sender.send(task).map_err(|error| error.0),
+        match queue {
+            Some(sender) => sender.send(task).map_err(|error| error.0),
             None => Err(task),
         }
     }

@@ -31,7 +31,8 @@ fn extensions_are_hidden_and_added() {
     if std::env::var_os("WGCL_TEST_PLATFORM").is_some() {
         return;
     }
-    let changes = "+cl_nv_pragma_unroll,-cl_ext_float_atomics,-cl_khr_fp64,-cl_khr_icd_unloadable,-cl_khr_create_command_queue";
+    let changes =
+        "+cl_nv_pragma_unroll,+cl_khr_il_program,-cl_ext_float_atomics,-cl_khr_fp64,-cl_khr_icd_unloadable,-cl_khr_create_command_queue";
     // SAFETY: the only test of this process; no other thread exists that reads the environment.
     unsafe { std::env::set_var("WGCL_EXTENSIONS", changes) };
     let target = target();
@@ -52,6 +53,7 @@ fn extensions_are_hidden_and_added() {
     for list in [words(device(CL_DEVICE_EXTENSIONS)), words(platform(CL_PLATFORM_EXTENSIONS)), device_versions, platform_versions] {
         let has = |name: &str| list.iter().any(|known| known == name);
         assert!(has("cl_nv_pragma_unroll") && has("cl_khr_byte_addressable_store"), "{list:?}");
+        assert_eq!(list.iter().filter(|name| *name == "cl_khr_il_program").count(), 1, "{list:?}");
         for hidden in ["cl_ext_float_atomics", "cl_khr_fp64", "cl_khr_icd_unloadable", "cl_khr_create_command_queue"] {
             assert!(!has(hidden), "{hidden} in {list:?}");
         }

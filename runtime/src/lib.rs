@@ -24,6 +24,7 @@
 mod artifact;
 mod compiler_panic;
 mod disk_cache;
+mod end_signal;
 mod history;
 pub mod host;
 mod kernel;
@@ -36,6 +37,7 @@ pub mod workers;
 pub use artifact::{Artifact, Machine, VariantKey};
 pub use compiler_panic::catch_panic;
 pub use disk_cache::ProgramCache;
+pub use end_signal::EndSignal;
 pub use history::{History, Launched};
 pub use kernel::{Kernel, KernelFacts};
 pub use program::{Compile, Expected, Program};

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
-use wgcl_api::types::process;
+use wgcl_api::types::process::{self, PerProcess};
 
 static ENDING: AtomicBool = AtomicBool::new(false);
-/// The number of activities, and the process that has them.
-static RUNNING: Mutex<(usize, u32)> = Mutex::new((0, 0));
+/// The number of activities. Those of a parent do not end in a forked child.
+static RUNNING: Mutex<PerProcess<usize>> = Mutex::new(PerProcess::new());
 /// The process that last opened a driver: its generation plus 1, or 0.
 static DRIVER: AtomicU32 = AtomicU32::new(0);
 /// Number of activities that are in a compiler.
@@ -43,10 +43,10 @@ pub fn is_compiling() -> bool {
 /// Waits until there is no [`Running`], or until `until`. Returns whether there is none.
 pub fn wait_for_all(until: Instant) -> bool {
     let mut running = RUNNING.lock();
-    // The activities of a parent do not end in a forked child.
-    while running.0 > 0 && running.1 == process::generation() {
+    let is_active = |running: &mut PerProcess<usize>| running.get().is_some_and(|count| *count > 0);
+    while is_active(&mut running) {
         if ENDED.wait_until(&mut running, until).timed_out() {
-            return running.0 == 0;
+            return !is_active(&mut running);
         }
     }
     true
@@ -72,12 +72,7 @@ impl Running {
     }
 
     fn start(compiling: bool) -> Self {
-        let mut running = RUNNING.lock();
-        // The activities of a parent do not end in a forked child.
-        if running.1 != process::generation() {
-            *running = (0, process::generation());
-        }
-        running.0 += 1;
+        *RUNNING.lock().get_or_insert_with(|| 0) += 1;
         Self { compiling }
     }
 }
@@ -87,9 +82,9 @@ impl Drop for Running {
         if self.compiling {
             COMPILING.fetch_sub(1, Ordering::AcqRel);
         }
-        let mut running = RUNNING.lock();
-        running.0 = running.0.saturating_sub(1);
-        drop(running);
+        if let Some(count) = RUNNING.lock().get() {
+            *count = count.saturating_sub(1);
+        }
         ENDED.notify_all();
     }
 }

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
 use parking_lot::Mutex;
-use wgcl_api::types::process;
+use wgcl_api::types::process::PerProcess;
 use wgcl_compiler::{address_space, parallel};
 
 use crate::shutdown;
@@ -35,26 +35,31 @@ type Job = Box<dyn FnOnce() + Send>;
 struct Work {
     awaited: VecDeque<Job>,
     hints: VecDeque<Job>,
-    threads: usize,
-    /// The process that has the threads.
-    generation: u32,
+    threads: PerProcess<usize>,
 }
 
 /// The queue of all devices, which share the processors.
-static WORK: Mutex<Work> = Mutex::new(Work { awaited: VecDeque::new(), hints: VecDeque::new(), threads: 0, generation: 0 });
+static WORK: Mutex<Work> = Mutex::new(Work { awaited: VecDeque::new(), hints: VecDeque::new(), threads: PerProcess::new() });
 
 impl Work {
+    fn thread_ended(&mut self) {
+        if let Some(threads) = self.threads.get() {
+            *threads -= 1;
+        }
+    }
+
     /// The next job for a thread. The thread ends if there is none.
     fn next(&mut self) -> Option<Job> {
         let job = self.awaited.pop_front().or_else(|| self.hints.pop_front());
         if job.is_none() {
-            self.threads -= 1;
+            self.thread_ended();
         }
         job
     }
 }
 
-/// Queues a job. A hint is dropped if there are too many.
+/// Queues a job. A hint is dropped if there are too many. All jobs are dropped if the address space is limited: the
+/// launch then compiles its variant itself.
 pub fn spawn(urgency: Urgency, job: impl FnOnce() + Send + 'static) {
     // The stacks of threads would take the address space from the data.
     if address_space::left().is_some() {
@@ -62,20 +67,18 @@ pub fn spawn(urgency: Urgency, job: impl FnOnce() + Send + 'static) {
     }
     let starts = {
         let mut work = WORK.lock();
-        if work.generation != process::generation() {
-            (work.threads, work.generation) = (0, process::generation());
-        }
         match urgency {
             Urgency::Awaited => work.awaited.push_back(Box::new(job)),
             Urgency::Hint if work.hints.len() >= MAX_HINTS => return,
             Urgency::Hint => work.hints.push_back(Box::new(job)),
         }
-        let starts = work.threads < parallel::cores();
-        work.threads += usize::from(starts);
+        let threads = work.threads.get_or_insert_with(|| 0);
+        let starts = *threads < parallel::cores();
+        *threads += usize::from(starts);
         starts
     };
     if starts && thread::Builder::new().name("wgcl-compile".to_owned()).stack_size(STACK).spawn(run).is_err() {
-        WORK.lock().threads -= 1;
+        WORK.lock().thread_ended();
     }
 }
 

@@ -45,8 +45,18 @@ impl Queue {
         let accesses =
             buffers().map(|buffer| Ok(buffer_access(buffer, buffer.range(0, buffer.size())?, AccessMode::Write))).collect::<Result<_>>()?;
         let work = PendingCommand::new(Operation::Native(NativeKernel { call, args, places }), accesses);
-        let event = self.submit(CommandType::NativeKernel, work, wait_list)?;
-        // The application may wait for its function to be called, without another call.
+        self.submit_native(CommandType::NativeKernel, work, wait_list)
+    }
+
+    /// Submits and flushes a command that calls a function of the application: the application may wait for that
+    /// without another call.
+    pub(super) fn submit_native(
+        self: &Arc<Self>,
+        command: CommandType,
+        work: PendingCommand,
+        wait_list: &[Arc<Event>],
+    ) -> Result<Arc<Event>> {
+        let event = self.submit(command, work, wait_list)?;
         event.flush();
         Ok(event)
     }

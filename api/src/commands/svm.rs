@@ -299,9 +299,6 @@ impl Queue {
     pub fn svm_free(self: &Arc<Self>, free: impl FnOnce() + Send + 'static, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_svm(wait_list)?;
         let work = PendingCommand::new(Operation::Native(NativeKernel::call(free)), Vec::new());
-        let event = self.submit(CommandType::SvmFree, work, wait_list)?;
-        // The application may wait for its function to be called, without another call.
-        event.flush();
-        Ok(event)
+        self.submit_native(CommandType::SvmFree, work, wait_list)
     }
 }

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use wgcl_compiler::target::is_hidden;
+
 use crate::backend::{Backend, ExternalMemory, ExternalSemaphore};
 use crate::objects::device::Device;
 use crate::objects::device::opencl_version;
@@ -100,10 +102,10 @@ impl Platform {
 
     /// CL_PLATFORM_EXTENSIONS_WITH_VERSION: the platform's own and those that all devices have.
     pub fn extensions(&self) -> Vec<NameVersion> {
-        let hidden = Options::get().extension_changes();
+        let changes = Options::get().extension_changes();
         let mut extensions: Vec<_> = PLATFORM_EXTENSIONS
             .iter()
-            .filter(|(name, _)| !hidden.iter().any(|change| change.strip_prefix('-') == Some(name)))
+            .filter(|(name, _)| !is_hidden(&changes, name))
             .map(|&(name, version)| NameVersion::new(name, version))
             .collect();
         if let Some((first, others)) = self.devices().split_first() {

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Sender, channel};
 
 use parking_lot::Mutex;
 
-use crate::types::process;
+use crate::types::process::PerProcess;
 
 /// A callback with everything that it needs.
 pub type Job = Box<dyn FnOnce() + Send>;
@@ -19,14 +19,8 @@ pub type Job = Box<dyn FnOnce() + Send>;
 /// held.
 pub type Notify = Arc<dyn Fn(&str, i32) + Send + Sync>;
 
-/// The thread, and the process that has it.
-struct Thread {
-    generation: u32,
-    /// `None` if the system refused to create it.
-    jobs: Option<Sender<Job>>,
-}
-
-static THREAD: Mutex<Option<Thread>> = Mutex::new(None);
+/// The queue of the thread; `None` if the system refused to create it.
+static THREAD: Mutex<PerProcess<Option<Sender<Job>>>> = Mutex::new(PerProcess::new());
 
 thread_local! {
     /// Whether this thread runs a callback.
@@ -60,16 +54,9 @@ fn start() -> Option<Sender<Job>> {
 
 /// Runs a callback soon, after those that were scheduled before it.
 pub fn schedule(job: Job) {
-    let refused = {
-        let mut thread = THREAD.lock();
-        let generation = process::generation();
-        if thread.as_ref().is_none_or(|thread| thread.generation != generation) {
-            *thread = Some(Thread { generation, jobs: start() });
-        }
-        match thread.as_ref().and_then(|thread| thread.jobs.as_ref()) {
-            Some(jobs) => jobs.send(job).err().map(|refused| refused.0),
-            None => Some(job),
-        }
+    let refused = match THREAD.lock().get_or_insert_with(start) {
+        Some(jobs) => jobs.send(job).err().map(|refused| refused.0),
+        None => Some(job),
     };
     if let Some(job) = refused {
         run(job);

@@ -18,3 +18,31 @@ pub fn generation() -> u32 {
 pub fn begin_child() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
 }
+
+/// A value of one process, such as a thread: a forked child does not find that of its parent.
+#[derive(Debug)]
+pub struct PerProcess<T>(Option<(u32, T)>);
+
+impl<T> PerProcess<T> {
+    pub const fn new() -> Self {
+        Self(None)
+    }
+
+    /// The value of this process, if it has one.
+    pub fn get(&mut self) -> Option<&mut T> {
+        self.0.as_mut().filter(|(owner, _)| *owner == generation()).map(|(_, value)| value)
+    }
+
+    /// The value of this process, which the first call creates.
+    pub fn get_or_insert_with(&mut self, make: impl FnOnce() -> T) -> &mut T {
+        let owner = generation();
+        let own = self.0.take().filter(|(known, _)| *known == owner);
+        &mut self.0.insert(own.unwrap_or_else(|| (owner, make()))).1
+    }
+}
+
+impl<T> Default for PerProcess<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

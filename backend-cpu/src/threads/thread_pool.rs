@@ -14,9 +14,10 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, BackendResult};
-use wgcl_api::types::process;
+use wgcl_api::types::process::PerProcess;
+use wgcl_runtime::EndSignal;
 
 use crate::memory::arena::Arena;
 use crate::threads::affinity::{self, ComputeUnits};
@@ -45,10 +46,7 @@ struct Job {
     failed: AtomicBool,
     /// The thread that shares the work sleeps until the end.
     owner_sleeps: AtomicBool,
-    /// Signals the end. The owner may be a thread of the application whose thread-local values are gone, so that
-    /// `std::thread::current` panics.
-    end_lock: Mutex<()>,
-    ended: Condvar,
+    ended: EndSignal,
 }
 
 impl Job {
@@ -62,8 +60,7 @@ impl Job {
             remaining: AtomicU64::new(count),
             failed: AtomicBool::new(false),
             owner_sleeps: AtomicBool::new(false),
-            end_lock: Mutex::new(()),
-            ended: Condvar::new(),
+            ended: EndSignal::default(),
         }
     }
 
@@ -86,9 +83,7 @@ impl Job {
                 self.failed.store(true, Ordering::Relaxed);
             }
             if self.remaining.fetch_sub(count, Ordering::SeqCst) == count && self.owner_sleeps.load(Ordering::SeqCst) {
-                // The owner holds the lock between its last check and its sleep.
-                drop(self.end_lock.lock());
-                self.ended.notify_one();
+                self.ended.notify();
             }
         }
     }
@@ -103,10 +98,7 @@ impl Job {
             return;
         }
         self.owner_sleeps.store(true, Ordering::SeqCst);
-        let mut lock = self.end_lock.lock();
-        while !self.is_done() {
-            self.ended.wait(&mut lock);
-        }
+        self.ended.wait_until(|| self.is_done());
     }
 }
 
@@ -195,8 +187,6 @@ impl Shared {
 
 /// The workers of a process.
 struct Team {
-    /// The process that has them ([`process`]).
-    generation: u32,
     shared: Arc<Shared>,
     /// Number of workers.
     running: usize,
@@ -208,7 +198,7 @@ pub(crate) struct ThreadPool {
     threads: usize,
     /// The processors that workers are bound to.
     units: Option<ComputeUnits>,
-    team: Mutex<Option<Team>>,
+    team: Mutex<PerProcess<Team>>,
     /// Arenas of threads outside of the pool.
     arenas: Mutex<Vec<Arena>>,
 }
@@ -222,7 +212,7 @@ impl fmt::Debug for ThreadPool {
 impl ThreadPool {
     /// A pool of `threads` threads, including the one that shares the work. Workers start later, bound to `units`.
     pub(crate) fn new(threads: usize, units: Option<ComputeUnits>) -> Self {
-        Self { threads: threads.max(1), units, team: Mutex::new(None), arenas: Mutex::default() }
+        Self { threads: threads.max(1), units, team: Mutex::default(), arenas: Mutex::default() }
     }
 
     /// Maximum number of threads that run a job.
@@ -280,13 +270,11 @@ impl ThreadPool {
     /// The workers and their number. The first call of a process starts them.
     fn team(&self) -> (Arc<Shared>, usize) {
         let mut team = self.team.lock();
-        let generation = process::generation();
-        let known = team.take().filter(|team| team.generation == generation);
-        let Team { shared, running, .. } = team.insert(known.unwrap_or_else(|| self.start(generation)));
+        let Team { shared, running } = team.get_or_insert_with(|| self.start());
         (Arc::clone(shared), *running)
     }
 
-    fn start(&self, generation: u32) -> Team {
+    fn start(&self) -> Team {
         // At least one worker, for kernels that need more stack than a thread of the application has.
         let slots = (0..self.threads.saturating_sub(1).max(1)).map(|_| WorkerSlot::default()).collect();
         let shared = Arc::new(Shared {
@@ -305,13 +293,13 @@ impl ThreadPool {
             }
             running = number + 1;
         }
-        Team { generation, shared, running }
+        Team { shared, running }
     }
 }
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
-        let Some(Team { shared, .. }) = self.team.get_mut() else { return };
+        let Some(Team { shared, .. }) = self.team.get_mut().get() else { return };
         shared.ending.store(true, Ordering::SeqCst);
         shared.slots.iter().for_each(|slot| {
             slot.sleeps.store(false, Ordering::SeqCst);

@@ -94,6 +94,7 @@ pub(crate) struct Gpu {
 impl Gpu {
     /// Opens a device with all of its adapter's limits and every feature that wgcl can use.
     pub(crate) fn open(adapter: &wgpu::Adapter, capabilities: Capabilities) -> BackendResult<Arc<Self>> {
+        let info = adapter.get_info();
         let features = adapter.features() & wanted_features();
         let limits = adapter.limits();
         let descriptor = wgpu::DeviceDescriptor {
@@ -113,12 +114,12 @@ impl Gpu {
         let (device, queue) = open_device(adapter, &descriptor, &facts)?;
         let commands = if capabilities.vulkan_queue { "commands by Vulkan" } else { "commands by wgpu" };
         let shaders = if capabilities.spirv { "SPIR-V passthrough" } else { "shaders by wgpu" };
-        tracing::debug!("{} opened in {:?}: {commands}, {shaders}", adapter.get_info().name, begin.elapsed());
+        tracing::debug!("{} opened in {:?}: {commands}, {shaders}", info.name, begin.elapsed());
         // A driver on the CPU allocates more memory than the machine has, and the system then kills the process. GPU
         // drivers know their limit.
-        let is_cpu = adapter.get_info().device_type == wgpu::DeviceType::Cpu;
+        let is_cpu = info.device_type == wgpu::DeviceType::Cpu;
         let budget = if is_cpu { memory(DeviceKind::Cpu, &facts) } else { None };
-        let context_lock = ContextLock::of(adapter.get_info().backend);
+        let context_lock = ContextLock::of(info.backend);
         let lost = Arc::new(Mutex::new(None));
         // Without a handler wgpu panics on uncaptured errors.
         device.on_uncaptured_error(Arc::new(|error: wgpu::Error| tracing::error!("wgpu: {error}")));
@@ -134,7 +135,6 @@ impl Gpu {
             Some(vulkan) if capabilities.vulkan_queue => Some(vulkan.queue(&queue, &facts, is_cpu)?),
             _ => None,
         };
-        let info = adapter.get_info();
         let clock_boost = ClockBoost::new(info.vendor, pci_address(&info));
         let opened = Self {
             vulkan,
@@ -143,7 +143,7 @@ impl Gpu {
             queue,
             context_lock,
             features,
-            subgroups: match required_subgroups(&adapter.get_info(), &facts, capabilities) {
+            subgroups: match required_subgroups(&info, &facts, capabilities) {
                 Some(size) => SubgroupMode::Required(size),
                 None if features.contains(wgpu::Features::SUBGROUP) => SubgroupMode::Varying,
                 None => SubgroupMode::None,

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 
-use parking_lot::{Condvar, Mutex};
+use wgcl_runtime::EndSignal;
 
 /// Bytes that one thread copies at least.
 const PER_THREAD: usize = 1 << 20;
@@ -30,10 +30,7 @@ unsafe impl Send for CopyJob {}
 struct PendingCopy {
     /// Unfinished parts of other threads.
     left: AtomicUsize,
-    /// Signals the end. The caller may be a thread whose thread-local values are gone, so that `std::thread::current`
-    /// panics.
-    lock: Mutex<()>,
-    ended: Condvar,
+    ended: EndSignal,
 }
 
 struct Worker {
@@ -63,9 +60,7 @@ impl CopyThreads {
                             // `left` is decremented.
                             unsafe { std::ptr::copy_nonoverlapping(source, target, size) };
                             if copy.left.fetch_sub(1, Ordering::Release) == 1 {
-                                // The caller holds the lock between its last check and its sleep.
-                                drop(copy.lock.lock());
-                                copy.ended.notify_one();
+                                copy.ended.notify();
                             }
                         }
                     };
@@ -88,7 +83,7 @@ impl CopyThreads {
         let piece = target.len().div_ceil(count).next_multiple_of(64);
         let mut pieces = target.chunks_mut(piece).zip(source.chunks(piece));
         let own = pieces.next();
-        let copy = Arc::new(PendingCopy { left: AtomicUsize::new(0), lock: Mutex::new(()), ended: Condvar::new() });
+        let copy = Arc::new(PendingCopy { left: AtomicUsize::new(0), ended: EndSignal::default() });
         for ((target, source), worker) in pieces.zip(workers) {
             copy.left.fetch_add(1, Ordering::Relaxed);
             let job = CopyJob { target: target.as_mut_ptr(), source: source.as_ptr(), size: target.len(), copy: Arc::clone(&copy) };
@@ -100,10 +95,7 @@ impl CopyThreads {
         if let Some((target, source)) = own {
             target.copy_from_slice(source);
         }
-        let mut lock = copy.lock.lock();
-        while copy.left.load(Ordering::Acquire) != 0 {
-            copy.ended.wait(&mut lock);
-        }
+        copy.ended.wait_until(|| copy.left.load(Ordering::Acquire) == 0);
     }
 }
 

@@ -98,8 +98,10 @@ pub(super) fn device_facts(adapter: &wgpu::Adapter) -> Option<DeviceFacts> {
         kind.property_flags.contains(WINDOW) && size == facts.memory
     });
     facts.max_groups = Some(capabilities.properties().limits.max_compute_work_group_count);
-    facts.queue_family = compute_queue_family(instance, physical);
-    facts.copy_queues = copy_queues(instance, physical);
+    // SAFETY: the physical device belongs to this instance.
+    let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
+    facts.queue_family = compute_queue_family(&families);
+    facts.copy_queues = copy_queues(&families);
 
     if version >= vk::API_VERSION_1_2 {
         let multiprocessors = capabilities.supports_extension(ash::nv::shader_sm_builtins::NAME);
@@ -169,26 +171,22 @@ const WINDOW: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::from_raw(
 
 /// The first queue family that computes, does not draw, and has 64-bit timestamps; otherwise family 0, which is
 /// wgpu's choice. A command reaches an H100 2 to 4 us earlier through a compute-only queue.
-fn compute_queue_family(instance: &ash::Instance, physical: vk::PhysicalDevice) -> u32 {
-    // SAFETY: the physical device belongs to this instance.
-    let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
+fn compute_queue_family(families: &[vk::QueueFamilyProperties]) -> u32 {
     let is_wanted = |family: &vk::QueueFamilyProperties| {
         family.queue_flags.contains(vk::QueueFlags::COMPUTE)
             && !family.queue_flags.contains(vk::QueueFlags::GRAPHICS)
             && family.timestamp_valid_bits == u64::BITS
     };
-    (0..).zip(&families).find(|(_, family)| is_wanted(family)).map_or(0, |(index, _)| index)
+    (0..).zip(families).find(|(_, family)| is_wanted(family)).map_or(0, |(index, _)| index)
 }
 
 /// The number of queues that copy, and neither compute nor draw nor process video.
-fn copy_queues(instance: &ash::Instance, physical: vk::PhysicalDevice) -> u32 {
+fn copy_queues(families: &[vk::QueueFamilyProperties]) -> u32 {
     let others = vk::QueueFlags::COMPUTE
         | vk::QueueFlags::GRAPHICS
         | vk::QueueFlags::VIDEO_DECODE_KHR
         | vk::QueueFlags::VIDEO_ENCODE_KHR
         | vk::QueueFlags::OPTICAL_FLOW_NV;
-    // SAFETY: the physical device belongs to this instance.
-    let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
     let copies =
         families.iter().filter(|family| family.queue_flags.contains(vk::QueueFlags::TRANSFER) && !family.queue_flags.intersects(others));
     copies.map(|family| family.queue_count).sum()

@@ -34,8 +34,7 @@ mod words;
 pub use print::{Format, print};
 pub use shader::{Binding, BindingKind, BindingSource, Shader};
 
-use crate::analysis::calls::depth_with_calls;
-use crate::analysis::calls::{CallError, callees_first};
+use crate::analysis::calls::{CallError, callees_first, depth_with_calls};
 use crate::binding::{ArgLayout, arg_layout, chosen_addresses};
 use crate::diag::Span;
 use crate::internal::Defect;
@@ -94,18 +93,20 @@ impl EmitError {
 /// # Errors
 ///
 /// See [`LaunchError`].
-/// See [`LaunchError`].
 pub fn shader(module: &ir::Module, key: &LaunchKey, target: &Target, debug: bool) -> LaunchResult<Shader> {
     let Some(kernel) = module.functions.first() else { return Err(LaunchError::NoKernel(String::new())) };
     let make = || contain(&kernel.name, "emission", || emit(module, kernel, key, target, debug));
-    let depth = module.functions.iter().map(|function| function.body.depth(ir::MAX_NESTING)).max().unwrap_or(0);
-    // Drivers inline calls.
-    let inlined = if target.shaders.defects.nested_conditions.is_some() { depth_with_calls(module) } else { depth };
-    if inlined <= DEEP {
+    let limit = target.shaders.defects.nested_conditions;
+    // Drivers with a limit inline calls.
+    let depth = match limit {
+        Some(_) => depth_with_calls(module),
+        None => module.functions.iter().map(|function| function.body.depth(ir::MAX_NESTING)).max().unwrap_or(0),
+    };
+    if depth <= DEEP {
         return make();
     }
-    if let Some(limit) = target.shaders.defects.nested_conditions.filter(|&limit| inlined > limit as usize) {
-        let too_deep = EmitError::Limit { what: NESTED_LEVELS, needed: inlined as u64, limit: limit.into() };
+    if let Some(limit) = limit.filter(|&limit| depth > limit as usize) {
+        let too_deep = EmitError::Limit { what: NESTED_LEVELS, needed: depth as u64, limit: limit.into() };
         return Err(too_deep.into_launch(&kernel.name, "emission"));
     }
     std::thread::scope(|scope| {

@@ -6,14 +6,14 @@
 //! * Every floating-point operation is decorated `NoContraction`. Fusing is already decided in the IR, and some
 //!   drivers treat a missing decoration as permission for arbitrary algebraic changes. This includes `Fma`, which
 //!   otherwise may become a product and a sum. It includes `OpFConvert`: Mesa 26.2 folds a conversion to a narrower
-//!   type and back to the unrounded value. Divisions of `float` are not decorated if that is faster
-//!   ([`Costs::approximate_division`](crate::target::Costs::approximate_division));
+//!   type and back to the unrounded value;
 //! * `OpFOrdNotEqual` becomes `OpFUnordNotEqual`, `FMin` and `FMax` become `NMin` and `NMax`;
 //! * Storage buffers are decorated `Aliased`, except those with `restrict` in the source, and all if the launch binds
 //!   no memory twice;
 //! * Private arrays lose their zero initialiser, which OpenCL C does not require. lavapipe's compiler takes quadratic
 //!   time in their length for it, and GPUs store the zeros;
-//! * Preservation of signed zeros, infinities and NaN is requested if the device supports it.
+//! * Preservation of signed zeros, infinities and NaN is requested if the device supports it, and rounding to nearest
+//!   even, except for `float` with [`Costs::approximate_division`](crate::target::Costs::approximate_division).
 
 use super::EmitError;
 use super::words::{BINDING, FUNCTION, HEADER, STORAGE_BUFFER, op};
@@ -122,7 +122,6 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
     let mut inexact = Vec::new();
     let mut aliased = Vec::new();
     let mut restricted = FxHashSet::default();
-    let mut singles = FxHashSet::default();
     let (mut arrays, mut private_arrays) = (FxHashSet::default(), FxHashSet::default());
     let mut entry = None;
     // The positions in `out` for new instructions of each kind.
@@ -138,9 +137,6 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
         match code {
             op::TYPE_ARRAY => {
                 arrays.insert(*inst.get(1)?);
-            }
-            op::TYPE_FLOAT if inst.get(2) == Some(&32) => {
-                singles.insert(*inst.get(1)?);
             }
             op::TYPE_POINTER if inst.get(2) == Some(&FUNCTION) && arrays.contains(inst.get(3)?) => {
                 private_arrays.insert(*inst.get(1)?);
@@ -166,8 +162,6 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
                 out[start] = 4 << 16 | op::VARIABLE;
             }
             op::VARIABLE if inst.get(3) == Some(&STORAGE_BUFFER) => aliased.push(*inst.get(2)?),
-            // A 32-bit quotient needs 2.5 ULP.
-            op::F_DIV if target.shaders.costs.approximate_division && singles.contains(inst.get(1)?) => {}
             op::F_CONVERT | op::F_NEGATE | op::F_ADD | op::F_SUB | op::F_MUL | op::F_DIV | op::F_REM | op::F_MOD => {
                 inexact.push(*inst.get(2)?)
             }

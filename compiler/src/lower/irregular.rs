@@ -196,8 +196,7 @@ pub(super) fn labels(stmts: &[Stmt]) -> FxHashSet<LabelId> {
 }
 
 /// Whether conditions and loops in a statement nest deeper than this number of levels. A chain of `else if` is one
-/// level,
-/// since it is lowered as consecutive pieces.
+/// level, since it is lowered as consecutive pieces.
 fn nests_beyond(stmt: &Stmt, most: usize) -> bool {
     let mut stack = vec![(stmt, 0)];
     let mut inside = Vec::new();

@@ -222,7 +222,7 @@ impl WriteOut<'_> {
         let mut synchronizes = false;
         body.walk(&mut |inst| synchronizes |= matches!(inst.op, Op::Barrier(_) | Op::Group { .. }));
         // Without a common divisor, each copy has its own test.
-        let divides = (copies / 2 + 1..=copies).any(|copies| iterations.is_multiple_of(copies as u64));
+        let divides = divisor_near(iterations, copies).is_some();
         if copies < 2 || iterations == 0 || synchronizes && !divides || !repeat(self.function, &self.constants, inst, copies) {
             return;
         }
@@ -405,13 +405,17 @@ impl Repeat<'_> {
     }
 }
 
+/// The largest divisor of a trip count from half of `copies` to `copies`.
+fn divisor_near(iterations: u64, copies: usize) -> Option<usize> {
+    (copies / 2 + 1..=copies).rev().find(|&copies| iterations.is_multiple_of(copies as u64))
+}
+
 /// Unrolls a loop with a single latch `copies` times, or about as often if the trip count is a known multiple; then
 /// one test covers all copies. Returns false for other loops.
 fn repeat(function: &mut Function, constants: &Constants, inst: &mut Inst, copies: usize) -> bool {
     let Some(plain) = PlainLoop::of(&inst.op) else { return false };
-    let exact = Counted::fixed(function, &plain, constants, MAX_COUNTED).and_then(|(counted, iterations)| {
-        Some((counted.test, (copies / 2 + 1..=copies).rev().find(|&copies| iterations % copies as u64 == 0)?))
-    });
+    let exact = Counted::fixed(function, &plain, constants, MAX_COUNTED)
+        .and_then(|(counted, iterations)| Some((counted.test, divisor_near(iterations, copies)?)));
     let (tested, copies) = exact.map_or((None, copies), |(test, copies)| (Some(test), copies));
     let span = plain.body.insts.last().map_or(inst.span, |end| end.span);
     let mut insts = plain.insts().to_vec();

@@ -290,7 +290,7 @@ impl Language {
 
     /// Whether the user hides an extension.
     pub fn hides_extension(&self, name: &str) -> bool {
-        self.extension_changes.iter().any(|change| change.strip_prefix('-') == Some(name))
+        is_hidden(&self.extension_changes, name)
     }
 
     /// Whether `#pragma OPENCL EXTENSION` accepts a name. Programs take the macro and the name of
@@ -300,12 +300,25 @@ impl Language {
         name == "cl_nv_pragma_unroll" || self.extensions.iter().any(|known| known == name)
     }
 
-    /// Fills in `extensions` and `features` from the other fields. This is the only place that decides what is
-    /// reported.
+    /// Fills in `extensions` and `features` from the other fields. Nothing else decides what is reported.
     #[must_use]
     pub fn with_extensions(mut self) -> Self {
         self.fp64 &= !self.hides_extension("cl_khr_fp64");
         self.fp16 &= !self.hides_extension("cl_khr_fp16");
+        let mut extensions = self.supported_extensions();
+        let added = self.extension_changes.iter().filter_map(|change| change.strip_prefix('+'));
+        extensions.extend(added.filter(|name| !extensions.contains(name)).collect::<Vec<_>>());
+        extensions.retain(|name| !self.hides_extension(name));
+        self.extensions = extensions.into_iter().map(str::to_owned).collect();
+        self.features = self.supported_features().into_iter().map(str::to_owned).collect();
+        self
+    }
+
+    fn has_sub_group_clock(&self) -> bool {
+        self.subgroup_clock && self.subgroups
+    }
+
+    fn supported_extensions(&self) -> Vec<&'static str> {
         let mut extensions = vec![
             "cl_ext_float_atomics",
             "cl_khr_async_work_group_copy_fence",
@@ -331,6 +344,45 @@ impl Language {
         if self.fp16 {
             extensions.push("cl_khr_fp16");
         }
+        if self.images {
+            extensions.extend([
+                "cl_khr_3d_image_writes",
+                "cl_khr_depth_images",
+                "cl_khr_image2d_from_buffer",
+                "cl_khr_mipmap_image",
+                "cl_khr_mipmap_image_writes",
+                "cl_khr_srgb_image_writes",
+                "cl_ext_image_unorm_int_2_101010",
+            ]);
+        }
+        if self.device_clock || self.has_sub_group_clock() {
+            extensions.push("cl_khr_kernel_clock");
+        }
+        if self.subgroups {
+            extensions.extend([
+                "cl_khr_subgroup_ballot",
+                "cl_khr_subgroup_clustered_reduce",
+                "cl_khr_subgroup_extended_types",
+                "cl_khr_subgroup_non_uniform_arithmetic",
+                "cl_khr_subgroup_non_uniform_vote",
+                "cl_khr_subgroup_rotate",
+                "cl_khr_subgroup_shuffle",
+                "cl_khr_subgroup_shuffle_relative",
+                "cl_intel_subgroups",
+                "cl_intel_subgroups_char",
+                "cl_intel_subgroups_short",
+            ]);
+            if self.int64 {
+                extensions.push("cl_intel_subgroups_long");
+            }
+            if self.subgroup_sizes != 0 {
+                extensions.push("cl_intel_required_subgroup_size");
+            }
+        }
+        extensions
+    }
+
+    fn supported_features(&self) -> Vec<&'static str> {
         let mut features = vec![
             "__opencl_c_generic_address_space",
             "__opencl_c_integer_dot_product_input_4x8bit",
@@ -340,15 +392,6 @@ impl Language {
             "__opencl_c_program_scope_global_variables",
         ];
         if self.images {
-            extensions.extend([
-                "cl_khr_3d_image_writes",
-                "cl_khr_depth_images",
-                "cl_khr_image2d_from_buffer",
-                "cl_khr_mipmap_image",
-                "cl_khr_mipmap_image_writes",
-                "cl_khr_srgb_image_writes",
-            ]);
-            extensions.push("cl_ext_image_unorm_int_2_101010");
             features.extend([
                 "__opencl_c_images",
                 "__opencl_c_3d_image_writes",
@@ -362,8 +405,39 @@ impl Language {
         if self.fp64 {
             features.push("__opencl_c_fp64");
         }
-        // Without native instructions these are loops of compare-and-exchange; in shaders, on the word that contains
-        // the half.
+        self.push_float_atomics(&mut features);
+        if self.device_clock {
+            // A work-group's clock may be any clock that the whole work-group sees.
+            features.extend(["__opencl_c_kernel_clock_scope_device", "__opencl_c_kernel_clock_scope_work_group"]);
+        }
+        if self.has_sub_group_clock() {
+            features.push("__opencl_c_kernel_clock_scope_sub_group");
+        }
+        // Implemented with local memory only, for groups of any size.
+        features.push("__opencl_c_work_group_collective_functions");
+        if self.subgroups {
+            // This is not cl_khr_subgroups, which promises that subgroups make progress independently of each other
+            // (CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS). Vulkan, Metal and DX12 do not promise this, and the
+            // feature does not require it.
+            features.push("__opencl_c_subgroups");
+        }
+        if self.ordered_atomics() {
+            // Without atomics in shared virtual memory, the scope "all devices" means this device (OpenCL API,
+            // CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES).
+            features.extend(["__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_scope_device", "__opencl_c_atomic_scope_all_devices"]);
+        }
+        if self.device_enqueue {
+            features.push("__opencl_c_device_enqueue");
+        }
+        if self.sequential_atomics() {
+            features.push("__opencl_c_atomic_order_seq_cst");
+        }
+        features
+    }
+
+    /// Adds the features of cl_ext_float_atomics. Without native instructions these functions are loops of
+    /// compare-and-exchange; in shaders, on the word that contains the half.
+    fn push_float_atomics(&self, features: &mut Vec<&'static str>) {
         features.extend([
             "__opencl_c_ext_fp32_global_atomic_add",
             "__opencl_c_ext_fp32_local_atomic_add",
@@ -388,57 +462,10 @@ impl Language {
                 "__opencl_c_ext_fp64_local_atomic_min_max",
             ]);
         }
-        if self.device_clock {
-            // A work-group's clock may be any clock that the whole work-group sees.
-            features.extend(["__opencl_c_kernel_clock_scope_device", "__opencl_c_kernel_clock_scope_work_group"]);
-        }
-        if self.subgroup_clock && self.subgroups {
-            features.push("__opencl_c_kernel_clock_scope_sub_group");
-        }
-        if self.device_clock || (self.subgroup_clock && self.subgroups) {
-            extensions.push("cl_khr_kernel_clock");
-        }
-        // Implemented with local memory only, for groups of any size.
-        features.push("__opencl_c_work_group_collective_functions");
-        if self.subgroups {
-            // This is not cl_khr_subgroups, which promises that subgroups make progress independently of each other
-            // (CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS). Vulkan, Metal and DX12 do not promise this, and the
-            // feature does not require it.
-            features.push("__opencl_c_subgroups");
-            extensions.extend([
-                "cl_khr_subgroup_ballot",
-                "cl_khr_subgroup_clustered_reduce",
-                "cl_khr_subgroup_extended_types",
-                "cl_khr_subgroup_non_uniform_arithmetic",
-                "cl_khr_subgroup_non_uniform_vote",
-                "cl_khr_subgroup_rotate",
-                "cl_khr_subgroup_shuffle",
-                "cl_khr_subgroup_shuffle_relative",
-            ]);
-            extensions.extend(["cl_intel_subgroups", "cl_intel_subgroups_char", "cl_intel_subgroups_short"]);
-            if self.int64 {
-                extensions.push("cl_intel_subgroups_long");
-            }
-            if self.subgroup_sizes != 0 {
-                extensions.push("cl_intel_required_subgroup_size");
-            }
-        }
-        if self.ordered_atomics() {
-            // Without atomics in shared virtual memory, the scope "all devices" means this device (OpenCL API,
-            // CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES).
-            features.extend(["__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_scope_device", "__opencl_c_atomic_scope_all_devices"]);
-        }
-        if self.device_enqueue {
-            features.push("__opencl_c_device_enqueue");
-        }
-        if self.sequential_atomics() {
-            features.push("__opencl_c_atomic_order_seq_cst");
-        }
-        let added = self.extension_changes.iter().filter_map(|change| change.strip_prefix('+'));
-        extensions.extend(added.filter(|name| !extensions.contains(name)).collect::<Vec<_>>());
-        extensions.retain(|name| !self.hides_extension(name));
-        self.extensions = extensions.into_iter().map(str::to_owned).collect();
-        self.features = features.into_iter().map(str::to_owned).collect();
-        self
     }
+}
+
+/// Whether a list of changes hides an extension ([`Language::extension_changes`]).
+pub fn is_hidden(changes: &[String], name: &str) -> bool {
+    changes.iter().any(|change| change.strip_prefix('-') == Some(name))
 }

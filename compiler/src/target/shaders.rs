@@ -90,9 +90,9 @@ pub struct Costs {
     pub logic_of_three: bool,
     /// 64-bit rotations are faster as two words, each from a funnel shift, than as two 64-bit shifts.
     pub funnel_shift_rotations: bool,
-    /// A quotient of `float` is fast and within 2.5 ULP, on two conditions. Rounding to nearest even is not requested
-    /// for `float`, and the operation is not decorated `NoContraction`. (H100, driver 580: 0.057 ms for 0.438 ms.)
-    /// Sums and products are still rounded to nearest even. Divisors of 2^126 and more must be scaled.
+    /// A quotient of `float` is fast and within 2.5 ULP if rounding to nearest even is not requested for `float` (H100,
+    /// driver 580: 0.070 ms for 0.438 ms). Sums and products are still rounded to nearest even. Divisors of 2^126 and
+    /// more must be scaled.
     pub approximate_division: bool,
     /// Division and square root of `double` are faster as sequences of `fma` than as the driver's operations (H100,
     /// driver 580: 0.31 ms for loops that take NVIDIA's OpenCL 0.14 ms).

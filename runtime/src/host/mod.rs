@@ -5,16 +5,21 @@ mod group;
 pub mod memory;
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 pub use cache::cache;
 
 /// The clock where the system does not report one: that of a typical processor.
 const UNKNOWN_MHZ: u32 = 2000;
 
-/// The highest clock of the fastest processor in MHz; its current clock where the highest is unknown. Never 0.
+/// The highest clock of the fastest processor in MHz; its current clock where the highest is unknown. Never 0. Read
+/// once: there is a file for each processor.
 pub fn clock_mhz() -> u32 {
-    let mhz = highest_clock_mhz(Path::new("/sys/devices/system/cpu")).or_else(current_clock_mhz);
-    mhz.filter(|mhz| *mhz > 0).unwrap_or(UNKNOWN_MHZ)
+    static CLOCK: OnceLock<u32> = OnceLock::new();
+    *CLOCK.get_or_init(|| {
+        let mhz = highest_clock_mhz(Path::new("/sys/devices/system/cpu")).or_else(current_clock_mhz);
+        mhz.filter(|mhz| *mhz > 0).unwrap_or(UNKNOWN_MHZ)
+    })
 }
 
 /// The largest `cpufreq/cpuinfo_max_freq` of a folder with processors, in MHz.

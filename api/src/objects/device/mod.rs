@@ -438,21 +438,12 @@ impl Device {
         let uuid = self.properties().uuid.map(|_| "cl_khr_device_uuid");
         let pci = self.properties().pci.map(|_| "cl_khr_pci_bus_info");
         let nvidia = self.backend().hardware().nvidia.map(|_| "cl_nv_device_attribute_query");
-        self.target()
-            .language
-            .extensions
-            .iter()
-            .map(String::as_str)
-            .chain(api)
-            .chain(unified)
-            .chain(addresses)
-            .chain(of_others)
-            .chain(uuid)
-            .chain(pci)
-            .chain(nvidia)
-            .filter(|name| !self.target().language.hides_extension(name))
-            .map(|name| NameVersion::new(name, extension_version(name)))
-            .collect()
+        let language = &self.target().language;
+        // The user can add any name to those of the compiler.
+        let own = api.chain(unified).chain(addresses).chain(of_others).chain(uuid).chain(pci).chain(nvidia);
+        let own = own.filter(|name| !language.extensions.iter().any(|known| known == name) && !language.hides_extension(name));
+        let all = language.extensions.iter().map(String::as_str).chain(own);
+        all.map(|name| NameVersion::new(name, extension_version(name))).collect()
     }
 
     /// CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT

@@ -27,17 +27,12 @@ impl Lower<'_> {
     }
 
     /// Whether the type is `double`, and sequences of `fma` are faster than the driver's operations.
-    fn has_fused_doubles(&self, value: Value) -> bool {
+    pub(super) fn has_fused_doubles(&self, value: Value) -> bool {
         self.target.shaders.costs.fused_double_division
             && self.target.language.fused_fma
             && self.target.shaders.fp64
             && self.target.shaders.int64
             && self.ty(value) == Type::Scalar(Scalar::F64)
-    }
-
-    /// Whether [`Lower::double_root`] replaces the square root of a value.
-    pub(super) fn has_fused_root(&self, x: Value) -> bool {
-        self.has_fused_doubles(x)
     }
 
     /// The reciprocal of a divisor of 2^126 or more is a denormal, which the device takes as zero. Such a divisor and

@@ -152,7 +152,7 @@ impl Lower<'_> {
                 costs.approximate_division || costs.fused_double_division
             }
             Op::Bin(op, ..) => is_derived(*op),
-            Op::Math(MathOp::Sqrt, args) => args.first().is_some_and(|&x| self.has_fused_root(x)),
+            Op::Math(MathOp::Sqrt, args) => args.first().is_some_and(|&x| self.has_fused_doubles(x)),
             Op::Math(MathOp::FTrunc | MathOp::Rint, args) => args.first().is_some_and(|&x| self.rounds_doubles(x)),
             Op::Math(op, _) => {
                 matches!(
@@ -185,7 +185,7 @@ impl Lower<'_> {
             Op::Bin(BinOp::FDiv, a, b) => self.float_division(*a, *b).map(Some),
             Op::Math(MathOp::Sqrt, args) => {
                 let x = *args.first()?;
-                self.has_fused_root(x).then(|| Some(self.double_root(x)))
+                self.has_fused_doubles(x).then(|| Some(self.double_root(x)))
             }
             Op::Bin(op, a, b) if is_derived(*op) => self.integer(*op, *a, *b).map(Some),
             Op::Math(MathOp::Fma, args) => match args[..] {

@@ -1,0 +1,49 @@
+//! Wakes a thread that waits for the end of work.
+
+use parking_lot::{Condvar, Mutex};
+
+/// The signal of the end of some work. `std::thread::park` does not serve: the waiting thread may be a thread of the
+/// application whose thread-local values are gone, so that `std::thread::current` panics.
+#[derive(Debug, Default)]
+pub struct EndSignal {
+    lock: Mutex<()>,
+    ended: Condvar,
+}
+
+impl EndSignal {
+    /// Wakes the waiting thread. The condition that it waits for holds already.
+    pub fn notify(&self) {
+        // The waiting thread holds the lock between its last check and its sleep.
+        drop(self.lock.lock());
+        self.ended.notify_one();
+    }
+
+    /// Waits until the condition holds.
+    pub fn wait_until(&self, holds: impl Fn() -> bool) {
+        let mut lock = self.lock.lock();
+        while !holds() {
+            self.ended.wait(&mut lock);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::EndSignal;
+
+    #[test]
+    fn a_thread_waits_for_the_condition() {
+        let (signal, done) = (EndSignal::default(), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                signal.notify();
+                done.store(true, Ordering::SeqCst);
+                signal.notify();
+            });
+            signal.wait_until(|| done.load(Ordering::SeqCst));
+            assert!(done.load(Ordering::SeqCst));
+        });
+    }
+}
