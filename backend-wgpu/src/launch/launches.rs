@@ -14,14 +14,14 @@ use crate::launch::bind::{
     AddressedMemory, BindContext, BindGroups, BoundBuffer, InternalMemory, LaunchTarget, Ranges, VIEW, addressed, argument_bytes, bind,
 };
 use crate::launch::kernel::Kernel;
-use crate::launch::key::{launch_key, region_key};
 use crate::launch::limits::LaunchLimits;
 use crate::launch::merge_buffers::MergedBuffers;
-use crate::launch::ndrange::{GroupGrid, GroupRange, GroupSpan, Region, dispatches, group_counts, local_size, regions};
+use crate::launch::ndrange::{GroupRange, GroupSpan, Region, dispatches};
 use crate::launch::pipeline::Pipeline;
+use crate::launch::plan::LaunchPlan;
 use crate::launch::program::WgpuProgram;
 use crate::launch::replay_cache::{CachedLaunch, LaunchCache, MemorySource, RecordedDispatch};
-use crate::launch::thread_coarsening::{CoarsenedLaunch, LaunchSizes, coarsened_launch};
+use crate::launch::thread_coarsening::CoarsenedLaunch;
 use crate::memory::device_memory::WgpuMemory;
 use crate::readback::printf::{COUNTER, MAX_IN_FLIGHT, Output, Pool};
 use crate::readback::watchdog::{BYTES, COPIED, LoopWatchdog, WatchedLaunch};
@@ -109,12 +109,8 @@ impl Launches {
         if !profile && self.replay(batch, target)? {
             return Ok(Completion::Batch { timestamps: None, post_work: None });
         }
-        let local_size = local_size(launch, kernel, self.limits.busy_invocations);
-        let groups = group_counts(launch, local_size)?;
-        if groups.contains(&0) {
-            return Ok(Completion::Marker);
-        }
-        let mut stages = self.stages(batch, target, GroupGrid { local_size, counts: groups })?;
+        let Some(plan) = LaunchPlan::new(launch, kernel, &self.limits)? else { return Ok(Completion::Marker) };
+        let mut stages = self.stages(batch, target, &plan)?;
         if launch.args.iter().any(|arg| matches!(arg, LaunchArg::Buffer(None))) {
             self.ensure_nulls()?;
         }
@@ -136,7 +132,7 @@ impl Launches {
         batch.begin_timestamps(timestamps.as_ref(), true)?;
         for stage in &stages {
             for part in &stage.parts {
-                let span = GroupSpan { total: groups, range: *part };
+                let span = GroupSpan { total: plan.groups, range: *part };
                 let dispatched = self.dispatch(batch, target, stage, span, merged.as_ref())?;
                 let is_all = stages.len() == 1 && stage.parts.len() == 1 && stage.is_plain();
                 if is_all && let Some(cached) = CachedLaunch::new(target, &stage.pipeline, span, dispatched) {
@@ -206,24 +202,19 @@ impl Launches {
 
     /// The pipelines and dispatches of a launch. There is one pipeline per region, and several dispatches where there
     /// are too many work-groups.
-    fn stages(&mut self, batch: &mut OpenBatch, target: LaunchTarget<'_>, grid: GroupGrid) -> BackendResult<SmallVec<[Stage; 1]>> {
-        let LaunchTarget { launch, program: WgpuProgram { code, .. }, kernel } = target;
-        let common = launch_key(launch, kernel, &self.limits.gpu, grid.local_size)?;
-        if let Some(stage) = self.coarsened_stage(batch, target, &common)? {
+    fn stages(&mut self, batch: &mut OpenBatch, target: LaunchTarget<'_>, plan: &LaunchPlan) -> BackendResult<SmallVec<[Stage; 1]>> {
+        let LaunchTarget { program: WgpuProgram { code, .. }, kernel, .. } = target;
+        if let Some(stage) = self.coarsened_stage(batch, target, plan)? {
             return Ok(smallvec::smallvec![stage]);
         }
-        let (regions, guard) = regions(launch, grid, kernel);
         let mut stages = SmallVec::new();
-        for region in regions {
-            let Region { local_size, range } = region;
-            let fits = |limits: [u32; 3]| range.fits(limits);
-            let mut key = region_key(&common, &region, guard, self.limits.max_groups);
+        for (Region { local_size, range }, mut key) in plan.regions(self.limits.max_groups) {
             let mut pipeline = pipeline(batch, code, kernel, &key)?;
             let mut limits = self.limits.max_groups;
             let scratch = pipeline.scratch();
             if scratch > 0 {
                 limits = self.scratch_limits(local_size, range.groups, scratch)?;
-                if key.binding.two_dimensional_dispatch || (key.binding.single_dispatch && !fits(limits)) {
+                if key.binding.two_dimensional_dispatch || (key.binding.single_dispatch && !range.fits(limits)) {
                     (key.binding.single_dispatch, key.binding.two_dimensional_dispatch) = (false, false);
                     pipeline = self::pipeline(batch, code, kernel, &key)?;
                 }
@@ -236,15 +227,13 @@ impl Launches {
     }
 
     /// The stage of a coarsened launch. `None` if the launch is not coarsened.
-    fn coarsened_stage(&self, batch: &mut OpenBatch, target: LaunchTarget<'_>, common: &LaunchKey) -> BackendResult<Option<Stage>> {
-        let LaunchTarget { launch, program: WgpuProgram { code, .. }, kernel } = target;
+    fn coarsened_stage(&self, batch: &mut OpenBatch, target: LaunchTarget<'_>, plan: &LaunchPlan) -> BackendResult<Option<Stage>> {
+        let LaunchTarget { program: WgpuProgram { code, .. }, kernel, .. } = target;
         if !kernel.is_ready() && self.limits.gpu.vulkan_queue.is_some() {
             // The device starts the recorded commands while the shader is compiled.
             batch.submit();
         }
-        let sizes = LaunchSizes::of(launch);
-        while let Some(CoarsenedLaunch { key, groups, max_factor, factor }) = coarsened_launch(code, kernel, &sizes, common, &self.limits)?
-        {
+        while let Some(CoarsenedLaunch { key, groups, max_factor, factor }) = plan.coarsened(code, kernel, &self.limits)? {
             let pipeline = pipeline(batch, code, kernel, &key)?;
             if pipeline.coarse == factor {
                 let parts = dispatches(groups, self.limits.max_groups, key.binding.two_dimensional_dispatch);

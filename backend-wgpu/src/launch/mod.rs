@@ -9,6 +9,7 @@ pub(crate) mod merge_buffers;
 pub(crate) mod ndrange;
 pub(crate) mod pipeline;
 pub(crate) mod pipeline_prefetch;
+pub(crate) mod plan;
 pub(crate) mod program;
 pub(crate) mod replay_cache;
 pub(crate) mod split_bindings;
