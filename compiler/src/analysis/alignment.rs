@@ -5,6 +5,7 @@
 //! bits.
 
 use crate::analysis::definitions::Constants;
+use crate::analysis::targets::Targets;
 use crate::ir::{BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, Type, Value, WorkItem};
 
 /// Alignment of a buffer argument, as a power of two. CL_DEVICE_MEM_BASE_ADDR_ALIGN is larger, and so is the
@@ -39,7 +40,7 @@ fn walk(function: &Function, body: &Region, ids: Ids) -> Option<Vec<u8>> {
             _ => 0,
         };
     }
-    zeros.region(body, &Targets { yields: &[], breaks: &[], continues: &[] });
+    zeros.region(body, Targets::NONE);
     Some(zeros.zeros)
 }
 
@@ -51,14 +52,6 @@ struct Zeros<'f> {
     function: &'f Function,
 }
 
-/// The targets of the jumps out of a region.
-#[derive(Clone, Copy)]
-struct Targets<'a> {
-    yields: &'a [Value],
-    breaks: &'a [Value],
-    continues: &'a [Value],
-}
-
 impl Zeros<'_> {
     fn give(&mut self, from: &[Value], to: &[Value]) {
         for (from, to) in from.iter().zip(to) {
@@ -66,33 +59,33 @@ impl Zeros<'_> {
         }
     }
 
-    fn region(&mut self, region: &Region, targets: &Targets<'_>) {
+    fn region(&mut self, region: &Region, targets: Targets<'_>) {
         for inst in &region.insts {
             self.inst(inst, targets);
         }
     }
 
-    fn inst(&mut self, inst: &Inst, targets: &Targets<'_>) {
+    fn inst(&mut self, inst: &Inst, targets: Targets<'_>) {
         match &inst.op {
             Op::If { .. } | Op::Switch { .. } => {
                 for nested in inst.op.regions() {
-                    self.region(nested, &Targets { yields: &inst.results, ..*targets });
+                    self.region(nested, targets.in_branch(&inst.results));
                 }
             }
             Op::Loop { init, params, body, .. } => {
                 self.give(init, params);
                 loop {
                     let before: Vec<u8> = params.iter().map(|param| self.zeros[param.index()]).collect();
-                    self.region(body, &Targets { yields: &[], breaks: &inst.results, continues: params });
+                    self.region(body, Targets::in_loop(params, &inst.results));
                     if params.iter().map(|param| self.zeros[param.index()]).eq(before) {
                         break;
                     }
                 }
             }
-            Op::Yield(values) => self.give(values, targets.yields),
-            Op::Break(values) => self.give(values, targets.breaks),
-            Op::Continue(values) => self.give(values, targets.continues),
             op => {
+                if let Some((from, to)) = targets.of(op) {
+                    self.give(from, to);
+                }
                 let zeros = self.op(op);
                 for &result in &inst.results {
                     self.zeros[result.index()] = zeros;

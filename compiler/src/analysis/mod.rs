@@ -3,7 +3,9 @@
 //! * [`definitions`]: the definition, constant value and uses of a value; byte offsets as sums.
 //! * [`addresses`]: the object and offset that a pointer points to.
 //! * [`alignment`]: trailing zero bits of integers and pointers.
-//! * [`divergence`]: how values differ between work-items, and which work-items execute an instruction together.
+//! * [`divergence`]: how values differ between work-items, and which work-items execute an instruction together;
+//!   [`strides`]: its transfer function for values that grow evenly.
+//! * [`targets`]: the values that terminators define.
 //! * [`loops`]: counted loops, trip counts, and the conditions that loop tests guarantee; [`ranges`]: bounds of
 //!   integers.
 //! * [`eval`]: constant folding.
@@ -26,6 +28,8 @@ pub(crate) mod eval;
 pub mod group_blind;
 pub(crate) mod loops;
 pub(crate) mod ranges;
+pub(crate) mod strides;
+pub(crate) mod targets;
 pub(crate) mod written;
 
 pub use group_blind::group_blind;

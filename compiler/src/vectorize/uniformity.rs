@@ -15,7 +15,9 @@ use super::private::PrivateMemory;
 use super::shape::Shape;
 use crate::analysis::alignment::{Ids, zeros_of_first_lanes};
 use crate::analysis::definitions::Definitions;
-use crate::ir::{BinOp, CastOp, Function, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
+use crate::analysis::strides::stride;
+use crate::analysis::targets::Targets;
+use crate::ir::{BinOp, CastOp, Function, Inst, Op, Region, Space, Type, Value, WorkItem};
 
 /// How a value varies among the lanes of a gang.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,14 +74,6 @@ pub(super) struct Uniformity<'f> {
     changed: bool,
 }
 
-/// The values that jumps define.
-#[derive(Clone, Copy)]
-struct Targets<'a> {
-    yields: &'a [Value],
-    breaks: &'a [Value],
-    continues: &'a [Value],
-}
-
 /// The constructs around a region.
 #[derive(Clone, Copy)]
 struct Around {
@@ -114,11 +108,10 @@ impl<'f> Uniformity<'f> {
         };
         let param = if function.kernel.is_some() || shape.lanes == 1 { LaneShape::Uniform } else { LaneShape::Varying };
         function.params.iter().for_each(|&value| this.lower(value, param));
-        let none = Targets { yields: &[], breaks: &[], continues: &[] };
         // Some lanes of a called function may be inactive at its start, so its returns diverge.
         let anywhere = (function.kernel.is_none() || parted) && shape.lanes > 1;
         while std::mem::take(&mut this.changed) {
-            this.region(&function.body, none, Around { in_loop: false, anywhere });
+            this.region(&function.body, Targets::NONE, Around { in_loop: false, anywhere });
         }
         this
     }
@@ -195,7 +188,7 @@ impl<'f> Uniformity<'f> {
                 }
                 Op::Loop { init, params, body, .. } => {
                     self.give(init, params);
-                    let inside = Targets { yields: &[], breaks: &inst.results, continues: params };
+                    let inside = Targets::in_loop(params, &inst.results);
                     let splits = self.splits(inst);
                     let inner = self.region(body, inside, Around { in_loop: false, anywhere: around.anywhere || splits });
                     if inner.parts || (inner.returns && around.anywhere) {
@@ -209,21 +202,13 @@ impl<'f> Uniformity<'f> {
                     }
                     exits.returns |= inner.returns;
                 }
-                Op::Yield(values) => self.give(values, targets.yields),
-                Op::Break(values) => {
-                    self.give(values, targets.breaks);
-                    exits.parts |= around.in_loop;
-                }
-                Op::Continue(values) => {
-                    self.give(values, targets.continues);
-                    exits.parts |= around.in_loop;
-                    exits.continues += 1;
-                }
-                Op::Return(_) => {
-                    exits.returns = true;
-                    exits.parts |= around.in_loop;
-                }
                 op => {
+                    if let Some((from, to)) = targets.of(op) {
+                        self.give(from, to);
+                    }
+                    exits.parts |= around.in_loop && matches!(op, Op::Break(_) | Op::Continue(_) | Op::Return(_));
+                    exits.continues += u32::from(matches!(op, Op::Continue(_)));
+                    exits.returns |= matches!(op, Op::Return(_));
                     for &result in &inst.results {
                         let lane_shape = self.operation(op, self.function.ty(result));
                         self.lower(result, lane_shape);
@@ -239,7 +224,7 @@ impl<'f> Uniformity<'f> {
         let inside = Around { in_loop: around.in_loop || splits, anywhere: around.anywhere || splits };
         let mut exits = Exits::default();
         for region in inst.op.regions() {
-            let inner = self.region(region, Targets { yields: &inst.results, ..targets }, inside);
+            let inner = self.region(region, targets.in_branch(&inst.results), inside);
             exits.parts |= inner.parts;
             exits.returns |= inner.returns;
             exits.continues += inner.continues;
@@ -292,22 +277,11 @@ impl<'f> Uniformity<'f> {
         let of = |value: Value| self.lane_shapes[value.index()].stride();
         let counts = matches!(ty, Type::I32 | Type::I64);
         let stride = match *op {
-            Op::Bin(BinOp::Add, a, b) if counts => of(a)?.checked_add(of(b)?)?,
-            Op::Bin(BinOp::Sub, a, b) if counts => of(a)?.checked_sub(of(b)?)?,
-            Op::Bin(BinOp::Mul, a, b) if counts => {
-                let scaled = |x: Value, factor: Value| of(x)?.checked_mul(self.constant(factor)?);
-                scaled(a, b).or_else(|| scaled(b, a))?
-            }
-            Op::Bin(BinOp::Shl, a, b) if counts => {
-                let amount = self.constant(b)? & i64::from(ty.scalar().map_or(32, Scalar::bits) - 1);
-                of(a)?.checked_mul(1_i64.checked_shl(u32::try_from(amount).ok()?)?)?
-            }
             Op::Bin(BinOp::And, a, mask) if counts => self.masked(a, self.constant(mask)?)?,
             Op::Bin(BinOp::LShr, a, by) if counts => {
                 let bits = u32::try_from(self.constant(by)?).ok().filter(|bits| *bits < 32)?;
                 self.masked(a, -1 << bits)?
             }
-            Op::Cast(CastOp::Trunc, a) if ty == Type::I32 && self.function.ty(a) == Type::I64 => of(a)?,
             Op::Cast(CastOp::ZExt, a) if ty == Type::I64 && self.is_id(a) => of(a)?,
             Op::Cast(CastOp::SExt, a) if ty == Type::I64 && self.is_local_id(a) => of(a)?,
             // If only low bits differ between the lanes, no lane wraps around.
@@ -317,8 +291,7 @@ impl<'f> Uniformity<'f> {
             // Casts of other pointers may give null in some lanes.
             Op::Cast(CastOp::SpaceCast, a) if keeps_pointer(self.function.ty(a), ty) => of(a)?,
             Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr, a) => of(a)?,
-            Op::PtrAdd(base, offset) => of(base)?.checked_add(of(offset)?)?,
-            _ => return None,
+            _ => stride(self.function, &self.definitions, op, ty, |value| of(value).map(i64::cast_unsigned))?.cast_signed(),
         };
         Some(LaneShape::of_stride(stride))
     }

@@ -38,7 +38,9 @@
 mod control;
 
 use super::definitions::Definitions;
-use crate::ir::{BinOp, CastOp, Function, GroupOp, Op, Region, Scalar, Space, Type, Value, WorkItem};
+use super::strides::stride;
+use super::targets::Targets;
+use crate::ir::{CastOp, Function, GroupOp, Op, Region, Space, Type, Value, WorkItem};
 pub(crate) use control::Together;
 
 /// How a value changes between neighbouring work-items of dimension 0.
@@ -95,14 +97,6 @@ pub(crate) struct Divergence<'f> {
     changed: bool,
 }
 
-/// The targets of the jumps out of a region.
-#[derive(Clone, Copy)]
-struct Targets<'a> {
-    yields: &'a [Value],
-    breaks: &'a [Value],
-    continues: &'a [Value],
-}
-
 impl Variation {
     fn join(self, other: Self) -> Self {
         match (self, other) {
@@ -145,7 +139,7 @@ impl<'f> Divergence<'f> {
             this.lower(param, known);
         }
         while std::mem::take(&mut this.changed) {
-            this.region(body, Targets { yields: &[], breaks: &[], continues: &[] });
+            this.region(body, Targets::NONE);
         }
         this
     }
@@ -195,21 +189,21 @@ impl<'f> Divergence<'f> {
             match &inst.op {
                 Op::If { cond: selector, .. } | Op::Switch { selector, .. } => {
                     for nested in inst.op.regions() {
-                        self.region(nested, Targets { yields: &inst.results, ..targets });
+                        self.region(nested, targets.in_branch(&inst.results));
                     }
                     self.part(&inst.results, self.scope(*selector));
                 }
                 Op::Loop { init, params, body, .. } => {
                     self.give(init, params);
-                    self.region(body, Targets { yields: &[], breaks: &inst.results, continues: params });
+                    self.region(body, Targets::in_loop(params, &inst.results));
                     let scope = self.split_scope(inst);
                     self.part(&inst.results, scope);
                     params.iter().for_each(|&param| self.lower(param, (Variation::Unknown, scope)));
                 }
-                Op::Yield(values) => self.give(values, targets.yields),
-                Op::Break(values) => self.give(values, targets.breaks),
-                Op::Continue(values) => self.give(values, targets.continues),
                 op => {
+                    if let Some((from, to)) = targets.of(op) {
+                        self.give(from, to);
+                    }
                     for &result in &inst.results {
                         let variation = self.operation(op, result, &|value| self.variation(value));
                         self.lower(result, (variation, self.scope_of(op)));
@@ -250,23 +244,9 @@ impl<'f> Divergence<'f> {
 
     /// The variation of an operation that keeps strides, if its operands determine it.
     fn sum(&self, op: &Op, ty: Type, of: &dyn Fn(Value) -> Variation) -> Option<Variation> {
-        let counts = matches!(ty, Type::I32 | Type::I64);
-        let stride = |value: Value| of(value).stride();
         let sum = match *op {
-            Op::Bin(BinOp::Add, a, b) if counts => stride(a)?.wrapping_add(stride(b)?),
-            Op::Bin(BinOp::Sub, a, b) if counts => stride(a)?.wrapping_sub(stride(b)?),
-            Op::Bin(BinOp::Mul, a, b) if counts => {
-                let scaled = |x: Value, factor: Value| Some(stride(x)?.wrapping_mul(self.definitions.scalar(factor)?));
-                scaled(a, b).or_else(|| scaled(b, a))?
-            }
-            Op::Bin(BinOp::Shl, a, b) if counts => {
-                let width = u64::from(ty.scalar().map_or(32, Scalar::bits));
-                stride(a)? << (self.definitions.scalar(b)? % width)
-            }
-            Op::Cast(CastOp::Trunc, a) if ty == Type::I32 => stride(a).filter(|_| self.function.ty(a) == Type::I64)?,
-            Op::Cast(CastOp::ZExt, a) if ty == Type::I64 && self.is_small_id(a) => stride(a).filter(|&stride| stride == 1)?,
-            Op::PtrAdd(base, offset) => stride(base)?.wrapping_add(stride(offset)?),
-            _ => return None,
+            Op::Cast(CastOp::ZExt, a) if ty == Type::I64 && self.is_small_id(a) => of(a).stride().filter(|&stride| stride == 1)?,
+            _ => stride(self.function, &self.definitions, op, ty, |value| of(value).stride())?,
         };
         Some(Variation::of_stride(sum, ty))
     }

@@ -2,6 +2,7 @@
 //!
 //! Example: for `%3 = select %c, %a, %b` the set of `%3` is the union of the sets of `%a` and `%b`.
 
+use crate::analysis::targets::Targets;
 use crate::ir::{CastOp, Const, Function, Global, GlobalVar, KernelParam, Op, Region, Space, Type, Value, Var};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -118,8 +119,8 @@ impl Roots {
                 roots.sets[param.index()].add(number + 1);
             }
         }
-        let mut collector = Collector { function, rules: Vec::new(), owners: Vec::new(), constants: vec![false; count] };
-        collector.region(&function.body);
+        let mut collector = Collector { function, rules: Vec::new(), constants: vec![false; count] };
+        collector.region(&function.body, Targets::NONE);
         let rules = collector.rules;
         function.body.walk(&mut |inst| {
             let Some(&result) = inst.results.first() else { return };
@@ -337,13 +338,10 @@ impl Contents {
 struct Collector<'f> {
     function: &'f Function,
     rules: Vec<Rule>,
-    /// Results of the enclosing instructions: the results of an `if` or `switch`, or the results and parameters of a
-    /// loop.
-    owners: Vec<(bool, &'f [Value], &'f [Value])>,
     constants: Vec<bool>,
 }
 
-impl<'f> Collector<'f> {
+impl Collector<'_> {
     fn is_pointer(&self, value: Value) -> bool {
         matches!(self.function.ty(value), Type::Ptr(_))
     }
@@ -356,7 +354,7 @@ impl<'f> Collector<'f> {
         }
     }
 
-    fn region(&mut self, region: &'f Region) {
+    fn region(&mut self, region: &Region, targets: Targets<'_>) {
         for inst in &region.insts {
             let result = inst.results.first().copied();
             match (&inst.op, result) {
@@ -389,32 +387,16 @@ impl<'f> Collector<'f> {
                         }
                     }
                 }
-                (Op::Yield(values), _) => {
-                    if let Some((_, results, _)) = self.owners.last().copied() {
-                        self.flow(values, results);
-                    }
-                }
-                (Op::Break(values), _) => {
-                    if let Some((_, results, _)) = self.owners.iter().rev().find(|owner| owner.0).copied() {
-                        self.flow(values, results);
-                    }
-                }
-                (Op::Continue(values), _) => {
-                    if let Some((_, _, params)) = self.owners.iter().rev().find(|owner| owner.0).copied() {
-                        self.flow(values, params);
-                    }
-                }
                 (Op::Loop { init, params, body, .. }, _) => {
                     self.flow(init, params);
-                    self.owners.push((true, &inst.results, params));
-                    self.region(body);
-                    self.owners.pop();
+                    self.region(body, Targets::in_loop(params, &inst.results));
                 }
                 (op, _) => {
+                    if let Some((from, to)) = targets.of(op) {
+                        self.flow(from, to);
+                    }
                     for region in op.regions() {
-                        self.owners.push((false, &inst.results, &[]));
-                        self.region(region);
-                        self.owners.pop();
+                        self.region(region, targets.in_branch(&inst.results));
                     }
                 }
             }

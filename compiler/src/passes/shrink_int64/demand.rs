@@ -5,6 +5,7 @@
 
 use crate::analysis::definitions::Definitions;
 use crate::analysis::ranges::Ranges;
+use crate::analysis::targets::Targets;
 use crate::ir::{BinOp, CastOp, Function, Op, Region, Scalar, Type, Value};
 
 /// The used bits of a value.
@@ -28,7 +29,7 @@ pub(super) fn of(function: &Function, defs: &Definitions<'_>, ranges: &Ranges) -
             return solver.demand;
         }
         solver.changed = false;
-        solver.region(&function.body, &mut Vec::new());
+        solver.region(&function.body, Targets::NONE);
     }
     vec![Demand::All; function.values.len()]
 }
@@ -58,41 +59,27 @@ impl<'f> Solver<'f> {
         self.demand[value.index()]
     }
 
-    /// Visits a region from the end to the start. `owners` are the enclosing instructions: whether it is a loop, its
-    /// results, its parameters.
-    fn region(&mut self, region: &'f Region, owners: &mut Vec<(bool, &'f [Value], &'f [Value])>) {
+    /// Visits a region from the end to the start.
+    fn region(&mut self, region: &'f Region, targets: Targets<'f>) {
         for inst in region.insts.iter().rev() {
             let result = inst.results.first().map_or(Demand::All, |&result| self.of(result));
             match &inst.op {
                 Op::Loop { init, params, body, .. } => {
-                    owners.push((true, &inst.results, params));
-                    self.region(body, owners);
-                    owners.pop();
+                    self.region(body, Targets::in_loop(params, &inst.results));
                     for (&init, &param) in init.iter().zip(params) {
                         self.need(init, self.of(param));
                     }
                 }
-                Op::Yield(values) => {
-                    let results = owners.last().map_or(&[][..], |owner| owner.1);
-                    self.pass(values, results);
-                }
-                Op::Break(values) => {
-                    let results = owners.iter().rev().find(|owner| owner.0).map_or(&[][..], |owner| owner.1);
-                    self.pass(values, results);
-                }
-                Op::Continue(values) => {
-                    let params = owners.iter().rev().find(|owner| owner.0).map_or(&[][..], |owner| owner.2);
-                    self.pass(values, params);
-                }
                 Op::If { .. } | Op::Switch { .. } => {
                     for nested in inst.op.regions() {
-                        owners.push((false, &inst.results, &[]));
-                        self.region(nested, owners);
-                        owners.pop();
+                        self.region(nested, targets.in_branch(&inst.results));
                     }
                     inst.op.for_each_operand(|value| self.need(value, Demand::All));
                 }
-                op => self.operands(op, inst.results.first().map(|&result| self.function.ty(result)), result),
+                op => match targets.of(op) {
+                    Some((from, to)) => self.pass(from, to),
+                    None => self.operands(op, inst.results.first().map(|&result| self.function.ty(result)), result),
+                },
             }
         }
     }
