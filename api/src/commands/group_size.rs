@@ -121,7 +121,8 @@ impl<'a> GroupLimits<'a> {
         ensure!(total.is_some_and(|n| n <= limit), InvalidWorkGroupSize, "local size {local:?} exceeds the limit of {limit} work-items");
         let mut narrow = [1u32; 3];
         for (narrow, wide) in narrow.iter_mut().zip(local) {
-            *narrow = u32::try_from(wide).map_err(|_| Error::InvalidWorkItemSize("a local size".into()))?;
+            *narrow = u32::try_from(wide)
+                .map_err(|_| Error::InvalidWorkItemSize(format!("local size {wide}: the limit of a dimension is 2^32 - 1").into()))?;
         }
         Ok(narrow)
     }

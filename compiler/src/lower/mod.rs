@@ -134,12 +134,12 @@ impl Shared<'_> {
             });
             self.tables.len() - 1
         });
-        ir::Global(u32::try_from(self.program.globals.len() + index).unwrap_or(u32::MAX))
+        ir::Global(ir::number(self.program.globals.len() + index))
     }
 
     /// The number of a function. On first use the function is queued for lowering.
     fn function_number(&mut self, instance: Instance) -> ir::Func {
-        let next = ir::Func(u32::try_from(self.queue.len()).unwrap_or(u32::MAX));
+        let next = ir::Func(ir::number(self.queue.len()));
         *self.numbers.entry(instance).or_insert_with(|| {
             self.queue.push(instance);
             next

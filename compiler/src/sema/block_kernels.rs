@@ -129,7 +129,7 @@ impl Sema<'_> {
         let all = std::iter::once(&uint).chain(types);
         let params: Vec<Param> = all.map(|&ty| Param { name: None, ty: QualTy::plain(ty), span, type_name: self.show(ty) }).collect();
         let name: Name = kernel_name(number).into();
-        let id = FuncId(u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
+        let id = FuncId(crate::ir::number(self.functions.len()));
         self.functions.push(Function {
             name: name.clone(),
             linkage: Linkage::Internal,

@@ -77,7 +77,7 @@ impl Sema<'_> {
             return self.error_operand(span);
         }
         let Some(decl) = self.block_declaration(literal, span) else { return self.error_operand(span) };
-        let func = FuncId(u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
+        let func = FuncId(crate::ir::number(self.functions.len()));
         self.functions.push(Function {
             name: decl.name.clone(),
             linkage: Linkage::Internal,
@@ -210,7 +210,7 @@ impl Sema<'_> {
         }
         let align = self.align_of(ty.ty);
         let inner = self.enclosing.get_mut(level).or(self.f.as_mut())?;
-        let own = LocalId(u32::try_from(inner.locals.len()).unwrap_or(u32::MAX));
+        let own = LocalId(crate::ir::number(inner.locals.len()));
         inner.locals.push(Local { name, ty: QualTy { is_const: true, ..ty }, align, span: declared });
         inner.captures.push((outer, own));
         inner.constants.extend(constant.map(|constant| (own, constant)));

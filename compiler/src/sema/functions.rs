@@ -156,7 +156,7 @@ impl Sema<'_> {
                 return None;
             }
         }
-        let id = FuncId(u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
+        let id = FuncId(crate::ir::number(self.functions.len()));
         self.functions.push(Function {
             name: name.clone(),
             linkage: decl.linkage,
@@ -389,7 +389,7 @@ impl Sema<'_> {
         }
         let params = self.decls[id.index()].params.len();
         let function = &mut self.functions[id.index()];
-        function.params = (0..params).map(|i| LocalId(u32::try_from(i).unwrap_or(u32::MAX))).collect();
+        function.params = (0..params).map(|i| LocalId(crate::ir::number(i))).collect();
         function.locals = f.locals;
         while function.locals.len() < params {
             let ty = function.ret;

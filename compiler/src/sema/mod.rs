@@ -521,7 +521,7 @@ impl<'a> Sema<'a> {
         let align = self.align_of(ty.ty);
         let span = self.span(span);
         let f = self.f.as_mut()?;
-        let id = LocalId(u32::try_from(f.locals.len()).unwrap_or(u32::MAX));
+        let id = LocalId(crate::ir::number(f.locals.len()));
         f.locals.push(Local { name: name.into(), ty, align, span });
         Some(id)
     }

@@ -404,7 +404,7 @@ impl Sema<'_> {
         if let Some(id) = f.label_ids.get(&name.name) {
             return *id;
         }
-        let id = LabelId(u32::try_from(f.labels.len()).unwrap_or(u32::MAX));
+        let id = LabelId(crate::ir::number(f.labels.len()));
         f.labels.push(Label { name: name.name.clone(), defined: false, used: None, inside: Vec::new() });
         f.label_ids.insert(name.name.clone(), id);
         id

@@ -70,7 +70,7 @@ impl Globals {
         };
         let align = decorations.value(id, Decoration::Alignment).filter(|align| align.is_power_of_two()).unwrap_or(1);
         let name = names.get(&id).cloned().unwrap_or_default();
-        let number = Global(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
+        let number = Global(crate::ir::number(self.list.len()));
         let data = GlobalVar { name, space, size, align: align.max(types.align(ty)?), init, relocs };
         self.list.push(Variable { id, ty, data });
         constants.insert(id, pointer, Constant::Address { target: number, offset: 0 });
@@ -97,7 +97,7 @@ impl Globals {
         if let Some(key) = key {
             self.table_numbers.insert(key, index);
         }
-        Global(u32::try_from(self.list.len() + index).unwrap_or(u32::MAX))
+        Global(crate::ir::number(self.list.len() + index))
     }
 
     /// All variables and constants, in order of their numbers.

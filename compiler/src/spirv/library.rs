@@ -31,7 +31,7 @@ pub(super) fn add(module: &mut ir::Module, bridge: &Bridge, options: &BuildOptio
     }
     let (program, library) = compile(bridge, options, target)?;
     let names: FxHashMap<&str, u32> =
-        (count(module.functions.len())..).zip(&library.functions).map(|(number, f)| (&*f.name, number)).collect();
+        (ir::number(module.functions.len())..).zip(&library.functions).map(|(number, f)| (&*f.name, number)).collect();
     resolve(module, &names)?;
     let functions = library.functions.iter().map(|f| Symbol::lowered(f.name.clone(), Linkage::Internal, true, Some(f))).collect();
     let linkage = |index: usize| program.globals.get(index).map_or(Linkage::Internal, |global| global.linkage);
@@ -84,9 +84,9 @@ fn resolve(module: &mut ir::Module, names: &FxHashMap<&str, u32>) -> Result<(), 
 
 /// Appends the library to the module. Its calls of the module's functions refer to these.
 fn append(module: &mut ir::Module, bridge: &Bridge, library: ir::Module) {
-    let (functions, globals) = (count(module.functions.len()), count(module.globals.len()));
+    let (functions, globals) = (ir::number(module.functions.len()), ir::number(module.globals.len()));
     let numbers: Vec<u32> =
-        (functions..).zip(&library.functions).map(|(number, f)| bridge.outer_function(&f.name).map_or(number, |outer| outer.0)).collect();
+        (functions..).zip(&library.functions).map(|(own, f)| bridge.outer_function(&f.name).map_or(own, |outer| outer.0)).collect();
     module.functions.extend(library.functions.into_iter().map(|mut function| {
         function.body.walk_mut(&mut |inst| {
             inst.span = crate::diag::Span::NONE;
@@ -102,8 +102,4 @@ fn append(module: &mut ir::Module, bridge: &Bridge, library: ir::Module) {
         global.relocs.iter_mut().for_each(|reloc| reloc.target = Global(reloc.target.0 + globals));
         global
     }));
-}
-
-fn count(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(u32::MAX)
 }

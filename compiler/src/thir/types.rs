@@ -136,7 +136,7 @@ impl Types {
         if let Some(&ty) = self.ids.get(&kind) {
             return ty;
         }
-        let ty = Ty(u32::try_from(self.kinds.len()).unwrap_or(u32::MAX));
+        let ty = Ty(crate::ir::number(self.kinds.len()));
         self.kinds.push(kind.clone());
         self.ids.insert(kind, ty);
         ty
@@ -158,7 +158,7 @@ impl Types {
 
     /// Adds a record.
     pub fn add_record(&mut self, record: Record) -> RecordId {
-        let id = RecordId(u32::try_from(self.records.len()).unwrap_or(u32::MAX));
+        let id = RecordId(crate::ir::number(self.records.len()));
         self.records.push(record);
         id
     }
