@@ -46,6 +46,7 @@ mod sema;
 pub mod specialise;
 pub mod spirv;
 pub mod stored;
+mod structurize;
 pub mod target;
 mod thir;
 pub mod timing;

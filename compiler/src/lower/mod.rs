@@ -13,8 +13,9 @@
 //!
 //! # Files
 //! `builder` builds instructions; `function` sets up a function; `expr`, `lvalue`, `arith` and `calls` lower
-//! expressions; `convert` and `half` conversions; `stmt`, `switch`, `irregular` and `flat` control flow; `nan` NaN
-//! checks for the sanitizer; `intrinsics` the built-in functions of a few operations.
+//! expressions; `convert` and `half` conversions; `stmt`, `switch`, `irregular` and `flat` control flow; `regions`
+//! the structure of a control flow graph; `nan` NaN checks for the sanitizer; `intrinsics` the built-in functions of a
+//! few operations.
 
 mod arith;
 pub(crate) mod builder;
@@ -28,6 +29,7 @@ mod intrinsics;
 mod irregular;
 mod lvalue;
 mod nan;
+pub(crate) mod regions;
 mod scan;
 mod stmt;
 mod switch;

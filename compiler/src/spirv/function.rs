@@ -9,15 +9,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bridge::Bridge;
 use super::constants::Constant;
+use super::control::{self, CaseValues};
 use super::errors::{Checked, ErrorKind, InvalidModule, invalid, unsupported};
 use super::globals::Globals;
-use super::graph::{Graph, Node, Work};
 use super::module::{FunctionDef, Module};
-use super::structure::Structure;
 use super::types::Kind;
 use super::words::{Id, Inst};
 use crate::ir::{self, CastOp, CmpOp, Const, GlobalVar, Kernel, KernelParam, Op, Scalar, Space, Type, Value, Var};
 use crate::lower::builder::Builder;
+use crate::lower::regions;
+use crate::structurize::graph::{Graph, Node};
+use crate::structurize::structure::Structure;
 
 /// The value of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,8 +50,7 @@ pub(super) struct Lowering<'m, 'w, 's> {
     pub(super) module: &'m Module<'w>,
     pub(super) b: Builder,
     pub(super) def: &'m FunctionDef<'w>,
-    pub(super) graph: Graph,
-    pub(super) structure: Structure,
+    pub(super) case_values: CaseValues,
     values: FxHashMap<Id, Val>,
     /// Variables of values that are used outside of the region of their definition.
     spilled: FxHashMap<Id, Option<Var>>,
@@ -57,8 +58,6 @@ pub(super) struct Lowering<'m, 'w, 's> {
     locals: FxHashMap<Id, Var>,
     /// Variables of `OpPhi`s.
     pub(super) phis: FxHashMap<Id, Var>,
-    pub(super) flags: FxHashMap<Node, Var>,
-    pub(super) states: Vec<Var>,
     /// Widened integers: the original value, and whether it was sign-extended.
     pub(super) extended: FxHashMap<Value, (Value, bool)>,
     /// Four-lane vectors with an undefined last lane, and the original three-lane vector. clang stores three-lane
@@ -86,31 +85,28 @@ pub(super) fn lower<'m, 'w>(
     // clang without optimisation sets DontInline on all functions.
     data.no_inline = dont_inline && def.blocks.len() > 1 && kernel.is_none();
     let selector = |id: Id| scalar_of(module, id);
-    let graph = if def.blocks.is_empty() { None } else { Some(Graph::new(def, selector).map_err(refuse)?) };
-    let Some(graph) = graph else {
+    if def.blocks.is_empty() {
         return declaration(shared, def, data).map_err(refuse);
-    };
-    let structure = Structure::new(&graph).map_err(refuse)?;
+    }
+    let (graph, case_values) = control::graph(def, selector).map_err(refuse)?;
+    let structure = Structure::new(&graph).map_err(|error| refuse(control::too_deep(error)))?;
     let mut lowering = Lowering {
         shared,
         module,
         b: Builder::new(data).with_nan_checks(module.nan_checks),
         def,
-        graph,
-        structure,
+        case_values,
         values: FxHashMap::default(),
         spilled: FxHashMap::default(),
         locals: FxHashMap::default(),
         phis: FxHashMap::default(),
-        flags: FxHashMap::default(),
-        states: Vec::new(),
         extended: FxHashMap::default(),
         widened: FxHashMap::default(),
         questions: FxHashMap::default(),
         result: None,
         current: def.inst,
     };
-    let outcome = lowering.run(kernel);
+    let outcome = lowering.run(kernel, &graph, &structure);
     let Lowering { current, b, .. } = lowering;
     outcome.map_err(|problem| current.refuse(problem))?;
     b.finish().map_err(|error| def.inst.refuse(ErrorKind::Invalid(error.message)))
@@ -158,16 +154,16 @@ fn signature(b: &mut Builder, def: &FunctionDef<'_>, types: &super::types::Types
 }
 
 impl<'m, 'w> Lowering<'m, 'w, '_> {
-    fn run(&mut self, kernel: Option<Kernel>) -> Checked<()> {
-        self.find_spilled();
+    fn run(&mut self, kernel: Option<Kernel>, graph: &Graph, structure: &Structure) -> Checked<()> {
+        self.find_spilled(structure);
         match kernel {
             Some(kernel) => self.kernel_parameters(kernel)?,
             None => self.parameters()?,
         }
         self.variables()?;
-        self.dispatchers();
-        let pieces = std::mem::take(&mut self.structure.pieces);
-        self.pieces(&pieces)
+        regions::lower(self, graph, structure)?;
+        self.b.effect(Op::Unreachable);
+        Ok(())
     }
 
     // ---- parameters ----
@@ -265,17 +261,10 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         Ok(())
     }
 
-    fn dispatchers(&mut self) {
-        for _ in 0..self.graph.dispatchers.len() {
-            let var = self.b.function.new_var("", 4, 4);
-            self.states.push(var);
-        }
-    }
-
     // ---- values ----
 
     /// Finds the values that are used outside of the region of their definition.
-    fn find_spilled(&mut self) {
+    fn find_spilled(&mut self, structure: &Structure) {
         let numbers: FxHashMap<Id, usize> = self.def.blocks.iter().enumerate().map(|(number, block)| (block.label, number)).collect();
         let mut definers: FxHashMap<Id, Node> = FxHashMap::default();
         for (node, block) in self.def.blocks.iter().enumerate() {
@@ -285,7 +274,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         let mut spilled = Vec::new();
         let mut uses = |user: Node, id: Id| {
             if let Some(&definer) = definers.get(&id)
-                && !self.structure.sees(user, definer)
+                && !structure.sees(user, definer)
             {
                 spilled.push(id);
             }
@@ -306,14 +295,6 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
             }
         }
         self.spilled = spilled.into_iter().map(|id| (id, None)).collect();
-    }
-
-    /// The block of a node, if it is one.
-    pub(super) fn block_of(&self, node: Node) -> Option<usize> {
-        match self.graph.work[node] {
-            Work::Block(block) => Some(block),
-            _ => None,
-        }
     }
 
     /// Sets the value of the current instruction's id.

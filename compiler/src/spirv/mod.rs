@@ -2,7 +2,7 @@
 //! form.
 //!
 //! ```text
-//! words -> module (types, constants, blocks) -> graph -> structure -> ir
+//! words -> module (types, constants, blocks) -> control flow graph -> structure -> ir
 //! ```
 //! Instructions without an IR operation call OpenCL C functions (`bridge`): OpenCL.std, images, atomics, groups, pipes,
 //! device-side enqueue. So both languages share one library. Everything after the IR is shared with OpenCL C, including
@@ -10,9 +10,9 @@
 //!
 //! # Files
 //! `words` decodes instructions and `module` sorts them. `decorations`, `types`, `constants`, `fold` and `globals`
-//! handle module-scope instructions. `lines` reads debug information. `graph` and `structure` convert blocks to
-//! regions, and `control` lowers them. `function` maps ids to values. `instruction` dispatches to the modules that
-//! lower instructions.
+//! handle module-scope instructions. `lines` reads debug information. `control` creates the graph for `structurize`,
+//! and lowers blocks and `OpPhi`s. `function` maps ids to values. `instruction` dispatches to the modules that lower
+//! instructions.
 
 mod arith;
 mod atomics;
@@ -30,7 +30,6 @@ mod ext;
 mod fold;
 mod function;
 mod globals;
-mod graph;
 mod groups;
 mod images;
 mod instruction;
@@ -42,7 +41,6 @@ mod memory;
 mod module;
 mod pipes;
 mod reflection;
-mod structure;
 mod types;
 mod unit;
 mod words;

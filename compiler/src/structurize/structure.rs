@@ -14,7 +14,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::errors::{Checked, unsupported};
+use super::TooDeep;
 use super::graph::{Edge, End, Graph, Loop, Node};
 use crate::ir::{MAX_NESTING, PREFERRED_NESTING};
 
@@ -23,10 +23,10 @@ const SHALLOW: u32 = 8;
 
 /// A part of a function, in order of execution.
 #[derive(Debug)]
-pub(super) enum Piece {
+pub(crate) enum Piece {
     /// The contents of a node, without its terminator.
     Work(Node),
-    /// Assigns the values of a jump to the `OpPhi`s of the target block.
+    /// Assigns the values that a jump passes to its target.
     Moves {
         from: Node,
         edge: Edge,
@@ -67,7 +67,7 @@ pub(super) enum Piece {
 
 impl Piece {
     /// The node that follows in the list.
-    pub(super) const fn follow(&self) -> Option<Frame> {
+    pub(crate) const fn follow(&self) -> Option<Frame> {
         match self {
             Self::Follow { node, .. } | Self::Rest(node) => Some(Frame::Follow(*node)),
             _ => None,
@@ -76,13 +76,13 @@ impl Piece {
 }
 
 /// Splits a list at the nodes that follow. A later part is nearer to the end of the function.
-pub(super) fn parts(list: &[Piece]) -> impl Iterator<Item = &[Piece]> {
+pub(crate) fn parts(list: &[Piece]) -> impl Iterator<Item = &[Piece]> {
     list.split_inclusive(|piece| matches!(piece, Piece::Rest(_)))
 }
 
 /// The IR form of a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum JumpKind {
+pub(crate) enum JumpKind {
     /// Falls through to the end of the region. The target runs if its flag is set, if it has one.
     Fall,
     Break,
@@ -91,19 +91,19 @@ pub(super) enum JumpKind {
 
 /// A construct between a point and the end of the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Frame {
+pub(crate) enum Frame {
     Follow(Node),
     Loop(Loop),
 }
 
 /// The structure of a graph.
 #[derive(Debug, Default)]
-pub(super) struct Structure {
-    pub(super) pieces: Vec<Piece>,
+pub(crate) struct Structure {
+    pub(crate) pieces: Vec<Piece>,
     /// Nodes with a flag, and whether they run only if it is set. The flag of a header means that its loop continues.
-    pub(super) flags: FxHashMap<Node, bool>,
+    pub(crate) flags: FxHashMap<Node, bool>,
     /// Targets of jumps out of each loop that continue after it with `break` or `continue`, and whether all do.
-    pub(super) further: FxHashMap<Loop, (Vec<Node>, bool)>,
+    pub(crate) further: FxHashMap<Loop, (Vec<Node>, bool)>,
     /// The node whose region contains each node.
     scope: Vec<Option<Node>>,
     /// Entry and exit times of a depth-first traversal of the scope tree.
@@ -112,7 +112,7 @@ pub(super) struct Structure {
 
 impl Structure {
     /// Computes the structure of a graph.
-    pub(super) fn new(graph: &Graph) -> Checked<Self> {
+    pub(crate) fn new(graph: &Graph) -> Result<Self, TooDeep> {
         let mut builder = Builder::place(graph);
         let pieces = builder.tree(0, false, 0)?;
         let mut structure = Self { pieces, scope: builder.scope, ..Self::default() };
@@ -136,7 +136,7 @@ impl Structure {
     }
 
     /// Whether a value of one node is visible in another one.
-    pub(super) fn sees(&self, user: Node, definer: Node) -> bool {
+    pub(crate) fn sees(&self, user: Node, definer: Node) -> bool {
         let ((enter, leave), (at, _)) = (self.times[definer], self.times[user]);
         enter <= at && at < leave
     }
@@ -175,7 +175,7 @@ impl Structure {
 }
 
 /// The form of a jump, and the nodes that it skips.
-pub(super) fn route(graph: &Graph, frames: &[Frame], to: Node, mut bypass: impl FnMut(Node)) -> JumpKind {
+pub(crate) fn route(graph: &Graph, frames: &[Frame], to: Node, mut bypass: impl FnMut(Node)) -> JumpKind {
     let mut passed = Vec::new();
     for frame in frames.iter().rev() {
         match *frame {
@@ -232,7 +232,7 @@ impl<'g> Builder<'g> {
     fn place_node(&mut self, node: Node, sources: &[Node]) {
         let graph = self.graph;
         let home = graph.outer_loop(node);
-        let leaves_at_once = matches!(graph.ends[node], End::Return(_) | End::Unreachable);
+        let leaves_at_once = matches!(graph.ends[node], End::Leave);
         let opens = u32::from(graph.header_of(node).is_some());
         if let ([source], true) = (sources, leaves_at_once)
             && !self.ends_loop(*source, home)
@@ -312,9 +312,9 @@ impl<'g> Builder<'g> {
     }
 
     /// All pieces of a node. `entered`: its own loop has been opened.
-    fn tree(&mut self, node: Node, entered: bool, depth: usize) -> Checked<Vec<Piece>> {
+    fn tree(&mut self, node: Node, entered: bool, depth: usize) -> Result<Vec<Piece>, TooDeep> {
         if depth > 4 * MAX_NESTING {
-            return Err(unsupported!("control flow nested more than {MAX_NESTING} levels deep"));
+            return Err(TooDeep);
         }
         let mut list = Vec::new();
         let (mut current, mut entered) = (node, entered);
@@ -345,10 +345,10 @@ impl<'g> Builder<'g> {
     }
 
     /// The terminator of a node. Returns the node that continues in the same list, if any.
-    fn ending(&mut self, node: Node, list: &mut Vec<Piece>, free: bool, depth: usize) -> Checked<Option<Node>> {
+    fn ending(&mut self, node: Node, list: &mut Vec<Piece>, free: bool, depth: usize) -> Result<Option<Node>, TooDeep> {
         let graph = self.graph;
         match &graph.ends[node] {
-            End::Return(_) | End::Unreachable => {}
+            End::Leave => {}
             End::Goto(edge) if self.is_inline(node, edge.to) && !free => {
                 let within = self.arm(node, *edge, depth)?;
                 list.push(Piece::Within(within));
@@ -358,7 +358,7 @@ impl<'g> Builder<'g> {
                 return Ok(Some(edge.to));
             }
             End::Goto(edge) => list.push(Piece::Jump { from: node, edge: *edge }),
-            End::Branch { then, els, .. } => {
+            End::Branch { then, els } => {
                 let leaves = |edge: &Edge| self.leaves(node, edge.to);
                 let continues = |edge: &Edge| free && self.is_inline(node, edge.to) && !self.leaves(node, edge.to);
                 let (arm, rest, when) = match (then, els) {
@@ -376,7 +376,7 @@ impl<'g> Builder<'g> {
                 return Ok(Some(rest.to));
             }
             ends => {
-                let arms = ends.edges().into_iter().map(|edge| self.arm(node, edge, depth)).collect::<Checked<_>>()?;
+                let arms = ends.edges().into_iter().map(|edge| self.arm(node, edge, depth)).collect::<Result<_, TooDeep>>()?;
                 list.push(Piece::Arms { node, arms });
             }
         }
@@ -388,7 +388,7 @@ impl<'g> Builder<'g> {
         self.inline[to] && !self.graph.header_of(to).is_some_and(|of| self.graph.is_in(from, of))
     }
 
-    fn arm(&mut self, from: Node, edge: Edge, depth: usize) -> Checked<Vec<Piece>> {
+    fn arm(&mut self, from: Node, edge: Edge, depth: usize) -> Result<Vec<Piece>, TooDeep> {
         if !self.is_inline(from, edge.to) {
             return Ok(vec![Piece::Jump { from, edge }]);
         }
@@ -400,7 +400,7 @@ impl<'g> Builder<'g> {
     /// Whether a jump is a `return`, a `break` or a `continue`.
     fn leaves(&self, from: Node, to: Node) -> bool {
         if self.is_inline(from, to) {
-            return matches!(self.graph.ends[to], End::Return(_) | End::Unreachable) && self.graph.header_of(to).is_none();
+            return matches!(self.graph.ends[to], End::Leave) && self.graph.header_of(to).is_none();
         }
         let Some(of) = self.graph.loop_of[from] else { return false };
         self.graph.loops[of.0].header == to || !self.graph.is_in(to, of)

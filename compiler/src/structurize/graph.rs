@@ -1,4 +1,4 @@
-//! The control flow graph of a function, in which every cycle has one entry.
+//! The control flow graph, in which every cycle has one entry.
 //!
 //! A cycle with several entries (an *irreducible* one) gets a dispatcher node before it. A jump to an entry records its
 //! target, and the dispatcher branches to it. So the cycle becomes a loop with a state machine, and the code around it
@@ -6,27 +6,31 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::errors::{Checked, invalid, unsupported};
-use super::module::FunctionDef;
-use super::words::{Id, Inst};
-use crate::ir::{MAX_NESTING, Scalar};
-use rspirv::spirv::Op;
+use super::TooDeep;
+use crate::ir::MAX_NESTING;
 
-/// A node of the graph.
-pub(super) type Node = usize;
+/// A node of the graph. Blocks of the source have the same numbers as in the source.
+pub(crate) type Node = usize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Edge {
-    pub(super) to: Node,
-    /// The target block in the source, whose `OpPhi`s take values for this jump.
-    pub(super) into: Option<Node>,
+pub(crate) struct Edge {
+    pub(crate) to: Node,
+    /// The target block in the source. `None` for jumps that are not in the source.
+    pub(crate) into: Option<Node>,
+}
+
+impl Edge {
+    /// A jump of the source.
+    pub(crate) const fn new(to: Node) -> Self {
+        Self { to, into: Some(to) }
+    }
 }
 
 /// The contents of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Work {
+pub(crate) enum Work {
     /// A block of the source.
-    Block(usize),
+    Block,
     /// Records the next target for a dispatcher.
     Note {
         /// The dispatcher's number.
@@ -37,147 +41,83 @@ pub(super) enum Work {
     Dispatch(usize),
 }
 
-/// The terminator of a node.
+/// The jumps at the end of a node.
 #[derive(Clone, Debug)]
-pub(super) enum End {
-    Return(Option<Id>),
-    Unreachable,
+pub(crate) enum End {
+    /// The function returns, or the end is unreachable.
+    Leave,
     Goto(Edge),
+    /// By a condition.
     Branch {
-        cond: Id,
         then: Edge,
         els: Edge,
     },
-    Switch {
-        selector: Id,
-        cases: Vec<(Vec<u64>, Edge)>,
-        default: Edge,
-    },
-    /// The branch of a dispatcher, by target number.
-    Dispatch(Vec<Edge>),
+    /// By a number. The last target is the default.
+    Switch(Vec<Edge>),
 }
 
 impl End {
     /// The jumps, in order.
-    pub(super) fn edges(&self) -> Vec<Edge> {
+    pub(crate) fn edges(&self) -> Vec<Edge> {
         match self {
-            Self::Return(_) | Self::Unreachable => Vec::new(),
+            Self::Leave => Vec::new(),
             Self::Goto(edge) => vec![*edge],
-            Self::Branch { then, els, .. } => vec![*then, *els],
-            Self::Switch { cases, default, .. } => cases.iter().map(|(_, edge)| *edge).chain([*default]).collect(),
-            Self::Dispatch(edges) => edges.clone(),
+            Self::Branch { then, els } => vec![*then, *els],
+            Self::Switch(edges) => edges.clone(),
         }
     }
 
     fn edges_mut(&mut self) -> Vec<&mut Edge> {
         match self {
-            Self::Return(_) | Self::Unreachable => Vec::new(),
+            Self::Leave => Vec::new(),
             Self::Goto(edge) => vec![edge],
-            Self::Branch { then, els, .. } => vec![then, els],
-            Self::Switch { cases, default, .. } => cases.iter_mut().map(|(_, edge)| edge).chain([default]).collect(),
-            Self::Dispatch(edges) => edges.iter_mut().collect(),
+            Self::Branch { then, els } => vec![then, els],
+            Self::Switch(edges) => edges.iter_mut().collect(),
         }
     }
 }
 
 /// The number of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Loop(pub(super) usize);
+pub(crate) struct Loop(pub(crate) usize);
 
 #[derive(Clone, Debug)]
-pub(super) struct LoopData {
-    pub(super) header: Node,
-    pub(super) parent: Option<Loop>,
+pub(crate) struct LoopData {
+    pub(crate) header: Node,
+    pub(crate) parent: Option<Loop>,
 }
 
-/// The graph of a function. Node 0 is the entry.
-#[derive(Debug)]
-pub(super) struct Graph {
-    pub(super) work: Vec<Work>,
-    pub(super) ends: Vec<End>,
+/// A graph. Node 0 is the entry.
+#[derive(Debug, Default)]
+pub(crate) struct Graph {
+    pub(crate) work: Vec<Work>,
+    pub(crate) ends: Vec<End>,
     /// Number of targets of each dispatcher.
-    pub(super) dispatchers: Vec<u32>,
-    pub(super) loops: Vec<LoopData>,
+    pub(crate) dispatchers: Vec<u32>,
+    pub(crate) loops: Vec<LoopData>,
     /// The innermost loop of each node. A header belongs to its own loop.
-    pub(super) loop_of: Vec<Option<Loop>>,
+    pub(crate) loop_of: Vec<Option<Loop>>,
     /// Reachable nodes, in reverse postorder.
-    pub(super) order: Vec<Node>,
-}
-
-/// The terminator of a block.
-fn end(inst: &Inst<'_>, edge: &impl Fn(Id) -> Checked<Edge>, selector_scalar: &impl Fn(Id) -> Checked<Scalar>) -> Checked<End> {
-    Ok(match inst.op {
-        Op::Branch => End::Goto(edge(inst.operand(0)?)?),
-        Op::BranchConditional => {
-            let (then, els) = (edge(inst.operand(1)?)?, edge(inst.operand(2)?)?);
-            if then == els { End::Goto(then) } else { End::Branch { cond: inst.operand(0)?, then, els } }
-        }
-        Op::Switch => switch(inst, edge, selector_scalar(inst.operand(0)?)?)?,
-        Op::Return => End::Return(None),
-        Op::ReturnValue => End::Return(Some(inst.operand(0)?)),
-        _ => End::Unreachable,
-    })
-}
-
-/// The cases of a switch, grouped by target. Cases of the default target are dropped.
-fn switch(inst: &Inst<'_>, edge: &impl Fn(Id) -> Checked<Edge>, scalar: Scalar) -> Checked<End> {
-    let default = edge(inst.operand(1)?)?;
-    let wide = scalar.bits() == 64;
-    let mut cases: Vec<(Vec<u64>, Edge)> = Vec::new();
-    let mut places: FxHashMap<Edge, usize> = FxHashMap::default();
-    let mut seen = FxHashSet::default();
-    for parts in inst.operands.get(2..).unwrap_or_default().chunks(if wide { 3 } else { 2 }) {
-        let (value, label) = match *parts {
-            [low, high, label] if wide => (u64::from(high) << 32 | u64::from(low), label),
-            [low, label] if !wide => (u64::from(low) & scalar.mask(), label),
-            _ => return Err(invalid!("the last case has no target")),
-        };
-        let to = edge(Id(label))?;
-        if !seen.insert(value) {
-            return Err(invalid!("case {value} is listed twice"));
-        }
-        if to == default {
-            continue;
-        }
-        let index = *places.entry(to).or_insert_with(|| {
-            cases.push((Vec::new(), to));
-            cases.len() - 1
-        });
-        cases[index].0.push(value);
-    }
-    Ok(if cases.is_empty() { End::Goto(default) } else { End::Switch { selector: inst.operand(0)?, cases, default } })
+    pub(crate) order: Vec<Node>,
 }
 
 impl Graph {
-    /// The graph of a function's blocks.
-    pub(super) fn new(function: &FunctionDef<'_>, selector_scalar: impl Fn(Id) -> Checked<Scalar>) -> Checked<Self> {
-        let numbers: FxHashMap<Id, Node> = function.blocks.iter().enumerate().map(|(number, block)| (block.label, number)).collect();
-        let edge = |id: Id| {
-            let to = *numbers.get(&id).ok_or_else(|| invalid!("{id} is not a block of the function"))?;
-            Ok(Edge { to, into: Some(to) })
-        };
-        let ends = function.blocks.iter().map(|block| end(&block.end, &edge, &selector_scalar)).collect::<Checked<Vec<_>>>()?;
+    /// The graph of blocks with these ends.
+    pub(crate) fn new(ends: Vec<End>) -> Result<Self, TooDeep> {
         let count = ends.len();
-        let mut graph = Self {
-            work: (0..count).map(Work::Block).collect(),
-            ends,
-            dispatchers: Vec::new(),
-            loops: Vec::new(),
-            loop_of: vec![None; count],
-            order: Vec::new(),
-        };
+        let mut graph = Self { work: vec![Work::Block; count], ends, loop_of: vec![None; count], ..Self::default() };
         graph.find_loops()?;
         graph.order_nodes();
         Ok(graph)
     }
 
     /// The loop that a node is the header of.
-    pub(super) fn header_of(&self, node: Node) -> Option<Loop> {
+    pub(crate) fn header_of(&self, node: Node) -> Option<Loop> {
         self.loop_of[node].filter(|of| self.loops[of.0].header == node)
     }
 
     /// The innermost loop of a node; for a header, the loop around its own.
-    pub(super) fn outer_loop(&self, node: Node) -> Option<Loop> {
+    pub(crate) fn outer_loop(&self, node: Node) -> Option<Loop> {
         match self.header_of(node) {
             Some(own) => self.loops[own.0].parent,
             None => self.loop_of[node],
@@ -185,7 +125,7 @@ impl Graph {
     }
 
     /// Whether a node is in a loop, directly or nested.
-    pub(super) fn is_in(&self, node: Node, of: Loop) -> bool {
+    pub(crate) fn is_in(&self, node: Node, of: Loop) -> bool {
         std::iter::successors(self.loop_of[node], |inner| self.loops[inner.0].parent).any(|inner| inner == of)
     }
 
@@ -210,7 +150,7 @@ impl Graph {
     }
 
     /// Finds the loops, outermost first, and gives each a single entry.
-    fn find_loops(&mut self) -> Checked<()> {
+    fn find_loops(&mut self) -> Result<(), TooDeep> {
         let all = self.reachable();
         let mut sources: Vec<Vec<Node>> = vec![Vec::new(); self.ends.len()];
         for &node in &all {
@@ -219,7 +159,7 @@ impl Graph {
         let mut work: Vec<(Vec<Node>, Option<Loop>, usize)> = vec![(all, None, 0)];
         while let Some((nodes, parent, depth)) = work.pop() {
             if depth >= MAX_NESTING {
-                return Err(unsupported!("control flow nested more than {MAX_NESTING} levels deep"));
+                return Err(TooDeep);
             }
             for component in self.components(&nodes) {
                 let inside: FxHashSet<Node> = component.iter().copied().collect();
@@ -254,13 +194,13 @@ impl Graph {
         let dispatcher = self.dispatchers.len();
         self.dispatchers.push(u32::try_from(targets.len()).unwrap_or(u32::MAX));
         let edges = targets.iter().map(|&to| Edge { to, into: None }).collect();
-        let node = self.add(Work::Dispatch(dispatcher), End::Dispatch(edges));
+        let node = self.add(Work::Dispatch(dispatcher), End::Switch(edges));
         sources.push(Vec::new());
         let mut before: Vec<Node> = targets.iter().flat_map(|&target| std::mem::replace(&mut sources[target], vec![node])).collect();
         before.sort_unstable();
         before.dedup();
         for source in before {
-            let mut end = std::mem::replace(&mut self.ends[source], End::Unreachable);
+            let mut end = std::mem::replace(&mut self.ends[source], End::Leave);
             for edge in end.edges_mut() {
                 let Ok(target) = targets.binary_search(&edge.to) else { continue };
                 let note = Work::Note { dispatcher, target: u32::try_from(target).unwrap_or(u32::MAX) };
