@@ -99,11 +99,11 @@ class Docking(Application):
         theirs = self.field[self.protein["type"]]
         for at in range(0, self.poses(), self.poses() // 8):
             angle, *shift = self.pose[:, at].astype(np.float64)
-            turned = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
+            rotation = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
             total = 0.0
             for atom in self.ligand:
                 own = self.field[atom["type"]]
-                distance = np.linalg.norm(self.protein["position"] - (turned @ atom["position"] + shift), axis=1)
+                distance = np.linalg.norm(self.protein["position"] - (rotation @ atom["position"] + shift), axis=1)
                 radii = own["radius"] + theirs["radius"].astype(np.float64)
                 surface = distance - radii
                 touches = surface < 0
