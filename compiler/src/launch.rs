@@ -36,6 +36,9 @@ pub struct KernelKey {
     pub zero_offset: bool,
     /// Whether a memory object that the kernel may access has more than 2 GiB, so that offsets need 64 bits.
     pub large_offsets: bool,
+    /// Whether an image of the launch has more than 4 GiB, so that the library computes the offsets of elements in 64
+    /// bits. It implies `large_offsets`.
+    pub large_images: bool,
     /// Size in bytes of each `__local` argument, in order of the kernel's `KernelParam::Local` parameters.
     pub local_args: Words,
     /// Indices of the parameters with a null pointer; nearly always empty.
@@ -55,6 +58,7 @@ impl KernelKey {
         guard: [false; 3],
         zero_offset: false,
         large_offsets: false,
+        large_images: false,
         local_args: Words::new(),
         null_args: Words::new(),
         images: Vec::new(),

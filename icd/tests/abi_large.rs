@@ -6,23 +6,10 @@ mod common;
 
 use std::ptr::{null, null_mut};
 
-use common::ffi::{CL_DEVICE_GLOBAL_MEM_SIZE, CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_FLOAT, CL_MEM_OBJECT_IMAGE2D, CL_RGBA, CL_SUCCESS, CL_TRUE};
-use common::images;
+use common::ffi::{CL_BUFFER_CREATE_TYPE_REGION, CL_MEM_READ_WRITE, CL_SUCCESS, CL_TRUE, cl_buffer_region};
+use common::large::{SIZE, reserve};
 use common::objects::{Context, Mem, Queue};
-use common::{info, is_cpu, target};
-
-/// Bytes of the buffer.
-const SIZE: usize = (9 << 29) + 4096;
-
-/// Whether the device supports such a buffer. Without a configured limit, the CPU does if the host has 1.5 times as
-/// much memory.
-fn can() -> bool {
-    let target = target();
-    let size = |name| info::<u64>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret)).unwrap_or(0);
-    let (most, memory) = (size(CL_DEVICE_MAX_MEM_ALLOC_SIZE), size(CL_DEVICE_GLOBAL_MEM_SIZE));
-    assert!(!is_cpu() || most > SIZE as u64 || memory < SIZE as u64 * 3 / 2, "{most} of {memory} bytes");
-    most > SIZE as u64
-}
+use common::{info, target};
 
 fn words(queue: &Queue, mem: &Mem, offset: usize, count: usize) -> Vec<u32> {
     let mut words = vec![0_u32; count];
@@ -58,14 +45,20 @@ kernel void written(global uint *p, ulong offset, local uint *tile)
 kernel void strided(global uint *p, ulong stride, local uint *tile, global uint *out)
 { event_t e = async_work_group_strided_copy(tile, p, 3, stride, 0); wait_group_events(1, &e);
   if (get_local_id(0) < 3) out[get_local_id(0)] = tile[get_local_id(0)]; }
+kernel void constants(global uint *p)
+{ p[0x20000010] = 11; p[0x40000010u] = 12; p[0x48000300ul] = 13; (p + 0x40000030)[-0x10] = 14;
+  global uint *q = p + 0x20000000; q[0x20000040] = 15; q[-0x1ffffff0] = 16; ((global uchar *)p)[0x100010003] = 0x17; }
+typedef struct { uint head[15]; uint tail; } item;
+kernel void rows(global uint (*p)[1 << 24], int row, uint column) { int i = get_global_id(0); p[row][column + i] = 10000 + i; }
+kernel void members(global item *p, int from) { int i = get_global_id(0); p[from + i].tail = 11000 + i; }
+kernel void atomics(global uint *p, uint from) { uint i = get_global_id(0); atomic_add(p + from + i, 12000 + i); }
+kernel void shorts(global ushort *p, uint from) { uint i = get_global_id(0); vstore2((ushort2)(i, i + 1), from / 2 + i, p); }
 kernel void distance(global uint *p, ulong offset, global long *out) { out[0] = (p + offset) - p; out[1] = p < p + offset; }
 ";
 
 #[test]
 fn all_indices_reach_all_elements() {
-    if !can() {
-        return;
-    }
+    let Some(_memory) = reserve(SIZE) else { return };
     let context = Context::new();
     let queue = context.queue(0);
     let big = context.buffer(SIZE);
@@ -112,6 +105,39 @@ fn all_indices_reach_all_elements() {
         let bytes: Vec<u8> = words(&queue, &big, byte, 16).into_iter().flat_map(u32::to_le_bytes).collect();
         assert_eq!(bytes, (0..64).collect::<Vec<u8>>(), "bytes at {byte}");
     }
+    launch("constants", &|_| {});
+    for (word, value) in [
+        (0x2000_0010, 11),
+        (0x4000_0010, 12),
+        (0x4800_0300, 13),
+        (0x4000_0020, 14),
+        (0x4000_0040, 15),
+        (0x10, 16),
+        (0x4000_4000, 0x1700_0000),
+    ] {
+        assert_eq!(words(&queue, &big, 4 * word, 1), [value], "a constant index of {word:#x}");
+    }
+    for (row, column) in [(70, 5), (63, 0xff_fff0)] {
+        launch("rows", &|kernel| assert_eq!((kernel.set(1, &row), kernel.set(2, &column)), (CL_SUCCESS, CL_SUCCESS)));
+        expect("an element of a row", ((row as usize) << 24) + column as usize, 10000);
+    }
+    for from in [1 << 25, (1 << 26) - 32, SIZE / 64 - 64] {
+        launch("members", &|kernel| assert_eq!(kernel.set(1, &(from as i32)), CL_SUCCESS));
+        for item in [0, 63] {
+            assert_eq!(words(&queue, &big, 64 * (from + item) + 60, 1), [11000 + item as u32], "a member of item {from} + {item}");
+        }
+    }
+    let zeros = [0_u32; 256];
+    for word in [half + 4096, most - 32, last] {
+        let status =
+            target().cl.clEnqueueWriteBuffer(queue.0, big.0, CL_TRUE, 4 * word, 1024, zeros.as_ptr().cast(), 0, null(), null_mut());
+        assert_eq!(status, CL_SUCCESS);
+        launch("atomics", &|kernel| assert_eq!(kernel.set(1, &(word as u32)), CL_SUCCESS));
+        expect("an atomic sum", word, 12000);
+        launch("shorts", &|kernel| assert_eq!(kernel.set(1, &(2 * word as u32)), CL_SUCCESS));
+        let pairs: Vec<u32> = (0..64).map(|i| i | (i + 1) << 16).collect();
+        assert_eq!(words(&queue, &big, 4 * word, 64), pairs, "pairs of shorts at word {word}");
+    }
     let out = context.buffer(16);
     launch("distance", &|kernel| {
         assert_eq!(kernel.set(1, &(last as u64)), CL_SUCCESS);
@@ -123,9 +149,7 @@ fn all_indices_reach_all_elements() {
 /// Asynchronous copies whose offsets, strides and line lengths exceed 32 bits in bytes.
 #[test]
 fn asynchronous_copies_reach_all_elements() {
-    if !can() {
-        return;
-    }
+    let Some(_memory) = reserve(SIZE) else { return };
     let context = Context::new();
     let queue = context.queue(0);
     let (big, out) = (context.buffer(SIZE), context.buffer(128));
@@ -165,9 +189,7 @@ const LARGE_INDICES: &[u8] = include_bytes!("../../tests/spirv/large_indices.spv
 
 #[test]
 fn spirv_indices_reach_all_elements() {
-    if !can() {
-        return;
-    }
+    let Some(_memory) = reserve(SIZE) else { return };
     let context = Context::new();
     let queue = context.queue(0);
     let big = context.buffer(SIZE);
@@ -185,9 +207,7 @@ fn spirv_indices_reach_all_elements() {
 /// The same kernels on small buffers, before and after a large buffer exists.
 #[test]
 fn small_buffers_are_not_affected() {
-    if !can() {
-        return;
-    }
+    let Some(_memory) = reserve(SIZE) else { return };
     let context = Context::new();
     let queue = context.queue(0);
     let program = context.build(SOURCE);
@@ -203,53 +223,150 @@ fn small_buffers_are_not_affected() {
     }
 }
 
-/// The largest image: 4 GiB. Commands and kernels access its first and last elements.
+/// Commands whose offsets or pitches exceed 32 bits. Each touches a few bytes.
 #[test]
-fn an_image_of_4_gib_is_accessed_at_its_end() {
-    const EDGE: usize = 16384;
+fn commands_reach_all_elements() {
+    let Some(_memory) = reserve(SIZE) else { return };
     let cl = &target().cl;
-    let edge = |name| info::<usize>(|size, value, ret| cl.clGetDeviceInfo(target().device, name, size, value, ret)).unwrap_or(0);
-    // CL_DEVICE_IMAGE2D_MAX_WIDTH, CL_DEVICE_IMAGE2D_MAX_HEIGHT
-    if !can() || edge(0x1011) < EDGE || edge(0x1012) < EDGE {
-        return;
-    }
     let context = Context::new();
     let queue = context.queue(0);
-    let format = images::format(CL_RGBA, CL_FLOAT);
-    let mut status = 1;
-    let desc = images::desc(CL_MEM_OBJECT_IMAGE2D, [EDGE, EDGE, 1]);
-    let image = Mem(cl.clCreateImage(context.0, 0, &format, &desc, null_mut(), &mut status));
-    assert_eq!(status, CL_SUCCESS, "clCreateImage");
-    let at = |x, y| [x, y, 0usize];
-    let (first, last, one) = (at(0, 0), at(EDGE - 1, EDGE - 1), [1usize; 3]);
-    for (origin, value) in [(first, 1f32), (last, 5f32)] {
-        let color = [value, value + 1., value + 2., value + 3.];
-        let status = cl.clEnqueueFillImage(queue.0, image.0, color.as_ptr().cast(), origin.as_ptr(), one.as_ptr(), 0, null(), null_mut());
-        assert_eq!(status, CL_SUCCESS, "clEnqueueFillImage");
+    let big = context.buffer(SIZE);
+    let (half, most) = (1_usize << 31, 1_usize << 32);
+    let expect = |what: &str, byte: usize, expected: [u32; 4]| assert_eq!(words(&queue, &big, byte, 4), expected, "{what} at byte {byte}");
+    for (number, byte) in (1_u32..).zip([half, most, SIZE - 64]) {
+        let pattern = [number, number + 1, number + 2, number + 3];
+        let status = cl.clEnqueueFillBuffer(queue.0, big.0, pattern.as_ptr().cast(), 16, byte, 32, 0, null(), null_mut());
+        assert_eq!(status, CL_SUCCESS);
+        expect("a fill", byte, pattern);
+        expect("a fill", byte + 16, pattern);
+        assert_eq!(cl.clEnqueueCopyBuffer(queue.0, big.0, big.0, byte, byte + 32, 16, 0, null(), null_mut()), CL_SUCCESS);
+        expect("a copy", byte + 32, pattern);
+        assert_eq!(words(&queue, &big, byte % most % half + 4096, 4), [0; 4], "nothing wraps");
     }
-    let read = |origin: [usize; 3]| {
-        let mut color = [0f32; 4];
-        let (to, none) = (color.as_mut_ptr().cast(), null());
-        let status = cl.clEnqueueReadImage(queue.0, image.0, CL_TRUE, origin.as_ptr(), one.as_ptr(), 0, 0, to, 0, none, null_mut());
-        assert_eq!(status, CL_SUCCESS, "clEnqueueReadImage");
-        color
-    };
-    assert_eq!([read(first), read(last)], [[1., 2., 3., 4.], [5., 6., 7., 8.]]);
-    let program = context.build(
-        "kernel void look(read_only image2d_t i, int x, int y, global float4 *out) { out[0] = read_imagef(i, (int2)(x, y)); }
-         kernel void paint(write_only image2d_t i, int x, int y) { write_imagef(i, (int2)(x, y), (float4)(9, 8, 7, 6)); }",
+    // Two rows of 16 bytes, 2 GiB and 4 GiB apart; then two slices.
+    let values: Vec<u32> = (50..58).collect();
+    for pitch in [half, most] {
+        for (region, row, slice) in [([16, 2, 1], pitch, 0), ([16, 1, 2], 16, pitch)] {
+            let (origin, none) = ([1024_usize, 0, 0], [0_usize; 3]);
+            let mut back = vec![0_u32; 8];
+            let write = cl.clEnqueueWriteBufferRect(
+                queue.0,
+                big.0,
+                CL_TRUE,
+                origin.as_ptr(),
+                none.as_ptr(),
+                region.as_ptr(),
+                row,
+                slice,
+                16,
+                0,
+                values.as_ptr().cast(),
+                0,
+                null(),
+                null_mut(),
+            );
+            let read = cl.clEnqueueReadBufferRect(
+                queue.0,
+                big.0,
+                CL_TRUE,
+                origin.as_ptr(),
+                none.as_ptr(),
+                region.as_ptr(),
+                row,
+                slice,
+                16,
+                0,
+                back.as_mut_ptr().cast(),
+                0,
+                null(),
+                null_mut(),
+            );
+            assert_eq!((write, read), (CL_SUCCESS, CL_SUCCESS));
+            assert_eq!(back, values);
+            assert_eq!(words(&queue, &big, 1024 + pitch, 4), values[4..], "a pitch of {pitch} bytes");
+            let status = cl.clEnqueueCopyBufferRect(
+                queue.0,
+                big.0,
+                big.0,
+                origin.as_ptr(),
+                [2048_usize, 0, 0].as_ptr(),
+                region.as_ptr(),
+                row,
+                slice,
+                row,
+                slice,
+                0,
+                null(),
+                null_mut(),
+            );
+            assert_eq!(status, CL_SUCCESS);
+            assert_eq!(words(&queue, &big, 2048 + pitch, 4), values[4..], "a copy with a pitch of {pitch} bytes");
+        }
+    }
+}
+
+#[test]
+fn sub_buffers_begin_beyond_4_gib() {
+    let Some(_memory) = reserve(SIZE) else { return };
+    let context = Context::new();
+    let queue = context.queue(0);
+    let big = context.buffer(SIZE);
+    let kernel = context.build(SOURCE).kernel("by_int");
+    for origin in [1_usize << 31, 1 << 32, SIZE - 4096] {
+        let region = cl_buffer_region { origin, size: 4096 };
+        let mut status = 1;
+        let part =
+            target().cl.clCreateSubBuffer(big.0, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, (&raw const region).cast(), &mut status);
+        assert_eq!(status, CL_SUCCESS, "clCreateSubBuffer at {origin}");
+        let part = Mem(part);
+        kernel.set_mem(0, &part);
+        assert_eq!(kernel.set(1, &100_i32), CL_SUCCESS);
+        assert_eq!(queue.launch(&kernel, &[64], None), CL_SUCCESS);
+        assert_eq!(words(&queue, &big, origin + 400, 64), (1000..1064).collect::<Vec<_>>(), "a sub-buffer at {origin}");
+    }
+}
+
+fn has_pipes() -> bool {
+    let target = target();
+    // CL_DEVICE_PIPE_SUPPORT
+    info::<u32>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, 0x1071, size, value, ret)) == Ok(CL_TRUE)
+}
+
+/// A pipe of 4.5 GiB. Reservations without writes advance both sides to packets beyond 2 and 4 GiB.
+#[test]
+fn pipes_hold_more_than_4_gib() {
+    const PACKET: u32 = 1024;
+    const SKIP: u32 = 1 << 20;
+    let Some(_memory) = reserve(SIZE).filter(|_| has_pipes()) else { return };
+    let context = Context::new();
+    let queue = context.queue(0);
+    let pipe = context.pipe(PACKET, (SIZE as u64 / u64::from(PACKET)) as u32 - 100_000);
+    let program = context.program(
+        "typedef struct { uint words[256]; } packet;
+         kernel void skip_write(write_only pipe packet p, uint n) { reserve_id_t r = reserve_write_pipe(p, n); commit_write_pipe(p, r); }
+         kernel void skip_read(read_only pipe packet p, uint n) { reserve_id_t r = reserve_read_pipe(p, n); commit_read_pipe(p, r); }
+         kernel void put(write_only pipe packet p, uint first)
+         { packet it; for (int i = 0; i < 256; i++) it.words[i] = first + i; write_pipe(p, &it); }
+         kernel void take(read_only pipe packet p, global uint *out)
+         { packet it; out[256] = read_pipe(p, &it); for (int i = 0; i < 256; i++) out[i] = it.words[i]; }",
     );
-    let out = context.buffer(16);
-    let (look, paint) = (program.kernel("look"), program.kernel("paint"));
-    look.set_mem(0, &image);
-    look.set_mem(3, &out);
-    paint.set_mem(0, &image);
-    let edge = EDGE as i32 - 1;
-    for (kernel, x, y) in [(&look, edge, edge), (&paint, edge - 1, edge)] {
-        assert_eq!((kernel.set(1, &x), kernel.set(2, &y)), (CL_SUCCESS, CL_SUCCESS));
-        assert_eq!(queue.launch(kernel, &[1], None), CL_SUCCESS);
+    assert_eq!(program.build("-cl-std=CL3.0"), CL_SUCCESS, "{}", program.log());
+    let out = context.buffer(257 * 4);
+    let launch = |name: &str, number: Option<u32>| {
+        let kernel = program.kernel(name);
+        kernel.set_mem(0, &pipe);
+        match number {
+            Some(number) => assert_eq!(kernel.set(1, &number), CL_SUCCESS),
+            None => kernel.set_mem(1, &out),
+        }
+        assert_eq!(queue.launch(&kernel, &[1], Some(&[1])), CL_SUCCESS, "{name}");
+    };
+    for round in 0..4_u32 {
+        launch("skip_write", Some(SKIP));
+        launch("skip_read", Some(SKIP));
+        launch("put", Some(round * 1000));
+        launch("take", None);
+        let expected: Vec<u32> = (round * 1000..).take(256).chain([0]).collect();
+        assert_eq!(queue.read::<u32>(&out, 257), expected, "after {} packets", (round + 1) * (SKIP + 1));
     }
-    assert_eq!(queue.read::<f32>(&out, 4), [5., 6., 7., 8.]);
-    assert_eq!(read(at(EDGE - 2, EDGE - 1)), [9., 8., 7., 6.]);
-    assert_eq!([read(first), read(last)], [[1., 2., 3., 4.], [5., 6., 7., 8.]]);
 }

@@ -139,9 +139,6 @@ pub struct ImageDesc {
     pub source: Option<MemObject>,
 }
 
-/// The largest image in bytes.
-const LARGEST_IMAGE: u64 = 1 << 32;
-
 /// Creates the contents of a new image from the application's memory, given its size in bytes. The flags say whether
 /// they are copied or used in place.
 pub type HostImage<'a> = &'a dyn Fn(MemFlags, u64) -> Result<HostData>;
@@ -244,8 +241,6 @@ impl Image {
             Some(source) => flags.inherited(source.flags()),
             None => flags.or_default(),
         };
-        // Kernels find elements by offsets of 32 bits.
-        ensure!(size <= LARGEST_IMAGE, MemObjectAllocationFailure, "an image of {size} bytes; kernels can access {LARGEST_IMAGE}");
         let (buffer, descriptor) = match source {
             Some(source) => (source.buffer().clone(), descriptor(&shape, format)?),
             None => {
@@ -595,9 +590,8 @@ fn descriptor(shape: &ImageExtent, format: ImageFormat) -> Result<ImageDescripto
         height,
         depth,
         array_size,
-        row_pitch: narrow(shape.row_pitch)?,
-        // The only slice of an image of 4 GiB has this size, and begins at 0.
-        slice_pitch: if slice_pitch == LARGEST_IMAGE { 0 } else { narrow(slice_pitch)? },
+        row_pitch: shape.row_pitch,
+        slice_pitch,
         format,
         levels: shape.levels,
     })

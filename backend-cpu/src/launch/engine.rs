@@ -122,7 +122,7 @@ impl Engine {
     }
 
     fn plan_context(&self) -> PlanContext {
-        PlanContext { threads: self.pool.threads(), large_objects: self.memory.has_large_objects() }
+        PlanContext { threads: self.pool.threads(), objects: self.memory.object_sizes() }
     }
 
     /// Plans a launch, and compiles its kernel in the background. A launch that cannot be planned has no plan: its

@@ -6,6 +6,7 @@
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch};
 
+use crate::memory::ObjectSizes;
 use crate::ndrange::{self, Grouping, Region, RegionList};
 use crate::program::key::VariantKey;
 use crate::program::{CpuProgram, Regroup};
@@ -15,8 +16,7 @@ use crate::program::{CpuProgram, Regroup};
 pub(crate) struct PlanContext {
     /// Threads that run work-groups.
     pub(crate) threads: usize,
-    /// Whether the device has memory objects that need 64-bit offsets.
-    pub(crate) large_objects: bool,
+    pub(crate) objects: ObjectSizes,
 }
 
 /// A region, and the kernel variant that runs it.
@@ -48,7 +48,7 @@ impl LaunchPlan {
         let is_free = kernel.can_regroup() && !style.checked;
         let grouping = if is_free { Grouping::Free { threads: context.threads } } else { Grouping::Requested };
         let RegionList { num_groups, regions } = ndrange::split(launch, grouping)?;
-        let common = VariantKey::of_launch(launch, kernel.params(), style, context.large_objects)?;
+        let common = VariantKey::of_launch(launch, kernel.params(), style, context.objects)?;
         let planned = |region: Region| PlannedRegion { region, key: common.clone().with_region(&region) };
         Ok(Self {
             num_groups,

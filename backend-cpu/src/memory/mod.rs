@@ -29,6 +29,18 @@ use crate::memory::initialized::InitializedBytes;
 /// Minimum size of a memory object that needs 64-bit offsets, in bytes.
 const LARGE_OBJECT: u64 = 1 << 31;
 
+/// The size of the largest image whose elements have offsets of 32 bits.
+const SMALL_IMAGE: u64 = 1 << 32;
+
+/// The sizes of memory objects that kernels are specialised to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ObjectSizes {
+    /// Whether the device has memory objects that need 64-bit offsets.
+    pub(crate) large: bool,
+    /// The size of the largest image whose elements have offsets of 32 bits.
+    pub(crate) small_image: u64,
+}
+
 /// Counts the bytes of a device's memory and its large objects, and lists its objects for the sanitizer.
 #[derive(Debug)]
 pub(crate) struct MemoryTracker {
@@ -37,6 +49,8 @@ pub(crate) struct MemoryTracker {
     /// Number of memory objects of `large_threshold` bytes or more.
     large_objects: AtomicUsize,
     large_threshold: u64,
+    /// The size of the largest image whose elements have offsets of 32 bits.
+    small_image: u64,
     /// The memory objects, if the sanitizer is enabled.
     objects: Option<Mutex<Vec<MemoryObject>>>,
 }
@@ -58,13 +72,14 @@ impl MemoryTracker {
             limit,
             large_objects: AtomicUsize::new(0),
             large_threshold: requested.map_or(LARGE_OBJECT, |requested| requested.min(LARGE_OBJECT)),
+            small_image: requested.map_or(SMALL_IMAGE, |requested| requested.min(SMALL_IMAGE)),
             objects: Options::get().is_checked().then(Mutex::default),
         })
     }
 
-    /// Whether there is a memory object that needs 64-bit offsets.
-    pub(crate) fn has_large_objects(&self) -> bool {
-        self.large_objects.load(Ordering::Relaxed) > 0
+    /// The sizes of objects that kernels are specialised to.
+    pub(crate) fn object_sizes(&self) -> ObjectSizes {
+        ObjectSizes { large: self.large_objects.load(Ordering::Relaxed) > 0, small_image: self.small_image }
     }
 
     /// The memory objects. Empty if the sanitizer is disabled.

@@ -10,6 +10,7 @@ use wgcl_compiler::stored::TARGET_TRIPLE;
 use wgcl_compiler::vectorize::Style;
 
 use crate::isa::isa_name;
+use crate::memory::ObjectSizes;
 use crate::ndrange::Region;
 
 /// Everything that the machine code of a kernel depends on. It is part of the key in the disk cache, which several
@@ -31,24 +32,26 @@ impl VariantKey {
         Self { kernel, isa: Cow::Borrowed(isa_name(style.isa)), triple: Cow::Borrowed(TARGET_TRIPLE), checked: style.checked }
     }
 
-    /// The key of a launch, without the local size. `large_objects`: whether the device has memory objects that need
-    /// 64-bit offsets. Memory that the application allocated itself may have any size.
+    /// The key of a launch, without the local size. Memory that the application allocated itself may have any size.
     ///
     /// # Errors
     /// If the arguments do not match the parameters.
-    pub(crate) fn of_launch(launch: &Launch, params: &[KernelParam], style: Style, large_objects: bool) -> BackendResult<Self> {
+    pub(crate) fn of_launch(launch: &Launch, params: &[KernelParam], style: Style, objects: ObjectSizes) -> BackendResult<Self> {
         if params.len() != launch.args.len() {
             let (expected, given) = (params.len(), launch.args.len());
             return Err(BackendError::Other(format!("kernel `{}`: expected {expected} arguments, got {given}", launch.kernel)));
         }
         // The sanitizer needs whole addresses.
-        let large_offsets = large_objects || style.checked || launch.args.iter().any(|arg| matches!(arg, LaunchArg::Address(_)));
+        let large_offsets = objects.large || style.checked || launch.args.iter().any(|arg| matches!(arg, LaunchArg::Address(_)));
         let mut kernel = KernelKey { zero_offset: launch.global_offset == [0; 3], large_offsets, ..KernelKey::default() };
         for (index, (param, arg)) in (0..).zip(params.iter().zip(&launch.args)) {
             match (param, arg) {
                 (KernelParam::Buffer { .. }, LaunchArg::Buffer(None)) => kernel.null_args.push(index),
                 (KernelParam::Local { .. }, LaunchArg::Local(bytes)) => kernel.local_args.push(*bytes),
-                (KernelParam::Image, LaunchArg::Image(_, image)) => kernel.images.push(image.format),
+                (KernelParam::Image, LaunchArg::Image(range, image)) => {
+                    kernel.images.push(image.format);
+                    kernel.large_images |= range.size > objects.small_image;
+                }
                 (KernelParam::Sampler, LaunchArg::Value(value)) => {
                     let size =
                         |_| format!("kernel `{}`: argument {index}: expected a sampler of 4 bytes, got {}", launch.kernel, value.len());

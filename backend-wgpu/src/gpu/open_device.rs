@@ -181,6 +181,12 @@ impl Gpu {
         if asked { self.binding_limit.min(NEAR) } else { NEAR }
     }
 
+    /// Offsets within images of at most this many bytes take 32 bits.
+    pub(crate) fn small_image(&self) -> u64 {
+        let asked = Options::get().binding_limit.is_some();
+        if asked { self.near_limit() } else { 1 << 32 }
+    }
+
     /// The last batch that is known to be complete.
     pub(crate) fn completed(&self) -> u64 {
         self.completed.load(Ordering::Acquire)

@@ -74,6 +74,7 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu, local_size
 fn by_addresses(mut key: LaunchKey, launch: &Launch, gpu: &Gpu) -> BackendResult<LaunchKey> {
     key.binding.addresses = true;
     key.kernel.large_offsets = merge_buffers::ranges(launch).any(|range| range.size > gpu.near_limit());
+    key.kernel.large_images = launch.args.iter().any(|arg| matches!(arg, LaunchArg::Image(range, _) if range.size > gpu.small_image()));
     key.binding.distinct = are_distinct(launch)?;
     Ok(key)
 }

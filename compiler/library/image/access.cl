@@ -1,6 +1,7 @@
 // read_image and write_image (OpenCL C 6.15.15.2 to 6.15.15.5) for one shape, format and sampler.
 //
-// Macros beside those of format.cl: DIMS (1 to 3), ARRAY, COORDINATE (the type of coordinates), FLOAT_COORDINATE,
+// Macros beside those of format.cl: OFFSET (the type of offsets in bytes: uint, or ulong if the image may have more
+// than 4 GiB), DIMS (1 to 3), ARRAY, COORDINATE (the type of coordinates), FLOAT_COORDINATE,
 // SAMPLED, and SAMPLER if its value is known. LEVEL, with the types LOD and GRADIENT, is 0 for the first level of a
 // mipmapped image. It is 1 for a given level, and 2 for the level that gradients select. Invalid coordinates are
 // clamped to the image, so a kernel never accesses other memory.
@@ -48,7 +49,7 @@
 #define Z(c) 0
 #endif
 
-#define IMAGE global uchar *data, uint width, uint height, uint depth, uint layers, uint row_pitch, uint slice_pitch
+#define IMAGE global uchar *data, uint width, uint height, uint depth, uint layers, OFFSET row_pitch, OFFSET slice_pitch
 #if LEVEL
 #define WITH_LEVELS uint levels,
 #else
@@ -65,13 +66,13 @@
 #if LEVEL
 // Advances to another level. Each level follows the previous one and has half its size.
 #define TO_LEVEL(level) \
-    uint begin = 0u; \
+    OFFSET begin = 0u; \
     for (int i = 0; i < (level); i++) { \
         begin += slice_pitch * depth * layers; \
         width = max(width >> 1, 1u); \
         height = max(height >> 1, 1u); \
         depth = max(depth >> 1, 1u); \
-        row_pitch = width * ELEMENT_SIZE; \
+        row_pitch = (OFFSET)width * ELEMENT_SIZE; \
         slice_pitch = row_pitch * height; \
     } \
     data += begin;
@@ -131,14 +132,14 @@ int layer_index(int c, uint layers) { return clamp(c, 0, (int)layers - 1); }
 COLOUR texel(IMAGE, uint sampler, int x, int y, int z)
 {
 #if ARRAY || DIMS == 3
-    uint offset = (uint)z * slice_pitch;
+    OFFSET offset = (uint)z * slice_pitch;
 #else
-    uint offset = 0u;
+    OFFSET offset = 0u;
 #endif
 #if DIMS > 1
     offset += (uint)y * row_pitch;
 #endif
-    offset += (uint)x * ELEMENT_SIZE;
+    offset += (OFFSET)(uint)x * ELEMENT_SIZE;
     if ((sampler & MODE) != CLAMP) {
         return load_element(data + offset);
     }
@@ -279,7 +280,7 @@ void image_write(IMAGE, WITH_LEVELS COORDINATE c WITH_LOD, COLOUR colour)
 #endif
     uint x = X(c);
     inside &= x < width;
-    uint offset = x * ELEMENT_SIZE;
+    OFFSET offset = (OFFSET)x * ELEMENT_SIZE;
 #if DIMS > 1
     uint y = Y(c);
     inside &= y < height;

@@ -47,7 +47,7 @@ pub struct ArgLayout {
     /// All are 0 for null. The first two words are the halves of one number: an allocation of more than 4 GiB has
     /// several consecutive identities.
     pub identities: Vec<Option<u32>>,
-    /// Per parameter: byte offset of the eight words of `ImageDescriptor::words` if the kernel uses them; empty if no
+    /// Per parameter: byte offset of the words of `ImageDescriptor::words` if the kernel uses them; empty if no
     /// parameter has them.
     pub images: Vec<Option<u32>>,
     /// Per parameter: byte offset of the word with its position in the common buffer, if it is a merged one; empty if

@@ -15,8 +15,11 @@ use super::library::{self, Variant};
 use super::{FORMAT_WORD, ImageFormat};
 use crate::diag::Span;
 use crate::internal::{Defect, internal};
-use crate::ir::image::{Colour, Coordinates, ImageCall, LEVELS_WORD, Level, PARAMETER_WORD};
-use crate::ir::{BinOp, Const, Func, Function, Global, GlobalVar, Inst, KernelParam, Module, Op, Region, Space, Type, Value, WorkItem};
+use crate::ir::image::{Colour, Coordinates, ImageCall, LEVELS_WORD, Level, PARAMETER_WORD, PITCH_WORDS, UPPER_PITCH_WORD};
+use crate::ir::{
+    BinOp, CastOp, Const, Func, Function, Global, GlobalVar, Inst, KernelParam, Module, Op, Region, Space, Type, Value, WorkItem,
+};
+use crate::launch::KernelKey;
 use crate::passes::{Pass, PassError, inline};
 use crate::target::Target;
 
@@ -25,7 +28,7 @@ const SIZES: u8 = 6;
 
 /// The pass: replaces image functions by calls of library functions.
 pub(crate) const PASS: Pass = Pass::module("images", |module, cx| {
-    let added = run(module, &cx.key.kernel.images, &cx.key.kernel.samplers, cx.target)?;
+    let added = run(module, &cx.key.kernel, cx.target)?;
     let Some(first) = added.first() else { return Ok(false) };
     let mut policy = inline::Policy::new(module, &[]);
     policy.inline.fill(false);
@@ -38,13 +41,12 @@ pub(crate) const PASS: Pass = Pass::module("images", |module, cx| {
     Ok(true)
 });
 
-/// Replaces the image functions of a kernel, the module's first function. The formats and the sampler values are in
-/// order of its parameters. Returns the functions to inline: the kernel calls them, and they call nothing themselves.
+/// Replaces the image functions of a kernel, the module's first function. Returns the functions to inline: the kernel calls them, and they call nothing themselves.
 ///
 /// # Errors
 ///
 /// An image is not a parameter of the kernel, or the compiler has a defect.
-fn run(module: &mut Module, formats: &[ImageFormat], samplers: &[u32], target: &Target) -> Result<Vec<Func>, PassError> {
+fn run(module: &mut Module, key: &KernelKey, target: &Target) -> Result<Vec<Func>, PassError> {
     let Some(kernel) = module.functions.first_mut() else { return Ok(Vec::new()) };
     let mut images = false;
     kernel.body.walk(&mut |inst| images |= matches!(inst.op, Op::Image { .. } | Op::ImageWord { .. }));
@@ -54,8 +56,8 @@ fn run(module: &mut Module, formats: &[ImageFormat], samplers: &[u32], target: &
     let first = crate::ir::number(module.functions.len());
     let mut kernel = std::mem::replace(&mut module.functions[0], Function::new("", Type::Void));
     let mut body = std::mem::take(&mut kernel.body);
-    let mut expansion = Expansion::new(&mut kernel, &module.globals, target, first);
-    let result = expansion.know(formats, samplers, &mut body).and_then(|()| expansion.region(&mut body));
+    let mut expansion = Expansion::new(&mut kernel, &module.globals, target, first, key.large_images);
+    let result = expansion.know(&key.images, &key.samplers, &mut body).and_then(|()| expansion.region(&mut body));
     let Expansion { functions, entry, .. } = expansion;
     body.insts.splice(0..0, entry);
     kernel.body = body;
@@ -82,10 +84,14 @@ struct Expansion<'a> {
     numbers: FxHashMap<Variant, Func>,
     functions: Vec<Arc<Function>>,
     first: u32,
+    /// Whether offsets of elements have 64 bits.
+    large: bool,
+    /// The pitches of 64 bits, by parameter and index of the lower word.
+    pitches: FxHashMap<(u32, u8), Value>,
 }
 
 impl<'a> Expansion<'a> {
-    fn new(function: &'a mut Function, globals: &'a [GlobalVar], target: &'a Target, first: u32) -> Self {
+    fn new(function: &'a mut Function, globals: &'a [GlobalVar], target: &'a Target, first: u32, large: bool) -> Self {
         Self {
             function,
             globals,
@@ -98,6 +104,8 @@ impl<'a> Expansion<'a> {
             numbers: FxHashMap::default(),
             functions: Vec::new(),
             first,
+            large,
+            pitches: FxHashMap::default(),
         }
     }
 
@@ -206,6 +214,22 @@ impl<'a> Expansion<'a> {
         value
     }
 
+    /// A pitch as an integer of 64 bits, given the index of its lower word.
+    fn pitch(&mut self, param: u32, word: u8) -> Value {
+        if let Some(&known) = self.pitches.get(&(param, word)) {
+            return known;
+        }
+        let halves = [word, word + UPPER_PITCH_WORD].map(|word| self.word(param, word));
+        let (function, entry) = (&mut *self.function, &mut self.entry);
+        let mut emit = |op| function.emit(entry, Span::NONE, Type::I64, op);
+        let [low, high] = halves.map(|half| emit(Op::Cast(CastOp::ZExt, half)));
+        let by = emit(Op::Const(Const::Bits(32)));
+        let high = emit(Op::Bin(BinOp::Shl, high, by));
+        let pitch = emit(Op::Bin(BinOp::Or, low, high));
+        self.pitches.insert((param, word), pitch);
+        pitch
+    }
+
     /// The length of a line of the image, in units of `bytes` bytes.
     fn raw_width(&mut self, param: u32, element: u32, bytes: u32) -> Value {
         let width = self.word(param, 0);
@@ -226,7 +250,9 @@ impl<'a> Expansion<'a> {
         let mut sampler = None;
         let mut list = vec![image];
         let seen = call.colour.format(format);
-        list.extend((0..SIZES).map(|word| self.word(param, word)));
+        list.extend(
+            (0..SIZES).map(|word| if self.large && PITCH_WORDS.contains(&word) { self.pitch(param, word) } else { self.word(param, word) }),
+        );
         if let Colour::Raw(bytes) = call.colour {
             list[1] = self.raw_width(param, format.element_size(), u32::from(bytes));
         }
@@ -240,7 +266,7 @@ impl<'a> Expansion<'a> {
             }
         }
         list.extend_from_slice(rest);
-        let variant = Variant { call, format: seen, sampler };
+        let variant = Variant { call, format: seen, sampler, large: self.large };
         let func = match self.numbers.get(&variant) {
             Some(&func) => func,
             None => {

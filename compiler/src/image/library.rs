@@ -21,6 +21,8 @@ pub(super) struct Variant {
     pub(super) format: ImageFormat,
     /// The sampler's value, if known; otherwise it is a parameter.
     pub(super) sampler: Option<u32>,
+    /// Whether offsets of elements and pitches have 64 bits.
+    pub(super) large: bool,
 }
 
 /// Compiled functions, by the relevant parts of the target.
@@ -30,7 +32,7 @@ static FUNCTIONS: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
 type Cache = FxHashMap<(Variant, bool), Arc<Function>>;
 
 /// The function. Its first parameters are the image's elements, width, height, depth, array size, row pitch and slice
-/// pitch. The number of levels follows if a level is given, and the sampler unless it is known. The last ones are the
+/// pitch. They are integers of 32 bits, except the pitches of large images. The number of levels follows if a level is given, and the sampler unless it is known. The last ones are the
 /// coordinates, the level, and the colour to write. Everything is inlined.
 pub(super) fn function(variant: Variant, target: &Target) -> Result<Arc<Function>, String> {
     let key = (variant, target.pointer_size() == 8);
@@ -88,6 +90,7 @@ fn macros(variant: Variant) -> Vec<(String, Option<String>)> {
         ("FLOAT_COORDINATE", u8::from(float).to_string()),
         ("SAMPLED", u8::from(coordinates != Coordinates::Plain).to_string()),
         ("WRITE", u8::from(write).to_string()),
+        ("OFFSET", if variant.large { "ulong" } else { "uint" }.to_owned()),
         (
             match colour {
                 Colour::Float => "COLOUR_F",
@@ -113,9 +116,11 @@ mod tests {
     const UNORM_INT8: u16 = 0x10d2;
 
     fn check(call: ImageCall, format: (u16, u16), sampler: Option<u32>) {
-        let variant = Variant { call, format: ImageFormat { order: format.0, data_type: format.1 }, sampler };
-        let made = compile(variant, &Target::full());
-        assert!(made.as_ref().is_ok_and(|made| made.body.size() > 1), "{:?}", made.err());
+        for large in [false, true] {
+            let variant = Variant { call, format: ImageFormat { order: format.0, data_type: format.1 }, sampler, large };
+            let made = compile(variant, &Target::full());
+            assert!(made.as_ref().is_ok_and(|made| made.body.size() > 1), "{:?}", made.err());
+        }
     }
 
     fn both(shape: ImageShape, colour: Colour, format: (u16, u16)) {

@@ -52,9 +52,9 @@ pub struct ImageDescriptor {
     /// Number of images in an array, otherwise 1.
     pub array_size: u32,
     /// Distance between lines in bytes.
-    pub row_pitch: u32,
+    pub row_pitch: u64,
     /// Distance in bytes between slices, or between images of an array.
-    pub slice_pitch: u32,
+    pub slice_pitch: u64,
     pub format: ImageFormat,
     /// Levels of a mipmapped image, otherwise 1. They are consecutive. Each has half the width, height and depth of
     /// the previous one, rounded down, but at least 1. The sizes and pitches above belong to the first level.
@@ -62,7 +62,10 @@ pub struct ImageDescriptor {
 }
 
 /// Words of [`ImageDescriptor::words`].
-pub const WORDS: u32 = 8;
+pub const WORDS: u32 = 10;
+
+/// Indices of the lower halves of the row pitch and the slice pitch in [`ImageDescriptor::words`].
+pub const PITCH_WORDS: [u8; 2] = [4, 5];
 
 /// Index of the format in [`ImageDescriptor::words`].
 pub const FORMAT_WORD: u8 = 6;
@@ -70,13 +73,29 @@ pub const FORMAT_WORD: u8 = 6;
 /// Index of the number of levels in [`ImageDescriptor::words`].
 pub const LEVELS_WORD: u8 = 7;
 
+/// The index of the upper half of a pitch minus the index of its lower half, in [`ImageDescriptor::words`].
+pub const UPPER_PITCH_WORD: u8 = 4;
+
 /// Not part of the descriptor: the index of the kernel's image parameter, from 0.
-pub const PARAMETER_WORD: u8 = 8;
+pub const PARAMETER_WORD: u8 = 10;
 
 impl ImageDescriptor {
-    /// The words that a kernel gets: width, height, depth, array size, row pitch, slice pitch, format, levels.
+    /// The words that a kernel gets: width, height, depth, array size, lower halves of row pitch and slice pitch,
+    /// format, levels, upper halves of both pitches.
     pub const fn words(&self) -> [u32; WORDS as usize] {
-        [self.width, self.height, self.depth, self.array_size, self.row_pitch, self.slice_pitch, self.format.word(), self.levels]
+        let (row, slice) = (self.row_pitch, self.slice_pitch);
+        [
+            self.width,
+            self.height,
+            self.depth,
+            self.array_size,
+            row as u32,
+            slice as u32,
+            self.format.word(),
+            self.levels,
+            (row >> 32) as u32,
+            (slice >> 32) as u32,
+        ]
     }
 }
 

@@ -13,6 +13,7 @@ pub mod commands;
 pub mod features;
 pub mod ffi;
 pub mod images;
+pub mod large;
 pub mod objects;
 pub mod random;
 

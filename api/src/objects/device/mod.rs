@@ -149,8 +149,8 @@ pub struct ImageLimits {
 
 /// Bytes of the largest element of an image.
 pub(crate) const LARGEST_ELEMENT: u64 = 16;
-/// Pixels of an image of a buffer: kernels find elements by offsets of 32 bits.
-const MOST_BUFFER_PIXELS: u64 = 1 << 27;
+/// Pixels of an image of a buffer: OpenCL C counts them with an `int`.
+const MOST_BUFFER_PIXELS: u64 = i32::MAX as u64;
 
 #[derive(Debug)]
 pub struct Device {

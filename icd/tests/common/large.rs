@@ -1,0 +1,26 @@
+//! Memory objects of more than 4 GiB. Only a few pages are touched, so the system does not need that much memory.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::ffi::{CL_DEVICE_GLOBAL_MEM_SIZE, CL_DEVICE_MAX_MEM_ALLOC_SIZE};
+use super::{info, is_cpu, target};
+
+/// Bytes of a buffer that needs offsets of 64 bits.
+pub const SIZE: usize = (9 << 29) + 4096;
+
+/// Tests run one after another, because the device may not have the memory of two of them.
+static MEMORY: Mutex<()> = Mutex::new(());
+
+/// Waits for the memory of a test that allocates this many bytes. `None` if the device does not support such an
+/// object. Without a configured limit, the CPU does if the host has 1.5 times as much memory.
+///
+/// # Panics
+/// If the CPU does not.
+pub fn reserve(bytes: usize) -> Option<MutexGuard<'static, ()>> {
+    let target = target();
+    let size = |name| info::<u64>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret)).unwrap_or(0);
+    let (most, memory) = (size(CL_DEVICE_MAX_MEM_ALLOC_SIZE), size(CL_DEVICE_GLOBAL_MEM_SIZE));
+    let has = most > bytes as u64;
+    assert!(!is_cpu() || has || memory < bytes as u64 * 3 / 2, "{most} of {memory} bytes");
+    has.then(|| MEMORY.lock().unwrap_or_else(PoisonError::into_inner))
+}
