@@ -295,11 +295,7 @@ impl<'a> Sema<'a> {
                 Some(f) => f.contract = *on,
                 None => self.contract = *on,
             },
-            ast::PragmaKind::Unroll(count) => {
-                if let Some(f) = &mut self.f {
-                    f.unroll = Some(UnrollHint { count: *count, span: pragma.span, is_pragma: true });
-                }
-            }
+            ast::PragmaKind::Unroll(count) => self.unroll_pragma(*count, pragma.span),
             ast::PragmaKind::Extension { name, enable } => {
                 let known = &**name == "all" || self.target.language.accepts_extension(name);
                 if *enable && !known {

@@ -266,22 +266,30 @@ impl Sema<'_> {
         self.f.as_mut().and_then(|f| f.unroll.take()).and_then(|hint| hint.count)
     }
 
-    /// Drops an unroll hint whose next statement is not a loop; `None` is the end of a block.
+    /// Reports an unroll hint whose next statement is not a loop; `None` is the end of a block. Clang rejects it too.
     fn check_unroll_hint(&mut self, next: Option<&ast::StmtKind>) {
-        use ast::StmtKind::{Attributed, Case, Default, DoWhile, For, Label, Pragma, While};
-        if let Some(
-            While { .. } | DoWhile { .. } | For { .. } | Pragma(_) | Attributed { .. } | Label { .. } | Case { .. } | Default { .. },
-        ) = next
-        {
+        use ast::StmtKind::{Attributed, Declaration, DoWhile, For, Label, Pragma, While};
+        if let Some(While { .. } | DoWhile { .. } | For { .. } | Pragma(_) | Attributed { .. }) = next {
             return;
         }
-        if let Some(hint) = self.f.as_mut().and_then(|f| f.unroll.take()) {
-            let message = if hint.is_pragma {
-                "expected a for, while, or do-while loop to follow '#pragma unroll' - ignoring"
-            } else {
-                "'opencl_unroll_hint' attribute only applies to 'for', 'while', and 'do' statements - ignoring"
-            };
-            self.warn(hint.span, message);
+        let Some(hint) = self.f.as_mut().and_then(|f| f.unroll.take()) else { return };
+        let message = match next {
+            None => "expected statement",
+            Some(_) if hint.is_pragma => "expected a for, while, or do-while loop to follow '#pragma unroll'",
+            Some(Label { .. } | Declaration(_)) => "'opencl_unroll_hint' attribute cannot be applied to a declaration",
+            Some(_) => "'opencl_unroll_hint' attribute only applies to 'for', 'while', and 'do' statements",
+        };
+        self.err(hint.span, message);
+    }
+
+    /// A pragma with a hint for the next statement. Two of them are an error, as in clang.
+    pub(super) fn unroll_pragma(&mut self, count: Option<u32>, span: Span) {
+        let text = |count: Option<u32>| count.map_or("#pragma unroll".to_owned(), |count| format!("#pragma unroll({count})"));
+        let hint = UnrollHint { count, span, is_pragma: true };
+        let before = self.f.as_mut().and_then(|f| f.unroll.replace(hint)).filter(|before| before.is_pragma);
+        if let Some(before) = before {
+            let kind = if before.count.is_some() == count.is_some() { "duplicate" } else { "incompatible" };
+            self.err(span, format!("{kind} directives '{}' and '{}'", text(before.count), text(count)));
         }
     }
 
