@@ -5,6 +5,8 @@
 //! OpenGL ES:  driver info "4.6 (Core Profile) Mesa 26.2.6-1"         name "llvmpipe (LLVM 22.1.8, 256 bits)"
 //! ```
 
+use wgcl_compiler::target::Defects;
+
 /// Major and minor version.
 type Version = (u32, u32);
 
@@ -16,14 +18,26 @@ const MASKED_LOGIC_FIXED: Version = (23, 0);
 /// 26.2.6 do, 22.3.6 does not. The versions between were not tested.
 const HALF_ROUNDING_FOLDED: Version = (23, 0);
 
+/// The first measured Mesa without [`Defects::long_comparisons`] and [`Defects::loop_values`]: 22.3.6 has them, 25.0.7
+/// and 26.2.6 do not. The versions between were not tested.
+const COMPARISONS_AND_LOOPS_FIXED: Version = (25, 0);
+
+/// Removes the defects that a version of Mesa does not have any more.
+pub(super) fn remove_fixed(defects: &mut Defects, driver_info: &str) {
+    if after(driver_info, "Mesa ").is_some_and(|version| version >= COMPARISONS_AND_LOOPS_FIXED) {
+        defects.long_comparisons = false;
+        defects.loop_values = false;
+    }
+}
+
 /// Whether a driver removes the rounding to half from shaders that cannot forbid it
-/// ([`Defects::half_rounding`](wgcl_compiler::target::Defects::half_rounding)).
+/// ([`Defects::half_rounding`]).
 pub(super) fn has_half_rounding_defect(driver_info: &str) -> bool {
     driver_info.contains("Mesa ") && after(driver_info, "Mesa ").is_none_or(|version| version >= HALF_ROUNDING_FOLDED)
 }
 
 /// Whether llvmpipe uses instructions of AVX-512 and an LLVM that selects them incorrectly
-/// ([`Defects::masked_logic`](wgcl_compiler::target::Defects::masked_logic)).
+/// ([`Defects::masked_logic`]).
 pub(super) fn has_masked_logic_defect(name: &str) -> bool {
     has_avx512() && after(name, "LLVM ").is_none_or(|version| version < MASKED_LOGIC_FIXED)
 }
@@ -47,7 +61,19 @@ fn after(text: &str, word: &str) -> Option<Version> {
 
 #[cfg(test)]
 mod tests {
-    use super::{after, has_half_rounding_defect};
+    use wgcl_compiler::target::Defects;
+
+    use super::{after, has_half_rounding_defect, remove_fixed};
+
+    #[test]
+    fn newer_versions_have_fewer_defects() {
+        for (info, fixed) in [("Mesa 22.3.6 (LLVM 15.0.6)", false), ("4.6 (Core Profile) Mesa 25.0.7-2", true), ("Mesa git", false)] {
+            let mut defects = Defects::lavapipe();
+            remove_fixed(&mut defects, info);
+            assert_eq!((defects.long_comparisons, defects.loop_values), (!fixed, !fixed), "{info}");
+            assert!(defects.float_zeros, "{info}");
+        }
+    }
 
     #[test]
     fn newer_versions_fold_conversions() {

@@ -246,6 +246,7 @@ fn costs_and_defects(info: &wgpu::AdapterInfo, spirv: bool) -> (Costs, Defects) 
     if is_llvmpipe(info) {
         (costs, defects) = (Costs::llvmpipe(), Defects::lavapipe());
     }
+    mesa::remove_fixed(&mut defects, &info.driver_info);
     // SwiftShader runs the iterations of several work-items together, too.
     let swiftshader = info.name.starts_with("SwiftShader");
     defects.loop_values |= swiftshader;
