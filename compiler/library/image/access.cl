@@ -1,8 +1,8 @@
 // read_image and write_image (OpenCL C 6.15.15.2 to 6.15.15.5) for one shape, format and sampler.
 //
-// Macros beside those of format.cl: OFFSET (the type of offsets in bytes: uint, or ulong if the image may have more
-// than 4 GiB), DIMS (1 to 3), ARRAY, COORDINATE (the type of coordinates), FLOAT_COORDINATE,
-// SAMPLED, and SAMPLER if its value is known. LEVEL, with the types LOD and GRADIENT, is 0 for the first level of a
+// Macros beside those of format.cl: DIMS (1 to 3), ARRAY, COORDINATE (the type of coordinates), FLOAT_COORDINATE,
+// SAMPLED, and SAMPLER if its value is known. OFFSET is the type of offsets in bytes. It is ulong if the image may have
+// more than 4 GiB, otherwise uint. LEVEL, with the types LOD and GRADIENT, is 0 for the first level of a
 // mipmapped image. It is 1 for a given level, and 2 for the level that gradients select. Invalid coordinates are
 // clamped to the image, so a kernel never accesses other memory.
 

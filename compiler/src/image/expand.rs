@@ -41,7 +41,8 @@ pub(crate) const PASS: Pass = Pass::module("images", |module, cx| {
     Ok(true)
 });
 
-/// Replaces the image functions of a kernel, the module's first function. Returns the functions to inline: the kernel calls them, and they call nothing themselves.
+/// Replaces the image functions of a kernel, the module's first function. Returns the functions to inline: the
+/// kernel calls them, and they call nothing themselves.
 ///
 /// # Errors
 ///

@@ -32,8 +32,9 @@ static FUNCTIONS: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
 type Cache = FxHashMap<(Variant, bool), Arc<Function>>;
 
 /// The function. Its first parameters are the image's elements, width, height, depth, array size, row pitch and slice
-/// pitch. They are integers of 32 bits, except the pitches of large images. The number of levels follows if a level is given, and the sampler unless it is known. The last ones are the
-/// coordinates, the level, and the colour to write. Everything is inlined.
+/// pitch. They are integers of 32 bits, except the pitches of large images. The number of levels follows if a level is
+/// given, and the sampler unless it is known. The last ones are the coordinates, the level, and the colour to write.
+/// Everything is inlined.
 pub(super) fn function(variant: Variant, target: &Target) -> Result<Arc<Function>, String> {
     let key = (variant, target.pointer_size() == 8);
     let known = |made: Option<Arc<Function>>| {
