@@ -196,6 +196,26 @@ pub enum ScalarKind {
     Double,
 }
 
+impl ScalarKind {
+    /// The name of the type in OpenCL C.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Bool => "bool",
+            Self::Char => "char",
+            Self::UChar => "uchar",
+            Self::Short => "short",
+            Self::UShort => "ushort",
+            Self::Int => "int",
+            Self::UInt => "uint",
+            Self::Long => "long",
+            Self::ULong => "ulong",
+            Self::Half => "half",
+            Self::Float => "float",
+            Self::Double => "double",
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ImageKind {
     Image1d,

@@ -70,57 +70,14 @@ pub(crate) fn parse(name: &str) -> Option<Gnu> {
 
 /// Functions of the C library: `sqrtf` has float arguments, `sqrt` double.
 fn math(name: &str) -> Option<Gnu> {
-    const MATH: &[&str] = &[
-        "acos",
-        "acosh",
-        "asin",
-        "asinh",
-        "atan",
-        "atan2",
-        "atanh",
-        "cbrt",
-        "ceil",
-        "copysign",
-        "cos",
-        "cosh",
-        "erf",
-        "erfc",
-        "exp",
-        "exp2",
-        "expm1",
-        "fabs",
-        "fdim",
-        "floor",
-        "fma",
-        "fmax",
-        "fmin",
-        "fmod",
-        "hypot",
-        "ldexp",
-        "lgamma",
-        "log",
-        "log10",
-        "log1p",
-        "log2",
-        "logb",
-        "nextafter",
-        "pow",
-        "remainder",
-        "rint",
-        "round",
-        "sin",
-        "sinh",
-        "sqrt",
-        "tan",
-        "tanh",
-        "tgamma",
-        "trunc",
-    ];
-    let (bare, kind) = match name.strip_suffix('f') {
-        Some(bare) if MATH.contains(&bare) => (bare, ScalarKind::Float),
-        _ => (name, ScalarKind::Double),
-    };
-    MATH.iter().find(|own| **own == bare).map(|own| Gnu::Function(own, Some(kind)))
+    const MATH: &str = "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma \
+        fmax fmin fmod hypot ldexp lgamma log log10 log1p log2 logb nextafter pow remainder rint round sin sinh sqrt \
+        tan tanh tgamma trunc";
+    let find = |name: &str| MATH.split(' ').find(|own| *own == name);
+    match name.strip_suffix('f').and_then(find) {
+        Some(own) => Some(Gnu::Function(own, Some(ScalarKind::Float))),
+        None => find(name).map(|own| Gnu::Function(own, Some(ScalarKind::Double))),
+    }
 }
 
 /// Whether a name is one of these functions (`__has_builtin`).

@@ -2,15 +2,21 @@
 //!
 //! A built-in function is either an [`Intrinsic`] or a library function. `lower` expands an intrinsic to a few IR
 //! operations, for scalars and vectors. A library function is written in OpenCL C for scalars (`compiler/library/*.cl`)
-//! and called per lane. The table of this module has the signatures. `sema` resolves overloads with it, by the generic
-//! types of the specification.
+//! and called per lane. The [`table`] has the signatures in the generic types of the specification. It states which
+//! versions and extensions have a function. `sema` resolves overloads with it.
 
 #![allow(missing_docs, reason = "variants named after the functions of the specification")]
 
 pub(crate) mod attributes;
 pub(crate) mod gnu;
+pub(crate) mod images;
 pub(crate) mod library;
+mod rows;
+pub(crate) mod signature;
 pub mod table;
+
+pub(crate) use rows::groups::has_subgroups;
+pub(crate) use rows::memory::has_generic;
 
 use crate::ir::AtomicOp;
 
@@ -25,7 +31,7 @@ pub enum Rounding {
 
 /// Whether the name is a built-in function (`__has_builtin`).
 pub(crate) fn is_known(name: &str) -> bool {
-    gnu::is_known(name) || table::find(name).is_some() || matches!(name, "__builtin_astype" | "__builtin_offsetof")
+    gnu::is_known(name) || !table::find(name).is_empty() || matches!(name, "__builtin_astype" | "__builtin_offsetof")
 }
 
 /// An image query (6.15.15.6).
@@ -58,6 +64,24 @@ pub enum Combine {
     LogicalAnd,
     LogicalOr,
     LogicalXor,
+}
+
+impl Combine {
+    /// The name in the functions of the specification.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Mul => "mul",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::And => "and",
+            Self::Or => "or",
+            Self::Xor => "xor",
+            Self::LogicalAnd => "logical_and",
+            Self::LogicalOr => "logical_or",
+            Self::LogicalXor => "logical_xor",
+        }
+    }
 }
 
 /// Collective functions of work-groups and subgroups.

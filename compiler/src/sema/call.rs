@@ -1,14 +1,10 @@
-//! Calls: user functions, overloads, built-ins of the table (OpenCL C 6.5.10, 6.15; C99 6.5.2.2).
+//! Calls: user functions and their overloads (OpenCL C 6.5.10; C99 6.5.2.2). `overloads` has those of the table.
 
-use super::convert::{PointerFit, Purpose, promoted, usual_kind};
-use super::library_call::LibraryCall;
-use super::{Operand, Sema, is_float, is_signed, signed_of, unsigned_of};
+use super::convert::{PointerFit, Purpose, promoted};
+use super::{Operand, Sema};
 use crate::ast::{self, Name, ScalarKind};
-use crate::builtins::table::{self, Atom, Class, Implementation, Row, Signature};
 use crate::diag::{Diagnostic, Span};
-use crate::ir::Space;
-use crate::thir::types::scalar_size;
-use crate::thir::{Expr, ExprKind, FuncId, QualTy, Ty, TyKind};
+use crate::thir::{Expr, ExprKind, FuncId, Ty, TyKind};
 
 /// The distance of a call from the parameters of a candidate. Lower is better.
 type Cost = u32;
@@ -102,7 +98,7 @@ impl Sema<'_> {
         }
         let best = best_candidate(&viable);
         // User overloads of a built-in's name are added to its candidates.
-        if !self.in_library && self.is_builtin(&name) && (best.is_none() || self.fits_builtin(&name, &values)) {
+        if !self.in_library && self.is_builtin(&name) && (best.is_none() || self.fits_table(&name, &values)) {
             return self.builtin_call_values(&name, values, args, name_span, span);
         }
         match best {
@@ -121,13 +117,6 @@ impl Sema<'_> {
                 self.error_expr(span)
             }
         }
-    }
-
-    /// Whether a built-in of the table accepts the values without conversion.
-    fn fits_builtin(&self, name: &str, values: &[Expr]) -> bool {
-        table::find(name).is_some_and(|row| {
-            row.signatures.iter().any(|text| self.match_signature(&Signature::parse(text), values).is_some_and(|(cost, ..)| cost == 0))
-        })
     }
 
     fn no_match(&mut self, name: &str, values: &[Expr], span: Span) {
@@ -231,10 +220,7 @@ impl Sema<'_> {
 
     /// Whether a name is a built-in function of this version and device.
     pub(super) fn is_builtin(&self, name: &str) -> bool {
-        match table::find(name) {
-            Some(row) => self.in_library || row.is_offered(self.options.std.version(), self.target),
-            None => self.is_family(name) || (super::enqueue::is_known(name) && self.has_enqueue()),
-        }
+        self.is_in_table(name) || self.is_family(name) || (super::enqueue::is_known(name) && self.has_enqueue())
     }
 
     fn builtin_call(&mut self, name: &Name, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
@@ -257,200 +243,12 @@ impl Sema<'_> {
             self.err(at, format!("passing 'void' to parameter of '{name}'"));
             return self.error_expr(span);
         }
-        let mut result = match table::find(name).filter(|_| !self.is_integer_dot(name, &values)) {
-            Some(row) => self.table_call(name, row, values, name_span, span),
-            None => self.family_call(name, values, args, name_span, span),
+        let mut result = if self.is_in_table(name) {
+            self.table_call(name, values, name_span, span)
+        } else {
+            self.family_call(name, values, args, name_span, span)
         };
         result.span = self.span(span);
         result
-    }
-
-    fn table_call(&mut self, name: &Name, row: &'static Row, values: Vec<Expr>, name_span: Span, span: Span) -> Expr {
-        let mut best: Option<(Cost, Signature, ScalarKind, u8)> = None;
-        let mut arity: Option<usize> = None;
-        for text in row.signatures {
-            let signature = Signature::parse(text);
-            arity = Some(signature.params.len());
-            let Some((cost, kind, lanes)) = self.match_signature(&signature, &values) else { continue };
-            if best.as_ref().is_none_or(|(old, ..)| cost < *old) {
-                best = Some((cost, signature, kind, lanes));
-            }
-        }
-        let Some((_, signature, kind, lanes)) = best else {
-            match arity {
-                Some(expected) if expected != values.len() => {
-                    let word = if values.len() < expected { "few" } else { "many" };
-                    self.err(
-                        name_span,
-                        format!("too {word} arguments to function call '{name}', expected {expected}, have {}", values.len()),
-                    );
-                }
-                _ => self.no_match(name, &values, name_span),
-            }
-            return self.error_expr(span);
-        };
-        if kind == ScalarKind::Half && !self.target.language.fp16 {
-            self.err(span, "half precision arithmetic requires cl_khr_fp16");
-            return self.error_expr(span);
-        }
-        let mut converted = Vec::with_capacity(values.len());
-        for (value, (atom, pointer)) in values.into_iter().zip(&signature.params) {
-            if *pointer {
-                if let TyKind::Pointer { pointee: QualTy { is_const: true, .. }, .. } = self.kind(value.ty) {
-                    let shown = self.show(value.ty);
-                    self.warn(value.span, format!("passing '{shown}' to parameter of '{name}' discards qualifiers"));
-                }
-                converted.push(value);
-                continue;
-            }
-            let ty = match atom {
-                // Scalars for vector parameters are splatted here, so that `lower` and the library see one shape.
-                Atom::Element => self.lanes(kind, lanes),
-                _ => self.atom_type(*atom, kind, lanes),
-            };
-            converted.push(self.arith_cast(value, ty));
-        }
-        let ret = self.atom_type(signature.ret, kind, lanes);
-        match row.implementation {
-            Implementation::Intrinsic(op) => self.expr(ExprKind::Intrinsic { op, args: converted }, ret, span),
-            Implementation::Library => {
-                self.library_call(name, LibraryCall { signature: &signature, kind, lanes, args: converted, ret, span })
-            }
-        }
-    }
-
-    /// The type of a signature's parameter or result for a given generic type.
-    pub(super) fn atom_type(&mut self, atom: Atom, kind: ScalarKind, lanes: u8) -> Ty {
-        match atom {
-            Atom::Generic => self.lanes(kind, lanes),
-            Atom::Element => self.scalar(kind),
-            Atom::Signed => self.lanes(signed_of(kind), lanes),
-            Atom::Unsigned => self.lanes(unsigned_of(kind), lanes),
-            Atom::Relational if lanes == 1 => self.int(),
-            Atom::Relational => self.lanes(signed_of(kind), lanes),
-            Atom::Ints => self.lanes(ScalarKind::Int, lanes),
-            Atom::UInts => self.lanes(ScalarKind::UInt, lanes),
-            Atom::Wide => {
-                let wide = match (scalar_size(kind), is_signed(kind)) {
-                    (1, true) => ScalarKind::Short,
-                    (1, false) => ScalarKind::UShort,
-                    (2, true) => ScalarKind::Int,
-                    (2, false) => ScalarKind::UInt,
-                    (_, true) => ScalarKind::Long,
-                    (_, false) => ScalarKind::ULong,
-                };
-                self.lanes(wide, lanes)
-            }
-            Atom::Int => self.int(),
-            Atom::UInt => self.scalar(ScalarKind::UInt),
-            Atom::Float => self.scalar(ScalarKind::Float),
-            Atom::Size => self.size_ty(),
-            Atom::Void => self.void_ty(),
-        }
-    }
-
-    /// Finds the generic type for which a signature accepts the arguments.
-    fn match_signature(&self, signature: &Signature, values: &[Expr]) -> Option<(Cost, ScalarKind, u8)> {
-        if signature.params.len() != values.len() {
-            return None;
-        }
-        let (kind, lanes) = self.bind_generic(signature, values)?;
-        if !signature.lanes.is_empty() && !signature.lanes.contains(&lanes) {
-            return None;
-        }
-        if lanes == 1 && signature.params.iter().any(|(atom, _)| *atom == Atom::Element) {
-            return None;
-        }
-        if signature.ret == Atom::Wide && scalar_size(kind) > 4 {
-            return None;
-        }
-        let mut cost = 0;
-        for (value, (atom, pointer)) in values.iter().zip(&signature.params) {
-            let (wanted, wanted_lanes) = match atom {
-                Atom::Generic => (kind, lanes),
-                Atom::Element => (kind, 1),
-                Atom::Signed => (signed_of(kind), lanes),
-                Atom::Unsigned => (unsigned_of(kind), lanes),
-                Atom::Ints => (ScalarKind::Int, lanes),
-                Atom::UInts => (ScalarKind::UInt, lanes),
-                Atom::Int => (ScalarKind::Int, 1),
-                Atom::UInt => (ScalarKind::UInt, 1),
-                Atom::Float => (ScalarKind::Float, 1),
-                Atom::Size => (self.size_kind(), 1),
-                Atom::Relational | Atom::Wide | Atom::Void => return None,
-            };
-            if *pointer {
-                let TyKind::Pointer { pointee, space, .. } = *self.kind(value.ty) else { return None };
-                if self.arith(pointee.ty) != Some((wanted, wanted_lanes)) || space == Space::Constant {
-                    return None;
-                }
-                continue;
-            }
-            let (found, found_lanes) = self.arith(value.ty)?;
-            if matches!(atom, Atom::Signed | Atom::Unsigned) && is_float(found) {
-                return None;
-            }
-            cost += match (found_lanes == wanted_lanes, found == wanted) {
-                (true, true) => 0,
-                (true, false) if wanted_lanes == 1 => {
-                    if is_float(found) == is_float(wanted) {
-                        4
-                    } else {
-                        6
-                    }
-                }
-                (false, _) if found_lanes == 1 => 20,
-                _ => return None,
-            };
-        }
-        Some((cost, kind, lanes))
-    }
-
-    /// The generic type: that of the vector arguments, or the common type of the scalars.
-    fn bind_generic(&self, signature: &Signature, values: &[Expr]) -> Option<(ScalarKind, u8)> {
-        let allowed = |kind| match signature.class {
-            Class::None => true,
-            Class::Floats => is_float(kind),
-            Class::FloatOnly => kind == ScalarKind::Float,
-            Class::Integers => !is_float(kind) && kind != ScalarKind::Bool,
-            Class::Integers32 => matches!(kind, ScalarKind::Int | ScalarKind::UInt),
-            Class::All => kind != ScalarKind::Bool,
-        };
-        if signature.class == Class::None {
-            return Some((ScalarKind::Int, 1));
-        }
-        let mut scalar: Option<ScalarKind> = None;
-        for (value, (atom, pointer)) in values.iter().zip(&signature.params) {
-            if *atom != Atom::Generic || *pointer {
-                continue;
-            }
-            match self.kind(value.ty) {
-                TyKind::Vector(kind, lanes) => return allowed(*kind).then_some((*kind, *lanes)),
-                _ => {
-                    let kind = self.scalar_kind(value.ty)?;
-                    scalar = Some(match scalar {
-                        None => kind,
-                        Some(old) if old == kind => kind,
-                        // Integers among floats do not affect the generic type.
-                        Some(old) if is_float(old) && !is_float(kind) => old,
-                        Some(old) if !is_float(old) && is_float(kind) => kind,
-                        Some(old) => usual_kind(old, kind),
-                    });
-                }
-            }
-        }
-        let kind = scalar?;
-        let kind =
-            match signature.class {
-                // An integer argument converts to float if only floats are allowed.
-                Class::Floats | Class::FloatOnly if !is_float(kind) => ScalarKind::Float,
-                Class::FloatOnly => ScalarKind::Float,
-                Class::Integers | Class::All if kind == ScalarKind::Bool => ScalarKind::Int,
-                Class::Integers32 if !is_float(kind) && !matches!(kind, ScalarKind::Int | ScalarKind::UInt) => {
-                    if kind == ScalarKind::ULong { ScalarKind::UInt } else { ScalarKind::Int }
-                }
-                _ => kind,
-            };
-        allowed(kind).then_some((kind, 1))
     }
 }

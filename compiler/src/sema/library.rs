@@ -12,7 +12,7 @@ use super::Sema;
 use super::scope::{Scope, Symbol};
 use crate::ast::{FunctionDef, Item, Name, ScalarKind};
 use crate::builtins::library::FILES;
-use crate::builtins::table::{Atom, Signature};
+use crate::builtins::signature::{Element, Signature, Type};
 use crate::diag::{Diagnostics, SourceMap};
 use crate::lex::{Punct, Token, TokenKind};
 use crate::options::BuildOptions;
@@ -250,14 +250,14 @@ impl Sema<'_> {
                 }
                 let types: Vec<Ty> = self.decls[id.index()].params.iter().map(|p| p.ty.ty).collect();
                 let matches = types.len() == signature.params.len()
-                    && types.iter().zip(&signature.params).all(|(ty, (atom, pointer))| {
-                        let ty = match (pointer, self.kind(*ty)) {
-                            (true, TyKind::Pointer { pointee, .. }) => pointee.ty,
-                            (true, _) => return false,
-                            (false, _) => *ty,
+                    && types.iter().zip(&signature.params).all(|(ty, slot)| {
+                        let ty = match (&slot.pointer, self.kind(*ty)) {
+                            (Some(_), TyKind::Pointer { pointee, .. }) => pointee.ty,
+                            (Some(_), _) => return false,
+                            (None, _) => *ty,
                         };
-                        let wanted = match atom {
-                            Atom::Generic | Atom::Element => *own,
+                        let wanted = match slot.ty {
+                            Type::Value(Element::Generic, _) => *own,
                             _ => ScalarKind::Int,
                         };
                         self.scalar_kind(ty) == Some(wanted)

@@ -3,9 +3,10 @@
 //! Most library functions exist for scalars only, and some not for `half`. Calls are emitted per lane, and arguments
 //! and results are converted.
 
+use super::overloads::Bound;
 use super::{Operand, Sema};
 use crate::ast::{Name, ScalarKind};
-use crate::builtins::table::{Atom, Signature};
+use crate::builtins::signature::{Element, Signature, Type};
 use crate::diag::Span;
 use crate::ir::Space;
 use crate::thir::types::scalar_size;
@@ -14,10 +15,7 @@ use crate::thir::{CastKind, Expr, ExprKind, FuncId, Init, LocalId, Lvalue, Lvalu
 /// A call of a library function.
 pub(super) struct LibraryCall<'a> {
     pub(super) signature: &'a Signature,
-    /// The scalar of the signature's generic type in this call.
-    pub(super) kind: ScalarKind,
-    /// Its number of lanes; 1 for scalars.
-    pub(super) lanes: u8,
+    pub(super) bound: Bound,
     /// The arguments, converted to the parameter types.
     pub(super) args: Vec<Expr>,
     pub(super) ret: Ty,
@@ -32,33 +30,35 @@ struct Callee {
     kind: ScalarKind,
 }
 
+const fn is_generic(ty: Type) -> bool {
+    matches!(ty, Type::Value(Element::Generic, _))
+}
+
 impl Sema<'_> {
     /// A call of a library function: one call, or one per lane.
     pub(super) fn library_call(&mut self, name: &Name, call: LibraryCall<'_>) -> Expr {
         let span = call.span;
-        let Some((func, kind)) = self.library_variant(name, call.kind, call.signature) else {
-            let shown = crate::thir::types::scalar_name(call.kind);
+        let Bound { kind: own, lanes, .. } = call.bound;
+        let Some((func, kind)) = self.library_variant(name, own, call.signature) else {
+            let shown = crate::thir::types::scalar_name(own);
             self.err(span, format!("function '{name}' is not supported for '{shown}' by this device"));
             return self.error_expr(span);
         };
         self.note_call(func, span);
-        if call.signature.params.iter().any(|(_, pointer)| *pointer) {
+        if call.signature.params.iter().any(|slot| slot.pointer.is_some()) {
             return self.library_call_with_results(Callee { func, kind }, call);
         }
-        let own_ret = match call.signature.ret {
-            Atom::Generic => self.lanes(kind, call.lanes),
-            _ => call.ret,
-        };
+        let own_ret = if is_generic(call.signature.ret.ty) { self.lanes(kind, lanes) } else { call.ret };
         let mut args = Vec::with_capacity(call.args.len());
-        for (value, (atom, _)) in call.args.into_iter().zip(&call.signature.params) {
-            args.push(if matches!(atom, Atom::Generic | Atom::Element) {
-                let ty = self.lanes(kind, call.lanes);
+        for (value, slot) in call.args.into_iter().zip(&call.signature.params) {
+            args.push(if is_generic(slot.ty) {
+                let ty = self.lanes(kind, lanes);
                 self.arith_cast(value, ty)
             } else {
                 value
             });
         }
-        let called = if call.lanes == 1 { ExprKind::Call { func, args, part: None } } else { ExprKind::CallLanes { func, args } };
+        let called = if lanes == 1 { ExprKind::Call { func, args, part: None } } else { ExprKind::CallLanes { func, args } };
         let called = self.expr(called, own_ret, span);
         if own_ret == call.ret { called } else { self.cast(CastKind::Arith, called, call.ret) }
     }
@@ -70,7 +70,7 @@ impl Sema<'_> {
             TyKind::Pointer { space, .. } => *space == Space::Private,
             _ => true,
         };
-        if call.lanes == 1 && callee.kind == call.kind && call.args.iter().all(is_private) {
+        if call.bound.lanes == 1 && callee.kind == call.bound.kind && call.args.iter().all(is_private) {
             return self.expr(ExprKind::Call { func: callee.func, args: call.args, part: None }, call.ret, call.span);
         }
         if self.f.is_none() {
@@ -89,7 +89,7 @@ impl Sema<'_> {
             sources.push(self.unnamed_local(&mut stmts, arg.ty, Some(arg), span)?);
         }
         let result = self.unnamed_local(&mut stmts, call.ret, None, span)?;
-        for lane in 0..call.lanes {
+        for lane in 0..call.bound.lanes {
             self.call_for_lane(&mut stmts, callee, &call, (&sources, result), lane)?;
         }
         let value = self.local_value(result, span);
@@ -105,14 +105,15 @@ impl Sema<'_> {
         (sources, result): (&[LocalId], LocalId),
         lane: u8,
     ) -> Option<()> {
-        let (span, lanes) = (call.span, call.lanes);
-        let (callee_scalar, caller_scalar) = (self.scalar(callee.kind), self.scalar(call.kind));
+        let (span, Bound { kind, lanes, .. }) = (call.span, call.bound);
+        let (callee_scalar, caller_scalar) = (self.scalar(callee.kind), self.scalar(kind));
         let mut args = Vec::new();
         let mut outputs = Vec::new();
-        for (source, (atom, pointer)) in sources.iter().zip(&call.signature.params) {
-            if *pointer {
-                let lane_ty = self.atom_type(*atom, call.kind, 1);
-                let ty = if *atom == Atom::Generic { callee_scalar } else { lane_ty };
+        let lane_bound = call.bound.lane();
+        for (source, slot) in sources.iter().zip(&call.signature.params) {
+            if slot.pointer.is_some() {
+                let lane_ty = self.bound_type(slot.ty, &lane_bound);
+                let ty = if is_generic(slot.ty) { callee_scalar } else { lane_ty };
                 let output = self.unnamed_local(stmts, ty, None, span)?;
                 let lvalue = self.local_lvalue(output, span);
                 let pointer_ty = self.pointer(QualTy::plain(ty), Space::Private);
@@ -122,7 +123,7 @@ impl Sema<'_> {
                 let lvalue = self.local_lvalue(*source, span);
                 let lvalue = self.lane_of(lvalue, lane, lanes);
                 let value = self.rvalue(Operand::Lvalue(lvalue));
-                args.push(if *atom == Atom::Generic { self.arith_cast(value, callee_scalar) } else { value });
+                args.push(if is_generic(slot.ty) { self.arith_cast(value, callee_scalar) } else { value });
             }
         }
         let called = self.expr(ExprKind::Call { func: callee.func, args, part: (lanes > 1).then_some(lane) }, callee_scalar, span);

@@ -14,11 +14,9 @@ mod block_kernels;
 mod blocks;
 mod call;
 mod casts;
-mod clock;
 mod consteval;
 mod convert;
 mod declarations;
-mod dot;
 mod enqueue;
 mod enums;
 mod expressions;
@@ -27,15 +25,13 @@ mod functions;
 mod gnu;
 mod gotos;
 mod graph;
-mod groups;
-mod images;
 mod initializers;
-mod intel_subgroups;
 mod library;
 mod library_call;
 mod lvalues;
 mod members;
 mod operators;
+mod overloads;
 mod pipes;
 mod printf;
 mod records;
@@ -455,12 +451,12 @@ impl<'a> Sema<'a> {
 
     /// Whether pointers without an address space are generic (OpenCL C 6.7.5).
     fn has_generic(&self) -> bool {
-        !self.in_library
-            && match self.options.std {
-                CStd::Cl20 => true,
-                CStd::Cl30 | CStd::Cl31 => self.target.language.features.iter().any(|f| f == "__opencl_c_generic_address_space"),
-                _ => false,
-            }
+        !self.in_library && crate::builtins::has_generic(self.options.std.version(), self.target)
+    }
+
+    /// Whether programs may use subgroups.
+    fn has_subgroups(&self) -> bool {
+        crate::builtins::has_subgroups(self.options.std.version(), self.target)
     }
 
     /// Whether variables at program scope may be in global address space.

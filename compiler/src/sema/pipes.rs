@@ -126,10 +126,16 @@ impl Sema<'_> {
         }
     }
 
-    pub(super) fn pipe_call(&mut self, name: &Name, call: PipeCall, values: Vec<Expr>, span: Span) -> Expr {
-        let count = values.len();
-        let mut values = values.into_iter();
-        let Some(first) = values.next() else { return self.error_expr(span) };
+    /// A call with these arguments after the first.
+    pub(super) fn pipe_call(
+        &mut self,
+        name: &Name,
+        call: PipeCall,
+        first: Expr,
+        mut values: impl ExactSizeIterator<Item = Expr>,
+        span: Span,
+    ) -> Expr {
+        let count = values.len() + 1;
         if call == PipeCall::IsValid {
             let reservation = self.reservation_type();
             let id = self.assign_convert(first, reservation, &Purpose::Pass);

@@ -2,48 +2,12 @@
 
 use super::Sema;
 use super::scope::Symbol;
-use crate::builtins::table;
+use crate::builtins::table::{self, Overload};
 use crate::diag::suggest::nearest;
 pub(super) use crate::parse::suggest::hint;
 use crate::parse::suggest::{foreign, question, type_hint};
 use crate::parse::types::predeclared_names;
 use crate::thir::{RecordId, TyKind};
-
-/// Built-in functions that are not in the table.
-const FAMILIES: &[&str] = &[
-    "async_work_group_copy",
-    "async_work_group_strided_copy",
-    "atom_add",
-    "atom_cmpxchg",
-    "atom_dec",
-    "atom_inc",
-    "atom_max",
-    "atom_min",
-    "atom_sub",
-    "atom_xchg",
-    "atomic_add",
-    "atomic_and",
-    "atomic_cmpxchg",
-    "atomic_dec",
-    "atomic_inc",
-    "atomic_max",
-    "atomic_min",
-    "atomic_or",
-    "atomic_sub",
-    "atomic_xchg",
-    "atomic_xor",
-    "barrier",
-    "mem_fence",
-    "nan",
-    "prefetch",
-    "printf",
-    "read_mem_fence",
-    "shuffle",
-    "shuffle2",
-    "wait_group_events",
-    "work_group_barrier",
-    "write_mem_fence",
-];
 
 impl Sema<'_> {
     /// The visible names of symbols that satisfy a condition.
@@ -70,9 +34,9 @@ impl Sema<'_> {
         }
         let mut names = self.names_of(|symbol| matches!(symbol, Symbol::Functions(_)));
         let version = self.options.std.version();
-        let available = |name: &&str| table::find(name).is_some_and(|row| row.is_offered(version, self.target));
-        names.extend(table::names().map(|name| -> &str { name }).filter(available));
-        names.extend(FAMILIES);
+        let offered = |overloads: &[Overload]| overloads.iter().any(|overload| overload.row.is_offered(version, self.target));
+        names.extend(table::functions().filter(|(_, overloads)| offered(overloads)).map(|(name, _)| name));
+        names.push("printf");
         if let found @ Some(_) = nearest(name, names) {
             return question(found);
         }

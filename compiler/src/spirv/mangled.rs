@@ -154,7 +154,7 @@ impl Lowering<'_, '_, '_> {
         let module = self.module;
         let name = module.decorations.link(callee.id).map_or("", |link| link.name.as_str());
         let Some(mangled) = parse(name).filter(|_| callee.blocks.is_empty()) else { return Ok(false) };
-        let linked = !self.shared.is_alone && crate::builtins::table::find(&mangled.name).is_none();
+        let linked = !self.shared.is_alone && crate::builtins::table::find(&mangled.name).is_empty();
         if linked || mangled.params.len() != callee.params.len() {
             return Ok(false);
         }

@@ -306,20 +306,7 @@ pub(crate) const fn scalar_size(scalar: ScalarKind) -> u32 {
 
 /// OpenCL C's short name of a scalar.
 pub(crate) const fn scalar_name(scalar: ScalarKind) -> &'static str {
-    match scalar {
-        ScalarKind::Bool => "bool",
-        ScalarKind::Char => "char",
-        ScalarKind::UChar => "uchar",
-        ScalarKind::Short => "short",
-        ScalarKind::UShort => "ushort",
-        ScalarKind::Int => "int",
-        ScalarKind::UInt => "uint",
-        ScalarKind::Long => "long",
-        ScalarKind::ULong => "ulong",
-        ScalarKind::Half => "half",
-        ScalarKind::Float => "float",
-        ScalarKind::Double => "double",
-    }
+    scalar.name()
 }
 
 /// An access qualifier as it is written.

@@ -78,7 +78,7 @@ __kernel void t(__global int *out, __constant int *c, __global const int *ci, in
   { float4 x; x = 1; }
   return 1; // error: void function 't' should not return a value
   dot(v, iv); // error: no matching function for call to 'dot' with arguments of type 'float4', 'int4'
-  atomic_add(&n, 1); // error: invalid argument type '__private int *' to function 'atomic_add', expecting a pointer to writable global or local memory
+  atomic_add(&n, 1); // error: no matching function for call to 'atomic_add' with arguments of type '__private int *', 'int'
   barrier(); // error: too few arguments to function call 'barrier', expected 1, have 0
   vload4(out); // error: too few arguments to function call 'vload4', expected 2, have 1
   n = out; // error: incompatible pointer to integer conversion assigning to 'int' from '__global int *'
@@ -137,12 +137,12 @@ void casts(global int *g, int i, float f, struct Dup2 { int a; } d) {
   select(1, 2, 3.0f); // error: no matching function for call to 'select' with arguments of type 'int', 'int', 'float'
   mul24(1.5f, 2); // error: no matching function for call to 'mul24' with arguments of type 'float', 'int'
   upsample((short)1, (short)2, 1); // error: too many arguments to function call 'upsample', expected 2, have 3
-  nan(1.5f); // error: invalid argument type 'float' to function 'nan', expecting unsigned integers
-  shuffle((float4)1, (int4)1); // error: invalid argument type 'float4' to function 'shuffle', expecting vectors and a mask of unsigned integers of the same size
+  nan(1.5f); // error: no matching function for call to 'nan' with arguments of type 'float'
+  shuffle((float4)1, (int4)1); // error: no matching function for call to 'shuffle' with arguments of type 'float4', 'int4'
   printf(g); // error: format of 'printf' must be a string literal in constant memory
-  async_work_group_copy(g, g, 1, 0); // error: invalid argument type '__global int *' to function 'async_work_group_copy', expecting pointers to the same scalar or vector type, one to local and the other to global memory
-  atomic_xchg((local double *)0, 1.0); // error: invalid argument type '__local double *' to function 'atomic_xchg', expecting a pointer to 'int' or 'uint'
-  vstore4((float4)1, 0, (constant float *)0); // error: invalid argument type '__constant float *' to function 'vstore4', expecting a pointer to writable memory
+  async_work_group_copy(g, g, 1, 0); // error: no matching function for call to 'async_work_group_copy' with arguments of type '__global int *', '__global int *', 'int', 'int'
+  atomic_xchg((local double *)0, 1.0); // error: no matching function for call to 'atomic_xchg' with arguments of type '__local double *', 'double'
+  vstore4((float4)1, 0, (constant float *)0); // error: no matching function for call to 'vstore4' with arguments of type 'float4', 'int', '__constant float *'
   convert_int_sat_foo(1.0f); // error: implicit declaration of function 'convert_int_sat_foo' is invalid in OpenCL
   as_float3((float2)1); // error: invalid reinterpretation: sizes of 'float3' and 'float2' must match
   __builtin_nothing(1); // error: use of unknown builtin '__builtin_nothing'

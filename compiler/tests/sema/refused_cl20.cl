@@ -19,7 +19,7 @@ kernel void k(global int *out, constant int *c, local int *l, int n) {
   ci = 3; // error: cannot assign to variable 'ci' in '__constant' address space
   global int gx; // error: function scope variable cannot be declared in global address space
   generic int ge; // error: automatic variable qualified with an invalid address space
-  to_global(c); // error: invalid argument type '__constant int *' to function 'to_global', expecting a generic pointer type
+  to_global(c); // error: no matching function for call to 'to_global' with arguments of type '__constant int *'
   static local int sl; // error: static variable must reside in global or constant address space
 }
 kernel void k2(int *p) {} // error: pointer arguments to kernel functions must reside in '__global', '__constant' or '__local' address space

@@ -22,9 +22,9 @@ kernel void k(read_only image2d_t a, write_only image2d_t b, read_only image3d_t
     read_imagef(c, s, at); // error: no matching function
     read_imagei(e, s, at); // error: no matching function
     read_imagef(a, at, at); // error: no matching function
-    read_imagef(at, s, at); // error: expecting an image
+    read_imagef(at, s, at); // error: no matching function
     read_imagef(a); // error: too few arguments
-    write_imagef(b, at, at); // error: passing
+    write_imagef(b, at, at); // error: no matching function
     get_image_depth(a); // error: no matching function
     get_image_height(d); // error: no matching function
     get_image_array_size(a); // error: no matching function

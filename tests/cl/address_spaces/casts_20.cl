@@ -17,6 +17,6 @@ kernel void k(global int *g, local int *l, constant int *c)
     g = (global int *)l;            // error: casting '__local int *' to type '__global int *' changes address space of pointer
     l = (local int *)&p;            // error: casting '__private int *' to type '__local int *' changes address space of pointer
     c = (constant int *)g;          // error: casting '__global int *' to type '__constant int *' changes address space of pointer
-    to_global(c);                   // error: expecting a generic pointer type
-    get_fence(c);                   // error: expecting a generic pointer type
+    to_global(c);                   // error: no matching function for call to 'to_global'
+    get_fence(c);                   // error: no matching function for call to 'get_fence'
 }

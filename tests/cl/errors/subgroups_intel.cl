@@ -6,9 +6,9 @@ __attribute__((intel_reqd_sub_group_size(8, 1))) kernel void sizes(global int *a
 
 kernel void blocks(global uint *a, global const uint *b, local uint *c, global float *d, read_only image2d_t image)
 {
-    a[0] = intel_sub_group_block_read(c); // error: expecting a pointer to 'uint' in global memory
-    a[1] = intel_sub_group_block_read(d); // error: expecting a pointer to 'uint' in global memory
-    intel_sub_group_block_write(b, a[0]); // error: expecting a pointer to 'uint' in global memory
-    intel_sub_group_block_write(image, (int2)(0, 0), a[0]); // error: takes an image of two dimensions that may be written
+    a[0] = intel_sub_group_block_read(c); // error: no matching function for call to 'intel_sub_group_block_read'
+    a[1] = intel_sub_group_block_read(d); // error: no matching function for call to 'intel_sub_group_block_read'
+    intel_sub_group_block_write(b, a[0]); // error: no matching function for call to 'intel_sub_group_block_write'
+    intel_sub_group_block_write(image, (int2)(0, 0), a[0]); // error: no matching function for call to 'intel_sub_group_block_write'
     a[2] = intel_sub_group_shuffle_down(a[0], 1u); // error: too few arguments to function call 'intel_sub_group_shuffle_down'
 }

@@ -1,0 +1,73 @@
+//! Rows of the atomic functions (OpenCL C 6.15.12), and those of OpenCL C 1.x and of the extensions for 64 bits.
+
+use super::super::Intrinsic;
+use super::super::table::{Row, by_kind, extension, intrinsic, when};
+use crate::ast::ScalarKind;
+use crate::ir::AtomicOp;
+use crate::target::Target;
+
+const OLD: &[&str] = &["A(gln*A)"];
+const OLD_VALUE: &[&str] = &["A(gln*A,A)"];
+const FETCH: &[&str] = &["I(*atomic I,I,order,?scope)"];
+const FETCH_FLOAT: &[&str] = &["F(*atomic F,F,order,?scope)"];
+const COMPARE_EXCHANGE: &[&str] = &["bool(*atomic G,*G,G,order,order,?scope)"];
+const FLOAT_ATOMICS: &str = "cl_ext_float_atomics";
+
+const fn is_signed(kind: ScalarKind) -> bool {
+    matches!(kind, ScalarKind::Int | ScalarKind::Long)
+}
+
+const fn minimum(kind: ScalarKind) -> Intrinsic {
+    Intrinsic::Atomic(if is_signed(kind) { AtomicOp::SMin } else { AtomicOp::UMin })
+}
+
+const fn maximum(kind: ScalarKind) -> Intrinsic {
+    Intrinsic::Atomic(if is_signed(kind) { AtomicOp::SMax } else { AtomicOp::UMax })
+}
+
+/// Programs that find the extension use these functions without `-cl-std=CL2.0`.
+fn is_modern(version: u32, target: &Target) -> bool {
+    version >= 200 || target.has_extension(FLOAT_ATOMICS)
+}
+
+const fn c11(names: &'static str, op: Intrinsic, signatures: &'static [&'static str]) -> Row {
+    when(is_modern, intrinsic(names, op, signatures))
+}
+
+const fn float(names: &'static str, op: AtomicOp) -> Row {
+    extension(FLOAT_ATOMICS, intrinsic(names, Intrinsic::Atomic(op), FETCH_FLOAT))
+}
+
+pub(super) static ROWS: &[Row] = &[
+    intrinsic("atomic_add atom_add", Intrinsic::Atomic(AtomicOp::Add), OLD_VALUE),
+    intrinsic("atomic_sub atom_sub", Intrinsic::Atomic(AtomicOp::Sub), OLD_VALUE),
+    intrinsic("atomic_xchg atom_xchg", Intrinsic::Atomic(AtomicOp::Xchg), &["A(gln*A,A)", "float(gln*float,float)"]),
+    intrinsic("atomic_inc atom_inc", Intrinsic::AtomicInc, OLD),
+    intrinsic("atomic_dec atom_dec", Intrinsic::AtomicDec, OLD),
+    intrinsic("atomic_cmpxchg atom_cmpxchg", Intrinsic::AtomicCmpXchg, &["A(gln*A,A,A)"]),
+    by_kind("atomic_min atom_min", minimum, OLD_VALUE),
+    by_kind("atomic_max atom_max", maximum, OLD_VALUE),
+    intrinsic("atomic_and atom_and", Intrinsic::Atomic(AtomicOp::And), OLD_VALUE),
+    intrinsic("atomic_or atom_or", Intrinsic::Atomic(AtomicOp::Or), OLD_VALUE),
+    intrinsic("atomic_xor atom_xor", Intrinsic::Atomic(AtomicOp::Xor), OLD_VALUE),
+    c11("atomic_init", Intrinsic::AtomicInit, &["void(*atomic G,G)"]),
+    c11("atomic_load[_explicit]", Intrinsic::Atomic(AtomicOp::Load), &["G(*const atomic G,order,?scope)"]),
+    c11("atomic_store[_explicit]", Intrinsic::Atomic(AtomicOp::Store), &["void(*atomic G,G,order,?scope)"]),
+    c11("atomic_exchange[_explicit]", Intrinsic::Atomic(AtomicOp::Xchg), &["G(*atomic G,G,order,?scope)"]),
+    c11("atomic_compare_exchange_strong[_explicit]", Intrinsic::AtomicCompareExchange, COMPARE_EXCHANGE),
+    c11("atomic_compare_exchange_weak[_explicit]", Intrinsic::AtomicCompareExchange, COMPARE_EXCHANGE),
+    c11("atomic_fetch_add[_explicit]", Intrinsic::Atomic(AtomicOp::Add), FETCH),
+    c11("atomic_fetch_sub[_explicit]", Intrinsic::Atomic(AtomicOp::Sub), FETCH),
+    when(is_modern, by_kind("atomic_fetch_min[_explicit]", minimum, FETCH)),
+    when(is_modern, by_kind("atomic_fetch_max[_explicit]", maximum, FETCH)),
+    c11("atomic_fetch_and[_explicit]", Intrinsic::Atomic(AtomicOp::And), FETCH),
+    c11("atomic_fetch_or[_explicit]", Intrinsic::Atomic(AtomicOp::Or), FETCH),
+    c11("atomic_fetch_xor[_explicit]", Intrinsic::Atomic(AtomicOp::Xor), FETCH),
+    float("atomic_fetch_add[_explicit]", AtomicOp::FAdd),
+    float("atomic_fetch_sub[_explicit]", AtomicOp::Sub),
+    float("atomic_fetch_min[_explicit]", AtomicOp::FMin),
+    float("atomic_fetch_max[_explicit]", AtomicOp::FMax),
+    c11("atomic_flag_test_and_set[_explicit]", Intrinsic::AtomicFlagTestAndSet, &["bool(*flag,order,?scope)"]),
+    c11("atomic_flag_clear[_explicit]", Intrinsic::AtomicFlagClear, &["void(*flag,order,?scope)"]),
+    c11("atomic_work_item_fence", Intrinsic::AtomicWorkItemFence, &["void(uint,order,scope)"]),
+];
