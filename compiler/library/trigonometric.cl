@@ -3,7 +3,7 @@
 // exponent (Payne and Hanek). Polynomials by Sollya's fpminimax on [-pi/4, pi/4], errors below 2^-29.
 
 // |x| = t >= 2^6, finite, in quadrants: their number (modulo 4) and the reduced argument as hi + lo. It has no branches
-// and no table in memory: devices with cheap branches skip it, and on CPUs that vectorize over work-items it is
+// and no table in memory: devices with cheap branches skip it, and on CPUs that vectorise over work-items it is
 // cheap.
 uint __wgcl_reduce_large(float t, float *lo, float *hi) {
     uint bits = as_uint(t);

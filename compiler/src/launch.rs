@@ -1,4 +1,5 @@
-//! The input of a launch to the compiler, and its failures: keys and errors. [`crate::specialise`] uses them.
+//! The launch key, which the compiler gets from a launch, and the errors of specialisation. [`crate::specialise`] uses
+//! them.
 //!
 //! Example: the key of a launch with groups of 64 work-items is [`LaunchKey::example`] with `[64, 1, 1]`.
 
@@ -10,7 +11,7 @@ use crate::ir;
 use crate::ir::image::ImageFormat;
 pub use crate::word_list::Words;
 
-/// The launch parameters that code is specialised to. Equal keys give equal code; keep it small.
+/// The launch parameters that code is specialised to. Equal keys give equal code. Keep the key small.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LaunchKey {
     /// The parameters that apply to every kind of device.
@@ -22,7 +23,7 @@ pub struct LaunchKey {
 /// The key for passes that run when a program is built. They get a key but do not use it.
 pub static NONE: LaunchKey = LaunchKey { kernel: KernelKey::NONE, binding: BindingKey::WHOLE };
 
-/// Values that a kernel's code can query and that are the same for all work-items of a launch.
+/// Properties of a launch that the code of a kernel depends on, for every kind of device.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct KernelKey {
     /// Size of the work-groups of this dispatch.
@@ -111,10 +112,11 @@ impl LaunchKey {
 /// The resource of [`LaunchError::Limit`] for kernels whose control flow nests too deeply.
 pub const NESTED_LEVELS: &str = "levels of nested control flow";
 
-/// Why a kernel could not be specialised: a defect of the compiler or a limit of the device, never an error in the
-/// source.
+/// Why a kernel could not be specialised: a missing kernel, a defect of the compiler, or a limit of the compiler or the
+/// device. [`Self::NotUniform`] is reported at the source position.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum LaunchError {
+    /// The program does not have the kernel.
     #[error("no kernel named `{0}`")]
     NoKernel(String),
     /// The kernel exceeds a limit of the device.
@@ -128,14 +130,16 @@ pub enum LaunchError {
         /// The limit of the device.
         limit: u64,
     },
-    /// The kernel exceeds the instruction limit after inlining, which drivers do.
+    /// The kernel exceeds the limit of instructions. Drivers inline all calls, so copies count.
     #[error("kernel `{kernel}` has {size} instructions after inlining; the limit for this device is {limit}")]
     TooLarge { kernel: String, size: u64, limit: u64 },
     /// A construct that this device or this version does not support.
     #[error("kernel `{kernel}`: {what} is not supported")]
     Unsupported { kernel: String, what: String },
-    /// A barrier in control flow that the device's language does not accept as uniform for the work-group.
-    #[error("kernel `{kernel}`: barrier in control flow that may be non-uniform for the work-group; the device's language rejects it")]
+    /// A barrier in control flow that the shader language does not accept as uniform for the work-group.
+    #[error(
+        "kernel `{kernel}`: barrier in control flow that may be non-uniform for the work-group; the shader language of the device rejects it"
+    )]
     NotUniform {
         kernel: String,
         /// Where the barrier is.

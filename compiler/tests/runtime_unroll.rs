@@ -65,7 +65,7 @@ fn build(source: &str) -> Module {
     (*built.program.ok_or(built.log).unwrap().module).clone()
 }
 
-/// The kernel `k`, specialised for a launch but not legalized.
+/// The kernel `k`, specialised for a launch but not legalised.
 fn bound(module: &Module, key: &LaunchKey, target: &Target) -> Module {
     let mut made = Specialised::new(module, "k", key, target, None).unwrap();
     made.bind().unwrap();

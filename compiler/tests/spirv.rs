@@ -33,7 +33,8 @@ fn build(words: &[u32], specialisation: &Specialisation) -> BuildResult {
     spirv::build(Source { words, specialisation }, &BuildOptions::default(), &Target::full())
 }
 
-/// The contents of a buffer of N words, which is the only argument or the first one, after a kernel ran.
+/// Runs a kernel whose first argument is a buffer of `size` words, and returns the contents of the buffer. `more` are
+/// the further arguments.
 fn run(words: &[u32], specialisation: &Specialisation, kernel: &str, items: u32, size: usize, more: &[Argument]) -> Vec<u32> {
     run_with(words, specialisation, kernel, (items, size), more, Vec::new())
 }
@@ -251,7 +252,8 @@ impl Random {
     }
 }
 
-/// Changes some words to others of the module, by a bit, or to small numbers; removes some words, or duplicates some.
+/// Applies one to five changes: flips a bit, copies a word, writes a small number, increments a word, removes words, or
+/// repeats words.
 fn damage(words: &mut Vec<u32>, random: &mut Random) {
     for _ in 0..=random.below(4) {
         let at = 5 + random.below(words.len() - 6);
@@ -292,7 +294,7 @@ fn fuzzed() -> Vec<(String, Vec<u32>)> {
     modules
 }
 
-/// Compiles a shader for every kernel; an error is a defect of the compiler.
+/// Compiles a shader for every kernel. Returns only errors that are defects of the compiler.
 fn shaders(program: &wgcl_compiler::program::Program) -> Result<(), LaunchError> {
     for function in program.module.functions.iter().filter(|function| function.kernel.is_some()) {
         match specialise(&program.module, &function.name, &LaunchKey::example(function, [64, 1, 1]), &Target::full()) {

@@ -56,7 +56,7 @@ pub(crate) struct FoldingPlan<'a> {
 }
 
 impl<'a> FoldingPlan<'a> {
-    /// Analyzes a function. `folds` is the policy of the instruction set: whether a value may be computed as part of
+    /// Analyses a function. `folds` is the policy of the instruction set: whether a value may be computed as part of
     /// its only user.
     pub(crate) fn new(function: &'a Function, modes: &AddressingModes, folds: impl Fn(&Candidate<'_>) -> bool) -> Self {
         let values = function.values.len();

@@ -105,7 +105,7 @@ impl<'a> Machine<'a> {
     /// Calls a function. Returns its result, if it has one.
     ///
     /// # Errors
-    /// Fails if the behavior is unspecified.
+    /// Fails if the behaviour is unspecified.
     pub fn call(&mut self, func: Func, args: &[u64]) -> Result<Option<Lane>> {
         let function = &self.module.functions[func.index()];
         let args = args.iter().zip(&function.params).map(|(&bits, &ty)| Lane::known(cut(bits, ty))).collect();

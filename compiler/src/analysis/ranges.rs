@@ -1,8 +1,9 @@
 //! Value ranges of integers.
 //!
-//! [`Range`] is shared; the user decides whether bounds are signed. [`Ranges`] uses signed values for 64-bit integers
-//! and unsigned values for narrower ones, because they are extended to 64 bits. [`loops::trips`](super::loops::trips)
-//! uses signed values for all. Example: a local id in groups of 64 has the range 0 to 63.
+//! Several analyses use [`Range`]; each decides whether bounds are signed. [`Ranges`] uses signed values for 64-bit
+//! integers and unsigned values for narrower ones, because they are extended to 64 bits.
+//! [`loops::trips`](super::loops::trips) uses signed values for all. Example: a local id in groups of 64 has the range
+//! 0 to 63.
 
 use super::definitions::Definitions;
 use super::loops::guards::guards;
@@ -236,7 +237,7 @@ pub(crate) fn arithmetic(op: BinOp, x: Range, y: Range, scalar: Scalar, signed: 
             let bound = |range: Range| if range.low >= 0 { range.high } else { i128::MAX };
             Range { low: 0, high: bound(x).min(bound(y)) }
         }
-        BinOp::Or | BinOp::Xor if positive => Range { low: 0, high: u128_mask(x.high.max(y.high)) },
+        BinOp::Or | BinOp::Xor if positive => Range { low: 0, high: mask_covering(x.high.max(y.high)) },
         BinOp::UDiv if positive && y.low > 0 => Range { low: x.low / y.high, high: x.high / y.low },
         BinOp::SDiv if positive && y.low > 0 && signed => Range { low: x.low / y.high, high: x.high / y.low },
         BinOp::URem if positive && y.low > 0 => Range { low: 0, high: x.high.min(y.high - 1) },
@@ -250,7 +251,7 @@ pub(crate) fn arithmetic(op: BinOp, x: Range, y: Range, scalar: Scalar, signed: 
 }
 
 /// The smallest 2^n - 1 that is not less than a positive number.
-const fn u128_mask(value: i128) -> i128 {
+const fn mask_covering(value: i128) -> i128 {
     let bits = 128 - value.leading_zeros();
     if bits >= 127 { i128::MAX } else { (1 << bits) - 1 }
 }

@@ -12,7 +12,7 @@
 //! Results are those of IEEE 754: rounded once, to nearest even, with denormals. `fma` is therefore fused, whatever
 //! the device's own does. On devices without 64-bit integers, `passes::pairs` emulates them with words.
 //!
-//! Runs at a launch before `passes::LEGALIZE`, which legalizes the inlined operations. Earlier passes do not depend
+//! Runs at a launch before `passes::LEGALIZE`, which legalises the inlined operations. Earlier passes do not depend
 //! on how doubles are implemented.
 
 mod library;

@@ -356,7 +356,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// The inputs of the entry point up to here.
+/// The inputs of the entry point that were added until now.
 struct Inputs {
     arguments: Option<usize>,
     builtins: FxHashMap<BuiltIn, Expr>,

@@ -1,8 +1,8 @@
 //! Emission: IR to naga, and naga to SPIR-V or text.
 //!
-//! The input is one kernel and its helpers from [`crate::specialise`], in SSA form, with a known root for every
-//! access. [`plan`] chooses the variables for memory; [`function`] and its siblings ([`ops`], [`vector`], [`access`],
-//! [`items`]) translate the code; [`spirv`] validates and writes the result.
+//! The input is one kernel and its helpers from [`crate::specialise`], in SSA form, with a known base object
+//! for every access. [`plan`] chooses the variables for memory; [`function`] and its siblings ([`ops`], [`vector`],
+//! [`access`], [`items`]) translate the code; [`spirv`] validates and writes the result.
 //!
 //! naga's writers panic on unexpected input; [`contain`] converts a panic to an error that names the kernel.
 
@@ -54,7 +54,7 @@ const DEEP: usize = 48;
 /// Size of that stack in bytes.
 const DEEP_STACK: usize = 256 << 20;
 
-/// The limit of naga for the work-items of a group in one dimension; no device has as many.
+/// The limit of naga for the work-items of a group in one dimension. The limits of devices are lower.
 const MOST_ITEMS: u32 = 1 << 14;
 
 /// Why emission failed; becomes a [`LaunchError`] with the kernel's name.
@@ -134,8 +134,8 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     check_types(module, target)?;
     let args = arg_layout(kernel, &chosen_addresses(kernel, &key.binding, target), target);
     let layout = ProgramLayout::of(&module.globals);
-    let work = Work::new(module, kernel, &args, key, target);
-    let inputs = Inputs { module, key, target, args: &args, layout: &layout, arguments: work.arguments };
+    let queries = Queries::new(module, kernel, &args, key, target);
+    let inputs = Inputs { module, key, target, args: &args, layout: &layout, arguments: queries.arguments };
     let mut plan = plan::plan(&inputs)?;
     let mut shared = Shared::new();
     if module.functions.iter().flat_map(|function| &function.values).any(|data| data.ty.scalar() == Some(ir::Scalar::F64)) {
@@ -145,8 +145,8 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     plan::bind(&mut plan, &mut shared, &inputs)?;
     let patches = patch::functions(&plan, &mut shared, target);
     let printf = crate::printf::Table::new(module, target.pointer_size());
-    let kernel_function = stage("emit naga", || functions(&inputs, kernel, &plan, &work, &printf, &mut shared, patches))?;
-    let (local_size, checked_size) = group_size(work.declared_size, target)?;
+    let kernel_function = stage("emit naga", || functions(&inputs, kernel, &plan, &queries, &printf, &mut shared, patches))?;
+    let (local_size, checked_size) = group_size(queries.declared_size, target)?;
     shared.module.entry_points.push(naga::EntryPoint {
         name: kernel.name.clone(),
         stage: naga::ShaderStage::Compute,
@@ -169,7 +169,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     }
     let info = stage("validate", || spirv::validate(&naga, target))?;
     let written = target.shaders.spirv.then(|| {
-        let unaliased = only_names(&plan);
+        let unaliased = unaliased_bindings(&plan);
         stage("write SPIR-V", || spirv::write(&naga, &info, &kernel.name, &unaliased, target, debug))
     });
     let mut shader = Shader {
@@ -198,37 +198,39 @@ fn group_size(local_size: [u32; 3], target: &Target) -> Result<([u32; 3], [u32; 
     let checked_size = if target.shaders.spirv { items::row(local_size) } else { local_size };
     let (items, most) = (local_size.iter().map(|&size| u64::from(size)).product(), target.shaders.limits.group_items.into());
     if items > most {
-        return Err(EmitError::Limit { what: "work-items of a work-group", needed: items, limit: most });
+        return Err(EmitError::Limit { what: "work-items in a work-group", needed: items, limit: most });
     }
     match checked_size.iter().find(|&&size| size > MOST_ITEMS) {
-        Some(&needed) => Err(EmitError::Limit { what: "work-items of a work-group", needed: needed.into(), limit: MOST_ITEMS.into() }),
+        Some(&size) => {
+            Err(EmitError::Unsupported(format!("a work-group of {size} work-items in one dimension (the limit is {MOST_ITEMS})")))
+        }
         None => Ok((local_size, checked_size)),
     }
 }
 
-/// The bindings whose memory has no other binding, or is only read.
-fn only_names(plan: &Plan) -> FxHashSet<u32> {
-    let is_only_name = |object: &&views::Object| object.unaliased && (object.views.len() == 1 || object.is_only_read());
+/// The bindings of unaliased memory that has one view, or is only read.
+fn unaliased_bindings(plan: &Plan) -> FxHashSet<u32> {
+    let is_unaliased = |object: &&views::Object| object.unaliased && (object.views.len() == 1 || object.is_only_read());
     let binding = |object: &views::Object| match object.backing {
         views::Backing::Storage { binding } => Some(binding),
         _ => None,
     };
-    plan.objects.iter().filter(is_only_name).filter_map(binding).collect()
+    plan.objects.iter().filter(is_unaliased).filter_map(binding).collect()
 }
 
-/// The items that functions use, besides memory.
-struct Work {
-    /// Items by function.
-    items: Vec<Vec<Item>>,
+/// The work-item queries that functions use.
+struct Queries {
+    /// The queries of each function.
+    of_function: Vec<Vec<Item>>,
     /// Whether by-value arguments or hidden values may be read.
     arguments: bool,
     /// The work-group size that the shader declares.
     declared_size: [u32; 3],
 }
 
-impl Work {
+impl Queries {
     fn new(module: &ir::Module, kernel: &ir::Function, args: &ArgLayout, key: &LaunchKey, target: &Target) -> Self {
-        let items: Vec<Vec<Item>> = module
+        let of_function: Vec<Vec<Item>> = module
             .functions
             .iter()
             .map(|function| {
@@ -237,7 +239,8 @@ impl Work {
                 items
             })
             .collect();
-        // Browsers report the bindings of a shader, so unused buffers are not bound.
+        // Browsers derive the layout of a pipeline from the bindings that the shader uses. An argument buffer that the
+        // shader does not use must therefore not be declared.
         let mut read = FxHashSet::default();
         kernel.body.walk(&mut |inst| inst.op.for_each_operand(|operand| read.extend(kernel.params.contains(&operand).then_some(operand))));
         let by_value = kernel.params.iter().zip(kernel.kernel.iter().flat_map(|kernel| &kernel.params)).any(|(param, kind)| match kind {
@@ -245,10 +248,12 @@ impl Work {
             kind => matches!(kind, KernelParam::Bytes { .. }),
         });
         let by_address = args.addresses.iter().any(Option::is_some);
-        let arguments =
-            by_value || by_address || key.kernel.guard.contains(&true) || items.iter().flatten().any(|item| item.needs_arguments(key));
-        let declared_size = items::declared_size(&items, key.kernel.local_size.map(|n| n.max(1)), target);
-        Self { items, arguments, declared_size }
+        let arguments = by_value
+            || by_address
+            || key.kernel.guard.contains(&true)
+            || of_function.iter().flatten().any(|item| item.needs_arguments(key));
+        let declared_size = items::declared_size(&of_function, key.kernel.local_size.map(|n| n.max(1)), target);
+        Self { of_function, arguments, declared_size }
     }
 }
 
@@ -260,14 +265,14 @@ fn functions(
     &Inputs { module, key, target, args, .. }: &Inputs<'_>,
     kernel: &ir::Function,
     plan: &Plan,
-    work: &Work,
+    queries: &Queries,
     printf: &crate::printf::Table,
     shared: &mut Shared,
     patches: Patches,
 ) -> Result<naga::Function, EmitError> {
     let order = emission_order(module)?;
     let items = |index: usize| {
-        let mut all = work.items[index].clone();
+        let mut all = queries.of_function[index].clone();
         all.extend(items::used_by_memory(plan, index as u32));
         all
     };
@@ -280,7 +285,7 @@ fn functions(
     let passed = items::pass(shared, &for_helpers);
     let watch = plan.loop_watchdog.map(|_| loop_watchdog::Watch::new(shared));
     let functions = vec![None; module.functions.len()];
-    let declared_size = work.declared_size;
+    let declared_size = queries.declared_size;
     let mut cx = Context { target, key, declared_size, args, plan, globals: &module.globals, printf, patches, functions, passed, watch };
     for &index in order.iter().filter(|&&index| index != 0) {
         let function = &module.functions[index];

@@ -1,4 +1,5 @@
-//! Stores of parts of words that other work-items may write: a function per view that needs one.
+//! Emits stores to a part of a word if other work-items may write its other bytes. Each view with such stores gets one
+//! function `patch`.
 //!
 //! Example: an `i8` store becomes `patch(index, 0xff << shift, value << shift)`.
 

@@ -429,7 +429,7 @@ fn segment(
                 };
                 let (made, of) = code.lists[list as usize].split_first().expect("the verifier has seen a result");
                 if (0..u32::from(made.lanes)).any(|lane| is_nan(made, lane) && !of.iter().any(|value| is_nan(value, lane))) {
-                    tried!(Err(FaultKind::NanOfNumbers));
+                    tried!(Err(FaultKind::NanCreated));
                 }
             }
             Inst::Clock { to } => {

@@ -432,7 +432,7 @@ fn meet_in_subgroup(program: &Program, items: &mut [Stopped], lanes: u32) -> Res
         && missing
         && item.needs_all(program)
     {
-        return Err(Fault { kind: FaultKind::Apart, function: item.place(program), item: Some(item.ids.global) });
+        return Err(Fault { kind: FaultKind::NotAllOfSubgroup, function: item.place(program), item: Some(item.ids.global) });
     }
     let mut active = Vec::new();
     for (_, stop, item) in waiting {

@@ -1,34 +1,37 @@
-//! An interpreter for the IR: a second, independent implementation, slow and strict, to compare devices and passes
-//! with.
+//! An interpreter for the IR: a second, independent implementation. It is slow and strict. Tests compare devices and
+//! passes with it.
 //!
-//! It runs a module after `lower`, after `passes::build`, or after `specialise` ([`Stage`]). It shares only the IR
-//! with the compiler: numbers, memory, control flow and work-groups are implemented independently, in the simplest
-//! exact way. Definite errors end the launch with a [`Fault`]: accesses out of bounds or with insufficient alignment,
-//! writes to constant memory, and barriers that not all work-items of a group reach.
+//! It runs a module at one of four stages ([`Stage`]): after `lower`, after `passes::build`, or after the passes of a
+//! launch, for the CPU or for shaders. It shares only the IR with the compiler: numbers, memory, control flow and
+//! work-groups are implemented independently, in the simplest exact way. Definite errors end the launch with a
+//! [`Fault`]: accesses out of bounds or with insufficient alignment, writes to constant memory, and barriers that not
+//! all work-items of a group reach.
 //!
 //! ```text
 //! ir::Module ── translate ──▶ code, once       NDRange ── launch: group by group ── execute: work-item by work-item
 //! ```
-//! * [`memory`]: objects and pointers. `number`, `integer`, `float`: one function per operation, on one lane.
-//! * `code`, `translate`: flat code on registers. `execute`: a work-item, which stops at barriers and continues
-//!   later.
-//! * `launch`: work-groups.
+//! * [`memory`] contains objects and pointers.
+//! * `number`, `integer` and `float` implement one operation each per function, for one lane.
+//! * `translate` creates flat code on registers, which `code` defines.
+//! * `execute` runs a work-item, which stops at barriers and continues later.
+//! * `launch` runs work-groups.
 //!
 //! The work-items of a group run in sequence up to the next barrier, and groups run in sequence. This
-//! is one of the orders that OpenCL C allows, and it is always the same. Loops have time slices, so programs
-//! terminate in which a work-item waits for another one in a loop.
+//! is one of the orders that OpenCL C allows, and it is always the same. A work-item pauses after a number
+//! of loop iterations. Therefore a program in which one work-item waits in a loop for another one terminates.
 //!
 //! # Subgroups
-//! A subgroup has [`Settings::lanes`] work-items; the last one of a group may have fewer. If none of them
-//! can continue alone, some execute their operation together: those at the first position in program order, in the
-//! same iterations of the enclosing loops. They are the active ones. Work-items that diverge at a condition therefore
-//! reconverge after it, as structured control flow guarantees (`execute::Item::position`). An operation that needs
-//! the whole subgroup but does not get it is a fault. A shuffle from an inactive work-item gives an undefined value.
+//! A subgroup has [`Settings::lanes`] work-items; the last one of a group may have fewer. If no
+//! work-item can continue alone, some execute their operation together: the work-items at the first position in
+//! program order, in the same iterations of the enclosing loops. These are the active work-items. Work-items that
+//! diverge at a condition therefore reconverge after it, as structured control flow guarantees
+//! (`execute::Item::position`). An operation that needs the whole subgroup but does not get it is a fault. A shuffle
+//! from an inactive work-item gives an undefined value.
 //!
 //! # Unspecified values
 //! Memory without a store, and [`Const::Undef`](crate::ir::Const::Undef), consist of a byte that the caller chooses:
-//! two runs with different bytes show whether results depend on them. Quotients by zero, and floats that do not fit
-//! an integer, are always the same.
+//! two runs with different bytes show whether results depend on them. A division by zero, and a
+//! conversion of a float that does not fit an integer, always give the same value.
 
 mod code;
 mod execute;
@@ -56,6 +59,7 @@ use code::Code;
 pub enum Stage {
     /// After the front end's lowering.
     Lowered,
+    /// After the passes of a build (`passes::build`).
     Built,
     /// After the passes of a launch on the host's CPU (`specialise::prepared`).
     Prepared,
@@ -128,10 +132,10 @@ pub enum FaultKind {
     Divergence,
     /// Some work-items of a subgroup do not reach an operation that needs all of them.
     #[error("not all work-items of a subgroup reach an operation that needs all of them")]
-    Apart,
-    /// A NaN computed from numbers, if this is checked ([`crate::ir::Op::NanCheck`]).
-    #[error("an operation on numbers has the result NaN")]
-    NanOfNumbers,
+    NotAllOfSubgroup,
+    /// A NaN computed from operands that are not NaN, if this is checked ([`crate::ir::Op::NanCheck`]).
+    #[error("an operation on operands that are not NaN has the result NaN")]
+    NanCreated,
     #[error("calls nest too deeply")]
     TooDeep,
     /// The program executes an unreachable instruction.

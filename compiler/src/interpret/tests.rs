@@ -172,9 +172,9 @@ fn work_items_of_a_subgroup_part_and_meet_again() {
       %17: i32 = group sub active_reduce add, %3, %8 %9: i32 = add %10, %17";
     assert_eq!(lanes(iterations, 4, 4), Ok(vec![8, 11, 13, 14]));
     let some = format!("{odd} if %11 {{ group sub barrier yield }} else {{ yield }} %9: i32 = add %1, %2");
-    assert_eq!(lanes(&some, 4, 4), Err(FaultKind::Apart));
+    assert_eq!(lanes(&some, 4, 4), Err(FaultKind::NotAllOfSubgroup));
     let sum = format!("{odd} %9: i32 = if %11 {{ %13: i32 = group sub reduce add, %1 yield %13 }} else {{ yield %1 }}");
-    assert_eq!(lanes(&sum, 4, 4), Err(FaultKind::Apart));
+    assert_eq!(lanes(&sum, 4, 4), Err(FaultKind::NotAllOfSubgroup));
     let launched = run(&each(&sum), 4, &[9; 4], Settings { lanes: 4, ..Settings::new(Stage::Launched, &Target::full()) });
     assert_eq!(launched.map_err(|fault| fault.kind), Ok(vec![0, 4, 2, 4]), "of the active ones");
 }

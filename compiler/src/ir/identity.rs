@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neutral_keeps_signs_and_nans() {
+    fn neutral_values_keep_signs_and_nans() {
         let zero = f32::from_bits(BinOp::FAdd.neutral(Scalar::F32) as u32);
         assert_eq!((-0.0_f32 + zero).to_bits(), (-0.0_f32).to_bits());
         assert!(f64::from_bits(BinOp::FMin.neutral(Scalar::F64)).is_nan());

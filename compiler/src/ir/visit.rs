@@ -178,7 +178,8 @@ impl Op {
 }
 
 impl CmpOp {
-    /// The negated comparison. `None` for ordered ones: a NaN makes both false.
+    /// The negated comparison. `None` for `<`, `<=`, `>` and `>=` of floats: with a NaN, a comparison and its opposite
+    /// are both false.
     pub const fn inverse(self) -> Option<Self> {
         Some(match self {
             Self::Eq => Self::Ne,
@@ -270,7 +271,7 @@ impl Region {
         1 + self.insts.iter().flat_map(|inst| inst.op.regions()).map(|region| region.depth(limit - 1)).max().unwrap_or(0)
     }
 
-    /// Calls `f` with every `break` and `continue` of the loop that this region is (part of) the body of.
+    /// Calls `f` with every `break` and `continue` of the innermost loop around this region.
     pub fn for_each_jump(&self, f: &mut dyn FnMut(&Op)) {
         for inst in &self.insts {
             match &inst.op {

@@ -56,7 +56,7 @@ fn functions_meet_by_name() {
 }
 
 #[test]
-fn what_no_unit_shares_is_kept_apart() {
+fn names_of_one_unit_stay_separate() {
     let one = "static int f(int x) { return x * 111; } struct S { int a; }; enum { N = 1 };\n#define M(x) f(x)\n\
                kernel void one(global int *a) { struct S s = { M(a[0]) }; a[0] = s.a; }";
     let two = "static int f(int x) { return x * 222; } struct S { float b, c; }; enum { N = 2 };\n#define M(x) f(x)\n\

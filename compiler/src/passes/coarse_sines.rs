@@ -39,22 +39,22 @@ fn region(function: &mut Function, region: &mut Region) -> bool {
         for nested in inst.op.regions_mut() {
             changed |= self::region(function, nested);
         }
-        let written = match (&inst.op, &inst.results[..]) {
+        let replaced = match (&inst.op, &inst.results[..]) {
             (Op::Math(op, args), &[result]) if function.ty(result).scalar() == Some(Scalar::F32) => {
                 let mut at = Cursor::new(function, &mut out, inst.span);
-                args.first().and_then(|&angle| written(&mut at, *op, angle))
+                args.first().and_then(|&angle| replacement(&mut at, *op, angle))
             }
             _ => None,
         };
-        changed |= written.is_some();
-        out.push(Inst { op: written.unwrap_or(inst.op), ..inst });
+        changed |= replaced.is_some();
+        out.push(Inst { op: replaced.unwrap_or(inst.op), ..inst });
     }
     region.insts = out;
     changed
 }
 
-/// The last operation of the replacement.
-fn written(at: &mut Cursor<'_>, op: MathOp, angle: Value) -> Option<Op> {
+/// Emits the replacement except its last operation, which it returns.
+fn replacement(at: &mut Cursor<'_>, op: MathOp, angle: Value) -> Option<Op> {
     match op {
         MathOp::NativeSin => Some(sine(at, angle, 0)),
         MathOp::NativeCos => Some(sine(at, angle, 1)),

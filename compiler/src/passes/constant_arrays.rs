@@ -21,7 +21,7 @@ pub(crate) const PASS: Pass = Pass::function("constant_arrays", |function, cx| {
 /// The contents of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Contents {
-    /// No store up to here.
+    /// No store precedes the current instruction.
     None,
     Table(Global),
     Other,

@@ -76,7 +76,7 @@ impl Policy {
         let small = self.size[index] <= SMALL || self.calls[index] <= 1;
         self.inline[index] = if takes_pointers(function) {
             let copies = (self.size[index] as u64).saturating_mul(self.chains[index]);
-            self.size[index] < limits.worth_a_call || copies <= limits.most_copies || !is_closed(function, module)
+            self.size[index] < limits.min_call_instructions || copies <= limits.max_copied_instructions || !is_closed(function, module)
         } else {
             must_inline(function, module) || (small && !function.no_inline)
         };
@@ -169,7 +169,7 @@ struct Inliner<'a> {
     module: &'a Module,
     policy: &'a Policy,
     function: &'a mut Function,
-    /// Instructions up to here.
+    /// Number of emitted instructions.
     size: usize,
     /// The replacement of each inlined call's result, indexed by value.
     replaced: Vec<Option<Value>>,

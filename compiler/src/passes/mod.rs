@@ -189,7 +189,7 @@ pub const NATIVE: &[Step] = &[EachFunction(&[
     Step::Pass(&unsigned::PASS),
     IfChanged(&[Step::Pass(&unify_latches::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
     Steps(FEW_EXITS),
-    IfChanged(&[Step::Pass(&vectorize_memory::SORTED)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
+    IfChanged(&[Step::Pass(&vectorize_memory::DEINTERLEAVED)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
 ])];
 
 /// [`NATIVE`] for instrumented accesses: contiguous accesses are not merged.

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_needs_no_choice() {
+    fn known_offsets_need_no_choice() {
         let text = r#"kernel @f0 "k" (%0: ptr.global buffer) {
   %1: i32 = const 8000
   %2: ptr.global = ptr_add %0, %1

@@ -6,8 +6,8 @@
 //! %y = load f32 (ptr_add %buffer, %p) align 4          %y = extract %v, 1
 //! ```
 //! If work-items access the fields of a structure or the words of a block one by one, neighbouring work-items access
-//! memory with gaps; a device moves 16 bytes per lane at once. Only unconditional accesses are merged: loads move to
-//! the first one, stores move to the last one, and nothing in between may jump, synchronise, or alias. The width is
+//! memory with gaps; a device moves 16 bytes per lane at once. Only accesses in the same region are merged: loads move
+//! to the first one, stores move to the last one, and nothing in between may jump, synchronise, or alias. The width is
 //! limited by the alignment and by 16 bytes, or more if lanes exchange parts ([`super::subgroup_coalesce`]). Expects
 //! the form that `resolve_pointers` and `shrink_int64` produce.
 
@@ -23,17 +23,17 @@ use crate::analysis::definitions::{Definitions, Linear, Root, offsets};
 use crate::ir::{CastOp, Const, Function, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
 
 pub(crate) const PASS: Pass = Pass::function("vectorize_memory", |function, cx| {
-    let bytes = if cx.target.shaders.costs.subgroup_coalescing { subgroup_coalesce::SHARED } else { WIDE };
+    let bytes = if cx.target.shaders.costs.subgroup_coalescing { subgroup_coalesce::COMBINED } else { WIDE };
     Ok(run(function, cx.key.binding.distinct, cx.purity, Widest { bytes, unaligned: false }))
 });
 
-/// For CPUs, which deinterleave whole vectors: alignment does not matter.
-pub(crate) const SORTED: Pass = Pass::function("vectorize_memory_sorted", |function, cx| {
-    Ok(run(function, cx.key.binding.distinct, cx.purity, Widest { bytes: MOST_SORTED, unaligned: true }))
+/// The pass for CPUs, which deinterleave whole vectors. Alignment does not matter to it.
+pub(crate) const DEINTERLEAVED: Pass = Pass::function("vectorize_memory_deinterleaved", |function, cx| {
+    Ok(run(function, cx.key.binding.distinct, cx.purity, Widest { bytes: MOST_DEINTERLEAVED, unaligned: true }))
 });
 
 /// Limit in bytes for a merged access if vectors are deinterleaved.
-const MOST_SORTED: u32 = 64;
+const MOST_DEINTERLEAVED: u32 = 64;
 
 /// Limits for merged accesses.
 #[derive(Clone, Copy)]
@@ -65,7 +65,7 @@ struct Key {
 /// An access, by its index among all loads and stores.
 #[derive(Clone, Copy)]
 struct Member {
-    place: usize,
+    index: usize,
     /// The constant part of the byte offset.
     at: u32,
     align: u32,
@@ -84,23 +84,23 @@ struct Joined {
 /// Groups of accesses that may still be extended.
 type Open = FxHashMap<Key, Vec<Member>>;
 
-/// Rewrites a kernel. Returns whether there was anything.
+/// Rewrites a kernel. Returns whether accesses were merged.
 pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity, widest: Widest) -> bool {
     let Some(joined) = find(function, distinct, purity, widest) else { return false };
     if joined.is_empty() {
         return false;
     }
-    let mut joins: FxHashMap<usize, (usize, usize)> = FxHashMap::default();
-    for (index, group) in joined.iter().enumerate() {
-        for (lane, member) in group.members.iter().enumerate() {
-            joins.insert(member.place, (index, lane));
+    let mut parts: FxHashMap<usize, Part> = FxHashMap::default();
+    for (group, access) in joined.iter().enumerate() {
+        for (lane, member) in access.members.iter().enumerate() {
+            parts.insert(member.index, Part { group, lane });
         }
     }
     let mut body = std::mem::take(&mut function.body);
     let offsets = offsets(&body);
     let vectors = vec![None; joined.len()];
     let values = vec![Vec::new(); joined.len()];
-    let mut writer = Writer { function, joined, joins, offsets, next: 0, vectors, values };
+    let mut writer = Writer { function, joined, parts, offsets, index: 0, vectors, values };
     writer.region(&mut body);
     function.body = body;
     true
@@ -110,7 +110,7 @@ fn find(function: &Function, distinct: bool, purity: &Purity, widest: Widest) ->
     let definitions = Definitions::of(function);
     let zeros = alignment::zeros(function, &function.body, 1)?;
     let memory = MemoryUse::of(function, &function.body, distinct, purity);
-    let mut finder = Finder { function, definitions, zeros, memory, widest, next: 0, joined: Vec::new() };
+    let mut finder = Finder { function, definitions, zeros, memory, widest, index: 0, joined: Vec::new() };
     finder.region(&function.body);
     Some(finder.joined)
 }
@@ -121,8 +121,8 @@ struct Finder<'f> {
     zeros: Vec<u8>,
     memory: MemoryUse<'f>,
     widest: Widest,
-    /// Loads and stores up to here.
-    next: usize,
+    /// Number of loads and stores before the current instruction.
+    index: usize,
     joined: Vec<Joined>,
 }
 
@@ -135,8 +135,8 @@ impl Finder<'_> {
                     self.close(open, |_, _| true);
                 }
             }
-            let place = self.next;
-            self.next += usize::from(matches!(inst.op, Op::Load { .. } | Op::Store { .. }));
+            let index = self.index;
+            self.index += usize::from(matches!(inst.op, Op::Load { .. } | Op::Store { .. }));
             match inst.op {
                 Op::Load { ptr, align, volatile: false } => {
                     let root = self.memory.root(ptr);
@@ -144,7 +144,7 @@ impl Finder<'_> {
                     if let Some(&result) = inst.results.first() {
                         let ty = self.function.ty(result);
                         if let Some((key, at)) = self.key(ptr, ty) {
-                            loads.entry(key).or_default().push(Member { place, at, align, ty });
+                            loads.entry(key).or_default().push(Member { index, at, align, ty });
                         }
                     }
                 }
@@ -162,7 +162,7 @@ impl Finder<'_> {
                     self.close(&mut stores, |memory, other| meets(memory, root, other));
                     stores.extend(kept);
                     if let Some((key, at)) = own {
-                        stores.entry(key).or_default().push(Member { place, at, align, ty });
+                        stores.entry(key).or_default().push(Member { index, at, align, ty });
                     }
                 }
                 _ => match self.memory.effect(inst) {
@@ -198,7 +198,7 @@ impl Finder<'_> {
     fn key(&self, ptr: Value, ty: Type) -> Option<(Key, u32)> {
         self.bytes(ty)?;
         if self.widest.unaligned {
-            return self.sorted_key(ptr, ty);
+            return self.deinterleaved_key(ptr, ty);
         }
         let is_buffer = matches!(self.function.ty(ptr), Type::Ptr(Space::Global | Space::Constant));
         let (root @ Root::Param(index), offset) = self.definitions.pointer(ptr).filter(|_| is_buffer)? else { return None };
@@ -209,7 +209,7 @@ impl Finder<'_> {
     }
 
     /// Like `key`, for pointers that are addresses: also accepts unknown pointers, as a sum of terms.
-    fn sorted_key(&self, ptr: Value, ty: Type) -> Option<(Key, u32)> {
+    fn deinterleaved_key(&self, ptr: Value, ty: Type) -> Option<(Key, u32)> {
         if self.function.ty(ptr) == Type::Ptr(Space::Private) {
             return None;
         }
@@ -228,16 +228,16 @@ impl Finder<'_> {
     /// Ends the groups of some roots.
     fn close(&mut self, open: &mut Open, meets: impl Fn(&MemoryUse<'_>, Option<Root>) -> bool) {
         let mut closed: Vec<(Key, Vec<Member>)> = open.extract_if(|key, _| meets(&self.memory, key.root)).collect();
-        // In an order that does not depend on hashes.
-        closed.sort_unstable_by_key(|(_, members)| members.first().map(|member| member.place));
+        // Sorted, because the order of the map differs between builds.
+        closed.sort_unstable_by_key(|(_, members)| members.first().map(|member| member.index));
         for (key, members) in closed {
             self.join(&key, members);
         }
     }
 
-    /// A lower bound in bytes for the distance of neighbouring work-items, if it is known and relevant: accesses that
-    /// are closer overlap with the neighbour's, and are better loaded contiguously.
-    fn apart(&self, terms: &[(Value, u32)]) -> u32 {
+    /// The stride in bytes between the accesses of neighbouring work-items, or `u32::MAX` if it is unknown or
+    /// irrelevant. Merged accesses that are wider than the stride would overlap, and contiguous loads are better.
+    fn stride(&self, terms: &[(Value, u32)]) -> u32 {
         let is_id = |value: Value| match self.definitions.get(value) {
             Some(Op::Cast(_, inner)) => self.is_id(*inner),
             _ => self.is_id(value),
@@ -253,12 +253,12 @@ impl Finder<'_> {
     /// Merges the accesses of a group into accesses that are as wide as possible.
     fn join(&mut self, Key { base, terms, ty, .. }: &Key, mut members: Vec<Member>) {
         let Some(size) = self.bytes(*ty) else { return };
-        members.sort_unstable_by_key(|member| (member.at, member.place));
+        members.sort_unstable_by_key(|member| (member.at, member.index));
         members.dedup_by_key(|member| member.at);
         let zeros = |value: Value| self.zeros.get(value.index()).map_or(0, |&zeros| u32::from(zeros));
         let least = terms.iter().map(|&(value, scale)| zeros(value) + scale.trailing_zeros()).min().unwrap_or(u32::BITS);
         let least = least.min(zeros(*base));
-        let most = (self.widest.bytes / size).min(16 / u32::from(ty.lanes())).min(self.apart(terms) / size) as usize;
+        let most = (self.widest.bytes / size).min(16 / u32::from(ty.lanes())).min(self.stride(terms) / size) as usize;
         let mut rest = &members[..];
         while let Some(first) = rest.first() {
             let run = (0_u32..).zip(rest).take_while(|(index, member)| member.at == first.at.wrapping_add(index * size)).count();
@@ -287,13 +287,24 @@ fn meets(memory: &MemoryUse<'_>, one: Option<Root>, other: Option<Root>) -> bool
     one.zip(other).is_none_or(|(one, other)| !memory.apart(one, other))
 }
 
+/// The part of a merged access that replaces a load or store.
+#[derive(Clone, Copy)]
+struct Part {
+    /// The merged access.
+    group: usize,
+    /// The position among its members.
+    lane: usize,
+}
+
 struct Writer<'f> {
     function: &'f mut Function,
     joined: Vec<Joined>,
-    /// Per load or store: the merged access and the part of it.
-    joins: FxHashMap<usize, (usize, usize)>,
+    /// By the index of a load or store.
+    parts: FxHashMap<usize, Part>,
+    /// Pointers from `PtrAdd`: the base and the offset of each.
     offsets: FxHashMap<Value, (Value, Value)>,
-    next: usize,
+    /// Number of loads and stores before the current instruction.
+    index: usize,
     /// The results of the wide loads that are already emitted.
     vectors: Vec<Option<Value>>,
     /// Positions and values of the stores that were removed.
@@ -304,21 +315,21 @@ impl Writer<'_> {
     fn region(&mut self, region: &mut Region) {
         let mut out = Vec::with_capacity(region.insts.len());
         for mut inst in std::mem::take(&mut region.insts) {
-            let join = matches!(inst.op, Op::Load { .. } | Op::Store { .. }).then(|| {
-                self.next += 1;
-                self.joins.get(&(self.next - 1)).copied()
+            let part = matches!(inst.op, Op::Load { .. } | Op::Store { .. }).then(|| {
+                self.index += 1;
+                self.parts.get(&(self.index - 1)).copied()
             });
             for nested in inst.op.regions_mut() {
                 self.region(nested);
             }
-            match (join.flatten(), &inst.op) {
-                (Some((group, part)), Op::Load { ptr, .. }) => {
+            match (part.flatten(), &inst.op) {
+                (Some(part), Op::Load { ptr, .. }) => {
                     let ptr = *ptr;
-                    self.load(&mut out, inst, ptr, (group, part));
+                    self.load(&mut out, inst, ptr, part);
                 }
-                (Some((group, part)), Op::Store { ptr, value, .. }) => {
+                (Some(part), Op::Store { ptr, value, .. }) => {
                     let (ptr, value) = (*ptr, *value);
-                    self.store(&mut out, &inst, (ptr, value), (group, part));
+                    self.store(&mut out, &inst, (ptr, value), part);
                 }
                 _ => out.push(inst),
             }
@@ -327,9 +338,9 @@ impl Writer<'_> {
     }
 
     /// The pointer to the first part, derived from the pointer to another part.
-    fn pointer(&mut self, out: &mut Vec<Inst>, inst: &Inst, ptr: Value, (group, part): (usize, usize)) -> Value {
+    fn pointer(&mut self, out: &mut Vec<Inst>, inst: &Inst, ptr: Value, Part { group, lane }: Part) -> Value {
         let members = &self.joined[group].members;
-        let by = members.first().zip(members.get(part)).map_or(0, |(first, here)| first.at.wrapping_sub(here.at));
+        let by = members.first().zip(members.get(lane)).map_or(0, |(first, here)| first.at.wrapping_sub(here.at));
         if by == 0 {
             return ptr;
         }
@@ -343,7 +354,7 @@ impl Writer<'_> {
         self.function.emit(out, inst.span, ty, Op::PtrAdd(base, moved))
     }
 
-    fn load(&mut self, out: &mut Vec<Inst>, inst: Inst, ptr: Value, (group, part): (usize, usize)) {
+    fn load(&mut self, out: &mut Vec<Inst>, inst: Inst, ptr: Value, part @ Part { group, lane }: Part) {
         let Some(&result) = inst.results.first() else { return out.push(inst) };
         let own = self.function.ty(result);
         let Joined { ref members, align, part: ty } = self.joined[group];
@@ -352,13 +363,13 @@ impl Writer<'_> {
         let vector = match self.vectors[group] {
             Some(vector) => vector,
             None => {
-                let ptr = self.pointer(out, &inst, ptr, (group, part));
+                let ptr = self.pointer(out, &inst, ptr, part);
                 let wide = Type::Vector(scalar, lanes * count as u8);
                 let vector = self.function.emit(out, inst.span, wide, Op::Load { ptr, align, volatile: false });
                 *self.vectors[group].insert(vector)
             }
         };
-        let first = part as u8 * lanes;
+        let first = lane as u8 * lanes;
         let op = match lanes {
             1 => Op::Extract(vector, first),
             _ => Op::Shuffle(vector, vector, (first..first + lanes).map(Some).collect()),
@@ -370,15 +381,15 @@ impl Writer<'_> {
         out.push(Inst { op: Op::Cast(CastOp::Bitcast, words), ..inst });
     }
 
-    fn store(&mut self, out: &mut Vec<Inst>, inst: &Inst, (ptr, value): (Value, Value), (group, part): (usize, usize)) {
+    fn store(&mut self, out: &mut Vec<Inst>, inst: &Inst, (ptr, value): (Value, Value), part @ Part { group, lane }: Part) {
         let Joined { ref members, align, part: ty } = self.joined[group];
         let (count, own) = (members.len(), self.function.ty(value));
         let value = if own == ty { value } else { self.function.emit(out, inst.span, ty, Op::Cast(CastOp::Bitcast, value)) };
-        self.values[group].push((part, value));
+        self.values[group].push((lane, value));
         if self.values[group].len() < count {
             return;
         }
-        let ptr = self.pointer(out, inst, ptr, (group, part));
+        let ptr = self.pointer(out, inst, ptr, part);
         let mut parts = std::mem::take(&mut self.values[group]);
         parts.sort_unstable();
         let mut values: Vec<Value> = parts.into_iter().map(|(_, value)| value).collect();

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_opencl_c_does_not_have_is_refused() {
+    fn conversions_missing_in_opencl_c_are_rejected() {
         // The rest of the format is text.
         let bad = |format: &str| match parse(format.as_bytes()).into_iter().next() {
             Some(Piece::Bad(error, _)) => Some(error),

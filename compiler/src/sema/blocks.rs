@@ -19,7 +19,7 @@ use crate::thir::{Expr, ExprKind, FuncId, Function, Init, Linkage, Local, LocalI
 /// A known block.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockRef {
-    /// Its function: the parameters of the block, then its captures.
+    /// Its function, whose parameters are those of the block, then the captures.
     pub(super) func: FuncId,
     /// The type, a [`TyKind::Block`].
     pub(super) ty: Ty,
@@ -156,7 +156,8 @@ impl Sema<'_> {
         })
     }
 
-    /// The value of a `return` in a block without a result type. The first `return` determines it.
+    /// The value of a `return` in a block without a result type. The first `return` determines the
+    /// result type.
     pub(super) fn inferred_return(&mut self, value: Option<&ast::Expr>, span: Span) -> Option<Expr> {
         let value = value.map(|value| self.rvalue_expr(value));
         let ty = match &value {
@@ -305,6 +306,6 @@ impl Sema<'_> {
     /// Reports the use of a block as a value.
     pub(super) fn no_block_value(&mut self, block: &BlockRef, span: Span) {
         let shown = self.show(block.ty);
-        self.err(span, format!("a block of type '{shown}' can only be called, enqueued, or initialize a block variable"));
+        self.err(span, format!("a block of type '{shown}' can only be called, enqueued, or used to initialise a block variable"));
     }
 }

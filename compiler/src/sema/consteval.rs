@@ -20,8 +20,8 @@ pub(super) enum Value {
     Address(GlobalId, i64),
 }
 
-/// The bits of an integer in a type.
-pub(super) fn wrap(kind: ScalarKind, value: i128) -> u64 {
+/// The bits of an integer, reduced to the width of a type.
+pub(super) fn int_bits(kind: ScalarKind, value: i128) -> u64 {
     if kind == ScalarKind::Bool {
         return u64::from(value != 0);
     }
@@ -33,9 +33,9 @@ pub(super) fn wrap(kind: ScalarKind, value: i128) -> u64 {
 }
 
 /// The mathematical value of integer bits.
-pub(super) fn unwrap(kind: ScalarKind, bits: u64) -> i128 {
+pub(super) fn int_value(kind: ScalarKind, bits: u64) -> i128 {
     let width = scalar_size(kind) * 8;
-    if is_signed(kind) && width < 128 {
+    if is_signed(kind) {
         let shift = 64 - width;
         #[expect(clippy::cast_possible_wrap, reason = "sign extension")]
         let signed = ((bits << shift) as i64) >> shift;
@@ -76,7 +76,7 @@ fn from_bits(kind: ScalarKind, bits: u64) -> Constant {
         ScalarKind::Half => Constant::Float(f16::from_bits(bits as u16).to_f64()),
         ScalarKind::Float => Constant::Float(f64::from(f32::from_bits(bits as u32))),
         ScalarKind::Double => Constant::Float(f64::from_bits(bits)),
-        kind => Constant::Int(wrap(kind, i128::from(bits))),
+        kind => Constant::Int(int_bits(kind, i128::from(bits))),
     }
 }
 
@@ -103,14 +103,14 @@ fn convert_with(from: ScalarKind, to: ScalarKind, value: &Constant, saturate: bo
             };
             let wide = rounded as i128;
             let (low, high) = range(to);
-            let _ = saturate;
-            Constant::Int(wrap(to, wide.clamp(low, high)))
+            // Floats always saturate: the conversion of a float outside of the range is undefined in C.
+            Constant::Int(int_bits(to, wide.clamp(low, high)))
         }
         Constant::Int(bits) => {
-            let wide = unwrap(from, bits);
+            let wide = int_value(from, bits);
             if saturate && !is_float(to) && to != ScalarKind::Bool {
                 let (low, high) = range(to);
-                return Constant::Int(wrap(to, wide.clamp(low, high)));
+                return Constant::Int(int_bits(to, wide.clamp(low, high)));
             }
             wide_to(to, wide)
         }
@@ -125,7 +125,7 @@ pub(super) fn wide_to(to: ScalarKind, value: i128) -> Constant {
         ScalarKind::Float => Constant::Float(f64::from(value as f32)),
         ScalarKind::Double => Constant::Float(value as f64),
         ScalarKind::Half => Constant::Float(f16::from_f64(value as f64).to_f64()),
-        _ => Constant::Int(wrap(to, value)),
+        _ => Constant::Int(int_bits(to, value)),
     }
 }
 
@@ -144,7 +144,7 @@ impl Sema<'_> {
         }
         match self.evaluate(expr)? {
             #[expect(clippy::cast_possible_truncation, reason = "64 bits suffice for the integers of C")]
-            Value::Const(Constant::Int(bits)) => Some(unwrap(kind, bits) as i64),
+            Value::Const(Constant::Int(bits)) => Some(int_value(kind, bits) as i64),
             _ => None,
         }
     }
@@ -198,7 +198,7 @@ impl Sema<'_> {
             }
             ExprKind::PointerDiff { lhs, rhs, stride } => match (self.evaluate(lhs)?, self.evaluate(rhs)?) {
                 (Value::Address(a, x), Value::Address(b, y)) if a == b => {
-                    Some(Value::Const(Constant::Int(wrap(self.ptrdiff_kind(), i128::from((x - y) / i64::from((*stride).max(1)))))))
+                    Some(Value::Const(Constant::Int(int_bits(self.ptrdiff_kind(), i128::from((x - y) / i64::from((*stride).max(1)))))))
                 }
                 _ => None,
             },
@@ -265,8 +265,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Reads a variable in constant address space with known contents. C99 does not require this; other compilers
-    /// support it.
+    /// Reads a variable with known contents in constant address space, or with `fold_const` also a `const` variable.
+    /// C99 does not require this; other compilers support it.
     fn load_constant(&self, lvalue: &Lvalue, ty: Ty) -> Option<Value> {
         if let LvalueKind::Local(local) = lvalue.kind {
             let constant = self.f.as_ref().and_then(|f| f.constants.get(&local));
@@ -302,8 +302,8 @@ impl Sema<'_> {
         let (result, lanes) = self.arith(ty)?;
         Some(Value::Const(each(&value, |value| match (op, value) {
             (UnaryOp::Neg, Constant::Float(v)) => Some(Constant::Float(-v)),
-            (UnaryOp::Neg, Constant::Int(v)) => Some(Constant::Int(wrap(kind, -unwrap(kind, *v)))),
-            (UnaryOp::BitNot, Constant::Int(v)) => Some(Constant::Int(wrap(kind, !unwrap(kind, *v)))),
+            (UnaryOp::Neg, Constant::Int(v)) => Some(Constant::Int(int_bits(kind, -int_value(kind, *v)))),
+            (UnaryOp::BitNot, Constant::Int(v)) => Some(Constant::Int(int_bits(kind, !int_value(kind, *v)))),
             (UnaryOp::LogNot, Constant::Int(v)) => Some(truth_value(*v == 0, result, lanes)),
             (UnaryOp::LogNot, Constant::Float(v)) => Some(truth_value(*v == 0.0, result, lanes)),
             (UnaryOp::LogNot, Constant::Null) => Some(truth_value(true, result, lanes)),
@@ -374,7 +374,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Appends the bytes of an arithmetic constant in memory, without the padding of three lanes.
+    /// Appends the bytes of an arithmetic constant in memory, without the padding of three-component vectors.
     pub(super) fn constant_bytes(&self, value: &Constant, ty: Ty, out: &mut Vec<u8>) -> Option<()> {
         if self.is_pointer(ty) {
             out.resize(out.len() + self.types.pointer_size() as usize, 0);
@@ -396,7 +396,7 @@ fn truth_value(truth: bool, kind: ScalarKind, lanes: u8) -> Constant {
     Constant::Int(match (truth, lanes) {
         (false, _) => 0,
         (true, 1) => 1,
-        (true, _) => wrap(kind, -1),
+        (true, _) => int_bits(kind, -1),
     })
 }
 
@@ -447,7 +447,7 @@ fn scalar_binary(
             Some(Constant::Float(round_to(kind, value)))
         }
         (Constant::Int(a), Constant::Int(b)) => {
-            let (x, y) = (unwrap(kind, *a), unwrap(rhs_kind, *b));
+            let (x, y) = (int_value(kind, *a), int_value(rhs_kind, *b));
             let width = scalar_size(kind) * 8;
             let amount = u32::try_from(*b & u64::from(width - 1)).unwrap_or(0);
             let value = match op {
@@ -465,7 +465,7 @@ fn scalar_binary(
                 BinaryOp::VecOr => return Some(truth_value(*a != 0 || *b != 0, result, lanes)),
                 _ => return compare(Some(x.cmp(&y))),
             };
-            Some(Constant::Int(wrap(kind, value)))
+            Some(Constant::Int(int_bits(kind, value)))
         }
         _ => None,
     }

@@ -1,7 +1,7 @@
 //! Implicit conversions: promotions, the usual arithmetic conversions, and conversion as if by assignment (OpenCL C
 //! 6.4; C99 6.3, 6.5.16.1).
 
-use super::consteval::{Value, range, unwrap, wrap};
+use super::consteval::{Value, int_bits, int_value, range};
 use super::{Sema, is_float, signed_of, unsigned_of};
 use crate::ast::ScalarKind;
 use crate::diag::Span;
@@ -149,9 +149,9 @@ impl Sema<'_> {
     fn warn_of_lost_bits(&mut self, scalar: &Expr, kind: ScalarKind, lane: ScalarKind, span: Span) {
         let Some(Value::Const(Constant::Int(bits))) = self.evaluate(scalar) else { return };
         let ((low, _), (_, high)) = (range(signed_of(lane)), range(unsigned_of(lane)));
-        let value = unwrap(kind, bits);
+        let value = int_value(kind, bits);
         if !(low..=high).contains(&value) {
-            let (kept, from, to) = (unwrap(lane, wrap(lane, value)), self.show(scalar.ty), scalar_name(lane));
+            let (kept, from, to) = (int_value(lane, int_bits(lane, value)), self.show(scalar.ty), scalar_name(lane));
             self.warn(span, format!("implicit conversion from '{from}' to '{to}' changes value from {value} to {kept}"));
         }
     }
@@ -311,7 +311,7 @@ impl Sema<'_> {
                     Purpose::Pass => {
                         let hint = match self.kind(value.ty) {
                             TyKind::Pointer { space: Space::Generic | Space::Private, .. } => String::new(),
-                            _ => format!("; such a parameter is declared '{from}'"),
+                            _ => format!("; declare the parameter as '{from}' to pass this pointer"),
                         };
                         format!("passing '{from}' to parameter of type '{to}' changes address space of pointer{hint}")
                     }

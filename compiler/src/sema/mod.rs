@@ -504,7 +504,7 @@ impl<'a> Sema<'a> {
 
     fn int_const(&mut self, value: i64, kind: ScalarKind, span: Span) -> Expr {
         let ty = self.scalar(kind);
-        let bits = consteval::wrap(kind, i128::from(value));
+        let bits = consteval::int_bits(kind, i128::from(value));
         self.expr(ExprKind::Constant(thir::Constant::Int(bits)), ty, span)
     }
 

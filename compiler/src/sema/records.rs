@@ -17,7 +17,7 @@ struct Member<'b> {
     packed: bool,
 }
 
-/// The layout of the members up to here.
+/// The layout of the members that were added until now.
 #[derive(Default)]
 struct Layout {
     fields: Vec<Field>,

@@ -356,7 +356,7 @@ impl Sema<'_> {
             None => lo,
         };
         let (Some(lo), Some(hi), Some(kind)) = (lo, hi, kind) else { return Vec::new() };
-        let show = |bits| super::consteval::unwrap(kind, bits);
+        let show = |bits| super::consteval::int_value(kind, bits);
         if show(lo) > show(hi) {
             self.warn(span, "empty case range specified");
             return Vec::new();
@@ -390,7 +390,7 @@ impl Sema<'_> {
             self.err(expr.span, "expression is not an integer constant expression");
             return None;
         };
-        Some(super::consteval::wrap(kind?, i128::from(value)))
+        Some(super::consteval::int_bits(kind?, i128::from(value)))
     }
 
     fn default_label(&mut self, span: Span) -> Vec<Stmt> {

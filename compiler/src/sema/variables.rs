@@ -331,7 +331,13 @@ impl Sema<'_> {
         let variable = &self.globals[id.index()];
         let size = self.size_of(variable.ty.ty).unwrap_or(0);
         if variable.space == Space::Global && size > MAX_GLOBAL_VARIABLE {
-            self.err(span, format!("variable has {size} bytes; the limit for a variable in global memory is {MAX_GLOBAL_VARIABLE}"));
+            self.err(
+                span,
+                format!(
+                    "variable has {size} bytes; the limit in global memory is {MAX_GLOBAL_VARIABLE} bytes ({} MiB)",
+                    MAX_GLOBAL_VARIABLE >> 20
+                ),
+            );
         }
     }
 

@@ -13,7 +13,7 @@
 //! All other operations reject the type, since it is not a scalar ([`Sema::scalar_kind`]). [`Sema::rvalue_expr`]
 //! converts to 64 bits.
 
-use super::consteval::{Value, range, unwrap, wide_to, wrap};
+use super::consteval::{Value, int_bits, int_value, range, wide_to};
 use super::operators::thir_op;
 use super::{Operand, Sema, is_float, is_signed, signed_of, unsigned_of};
 use crate::ast::{self, IntSuffix, ScalarKind};
@@ -72,7 +72,7 @@ impl Sema<'_> {
         }
         let span = value.span;
         match (self.scalar_kind(value.ty), self.evaluate(&value)) {
-            (Some(kind), Some(Value::Const(Constant::Int(bits)))) => self.wide_const(unwrap(kind, bits), span),
+            (Some(kind), Some(Value::Const(Constant::Int(bits)))) => self.wide_const(int_value(kind, bits), span),
             _ => {
                 let ty = self.wide_ty();
                 self.expr(ExprKind::Cast(CastKind::Arith, Box::new(value)), ty, span)
@@ -131,7 +131,7 @@ impl Sema<'_> {
         if is_float(kind) || kind == ScalarKind::Bool {
             return;
         }
-        let changed = unwrap(kind, wrap(kind, *wide));
+        let changed = int_value(kind, int_bits(kind, *wide));
         if changed != *wide {
             let (from, to) = (self.show(value.ty), self.show(ty));
             self.warn(value.span, format!("implicit conversion from '{from}' to '{to}' changes value from {wide} to {changed}"));

@@ -3,7 +3,7 @@
 use rspirv::spirv::{Op as Opcode, Scope};
 
 use super::bridge::{Signedness, c_type};
-use super::errors::{Checked, invalid};
+use super::errors::{Checked, Shown, invalid};
 use super::function::Lowering;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Op, Scalar, Type, UnOp, Value};
 use crate::lower::builder::float_bits;
@@ -226,7 +226,7 @@ impl Lowering<'_, '_, '_> {
         let (cond, a, b) = (self.number(0)?, self.arg(1)?, self.arg(2)?);
         let (tc, ta, tb) = (self.b.ty(cond), self.b.ty(a), self.b.ty(b));
         if tc.scalar() != Some(Scalar::Bool) || (tc.lanes() != 1 && tc.lanes() != ta.lanes()) {
-            return Err(invalid!("a condition of type {tc} is not valid for operands of type {ta}"));
+            return Err(invalid!("a condition of type {} is not valid for operands of type {}", Shown(tc), Shown(ta)));
         }
         let (a, b) = match (ta, tb) {
             (Type::Ptr(x), Type::Ptr(y)) if x != y => {

@@ -3,7 +3,7 @@
 use rspirv::spirv::{MemorySemantics, Op as Opcode, Scope};
 
 use super::bridge::{Signedness, c_type};
-use super::errors::{Checked, invalid, unsupported};
+use super::errors::{Checked, Shown, invalid, unsupported};
 use super::function::Lowering;
 use super::words::Id;
 use crate::ir::{CmpOp, Fence, Op, Scalar, Type, Value};
@@ -103,7 +103,7 @@ impl Lowering<'_, '_, '_> {
     fn atomic_type(&self, ty: Type) -> Checked<Type> {
         match ty {
             Type::Scalar(Scalar::I32 | Scalar::I64 | Scalar::F16 | Scalar::F32 | Scalar::F64) => Ok(ty),
-            _ => Err(unsupported!("an atomic operation on type {ty}")),
+            _ => Err(unsupported!("an atomic operation on type {}", Shown(ty))),
         }
     }
 
@@ -122,7 +122,7 @@ impl Lowering<'_, '_, '_> {
             _ => self.number(3)?,
         };
         if self.b.ty(operand) != want {
-            return Err(invalid!("the operand is not of type {want}"));
+            return Err(invalid!("the operand is not of type {}", Shown(want)));
         }
         let params = [self.atomic_pointer(want, sign)?, c_type(want, sign)?];
         let body = format!("return atomic_{name}_explicit(a0, a1, {order}, memory_scope_device);");
@@ -142,7 +142,7 @@ impl Lowering<'_, '_, '_> {
         };
         let (desired, expected): (Value, Value) = (self.number(4)?, self.number(5)?);
         if self.b.ty(desired) != want || self.b.ty(expected) != want {
-            return Err(invalid!("the operands are not of type {want}"));
+            return Err(invalid!("the operands are not of type {}", Shown(want)));
         }
         let name = c_type(want, Signedness::Signed)?;
         let params = [self.atomic_pointer(want, Signedness::Signed)?, name.clone(), name.clone()];

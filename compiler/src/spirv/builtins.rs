@@ -3,7 +3,7 @@
 use rspirv::spirv::BuiltIn;
 
 use super::bridge::Signedness;
-use super::errors::{Checked, invalid, unsupported};
+use super::errors::{Checked, Shown, invalid, unsupported};
 use super::function::Lowering;
 use super::words::Id;
 use crate::ir::{CmpOp, Op, Scalar, Type, Value, WorkItem};
@@ -49,8 +49,10 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn builtin(&mut self, number: u32, ty: Id) -> Checked<Value> {
         let builtin = BuiltIn::from_u32(number).ok_or_else(|| unsupported!("built-in variable {number}"))?;
         let want = self.module.types.numbers(ty)?;
-        let scalar =
-            want.scalar().filter(|scalar| scalar.is_int()).ok_or_else(|| invalid!("a built-in variable of type {want} is not valid"))?;
+        let scalar = want
+            .scalar()
+            .filter(|scalar| scalar.is_int())
+            .ok_or_else(|| invalid!("a built-in variable of type {} is not valid", Shown(want)))?;
         if let Some(question) = by_dimension(builtin) {
             let mut lanes = Vec::with_capacity(3);
             for dimension in 0..want.lanes() {
@@ -65,7 +67,7 @@ impl Lowering<'_, '_, '_> {
         let name = function(builtin).ok_or_else(|| unsupported!("built-in variable {builtin:?}"))?;
         let answer = if want.lanes() > 1 { Type::Vector(Scalar::I32, 4) } else { Type::I32 };
         if want.lanes() != answer.lanes() {
-            return Err(invalid!("built-in variable {builtin:?} is not of type {want}"));
+            return Err(invalid!("built-in variable {builtin:?} is not of type {}", Shown(want)));
         }
         let result = super::bridge::c_type(answer, Signedness::Unsigned)?;
         let wide = builtin == BuiltIn::GlobalLinearId;

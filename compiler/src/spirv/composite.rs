@@ -2,7 +2,7 @@
 
 use rspirv::spirv::Op as Opcode;
 
-use super::errors::{Checked, invalid};
+use super::errors::{Checked, Shown, invalid};
 use super::function::{Lowering, Val};
 use super::types::Kind;
 use super::words::Id;
@@ -156,7 +156,7 @@ impl Lowering<'_, '_, '_> {
 
     fn insert_lane(&mut self, vector: Value, lane: u8, scalar: Value) -> Checked<Value> {
         if self.b.ty(vector).scalar().map(Type::Scalar) != Some(self.b.ty(scalar)) {
-            return Err(invalid!("an object of type {} is not a component of type {}", self.b.ty(scalar), self.b.ty(vector)));
+            return Err(invalid!("an object of type {} is not a component of type {}", Shown(self.b.ty(scalar)), Shown(self.b.ty(vector))));
         }
         Ok(self.b.insert(vector, lane, scalar))
     }
@@ -217,7 +217,7 @@ impl Lowering<'_, '_, '_> {
             }
         }
         if self.b.ty(cond) != Type::BOOL {
-            return Err(invalid!("a condition of type {} is not valid for a structure or an array", self.b.ty(cond)));
+            return Err(invalid!("a condition of type {} is not valid for a structure or an array", Shown(self.b.ty(cond))));
         }
         let chosen = self.copy_of(second, ty)?;
         let align = self.module.types.align(ty)?;

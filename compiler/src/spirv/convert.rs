@@ -4,7 +4,7 @@ use rspirv::spirv::{Decoration, Op as Opcode, StorageClass};
 
 use super::bridge::{Signedness, c_type};
 use super::decorations::rounding_suffix;
-use super::errors::{Checked, invalid, unsupported};
+use super::errors::{Checked, Shown, invalid, unsupported};
 use super::function::Lowering;
 use crate::ir::{CastOp, Const, Scalar, Space, Type, Value};
 
@@ -138,7 +138,7 @@ impl Lowering<'_, '_, '_> {
         match (have, want) {
             (Type::Ptr(_), Type::Ptr(_)) => Ok(value),
             _ if have == want && have != Type::Void => Ok(value),
-            (Type::Void, _) | (_, Type::Void) => Err(unsupported!("a cast of {have} to {want}")),
+            (Type::Void, _) | (_, Type::Void) => Err(unsupported!("a cast from type {} to type {}", Shown(have), Shown(want))),
             // A pointer and an integer of its width, or (from SPIR-V 1.5 on) any number or vector of that size.
             (Type::Ptr(_), _) if want.access_size(size) == size => {
                 let address = self.b.cast(CastOp::PtrToInt, value, self.module.types.pointer_int());

@@ -1,6 +1,9 @@
 //! Errors in SPIR-V modules: instruction, offset and reason.
 
+use std::fmt;
+
 use super::lines::Line;
+use crate::ir::{Scalar, Type};
 
 /// An error in a module, worded for a build log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,6 +27,25 @@ pub(crate) enum ErrorKind {
     /// The instruction is valid, but not supported by this compiler or device.
     #[error("{0} is not supported")]
     Unsupported(String),
+}
+
+/// A type as messages show it: "32-bit float", "4 x 16-bit integer".
+pub(super) struct Shown(pub(super) Type);
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scalar = |scalar: Scalar| match scalar {
+            Scalar::Bool => "bool".to_owned(),
+            float if float.is_float() => format!("{}-bit float", float.bits()),
+            integer => format!("{}-bit integer", integer.bits()),
+        };
+        match self.0 {
+            Type::Void => f.write_str("void"),
+            Type::Ptr(_) => f.write_str("pointer"),
+            Type::Scalar(of) => f.write_str(&scalar(of)),
+            Type::Vector(of, count) => write!(f, "{count} x {}", scalar(of)),
+        }
+    }
 }
 
 /// The result of handling one instruction.

@@ -83,7 +83,7 @@ impl Fold<'_> {
     fn chain(&self, element: bool) -> Checked<Constant> {
         let base = self.operand(0)?;
         let (pointer, constant) = self.constants.known(base)?;
-        let &Constant::Address { target, offset } = constant else { return Err(unsupported!("an address that is not in a variable")) };
+        let &Constant::Address { target, offset } = constant else { return Err(unsupported!("a constant address outside of a variable")) };
         let mut ty = self.types.pointee(pointer)?.0;
         let mut bytes = offset;
         let signed = |index: usize| {
@@ -110,7 +110,7 @@ impl Fold<'_> {
             match inner {
                 Some(inner) => ty = inner,
                 None if index + 1 == self.operands.len() => {}
-                None => return Err(invalid!("a scalar cannot be indexed")),
+                None => return Err(invalid!("a component of a vector cannot be indexed")),
             }
         }
         Ok(Constant::Address { target, offset: bytes })

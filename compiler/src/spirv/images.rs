@@ -1,10 +1,10 @@
 //! Images and samplers (SPIR-V 3.52.10): OpenCL C functions, and words of the image descriptor.
 
-use rspirv::spirv::{Dim, ImageOperands, Op as Opcode};
+use rspirv::spirv::{AccessQualifier, Dim, ImageOperands, Op as Opcode};
 
 use super::bridge::{Signedness, c_type};
 use super::constants::Constant;
-use super::errors::{Checked, invalid, unsupported};
+use super::errors::{Checked, Shown, invalid, unsupported};
 use super::function::{Lowering, Val};
 use super::types::{ImageType, Kind};
 use super::words::Id;
@@ -18,11 +18,14 @@ const FIRST_ORDER: i64 = 0x10b0;
 /// The word of the descriptor with the number of layers.
 const ARRAY_SIZE: u8 = 3;
 
+/// The access qualifier ReadWrite of an image type.
+const READ_WRITE: u32 = AccessQualifier::ReadWrite as u32;
+
 impl ImageType {
     /// The OpenCL C type with an access qualifier.
     fn c_name(self, write: bool) -> String {
         let access = match (self.access, write) {
-            (2, _) => "read_write ",
+            (READ_WRITE, _) => "read_write ",
             (_, true) => "write_only ",
             (_, false) => "read_only ",
         };
@@ -152,7 +155,7 @@ impl Lowering<'_, '_, '_> {
         let value = self.number(index)?;
         let have = self.b.ty(value);
         if !matches!(have.scalar(), Some(Scalar::I32 | Scalar::F32)) {
-            return Err(unsupported!("coordinates of type {have}"));
+            return Err(unsupported!("coordinates of type {}", Shown(have)));
         }
         self.fitted(value, image.coordinates())
     }
@@ -165,7 +168,7 @@ impl Lowering<'_, '_, '_> {
         }
         let least = if want == 4 { 3 } else { want };
         if have.lanes() < least {
-            return Err(invalid!("{} coordinates are too few for the image", have.lanes()));
+            return Err(invalid!("{} components are too few for an image of this type", have.lanes()));
         }
         let lanes: Vec<u8> = (0..want.min(have.lanes())).collect();
         let cut = self.b.lanes(value, &lanes);
@@ -181,14 +184,15 @@ impl Lowering<'_, '_, '_> {
         (operands & ImageOperands::ZERO_EXTEND.bits() != 0).then_some(Signedness::Unsigned)
     }
 
-    /// The level in an operand. Many modules write the level 0 of images without mipmaps.
+    /// The level in an operand. `None` for level 0, which many modules state for images without mipmaps.
     fn lod(&mut self, index: usize) -> Checked<Option<Value>> {
         let constant = self.module.constants.get(self.current.operand(index)?);
         let first = matches!(constant, Some((_, Constant::Bits(0) | Constant::Null)));
         if first { Ok(None) } else { self.number(index).map(Some) }
     }
 
-    /// The level of a mipmapped image, from the image operands from `index` on.
+    /// The arguments that select the level of a mipmapped image: none, a level, or two gradients. The image operands
+    /// start at `index`.
     fn level(&mut self, index: usize, image: ImageType) -> Checked<Vec<Value>> {
         let operands = ImageOperands::from_bits_truncate(self.current.operands.get(index).copied().unwrap_or_default());
         if operands.contains(ImageOperands::BIAS) {
@@ -204,8 +208,8 @@ impl Lowering<'_, '_, '_> {
         Ok(Vec::new())
     }
 
-    fn read(&mut self, image: Value, ty: ImageType, sampler: Option<Value>, operands: usize) -> Checked<()> {
-        let (coordinates, level) = (self.coordinates(1, ty)?, self.level(operands, ty)?);
+    fn read(&mut self, image: Value, ty: ImageType, sampler: Option<Value>, first_operand: usize) -> Checked<()> {
+        let (coordinates, level) = (self.coordinates(1, ty)?, self.level(first_operand, ty)?);
         let want = self.result_type()?;
         let (mut args, mut params, mut names) = (vec![image], vec![ty.c_name(false)], "a0".to_owned());
         if let Some(sampler) = sampler {
@@ -231,7 +235,7 @@ impl Lowering<'_, '_, '_> {
         let body = match want.scalar() {
             Some(Scalar::F32) => format!("return {read}f({names});"),
             Some(Scalar::F16) => format!("return {read}h({names});"),
-            Some(Scalar::I32) => match self.texel_sign(operands) {
+            Some(Scalar::I32) => match self.texel_sign(first_operand) {
                 Some(Signedness::Signed) => format!("return {read}i({names});"),
                 Some(Signedness::Unsigned) => format!("return as_int4({read}ui({names}));"),
                 // The format is known when the kernel is launched.
@@ -240,7 +244,7 @@ impl Lowering<'_, '_, '_> {
                      return as_int4({read}ui({names}));"
                 ),
             },
-            _ => return Err(unsupported!("a texel type {want}")),
+            _ => return Err(unsupported!("a texel of type {}", Shown(want))),
         };
         let value = self.library_text(want, &c_type(want, Signedness::Signed)?, &params, &args, &body)?;
         self.give(value)
@@ -271,7 +275,7 @@ impl Lowering<'_, '_, '_> {
                      else write_imageui({names}, as_uint4(a1));"
                 ),
             },
-            _ => return Err(unsupported!("a texel type {have}")),
+            _ => return Err(unsupported!("a texel of type {}", Shown(have))),
         };
         self.library_effect(&params, &args, &body);
         Ok(())
@@ -283,7 +287,7 @@ impl Lowering<'_, '_, '_> {
         Ok(self.b.emit(Op::ImageWord { image, word }, Type::I32))
     }
 
-    /// Width, height, depth and array size, as the image has them. All except the last are those of a level.
+    /// The dimensions that the image type has. The array size does not depend on the level.
     fn size(&mut self) -> Checked<()> {
         let ty = self.image_type(self.current.operand(0)?)?;
         let level = if self.current.op == Opcode::ImageQuerySizeLod {

@@ -1,4 +1,4 @@
-//! Compiles the functions of the bridge as OpenCL C and appends them to the module.
+//! Compiles the OpenCL C functions that implement SPIR-V instructions ([`bridge`]), and appends them to the module.
 //!
 //! If the module enqueues kernels, the library adds variables that all units of a program share, and kernels for
 //! blocks. The linker treats them like those of an OpenCL C unit.
@@ -24,7 +24,7 @@ pub(super) struct LibrarySymbols {
     pub(super) variables: Vec<Symbol>,
 }
 
-/// Compiles the functions of the bridge and appends them to the module.
+/// Compiles the functions of `bridge` and appends them to the module.
 pub(super) fn add(module: &mut ir::Module, bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<LibrarySymbols, UnitError> {
     if bridge.len() == 0 {
         return Ok(LibrarySymbols::default());
@@ -42,8 +42,8 @@ pub(super) fn add(module: &mut ir::Module, bridge: &Bridge, options: &BuildOptio
 }
 
 fn compile(bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<(thir::Program, ir::Module), UnitError> {
-    // OpenCL C 2.0 has every memory order and scope, mapped to the strongest of the device. Modules do not declare
-    // features.
+    // OpenCL C 2.0 allows every memory order and scope without feature macros. The device implements each by the
+    // strongest one that it has.
     let options = BuildOptions {
         std: CStd::Cl20,
         macros: Vec::new(),
@@ -82,7 +82,7 @@ fn resolve(module: &mut ir::Module, names: &FxHashMap<&str, u32>) -> Result<(), 
     if missing { Err(UnitError::Internal("a library function is missing".to_owned())) } else { Ok(()) }
 }
 
-/// Appends the library to the module. Its calls of the module's functions refer to these.
+/// Appends the library to the module. Calls from the library to functions of the module are redirected to them.
 fn append(module: &mut ir::Module, bridge: &Bridge, library: ir::Module) {
     let (functions, globals) = (ir::number(module.functions.len()), ir::number(module.globals.len()));
     let numbers: Vec<u32> =

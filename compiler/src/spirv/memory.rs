@@ -163,7 +163,7 @@ impl Lowering<'_, '_, '_> {
         let mut in_vector = false;
         for index in first..self.current.operands.len() {
             if in_vector {
-                return Err(invalid!("a scalar cannot be indexed"));
+                return Err(invalid!("a component of a vector cannot be indexed"));
             }
             let types = &self.module.types;
             match &types.get(ty)?.kind {

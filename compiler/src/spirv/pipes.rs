@@ -12,10 +12,17 @@ use crate::ir::{CmpOp, Type, Value};
 /// Maximum size of a packet in bytes.
 const LARGEST: u32 = 1 << 16;
 
-/// An instruction: its OpenCL C function, the index of the pipe operand, and the number of operands between it and size
-/// and alignment.
-const fn function(op: Opcode) -> Option<(&'static str, usize, usize)> {
-    Some(match op {
+/// An instruction as a call of an OpenCL C function.
+struct PipeCall {
+    name: &'static str,
+    /// The index of the pipe operand.
+    pipe: usize,
+    /// Number of operands between the pipe and the size of its packets.
+    others: usize,
+}
+
+const fn function(op: Opcode) -> Option<PipeCall> {
+    let (name, pipe, others) = match op {
         Opcode::ReadPipe => ("read_pipe", 0, 1),
         Opcode::WritePipe => ("write_pipe", 0, 1),
         Opcode::ReservedReadPipe => ("read_pipe", 0, 3),
@@ -31,7 +38,8 @@ const fn function(op: Opcode) -> Option<(&'static str, usize, usize)> {
         Opcode::GroupCommitReadPipe => ("commit_read_pipe", 1, 1),
         Opcode::GroupCommitWritePipe => ("commit_write_pipe", 1, 1),
         _ => return None,
-    })
+    };
+    Some(PipeCall { name, pipe, others })
 }
 
 impl Lowering<'_, '_, '_> {
@@ -50,7 +58,7 @@ impl Lowering<'_, '_, '_> {
             let none = self.b.bits(Type::I32, 0);
             return self.give(none).map(|()| true);
         }
-        let Some((name, first, more)) = function(self.current.op) else { return Ok(false) };
+        let Some(PipeCall { name, pipe: first, others }) = function(self.current.op) else { return Ok(false) };
         let prefix = match first {
             0 => "",
             _ => match Scope::from_u32(self.known(0)?) {
@@ -60,13 +68,13 @@ impl Lowering<'_, '_, '_> {
             },
         };
         let (pipe, access) = self.pipe_operand(first)?;
-        let packet = self.packet(first + more + 1)?;
+        let packet = self.packet(first + others + 1)?;
         let (mut params, mut args) = (vec![format!("{access} pipe {packet}")], vec![pipe]);
         let mut names = vec!["a0".to_owned()];
-        for index in first + 1..=first + more {
+        for index in first + 1..=first + others {
             let number = args.len();
             let moves = name == "read_pipe" || name == "write_pipe";
-            let (value, param, text) = if moves && index == first + more {
+            let (value, param, text) = if moves && index == first + others {
                 let pointer = self.pointer(index)?;
                 let space = self.space_text(pointer);
                 (pointer, format!("{space}void *"), format!("({space}{packet} *)a{number}"))

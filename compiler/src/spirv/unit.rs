@@ -40,7 +40,7 @@ pub(super) enum UnitError {
     #[error("the module uses features that this device does not support")]
     Library(Vec<Message>),
     /// A bug in the compiler, or an invalid module that no check rejected.
-    #[error("internal compiler error, or an invalid module: {0}")]
+    #[error("internal compiler error or invalid module: {0}; if spirv-val accepts the module, report a bug")]
     Internal(String),
 }
 

@@ -1,10 +1,9 @@
 //! The properties of a device that the compiler uses: the features for programs ([`Language`]), and the features and
 //! costs for shaders ([`Shaders`]).
 //!
-//! Nothing here names a device. A property of a driver is a field that states this property alone ([`Costs`],
-//! [`Defects`]). The [`profiles`] combine the fields for the devices that were measured. The driver, `wgclc
-//! --device`, tests and fuzzers all start from the same profiles. A test of each back end compares the profiles with
-//! the real device.
+//! Nothing here names a device. Each field states one property of a driver ([`Costs`], [`Defects`]). The [`profiles`]
+//! combine the fields for the devices that were measured. The driver, `wgclc --device`, tests and fuzzers all start
+//! from the same profiles. A test of each back end compares the profiles with the real device.
 
 pub mod profiles;
 mod shaders;
@@ -22,17 +21,17 @@ pub const MAX_GLOBAL_VARIABLES: u64 = 128 << 20;
 /// A device as the compiler sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Target {
-    /// The features for programs: decides what the front end accepts and what the device reports.
+    /// The features for programs. They decide what the front end accepts and what the device reports.
     pub language: Language,
-    /// The features for shaders: decides how a kernel is specialised and emitted. Unused for a device that does not
+    /// The features for shaders. They decide how a kernel is specialised and emitted. Unused for a device that does not
     /// run shaders.
     pub shaders: Shaders,
     /// Which functions are not inlined.
     pub inlining: Inlining,
     /// Whether kernels are compiled to machine code of the host ([`crate::vectorize`]) instead of to shaders.
     pub native: bool,
-    /// Whether kernels report operators and built-in functions that compute a NaN from numbers
-    /// ([`crate::ir::Op::NanCheck`]).
+    /// Whether kernels report operators and built-in functions that compute a NaN from
+    /// operands that are not NaN ([`crate::ir::Op::NanCheck`]).
     pub nan_checks: bool,
     /// Memory that is zeroed before a kernel starts. The context that builds a program requests this
     /// (cl_khr_initialize_memory); it is not a property of the device.
@@ -51,22 +50,22 @@ pub struct Zeroed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Inlining {
     /// Limit for the instructions of all copies of one function, over all call chains from kernels.
-    pub most_copies: u64,
+    pub max_copied_instructions: u64,
     /// A function with fewer instructions is always inlined: passing the memory would cost as much.
-    pub worth_a_call: usize,
+    pub min_call_instructions: usize,
 }
 
 impl Default for Inlining {
     /// With everything inlined, hashcat's kernels with many rounds have 1.6 million instructions (m01800) and 300,000
     /// (m22000). With these limits they have 54,000 and 46,000. Functions with few copies are not affected.
     fn default() -> Self {
-        Self { most_copies: 20_000, worth_a_call: 300 }
+        Self { max_copied_instructions: 20_000, min_call_instructions: 300 }
     }
 }
 
 impl Inlining {
     /// Keeps every function that can be kept: for tests.
-    pub const NONE: Self = Self { most_copies: 0, worth_a_call: 0 };
+    pub const NONE: Self = Self { max_copied_instructions: 0, min_call_instructions: 0 };
 }
 
 /// The features of a device for OpenCL C programs.
@@ -130,12 +129,12 @@ pub struct Emulated {
 /// How accesses before and after an atomic operation are ordered, for all work-groups of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AtomicOrder {
-    /// Only barriers do: the device does not report acquire and release.
+    /// Only barriers order accesses: the device does not report acquire and release.
     Nothing,
     /// Fences before and after the operation.
     Fences,
-    /// Each atomic read-modify-write operation does. A fence would wait for the other work-items of the group, so
-    /// none is emitted.
+    /// Each atomic read-modify-write operation orders accesses. A fence would wait for the other work-items of the
+    /// group, so none is emitted.
     ReadModifyWrite,
     /// All memory accesses are sequentially consistent.
     Total,
@@ -158,8 +157,8 @@ impl Target {
         self.language.fp64 && (self.language.fused_fma || self.soft_doubles())
     }
 
-    /// The same device with some features emulated. Without 64-bit integers, doubles and 64-bit atomics are emulated
-    /// too.
+    /// The same device with some features emulated. Emulated 64-bit integers disable native doubles and native 64-bit
+    /// atomics, which are then emulated only if `what` requests it.
     #[must_use]
     pub fn emulating(self, what: Emulated) -> Self {
         self.changed(|target| {
@@ -293,8 +292,8 @@ impl Language {
         is_hidden(&self.extension_changes, name)
     }
 
-    /// Whether `#pragma OPENCL EXTENSION` accepts a name. Programs take the macro and the name of
-    /// `cl_nv_pragma_unroll` for a sign of NVIDIA's compiler, and then contain PTX. So it is accepted, but not
+    /// Whether `#pragma OPENCL EXTENSION` accepts a name. Some programs conclude from the macro or
+    /// the name of `cl_nv_pragma_unroll` that the compiler is NVIDIA's, and use inline PTX. So it is accepted, but not
     /// reported.
     pub(crate) fn accepts_extension(&self, name: &str) -> bool {
         name == "cl_nv_pragma_unroll" || self.extensions.iter().any(|known| known == name)
@@ -323,7 +322,7 @@ impl Language {
             "cl_ext_float_atomics",
             "cl_khr_async_work_group_copy_fence",
             "cl_khr_byte_addressable_store",
-            // The split barrier is a barrier where work-items wait for it.
+            // A split barrier is implemented as an ordinary barrier at the wait.
             "cl_intel_split_work_group_barrier",
             "cl_khr_extended_async_copies",
             "cl_khr_extended_bit_ops",

@@ -446,7 +446,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Vectorizes as if all lanes were alive.
+    /// Vectorises as if all lanes were alive.
     fn unmasked<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         let exec = self.masks.exec.take();
         let made = f(self);

@@ -1,7 +1,7 @@
 //! Collective operations of the lanes of a gang: those of subgroups, and of work-groups that are one gang.
 //!
 //! A subgroup is a gang. Its work-items run in lockstep, and the mask says which of them are active. Inactive lanes get
-//! the neutral element. Then vectors are combined with themselves, shifted by halves:
+//! the neutral element. Then each vector is combined with a shuffled copy of itself, in log2(lanes) steps:
 //!
 //! ```text
 //! reduction   x0 x1 x2 x3  +  x2 x3 x0 x1  =  two sums, twice;   + the same moved by one  =  the sum in all lanes
@@ -125,7 +125,7 @@ impl Vectorizer<'_> {
 
     // Active lanes
 
-    /// The active lanes for which a `bool` is true, or false if `not`, as bits.
+    /// A bit mask of the active lanes in which a `bool` is true; with `not`, of those in which it is false.
     pub(super) fn flags(&mut self, value: Value, not: bool) -> V {
         let masks = self.regs(value, Mode::Varying);
         let (own, here) = (self.mask_bits(&masks), self.live_bits());
@@ -147,7 +147,7 @@ impl Vectorizer<'_> {
         self.of_lane(value, lane)
     }
 
-    /// The value of all active lanes, where the program guarantees that they have the same.
+    /// The value of all active lanes, where the program guarantees that they are equal.
     pub(super) fn same(&mut self, value: Value) -> V {
         if self.is_uniform(value) { self.first(value) } else { self.of_first(value) }
     }
@@ -250,7 +250,7 @@ impl Vectorizer<'_> {
         let ty = self.shape.register(of, Mode::Varying);
         let each = u32::from(ty.lanes());
         let sources: SmallVec<[V; 4]> = regs.iter().copied().chain(fill.into_iter().flatten().copied()).collect();
-        // The source of each lane, counted through all registers: `fill` has the lane at its own place.
+        // The source of each lane, as an index into all registers. The lanes of `fill` follow those of `regs`.
         let place = |lane: u32| from(lane).unwrap_or(if fill.is_some() { self.shape.lanes + lane } else { lane });
         let places: Vec<u32> = (0..self.shape.lanes).map(place).collect();
         places.chunks(each as usize).map(|places| self.picked(&sources, ty, places)).collect()
@@ -366,7 +366,7 @@ impl Vectorizer<'_> {
     }
 }
 
-/// The lane `by` before, if it is in the same cluster.
+/// The lane `step` before this one, if it is in the same cluster.
 const fn earlier(lane: u32, step: u32, size: u32) -> Option<u32> {
     if lane % size >= step { Some(lane - step) } else { None }
 }

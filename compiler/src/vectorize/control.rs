@@ -98,7 +98,7 @@ impl<'a> Vectorizer<'a> {
         types.iter().map(|&ty| self.undef(ty)).collect()
     }
 
-    /// Vectorizes a region. `results` are those of the construct that it belongs to.
+    /// Vectorises a region. `results` are those of the construct that it belongs to.
     pub(super) fn region(&mut self, region: &'a Region, results: &[(LaneShape, Type)]) -> Lowered<End> {
         self.rest(&region.insts, results, Empty::Meet)
     }
@@ -131,7 +131,7 @@ impl<'a> Vectorizer<'a> {
         Err(internal!("a region without an end"))
     }
 
-    /// Vectorizes an instruction that is not a terminator.
+    /// Vectorises an instruction that is not a terminator.
     pub(super) fn instruction(&mut self, inst: &'a Inst) -> Lowered<()> {
         match &inst.op {
             Op::If { cond, then, els } => self.choice(inst, *cond, [then, els]),
@@ -148,7 +148,7 @@ impl<'a> Vectorizer<'a> {
         returned || self.masks.loops.last().is_some_and(|state| state.splits) && jumps(inst)
     }
 
-    /// Vectorizes the instructions after one that may leave no lane alive.
+    /// Vectorises the instructions after one that may leave no lane alive.
     fn rest_if_any(&mut self, insts: &'a [Inst], results: &[(LaneShape, Type)], empty: Empty) -> Lowered<End> {
         let Some(masks) = self.masks.exec.clone() else { return self.rest(insts, results, empty) };
         // Only the end of the region follows, which needs no lane.
@@ -352,7 +352,7 @@ impl<'a> Vectorizer<'a> {
         merged
     }
 
-    /// Vectorizes a region for the lanes of masks. Returns the values that it yields, and the lanes that are alive at
+    /// Vectorises a region for the lanes of masks. Returns the values that it yields, and the lanes that are alive at
     /// its end.
     fn under(&mut self, region: &'a Region, masks: Regs, results: &[(LaneShape, Type)]) -> Lowered<(Given, Regs)> {
         self.masks.split_depth += 1;
@@ -416,7 +416,7 @@ impl<'a> Vectorizer<'a> {
         Ok(((!left).then(|| SmallVec::from_slice(&params[..types.len()])), after))
     }
 
-    /// Vectorizes regions of which all lanes take the same one. They meet afterwards.
+    /// Vectorises regions of which all lanes take the same one. They meet afterwards.
     fn meet(&mut self, values: &[Value], results: &[(LaneShape, Type)], ways: &[(Block, &'a Region)], leaves: bool) -> Lowered<()> {
         let (before, exec, depth) = (self.masks.slots.clone(), self.masks.exec.clone(), self.depth());
         let mut ends: Vec<WayEnd> = Vec::new();

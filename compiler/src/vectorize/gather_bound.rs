@@ -6,7 +6,7 @@
 //! ```
 //! A gather takes as long as the loads that it replaces, and waits for all of them. Lanes that have left the loop cost
 //! time as well. Running the work-items in sequence takes a third of the time for `spmv_csr`, and less for `bfs`. Loops
-//! that follow pointers stay vectorized, because their lanes wait for memory at the same time.
+//! that follow pointers stay vectorised, because their lanes wait for memory at the same time.
 
 use rustc_hash::FxHashSet;
 

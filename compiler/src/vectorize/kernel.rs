@@ -24,7 +24,7 @@ use crate::ir::{self, Func, Op, Region, Scalar};
 use crate::launch::KernelKey;
 use crate::printf::Table;
 
-/// A vectorized kernel.
+/// A vectorised kernel.
 pub(super) struct VectorizedKernel {
     pub module: Module,
     /// The kernel's function in the module.
@@ -39,7 +39,7 @@ pub(super) struct VectorizedKernel {
     pub sites: Vec<AccessSite>,
 }
 
-/// Vectorizes function 0 of a module, and the functions that it calls, for gangs of a shape.
+/// Vectorises function 0 of a module, and the functions that it calls, for gangs of a shape.
 pub(super) fn vectorize(module: &ir::Module, key: &KernelKey, fused: bool, style: Style, shape: Shape) -> Lowered<VectorizedKernel> {
     let mut kernel = module.functions[0].clone();
     let printed = Table::new(module, 8);

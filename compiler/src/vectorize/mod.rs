@@ -14,7 +14,7 @@
 //! - [`scalarize`]: operations without vector instructions
 //! - [`sanitize`]: accesses that are checked first
 //!
-//! Optimizations:
+//! Optimisations:
 //! - [`subword_packing`]: packs contiguous narrow numbers
 //! - [`aos_values`]: keeps vectors of work-items in the order of memory
 //! - [`gather_bound`]: scalar code for loops that mainly gather

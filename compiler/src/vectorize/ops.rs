@@ -11,7 +11,7 @@ use crate::internal::internal;
 use crate::ir::{BinOp, CastOp, Inst, Op, Scalar, Type, Value};
 
 impl Vectorizer<'_> {
-    /// Lowers an instruction without regions.
+    /// Lowers an instruction, with the checks of the sanitizer around it.
     pub(super) fn operation(&mut self, inst: &Inst) -> Lowered<()> {
         let unchecked = self.check(inst)?;
         self.checked_operation(inst)?;
@@ -28,7 +28,7 @@ impl Vectorizer<'_> {
             Op::Zero { dst, size, .. } => self.copy(*dst, None, *size),
             Op::Atomic { op, ptr, value, ty } => self.atomic(result, *op, *ptr, *value, *ty),
             Op::CmpXchg { ptr, expected, desired, ty } => self.compare_exchange(result, [*ptr, *expected, *desired], *ty),
-            // The lanes of a gang run in lockstep, and a group runs on one thread, so no synchronization is necessary.
+            // The lanes of a gang run in lockstep, and a group runs on one thread, so no synchronisation is necessary.
             // A barrier only orders accesses as other groups observe them, with acquire and release semantics.
             // Processors with a strong memory order need no code for that.
             Op::Barrier(_) if self.shape.isa.caps().strong_memory_order => Ok(()),
@@ -183,7 +183,7 @@ impl Vectorizer<'_> {
         self.binary(op, Scalar::Bool, mode, a, b)
     }
 
-    /// For each component, whether the index selects it.
+    /// Whether the index equals `component`, for each lane.
     fn is_index(&mut self, index: &Regs, component: usize, mode: Mode) -> Regs {
         let number = self.number(Scalar::I32, mode, component as u64);
         self.compare_regs(VCmp::Eq, Scalar::I32, mode, index, &number)

@@ -1,4 +1,4 @@
-//! How a kernel is vectorized: which work-items make a gang, and whether there are gangs at all.
+//! How a kernel is vectorised: which work-items make a gang, and whether there are gangs at all.
 //!
 //! This module makes all decisions, from analyses that are computed once for each candidate:
 //!

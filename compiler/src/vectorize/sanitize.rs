@@ -114,7 +114,7 @@ impl AccessSite {
 /// The pointers of the current function, and the sites of the kernel.
 pub(super) struct Sanitizer<'a> {
     addresses: Addresses,
-    /// The sites of the kernel and of the functions that it calls, up to here.
+    /// The sites that were found until now, of the kernel and of the functions that it calls.
     sites: &'a RefCell<Vec<AccessSite>>,
 }
 

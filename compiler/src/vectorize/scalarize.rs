@@ -1,4 +1,4 @@
-//! Scalarization: operations that vectors cannot do. The operands go to memory, and a loop runs over the active lanes.
+//! Scalarisation: operations that vectors cannot do. The operands go to memory, and a loop runs over the active lanes.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{

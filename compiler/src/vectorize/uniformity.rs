@@ -93,7 +93,7 @@ struct Exits {
 }
 
 impl<'f> Uniformity<'f> {
-    /// Analyzes a function. `parted` means that some lanes may have returned before it begins. Parameters of kernels
+    /// Analyses a function. `parted` means that some lanes may have returned before it begins. Parameters of kernels
     /// are uniform. Parameters of other functions are varying, unless there is only one lane.
     pub(super) fn of(function: &'f Function, shape: Shape, private: PrivateMemory, parted: bool) -> Self {
         let mut this = Self {

@@ -1,4 +1,4 @@
-//! The state of vectorizing one function, and the placement of instructions.
+//! The state of vectorising one function, and the placement of instructions.
 //!
 //! A pure operation is moved out of all loops that define none of its operands. Pure operations cannot trap, so they
 //! may execute speculatively. Constants are in the first block, and take no register before their use.
@@ -82,7 +82,7 @@ pub(super) struct Forms {
     pub extended: FxHashMap<V, Extended>,
 }
 
-/// The state of vectorizing one function.
+/// The state of vectorising one function.
 pub(super) struct Vectorizer<'a> {
     pub(super) module: &'a ir::Module,
     pub(super) function: &'a Function,
@@ -128,7 +128,7 @@ pub(super) struct VectorizerParams<'a> {
 }
 
 impl<'a> Vectorizer<'a> {
-    /// A vectorizer for a function of the vector IR with the given parameters.
+    /// A vectoriser for a function of the vector IR with the given parameters.
     pub(super) fn new(begin: VectorizerParams<'a>, params: Vec<Register>) -> Self {
         let VectorizerParams { module, function, shape, uniformity, fused, printed, calls, sites, frame } = begin;
         let mut b = Builder::new(function.name.clone(), params, None);

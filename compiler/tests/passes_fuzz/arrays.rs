@@ -45,9 +45,9 @@ struct Writer {
     indent: usize,
     arrays: Vec<Array>,
     counters: Vec<Counter>,
-    /// Number of counters up to here.
+    /// Number of counters that were created until now.
     made: usize,
-    /// Iterations of the enclosing loops together, and of all loops up to here.
+    /// Iterations of the enclosing loops together, and of all loops until now.
     around: usize,
     iterations: usize,
     /// Remaining calls of `draw`: each is inlined.

@@ -251,7 +251,7 @@ fn kernels_of_all_shapes_keep_their_meaning() {
         "offsets",
         "split_bindings",
         "vectorize_memory",
-        "vectorize_memory_sorted",
+        "vectorize_memory_deinterleaved",
         "specialise_key",
         "start_parameters",
         "unroll",

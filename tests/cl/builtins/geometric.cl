@@ -1,4 +1,4 @@
-// dot, cross, length, distance, normalize and their fast_ forms.
+// `dot`, `cross`, `length`, `distance`, `normalize` and their fast_ forms.
 
 kernel void geometry(global const float4 *a, global const float4 *b, global float *out)
 {

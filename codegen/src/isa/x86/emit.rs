@@ -65,13 +65,13 @@ impl Emitter<'_> {
         match inst {
             MachInst::Op(inst) => self.x86_inst(inst, allocs)?,
             MachInst::Call(target) => {
-                self.clean();
+                self.zero_upper_halves();
                 self.out.extend([0xE8, 0, 0, 0, 0]);
                 let end = self.out.len();
                 self.fixups.push(Fixup { at: end - 4, end, target: FixupTarget::Function(*target), kind: FixupKind::Rel32 });
             }
             MachInst::CallAddress => {
-                self.clean();
+                self.zero_upper_halves();
                 let reg = allocs.first().and_then(|alloc| alloc.as_reg()).ok_or(CodegenError::Encoding("call"))?.hw_enc() as u8;
                 if reg >= 8 {
                     self.out.push(0x41);
@@ -79,7 +79,7 @@ impl Emitter<'_> {
                 self.out.extend([0xFF, 0xD0 | (reg & 7)]);
             }
             MachInst::Return => {
-                self.clean();
+                self.zero_upper_halves();
                 self.frame.leave(&mut self.out);
             }
             MachInst::Trap => self.out.extend([0x0F, 0x0B]),
@@ -88,8 +88,9 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Code of the host may run slowly while upper halves of vector registers are in use.
-    fn clean(&mut self) {
+    /// Emits `vzeroupper`. SSE code outside of the kernel is slow while the upper halves of vector registers are not
+    /// zero.
+    fn zero_upper_halves(&mut self) {
         if self.function.vector_bytes > 16 {
             self.out.extend(VZEROUPPER);
         }

@@ -27,7 +27,7 @@ pub fn shrink(module: &Module, fails: &dyn Fn(&Module) -> bool) -> Module {
     }
 }
 
-/// The measure to minimize. Constants count less than other operations.
+/// The measure to minimise. Constants count less than other operations.
 fn size(module: &Module) -> usize {
     let of_inst = |inst: &Inst| {
         if matches!(inst.op, Op::Const(0)) {

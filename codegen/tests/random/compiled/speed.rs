@@ -80,8 +80,8 @@ fn time(module: &Module, isa: wgcl_codegen::Isa) -> f64 {
 }
 
 #[test]
-#[ignore = "it measures"]
-fn how_long_compiling_takes() {
+#[ignore = "measures time only"]
+fn compile_times() {
     let bench = Bench::new();
     for isa in isas() {
         let lanes = (isa.caps().vector_bytes / 4) as u8;

@@ -5,77 +5,63 @@ use wgcl_codegen::vir::Elem;
 use super::SIZE;
 use crate::support::Random;
 
-const I32: [u32; 14] =
-    [0, 1, 2, 3, 31, 32, 0x7fff_ffff, 0x8000_0000, 0x8000_0001, 0xffff_ffff, 0xffff_fffe, 0x0000_ffff, 0x7c00, 0x00ff_00ff];
+#[rustfmt::skip]
+const I32: [u32; 14] = [
+    0, 1, 2, 3,
+    // Shift amounts at the width.
+    31, 32,
+    // The limits of signed and unsigned integers, and their neighbours.
+    0x7fff_ffff, 0x8000_0000, 0x8000_0001, 0xffff_ffff, 0xffff_fffe,
+    // Limits and fields of 8-bit and 16-bit integers; 0x7c00 is infinity as `half`.
+    0x0000_ffff, 0x7c00, 0x00ff_00ff,
+];
+#[rustfmt::skip]
 const I64: [u64; 16] = [
-    0,
-    1,
-    2,
-    63,
-    64,
-    0x7fff_ffff,
-    0x8000_0000,
-    0xffff_ffff,
-    0x1_0000_0000,
-    i64::MAX as u64,
-    i64::MIN as u64,
-    i64::MIN as u64 + 1,
-    u64::MAX,
-    u64::MAX - 1,
+    0, 1, 2,
+    // Shift amounts at the width.
+    63, 64,
+    // The limits of 32-bit integers.
+    0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x1_0000_0000,
+    // The limits of signed and unsigned integers, and their neighbours.
+    i64::MAX as u64, i64::MIN as u64, i64::MIN as u64 + 1, u64::MAX, u64::MAX - 1,
+    // One above the middle of two neighbouring floats: a conversion through `double` gives the lower one.
     0x0080_0000_8000_0001,
+    // One below the middle of 2^63 and the float below it: a conversion through `double` gives 2^63.
     0x7fff_ffbf_ffff_ffff,
 ];
+#[rustfmt::skip]
 const F32: [u32; 24] = [
-    0,
-    0x8000_0000,
-    0x3f80_0000,
-    0xbf80_0000,
-    0x3f00_0000,
-    0xbf00_0000,
-    0x3fc0_0000,
-    0x4020_0000,
-    0x7f80_0000,
-    0xff80_0000,
-    0x7fc0_0000,
-    0xffc0_0001,
-    0x7f80_0001,
-    1,
-    0x8000_0001,
-    0x007f_ffff,
-    0x0080_0000,
-    0x7f7f_ffff,
-    0xff7f_ffff,
-    0x4f00_0000,
-    0xcf00_0000,
-    0x4f7f_ffff,
-    0x477f_e000,
-    0x477f_f000,
+    // Zeros and ones of both signs.
+    0, 0x8000_0000, 0x3f80_0000, 0xbf80_0000,
+    // 0.5, -0.5, 1.5 and 2.5: ties of rounding.
+    0x3f00_0000, 0xbf00_0000, 0x3fc0_0000, 0x4020_0000,
+    // Infinities, quiet NaNs, and a signalling NaN.
+    0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0xffc0_0001, 0x7f80_0001,
+    // The smallest denormals, the largest one, and the smallest normal number.
+    1, 0x8000_0001, 0x007f_ffff, 0x0080_0000,
+    // The largest numbers.
+    0x7f7f_ffff, 0xff7f_ffff,
+    // 2^31, -2^31, and the largest float below 2^32: the limits of conversions to integers.
+    0x4f00_0000, 0xcf00_0000, 0x4f7f_ffff,
+    // The largest `half`, and the middle of it and the next power of two.
+    0x477f_e000, 0x477f_f000,
 ];
+#[rustfmt::skip]
 const F64: [u64; 24] = [
-    0,
-    0x8000_0000_0000_0000,
-    0x3ff0_0000_0000_0000,
-    0xbff0_0000_0000_0000,
-    0x3fe0_0000_0000_0000,
-    0xbfe0_0000_0000_0000,
-    0x3ff8_0000_0000_0000,
-    0x4004_0000_0000_0000,
-    0x7ff0_0000_0000_0000,
-    0xfff0_0000_0000_0000,
-    0x7ff8_0000_0000_0000,
-    0xfff8_0000_0000_0001,
-    0x7ff0_0000_0000_0001,
-    1,
-    0x8000_0000_0000_0001,
-    0x000f_ffff_ffff_ffff,
-    0x0010_0000_0000_0000,
+    // Zeros and ones of both signs.
+    0, 0x8000_0000_0000_0000, 0x3ff0_0000_0000_0000, 0xbff0_0000_0000_0000,
+    // 0.5, -0.5, 1.5 and 2.5: ties of rounding.
+    0x3fe0_0000_0000_0000, 0xbfe0_0000_0000_0000, 0x3ff8_0000_0000_0000, 0x4004_0000_0000_0000,
+    // Infinities, quiet NaNs, and a signalling NaN.
+    0x7ff0_0000_0000_0000, 0xfff0_0000_0000_0000, 0x7ff8_0000_0000_0000, 0xfff8_0000_0000_0001, 0x7ff0_0000_0000_0001,
+    // The smallest denormals, the largest one, and the smallest normal number.
+    1, 0x8000_0000_0000_0001, 0x000f_ffff_ffff_ffff, 0x0010_0000_0000_0000,
+    // The largest number.
     0x7fef_ffff_ffff_ffff,
-    0x41df_ffff_ffc0_0000,
-    0xc1e0_0000_0000_0000,
-    0x41ef_ffff_ffe0_0000,
-    0x43df_ffff_ffff_ffff,
-    0xc3e0_0000_0000_0000,
-    0x43ef_ffff_ffff_ffff,
+    // 2^31 - 1, -2^31 and 2^32 - 1: the limits of conversions to 32-bit integers.
+    0x41df_ffff_ffc0_0000, 0xc1e0_0000_0000_0000, 0x41ef_ffff_ffe0_0000,
+    // The largest double below 2^63, -2^63, and the largest one below 2^64: the limits for 64-bit integers.
+    0x43df_ffff_ffff_ffff, 0xc3e0_0000_0000_0000, 0x43ef_ffff_ffff_ffff,
 ];
 
 /// The bits of a special, common or random number.

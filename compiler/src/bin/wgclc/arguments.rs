@@ -84,7 +84,7 @@ impl Emit {
 /// Instruction sets of CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum InstructionSet {
-    /// Scalar code, at most SSE4.2
+    /// Scalar code with instructions up to SSE4.2
     #[value(name = "sse4.2")]
     Sse42,
     /// Vectors of 32 bytes
@@ -103,7 +103,7 @@ impl From<InstructionSet> for Isa {
     }
 }
 
-/// Types to emulate.
+/// Features to emulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Emulated {
     /// 64-bit integers, emulated with 32-bit integers
@@ -129,7 +129,7 @@ pub enum Check {
 pub enum Checked {
     /// Invalid memory accesses and integer divisions by zero
     Accesses,
-    /// These, and NaNs that result from operands that are not NaN
+    /// As `accesses`, and NaNs that result from operands that are not NaN
     Nan,
 }
 
@@ -149,7 +149,7 @@ Options with one dash are those of clBuildProgram (-D, -I, -cl-std=CL3.0, -Werro
 Exit status: 0 if every file is accepted, 1 if a file is rejected or one of its kernels cannot be compiled, 2 for wrong usage or a file that cannot be \
 read or written, 101 for a bug in the compiler. With --watch, the command runs until it receives a signal.";
 
-/// Compiles OpenCL C, and SPIR-V modules of its environment.
+/// Compiles OpenCL C, and SPIR-V modules for OpenCL.
 #[derive(Debug, Parser)]
 #[command(
     name = "wgclc",
@@ -195,8 +195,8 @@ pub struct Arguments {
     /// Device to compile for
     #[arg(long, value_name = "PROFILE", value_parser = device, default_value = "full")]
     pub device: Target,
-    /// Types to emulate, as in WGCL_EMULATE
-    #[arg(long, value_enum, value_name = "TYPES", value_delimiter = ',')]
+    /// Features to emulate, as in WGCL_EMULATE
+    #[arg(long, value_enum, value_name = "FEATURES", value_delimiter = ',')]
     pub emulate: Vec<Emulated>,
     #[command(flatten)]
     pub describe: Describe,
@@ -313,10 +313,10 @@ pub struct RunArguments {
     #[arg(long, value_name = "ULP", default_value_t = 0.0, requires = "compare")]
     pub within: f64,
     /// Run the kernel sanitizer on wgcl's CPU device: check every access; `nan` also reports NaNs that result from
-    /// numbers
+    /// operands that are not NaN
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "accesses")]
     pub check: Option<Checked>,
-    /// Number of further launches to time; each works on the output of the previous one
+    /// Launch the kernel N more times and print the median time; each launch reads the output of the previous one
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub repeat: usize,
     /// Number of elements of each buffer to print

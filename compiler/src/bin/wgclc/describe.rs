@@ -65,7 +65,7 @@ const BUILD_OPTIONS: &[(&str, &str, &str)] = &[
     ("-cl-std=", "CL1.0 ... CL3.1", "The version of OpenCL C."),
     ("-Werror", "", "Treat warnings as errors."),
     ("-w", "", "Suppress warnings."),
-    ("-cl-fast-relaxed-math", "", "Allow floating-point optimizations that change results."),
+    ("-cl-fast-relaxed-math", "", "Allow floating-point optimisations that change results."),
 ];
 
 /// Examples in the manual page.

@@ -1,4 +1,4 @@
-//! NaN checks: a NaN that results from numbers is a fault, in lowered IR and after the passes.
+//! NaN checks: a NaN that results from operands that are not NaN is a fault, in lowered IR and after the passes.
 
 use super::eval;
 use super::programs::try_lower;
@@ -20,7 +20,7 @@ fn makes_nan(statement: &str) -> bool {
         match eval::run(module, vec![vec![0; 64]]) {
             Ok(_) => false,
             Err(fault) => {
-                assert_eq!(fault.kind, FaultKind::NanOfNumbers, "{statement}");
+                assert_eq!(fault.kind, FaultKind::NanCreated, "{statement}");
                 true
             }
         }

@@ -5,8 +5,8 @@
 //! Doubles: the `float` instruction gives a reciprocal of 22 bits. Two Newton steps give the correctly rounded
 //! reciprocal, except if the significand of the divisor is all ones. The quotient is then corrected by its exact
 //! remainder (Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", IBM Journal of
-//! Research and Development 34, 1990). The square root is found in the same way. Operands for which an intermediate
-//! result could overflow, underflow or be denormal take the driver's operation.
+//! Research and Development 34, 1990). The square root is found in the same way. The driver's
+//! operation is used for operands whose intermediate results could overflow, underflow or be denormal.
 
 use super::Lower;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Inst, MathOp, Op, Region, Scalar, Type, UnOp, Value};
@@ -35,8 +35,8 @@ impl Lower<'_> {
             && self.ty(value) == Type::Scalar(Scalar::F64)
     }
 
-    /// The reciprocal of a divisor of 2^126 or more is a denormal, which the device takes as zero. Such a divisor and
-    /// its dividend are scaled.
+    /// The reciprocal of a divisor of more than 2^126 is a denormal, which the device treats as zero. From 2^126 on, a
+    /// divisor and its dividend are scaled. `None` if the divisor is known to be smaller.
     fn float_quotient(&mut self, a: Value, b: Value) -> Option<Value> {
         const LARGE: u64 = 0x7e80_0000;
         let ty = self.ty(b);

@@ -174,7 +174,7 @@ struct Resolver<'a> {
     by_address: Vec<bool>,
     /// Numbers of the roots' first bytes, with large offsets.
     flat_bases: FxHashMap<usize, Value>,
-    /// Addresses of roots that were used up to here.
+    /// Addresses of roots that previous instructions use.
     addresses: FxHashMap<usize, Value>,
     parts: Vec<Option<Parts>>,
     /// Integers that were converted from pointers.

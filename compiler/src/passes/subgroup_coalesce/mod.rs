@@ -7,23 +7,25 @@
 //! ...                                                ... and both exchange their parts (a shuffle of four words)
 //! ```
 //! A device moves at most 16 bytes per lane. If neighbouring work-items access consecutive 32 bytes (`float8`,
-//! `double4`), each of the two accesses skips every second 16 bytes. Memory moves 32 bytes at a time, so everything
-//! moves twice, or depends on caches. With pairs of lanes (or four lanes for 64 and 128 bytes) every access is
+//! `double4`), each of the two accesses skips every second 16 bytes. Memory transfers
+//! have 32 bytes. Each of the two accesses uses half of every transfer, so all data is transferred twice unless the
+//! cache keeps it. With pairs of lanes (or four lanes for 64 and 128 bytes) every access is
 //! contiguous. On an H100 (NVIDIA 580.159) copies of `float8` are 1.35 times as fast, stores 2 times, a sum of 16
 //! loads 1.5 times.
 //!
 //! # Correctness
-//! A shader does not know which lanes of a subgroup are neighbours. It need not, because lanes exchange their
-//! addresses too. The requirements are:
+//! A shader does not know which lanes of a subgroup are neighbours. This knowledge is not necessary, because
+//! lanes also exchange their addresses. The requirements are:
 //!
 //! * All lanes must be active: the group consists of full subgroups, and the access has uniform control flow in the
 //!   group ([`divergence`](crate::analysis::divergence)). Code that some work-items may skip, as after `if (i < n)`,
 //!   gets two versions: for complete subgroups, and the original ([`versions`]);
 //! * No work-item may observe that another one performs its accesses. This holds for buffers that are only read. If a
 //!   buffer is written (and nothing else aliases it), all accesses to it are performed this way, with one width and
-//!   aligned to it. A given byte is then always accessed by the same lane on behalf of a given work-item, in the
-//!   work-item's order: always, or always in a complete subgroup. Barriers are uniform for the group; fences and
-//!   atomics are not, and a kernel with any of them keeps its stores.
+//!   aligned to it. The same lane then performs all accesses of a work-item to a byte, in the order of the work-item.
+//!   Either no work-item performs any of these accesses individually, or all of them are in code with a version for
+//!   complete subgroups. Barriers are uniform for the group; fences and atomics are not. In a kernel with any of them,
+//!   all accesses to written buffers stay unchanged.
 
 mod rewrite;
 mod versions;
@@ -50,30 +52,30 @@ const PART: u32 = 16;
 /// Size in bytes of the widest access.
 const WIDEST: u32 = 128;
 /// Limit in bytes for an access that neighbouring work-items perform in one step.
-pub const SHARED: u32 = MOST * PART;
+pub const COMBINED: u32 = MOST * PART;
 /// Limit for the work-items of dimension 0 that perform accesses together.
 const MOST: u32 = 4;
 
-/// An access to a buffer that lanes perform together.
+/// A combined access: lanes perform it together.
 #[derive(Clone, Debug)]
-struct Shared {
+struct Combined {
     param: Value,
     /// The part of the byte offset that lanes exchange.
-    own: Linear,
+    per_lane: Linear,
     /// The part that is uniform.
-    common: Linear,
+    uniform: Linear,
     bytes: u32,
 }
 
-impl Shared {
+impl Combined {
     /// Number of lanes that perform it together.
     fn lanes(&self) -> u32 {
         (self.bytes / PART).min(MOST)
     }
 }
 
-/// An access in the original code.
-struct Site {
+/// A load or store of a buffer in the original code.
+struct Candidate {
     /// The buffers that it may access: one that shares memory with no other, or all others.
     class: Option<u32>,
     param: u32,
@@ -90,11 +92,11 @@ struct Class {
     /// Sizes of the accesses in bytes.
     widths: FxHashSet<u32>,
     /// Whether there are accesses that lanes cannot perform together.
-    apart: bool,
+    not_combinable: bool,
     /// Whether incomplete subgroups perform some accesses individually.
-    instead: bool,
-    /// Whether there are other accesses than these and their versions for complete subgroups.
-    outside: bool,
+    has_individual: bool,
+    /// Whether work-items of the whole group execute some accesses.
+    has_group_wide: bool,
 }
 
 /// Rewrites a kernel for subgroups of `lanes` work-items if the launch allows it and it is profitable. Expects the
@@ -151,7 +153,7 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, u32, bool)> {
 
 /// The replacement of each load and store, in program order. `None` if the target of an access is unknown. `full`:
 /// whether work-items start in complete subgroups; `complete`: see [`versions::make`].
-fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value>) -> Option<Vec<Option<Shared>>> {
+fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value>) -> Option<Vec<Option<Combined>>> {
     let question = Question { group: key.kernel.local_size, zero_offset: false, stable: StableLoads::Constant };
     let divergence = Divergence::of(function, &function.body, question);
     let mut found = Accesses {
@@ -160,13 +162,15 @@ fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value
         definitions: Definitions::of(function),
         divergence: &divergence,
         zeros: alignment::zeros(function, &function.body, 1)?,
-        sites: Vec::new(),
+        candidates: Vec::new(),
         classes: FxHashMap::default(),
         is_ordered: false,
         is_known: true,
     };
     divergence.walk(&function.body, full, complete, &mut |inst, here| found.look(inst, here));
-    found.is_known.then(|| found.sites.iter().map(|site| site.as_ref().and_then(|site| found.shared(site))).collect())
+    found
+        .is_known
+        .then(|| found.candidates.iter().map(|candidate| candidate.as_ref().and_then(|candidate| found.combined(candidate))).collect())
 }
 
 /// Collects the accesses of a kernel.
@@ -178,7 +182,7 @@ struct Accesses<'a> {
     /// Per value: the number of trailing zero bits.
     zeros: Vec<u8>,
     /// Each load and store; `None` for accesses to other memory than buffers.
-    sites: Vec<Option<Site>>,
+    candidates: Vec<Option<Candidate>>,
     classes: FxHashMap<Option<u32>, Class>,
     /// Whether a fence, an atomic or a call orders accesses.
     is_ordered: bool,
@@ -196,15 +200,15 @@ impl Accesses<'_> {
     fn look(&mut self, inst: &Inst, here: Together) {
         match &inst.op {
             Op::Load { .. } | Op::Store { .. } => {
-                let site = self.site(inst, here);
-                self.sites.push(site);
+                let candidate = self.candidate(inst, here);
+                self.candidates.push(candidate);
             }
             Op::Atomic { ptr, .. } | Op::CmpXchg { ptr, .. } => {
                 self.is_ordered = true;
                 match self.class_of(*ptr) {
                     Some((_, class, _)) => {
                         let entry = self.classes.entry(class).or_default();
-                        (entry.stored, entry.apart) = (true, true);
+                        (entry.stored, entry.not_combinable) = (true, true);
                     }
                     None => self.is_known &= !matches!(self.function.ty(*ptr), Type::Ptr(Space::Global | Space::Generic)),
                 }
@@ -218,7 +222,7 @@ impl Accesses<'_> {
     }
 
     /// A load or store of a buffer that lanes may perform together.
-    fn site(&mut self, inst: &Inst, here: Together) -> Option<Site> {
+    fn candidate(&mut self, inst: &Inst, here: Together) -> Option<Candidate> {
         let (Op::Load { ptr, volatile, align, .. } | Op::Store { ptr, volatile, align, .. }) = &inst.op else { return None };
         let (_, bytes, store) = access(self.function, inst)?;
         if !matches!(self.function.ty(*ptr), Type::Ptr(Space::Global | Space::Constant)) {
@@ -235,7 +239,7 @@ impl Accesses<'_> {
         };
         let entry = self.classes.entry(class).or_default();
         if here == Together::Rest {
-            entry.instead = true;
+            entry.has_individual = true;
             return None;
         }
         let zeros = &self.zeros;
@@ -246,30 +250,30 @@ impl Accesses<'_> {
             && *align >= PART
             && self.divergence.variation(*ptr) == Variation::Stride(u64::from(bytes));
         let whole = offset.is_none_or(|offset| multiple(offset) >= u64::from(bytes)) || *align >= bytes;
-        entry.outside |= here != Together::Subgroup;
+        entry.has_group_wide |= here != Together::Subgroup;
         entry.stored |= store;
         entry.widths.insert(bytes);
-        entry.apart |= !together || !whole;
-        Some(Site { class, param, offset, bytes, together })
+        entry.not_combinable |= !together || !whole;
+        Some(Candidate { class, param, offset, bytes, together })
     }
 
     /// The combined access, if all accesses to its class allow it.
-    fn shared(&self, site: &Site) -> Option<Shared> {
-        let class = self.classes.get(&site.class)?;
-        let is_mixed = class.apart || (class.instead && class.outside);
-        let is_shared = class.widths.len() == 1 && !is_mixed && !self.is_ordered;
-        if !site.together || (class.stored && !is_shared) {
+    fn combined(&self, candidate: &Candidate) -> Option<Combined> {
+        let class = self.classes.get(&candidate.class)?;
+        let is_mixed = class.not_combinable || (class.has_individual && class.has_group_wide);
+        let is_combined = class.widths.len() == 1 && !is_mixed && !self.is_ordered;
+        if !candidate.together || (class.stored && !is_combined) {
             return None;
         }
-        let mut sum = site.offset.map_or_else(Linear::default, |offset| self.definitions.linear(offset));
-        let common = sum.terms.iter().copied().filter(|(value, _)| self.divergence.is_same(*value)).collect();
+        let mut sum = candidate.offset.map_or_else(Linear::default, |offset| self.definitions.linear(offset));
+        let uniform = sum.terms.iter().copied().filter(|(value, _)| self.divergence.is_same(*value)).collect();
         sum.terms.retain(|(value, _)| !self.divergence.is_same(*value));
         sum.terms.sort_unstable();
-        Some(Shared {
-            param: *self.function.params.get(site.param as usize)?,
-            common: Linear { constant: std::mem::take(&mut sum.constant), terms: common },
-            own: sum,
-            bytes: site.bytes,
+        Some(Combined {
+            param: *self.function.params.get(candidate.param as usize)?,
+            uniform: Linear { constant: std::mem::take(&mut sum.constant), terms: uniform },
+            per_lane: sum,
+            bytes: candidate.bytes,
         })
     }
 }

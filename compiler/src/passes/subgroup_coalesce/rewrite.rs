@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{PART, Shared};
+use super::{Combined, PART};
 use crate::analysis::definitions::Linear;
 use crate::diag::Span;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Cursor, Function, GroupOp, Inst, Op, Region, Scalar, Type, Value, WorkItem};
@@ -10,13 +10,13 @@ use crate::ir::{BinOp, Build, CastOp, CmpOp, Cursor, Function, GroupOp, Inst, Op
 const WORDS: Type = Type::Vector(Scalar::I32, 4);
 
 /// Rewrites the loads and stores with an entry in `accesses`, in program order.
-pub(super) fn run(function: &mut Function, accesses: &[Option<Shared>]) {
+pub(super) fn run(function: &mut Function, accesses: &[Option<Combined>]) {
     let mut body = std::mem::take(&mut function.body);
     let mut entry = Vec::new();
     let span = body.insts.first().map_or(Span::NONE, |inst| inst.span);
     let lane = function.emit(&mut entry, span, Type::I32, Op::WorkItem(WorkItem::SubgroupLocalId));
     let defined = function.params.iter().copied().collect();
-    let mut writer = Writer { function, accesses, next: 0, out: entry, span, lane, sides: [None; 2], rows: Vec::new(), defined };
+    let mut writer = Writer { function, accesses, index: 0, out: entry, span, lane, sides: [None; 2], rows: Vec::new(), defined };
     writer.sides = [1, 2].map(|bit| Some(writer.side(bit)));
     let entry = std::mem::take(&mut writer.out);
     writer.region(&mut body);
@@ -26,9 +26,9 @@ pub(super) fn run(function: &mut Function, accesses: &[Option<Shared>]) {
 
 struct Writer<'a> {
     function: &'a mut Function,
-    accesses: &'a [Option<Shared>],
-    /// Loads and stores up to here.
-    next: usize,
+    accesses: &'a [Option<Combined>],
+    /// Number of loads and stores before the current instruction.
+    index: usize,
     out: Vec<Inst>,
     span: Span,
     /// The index in the subgroup.
@@ -65,13 +65,13 @@ impl Writer<'_> {
             }
             self.span = inst.span;
             self.defined.extend(&inst.results);
-            let shared = matches!(inst.op, Op::Load { .. } | Op::Store { .. }).then(|| {
-                self.next += 1;
-                self.accesses.get(self.next - 1).and_then(Option::as_ref)
+            let combined = matches!(inst.op, Op::Load { .. } | Op::Store { .. }).then(|| {
+                self.index += 1;
+                self.accesses.get(self.index - 1).and_then(Option::as_ref)
             });
-            match (shared.flatten(), &inst.op) {
-                (Some(shared), Op::Load { .. }) => self.load(shared, inst.results),
-                (Some(shared), Op::Store { value, .. }) => self.store(shared, *value),
+            match (combined.flatten(), &inst.op) {
+                (Some(combined), Op::Load { .. }) => self.load(combined, inst.results),
+                (Some(combined), Op::Store { value, .. }) => self.store(combined, *value),
                 _ => self.out.push(inst),
             }
         }
@@ -85,9 +85,9 @@ impl Writer<'_> {
         let is_access = |inst: &Inst| usize::from(matches!(inst.op, Op::Load { .. } | Op::Store { .. }));
         inst.op.regions().iter().for_each(|region| region.walk(&mut |inst| count += is_access(inst)));
         let accesses = self.accesses;
-        for shared in accesses.iter().skip(self.next).take(count).flatten() {
-            if shared.own.terms.iter().all(|(value, _)| self.defined.contains(value)) {
-                self.rows(&shared.own, shared.lanes());
+        for combined in accesses.iter().skip(self.index).take(count).flatten() {
+            if combined.per_lane.terms.iter().all(|(value, _)| self.defined.contains(value)) {
+                self.rows(&combined.per_lane, combined.lanes());
             }
         }
     }
@@ -112,11 +112,11 @@ impl Writer<'_> {
     }
 
     /// The offsets of the `lanes` lanes that access together, in order, each at the start of this lane's part.
-    fn rows(&mut self, own: &Linear, lanes: u32) -> Vec<Value> {
-        if let Some((_, rows)) = self.rows.iter().find(|(linear, rows)| linear == own && rows.len() == lanes as usize) {
+    fn rows(&mut self, per_lane: &Linear, lanes: u32) -> Vec<Value> {
+        if let Some((_, rows)) = self.rows.iter().find(|(linear, rows)| linear == per_lane && rows.len() == lanes as usize) {
             return rows.clone();
         }
-        let offset = self.sum(own).unwrap_or_else(|| self.word(0));
+        let offset = self.sum(per_lane).unwrap_or_else(|| self.word(0));
         let place = self.bin_bits(BinOp::And, self.lane, u64::from(lanes - 1));
         let part = self.bin_bits(BinOp::Shl, place, u64::from(PART.trailing_zeros()));
         let rows: Vec<Value> = if let (2, Some(odd)) = (lanes, self.sides[0]) {
@@ -132,23 +132,23 @@ impl Writer<'_> {
             (0..lanes).map(|index| lane(self, index)).collect()
         };
         let rows: Vec<Value> = rows.into_iter().map(|row| self.bin(BinOp::Add, row, part)).collect();
-        self.rows.push((own.clone(), rows.clone()));
+        self.rows.push((per_lane.clone(), rows.clone()));
         rows
     }
 
     /// The pointers to this lane's parts of an access with `parts` parts: for each group of four parts (or the only
     /// two), one per lane.
-    fn pointers(&mut self, shared: &Shared, parts: u32) -> Vec<Vec<Value>> {
-        let lanes = shared.lanes();
-        let rows = self.rows(&shared.own, lanes);
-        let mut common = shared.common.clone();
+    fn pointers(&mut self, combined: &Combined, parts: u32) -> Vec<Vec<Value>> {
+        let lanes = combined.lanes();
+        let rows = self.rows(&combined.per_lane, lanes);
+        let mut uniform = combined.uniform.clone();
         (0..parts / lanes)
             .map(|_| {
-                let more = self.sum(&common);
-                common.constant = common.constant.wrapping_add(lanes * PART);
+                let more = self.sum(&uniform);
+                uniform.constant = uniform.constant.wrapping_add(lanes * PART);
                 let pointer = |this: &mut Self, row: Value| {
                     let offset = more.map_or(row, |more| this.bin(BinOp::Add, row, more));
-                    this.ptr_add(shared.param, offset)
+                    this.ptr_add(combined.param, offset)
                 };
                 rows.iter().map(|&row| pointer(self, row)).collect()
             })
@@ -177,13 +177,13 @@ impl Writer<'_> {
         parts
     }
 
-    fn load(&mut self, shared: &Shared, results: Vec<Value>) {
+    fn load(&mut self, combined: &Combined, results: Vec<Value>) {
         let Some(&result) = results.first() else { return };
         let ty = self.function.ty(result);
         let Some(scalar) = ty.scalar() else { return };
         let parts = u32::from(ty.lanes()) * scalar.size() / PART;
         let mut pieces = Vec::new();
-        for pointers in self.pointers(shared, parts) {
+        for pointers in self.pointers(combined, parts) {
             let loaded: Vec<Value> =
                 pointers.into_iter().map(|ptr| self.push(WORDS, Op::Load { ptr, align: PART, volatile: false })).collect();
             pieces.extend(self.transpose(&loaded));
@@ -201,7 +201,7 @@ impl Writer<'_> {
         self.out.push(Inst { op: join(&pieces, lanes * 2), results, span: self.span });
     }
 
-    fn store(&mut self, shared: &Shared, value: Value) {
+    fn store(&mut self, combined: &Combined, value: Value) {
         let ty = self.function.ty(value);
         let Some(scalar) = ty.scalar() else { return };
         let lanes = (PART / scalar.size()) as u8;
@@ -213,7 +213,7 @@ impl Writer<'_> {
                 if scalar == Scalar::I32 { piece } else { self.push(WORDS, Op::Cast(CastOp::Bitcast, piece)) }
             })
             .collect();
-        let rows = self.pointers(shared, u32::from(parts));
+        let rows = self.pointers(combined, u32::from(parts));
         let mut pieces = pieces.chunks(usize::from(parts.min(4)));
         for (pointers, pieces) in rows.into_iter().zip(&mut pieces) {
             let given = self.transpose(pieces);

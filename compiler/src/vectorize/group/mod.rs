@@ -56,7 +56,7 @@ struct GroupLoop {
 }
 
 impl<'a> Vectorizer<'a> {
-    /// Vectorizes a kernel with barriers, for several gangs.
+    /// Vectorises a kernel with barriers, for several gangs.
     pub(super) fn by_groups(&mut self, body: &'a Region) -> Lowered<()> {
         let plan = Plan::of((self.function, body), self.uniformity, self.shape, self.sanitizer.is_some());
         let mark = self.frame.mark();
@@ -86,7 +86,7 @@ impl<'a> Vectorizer<'a> {
         self.group.as_mut().ok_or_else(|| internal!("no group"))
     }
 
-    /// Vectorizes a sequence of nodes. The code after them is reachable if the current block has not ended.
+    /// Vectorises a sequence of nodes. The code after them is reachable if the current block has not ended.
     fn nodes(&mut self, nodes: &[Node<'a>]) -> Lowered<()> {
         for node in nodes {
             if self.b.is_ended() {

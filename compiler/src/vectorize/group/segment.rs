@@ -135,7 +135,7 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// Vectorizes a segment.
+    /// Vectorises a segment.
     pub(super) fn segment(&mut self, segment: &Segment<'a>) -> Lowered<()> {
         self.prepare(segment)?;
         let (mask, live) = {
@@ -359,7 +359,7 @@ impl<'a> Vectorizer<'a> {
         }
     }
 
-    /// Vectorizes the end of a segment.
+    /// Vectorises the end of a segment.
     fn tail(&mut self, tail: &[Tail<'a>], live: Option<u32>) -> Lowered<()> {
         for tail in tail {
             match *tail {

@@ -30,7 +30,7 @@ fn expanded(function: &mut Function, mut inst: Inst) -> Vec<Inst> {
     let (results, span, ty) = (inst.results, inst.span, function.ty(selector));
     let types: Vec<Type> = results.iter().map(|&result| function.ty(result)).collect();
     let count = cases.len();
-    // From the last case to the first: the code up to here runs if this case does not match.
+    // From the last case to the first: the code of the later cases runs if this case does not match.
     let mut otherwise = default;
     for (index, (values, then)) in cases.into_iter().enumerate().rev() {
         let mut insts = Vec::new();

@@ -8,14 +8,14 @@ use super::super::table::{self as t, shift};
 use super::context::{Lower, is_float_scalar, length, wide};
 use crate::vir::{BinOp, Elem, Rounding, TernOp, Type, UnOp, Value};
 
-/// Selects the packed or scalar form by the opcode, and the element by the prefix.
+/// The packed or scalar form of an opcode at an offset in its family, with the tuple type for its EVEX displacement.
 pub(super) fn form(opcode: Opcode, base: u8, scalar: bool) -> Opcode {
     let opcode = opcode.plus(base).lane(scalar);
     Opcode { tuple: if scalar { Tuple::Elem } else { Tuple::Full }, ..opcode }
 }
 
-/// The offset of an FMA operation in its opcode family.
-pub(super) const fn family(op: TernOp) -> u8 {
+/// The offset of an operation from the first opcode of the FMA family.
+pub(super) const fn fma_offset(op: TernOp) -> u8 {
     match op {
         TernOp::Fma => 0,
         TernOp::Fms => 2,
@@ -31,7 +31,7 @@ impl Lower<'_> {
         self.v3(opcode, length(ty), wide(ty), first, second)
     }
 
-    /// The instruction of an operation and its operands.
+    /// The opcode and the two operands for an operation.
     pub(super) fn float_parts(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<(Opcode, VReg, RegMem)> {
         let (elem, scalar) = (ty.elem()?, is_float_scalar(ty));
         let commutes = matches!(op, BinOp::FAdd | BinOp::FMul | BinOp::And | BinOp::Or | BinOp::Xor);
@@ -66,6 +66,7 @@ impl Lower<'_> {
             UnOp::RecipApprox => (t::RCP.of(elem, scalar), None),
             UnOp::RsqrtApprox => (t::RSQRT.of(elem, scalar), None),
             UnOp::Round(to) => {
+                // Bit 3 suppresses the precision exception.
                 let number = match to {
                     Rounding::NearestEven => 8,
                     Rounding::Down => 9,
@@ -98,7 +99,7 @@ impl Lower<'_> {
             return self.exact_fma(op, [a, b, c], ty);
         }
         let scalar = is_float_scalar(ty);
-        let base = family(op);
+        let base = fma_offset(op);
         let (form132, form213, form231) = (form(t::FMA, base, scalar), form(t::FMA, base + 16, scalar), form(t::FMA, base + 32, scalar));
         let memory = |this: &Self, value| this.in_memory(value, !scalar);
         // The overwritten operand should be a value without later uses. The memory operand must be the last one.
@@ -155,7 +156,7 @@ impl Lower<'_> {
         self.v3(opcode.of(Elem::F64, true), 0, true, a, b)
     }
 
-    /// Rounds a sum to odd: if the sum is even and inexact, takes the neighbor in the direction of the error.
+    /// Rounds a sum to odd: if the sum is even and inexact, takes the neighbour in the direction of the error.
     fn odd_sum(&mut self, sum: VReg, lost: VReg) -> VReg {
         const UNEQUAL: u8 = 4;
         const ORDERED: u8 = 7;

@@ -5,7 +5,7 @@ use regalloc2::VReg;
 use super::super::inst::InstBuilder;
 use super::super::table as t;
 use super::context::{Lower, length, wide};
-use super::float::{family, form};
+use super::float::{fma_offset, form};
 use crate::vir::{Elem, Op, Type, Value};
 
 /// The opcode offset of the FMA form that overwrites the addend.
@@ -62,7 +62,7 @@ impl Lower<'_> {
                 let (x, y) = if self.in_memory(x, true) { (y, x) } else { (x, y) };
                 let y = self.source(y, true);
                 let (x, b, mask) = (self.reg(x), self.reg(b), self.reg(cond));
-                InstBuilder::new(form(t::FMA, family(op) + ACCUMULATING, false)).tied(b, to).vvvv(x).rm(y).mask(mask, false)
+                InstBuilder::new(form(t::FMA, fma_offset(op) + ACCUMULATING, false)).tied(b, to).vvvv(x).rm(y).mask(mask, false)
             }
             Op::Bin(op, x, y) => {
                 let float = ty.elem().is_some_and(Elem::is_float);
