@@ -67,7 +67,7 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_SUBGROUP",
         audience: Audience::User,
         values: "a power of two",
-        default: "the device's size; 32 on GPUs with several",
+        default: "32 on GPUs with several sizes, else the device's size",
         doc: "The subgroup size of kernels that do not require a size, on devices with several sizes \
               (VK_EXT_subgroup_size_control) and on the CPU device.",
     },
@@ -75,11 +75,11 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_EMULATE",
         audience: Audience::User,
         values: "list of `fp64`, `int64_atomics`, `int64`",
-        default: "no optional features",
-        doc: "Features to emulate on GPUs. `fp64`: software `double`, 10 to 30 times as slow. `int64_atomics`: \
-              lock-based 64-bit atomics, on Vulkan, OpenGL ES and Direct3D 12. Devices without these features \
-              report them only if emulated. `int64` is for testing: 64-bit integers with 32-bit integers. Devices \
-              without 64-bit integers always emulate them.",
+        default: "none",
+        doc: "Features to emulate on GPUs. A GPU without `double` or 64-bit atomics reports them only if they are \
+              listed here. `fp64`: software `double`, 10 to 30 times as slow. `int64_atomics`: lock-based 64-bit \
+              atomics, on Vulkan, OpenGL ES and Direct3D 12. 64-bit integers are always emulated if the GPU lacks \
+              them; `int64` forces this for tests.",
     },
     OptionInfo {
         name: "WGCL_BOOST",
@@ -94,9 +94,9 @@ pub const TABLE: &[OptionInfo] = &[
         audience: Audience::User,
         values: "list of `-NAME`, `+NAME`",
         default: "what the device supports",
-        doc: "Extensions that devices hide or report regardless, for programs that draw wrong conclusions from a \
-              name: in all queries, and as macros of OpenCL C. `-cl_khr_fp64` and `-cl_khr_fp16` also disable the \
-              types.",
+        doc: "`-NAME` hides an extension; `+NAME` reports it although the device does not support it. Both apply to \
+              queries and to macros of OpenCL C. The option is for programs that draw wrong conclusions from a name. \
+              `-cl_khr_fp64` and `-cl_khr_fp16` also disable the types.",
     },
     OptionInfo {
         name: "WGCL_LOG",
@@ -119,7 +119,7 @@ pub const TABLE: &[OptionInfo] = &[
     OptionInfo {
         name: "WGCL_STATS",
         audience: Audience::User,
-        values: "`1` or FILE",
+        values: "`0`, `1` or FILE",
         default: "0",
         doc: "At the end of the process, prints a summary of kernels, transfers, builds, calls and memory on \
               standard error. FILE receives it as JSON instead.",
@@ -127,7 +127,7 @@ pub const TABLE: &[OptionInfo] = &[
     OptionInfo {
         name: "WGCL_CHECK",
         audience: Audience::User,
-        values: "list of `1`, `fatal`, `nan`",
+        values: "`0`, or list of `1`, `fatal`, `nan`",
         default: "0",
         doc: "Runs the kernel sanitizer on the CPU device and reports errors on standard error, with the source \
               line. It finds out-of-bounds and misaligned accesses, uninitialised reads, writes to read-only \
@@ -140,21 +140,21 @@ pub const TABLE: &[OptionInfo] = &[
         audience: Audience::User,
         values: "`0` or `1`",
         default: "0",
-        doc: "Writes `/tmp/perf-PID.map`, so that Linux' `perf` shows the CPU device's kernels as `KERNEL.ISA`.",
+        doc: "Writes `/tmp/perf-PID.map`, so that Linux's `perf` shows the CPU device's kernels as `KERNEL.ISA`.",
     },
     OptionInfo {
         name: "WGCL_DUMP_DIR",
         audience: Audience::User,
         values: "DIRECTORY",
         default: "nothing is stored",
-        doc: "Stores the source, options, log and IR of every build, and the SPIR-V, or vector IR, assembly and \
-              machine code, of every kernel.",
+        doc: "Stores the source, options, log and IR of every build. Also stores every kernel: as SPIR-V (GPU), or \
+              as vector IR, assembly and machine code (CPU).",
     },
     OptionInfo {
         name: "WGCL_INTERPRETER",
         audience: Audience::User,
         values: "`0`, `1` or `only`",
-        default: "0",
+        default: "0; 1 if the CPU device cannot create machine code",
         doc: "`1` adds the device \"wgcl interpreter\" after the others. It executes kernels on the host, slowly \
               and strictly, for comparison. `only` makes it the only device and loads no driver.",
     },
@@ -199,33 +199,33 @@ pub const TABLE: &[OptionInfo] = &[
         audience: Audience::Testing,
         values: "`0` or `1`",
         default: "if necessary or faster",
-        doc: "Whether kernels on Vulkan access buffers by device address: `0` never, `1` always, on devices that \
-              support it.",
+        doc: "Whether kernels on Vulkan access buffers by device address. `0`: never. `1`: whenever the device \
+              supports it.",
     },
     OptionInfo {
         name: "WGCL_BINDING_LIMIT",
         audience: Audience::Testing,
         values: "BYTES",
         default: "the device's limit",
-        doc: "Buffers larger than this are split across several bindings. The parts are larger if there would be \
-              too many. On the CPU, and if kernels access buffers by address: buffers larger than this use 64-bit \
-              offsets.",
+        doc: "Buffers larger than this are split across several bindings. If that needs more bindings than the \
+              device has, the parts are larger. On the CPU, and with device addresses, it is the size above which \
+              offsets have 64 bits.",
     },
     OptionInfo {
         name: "WGCL_COARSEN",
         audience: Audience::Testing,
         values: "`0` or `1`",
         default: "if faster",
-        doc: "Thread coarsening, which lets one invocation execute several neighbouring work-items: `0` never, `1` \
-              wherever the language permits it.",
+        doc: "Thread coarsening: one invocation executes several neighbouring work-items. `0`: never. `1`: wherever \
+              the language permits it.",
     },
     OptionInfo {
         name: "WGCL_EXCHANGE",
         audience: Audience::Testing,
         values: "`0` or `1`",
         default: "if faster",
-        doc: "Subgroup coalescing, which lets work-items load and store for their neighbours so that accesses are \
-              wide: `0` never, `1` on every device that supports it.",
+        doc: "Subgroup coalescing (exchange of accesses): work-items load and store for their neighbours, so that \
+              accesses are wide. `0`: never. `1`: on every device that supports it.",
     },
     OptionInfo {
         name: "WGCL_INLINE",
@@ -294,7 +294,7 @@ impl Options {
         self.check_has("fatal")
     }
 
-    /// Whether the sanitizer reports operations that create a NaN from numbers.
+    /// Whether the sanitizer reports operations that create a NaN from operands that are not NaN.
     pub fn checks_nans(&self) -> bool {
         self.check_has("nan")
     }

@@ -15,7 +15,7 @@ pub(crate) const GLOBAL_MEMORY: u64 = 2 << 30;
 /// The first id of shared memory. Ids from here up to `identity::FIRST_BUFFER` are the high halves of host addresses.
 const FIRST_OF_HOST: u32 = 0x1000;
 
-/// The value of uninitialized bytes.
+/// The value of uninitialised bytes.
 const UNINITIALIZED: u8 = 0xcd;
 
 /// Allocates object ids, and counts the bytes of the device's objects. The id of a dropped object is used again.

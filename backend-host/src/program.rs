@@ -39,7 +39,7 @@ impl Artifact for Expanded {
     const KIND: &'static str = "interpreter";
 
     fn encode(&self) -> Option<Vec<u8>> {
-        // Expansion takes less time than the disk cache.
+        // Expansion takes less time than a read from the disk cache.
         None
     }
 
@@ -56,7 +56,7 @@ impl Artifact for Expanded {
     }
 
     fn adapt(&mut self, _: &ImageKey) {
-        // The launch passes the local size.
+        // Nothing to adapt: each launch passes the local size to the interpreter.
     }
 
     fn any_group_size(key: &ImageKey) -> ImageKey {
@@ -108,10 +108,10 @@ impl InterpreterProgram {
         Ok(Self { program, instance, objects, expanded: Program::new(Arc::new(Interpreter), kernels, Box::new(expand), None) })
     }
 
-    /// The interpreter's code of a launch.
+    /// The code that the interpreter runs for a launch.
     ///
     /// # Errors
-    /// Those of the expansion of image accesses.
+    /// If image accesses cannot be expanded.
     pub(crate) fn for_launch(&self, launch: &Launch) -> BackendResult<Arc<interpret::Program>> {
         let mut formats = Vec::new();
         for arg in &launch.args {

@@ -144,7 +144,7 @@ fn a_work_item_may_wait_for_another() {
 }
 
 #[test]
-fn what_is_wrong_fails_and_the_memory_stays() {
+fn invalid_launches_fail_and_keep_the_memory() {
     let devices = InterpreterBackend.devices();
     let device = &*devices[0];
     let program = load(

@@ -31,7 +31,7 @@ macro_rules! entry_points {
             /// If the library cannot be loaded, or lacks an entry point.
             pub fn load(path: &OsStr) -> Result<Self, libloading::Error> {
                 // SAFETY: an OpenCL library may be loaded at any time. The user chose it, and is responsible for its
-                // initialization code.
+                // initialisation code.
                 let library = unsafe { libloading::Library::new(path)? };
                 $(
                     // SAFETY: the Khronos headers declare the function of this name with this type.

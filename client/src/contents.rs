@@ -26,7 +26,7 @@ pub fn fill(element: Element, count: usize, slots: usize, init: &Init, scope: &S
 /// The bytes of a structure: each field at its alignment, the size padded to the largest alignment.
 ///
 /// # Errors
-/// Those of [`fill`].
+/// The errors of [`fill`].
 pub fn layout(fields: &[(Element, usize, Init)], scope: &Scope<'_>) -> Result<Vec<u8>, NotationError> {
     let mut bytes = Vec::new();
     let mut strictest = 1;

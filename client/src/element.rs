@@ -21,7 +21,7 @@ impl Value {
         }
     }
 
-    /// The integer of this value; floats are truncated towards zero.
+    /// This value as an integer; floats are truncated towards zero.
     pub fn as_int(self) -> i128 {
         match self {
             Value::Int(value) => value,
@@ -67,7 +67,7 @@ pub enum Element {
 }
 
 impl Element {
-    /// The type with a name.
+    /// The type that `name` denotes.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "char" => Element::Char,
@@ -222,7 +222,7 @@ pub fn f64_to_half(value: f64) -> u16 {
     if magnitude.is_nan() {
         return sign | 0x7e00;
     }
-    // 65520 is half-way between the largest half and the next value with that exponent.
+    // 65520 is halfway between the largest half (65504) and 65536, the next value if the exponent had no limit.
     if magnitude >= 65520.0 {
         return sign | 0x7c00;
     }

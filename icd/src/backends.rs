@@ -39,7 +39,7 @@ impl Backends {
             Some("0") => false,
             Some("1" | "only") => true,
             Some(other) => {
-                tracing::warn!("WGCL_INTERPRETER is neither 0, 1 nor only, but `{other}`");
+                tracing::warn!("WGCL_INTERPRETER: expected `0`, `1` or `only`, got `{other}`; using `0`");
                 false
             }
         };
@@ -105,7 +105,7 @@ fn cpu(options: &Options) -> (Option<Box<dyn Backend>>, bool) {
     let limit = options.cpu_isa.as_deref().and_then(|name| {
         let isa = isa_named(name);
         if isa.is_none() {
-            tracing::warn!("WGCL_CPU_ISA is neither sse4.2, avx2 nor avx512, but `{name}`");
+            tracing::warn!("WGCL_CPU_ISA: expected `sse4.2`, `avx2` or `avx512`, got `{name}`; using the best instruction set");
         }
         isa
     });
@@ -136,7 +136,7 @@ fn is_on(name: &str, value: &str) -> bool {
         "0" => false,
         "1" => true,
         other => {
-            tracing::warn!("{name} is neither 0 nor 1, but `{other}`");
+            tracing::warn!("{name}: expected `0` or `1`, got `{other}`; using `0`");
             false
         }
     }

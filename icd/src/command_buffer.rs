@@ -58,11 +58,11 @@ fn recording(
     Ok(found)
 }
 
-/// The synchronization points of a wait list.
+/// The synchronisation points of a wait list.
 fn points(count: cl_uint, list: &List<cl_sync_point_khr>) -> Result<Vec<SyncPoint>> {
     // "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR if sync_point_wait_list is NULL and num_sync_points_in_wait_list is > 0,
     // or sync_point_wait_list is not NULL and num_sync_points_in_wait_list is 0."
-    check!((count == 0) == list.is_null(), InvalidSyncPointWaitList, "the list of synchronization points does not match the count {count}");
+    check!((count == 0) == list.is_null(), InvalidSyncPointWaitList, "the list of synchronisation points does not match the count {count}");
     Ok(list.get(count as usize))
 }
 
@@ -94,7 +94,7 @@ crate::entry! {
     ) -> *mut _cl_command_buffer_khr {
         // "CL_INVALID_VALUE if the cl_khr_command_buffer_multi_device extension is supported and num_queues is zero",
         // "if queues is NULL".
-        check!(num_queues != 0 && !queues.is_null(), InvalidValue, "there are no queues");
+        check!(num_queues != 0 && !queues.is_null(), InvalidValue, "the list of queues is null or empty");
         let queues = handles::get_all::<Queue>(&queues.get(num_queues as usize))?;
         let options = read_properties(&properties)?;
         Ok(handles::give(CommandBuffer::new(&queues, options)?))
@@ -145,7 +145,7 @@ crate::entry! {
         _handles_ret: OutList<cl_mutable_command_khr>,
     ) -> *mut _cl_command_buffer_khr {
         handles::get::<CommandBuffer>(command_buffer)?;
-        check!(num_queues != 0 && !queues.is_null(), InvalidValue, "there are no queues");
+        check!(num_queues != 0 && !queues.is_null(), InvalidValue, "the list of queues is null or empty");
         handles::get_all::<Queue>(&queues.get(num_queues as usize))?;
         // "CL_INVALID_OPERATION if the platform does not support the CL_COMMAND_BUFFER_PLATFORM_REMAP_QUEUES_KHR flag."
         Err(Error::InvalidOperation("commands are specific to their devices when they are recorded".into()))
@@ -232,8 +232,8 @@ crate::entry! {
         let buffer = handles::get::<Buffer>(buffer)?;
         let points = &points(num_points, &waits)?;
         let at = RecordAt { queue, points };
-        check!(!pattern.is_null() && (1..=128).contains(&pattern_size), InvalidValue, "there is no pattern, or one of {pattern_size} bytes");
-        sync_point.set(command_buffer.fill(&buffer, pattern.get(pattern_size), (offset as u64, size as u64), &at)?);
+        let pattern = pattern.fill_pattern(pattern_size)?;
+        sync_point.set(command_buffer.fill(&buffer, pattern, (offset as u64, size as u64), &at)?);
         Ok(())
     }
 
@@ -347,7 +347,7 @@ crate::entry! {
     ) {
         let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let image = image::get(image)?;
-        check!(!color.is_null(), InvalidValue, "there is no colour");
+        check!(!color.is_null(), InvalidValue, "fill_color is null");
         let area = image_box(&image, &origin, &region)?;
         let color = color.get(color_size(image.format()));
         sync_point.set(command_buffer.fill_image(&image, &color, area, &RecordAt { queue, points: &points(num_points, &waits)? })?);
@@ -388,8 +388,8 @@ crate::entry! {
         let (command_buffer, queue) = recording(command_buffer, queue, &properties, &mutable_handle)?;
         let points = &points(num_points, &waits)?;
         let at = RecordAt { queue, points };
-        check!(!pattern.is_null() && (1..=128).contains(&pattern_size), InvalidValue, "there is no pattern, or one of {pattern_size} bytes");
-        sync_point.set(command_buffer.svm_fill(pointer.address(), (pattern.get(pattern_size), size as u64), |size| pointer.target(size), &at)?);
+        let pattern = pattern.fill_pattern(pattern_size)?;
+        sync_point.set(command_buffer.svm_fill(pointer.address(), (pattern, size as u64), |size| pointer.target(size), &at)?);
         Ok(())
     }
 

@@ -123,7 +123,7 @@ crate::entry! {
         let checked = properties(&list)?;
         // "CL_INVALID_VALUE if devices is NULL; if num_devices is equal to zero; if pfn_notify is NULL but user_data
         // is not NULL."
-        check!(!devices.is_null() && num_devices != 0, InvalidValue, "there are no devices");
+        check!(!devices.is_null() && num_devices != 0, InvalidValue, "the list of devices is null or empty");
         let callback = pfn_notify.get().is_some() || printer(&list, user_data).is_some();
         check!(callback || user_data.is_null(), InvalidValue, "user_data without a callback");
         // "CL_INVALID_DEVICE if any device in devices is not a valid device."
@@ -169,7 +169,7 @@ crate::entry! {
         let handle = UserHandle(context);
         let context = handles::get::<Context>(context)?;
         // "CL_INVALID_VALUE if pfn_notify is NULL."
-        let callback = pfn_notify.get().ok_or_else(|| Error::InvalidValue("there is no callback".into()))?;
+        let callback = pfn_notify.get().ok_or_else(|| Error::InvalidValue("the callback is null".into()))?;
         context.on_destruction(Box::new(move || {
             let handle = handle;
             // SAFETY: the application's function, called as the specification says.

@@ -397,12 +397,12 @@ crate::entry! {
         num_devices_ret: Out<cl_uint>,
     ) {
         let device = handles::get::<Device>(device)?;
-        check!(!properties.is_null(), InvalidValue, "there are no properties");
+        check!(!properties.is_null(), InvalidValue, "the list of properties is null");
         let at = |index: usize| properties.get(index + 1).pop().unwrap_or_default();
         let parts = device.divide(&Partition::parse(at, device.max_sub_devices())?)?;
         // "CL_INVALID_VALUE if out_devices is not NULL and num_devices is less than the number of sub-devices created
         // by the partition scheme."
-        check!(devices.is_null() || num_devices as usize >= parts.count(), InvalidValue, "the array has {num_devices} elements, fewer than there are devices");
+        check!(devices.is_null() || num_devices as usize >= parts.count(), InvalidValue, "the array has {num_devices} elements; {} devices are to be created", parts.count());
         num_devices_ret.set(parts.count() as cl_uint);
         if !devices.is_null() {
             devices.set(&device.sub_devices(&parts)?.into_iter().map(handles::give).collect::<Vec<_>>());

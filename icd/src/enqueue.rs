@@ -209,10 +209,8 @@ crate::entry! {
     ) {
         let (queue, buffers) = objects(queue, [buffer])?;
         let waits = wait_list(num_waits, &waits)?;
-        // "CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one of { 1, 2, 4, 8,
-        // 16, 32, 64, 128 }."
-        check!(!pattern.is_null() && (1..=128).contains(&pattern_size), InvalidValue, "there is no pattern, or one of {pattern_size} bytes");
-        give(&event, queue.fill(&buffers[0], pattern.get(pattern_size), (offset as u64, size as u64), &waits)?);
+        let pattern = pattern.fill_pattern(pattern_size)?;
+        give(&event, queue.fill(&buffers[0], pattern, (offset as u64, size as u64), &waits)?);
         Ok(())
     }
 
@@ -245,7 +243,7 @@ crate::entry! {
         let found = objects.get(num_objects as usize).into_iter().map(handles::get_memory).collect::<Result<Vec<_>>>()?;
         // "CL_INVALID_VALUE if num_mem_objects is zero or if mem_objects is NULL; if flags is not 0 or is not any of
         // the values described."
-        check!(num_objects != 0 && !objects.is_null(), InvalidValue, "there are no objects");
+        check!(num_objects != 0 && !objects.is_null(), InvalidValue, "the list of memory objects is null or empty");
         let (host, undefined) = (CL_MIGRATE_MEM_OBJECT_HOST, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED);
         check!(flags & !(host | undefined) == 0, InvalidValue, "migration flags {flags:#x} are unknown");
         let waits = wait_list(num_waits, &waits)?;
@@ -290,14 +288,14 @@ crate::entry! {
         let queue = handles::get::<Queue>(queue)?;
         let waits = wait_list(num_waits, &waits)?;
         // "CL_INVALID_VALUE if user_func is NULL."
-        let function = function.get().ok_or_else(|| Error::InvalidValue("there is no function".into()))?;
+        let function = function.get().ok_or_else(|| Error::InvalidValue("the function is null".into()))?;
         // "CL_INVALID_VALUE if args is a NULL value and cb_args > 0, or if args is a NULL value and num_mem_objects >
         // 0", "if args is not NULL and cb_args is 0."
-        check!(args.is_null() == (args_size == 0) && (!args.is_null() || num_objects == 0), InvalidValue, "{args_size} bytes of arguments");
+        check!(args.is_null() == (args_size == 0) && (!args.is_null() || num_objects == 0), InvalidValue, "args and cb_args do not match: {} pointer and {args_size} bytes", if args.is_null() { "a null" } else { "a valid" });
         // "CL_INVALID_VALUE if num_mem_objects > 0 and mem_list or args_mem_loc are NULL", "if num_mem_objects = 0
         // and mem_list or args_mem_loc are not NULL."
         let none = num_objects == 0;
-        check!(objects.is_null() == none && args_mem_loc.is_null() == none, InvalidValue, "{num_objects} memory objects");
+        check!(objects.is_null() == none && args_mem_loc.is_null() == none, InvalidValue, "mem_list or args_mem_loc does not match the count {num_objects}");
         let places = objects
             .get(num_objects as usize)
             .into_iter()
@@ -341,7 +339,7 @@ crate::entry! {
     fn clEnqueueMarker(queue: cl_command_queue, event: Out<cl_event>) {
         let queue = handles::get::<Queue>(queue)?;
         // "CL_INVALID_VALUE if event is a NULL value."
-        check!(!event.is_null(), InvalidValue, "a marker without event");
+        check!(!event.is_null(), InvalidValue, "the pointer for the event is null");
         give(&event, queue.marker(&[])?);
         Ok(())
     }

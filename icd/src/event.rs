@@ -98,7 +98,7 @@ crate::entry! {
         let event = handles::get::<Event>(event)?;
         // "CL_INVALID_VALUE if pfn_event_notify is NULL or if command_exec_callback_type is not CL_SUBMITTED,
         // CL_RUNNING or CL_COMPLETE."
-        let callback = pfn_notify.get().ok_or_else(|| Error::InvalidValue("there is no callback".into()))?;
+        let callback = pfn_notify.get().ok_or_else(|| Error::InvalidValue("the callback is null".into()))?;
         let trigger = Status(trigger);
         let valid = [Status::SUBMITTED, Status::RUNNING, Status::COMPLETE].contains(&trigger);
         check!(valid, InvalidValue, "callback type {} is unknown", trigger.0);

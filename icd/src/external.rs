@@ -12,7 +12,7 @@ use crate::ffi::{List, Out};
 use crate::handles;
 use wgcl_opencl_headers::{cl_command_queue, cl_event, cl_mem, cl_uint};
 
-/// A queue and memory objects of a list.
+/// The queue and the memory objects of a call.
 fn objects(queue: cl_command_queue, count: cl_uint, list: &List<cl_mem>) -> Result<(Arc<Queue>, Vec<MemObject>)> {
     let queue = handles::get::<Queue>(queue)?;
     // "CL_INVALID_VALUE if num_mem_objects is zero and mem_objects is not a NULL value, or if num_mem_objects is

@@ -361,6 +361,16 @@ impl Bytes {
         unsafe { std::slice::from_raw_parts(self.0.cast::<u8>(), size) }.to_vec()
     }
 
+    /// The pattern of a fill command.
+    pub(crate) fn fill_pattern(self, size: usize) -> Result<Vec<u8>> {
+        // "CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one of { 1, 2, 4, 8,
+        // 16, 32, 64, 128 }."
+        crate::check!(!self.is_null(), InvalidValue, "the pattern is null");
+        let fits = size.is_power_of_two() && size <= 128;
+        crate::check!(fits, InvalidValue, "a pattern of {size} bytes; expected 1, 2, 4, 8, 16, 32, 64 or 128");
+        Ok(self.get(size))
+    }
+
     /// The array at this address, with the element type of the function.
     pub(crate) fn list<T>(self) -> List<T> {
         List(self.0.cast())

@@ -86,7 +86,7 @@ crate::entry! {
     ) {
         let (queue, image) = (handles::get::<Queue>(queue)?, image::get(image)?);
         // "CL_INVALID_VALUE if fill_color is NULL."
-        check!(!color.is_null(), InvalidValue, "there is no colour");
+        check!(!color.is_null(), InvalidValue, "fill_color is null");
         let area = image_box(&image, &origin, &region)?;
         let waits = wait_list(num_waits, &waits)?;
         give(&event, queue.fill_image(&image, &color.get(color_size(image.format())), area, &waits)?);

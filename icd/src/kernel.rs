@@ -45,7 +45,12 @@ fn buffer_in(index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Resul
         return Ok(None);
     }
     // "CL_INVALID_ARG_SIZE ... if the argument is a memory object and arg_size != sizeof(cl_mem)."
-    check!(size == size_of::<cl_mem>(), InvalidArgSize, "argument {index} is a memory object, whose size is not {size}");
+    check!(
+        size == size_of::<cl_mem>(),
+        InvalidArgSize,
+        "argument {index} is a memory object: expected {} bytes, got {size}",
+        size_of::<cl_mem>()
+    );
     let handle = handle_in(value);
     if info.packet.is_some() {
         // "If the kernel argument being set is a pipe, then arg_value must point to a pipe memory object."
@@ -59,7 +64,12 @@ fn buffer_in(index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Resul
 
 /// The value of a `queue_t` argument.
 fn queue_arg(context: &Arc<Context>, index: cl_uint, size: usize, value: Bytes) -> Result<ArgValue> {
-    check!(size == size_of::<cl_command_queue>(), InvalidArgSize, "argument {index} is a queue, whose size is not {size}");
+    check!(
+        size == size_of::<cl_command_queue>(),
+        InvalidArgSize,
+        "argument {index} is a queue: expected {} bytes, got {size}",
+        size_of::<cl_command_queue>()
+    );
     // "CL_INVALID_DEVICE_QUEUE for an argument declared to be of type queue_t when the specified arg_value is not a
     // valid device queue object."
     let queue = handles::get::<Queue>(std::ptr::with_exposed_provenance_mut(handle_in(value))).ok().filter(|queue| queue.is_on_device());
@@ -74,11 +84,17 @@ pub(crate) fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, s
         KernelParam::Value | KernelParam::Bytes { .. } => {
             // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value", which null is not for anything
             // passed by value.
-            check!(!value.is_null(), InvalidArgValue, "argument {index} has no value");
+            check!(!value.is_null(), InvalidArgValue, "argument {index} ({}): the value is null", info.type_name);
             if info.is_queue {
                 return queue_arg(context, index, size, value);
             }
-            check!(size == info.size as usize, InvalidArgSize, "argument {index} ({}) has {} bytes, not {size}", info.type_name, info.size);
+            check!(
+                size == info.size as usize,
+                InvalidArgSize,
+                "argument {index} ({}): expected {} bytes, got {size}",
+                info.type_name,
+                info.size
+            );
             Ok(ArgValue::Value(value.value(size)))
         }
         KernelParam::Buffer { .. } => {
@@ -87,7 +103,7 @@ pub(crate) fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, s
         }
         KernelParam::Local { .. } => {
             // "CL_INVALID_ARG_VALUE if the argument is declared with the local qualifier and arg_value is not NULL."
-            check!(value.is_null(), InvalidArgValue, "argument {index} is local memory, its value must be null");
+            check!(value.is_null(), InvalidArgValue, "argument {index} is local memory; its value must be null");
             let bytes = u32::try_from(size)
                 .map_err(|_| Error::MaxSizeRestrictionExceeded(format!("argument {index} is local memory of {size} bytes").into()))?;
             Ok(ArgValue::Local(bytes))
@@ -95,8 +111,13 @@ pub(crate) fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, s
         KernelParam::Sampler => {
             // "CL_INVALID_SAMPLER if the kernel argument is a sampler, but arg_value does not point to a valid
             // sampler object."
-            check!(!value.is_null(), InvalidSampler, "argument {index} is a sampler, it cannot be null");
-            check!(size == size_of::<cl_sampler>(), InvalidArgSize, "argument {index} is a sampler, whose size is not {size}");
+            check!(!value.is_null(), InvalidSampler, "argument {index} is a sampler; it cannot be null");
+            check!(
+                size == size_of::<cl_sampler>(),
+                InvalidArgSize,
+                "argument {index} is a sampler: expected {} bytes, got {size}",
+                size_of::<cl_sampler>()
+            );
             let sampler = handles::get::<Sampler>(std::ptr::with_exposed_provenance_mut(handle_in(value)))?;
             // "CL_INVALID_CONTEXT if the context associated with kernel and an OpenCL object pointed to by arg_value
             // are not the same."
@@ -105,8 +126,13 @@ pub(crate) fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, s
         }
         KernelParam::Image => {
             // "CL_INVALID_MEM_OBJECT if arg_value is NULL and it must point to a valid memory object."
-            check!(!value.is_null(), InvalidMemObject, "argument {index} is an image, it cannot be null");
-            check!(size == size_of::<cl_mem>(), InvalidArgSize, "argument {index} is a memory object, whose size is not {size}");
+            check!(!value.is_null(), InvalidMemObject, "argument {index} is an image; it cannot be null");
+            check!(
+                size == size_of::<cl_mem>(),
+                InvalidArgSize,
+                "argument {index} is a memory object: expected {} bytes, got {size}",
+                size_of::<cl_mem>()
+            );
             let image = handles::get::<Image>(std::ptr::with_exposed_provenance_mut(handle_in(value)))?;
             Ok(ArgValue::Image(Arc::downgrade(&image)))
         }
@@ -199,7 +225,7 @@ crate::entry! {
         if name.is_none() {
             check!(program.executables().iter().any(Option::is_some), InvalidProgramExecutable, "the program has not been built");
         }
-        let name = name.ok_or_else(|| Error::InvalidValue("there is no name".into()))?;
+        let name = name.ok_or_else(|| Error::InvalidValue("the kernel name is null".into()))?;
         Kernel::new(&program, &name).map(handles::give)
     }
 

@@ -160,7 +160,7 @@ crate::entry! {
         // "CL_INVALID_VALUE if value specified in buffer_create_type is not valid" or "if value(s) specified in
         // buffer_create_info ... is not valid or if buffer_create_info is NULL."
         check!(kind == CL_BUFFER_CREATE_TYPE_REGION, InvalidValue, "buffer_create_type {kind:#x} is unknown");
-        let (origin, size) = info.pair().ok_or_else(|| Error::InvalidValue("there is no region".into()))?;
+        let (origin, size) = info.pair().ok_or_else(|| Error::InvalidValue("buffer_create_info is null".into()))?;
         buffer.sub_buffer(flags, origin as u64, size as u64).map(handles::give)
     }
 
@@ -227,7 +227,7 @@ crate::entry! {
         let handle = UserHandle(memory);
         let object = handles::get_memory(memory)?;
         // "CL_INVALID_VALUE if pfn_notify is NULL."
-        let callback = pfn_notify.get().ok_or_else(|| Error::InvalidValue("there is no callback".into()))?;
+        let callback = pfn_notify.get().ok_or_else(|| Error::InvalidValue("the callback is null".into()))?;
         object.on_destruction(Box::new(move || {
             let handle = handle;
             // SAFETY: the application's function, called as the specification says.

@@ -153,7 +153,9 @@ crate::entry! {
         for kind in types {
             check!(kind == CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR, InvalidValue, "structures of type {kind} are unknown");
         }
-        check!(configs.iter().all(|config| !config.is_null()), InvalidValue, "a structure is null");
+        for (index, config) in configs.iter().enumerate() {
+            check!(!config.is_null(), InvalidValue, "element {index} of configs is null");
+        }
         let updates = configs.iter().flat_map(|config| config.list::<Config>().get(1)).map(|config| config.read()).collect::<Result<_>>()?;
         command_buffer.update(updates)
     }

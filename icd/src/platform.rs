@@ -63,7 +63,7 @@ fn watch_forks() {
     // SAFETY: the function may be called in a forked child: it writes an atomic. The library is never unloaded before.
     let result = unsafe { libc::pthread_atfork(None, None, Some(begin_child)) };
     if result != 0 {
-        tracing::warn!("forks are not noticed: error {result}");
+        tracing::warn!("cannot register a fork handler (error {result}): OpenCL does not work in forked children");
     }
 }
 

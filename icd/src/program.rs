@@ -50,7 +50,7 @@ fn done(program: &Arc<Program>, callback: &Callback<ProgramFn>, user_data: UserD
 fn with_il(context: cl_context, il: Bytes, length: usize) -> Result<*mut _cl_program> {
     let context = handles::get::<Context>(context)?;
     // "CL_INVALID_VALUE if il is NULL or if length is zero."
-    check!(!il.is_null() && length != 0, InvalidValue, "there is no module");
+    check!(!il.is_null() && length != 0, InvalidValue, "the module is null or empty");
     Program::with_il(&context, il.get(length)).map(handles::give)
 }
 
@@ -75,11 +75,11 @@ crate::entry! {
         let context = handles::get::<Context>(context)?;
         // "CL_INVALID_VALUE if device_list is NULL or num_devices is zero; if lengths or binaries is NULL, or an
         // entry of them is NULL or zero."
-        check!(!devices.is_null() && num_devices != 0, InvalidValue, "there are no devices");
+        check!(!devices.is_null() && num_devices != 0, InvalidValue, "the list of devices is null or empty");
         let count = num_devices as usize;
         let devices = handles::get_all::<Device>(&devices.get(count))?;
         check!(devices.iter().all(|device| context.device_index(device).is_some()), InvalidDevice, "a device is not of the context");
-        check!(!lengths.is_null() && !binaries.is_null(), InvalidValue, "there are no binaries");
+        check!(!lengths.is_null() && !binaries.is_null(), InvalidValue, "the list of lengths or of binaries is null");
         let blobs = binaries.get(&lengths.get(count));
         if blobs.iter().any(Option::is_none) {
             binary_status.set(&blobs.iter().map(|blob| if blob.is_some() { CL_SUCCESS } else { CL_INVALID_VALUE }).collect::<Vec<_>>());
@@ -106,10 +106,10 @@ crate::entry! {
         names: Text,
     ) -> *mut _cl_program {
         let context = handles::get::<Context>(context)?;
-        check!(!devices.is_null() && num_devices != 0, InvalidValue, "there are no devices");
+        check!(!devices.is_null() && num_devices != 0, InvalidValue, "the list of devices is null or empty");
         // "CL_INVALID_VALUE if kernel_names is NULL or kernel_names contains a kernel name that is not supported by
         // any of the devices."
-        check!(names.get().is_some(), InvalidValue, "there are no names");
+        check!(names.get().is_some(), InvalidValue, "kernel_names is null");
         let devices = handles::get_all::<Device>(&devices.get(num_devices as usize))?;
         check!(devices.iter().all(|device| context.device_index(device).is_some()), InvalidDevice, "a device is not of the context");
         Err(Error::InvalidValue("no device has built-in kernels".into()))
@@ -182,7 +182,7 @@ crate::entry! {
 
     fn clSetProgramSpecializationConstant(program: cl_program, id: cl_uint, size: usize, value: Bytes) {
         let program = handles::get::<Program>(program)?;
-        check!(!value.is_null(), InvalidValue, "there is no value");
+        check!(!value.is_null(), InvalidValue, "the value is null");
         program.set_specialisation(id, &value.get(size))
     }
 

@@ -32,7 +32,7 @@ const EXPORTABLE: cl_semaphore_info_khr = 0x2054;
 /// Fails for null, and for names that are unknown or given twice.
 fn properties(list: &List<cl_semaphore_properties_khr>) -> Result<SemaphoreProperties> {
     // "CL_INVALID_VALUE if sema_props is NULL".
-    check!(!list.is_null(), InvalidValue, "there are no properties");
+    check!(!list.is_null(), InvalidValue, "the list of properties is null");
     let mut found = SemaphoreProperties::default();
     let mut next = || -> u64 {
         let value = list.get(found.list.len() + 1).pop().unwrap_or_default();
@@ -71,7 +71,7 @@ fn properties(list: &List<cl_semaphore_properties_khr>) -> Result<SemaphorePrope
 
 /// The semaphores of a list. Payloads exist for other types than binary semaphores, and are ignored.
 fn semaphores(count: cl_uint, list: &List<cl_semaphore_khr>) -> Result<Vec<Arc<Semaphore>>> {
-    check!(count != 0, InvalidValue, "there are no semaphores");
+    check!(count != 0, InvalidValue, "the number of semaphores is 0");
     check!(!list.is_null(), InvalidValue, "the list of semaphores is null");
     handles::get_all(&list.get(count as usize))
 }

@@ -61,7 +61,7 @@ fn alloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignment: c
     wanted.set(SvmCapabilities::FINE_GRAIN_BUFFER, flags & fine != 0);
     wanted.set(SvmCapabilities::ATOMICS, flags & atomics != 0);
     // "CL_MEM_SVM_ATOMICS: This flag is valid only if CL_MEM_SVM_FINE_GRAIN_BUFFER is specified in flags."
-    check!(wanted != SvmCapabilities::ATOMICS, InvalidValue, "atomics of coarse-grained memory");
+    check!(wanted != SvmCapabilities::ATOMICS, InvalidValue, "CL_MEM_SVM_ATOMICS requires CL_MEM_SVM_FINE_GRAIN_BUFFER");
     let flags = MemFlags::parse(flags & !(fine | atomics))?;
     let access = MemFlags::READ_WRITE | MemFlags::WRITE_ONLY | MemFlags::READ_ONLY;
     check!(access.contains(flags), InvalidValue, "{flags:?} do not apply to shared memory");
@@ -113,11 +113,11 @@ pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Byt
     // "CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by
     // param_value_size is not valid." A list of no pointers is a valid one: it takes the earlier ones back.
     let none = set.is_some() && size == 0;
-    check!(none || !value.is_null(), InvalidValue, "there is no value");
+    check!(none || !value.is_null(), InvalidValue, "the value is null");
     if let Some((set, known)) = set {
         // "CL_INVALID_OPERATION if ... no devices in the context associated with kernel support [it]."
-        check!(known, InvalidOperation, "no device has such pointers");
-        check!(size.is_multiple_of(size_of::<usize>()), InvalidValue, "pointers of {size} bytes");
+        check!(known, InvalidOperation, "no device of the context supports the pointers of kernel execution info {param:#x}");
+        check!(size.is_multiple_of(size_of::<usize>()), InvalidValue, "a list of pointers cannot have {size} bytes");
         let bytes = value.get(size);
         let pointers = bytes.chunks_exact(size_of::<usize>()).map(|b| b.try_into().map_or(0, usize::from_ne_bytes));
         return Ok(ExecInfo::Pointers(set, pointers.collect()));
@@ -130,12 +130,13 @@ pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Byt
         INDIRECT_HOST_ACCESS | INDIRECT_DEVICE_ACCESS | INDIRECT_SHARED_ACCESS => (Wanted::Always, context.has_usm()),
         _ => return Err(Error::InvalidValue(format!("kernel execution info {param:#x} is unknown").into())),
     };
-    check!(size == size_of::<cl_bool>(), InvalidValue, "a cl_bool of {size} bytes");
+    check!(size == size_of::<cl_bool>(), InvalidValue, "expected a cl_bool of {} bytes, got {size}", size_of::<cl_bool>());
     // "CL_INVALID_OPERATION if param_name = CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value = CL_TRUE but
     // no devices in context associated with kernel support fine-grain system SVM allocations", and for unified shared
     // memory whatever the value is.
     let needed = wanted == Wanted::Always || value.get(size).iter().any(|&byte| byte != 0);
-    check!(!needed || has, InvalidOperation, "no device has such memory");
+    let memory = if wanted == Wanted::IfTrue { "fine-grained system SVM" } else { "unified shared memory" };
+    check!(!needed || has, InvalidOperation, "no device of the context supports {memory}");
     Ok(ExecInfo::None)
 }
 
@@ -198,8 +199,8 @@ crate::entry! {
     ) {
         let queue = handles::get::<Queue>(queue)?;
         let waits = wait_list(num_waits, &waits)?;
-        check!(!pattern.is_null() && (1..=128).contains(&pattern_size), InvalidValue, "there is no pattern, or one of {pattern_size} bytes");
-        give(&event, queue.svm_fill(pointer.address(), (pattern.get(pattern_size), size as u64), |size| pointer.target(size), &waits)?);
+        let pattern = pattern.fill_pattern(pattern_size)?;
+        give(&event, queue.svm_fill(pointer.address(), (pattern, size as u64), |size| pointer.target(size), &waits)?);
         Ok(())
     }
 
@@ -239,7 +240,7 @@ crate::entry! {
         let queue = handles::get::<Queue>(queue)?;
         let waits = wait_list(num_waits, &waits)?;
         // "CL_INVALID_VALUE if num_svm_pointers is zero or svm_pointers is NULL."
-        check!(count != 0 && !pointers.is_null(), InvalidValue, "there are no pointers");
+        check!(count != 0 && !pointers.is_null(), InvalidValue, "the list of pointers is null or empty");
         let (to_host, undefined) = (CL_MIGRATE_MEM_OBJECT_HOST, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED);
         check!(flags & !(to_host | undefined) == 0, InvalidValue, "flags {flags:#x} are unknown");
         let sizes = sizes.get(count as usize);

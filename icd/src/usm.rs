@@ -132,8 +132,8 @@ crate::entry! {
     ) {
         let queue = handles::get::<Queue>(queue)?;
         let waits = wait_list(num_waits, &waits)?;
-        check!(!pattern.is_null() && (1..=128).contains(&pattern_size), InvalidValue, "there is no pattern, or one of {pattern_size} bytes");
-        give(&event, queue.usm_fill(pointer.address(), (pattern.get(pattern_size), size as u64), |size| pointer.target(size), &waits)?);
+        let pattern = pattern.fill_pattern(pattern_size)?;
+        give(&event, queue.usm_fill(pointer.address(), (pattern, size as u64), |size| pointer.target(size), &waits)?);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! Command buffers (cl_khr_command_buffer): recording, synchronization points, replays, queries, and every error that
+//! Command buffers (cl_khr_command_buffer): recording, synchronisation points, replays, queries, and every error that
 //! the specification names.
 
 mod common;
@@ -407,7 +407,7 @@ fn invalid_recording_is_rejected() {
     assert_eq!(there.set(1, &1u32), CL_SUCCESS);
     assert_eq!(record(there.0, 1, null()), CL_INVALID_CONTEXT);
 
-    // Only recorded commands run; nothing can be added to a finalized command buffer.
+    // Only recorded commands run; nothing can be added to a finalised command buffer.
     let enqueue = |n, waits| functions.clEnqueueCommandBufferKHR(0, null(), commands.0, n, waits, null_mut());
     assert_eq!(enqueue(0, null()), CL_INVALID_OPERATION, "not finalized");
     queue.write(&a, &[0u32; 16]);

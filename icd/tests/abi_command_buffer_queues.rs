@@ -90,7 +90,7 @@ fn context(devices: &[cl_device_id], properties: u64) -> (Context, Vec<Queue>) {
     (context, queues)
 }
 
-/// Three queues update one buffer in sequence, ordered by synchronization points and one barrier, in several runs.
+/// Three queues update one buffer in sequence, ordered by synchronisation points and one barrier, in several runs.
 fn update_in_sequence(context: &Context, queues: &[&Queue; 3]) {
     let functions = functions().expect("the functions");
     let program = context.program(SOURCE);
@@ -212,7 +212,7 @@ fn invalid_arguments_are_rejected() {
 fn capabilities_are_reported() {
     let (target, device) = (target(), target().device);
     let of_platform = info::<u64>(|size, value, ret| target.cl.clGetPlatformInfo(target.platform, PLATFORM_CAPABILITIES, size, value, ret));
-    assert_eq!(of_platform, Ok(1), "all devices can synchronize, commands stay on their queues");
+    assert_eq!(of_platform, Ok(1), "all devices can synchronise, commands stay on their queues");
     let count = info::<cl_uint>(|size, value, ret| target.cl.clGetDeviceInfo(device, NUM_SYNC_DEVICES, size, value, ret));
     let list = info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(device, SYNC_DEVICES, size, value, ret));
     assert_eq!((count, list), (Ok(1), Ok((device as usize).to_ne_bytes().to_vec())));

@@ -91,19 +91,19 @@ const WRONG: &[Wrong] = &[
         "local_as_it_was",
         "if (l < 7) m[l] = i; barrier(CLK_LOCAL_MEM_FENCE); out[i] = m[l];",
         "m[l];",
-        "load of 4 bytes at byte 28 of the local variable 'm', which is uninitialized, by work-item (7, 0, 0) of group (0, 0, 0)",
+        "load of 4 bytes at byte 28 of the local variable 'm', which is uninitialised, by work-item (7, 0, 0) of group (0, 0, 0)",
     ),
     wrong(
         "private_as_it_was",
         "int p[4]; p[n & 1] = i; p[2] = 3; out[i] = p[n + l / 5 * 3];",
         "p[n + l / 5 * 3]",
-        "load of 4 bytes at byte 12 of the private variable 'p', which is uninitialized, by work-item (5, 0, 0) of group (0, 0, 0)",
+        "load of 4 bytes at byte 12 of the private variable 'p', which is uninitialised, by work-item (5, 0, 0) of group (0, 0, 0)",
     ),
     wrong(
         "buffer_as_it_was",
         "out[i] = i < 8 ? fresh[i] : i;",
         "fresh[i]",
-        "load of 4 bytes at byte 16 of argument 'fresh', which is uninitialized, by work-item (4, 0, 0) of group (0, 0, 0)",
+        "load of 4 bytes at byte 16 of argument 'fresh', which is uninitialised, by work-item (4, 0, 0) of group (0, 0, 0)",
     ),
     wrong(
         "only_to_be_read",

@@ -41,7 +41,7 @@ fn functions() -> Option<&'static Functions> {
     FUNCTIONS.get_or_init(Functions::load).as_ref().filter(|_| target().is_wgcl() && common::images::supported())
 }
 
-fn ask<T: Copy + Default>(
+fn query<T: Copy + Default>(
     context: &Context,
     format: *const cl_image_format,
     desc: *const cl_image_desc,
@@ -64,9 +64,9 @@ fn requirements_are_reported_before_an_image_is_created() {
     for kind in KINDS {
         let desc = desc(kind, [8, 4, 2]);
         for (name, expected) in [(ROW_PITCH_ALIGNMENT, 4usize), (SLICE_PITCH_ALIGNMENT, 4), (BASE_ADDRESS_ALIGNMENT, 1)] {
-            assert_eq!(ask(&context, &RGBA8, &desc, name), Ok(expected), "{kind:#x}");
+            assert_eq!(query(&context, &RGBA8, &desc, name), Ok(expected), "{kind:#x}");
         }
-        let size: usize = ask(&context, &RGBA8, &desc, SIZE).expect("a size");
+        let size: usize = query(&context, &RGBA8, &desc, SIZE).expect("a size");
         if kind != CL_MEM_OBJECT_IMAGE1D_BUFFER {
             let image = try_image(&context, 0, &RGBA8, &desc, null_mut()).expect("an image");
             assert_eq!(info(|capacity, value, ret| target().cl.clGetMemObjectInfo(image.0, CL_MEM_SIZE, capacity, value, ret)), Ok(size));
@@ -76,11 +76,11 @@ fn requirements_are_reported_before_an_image_is_created() {
         let less = context.buffer(size - 1);
         assert_eq!(try_image(&context, 0, &RGBA8, &of_buffer(&less, desc), null_mut()).err(), Some(CL_INVALID_IMAGE_SIZE), "{kind:#x}");
     }
-    assert_eq!(ask(&context, null(), null(), ROW_PITCH_ALIGNMENT), Ok(16usize), "of any format");
-    assert_eq!(ask(&context, &RGBA8, null(), MAX_DEPTH), Ok(2048u32));
-    let anything = cl_image_desc { image_type: CL_MEM_OBJECT_IMAGE2D, ..desc(CL_MEM_OBJECT_IMAGE2D, [0, 0, 0]) };
-    assert_eq!(ask(&context, null(), &anything, MAX_WIDTH), Ok(16384u32));
-    assert_eq!(ask(&context, null(), &anything, MAX_HEIGHT), Ok(16384u32));
+    assert_eq!(query(&context, null(), null(), ROW_PITCH_ALIGNMENT), Ok(16usize), "of any format");
+    assert_eq!(query(&context, &RGBA8, null(), MAX_DEPTH), Ok(2048u32));
+    let any_size = cl_image_desc { image_type: CL_MEM_OBJECT_IMAGE2D, ..desc(CL_MEM_OBJECT_IMAGE2D, [0, 0, 0]) };
+    assert_eq!(query(&context, null(), &any_size, MAX_WIDTH), Ok(16384u32));
+    assert_eq!(query(&context, null(), &any_size, MAX_HEIGHT), Ok(16384u32));
 }
 
 #[test]
@@ -88,15 +88,15 @@ fn invalid_queries_are_rejected() {
     let Some(functions) = functions() else { return };
     let context = Context::new();
     let flat = desc(CL_MEM_OBJECT_IMAGE2D, [8, 4, 0]);
-    assert_eq!(ask::<usize>(&context, null(), &flat, SIZE), Err(CL_INVALID_VALUE));
-    assert_eq!(ask::<usize>(&context, &RGBA8, null(), SIZE), Err(CL_INVALID_VALUE));
-    assert_eq!(ask::<usize>(&context, &format(CL_RGBA, 0x10D4), &flat, SIZE), Err(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR));
-    assert_eq!(ask::<usize>(&context, &RGBA8, &desc(0x10F0, [8, 4, 0]), ROW_PITCH_ALIGNMENT), Err(CL_INVALID_IMAGE_DESCRIPTOR));
-    assert_eq!(ask::<usize>(&context, &RGBA8, &desc(CL_MEM_OBJECT_IMAGE2D, [0, 4, 0]), SIZE), Err(CL_INVALID_IMAGE_DESCRIPTOR));
-    assert_eq!(ask::<u32>(&context, &RGBA8, &flat, MAX_DEPTH), Err(CL_INVALID_IMAGE_DESCRIPTOR));
-    assert_eq!(ask::<u32>(&context, &RGBA8, &flat, MAX_ARRAY_SIZE), Err(CL_INVALID_IMAGE_DESCRIPTOR));
-    assert_eq!(ask::<u32>(&context, &RGBA8, &desc(CL_MEM_OBJECT_IMAGE1D, [8, 0, 0]), MAX_HEIGHT), Err(CL_INVALID_IMAGE_DESCRIPTOR));
-    assert_eq!(ask::<u32>(&context, &RGBA8, &flat, 0xdead), Err(CL_INVALID_VALUE));
+    assert_eq!(query::<usize>(&context, null(), &flat, SIZE), Err(CL_INVALID_VALUE));
+    assert_eq!(query::<usize>(&context, &RGBA8, null(), SIZE), Err(CL_INVALID_VALUE));
+    assert_eq!(query::<usize>(&context, &format(CL_RGBA, 0x10D4), &flat, SIZE), Err(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR));
+    assert_eq!(query::<usize>(&context, &RGBA8, &desc(0x10F0, [8, 4, 0]), ROW_PITCH_ALIGNMENT), Err(CL_INVALID_IMAGE_DESCRIPTOR));
+    assert_eq!(query::<usize>(&context, &RGBA8, &desc(CL_MEM_OBJECT_IMAGE2D, [0, 4, 0]), SIZE), Err(CL_INVALID_IMAGE_DESCRIPTOR));
+    assert_eq!(query::<u32>(&context, &RGBA8, &flat, MAX_DEPTH), Err(CL_INVALID_IMAGE_DESCRIPTOR));
+    assert_eq!(query::<u32>(&context, &RGBA8, &flat, MAX_ARRAY_SIZE), Err(CL_INVALID_IMAGE_DESCRIPTOR));
+    assert_eq!(query::<u32>(&context, &RGBA8, &desc(CL_MEM_OBJECT_IMAGE1D, [8, 0, 0]), MAX_HEIGHT), Err(CL_INVALID_IMAGE_DESCRIPTOR));
+    assert_eq!(query::<u32>(&context, &RGBA8, &flat, 0xdead), Err(CL_INVALID_VALUE));
     let raw = |context, list: &[u64], flags| {
         let (mut answer, capacity) = (0usize, size_of::<usize>());
         let value = (&raw mut answer).cast();
@@ -120,12 +120,12 @@ fn given_pitches_are_used() {
         let image = try_image(&context, 0, &RGBA8, &desc, null_mut()).expect("an image");
         assert_eq!(image_info(image.0, CL_IMAGE_ROW_PITCH), Ok(48usize));
         assert_eq!(image_info(image.0, CL_IMAGE_SLICE_PITCH), Ok(240usize));
-        for crooked in [
+        for invalid in [
             cl_image_desc { image_row_pitch: 49, ..desc },
             cl_image_desc { image_row_pitch: 28, ..desc },
             cl_image_desc { image_slice_pitch: 241, ..desc },
         ] {
-            assert_eq!(try_image(&context, 0, &RGBA8, &crooked, null_mut()).err(), Some(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR), "{crooked:?}");
+            assert_eq!(try_image(&context, 0, &RGBA8, &invalid, null_mut()).err(), Some(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR), "{invalid:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Contexts that initialize local and private memory to zero (cl_khr_initialize_memory).
+//! Contexts that initialise local and private memory to zero (cl_khr_initialize_memory).
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! `WGCL_CHECK=nan` reports operators and built-in functions that produce a NaN from numbers. It does not report NaNs
-//! of the input, nor intermediate NaNs of the built-in library.
+//! `WGCL_CHECK=nan` reports operators and built-in functions that produce a NaN from operands that
+//! are not NaN. It does not report NaNs of the input, nor intermediate NaNs of the built-in library.
 //!
 //! Reports go to standard error. The kernels therefore run in child processes, whose output the tests compare.
 

@@ -2,7 +2,7 @@
 //!
 //! `compiler/tests/passes_fuzz` compares the same programs before and after the passes; here code generation, the
 //! driver and the API take part. `WGCL_FUZZ_SEED` and `WGCL_FUZZ_COUNT` select the programs, `WGCL_FUZZ_KIND` one kind
-//! (`sources`, `arrays`), `WGCL_FUZZ_ITEMS` the number of work-items.
+//! (`sources`, `arrays`), `WGCL_FUZZ_ITEMS` the number of work-items. `WGCL_FUZZ_SHRINK` reduces a failing program.
 
 #[path = "../../compiler/tests/passes_fuzz/arrays.rs"]
 mod arrays;
@@ -31,11 +31,12 @@ type Kind = (&'static str, fn(u64) -> String);
 
 const KINDS: [Kind; 2] = [("sources", source::program), ("arrays", arrays::program)];
 
-/// Work-items of the group that runs a program, up to 16, which fill a vector of the CPU.
+/// The default number of work-items of the group that runs a program. Sixteen fill a vector of the CPU
+/// (`WGCL_FUZZ_ITEMS`).
 const ITEMS: u64 = 4;
 /// Bytes of a buffer for each work-item.
 const SIZE: usize = 128;
-/// Devices may contract operations: without this option, two devices may differ.
+/// Devices may contract operations: without this pragma, two devices may differ.
 const PREFIX: &str = "#pragma OPENCL FP_CONTRACT OFF\n";
 
 /// The number in an environment variable.
@@ -141,7 +142,7 @@ fn devices_agree_with_the_interpreter() {
     }
     let devices = devices();
     let Some(&interpreter) = devices.iter().find(|&&device| name(device) == "wgcl interpreter") else {
-        assert!(devices.is_empty(), "the environment selects the interpreter");
+        assert!(devices.is_empty(), "the interpreter device is missing");
         return;
     };
     let device = target().device;

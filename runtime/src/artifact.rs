@@ -55,7 +55,7 @@ pub trait Machine: Send + Sync + 'static {
     /// Loads the artifact of a kernel. May take seconds.
     ///
     /// # Errors
-    /// Those of the driver or the system.
+    /// The errors of the driver or the system.
     fn load(&self, kernel: &str, artifact: Self::Artifact, key: &<Self::Artifact as Artifact>::Key) -> BackendResult<Self::Executable>;
 }
 

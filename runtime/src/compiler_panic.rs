@@ -8,7 +8,7 @@ use wgcl_compiler::launch::{LaunchError, LaunchResult};
 /// Runs a stage of the compiler. A panic becomes an error of the kernel.
 ///
 /// # Errors
-/// Those of `compile`, and `LaunchError::Internal` for a panic.
+/// The errors of `compile`, and `LaunchError::Internal` for a panic.
 pub fn catch_panic<T>(kernel: &str, stage: &'static str, compile: impl FnOnce() -> LaunchResult<T>) -> BackendResult<T> {
     match catch_unwind(AssertUnwindSafe(compile)) {
         Ok(made) => Ok(made?),

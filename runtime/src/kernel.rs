@@ -180,7 +180,7 @@ impl<M: Machine> Kernel<M> {
     /// meaning of the numbers.
     ///
     /// # Errors
-    /// Those of `experiment`.
+    /// The errors of `experiment`.
     pub fn find_out(&self, question: u32, experiment: impl FnOnce() -> BackendResult<u32>) -> BackendResult<u32> {
         let known = || self.findings.lock().get(&question).copied();
         if let Some(answer) = known() {

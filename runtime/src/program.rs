@@ -99,7 +99,7 @@ impl<M: Machine> Program<M> {
     /// The executable for a key. The first request compiles it; concurrent requests wait.
     ///
     /// # Errors
-    /// Those of the compiler and of the machine. Every request for the key has the same result.
+    /// The errors of the compiler and of the machine. Every request for the key has the same result.
     pub fn executable(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<Arc<M::Executable>> {
         let variant = kernel.variant(key);
         let executable = self.make(&variant, kernel, key);
@@ -130,7 +130,7 @@ impl<M: Machine> Program<M> {
     /// Inspects the executable of a variant, or its artifact if it is not loaded. The artifact is kept for the variant.
     ///
     /// # Errors
-    /// Those of the compiler.
+    /// The errors of the compiler.
     pub fn inspect<T>(
         &self,
         kernel: &Kernel<M>,
@@ -151,7 +151,7 @@ impl<M: Machine> Program<M> {
     /// It does not load the artifact, which takes longer than compiling.
     ///
     /// # Errors
-    /// Those of the compiler.
+    /// The errors of the compiler.
     pub fn usage(&self, kernel: &Kernel<M>, probable_key: impl FnOnce() -> KeyOf<M>) -> BackendResult<KernelUsage> {
         let find = || match kernel.usage_of_any() {
             Some(usage) => Ok(usage),

@@ -45,7 +45,7 @@ fn set_age(path: &Path, age: Duration) {
 }
 
 #[test]
-fn what_is_kept_is_found() {
+fn stored_entries_are_found() {
     let folder = folder();
     let cache = Cache::new(&folder.path().join("not/yet/there"), LIMIT);
     assert_eq!(cache.find(&key(1)), None);

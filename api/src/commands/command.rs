@@ -67,6 +67,52 @@ pub enum CommandType {
     UsmMemAdvise = 0x4207,
 }
 
+impl CommandType {
+    /// The name of the constant in the specification.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NdRangeKernel => "CL_COMMAND_NDRANGE_KERNEL",
+            Self::Task => "CL_COMMAND_TASK",
+            Self::NativeKernel => "CL_COMMAND_NATIVE_KERNEL",
+            Self::ReadBuffer => "CL_COMMAND_READ_BUFFER",
+            Self::WriteBuffer => "CL_COMMAND_WRITE_BUFFER",
+            Self::CopyBuffer => "CL_COMMAND_COPY_BUFFER",
+            Self::ReadImage => "CL_COMMAND_READ_IMAGE",
+            Self::WriteImage => "CL_COMMAND_WRITE_IMAGE",
+            Self::CopyImage => "CL_COMMAND_COPY_IMAGE",
+            Self::CopyImageToBuffer => "CL_COMMAND_COPY_IMAGE_TO_BUFFER",
+            Self::CopyBufferToImage => "CL_COMMAND_COPY_BUFFER_TO_IMAGE",
+            Self::MapBuffer => "CL_COMMAND_MAP_BUFFER",
+            Self::MapImage => "CL_COMMAND_MAP_IMAGE",
+            Self::UnmapMemObject => "CL_COMMAND_UNMAP_MEM_OBJECT",
+            Self::Marker => "CL_COMMAND_MARKER",
+            Self::ReadBufferRect => "CL_COMMAND_READ_BUFFER_RECT",
+            Self::WriteBufferRect => "CL_COMMAND_WRITE_BUFFER_RECT",
+            Self::CopyBufferRect => "CL_COMMAND_COPY_BUFFER_RECT",
+            Self::User => "CL_COMMAND_USER",
+            Self::Barrier => "CL_COMMAND_BARRIER",
+            Self::MigrateMemObjects => "CL_COMMAND_MIGRATE_MEM_OBJECTS",
+            Self::FillBuffer => "CL_COMMAND_FILL_BUFFER",
+            Self::FillImage => "CL_COMMAND_FILL_IMAGE",
+            Self::SvmFree => "CL_COMMAND_SVM_FREE",
+            Self::SvmMemcpy => "CL_COMMAND_SVM_MEMCPY",
+            Self::SvmMemFill => "CL_COMMAND_SVM_MEMFILL",
+            Self::SvmMap => "CL_COMMAND_SVM_MAP",
+            Self::SvmUnmap => "CL_COMMAND_SVM_UNMAP",
+            Self::SvmMigrateMem => "CL_COMMAND_SVM_MIGRATE_MEM",
+            Self::AcquireExternalMemObjects => "CL_COMMAND_ACQUIRE_EXTERNAL_MEM_OBJECTS_KHR",
+            Self::ReleaseExternalMemObjects => "CL_COMMAND_RELEASE_EXTERNAL_MEM_OBJECTS_KHR",
+            Self::SemaphoreWait => "CL_COMMAND_SEMAPHORE_WAIT_KHR",
+            Self::SemaphoreSignal => "CL_COMMAND_SEMAPHORE_SIGNAL_KHR",
+            Self::CommandBuffer => "CL_COMMAND_COMMAND_BUFFER_KHR",
+            Self::UsmMemFill => "CL_COMMAND_MEMFILL_INTEL",
+            Self::UsmMemcpy => "CL_COMMAND_MEMCPY_INTEL",
+            Self::UsmMigrateMem => "CL_COMMAND_MIGRATEMEM_INTEL",
+            Self::UsmMemAdvise => "CL_COMMAND_MEMADVISE_INTEL",
+        }
+    }
+}
+
 /// The access of a command to bytes of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessMode {

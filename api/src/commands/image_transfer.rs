@@ -238,7 +238,7 @@ impl Queue {
         )
     }
 
-    /// clEnqueueFillImage; `color` are the bytes of [`fill_color::color_size`].
+    /// clEnqueueFillImage; `color` has [`fill_color::color_size`] bytes.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.

@@ -1,7 +1,7 @@
 //! The element of an image with a given colour: the value that clEnqueueFillImage writes (OpenCL API 5.3.4).
 //!
-//! Colours are converted like in kernels' `write_image` functions (OpenCL C 8.3): normalised channels are products in
-//! single precision, rounded to the nearest even number. Integers are saturated.
+//! Colours are converted as by the function `write_image` in kernels (OpenCL C 8.3): normalised channels are products
+//! in single precision, rounded to the nearest even number. Integers are saturated.
 
 use wgcl_compiler::image::ImageFormat;
 
@@ -33,13 +33,13 @@ const fn is_srgb(order: u16) -> bool {
     matches!(order, order::S_RGB | order::S_RGB_X | order::S_RGBA | order::S_BGRA)
 }
 
-/// Converts 0 to 1 into a number of `0..=most`.
+/// Converts a value from 0 to 1 to an integer from 0 to `most`.
 fn unorm(value: f32, most: f32) -> u32 {
     // Casts in Rust saturate, and convert NaN to 0.
     (value * most).round_ties_even().clamp(0.0, most) as u32
 }
 
-/// Converts -1 to 1 into a number of `-most..=most`.
+/// Converts a value from -1 to 1 to an integer from `-most` to `most`.
 fn snorm(value: f32, most: f32) -> i32 {
     (value * most).round_ties_even().clamp(-most, most) as i32
 }
@@ -86,8 +86,8 @@ fn half_bits(value: f32) -> u16 {
     sign | (half + u32::from(up)) as u16
 }
 
-/// The bytes of one element. `color` are the bytes of [`color_size`], which are floats or integers depending on the
-/// format; missing bytes count as zero.
+/// The bytes of one element. `color` has [`color_size`] bytes. They contain floats or integers, depending on the
+/// format. Missing bytes count as zero.
 pub fn element(format: ImageFormat, color: &[u8]) -> Vec<u8> {
     let mut words = [0u32; 4];
     for (word, bytes) in words.iter_mut().zip(color.chunks_exact(4)) {

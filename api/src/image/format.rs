@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_full_profile_requires_is_there() {
+    fn formats_of_the_full_profile_are_supported() {
         let rgba = [
             ty::UNORM_INT8,
             ty::UNORM_INT16,

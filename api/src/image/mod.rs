@@ -205,11 +205,11 @@ impl Image {
         }
         // "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if image_format is
         // NULL."
-        let format = format.ok_or_else(|| Error::InvalidImageFormatDescriptor("there is no format".into()))?;
+        let format = format.ok_or_else(|| Error::InvalidImageFormatDescriptor("the image format is null".into()))?;
         let element = format::element_size(format)
             .ok_or_else(|| Error::InvalidImageFormatDescriptor(format!("the format {:#x} {:#x}", format.order, format.data_type).into()))?;
         // "CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid or if image_desc is NULL."
-        let desc = desc.ok_or_else(|| Error::InvalidImageDescriptor("there is no description".into()))?;
+        let desc = desc.ok_or_else(|| Error::InvalidImageDescriptor("the image description is null".into()))?;
         let kind = kind_of(desc)?;
         check_origin(desc, kind)?;
         let shape = shape(context, (desc, kind), u64::from(element), host.is_some())?;

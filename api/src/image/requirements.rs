@@ -55,7 +55,7 @@ impl<'a> ImageRequirements<'a> {
     /// The size of an image; "CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid."
     fn bytes(&self, element: u64) -> Result<u64> {
         let Some(desc) = self.desc else {
-            return Err(Error::InvalidValue("there is no description".into()));
+            return Err(Error::InvalidValue("the query requires an image description".into()));
         };
         let shape = shape(self.context, (desc, kind_of(desc)?), element, true).map_err(|error| match error {
             Error::InvalidImageSize(why) => Error::InvalidImageDescriptor(why),
@@ -89,7 +89,7 @@ impl<'a> ImageRequirements<'a> {
     /// # Errors
     /// If the format or the description is missing, or if the description is empty.
     pub fn size(&self) -> Result<u64> {
-        let element = self.element.ok_or_else(|| Error::InvalidValue("there is no format".into()))?;
+        let element = self.element.ok_or_else(|| Error::InvalidValue("the query requires an image format".into()))?;
         self.bytes(element)
     }
 

@@ -54,7 +54,7 @@ impl Buffer {
             Ok(place)
         };
         let places = devices.iter().map(place).collect::<Result<Vec<_>>>()?;
-        let first = *places.first().ok_or_else(|| Error::InvalidDevice("there is no device for the memory".into()))?;
+        let first = *places.first().ok_or_else(|| Error::InvalidDevice("the list of devices for the memory is empty".into()))?;
         let together = places.iter().all(|&place| context.home(place) == context.home(first));
         ensure!(together, InvalidDevice, "external memory belongs to one device; specify it with CL_MEM_DEVICE_HANDLE_LIST_KHR");
         let memory = context.devices()[context.home(first)].backend().import_memory(external.kind, external.fd, size)?;

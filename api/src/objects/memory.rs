@@ -470,7 +470,7 @@ impl Progress for Upload {
     fn complete(&self, result: BackendResult<Times>) {
         if let Err(error) = result {
             let error = Error::from(error);
-            tracing::error!("the first contents of a buffer are lost: {error}");
+            tracing::error!("the initial contents of a buffer could not be copied to the device: {error}");
             self.0.context.notify(&error);
             self.0.set_failure(&Failure::of_device(error));
         }

@@ -230,7 +230,7 @@ impl Queue {
     }
 
     fn check_semaphores(&self, semaphores: &[Arc<Semaphore>], wait_list: &[Arc<Event>]) -> Result<()> {
-        ensure!(!semaphores.is_empty(), InvalidValue, "there are no semaphores");
+        ensure!(!semaphores.is_empty(), InvalidValue, "the number of semaphores is 0");
         for semaphore in semaphores {
             // "CL_INVALID_COMMAND_QUEUE ... if one or more of sema_objects belong to a context that does not contain
             // a device associated with command_queue."

@@ -291,7 +291,7 @@ fn random_graphs_end_as_they_must() {
 }
 
 #[test]
-fn what_waits_for_an_abandoned_event_fails() {
+fn waiting_for_an_abandoned_event_fails() {
     let setup = setup(1);
     for properties in [QueueProperties::empty(), QueueProperties::OUT_OF_ORDER] {
         let queue = setup.queue(0, properties);

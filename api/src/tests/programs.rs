@@ -61,27 +61,27 @@ fn builds_report_status_log_and_kernels() {
 #[test]
 fn kernels_with_known_launches_are_compiled_early() {
     const SOURCE: &str = "#define GROUPS __attribute__((reqd_work_group_size(4, 2, 1)))
-        GROUPS kernel void known(global int *a, float b) { a[get_global_id(0)] = get_local_id(0); }
-        kernel void unknown(global int *a) { a[get_global_id(0)] = get_local_id(0); }
-        GROUPS kernel void blind(global int *a) { a[get_global_id(0)] = 1; }
-        GROUPS kernel void sized(global int *a, local int *b) { b[get_local_id(0)] = 1; a[get_global_id(0)] = b[0]; }
+        GROUPS kernel void fixed_size(global int *a, float b) { a[get_global_id(0)] = get_local_id(0); }
+        kernel void any_size(global int *a) { a[get_global_id(0)] = get_local_id(0); }
+        GROUPS kernel void ignores_groups(global int *a) { a[get_global_id(0)] = 1; }
+        GROUPS kernel void local_argument(global int *a, local int *b) { b[get_local_id(0)] = 1; a[get_global_id(0)] = b[0]; }
         GROUPS kernel void constants(global int *a, constant int *b) { a[get_global_id(0)] = b[get_local_id(0)]; }";
     let setup = setup(1);
     let program = Program::with_source(&setup.context, SOURCE.to_owned());
     program.build(None, "", None).expect("it builds");
     let executable = program.executables().into_iter().flatten().next().expect("an executable");
     let warmed = || executable.loaded.as_any().downcast_ref::<TestProgram>().expect("a program of the tests").warmed.lock().clone();
-    assert_eq!(warmed(), [], "what is never used");
+    assert_eq!(warmed(), [], "kernels are precompiled before they are created");
     let kernels = Kernel::all(&program).expect("kernels");
     assert_eq!(kernels.len(), 5);
-    assert_eq!(warmed(), [("known".to_owned(), Some([4, 2, 1])), ("blind".to_owned(), None)]);
+    assert_eq!(warmed(), [("fixed_size".to_owned(), Some([4, 2, 1])), ("ignores_groups".to_owned(), None)]);
 }
 
 #[test]
-fn what_the_device_will_refuse_is_in_the_log() {
+fn the_log_warns_of_kernels_that_the_device_rejects() {
     let setup = setup(1);
     let program = Program::with_source(&setup.context, "kernel void fine() {} kernel void refused() {}".to_owned());
-    program.build(None, "", None).expect("the other kernel is of use");
+    program.build(None, "", None).expect("the build succeeds because of the other kernel");
     let log = program.build_of(&setup.context.devices()[0]).expect("build").log;
     assert!(log.contains("warning: kernel `refused`: its name is not supported"), "{log}");
     assert_eq!(program.kernel_names().expect("names"), ["fine", "refused"]);
@@ -162,7 +162,7 @@ fn linking_leaves_out_devices_for_which_nothing_is_compiled() {
     assert_eq!(program.build_of(first).expect("build").kind, BinaryKind::Executable);
     let other = program.build_of(second).expect("build");
     assert_eq!((other.status, other.kind), (BuildStatus::None, BinaryKind::None));
-    // One of two inputs is not enough.
+    // Linking for a device requires that all inputs are compiled for it.
     part.compile(None, "", &[], None).expect("compile");
     assert_eq!(name_of(Program::link(context, None, "", &[main, part], None)), "CL_INVALID_OPERATION");
 }

@@ -29,7 +29,7 @@ pub enum Rank {
     Residency,
     /// Shared virtual memory of a context.
     Svm,
-    /// Callbacks that wait for the death of an object.
+    /// Callbacks that run when an object is destroyed.
     Callbacks,
 }
 
@@ -148,11 +148,13 @@ mod tests {
         });
         assert!(wrong.join().is_err(), "the reverse order is detected");
     }
+
     /// All ranks, outermost first. Threads rarely hold two locks, so other tests would not detect two exchanged ranks.
-    const ORDER: [Rank; 9] = [
+    const ORDER: [Rank; Rank::Callbacks as usize + 1] = [
         Rank::Program,
         Rank::CommandBuffer,
         Rank::Kernel,
+        Rank::Semaphore,
         Rank::Queue,
         Rank::Event,
         Rank::Maps,

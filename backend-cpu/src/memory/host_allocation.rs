@@ -68,12 +68,12 @@ impl HostAllocation {
         let layout = Layout::from_size_align(whole, ALIGN).ok()?;
         // SAFETY: the layout's size is not zero.
         let start = NonNull::new(unsafe { alloc(layout) })?;
-        // SAFETY: there is no instruction. The compiler must assume that the asm block initialized the memory.
+        // SAFETY: there is no instruction. The compiler must assume that the asm block initialised the memory.
         unsafe { asm!("/* {0} */", in(reg) start.as_ptr(), options(nostack, preserves_flags)) };
         Some(Self { start, size, origin: Origin::Heap(layout) })
     }
 
-    /// `size` zero bytes. Programs that read uninitialized buffers get zeros on other devices.
+    /// `size` zero bytes. Programs that read uninitialised buffers get zeros on other devices.
     pub(crate) fn zeroed(size: u64) -> Option<Self> {
         let mut allocation = Self::new(size)?;
         if let Origin::Heap(_) = allocation.origin {
@@ -99,7 +99,7 @@ impl HostAllocation {
 
     /// The bytes, for the exclusive owner.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: the allocation has `size` initialized bytes, and the exclusive reference permits writes: generated
+        // SAFETY: the allocation has `size` initialised bytes, and the exclusive reference permits writes: generated
         // code has the address only while the owner waits for it.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.size) }
     }

@@ -1,17 +1,17 @@
-//! The initialized bytes of a memory object, for the sanitizer.
+//! The initialised bytes of a memory object, for the sanitizer.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// A bit for each byte of a memory object. Bytes that the host may have written unobserved count as initialized.
+/// A bit for each byte of a memory object. Bytes that the host may have written unobserved count as initialised.
 #[derive(Debug)]
 pub(crate) struct InitializedBytes {
     bits: Vec<AtomicU64>,
-    /// Every byte is initialized, regardless of `bits`.
+    /// Every byte is initialised, regardless of `bits`.
     all: AtomicBool,
 }
 
 impl InitializedBytes {
-    /// An object of `size` uninitialized bytes.
+    /// An object of `size` uninitialised bytes.
     pub(crate) fn new(size: usize) -> Self {
         Self { bits: (0..size.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(), all: AtomicBool::new(false) }
     }
@@ -28,7 +28,7 @@ impl InitializedBytes {
         });
     }
 
-    /// Whether the bytes `start..end` are initialized.
+    /// Whether the bytes `start..end` are initialised.
     pub(crate) fn has(&self, start: u64, end: u64) -> bool {
         self.all.load(Ordering::Relaxed) || self.words(start, end).all(|(word, mask)| word.load(Ordering::Relaxed) & mask == mask)
     }

@@ -187,7 +187,7 @@ pub(crate) struct CpuProgram {
     pub(crate) reports: Arc<Reports>,
 }
 
-/// The memory of a program's constants and variables, if it has any. After initialization only kernels and commands
+/// The memory of a program's constants and variables, if it has any. After initialisation only kernels and commands
 /// access it.
 struct ProgramMemory {
     constants: Option<HostAllocation>,
@@ -283,7 +283,7 @@ impl CpuProgram {
     /// stack.
     ///
     /// # Errors
-    /// Those of the compiler.
+    /// The errors of the compiler.
     pub(crate) fn variant(&self, kernel: &Kernel, key: &VariantKey) -> BackendResult<Arc<Variant>> {
         if let Some(made) = self.code.made(kernel, key) {
             return made;
@@ -334,7 +334,7 @@ pub(crate) struct InitializedMemory {
     pub(crate) places: ProgramPlaces,
 }
 
-/// Allocates and initializes the constants and variables of a module.
+/// Allocates and initialises the constants and variables of a module.
 ///
 /// # Errors
 /// If there is not enough memory.

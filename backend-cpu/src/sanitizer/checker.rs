@@ -4,7 +4,7 @@
 //! unknown origin may point to any memory object. An access outside of its bounds is [reported](super::report) and
 //! redirected: loads read zeros, stores write to scratch memory.
 //!
-//! An access within its bounds may be wrong too: misaligned, a load of [uninitialized](crate::memory::initialized)
+//! An access within its bounds may be wrong too: misaligned, a load of [uninitialised](crate::memory::initialized)
 //! bytes, a store to read-only memory, or a data race. A race is two accesses by different work-items to the same bytes
 //! ([`shadow_memory`](super::shadow_memory)). At least one of them is a store, and no [happens-before
 //! relation](super::happens_before) orders them.
@@ -138,7 +138,7 @@ pub(crate) struct Checker {
     read_only: Vec<bool>,
     /// All memory that the kernel may access.
     memory: RangeSet,
-    /// The memory objects whose initialized bytes are known, in ascending order.
+    /// The memory objects whose initialised bytes are known, in ascending order.
     tracked: Vec<(AddressRange, Arc<InitializedBytes>)>,
     /// The memory shared by groups that the kernel may store to; `None` if unknown. Accesses to other memory cannot
     /// race.
@@ -373,7 +373,7 @@ impl Checker {
         address
     }
 
-    /// Records an access in the shadow memory. Reports loads of uninitialized bytes, and data races.
+    /// Records an access in the shadow memory. Reports loads of uninitialised bytes, and data races.
     fn record(&self, group: &mut GroupState, site: &AccessSite, request: AccessRequest) {
         let bytes = AddressRange { start: request.address, end: request.address + u64::from(site.size) };
         let running = group.running();
@@ -430,7 +430,7 @@ impl Checker {
         self.report(site, request, Fault::Race { other, item, group: other_group });
     }
 
-    /// The address and the initialized bytes of the memory object that contains `bytes`, if they are known.
+    /// The address and the initialised bytes of the memory object that contains `bytes`, if they are known.
     fn tracked_at(&self, bytes: AddressRange) -> Option<(u64, &InitializedBytes)> {
         let index = self.tracked.partition_point(|(object, _)| object.start <= bytes.start);
         let (object, initialized) = self.tracked.get(index.checked_sub(1)?)?;

@@ -3,7 +3,7 @@
 //!
 //! | module | task |
 //! |---|---|
-//! | [`checker`] | checks one access: bounds, alignment, initialization, access rights |
+//! | [`checker`] | checks one access: bounds, alignment, initialisation, access rights |
 //! | [`shadow_memory`] | records which work-item accessed which byte last, and finds data races |
 //! | [`happens_before`] | counts the barriers, fences and atomic operations that order accesses, and finds divergent barriers |
 //! | [`report`] | prints each finding once, in the format of a compiler diagnostic |

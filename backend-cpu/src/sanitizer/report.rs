@@ -50,7 +50,7 @@ struct FindingId {
 pub(crate) enum Fault<'a> {
     OutOfBounds,
     Misaligned,
-    /// A load of uninitialized bytes.
+    /// A load of uninitialised bytes.
     Uninitialized,
     /// A store to a CL_MEM_READ_ONLY buffer.
     ReadOnly,
@@ -69,7 +69,7 @@ pub(crate) enum Fault<'a> {
     },
     /// An integer division by zero.
     DivisionByZero,
-    /// An operation on numbers whose result is a NaN.
+    /// An operation on operands that are not NaN whose result is a NaN.
     NanProduced {
         operands: &'a [f64],
         /// The component of a vector operand.
@@ -179,7 +179,7 @@ impl Reports {
         let what = match fault {
             Fault::OutOfBounds => format!("{}, {by}", access()),
             Fault::Misaligned => format!("{}, whose address is not a multiple of {}, {by}", access(), site.align),
-            Fault::Uninitialized => format!("{}, which is uninitialized, {by}", access()),
+            Fault::Uninitialized => format!("{}, which is uninitialised, {by}", access()),
             Fault::ReadOnly => format!("{}, which is CL_MEM_READ_ONLY, {by}", access()),
             Fault::Race { item, group, .. } => {
                 let of = group.map_or_else(|| "the same group".to_owned(), |group| format!("group {}", tuple(group)));

@@ -60,9 +60,9 @@ struct ShadowCell {
 
 /// The current counts of atomic operations and fences.
 pub(super) trait SyncCounts {
-    /// Those of a work-item of the running group.
+    /// The counts of a work-item of the running group.
     fn of_item(&self, item: u32) -> u32;
-    /// Those of any group.
+    /// The counts of any group.
     fn of_group(&self, group: u32) -> u32;
 }
 

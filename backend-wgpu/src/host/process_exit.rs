@@ -126,7 +126,7 @@ fn register_exit_handler() {
     extern "C" fn at_exit(status: c_int, _: *mut c_void) {
         let is_busy = !end_threads() && (RUNS_ON_CPU.load(Ordering::Acquire) || shutdown::is_compiling());
         if is_busy {
-            tracing::warn!("the process exits without its exit handlers: a kernel is still running on the CPU or being compiled");
+            tracing::warn!("exit handlers are skipped, because a kernel is still running on the CPU or being compiled");
         }
         if is_busy || (SKIP_HANDLERS.load(Ordering::Acquire) && std::process::id() == PROCESS.load(Ordering::Acquire)) {
             // SAFETY: flushes all C streams, as `exit` would do next, and ends the process.

@@ -19,7 +19,7 @@ use crate::launch::program::WgpuProgram;
 use crate::launch::split_bindings::{self, Window};
 use crate::memory::argument_ring::ArgumentBytes;
 use crate::memory::device_memory::{WgpuMemory, downcast};
-use crate::memory::staging_ring::Slot;
+use crate::memory::ring::Slot;
 
 /// Limit of cached bind groups.
 const MAX_BIND_GROUPS: usize = 1024;

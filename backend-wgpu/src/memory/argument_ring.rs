@@ -4,8 +4,8 @@ use smallvec::SmallVec;
 use wgcl_api::backend::BackendResult;
 
 use crate::gpu::open_device::Gpu;
+use crate::memory::ring::{Allocation, Ring, Slot};
 use crate::memory::staging_buffer::Direction;
-use crate::memory::staging_ring::{Allocation, Ring, Slot};
 
 /// Bytes of a segment of the ring.
 const SEGMENT: u64 = 1 << 18;

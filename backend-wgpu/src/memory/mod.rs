@@ -3,5 +3,5 @@
 pub(crate) mod argument_ring;
 pub(crate) mod device_memory;
 pub(crate) mod pinned;
+pub(crate) mod ring;
 pub(crate) mod staging_buffer;
-pub(crate) mod staging_ring;

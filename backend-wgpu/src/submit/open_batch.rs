@@ -14,7 +14,7 @@ use crate::gpu::open_device::{Gpu, Submission};
 use crate::host::clock;
 use crate::host::process_exit;
 use crate::memory::argument_ring::{ArgumentBytes, Arguments};
-use crate::memory::staging_ring::{Allocation, Ring, Slot};
+use crate::memory::ring::{Allocation, Ring, Slot};
 use crate::submit::batch_encoder::{BatchEncoder, Dispatch};
 use crate::submit::completion::{Completion, CompletionQueue, PendingCommand};
 use crate::submit::timestamps::{CommandTimestamps, TimestampPool};

@@ -1,4 +1,4 @@
-//! The clocks of GPUs in Linux' sysfs. On other systems the files do not exist.
+//! The clocks of GPUs in Linux's sysfs. On other systems the files do not exist.
 
 use std::path::{Path, PathBuf};
 

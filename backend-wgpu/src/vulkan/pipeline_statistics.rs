@@ -1,5 +1,5 @@
 //! Register counts of compiled shaders on NVIDIA, from VK_KHR_pipeline_executable_properties. Other drivers use other
-//! names, and are not known to compile for the group size.
+//! names. Whether they compile for a group size is unknown.
 
 use ash::vk;
 use wgcl_api::backend::BackendResult;
@@ -25,7 +25,7 @@ const PORTION: u32 = 256;
 /// Invocations of a subgroup.
 const WARP: u32 = 32;
 
-/// The largest group size at this number of registers per invocation. `None` for 0, an unknown number.
+/// The largest group size at this number of registers per invocation. 0 means unknown and gives `None`.
 pub(crate) fn max_group_size(registers: u32) -> Option<u32> {
     let each = (registers * WARP).next_multiple_of(PORTION);
     (registers > 0).then(|| REGISTER_FILE / each * WARP)

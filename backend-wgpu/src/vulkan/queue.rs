@@ -12,7 +12,7 @@
 //!
 //! # Soundness
 //! Owners destroy their handles in `Drop`. The recorder retains the objects of a command buffer until its submission
-//! is complete. [`crate::memory::device_memory`] and [`crate::memory::staging_ring`] keep buffers as long. All
+//! is complete. [`crate::memory::device_memory`] and [`crate::memory::ring`] keep buffers as long. All
 //! objects hold a reference to the [`VulkanQueue`], which holds one to wgpu's device.
 
 use std::ffi::CString;

@@ -114,7 +114,7 @@ struct Fuzzer {
     shared: Vec<shared::Shared>,
     /// The starts of such memory that commands of any context may use.
     lent: Vec<*mut c_void>,
-    /// The number of synchronization points that were returned: they are small numbers.
+    /// The number of synchronisation points that were returned: they are small numbers.
     points: cl_uint,
     arena: Vec<u64>,
     verbose: bool,

@@ -1,5 +1,5 @@
 //! Explicit conversions between all scalar types (6.4.3) and the loads and stores of halves (6.15.7), with every
-//! rounding mode, against exact arithmetic. The values are all halves and all integers of 16 bits, and edges, half-way
+//! rounding mode, against exact arithmetic. The values are all halves and all integers of 16 bits, and edges, halfway
 //! cases and random numbers of the other types.
 
 use std::fmt::Write as _;

@@ -81,7 +81,7 @@ pub enum Focus {
     Quotients,
     /// Pairs for which the power is in the format's range.
     Powers,
-    /// Triples in which the product and the addend nearly cancel, or sum up half-way between two numbers.
+    /// Triples in which the product and the addend nearly cancel, or sum up halfway between two numbers.
     Cancelling,
     /// All arguments in [0, 1].
     Unit,
@@ -124,7 +124,7 @@ const fn bounded(bounds: [Bound; 3], function: Function) -> Function {
 
 const FAST: Relaxed = Relaxed::Ulp(8192.0);
 const FAST_INVERSE: Relaxed = Relaxed::Ulp(4096.0);
-/// 2^-11: the specification's bound for sine and cosine with unsafe optimizations, used here for the native forms too.
+/// 2^-11: the specification's bound for sine and cosine with unsafe optimisations, used here for the native forms too.
 const NATIVE_SINE: f64 = 0.000_488_281_25;
 const UNIT: &[Focus] = &[Uniform(-1.0, 1.0), Near(1.0), Near(-1.0), Near(0.5), Near(-0.5)];
 const ATAN: &[Focus] = &[Uniform(-4.0, 4.0), Near(1.0), Near(-1.0), Near(0.41421356237309503), Near(2.414213562373095)];

@@ -66,7 +66,7 @@ impl Kernel {
         values(&self.format, &queue.read::<u8>(&out, cases.len() * self.results() * self.format.size))
     }
 
-    /// The permitted error of lengths and normalized vectors, in units in the last place.
+    /// The permitted error of lengths and normalised vectors, in units in the last place.
     fn ulp(&self) -> f64 {
         let n = [0.0, 1.0, 2.0, 3.0, 4.0][self.lanes];
         match (self.name, self.format.index()) {

@@ -257,7 +257,7 @@ fn focused(focus: Focus, format: &Format, random: &mut Random) -> Case {
         Focus::Cancelling => {
             let x = format.nearest(random.between(1.0, 2.0) * pow2(random.within(format.most / 2)));
             let y = if random.below(3) == 0 {
-                // Few bits, so that products are exact or half-way between two numbers.
+                // Few bits, so that products are exact or halfway between two numbers.
                 f64::from(random.within(7)) * pow2(random.within(format.most / 2 - 8))
             } else {
                 format.nearest(random.between(-2.0, 2.0) * pow2(random.within(format.most / 2)))

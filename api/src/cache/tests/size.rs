@@ -122,7 +122,7 @@ fn threads_keep_the_limit_together() {
 
 /// Entries of another process count as well, even if this process never saw them.
 #[test]
-fn what_another_process_writes_is_noticed() {
+fn entries_of_another_process_count() {
     const VARIABLE: &str = "WGCL_CACHE_TEST_OTHER";
     let limit = 4 << 20;
     if let Some(path) = std::env::var_os(VARIABLE) {
@@ -134,7 +134,7 @@ fn what_another_process_writes_is_noticed() {
     let cache = Cache::new(folder.path(), limit);
     (0..600).for_each(|number| cache.keep(&key(number), &[0; 900]));
     let status = Command::new(std::env::current_exe().expect("this program"))
-        .args(["--exact", "cache::tests::size::what_another_process_writes_is_noticed"])
+        .args(["--exact", "cache::tests::size::entries_of_another_process_count"])
         .env(VARIABLE, folder.path())
         .stdout(Stdio::null())
         .status()

@@ -4,7 +4,7 @@
 //! A command is compiled for its device when it is recorded, with the arguments, memory and sizes of that moment. An
 //! enqueue of the buffer is one command with one event, and all runs share its list of work. Devices run commands as
 //! if in sequence, and a command can only wait for those that were recorded before it. The recording order
-//! therefore satisfies every synchronization point. Some buffers use several queues, or have kernels that enqueue
+//! therefore satisfies every synchronisation point. Some buffers use several queues, or have kernels that enqueue
 //! others. Such a buffer is one command for each of its [segments](mod@crate::commands::command_buffer::partition), and
 //! one more that waits for all of them.
 //!
@@ -123,7 +123,7 @@ pub(crate) struct RecordState {
     pub(crate) dispatches: Vec<Dispatch>,
     /// Objects that live as long as the command buffer, as if the application retained them.
     kernels: Vec<Arc<Kernel>>,
-    /// The last synchronization point; they count from 1.
+    /// The last synchronisation point; they count from 1.
     last_point: u32,
     finalized: bool,
     executable: Option<Arc<[Segment]>>,
@@ -134,6 +134,22 @@ impl RecordState {
     fn assemble(&self) -> Option<Arc<[Segment]>> {
         let commands = self.commands.iter().map(Option::as_ref).collect::<Option<Vec<_>>>()?;
         Some(partition(&self.positions, &commands).into())
+    }
+
+    /// The segments that an enqueue runs, or the reason why there are none.
+    fn executable(&self) -> Result<Arc<[Segment]>> {
+        ensure!(self.finalized, InvalidOperation, "the command buffer was not finalised");
+        let reason = || match self.incomplete() {
+            Some(kernel) => format!("kernel `{kernel}` of the command buffer lacks arguments"),
+            None => "a kernel of the command buffer lacks arguments".to_owned(),
+        };
+        self.executable.clone().ok_or_else(|| Error::InvalidOperation(reason().into()))
+    }
+
+    /// The name of the first kernel whose launch lacks arguments.
+    fn incomplete(&self) -> Option<&str> {
+        let lacks_arguments = |dispatch: &&Dispatch| self.commands.get(dispatch.index()).is_some_and(Option::is_none);
+        self.dispatches.iter().find(lacks_arguments).map(|dispatch| &**dispatch.kernel().name())
     }
 
     /// Replaces steps by their updates. Returns the old content, which the caller drops after it has released the lock.
@@ -179,7 +195,7 @@ impl CommandBuffer {
     /// clCreateCommandBufferKHR
     ///
     /// # Errors
-    /// If there are no queues, or if they belong to several contexts. Also fails if their devices can only synchronize
+    /// If there are no queues, or if they belong to several contexts. Also fails if their devices can only synchronise
     /// through the host, and the flags exclude that.
     pub fn new(queues: &[Arc<Queue>], options: CommandBufferOptions) -> Result<Arc<Self>> {
         let first = queues.first().ok_or_else(|| Error::InvalidValue("the list of queues is empty".into()))?;
@@ -264,7 +280,7 @@ impl CommandBuffer {
         self.state.lock()
     }
 
-    /// Whether commands may be recorded, and whether these synchronization points are valid.
+    /// Whether commands may be recorded, and whether these synchronisation points are valid.
     fn check(state: &RecordState, points: &[SyncPoint]) -> Result<()> {
         // "CL_INVALID_OPERATION if command_buffer has been finalized."
         ensure!(!state.finalized, InvalidOperation, "the command buffer was finalized");
@@ -473,7 +489,7 @@ impl CommandBuffer {
     pub fn finalize(&self) -> Result<()> {
         let mut state = self.state.lock();
         // "CL_INVALID_OPERATION if command_buffer is not in the Recording state."
-        ensure!(!state.finalized, InvalidOperation, "the command buffer was finalized before");
+        ensure!(!state.finalized, InvalidOperation, "the command buffer was finalised before");
         state.finalized = true;
         state.executable = state.assemble();
         if !self.is_mutable() {
@@ -488,9 +504,7 @@ impl CommandBuffer {
     /// The errors of the specification, checked in its order.
     pub fn enqueue(&self, queues: &[Arc<Queue>], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         // "CL_INVALID_OPERATION if command_buffer is not in the Executable state."
-        let executable = self.state.lock().executable.clone();
-        let segments = executable
-            .ok_or_else(|| Error::InvalidOperation("the command buffer was not finalized, or lacks arguments of a kernel".into()))?;
+        let segments = self.state.lock().executable()?;
         // "CL_INVALID_VALUE ... if num_queues is > 0 and not the same value as num_queues set on command_buffer
         // creation."
         let fits = queues.is_empty() || queues.len() == self.queues.len();

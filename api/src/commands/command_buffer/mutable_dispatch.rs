@@ -65,7 +65,7 @@ impl DispatchOptions {
         ensure!(
             range.local_size.is_some() || !asserts.contains(DispatchAsserts::NO_ADDITIONAL_WORK_GROUPS),
             InvalidValue,
-            "the number of work-groups is asserted, and there is no local size"
+            "the number of work-groups is asserted, but the local size is null"
         );
         Ok(())
     }
@@ -212,6 +212,15 @@ impl Dispatch {
         let [offset, global, local] =
             [range.global_offset, range.global_size, range.local_size].map(|values| values.map(<[usize]>::to_vec));
         Self { index, kernel, shape: OwnedNdRange { offset, global, local }, _command: command }
+    }
+
+    /// Its index among the command buffer's steps.
+    pub(crate) const fn index(&self) -> usize {
+        self.index
+    }
+
+    pub(crate) const fn kernel(&self) -> &Arc<Kernel> {
+        &self.kernel
     }
 }
 

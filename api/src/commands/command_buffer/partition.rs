@@ -2,7 +2,7 @@
 //!
 //! A *segment* is a list of commands of one queue that its device runs in sequence. A command joins the last
 //! segment of its queue unless it waits for a segment that this one does not wait for. The segments of a queue wait for
-//! each other. Segments of different queues wait for each other only at synchronization points and barriers. A launch
+//! each other. Segments of different queues wait for each other only at synchronisation points and barriers. A launch
 //! whose kernel may enqueue others is a separate segment, since its kernels are not known in advance
 //! ([`crate::commands::device_enqueue`]). Otherwise a command buffer for one queue has one segment.
 
@@ -59,7 +59,7 @@ impl OpenSegment {
     }
 }
 
-/// The segments of commands in the order of recording. Synchronization point `n` is that of command `n - 1`.
+/// The segments of commands in the order of recording. Synchronisation point `n` is that of command `n - 1`.
 pub(crate) fn partition(positions: &[RecordPosition], commands: &[&RecordedCommand]) -> Vec<Segment> {
     let mut open: Vec<OpenSegment> = Vec::new();
     let mut segment_of: Vec<usize> = Vec::with_capacity(commands.len());
@@ -117,7 +117,7 @@ mod tests {
     use super::{RecordPosition, RecordedCommand, partition};
     use crate::commands::command_buffer::record::RecordAt;
 
-    /// Queue and synchronization points of each command; `true` marks a barrier. Queue and waits of each segment.
+    /// Queue and synchronisation points of each command; `true` marks a barrier. Queue and waits of each segment.
     fn partitioned(recorded: &[(usize, &[u32], bool)]) -> Vec<(usize, Vec<usize>)> {
         let position = |&(queue, points, is_barrier): &(usize, &[u32], bool)| {
             let at = RecordAt { queue, points };

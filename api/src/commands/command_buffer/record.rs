@@ -6,7 +6,7 @@ use crate::backend::Action;
 use crate::commands::command::BufferAccess;
 use crate::objects::program::executable::Executable;
 
-/// A synchronization point (cl_sync_point_khr).
+/// A synchronisation point (cl_sync_point_khr).
 pub type SyncPoint = u32;
 
 /// The position of a command to record: its queue and its dependencies.
@@ -14,7 +14,7 @@ pub type SyncPoint = u32;
 pub struct RecordAt<'a> {
     /// Its queue, by the index in the command buffer.
     pub queue: usize,
-    /// The synchronization points that the command waits for.
+    /// The synchronisation points that the command waits for.
     pub points: &'a [SyncPoint],
 }
 
@@ -43,7 +43,7 @@ impl RecordPosition {
         Self { queue: at.queue, waits: at.points.to_vec(), is_barrier: false }
     }
 
-    /// The record of a barrier. Without synchronization points it waits for all earlier commands, and later commands
+    /// The record of a barrier. Without synchronisation points it waits for all earlier commands, and later commands
     /// wait for it.
     pub(crate) fn barrier(at: &RecordAt<'_>) -> Self {
         Self { is_barrier: true, ..Self::of(at) }

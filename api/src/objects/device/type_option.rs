@@ -18,7 +18,7 @@ pub(crate) fn chosen(choice: Option<&str>, device: &str) -> Option<DeviceType> {
             (true, "cpu") => Some(DeviceType::CPU),
             (true, "accelerator") => Some(DeviceType::ACCELERATOR),
             (true, other) => {
-                tracing::warn!("WGCL_DEVICE_TYPE: unknown device type `{other}`: expected `gpu`, `cpu` or `accelerator`");
+                tracing::warn!("WGCL_DEVICE_TYPE: unknown device type `{other}`; expected `gpu`, `cpu` or `accelerator`");
                 None
             }
         }

@@ -627,7 +627,7 @@ impl Event {
 
     /// Reports a failure of the device to the log and to the context.
     fn report(&self, error: Error) -> Arc<Failure> {
-        tracing::error!("{:?} failed: {error}", self.command);
+        tracing::error!("{} failed: {error}", self.command.name());
         self.context.notify(&error);
         Failure::of_device(error)
     }

@@ -171,7 +171,7 @@ impl Program {
         let (_, size) = known.ok_or_else(|| Error::InvalidSpecId(format!("there is no specialisation constant {number}").into()))?;
         // "CL_INVALID_VALUE if spec_size does not match the size of the specialization constant in the module, or if
         // spec_value is NULL."
-        ensure!(value.len() == *size, InvalidValue, "the constant has {size} bytes, not {}", value.len());
+        ensure!(value.len() == *size, InvalidValue, "specialisation constant {number}: expected {size} bytes, got {}", value.len());
         let mut bits = [0; 8];
         bits[..value.len()].copy_from_slice(value);
         il.specialisation.lock().insert(number, u64::from_le_bytes(bits));

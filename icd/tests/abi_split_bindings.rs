@@ -1,6 +1,6 @@
 //! Buffers that are larger than the binding limit of a device: wgcl splits them across several adjacent bindings.
 //!
-//! `WGCL_BINDING_LIMIT` makes the bindings small here, and so the buffers. `full_size_buffers` runs all tests once
+//! `WGCL_BINDING_LIMIT` makes bindings small, so that small buffers are split. `full_size_buffers` runs all tests once
 //! more, in a child process, with buffers of hundreds of MiB.
 
 mod common;
@@ -32,7 +32,7 @@ fn target() -> &'static common::Target {
     static LIMIT: std::sync::Once = std::sync::Once::new();
     LIMIT.call_once(|| {
         if std::env::var_os(LARGE).is_none() {
-            // SAFETY: no other thread of this process reads the environment before: all of them start here.
+            // SAFETY: `Once` blocks the other tests here, and they read the environment only after it.
             unsafe {
                 std::env::set_var("WGCL_BINDING_LIMIT", unit().to_string());
                 // Buffers accessed by address are not split.
@@ -53,7 +53,9 @@ fn borders() -> [usize; 2] {
     [unit(), 2 * unit()]
 }
 
+/// Bytes before a border that a test accesses.
 const BEFORE: usize = 2048;
+/// Bytes around a border that a test accesses.
 const AROUND: usize = BEFORE + 1024;
 
 /// Bytes that differ from their neighbours and from those a power of two away.
@@ -288,6 +290,7 @@ fn a_kernel_uses_several_large_buffers_and_sub_buffers() {
 
 #[test]
 fn sub_buffers_of_a_large_buffer_share_its_bytes() {
+    // The stride 97 visits all bindings.
     let source = "kernel void put(global uint *part, uint n) { uint i = get_global_id(0); part[i * 97 % n] = i + 1; }";
     let _ = target();
     let context = Context::new();
@@ -314,7 +317,6 @@ fn sub_buffers_of_a_large_buffer_share_its_bytes() {
         fill(&queue, &big, &[0; 8], 0, size());
         let (words, items) = (length / 4, (length / 4).min(4096));
         kernel.set_mem(0, &part);
-        // A stride that visits all bindings.
         assert_eq!(kernel.set(1, &(words as u32)), CL_SUCCESS);
         assert_eq!(queue.launch(&kernel, &[items], None), CL_SUCCESS);
         let mut expected = BTreeMap::new();
@@ -413,7 +415,7 @@ fn shared_memory_may_be_large() {
     assert_eq!(cl.clSetKernelArgSVMPointer(put.0, 0, start.cast()), CL_SUCCESS);
     assert_eq!(put.set(1, &(first as u64 / 4)), CL_SUCCESS);
     assert_eq!(queue.launch(&put, &[256], None), CL_SUCCESS);
-    // Host addresses in other memory: only they refer to the large buffer.
+    // The kernel finds the large buffer only through host addresses in another buffer.
     let list: Vec<u64> = (0..256).map(|k| around.wrapping_byte_add(4 * k) as u64).collect();
     let kept = context.buffer(256 * 8);
     queue.write(&kept, &list);
