@@ -3,7 +3,7 @@
 Installs or uninstalls wgcl for all OpenCL programs on Windows.
 
 .DESCRIPTION
-Copies wgcl.dll and wgclc.exe to a directory and registers the library for Khronos' loader (OpenCL.dll, which graphics drivers install): a DWORD value 0,
+Copies wgcl.dll and wgclc.exe to a directory and registers the library for the Khronos loader (OpenCL.dll, which graphics drivers install): a DWORD value 0,
 named after the library's path, in HKEY_LOCAL_MACHINE\SOFTWARE\Khronos\OpenCL\Vendors. This requires administrator rights. Without them, set the
 environment variable OCL_ICD_FILENAMES to the path.
 

@@ -2,5 +2,5 @@
 
 import os
 
-# The library's path, for `OCL_ICD_VENDORS` (ocl-icd) and `OCL_ICD_FILENAMES` (Khronos' loader) of programs other than pyopencl.
+# The library's path, for `OCL_ICD_VENDORS` (ocl-icd) and `OCL_ICD_FILENAMES` (the Khronos loader) of programs other than pyopencl.
 library = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "pyopencl", ".libs", "libwgcl.so")
