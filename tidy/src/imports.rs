@@ -1,9 +1,9 @@
-//! The import graphs of a crate, and their circles.
+//! The import graphs of a crate, and their cycles.
 //!
-//! [`file_graph`] has a node for each file, and counts every path that leads to another file. In [`graph`], a module is
-//! a file or folder directly under `src`, with all that it contains. Tests are left out. A path counts when it starts
-//! at the crate's root: `crate::a::B`, `super::a::B` from a file in `src`, or `crate::B` where `lib.rs` re-exports `B`
-//! from `a`.
+//! [`file_graph`] has a node for each file, and follows every path to another file. In [`graph`], a module is
+//! a file or folder directly under `src`, with all that it contains. Tests are left out. A path is an import if it
+//! starts at the crate's root: `crate::a::B`, `super::a::B` from a file in `src`, or `crate::B` where `lib.rs`
+//! re-exports `B` from `a`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -72,14 +72,14 @@ pub fn graph(folder: &Path) -> Result<Graph, String> {
     Ok(graph)
 }
 
-/// The circles: sets of modules each of which reaches every other one of its set.
-pub fn circles(graph: &Graph) -> Vec<BTreeSet<String>> {
+/// The cycles: sets of modules each of which reaches every other one of its set.
+pub fn cycles(graph: &Graph) -> Vec<BTreeSet<String>> {
     let reached: BTreeMap<&String, BTreeSet<&String>> = graph.keys().map(|from| (from, reachable(graph, from))).collect();
     let mut found: Vec<BTreeSet<String>> = Vec::new();
     for (from, to) in &reached {
-        let circle: BTreeSet<String> = to.iter().filter(|other| reached[*other].contains(from)).map(|other| (*other).clone()).collect();
-        if !circle.is_empty() && !found.contains(&circle) {
-            found.push(circle);
+        let cycle: BTreeSet<String> = to.iter().filter(|other| reached[*other].contains(from)).map(|other| (*other).clone()).collect();
+        if !cycle.is_empty() && !found.contains(&cycle) {
+            found.push(cycle);
         }
     }
     found

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use crate::files::{self, File, Kind};
 use crate::prose::{self, Paragraph, Source, Token};
 use crate::syntax::{self, Comment, Parts, Style};
-use crate::words::{BANS, Ban, HEADLESS};
+use crate::words::{BANS, Ban, HEADLESS, SPELLINGS};
 
 /// The longest line with a comment, in columns.
 const MAX_COLUMNS: usize = 120;
@@ -48,8 +48,8 @@ impl std::fmt::Display for Finding {
 }
 
 /// The names of the rules, in the order of reports.
-pub const RULES: [&str; 9] =
-    ["word", "name", "headless", "long-sentence", "short-doc", "module-doc", "comment-width", "file-length", "function-length"];
+pub const RULES: [&str; 10] =
+    ["word", "name", "spelling", "headless", "long-sentence", "short-doc", "module-doc", "comment-width", "file-length", "function-length"];
 
 /// Applies every rule to every file of the repository.
 pub fn check_all() -> Result<Vec<Finding>, String> {
@@ -66,6 +66,10 @@ pub fn check(file: &File) -> Vec<Finding> {
     let mut report = |rule, line, message: String| found.push(Finding { rule, path: file.path.clone(), line, message });
     for paragraph in prose::of(file, &parts) {
         check_words(&paragraph, &mut report);
+        // Messages may quote clang, names may follow an API, and tests in assembly name passes.
+        if file.kind != Kind::Assembly && matches!(paragraph.source, Source::Summary | Source::Comment | Source::Page) {
+            paragraph.tokens.iter().for_each(|token| check_spelling(token, &mut report));
+        }
     }
     if matches!(file.kind, Kind::Rust | Kind::C) {
         check_width(file, &parts, &mut report);
@@ -114,6 +118,18 @@ fn check_words(paragraph: &Paragraph, report: Report) {
                     format!("{words} words (\"{start} ...\"); the limit is {MAX_SENTENCE}: split it"),
                 );
             }
+        }
+    }
+}
+
+/// Reports American spellings. Tokens with other characters than letters and hyphens are names, not words.
+fn check_spelling(token: &Token, report: Report) {
+    if !token.text.chars().all(|c| c.is_alphabetic() || c == '-') {
+        return;
+    }
+    for word in token.text.split('-') {
+        if let Some((american, british)) = SPELLINGS.iter().find(|(american, _)| word.starts_with(american)) {
+            report("spelling", token.line, format!("\"{word}\": {}", word.replacen(american, british, 1)));
         }
     }
 }

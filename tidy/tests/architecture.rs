@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use wgcl_tidy::files::root;
-use wgcl_tidy::imports::{circles, code, file_graph, graph, is_test, sources};
+use wgcl_tidy::imports::{code, cycles, file_graph, graph, is_test, sources};
 
 /// The crates of the workspace, except for this one.
 const CRATES: [&str; 9] = ["api", "backend-cpu", "backend-host", "backend-wgpu", "client", "codegen", "compiler", "icd", "runtime"];
 
-/// Circles among the modules of a crate that remain: modules of which some may import each other in a circle.
+/// Cycles among the modules of a crate that remain: modules of which some may import each other in a cycle.
 const CIRCLES: [(&str, &str); 2] = [
     ("api", "backend cache commands image objects observe types"),
     // Entry points refer to the dispatch table, which lists them all.
@@ -23,7 +23,7 @@ const CIRCLES: [(&str, &str); 2] = [
     ),
 ];
 
-/// The files of `api` that import each other in circles: the graph of OpenCL's objects. An event has a queue, a queue
+/// The files of `api` that import each other in cycles: the graph of OpenCL's objects. An event has a queue, a queue
 /// its last event. Move plain types to a leaf file, or use a trait, instead of adding a file.
 const FILES_IN_CIRCLES: [&str; 9] = [
     "commands/command.rs",
@@ -132,14 +132,14 @@ fn modules_import_in_one_direction() {
         assert!(!graph.is_empty(), "crate {name} has no modules");
         let permitted: Vec<BTreeSet<&str>> =
             CIRCLES.iter().filter(|(owner, _)| *owner == name).map(|(_, modules)| modules.split_whitespace().collect()).collect();
-        for circle in circles(&graph) {
-            let edges = circle.iter().map(|module| {
-                let imported: Vec<&str> = graph[module].intersection(&circle).map(String::as_str).collect();
+        for cycle in cycles(&graph) {
+            let edges = cycle.iter().map(|module| {
+                let imported: Vec<&str> = graph[module].intersection(&cycle).map(String::as_str).collect();
                 format!("\n  {module} imports {}", imported.join(", "))
             });
-            let report = format!("{name}: {} modules import each other in a circle:{}", circle.len(), edges.collect::<String>());
+            let report = format!("{name}: {} modules import each other in a cycle:{}", cycle.len(), edges.collect::<String>());
             println!("{report}");
-            if !permitted.iter().any(|permitted| circle.iter().all(|module| permitted.contains(module.as_str()))) {
+            if !permitted.iter().any(|permitted| cycle.iter().all(|module| permitted.contains(module.as_str()))) {
                 unexpected.push(report);
             }
         }
@@ -152,9 +152,9 @@ fn files_import_in_one_direction() {
     for (name, permitted) in [("api", &FILES_IN_CIRCLES[..]), ("codegen", &[]), ("backend-wgpu", &[])] {
         let graph = file_graph(&root().join(name)).unwrap();
         assert!(graph.values().map(BTreeSet::len).sum::<usize>() > 100, "the imports of {name} are found: {graph:#?}");
-        let in_circles: BTreeSet<String> = circles(&graph).into_iter().flatten().collect();
-        let in_circles: Vec<&str> = in_circles.iter().map(String::as_str).collect();
-        assert_eq!(in_circles, permitted, "{name}; left: the files that import each other in circles; right: those that may");
+        let in_cycles: BTreeSet<String> = cycles(&graph).into_iter().flatten().collect();
+        let in_cycles: Vec<&str> = in_cycles.iter().map(String::as_str).collect();
+        assert_eq!(in_cycles, permitted, "{name}; left: the files that import each other in cycles; right: those that may");
     }
 }
 

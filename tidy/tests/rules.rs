@@ -40,6 +40,14 @@ fn literal_uses_are_permitted() {
 }
 
 #[test]
+fn american_spellings_are_reported_in_comments_and_pages() {
+    let text = "//! A module for tests.\n\n// The neighbor is initialized. `color`, cl_khr_initialize_memory and \"behavior\" are names.\nfn f() {}\n";
+    assert_eq!(broken("x.rs", Kind::Rust, text), [("spelling", 3), ("spelling", 3)]);
+    assert_eq!(broken("x.md", Kind::Markdown, "A synchronization-point.\n"), [("spelling", 1)]);
+    assert_eq!(broken("x.rs", Kind::Rust, "//! A module for tests.\n\nconst COLOR: &str = \"initializing it\";\n"), []);
+}
+
+#[test]
 fn directives_of_tests_are_data() {
     let text = "// What comes first.\n// error: the type is no pointer\n";
     assert_eq!(broken("tests/cl/x.cl", Kind::C, text), [("headless", 1)]);
