@@ -259,7 +259,7 @@ impl Costs {
 }
 
 impl Defects {
-    /// lavapipe: found in Mesa 22.3, assumed for every version.
+    /// lavapipe of Mesa 22.3. `backend-wgpu/src/adapter/mesa.rs` removes what later versions do not have.
     pub const fn lavapipe() -> Self {
         Self {
             max_loop_iterations: Some(LAVAPIPE_LOOP_ITERATIONS),
@@ -279,8 +279,8 @@ impl Defects {
         Self { half_rounding: true, signed_quotients: true, ..Self::default() }
     }
 
-    /// Every driver in Mesa, found in 22.3 and assumed for every version: in comparisons of 64-bit integers, NIR drops
-    /// the sign of the smallest 32-bit integer.
+    /// Every driver in Mesa 22.3; `mesa.rs` (see above) removes what later versions do not have. In comparisons of
+    /// 64-bit integers, NIR drops the sign of the smallest 32-bit integer.
     pub const fn mesa() -> Self {
         Self {
             max_loop_iterations: None,

@@ -93,14 +93,14 @@ impl<'a> Vectorizer<'a> {
                 break;
             }
             match node {
-                Node::Level(inst) => self.operation(inst)?,
-                Node::Gathered(collective) => {
+                Node::Uniform(inst) => self.operation(inst)?,
+                Node::Combine(collective) => {
                     self.check_together();
                     self.combine(collective)?;
                 }
                 Node::Segment(segment) => self.segment(segment)?,
                 Node::Choice { results, cond, ways } => self.level_choice(results, *cond, ways)?,
-                Node::Parted { cond, ways } => self.parted_choice(*cond, ways)?,
+                Node::DivergentIf { cond, ways } => self.parted_choice(*cond, ways)?,
                 Node::Loop(node) if node.together => self.level_loop(node)?,
                 Node::Loop(node) => self.parted_loop(node)?,
                 Node::Break(values) => self.group_break(values)?,

@@ -11,9 +11,9 @@ use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
 /// An action at group level.
 pub(super) enum Node<'a> {
     /// An instruction whose result is uniform for the group: computed once.
-    Level(&'a Inst),
+    Uniform(&'a Inst),
     /// The combination of the contributions of the segment before.
-    Gathered(Collective),
+    Combine(Collective),
     Segment(Segment<'a>),
     /// An `if` whose condition is uniform for the group.
     Choice {
@@ -22,7 +22,7 @@ pub(super) enum Node<'a> {
         ways: [Vec<Node<'a>>; 2],
     },
     /// An `if` whose condition differs between work-items.
-    Parted {
+    DivergentIf {
         cond: Value,
         ways: [Vec<Node<'a>>; 2],
     },
@@ -59,7 +59,7 @@ pub(super) enum Tail<'a> {
     /// Stores the masks of an `if`.
     Masks(Value),
     /// Adds the contribution of the gang to a collective operation.
-    Bring(Collective),
+    Contribute(Collective),
     /// Stores the masks of a loop that begins.
     Enter(usize),
     /// The active lanes leave the innermost loop, or its current iteration.
@@ -160,7 +160,7 @@ impl<'a> Plan<'a> {
                     }
                     self.definitions.extend(defined);
                 }
-                Node::Choice { ways, .. } | Node::Parted { ways, .. } => {
+                Node::Choice { ways, .. } | Node::DivergentIf { ways, .. } => {
                     ways.iter().for_each(|way| self.look(way, uniformity, needed, own))
                 }
                 Node::Loop(node) => {
@@ -218,7 +218,7 @@ impl<'a> Segment<'a> {
                 Tail::Masks(cond) => {
                     read.insert(*cond);
                 }
-                Tail::Bring(collective) => read.extend([Some(collective.value), collective.index].into_iter().flatten()),
+                Tail::Contribute(collective) => read.extend([Some(collective.value), collective.index].into_iter().flatten()),
                 _ => {}
             }
         }
@@ -371,14 +371,14 @@ impl<'a> Planner<'a> {
                     // The end of a segment waits for all gangs; only the order of accesses as other groups see them
                     // needs a fence.
                     if !self.reports_barriers && !self.uniformity.caps().strong_memory_order {
-                        nodes.push(Node::Level(inst));
+                        nodes.push(Node::Uniform(inst));
                     }
                 }
                 Op::Group { sub: false, .. } => match collective::of(inst) {
                     Some(collective) if !collective.is_scan() => {
-                        pending.tail.push(Tail::Bring(collective));
+                        pending.tail.push(Tail::Contribute(collective));
                         flush(&mut nodes, &mut pending);
-                        nodes.push(Node::Gathered(collective));
+                        nodes.push(Node::Combine(collective));
                     }
                     _ => pending.insts.push(inst),
                 },
@@ -393,7 +393,7 @@ impl<'a> Planner<'a> {
                     nodes.push(if level {
                         Node::Choice { results: &inst.results, cond: *cond, ways }
                     } else {
-                        Node::Parted { cond: *cond, ways }
+                        Node::DivergentIf { cond: *cond, ways }
                     });
                 }
                 Op::Loop { init, params, body, .. } if self.is_grouped(inst, around) => {
@@ -437,7 +437,9 @@ impl<'a> Planner<'a> {
                     flush(&mut nodes, &mut pending);
                     nodes.push(Node::Return);
                 }
-                _ if !inst.results.is_empty() && inst.results.iter().all(|&result| self.is_level(result)) => nodes.push(Node::Level(inst)),
+                _ if !inst.results.is_empty() && inst.results.iter().all(|&result| self.is_level(result)) => {
+                    nodes.push(Node::Uniform(inst))
+                }
                 Op::Const(_) => {}
                 _ => pending.insts.push(inst),
             }

@@ -125,7 +125,7 @@ impl<'a> Vectorizer<'a> {
                     let made = (self.mask_array(), self.mask_array(), self.frame.scratch(4));
                     self.group_state()?.slots.loops.insert(*number, made);
                 }
-                Tail::Bring(collective) => self.prepare_collective(collective)?,
+                Tail::Contribute(collective) => self.prepare_collective(collective)?,
                 _ => {}
             }
         }
@@ -379,7 +379,7 @@ impl<'a> Vectorizer<'a> {
                         self.add_to_word(flags[index], bits);
                     }
                 }
-                Tail::Bring(ref collective) => self.contribute(collective)?,
+                Tail::Contribute(ref collective) => self.contribute(collective)?,
                 Tail::Enter(number) => {
                     let (alive, ..) =
                         self.group_state()?.slots.loops.get(&number).copied().ok_or_else(|| internal!("a loop without masks"))?;
