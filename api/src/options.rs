@@ -3,10 +3,16 @@
 //! An environment variable has precedence over the configuration file. In the file (TOML), the name is that of the
 //! variable without `WGCL_`, in lower case: `log = "debug"`.
 
+pub(crate) mod device_type;
 mod extension_names;
+mod values;
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
+
+pub use values::Kind;
 
 /// The readers for whom an option is documented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +27,9 @@ pub enum Audience {
 pub struct OptionInfo {
     /// Name of the environment variable.
     pub name: &'static str,
+    pub kind: Kind,
     pub audience: Audience,
-    /// The permitted values.
+    /// The permitted values, in words.
     pub values: &'static str,
     /// The default, in words.
     pub default: &'static str,
@@ -34,6 +41,7 @@ pub struct OptionInfo {
 pub const TABLE: &[OptionInfo] = &[
     OptionInfo {
         name: "WGCL_DEVICE",
+        kind: Kind::Text,
         audience: Audience::User,
         values: "LIST",
         default: "all devices",
@@ -42,6 +50,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_DEVICE_TYPE",
+        kind: Kind::Text,
         audience: Audience::User,
         values: "`gpu`, `cpu`, `accelerator`, or a list of `NAME=TYPE`",
         default: "the real type",
@@ -50,6 +59,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_CPU",
+        kind: Kind::Switch,
         audience: Audience::User,
         values: "`0` or `1`",
         default: "1 on x86-64 (Linux, other Unix)",
@@ -58,6 +68,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_CPU_ISA",
+        kind: Kind::Word(&["sse4.2", "avx2", "avx512"]),
         audience: Audience::User,
         values: "`sse4.2`, `avx2` or `avx512`",
         default: "the processor's best",
@@ -65,6 +76,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_SUBGROUP",
+        kind: Kind::Word(&["1", "2", "4", "8", "16", "32", "64", "128"]),
         audience: Audience::User,
         values: "a power of two",
         default: "32 on GPUs with several sizes, else the device's size",
@@ -73,6 +85,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_EMULATE",
+        kind: Kind::Words(&["fp64", "int64_atomics", "int64"]),
         audience: Audience::User,
         values: "list of `fp64`, `int64_atomics`, `int64`",
         default: "none",
@@ -83,6 +96,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_BOOST",
+        kind: Kind::Switch,
         audience: Audience::User,
         values: "`0` or `1`",
         default: "1",
@@ -91,6 +105,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_EXTENSIONS",
+        kind: Kind::Text,
         audience: Audience::User,
         values: "list of `-NAME`, `+NAME`",
         default: "what the device supports",
@@ -100,6 +115,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_LOG",
+        kind: Kind::Text,
         audience: Audience::User,
         values: "LEVEL or FILTER",
         default: "nothing is logged",
@@ -109,6 +125,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_TRACE",
+        kind: Kind::Text,
         audience: Audience::User,
         values: "FILE",
         default: "no trace",
@@ -118,6 +135,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_STATS",
+        kind: Kind::SwitchOrFile,
         audience: Audience::User,
         values: "`0`, `1` or FILE",
         default: "0",
@@ -126,6 +144,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_CHECK",
+        kind: Kind::Words(&["1", "fatal", "nan"]),
         audience: Audience::User,
         values: "`0`, or list of `1`, `fatal`, `nan`",
         default: "0",
@@ -137,6 +156,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_PERF_MAP",
+        kind: Kind::Switch,
         audience: Audience::User,
         values: "`0` or `1`",
         default: "0",
@@ -144,6 +164,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_DUMP_DIR",
+        kind: Kind::Text,
         audience: Audience::User,
         values: "DIRECTORY",
         default: "nothing is stored",
@@ -152,6 +173,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_INTERPRETER",
+        kind: Kind::Word(&["0", "1", "only"]),
         audience: Audience::User,
         values: "`0`, `1` or `only`",
         default: "0; 1 if the CPU device cannot create machine code",
@@ -160,6 +182,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_CACHE",
+        kind: Kind::Switch,
         audience: Audience::User,
         values: "`0` or `1`",
         default: "1",
@@ -167,6 +190,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_CACHE_DIR",
+        kind: Kind::Text,
         audience: Audience::User,
         values: "DIRECTORY",
         default: "`wgcl` in the user's cache directory",
@@ -174,6 +198,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_CACHE_SIZE",
+        kind: Kind::Number,
         audience: Audience::User,
         values: "MIB",
         default: "512",
@@ -181,6 +206,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_CONFIG",
+        kind: Kind::Text,
         audience: Audience::User,
         values: "FILE",
         default: "`wgcl/config.toml` in the user's configuration directory",
@@ -188,6 +214,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_PORTABLE",
+        kind: Kind::Switch,
         audience: Audience::Testing,
         values: "`0` or `1`",
         default: "0",
@@ -196,6 +223,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_ADDRESSES",
+        kind: Kind::Switch,
         audience: Audience::Testing,
         values: "`0` or `1`",
         default: "if necessary or faster",
@@ -204,6 +232,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_BINDING_LIMIT",
+        kind: Kind::Number,
         audience: Audience::Testing,
         values: "BYTES",
         default: "the device's limit",
@@ -213,6 +242,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_COARSEN",
+        kind: Kind::Switch,
         audience: Audience::Testing,
         values: "`0` or `1`",
         default: "if faster",
@@ -221,6 +251,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_EXCHANGE",
+        kind: Kind::Switch,
         audience: Audience::Testing,
         values: "`0` or `1`",
         default: "if faster",
@@ -229,6 +260,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_INLINE",
+        kind: Kind::Switch,
         audience: Audience::Testing,
         values: "`0` or `1`",
         default: "if the code is small",
@@ -236,6 +268,7 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_DEFECTS",
+        kind: Kind::Text,
         audience: Audience::Testing,
         values: "list of `NAME`, `-NAME`, `-all`",
         default: "those of the driver",
@@ -272,7 +305,7 @@ pub struct Options {
     pub emulate: Option<String>,
     pub extensions: Option<String>,
     pub binding_limit: Option<String>,
-    /// Errors in the configuration file. They are logged when logging has started.
+    /// Options and values that are not understood. They are written to standard error.
     pub complaints: Vec<String>,
 }
 
@@ -281,7 +314,12 @@ static OPTIONS: OnceLock<Options> = OnceLock::new();
 impl Options {
     /// Returns the options of this process. The first call reads them.
     pub fn get() -> &'static Self {
-        OPTIONS.get_or_init(|| Self::read(&|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())))
+        OPTIONS.get_or_init(|| {
+            let mut options = Self::read(&|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()));
+            let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+            values::check_names(names, &mut options.complaints);
+            options
+        })
     }
 
     /// Whether the kernel sanitizer is enabled.
@@ -317,10 +355,13 @@ impl Options {
     fn read(env: &dyn Fn(&str) -> Option<String>) -> Self {
         let mut complaints = Vec::new();
         let table = config_file(env, &mut complaints);
-        let value = |name: &str| {
-            let given = env(name).or_else(|| table.get(&key(name)).and_then(toml::Value::as_str).map(str::to_owned));
-            given.filter(|value| !value.is_empty())
-        };
+        let mut given = FxHashMap::default();
+        for option in TABLE {
+            let text = env(option.name).or_else(|| table.get(&key(option.name)).and_then(toml::Value::as_str).map(str::to_owned));
+            let value = text.filter(|value| !value.is_empty()).and_then(|value| values::accepted(option, value, &mut complaints));
+            given.extend(value.map(|value| (option.name, value)));
+        }
+        let value = |name: &str| given.get(name).cloned();
         for (name, value) in &table {
             match TABLE.iter().find(|option| key(option.name) == *name) {
                 None => complaints.push(format!("configuration file: unknown option `{name}`")),
@@ -328,6 +369,8 @@ impl Options {
                 Some(_) => {}
             }
         }
+        let device_type = value("WGCL_DEVICE_TYPE");
+        complaints.extend(device_type.iter().flat_map(|list| device_type::unknown_types(list)));
         let extensions = value("WGCL_EXTENSIONS");
         for change in changes(extensions.as_deref()) {
             match change.strip_prefix(['-', '+']) {
@@ -345,7 +388,7 @@ impl Options {
             stats: value("WGCL_STATS"),
             dump_dir: value("WGCL_DUMP_DIR").map(PathBuf::from),
             device: value("WGCL_DEVICE"),
-            device_type: value("WGCL_DEVICE_TYPE"),
+            device_type,
             cpu: value("WGCL_CPU"),
             cpu_isa: value("WGCL_CPU_ISA"),
             perf_map: value("WGCL_PERF_MAP"),

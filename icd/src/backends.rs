@@ -11,7 +11,7 @@ use wgcl_backend_wgpu::{Settings, WgpuBackend};
 use crate::gpu_probe;
 
 /// The default of `WGCL_CPU`: enabled, if machine code can be generated for this processor.
-const CPU_BY_DEFAULT: &str = if cfg!(all(unix, target_arch = "x86_64")) { "1" } else { "0" };
+const CPU_BY_DEFAULT: bool = cfg!(all(unix, target_arch = "x86_64"));
 
 /// All requested back ends.
 pub(crate) struct Backends {
@@ -31,17 +31,12 @@ impl Backends {
     pub(crate) fn of(options: &Options) -> Self {
         let interpreter = options.interpreter.as_deref();
         let only_interpreter = interpreter == Some("only");
-        let wants_cpu = !only_interpreter && is_on("WGCL_CPU", options.cpu.as_deref().unwrap_or(CPU_BY_DEFAULT));
+        let wants_cpu = !only_interpreter && options.cpu.as_deref().map_or(CPU_BY_DEFAULT, is_on);
         let (cpu, refuses_code) = if wants_cpu { cpu(options) } else { (None, false) };
         let interpreter = match interpreter {
             // Without machine code for this CPU, the interpreter is the CPU device.
             None => wants_cpu && cpu.is_none(),
-            Some("0") => false,
-            Some("1" | "only") => true,
-            Some(other) => {
-                tracing::warn!("WGCL_INTERPRETER: expected `0`, `1` or `only`, got `{other}`; using `0`");
-                false
-            }
+            Some(word) => word != "0",
         };
         // If the machine can only have CPU drivers, and the options do not request one, none is loaded.
         let drivers = !only_interpreter && (cpu.is_none() || options.device.is_some() || gpu_probe::may_have_gpu());
@@ -102,13 +97,7 @@ impl Backend for Backends {
 fn cpu(options: &Options) -> (Option<Box<dyn Backend>>, bool) {
     use wgcl_backend_cpu::{CpuBackend, Unavailable, isa_named};
 
-    let limit = options.cpu_isa.as_deref().and_then(|name| {
-        let isa = isa_named(name);
-        if isa.is_none() {
-            tracing::warn!("WGCL_CPU_ISA: expected `sse4.2`, `avx2` or `avx512`, got `{name}`; using the best instruction set");
-        }
-        isa
-    });
+    let limit = options.cpu_isa.as_deref().and_then(isa_named);
     match CpuBackend::new(limit) {
         Ok(backend) => (Some(Box::new(backend)), false),
         Err(why) => {
@@ -127,17 +116,10 @@ fn cpu(_: &Options) -> (Option<Box<dyn Backend>>, bool) {
 
 /// The settings of wgpu devices.
 fn settings(options: &Options) -> Settings {
-    Settings { portable: is_on("WGCL_PORTABLE", options.portable.as_deref().unwrap_or("0")), ..Settings::default() }
+    Settings { portable: options.portable.as_deref().is_some_and(is_on), ..Settings::default() }
 }
 
 /// Whether a switch is on.
-fn is_on(name: &str, value: &str) -> bool {
-    match value {
-        "0" => false,
-        "1" => true,
-        other => {
-            tracing::warn!("{name}: expected `0` or `1`, got `{other}`; using `0`");
-            false
-        }
-    }
+fn is_on(value: &str) -> bool {
+    value == "1"
 }

@@ -59,8 +59,9 @@ pub(crate) fn start(options: &Options) {
         // The subscriber belongs to this library's copy of `tracing`, so no other code has set it.
         let _ = registry().with(filter).with(Lines { is_terminal: io::stderr().is_terminal() }).try_init();
     }
+    // Without a log as well: an option without effect is not noticed otherwise.
     for complaint in &options.complaints {
-        tracing::warn!("{complaint}");
+        let _ = writeln!(io::stderr(), "wgcl: {complaint}");
     }
 }
 

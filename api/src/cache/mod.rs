@@ -104,7 +104,7 @@ impl Cache {
 
     fn of_options(options: &Options, usual: fn() -> Option<PathBuf>) -> Option<Self> {
         // A cached program has no source locations.
-        if options.is_checked() || options.cache.as_deref().is_some_and(|word| ["0", "off", "no", "false"].contains(&word)) {
+        if options.is_checked() || options.cache.as_deref() == Some("0") {
             return None;
         }
         let folder = options.cache_dir.clone().or_else(|| Some(usual()?.join("wgcl")))?;

@@ -3,7 +3,7 @@
 pub mod message;
 pub(crate) mod render;
 pub(crate) mod source_map;
-pub(crate) mod suggest;
+pub mod suggest;
 
 pub use message::{Message, messages};
 pub use render::{RenderOptions, colourise, render, render_one};

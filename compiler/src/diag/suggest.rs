@@ -2,7 +2,7 @@
 
 /// The nearest of some names, if at most a third of its letters are wrong, omitted, doubled or swapped. Case and
 /// underscores count less (`getGlobalID` is near `get_global_id`).
-pub(crate) fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let folded = fold(name);
     let limit = match name.chars().count() {
         0 | 1 => return None,

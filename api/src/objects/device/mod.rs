@@ -3,14 +3,13 @@
 pub mod opencl_version;
 pub mod partition;
 pub mod spirv_support;
-mod type_option;
 
 use std::sync::Arc;
 
 use bitflags::bitflags;
 
 use crate::backend::{self, DeviceKind, DeviceProperties, ExternalMemory, ExternalSemaphore};
-use crate::options::Options;
+use crate::options::{Options, device_type};
 use crate::types::flags::{DeviceType, QueueProperties};
 use crate::types::object::{HandleSlot, Object};
 use crate::types::version::{NameVersion, Version};
@@ -175,7 +174,7 @@ impl Device {
             DeviceKind::DiscreteGpu | DeviceKind::IntegratedGpu | DeviceKind::VirtualGpu | DeviceKind::Other => DeviceType::GPU,
             DeviceKind::Cpu => DeviceType::CPU,
         };
-        let device_type = type_option::chosen(Options::get().device_type.as_deref(), &properties.name).unwrap_or(own);
+        let device_type = device_type::chosen(Options::get().device_type.as_deref(), &properties.name).unwrap_or(own);
         Arc::new(Self { slot: HandleSlot::default(), backend, device_type, parent: None })
     }
 

@@ -9,25 +9,34 @@ use crate::types::flags::DeviceType;
 /// The type that the option selects for a device: `gpu`, `cpu` or `accelerator` for all devices, or `NAME=TYPE` for
 /// devices whose name contains `NAME`. Commas separate several entries; the first match applies.
 pub(crate) fn chosen(choice: Option<&str>, device: &str) -> Option<DeviceType> {
-    choice?.split(',').map(str::trim).filter(|part| !part.is_empty()).find_map(|part| {
-        let (name, ty) = part.rsplit_once('=').unwrap_or(("", part));
-        let fits = device.to_lowercase().contains(&name.trim().to_lowercase());
-        match (fits, ty.trim().to_lowercase().as_str()) {
-            (false, _) => None,
-            (true, "gpu") => Some(DeviceType::GPU),
-            (true, "cpu") => Some(DeviceType::CPU),
-            (true, "accelerator") => Some(DeviceType::ACCELERATOR),
-            (true, other) => {
-                tracing::warn!("WGCL_DEVICE_TYPE: unknown device type `{other}`; expected `gpu`, `cpu` or `accelerator`");
-                None
-            }
-        }
-    })
+    let fits = |name: &str| device.to_lowercase().contains(&name.to_lowercase());
+    entries(choice?).find_map(|(name, ty)| type_named(ty).filter(|_| fits(name)))
+}
+
+/// A message for each entry with an unknown type.
+pub(crate) fn unknown_types(choice: &str) -> impl Iterator<Item = String> {
+    let unknown = entries(choice).filter(|(_, ty)| type_named(ty).is_none());
+    unknown.map(|(_, ty)| format!("WGCL_DEVICE_TYPE: `{ty}` is ignored; expected `gpu`, `cpu` or `accelerator`"))
+}
+
+/// The names and types of the entries. The name is empty for all devices.
+fn entries(choice: &str) -> impl Iterator<Item = (&str, &str)> {
+    let parts = choice.split(',').map(str::trim).filter(|part| !part.is_empty());
+    parts.map(|part| part.rsplit_once('=').map_or(("", part), |(name, ty)| (name.trim(), ty.trim())))
+}
+
+fn type_named(name: &str) -> Option<DeviceType> {
+    match name.to_lowercase().as_str() {
+        "gpu" => Some(DeviceType::GPU),
+        "cpu" => Some(DeviceType::CPU),
+        "accelerator" => Some(DeviceType::ACCELERATOR),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::chosen;
+    use super::{chosen, unknown_types};
     use crate::types::flags::DeviceType;
 
     #[test]
@@ -39,5 +48,6 @@ mod tests {
         assert_eq!(of("llvm=gpu", "another"), None);
         assert_eq!(of("toaster", "llvmpipe"), None);
         assert_eq!(chosen(None, "llvmpipe"), None);
+        assert_eq!(unknown_types("gpu, llvm=toaster").count(), 1);
     }
 }

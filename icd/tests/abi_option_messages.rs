@@ -1,0 +1,43 @@
+//! Options and values that wgcl does not understand are reported on standard error, also without a log.
+
+mod common;
+
+use std::process::Command;
+
+use common::target;
+
+/// What the process writes to standard error with these options.
+fn errors(options: &[(&str, &str)]) -> String {
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    command.args(["--exact", "child", "--ignored"]).env_remove("WGCL_LOG").envs(options.iter().copied());
+    let output = command.output().expect("the child");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+#[ignore = "the child of the other tests"]
+fn child() {
+    assert!(!target().device.is_null());
+}
+
+#[test]
+fn unknown_names_and_values_are_reported() {
+    if std::env::var_os("WGCL_TEST_PLATFORM").is_some() {
+        return;
+    }
+    let text = errors(&[("WGCL_CHEK", "1"), ("WGCL_COARSEN", "maybe"), ("WGCL_CACHE_SIZE", "64MB")]);
+    for expected in [
+        "wgcl: unknown option WGCL_CHEK; did you mean WGCL_CHECK?\n",
+        "wgcl: WGCL_COARSEN: `maybe` is ignored; expected `0` or `1`\n",
+        "wgcl: WGCL_CACHE_SIZE: `64MB` is ignored; expected a positive number\n",
+    ] {
+        assert_eq!(text.matches(expected).count(), 1, "{expected}{text}");
+    }
+}
+
+#[test]
+fn words_for_on_and_off_are_accepted() {
+    let text = errors(&[("WGCL_CHECK", "true"), ("WGCL_CACHE", "Off"), ("WGCL_PERF_MAP", "no"), ("WGCL_TEST_TIMEOUT", "60")]);
+    assert!(!text.contains("wgcl: "), "{text}");
+}
