@@ -6,7 +6,7 @@ use std::process::Command;
 
 use common::target;
 
-/// What the process writes to standard error with these options.
+/// The standard error of the child with these options.
 fn errors(options: &[(&str, &str)]) -> String {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     command.args(["--exact", "child", "--ignored"]).env_remove("WGCL_LOG").envs(options.iter().copied());

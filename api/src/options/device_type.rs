@@ -4,11 +4,17 @@
 //! Some applications use only GPUs (x264, GEGL), and some use other kernels for a CPU. In OpenMM, one work-item then
 //! loops over much of its data, which suits devices whose work-items are processor threads.
 
-use crate::types::flags::DeviceType;
+/// A device type that the option names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TypeChoice {
+    Gpu,
+    Cpu,
+    Accelerator,
+}
 
 /// The type that the option selects for a device: `gpu`, `cpu` or `accelerator` for all devices, or `NAME=TYPE` for
 /// devices whose name contains `NAME`. Commas separate several entries; the first match applies.
-pub(crate) fn chosen(choice: Option<&str>, device: &str) -> Option<DeviceType> {
+pub(crate) fn chosen(choice: Option<&str>, device: &str) -> Option<TypeChoice> {
     let fits = |name: &str| device.to_lowercase().contains(&name.to_lowercase());
     entries(choice?).find_map(|(name, ty)| type_named(ty).filter(|_| fits(name)))
 }
@@ -25,26 +31,32 @@ fn entries(choice: &str) -> impl Iterator<Item = (&str, &str)> {
     parts.map(|part| part.rsplit_once('=').map_or(("", part), |(name, ty)| (name.trim(), ty.trim())))
 }
 
-fn type_named(name: &str) -> Option<DeviceType> {
+fn type_named(name: &str) -> Option<TypeChoice> {
     match name.to_lowercase().as_str() {
-        "gpu" => Some(DeviceType::GPU),
-        "cpu" => Some(DeviceType::CPU),
-        "accelerator" => Some(DeviceType::ACCELERATOR),
+        "gpu" => Some(TypeChoice::Gpu),
+        "cpu" => Some(TypeChoice::Cpu),
+        "accelerator" => Some(TypeChoice::Accelerator),
         _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{chosen, unknown_types};
-    use crate::types::flags::DeviceType;
+    use super::{TypeChoice, chosen, unknown_types};
+    /// A device type that the option names.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum TypeChoice {
+        Gpu,
+        Cpu,
+        Accelerator,
+    }
 
     #[test]
     fn the_first_that_fits_decides() {
         let of = |choice: &str, device: &str| chosen(Some(choice), device);
-        assert_eq!(of("gpu", "llvmpipe"), Some(DeviceType::GPU));
-        assert_eq!(of("llvm = Accelerator, cpu", "LLVMpipe (256 bits)"), Some(DeviceType::ACCELERATOR));
-        assert_eq!(of("llvm=accelerator, cpu", "a GPU"), Some(DeviceType::CPU));
+        assert_eq!(of("gpu", "llvmpipe"), Some(TypeChoice::Gpu));
+        assert_eq!(of("llvm = Accelerator, cpu", "LLVMpipe (256 bits)"), Some(TypeChoice::Accelerator));
+        assert_eq!(of("llvm=accelerator, cpu", "a GPU"), Some(TypeChoice::Cpu));
         assert_eq!(of("llvm=gpu", "another"), None);
         assert_eq!(of("toaster", "llvmpipe"), None);
         assert_eq!(chosen(None, "llvmpipe"), None);

@@ -2,24 +2,7 @@
 
 use wgcl_compiler::diag::suggest::nearest;
 
-use super::{OptionInfo, TABLE};
-
-/// The values that an option accepts.
-#[derive(Clone, Copy, Debug)]
-pub enum Kind {
-    /// On or off: `1` or `0`, or a word of [`SWITCHES`].
-    Switch,
-    /// One of these words. A switch is accepted if `0` or `1` is one of them.
-    Word(&'static [&'static str]),
-    /// A list of these words, separated by commas. `0` alone is the empty list.
-    Words(&'static [&'static str]),
-    /// `0`, `1`, or the name of a file.
-    SwitchOrFile,
-    /// A positive number.
-    Number,
-    /// Other text: names, files, filters.
-    Text,
-}
+use super::table::{Kind, OptionInfo, TABLE};
 
 /// Words for on and off.
 const SWITCHES: [(&str, &str); 8] =
@@ -92,7 +75,8 @@ pub(super) fn check_names(names: impl Iterator<Item = String>, complaints: &mut 
 
 #[cfg(test)]
 mod tests {
-    use super::{TABLE, accepted, check_names};
+    use super::super::table::TABLE;
+    use super::{accepted, check_names};
 
     /// The value of an option, and the number of messages.
     fn read(name: &str, value: &str) -> (Option<String>, usize) {

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use bitflags::bitflags;
 
 use crate::backend::{self, DeviceKind, DeviceProperties, ExternalMemory, ExternalSemaphore};
-use crate::options::{Options, device_type};
+use crate::options::Options;
+use crate::options::device_type::{self, TypeChoice};
 use crate::types::flags::{DeviceType, QueueProperties};
 use crate::types::object::{HandleSlot, Object};
 use crate::types::version::{NameVersion, Version};
@@ -174,7 +175,12 @@ impl Device {
             DeviceKind::DiscreteGpu | DeviceKind::IntegratedGpu | DeviceKind::VirtualGpu | DeviceKind::Other => DeviceType::GPU,
             DeviceKind::Cpu => DeviceType::CPU,
         };
-        let device_type = device_type::chosen(Options::get().device_type.as_deref(), &properties.name).unwrap_or(own);
+        let device_type = match device_type::chosen(Options::get().device_type.as_deref(), &properties.name) {
+            None => own,
+            Some(TypeChoice::Gpu) => DeviceType::GPU,
+            Some(TypeChoice::Cpu) => DeviceType::CPU,
+            Some(TypeChoice::Accelerator) => DeviceType::ACCELERATOR,
+        };
         Arc::new(Self { slot: HandleSlot::default(), backend, device_type, parent: None })
     }
 
