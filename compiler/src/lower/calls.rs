@@ -93,9 +93,9 @@ impl<'p> Lowering<'p, '_> {
     /// The statements of `({ ... })`. A jump out of it terminates the current region.
     pub(super) fn statement_expression(&mut self, stmts: &'p [Stmt]) {
         let outer = self.outer;
-        match self.irregular.clone().filter(|irregular| irregular.needs_machine_within(stmts)) {
-            Some(irregular) => super::flat::lower_expression(self, stmts, &irregular, outer.before_more()),
-            None => self.block(stmts, outer.before_more()),
+        match self.irregular.clone() {
+            Some(irregular) if !irregular.is_local(stmts) => super::blocks::lower_expression(self, irregular, stmts, outer.before_more()),
+            _ => self.block(stmts, outer.before_more()),
         }
         self.outer = outer;
     }

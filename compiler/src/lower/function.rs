@@ -5,11 +5,11 @@ use std::rc::Rc;
 use super::builder::Builder;
 use super::irregular::Irregular;
 use super::scan::{self, Usage};
-use super::stmt::{GotoTarget, Jumps};
-use super::{Instance, LowerError, Shared, flat};
+use super::stmt::Jumps;
+use super::{Instance, LowerError, Shared, blocks};
 use crate::diag::Span;
 use crate::ir::{self, Kernel, KernelParam, Op, Space, Type, Value, Var};
-use crate::thir::{self, Expr, LocalId, Stmt, Ty, TyKind};
+use crate::thir::{self, Expr, LabelId, LocalId, Stmt, Ty, TyKind};
 
 /// The location of a parameter or variable.
 #[derive(Clone, Copy, Debug)]
@@ -33,12 +33,10 @@ pub(super) struct Lowering<'p, 's> {
     result: Option<Value>,
     /// Number of enclosing expressions.
     pub(super) depth: u32,
-    /// Enclosing targets of `goto`s, innermost last.
-    pub(super) goto_targets: Vec<GotoTarget>,
+    /// The flags of labels outside of the enclosing statement expressions, innermost last.
+    pub(super) label_flags: Vec<(LabelId, Var)>,
     /// Targets of jumps out of a statement expression.
     pub(super) outer: Jumps<'p>,
-    /// Whether there may be jumps anywhere: the function has labels, or jumps out of statement expressions.
-    pub(super) deep: bool,
     /// Irregular control flow, if any.
     pub(super) irregular: Option<Rc<Irregular>>,
 }
@@ -60,10 +58,10 @@ pub(super) fn lower_function(shared: &mut Shared<'_>, instance: Instance) -> Res
     data.no_inline = function.no_inline;
     let b = Builder::new(data).with_nan_checks(shared.target.nan_checks && !function.is_library);
     let slots = vec![Slot::New; function.locals.len()];
-    let deep = !function.labels.is_empty() || function.expression_jumps;
-    let irregular = Irregular::find(body, deep, shared.target.shaders.defects.nested_conditions).map(Rc::new);
+    let limit = shared.target.shaders.defects.nested_conditions;
+    let irregular = Irregular::find(function, body, usage.has_deep_labels, limit).map(Rc::new);
     let mut lowering =
-        Lowering { shared, b, function, slots, result: None, depth: 0, goto_targets: Vec::new(), outer: Jumps::NONE, deep, irregular };
+        Lowering { shared, b, function, slots, result: None, depth: 0, label_flags: Vec::new(), outer: Jumps::NONE, irregular };
     lowering.b.span = function.span;
     if instance.kernel {
         lowering.kernel(instance);
@@ -137,7 +135,7 @@ impl<'p> Lowering<'p, '_> {
 
     fn body(&mut self, body: &'p [Stmt]) {
         match self.irregular.clone() {
-            Some(irregular) if !irregular.is_local(body) => flat::lower_body(self, body, &irregular),
+            Some(irregular) if !irregular.is_local(body) => blocks::lower_body(self, irregular, body),
             _ => self.block(body, Jumps::NONE),
         }
         self.b.span = self.function.span;
@@ -192,6 +190,11 @@ impl<'p> Lowering<'p, '_> {
         };
         let (size, align) = self.layout(local.ty.ty);
         self.b.function.new_var(&*local.name, size, align.max(local.align).max(1))
+    }
+
+    /// The flag of a label outside of the innermost statement expression.
+    pub(super) fn label_flag(&self, label: LabelId) -> Option<Var> {
+        self.label_flags.iter().rev().find(|(of, _)| *of == label).map(|(_, flag)| *flag)
     }
 
     /// The location of a local. Its variable is created on first use.

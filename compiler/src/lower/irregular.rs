@@ -1,136 +1,104 @@
-//! Finds irregular control flow: `goto`s into other statements, and nested `case` labels. On devices that limit the
-//! nesting of conditions, statements that nest deeply count as irregular.
+//! Finds irregular control flow: `goto`s and nested `case` labels. On devices that limit the nesting of conditions,
+//! statements that nest deeply count as irregular.
 //!
-//! The smallest statement around such a jump, without jumps into or out of it, becomes a state machine (`flat`). The
-//! surrounding statements keep their structure.
+//! The smallest statement around such a jump, without jumps into or out of it, is split into basic blocks (`blocks`).
+//! The surrounding statements keep their structure.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::scan;
-use crate::thir::visit::{gotos, in_expressions, nested};
-use crate::thir::{LabelId, Stmt, StmtKind};
+use crate::thir::visit::{gotos, nested};
+use crate::thir::{Function, LabelId, Stmt, StmtKind};
 
 /// The irregular control flow of a function.
 #[derive(Clone, Debug)]
 pub(super) struct Irregular {
     /// Number of `goto`s of each label.
     gotos: FxHashMap<LabelId, usize>,
-    /// Labels of `goto`s without an enclosing `Forward` or `Backward`.
-    loose: FxHashSet<LabelId>,
-    /// Whether some of the `goto`s are in statement expressions.
+    /// Whether jumps leave statement expressions.
     in_expressions: bool,
-    /// The nesting beyond which a statement becomes a state machine, if a statement of the function exceeds it.
+    /// The nesting beyond which a statement is split, if a statement of the function exceeds it.
     most_nested: Option<usize>,
 }
 
-/// Maximum nesting of a statement that is one block of the state machine of a deeper statement.
+/// Maximum nesting of a statement that is an item of a block where the nesting is limited.
 const PIECE_NESTING: usize = 8;
 
 impl Irregular {
-    /// `None` for a function without irregular control flow. `deep` is set if it may have labels. `limit` is the number
-    /// of nested conditions that the device supports.
-    pub(super) fn find(body: &[Stmt], deep: bool, limit: Option<u32>) -> Option<Self> {
-        let mut bound = FxHashSet::default();
-        let mut gotos: FxHashMap<LabelId, usize> = FxHashMap::default();
-        if deep {
-            let mut stack: Vec<&Stmt> = body.iter().collect();
-            while let Some(stmt) = stack.pop() {
-                stack.extend(in_expressions(stmt));
-                match &stmt.kind {
-                    StmtKind::Forward { label, .. } | StmtKind::Backward { label, .. } => {
-                        bound.insert(*label);
-                    }
-                    StmtKind::Goto(label) => *gotos.entry(*label).or_default() += 1,
-                    _ => {}
-                }
-                nested(stmt, &mut stack);
-            }
+    /// `None` for a function without irregular control flow. `limit` is the number of nested conditions that the device
+    /// supports.
+    pub(super) fn find(function: &Function, body: &[Stmt], has_deep_labels: bool, limit: Option<u32>) -> Option<Self> {
+        let mut counts: FxHashMap<LabelId, usize> = FxHashMap::default();
+        if !function.labels.is_empty() {
+            body.iter().flat_map(|stmt| gotos(stmt)).for_each(|label| *counts.entry(label).or_default() += 1);
         }
-        // Either all `goto`s of a label are in such statements or none.
-        let loose: FxHashSet<LabelId> = gotos.keys().copied().filter(|label| !bound.contains(label)).collect();
-        let in_expressions = !loose.is_empty() && expression_gotos(body).iter().any(|label| loose.contains(label));
         // Inlining and later passes need the other half.
         let most_nested = limit.map(|limit| limit as usize / 2).filter(|&most| body.iter().any(|stmt| nests_beyond(stmt, most)));
-        let found = Self { gotos, loose, in_expressions, most_nested };
-        (most_nested.is_some() || body.iter().any(|stmt| found.is_in(stmt))).then_some(found)
+        let any = has_deep_labels || !counts.is_empty() || function.expression_jumps || most_nested.is_some();
+        any.then_some(Self { gotos: counts, in_expressions: function.expression_jumps, most_nested })
     }
 
-    /// Whether an irregular jump starts in a statement.
-    pub(super) fn is_in(&self, stmt: &Stmt) -> bool {
+    /// Whether a statement contains irregular jumps, except for those within statement expressions.
+    fn is_in(&self, stmt: &Stmt) -> bool {
         let mut stack = vec![stmt];
         while let Some(stmt) = stack.pop() {
-            if self.in_expressions {
-                stack.extend(in_expressions(stmt));
+            if self.is_irregular(stmt) {
+                return true;
             }
-            match &stmt.kind {
-                StmtKind::Goto(label) if self.loose.contains(label) => return true,
-                StmtKind::Switch { body, .. } => {
-                    if has_deep_labels(body) {
-                        return true;
-                    }
-                    stack.push(body);
-                }
-                _ => nested(stmt, &mut stack),
-            }
+            nested(stmt, &mut stack);
         }
         false
     }
 
-    /// Whether state machines within the statements of the body suffice.
-    pub(super) fn is_local(&self, body: &[Stmt]) -> bool {
-        body.iter().all(|stmt| self.is_contained(stmt))
+    /// Whether a statement is irregular, without its nested statements.
+    fn is_irregular(&self, stmt: &Stmt) -> bool {
+        match &stmt.kind {
+            StmtKind::Goto(_) => return true,
+            StmtKind::Switch { body, .. } if scan::has_deep_labels(body) => return true,
+            _ => {}
+        }
+        self.in_expressions && !scan::expression_leaves(stmt).labels.is_empty()
     }
 
-    /// Whether a statement must become a state machine.
-    pub(super) fn needs_machine(&self, stmt: &Stmt) -> bool {
-        // A jump out of a statement expression does not need a state machine.
+    /// Whether blocks within the statements suffice.
+    pub(super) fn is_local(&self, body: &[Stmt]) -> bool {
+        body.iter().all(|stmt| !self.is_in(stmt) || self.is_local_inside(stmt) || self.is_sealed(stmt))
+    }
+
+    /// Whether a statement must be split into blocks.
+    pub(super) fn needs_blocks(&self, stmt: &Stmt) -> bool {
         let is_irregular = self.is_in(stmt) && !self.is_local_inside(stmt);
         (is_irregular || self.most_nested.is_some_and(|most| nests_beyond(stmt, most))) && self.is_sealed(stmt)
     }
 
-    /// Whether the statements of a statement expression must become a state machine.
-    pub(super) fn needs_machine_within(&self, stmts: &[Stmt]) -> bool {
-        self.in_expressions && self.has_targets(stmts) && !self.is_local(stmts)
-    }
-
-    /// Whether statement expressions jump into these statements: to labels, or to the cases of a switch.
-    fn has_targets(&self, stmts: &[Stmt]) -> bool {
-        let mut stack: Vec<&Stmt> = stmts.iter().collect();
-        while let Some(stmt) = stack.pop() {
-            match &stmt.kind {
-                StmtKind::Label(label) if self.loose.contains(label) => return true,
-                StmtKind::Switch { body, .. } if has_deep_labels(body) => return true,
-                _ => nested(stmt, &mut stack),
-            }
-        }
-        false
-    }
-
-    fn is_contained(&self, stmt: &Stmt) -> bool {
-        !self.is_in(stmt) || self.is_local_inside(stmt) || self.is_sealed(stmt)
-    }
-
     /// Whether all irregular control flow of a statement is within its nested statements.
-    fn is_local_inside(&self, stmt: &Stmt) -> bool {
-        // Statement expressions handle their own control flow.
-        if self.in_expressions && scan::expression_leaves(stmt).labels.iter().any(|label| self.loose.contains(label)) {
-            return false;
-        }
-        match &stmt.kind {
-            StmtKind::Goto(label) => !self.loose.contains(label),
-            StmtKind::Switch { body, .. } => !has_deep_labels(body) && self.is_local(scan::statements(body)),
+    fn is_local_inside(&self, mut stmt: &Stmt) -> bool {
+        loop {
+            if self.is_irregular(stmt) {
+                return false;
+            }
             // These bodies are lowered as lists, never as one statement.
-            StmtKind::If { then, els, .. } => {
-                self.is_local(scan::statements(then)) && els.as_deref().is_none_or(|els| self.is_local(scan::statements(els)))
-            }
-            StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } | StmtKind::For { body, .. } => {
-                self.is_local(scan::statements(body))
-            }
-            _ => {
-                let mut inside = Vec::new();
-                nested(stmt, &mut inside);
-                inside.into_iter().all(|stmt| self.is_contained(stmt))
-            }
+            let body = match &stmt.kind {
+                StmtKind::If { then, els: None, .. } => then,
+                // Long chains of `else if` are lowered as one statement.
+                StmtKind::If { then, els: Some(els), .. } => {
+                    if !self.is_local(scan::statements(then)) {
+                        return false;
+                    }
+                    if matches!(els.kind, StmtKind::If { .. }) {
+                        stmt = els;
+                        continue;
+                    }
+                    els
+                }
+                StmtKind::Switch { body, .. }
+                | StmtKind::While { body, .. }
+                | StmtKind::DoWhile { body, .. }
+                | StmtKind::For { body, .. } => body,
+                StmtKind::Block(stmts) => return self.is_local(stmts),
+                _ => return true,
+            };
+            return self.is_local(scan::statements(body));
         }
     }
 
@@ -154,40 +122,27 @@ impl Irregular {
         if labels.is_empty() {
             return true;
         }
-        let gotos = gotos(stmt, true);
+        let gotos = gotos(stmt);
         labels.iter().all(|label| Some(&gotos.iter().filter(|to| *to == label).count()) == self.gotos.get(label))
     }
 
-    /// Whether a statement can be lowered as one block of a state machine.
+    /// Whether a statement can be an item of a block.
     pub(super) fn is_piece(&self, stmt: &Stmt) -> bool {
-        self.is_sealed(stmt) && !self.is_in(stmt) && !(self.limits_nesting() && nests_beyond(stmt, PIECE_NESTING))
+        self.is_sealed(stmt) && !(self.limits_nesting() && nests_beyond(stmt, PIECE_NESTING))
     }
 
-    /// Whether state machines reduce the nesting.
+    /// Whether blocks reduce the nesting.
     pub(super) fn limits_nesting(&self) -> bool {
         self.most_nested.is_some()
     }
 }
 
-/// The labels of the `goto`s in statement expressions of some statements.
-pub(super) fn expression_gotos(stmts: &[Stmt]) -> Vec<LabelId> {
-    let mut found = Vec::new();
-    let mut stack: Vec<&Stmt> = stmts.iter().collect();
-    while let Some(stmt) = stack.pop() {
-        found.extend(in_expressions(stmt).into_iter().flat_map(|inner| gotos(inner, true)));
-        nested(stmt, &mut stack);
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
-}
-
-/// The labels in some statements or at their ends, without those in statement expressions.
+/// The labels in some statements, without those in statement expressions.
 pub(super) fn labels(stmts: &[Stmt]) -> FxHashSet<LabelId> {
     let mut found = FxHashSet::default();
     let mut stack: Vec<&Stmt> = stmts.iter().collect();
     while let Some(stmt) = stack.pop() {
-        if let StmtKind::Label(label) | StmtKind::Forward { label, .. } = stmt.kind {
+        if let StmtKind::Label(label) = stmt.kind {
             found.insert(label);
         }
         nested(stmt, &mut stack);
@@ -201,7 +156,7 @@ fn nests_beyond(stmt: &Stmt, most: usize) -> bool {
     let mut stack = vec![(stmt, 0)];
     let mut inside = Vec::new();
     while let Some((stmt, level)) = stack.pop() {
-        let level = level + usize::from(!matches!(stmt.kind, StmtKind::Block(_) | StmtKind::Forward { .. } | StmtKind::Backward { .. }));
+        let level = level + usize::from(!matches!(stmt.kind, StmtKind::Block(_)));
         if let StmtKind::If { then, els, .. } = &stmt.kind {
             stack.push((then, level));
             if let Some(els) = els {
@@ -218,9 +173,4 @@ fn nests_beyond(stmt: &Stmt, most: usize) -> bool {
         }
     }
     false
-}
-
-/// Whether the body of a switch has labels below its top level.
-fn has_deep_labels(body: &Stmt) -> bool {
-    scan::statements(body).iter().any(|stmt| !matches!(stmt.kind, StmtKind::Case { .. } | StmtKind::Default) && scan::has_labels(stmt))
 }

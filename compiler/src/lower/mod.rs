@@ -13,16 +13,16 @@
 //!
 //! # Files
 //! `builder` builds instructions; `function` sets up a function; `expr`, `lvalue`, `arith` and `calls` lower
-//! expressions; `convert` and `half` conversions; `stmt`, `switch`, `irregular` and `flat` control flow; `regions`
+//! expressions; `convert` and `half` conversions; `stmt`, `switch`, `irregular` and `blocks` control flow; `regions`
 //! the structure of a control flow graph; `nan` NaN checks for the sanitizer; `intrinsics` the built-in functions of a
 //! few operations.
 
 mod arith;
+mod blocks;
 pub(crate) mod builder;
 mod calls;
 mod convert;
 mod expr;
-mod flat;
 mod function;
 mod half;
 mod intrinsics;

@@ -8,6 +8,8 @@ use crate::thir::{Expr, ExprKind, Function, LabelId, LocalId, Lvalue, LvalueKind
 /// The locals that are assigned or have their address taken.
 pub(super) struct Usage {
     written: Vec<bool>,
+    /// Whether a switch has labels in nested statements.
+    pub(super) has_deep_labels: bool,
 }
 
 impl Usage {
@@ -32,7 +34,7 @@ impl Usage {
 }
 
 pub(super) fn usage(function: &Function, body: &[Stmt]) -> Usage {
-    let mut usage = Usage { written: vec![false; function.locals.len()] };
+    let mut usage = Usage { written: vec![false; function.locals.len()], has_deep_labels: false };
     // An explicit stack: expressions may be very deep.
     let mut exprs: Vec<&Expr> = Vec::new();
     let mut stmts: Vec<&Stmt> = body.iter().collect();
@@ -50,6 +52,9 @@ pub(super) fn usage(function: &Function, body: &[Stmt]) -> Usage {
             }
             children(expr, &mut exprs);
         } else if let Some(stmt) = stmts.pop() {
+            if let StmtKind::Switch { body, .. } = &stmt.kind {
+                usage.has_deep_labels |= has_deep_labels(body);
+            }
             nested(stmt, &mut stmts);
             expressions(stmt, &mut exprs);
         } else {
@@ -162,6 +167,11 @@ pub(super) fn expression_leaves(stmt: &Stmt) -> Leaves {
     leaves_of(visit::in_expressions(stmt).into_iter().map(|stmt| (stmt, Inside::default())).collect(), true)
 }
 
+/// The jumps that leave an expression.
+pub(super) fn leaves_in(expr: &Expr) -> Leaves {
+    leaves_of(visit::in_expression(expr).into_iter().map(|stmt| (stmt, Inside::default())).collect(), true)
+}
+
 /// The constructs between a statement and the analysed one.
 #[derive(Clone, Copy, Default)]
 struct Inside {
@@ -181,10 +191,6 @@ fn leaves_of(mut stack: Vec<(&Stmt, Inside)>, deep: bool) -> Leaves {
             StmtKind::Goto(label) => found.labels.push(*label),
             StmtKind::Label(label) => inner.push(*label),
             StmtKind::Block(stmts) => stack.extend(stmts.iter().map(|s| (s, inside))),
-            StmtKind::Forward { label, body } | StmtKind::Backward { label, body } => {
-                inner.push(*label);
-                stack.extend(body.iter().map(|s| (s, inside)));
-            }
             StmtKind::If { then, els, .. } => {
                 stack.push((then, inside));
                 stack.extend(els.as_deref().map(|s| (s, inside)));
@@ -238,4 +244,9 @@ pub(super) fn has_labels(stmt: &Stmt) -> bool {
         }
     }
     false
+}
+
+/// Whether the body of a switch has labels below its top level.
+pub(super) fn has_deep_labels(body: &Stmt) -> bool {
+    statements(body).iter().any(|stmt| !matches!(stmt.kind, StmtKind::Case { .. } | StmtKind::Default) && has_labels(stmt))
 }

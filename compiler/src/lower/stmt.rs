@@ -10,11 +10,14 @@
 //! ```
 //! If an `if` may or may not jump, that is not possible. Then the jump sets a flag, and the code after it runs only if
 //! the flag is clear.
+//!
+//! Only IR jumps can leave an expression. So a statement whose expressions jump to an end becomes a loop with one
+//! iteration. `blocks` handles `goto`.
 
 use super::function::Lowering;
 use super::scan::{self, Leaves};
 use crate::ir::{CmpOp, Op, PREFERRED_NESTING, Scalar, Type, Value, Var};
-use crate::thir::{CastKind, Constant, Expr, ExprKind, LabelId, Stmt, StmtKind};
+use crate::thir::{CastKind, Constant, Expr, ExprKind, Stmt, StmtKind};
 
 /// Maximum number of expression nodes of a loop step that is duplicated for each `continue`.
 const REPEATED_STEP: u32 = 48;
@@ -41,8 +44,6 @@ pub(super) enum Jump<'p> {
     Next(IterationEnd<'p>),
     /// Out of the innermost IR loop and further. The code after that loop tests the flag.
     Further(Var),
-    /// To a block of the state machine that is the innermost IR loop.
-    State(Var, u64),
     /// To the end of an enclosing statement that is not an IR loop.
     End {
         /// Set by a jump that has code between it and that end. `None` if there is no such jump.
@@ -52,34 +53,11 @@ pub(super) enum Jump<'p> {
     },
 }
 
-/// A `goto`'s target: an enclosing `Forward` or `Backward`.
-#[derive(Clone, Copy)]
-pub(super) struct GotoTarget {
-    label: LabelId,
-    /// Set by jumps that leave more than one IR loop.
-    flag: Var,
-    to: TargetKind,
-}
-
-/// The target of a `goto`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum TargetKind {
-    End,
-    /// The next iteration of an IR loop.
-    Beginning,
-    /// A block of a state machine.
-    State(Var, u64),
-}
-
-/// The targets of `break`, `continue` and `goto`.
+/// The targets of `break` and `continue`.
 #[derive(Clone, Copy)]
 pub(super) struct Jumps<'p> {
     pub(super) on_break: Jump<'p>,
     pub(super) on_continue: Jump<'p>,
-    /// `goto` targets with a lower number are outside of the innermost IR loop.
-    pub(super) crossed: usize,
-    /// Targets from this number on end here too: there is no code between a jump and its target.
-    pub(super) tail_from: usize,
 }
 
 impl<'p> Jump<'p> {
@@ -96,11 +74,11 @@ impl<'p> Jump<'p> {
 }
 
 impl Jumps<'_> {
-    pub(super) const NONE: Self = Self { on_break: Jump::Nowhere, on_continue: Jump::Nowhere, crossed: 0, tail_from: 0 };
+    pub(super) const NONE: Self = Self { on_break: Jump::Nowhere, on_continue: Jump::Nowhere };
 
     /// The targets within a statement that is followed by another one.
     pub(super) const fn before_more(self) -> Self {
-        Self { on_break: self.on_break.before_more(), on_continue: self.on_continue.before_more(), tail_from: usize::MAX, ..self }
+        Self { on_break: self.on_break.before_more(), on_continue: self.on_continue.before_more() }
     }
 }
 
@@ -162,7 +140,7 @@ impl<'p> Lowering<'p, '_> {
                 return;
             }
             match &stmt.kind {
-                StmtKind::Break | StmtKind::Continue | StmtKind::Goto(_) => self.statement(stmt, jumps),
+                StmtKind::Break | StmtKind::Continue => self.statement(stmt, jumps),
                 StmtKind::Block(stmts) => self.sequence(Remaining { stmts, next: Some(&after) }, jumps),
                 StmtKind::If { cond, then, els } if !self.needs_loop(stmt, jumps) => {
                     self.outer = jumps;
@@ -222,31 +200,10 @@ impl<'p> Lowering<'p, '_> {
 
     /// The jumps in a statement that go to an end.
     fn to_ends(&self, stmt: &Stmt, jumps: Jumps<'p>) -> Leaves {
-        let targets = self.goto_targets.get(jumps.crossed..).is_some_and(|near| near.iter().any(|target| target.to == TargetKind::End));
-        if !jumps.on_break.is_end() && !jumps.on_continue.is_end() && !targets {
+        if !jumps.on_break.is_end() && !jumps.on_continue.is_end() {
             return Leaves::default();
         }
-        self.only_ends(scan::leaves(stmt, self.deep), jumps)
-    }
-
-    /// Keeps only the jumps that go to an end.
-    pub(super) fn only_ends(&self, mut leaves: Leaves, jumps: Jumps<'p>) -> Leaves {
-        leaves.by_break &= jumps.on_break.is_end();
-        leaves.by_continue &= jumps.on_continue.is_end();
-        leaves.labels.retain(|&label| self.end_of(label, jumps).is_some());
-        leaves
-    }
-
-    /// The number and state of a target.
-    fn goto_target(&self, label: LabelId) -> Option<(usize, GotoTarget)> {
-        self.goto_targets.iter().copied().enumerate().rev().find(|(_, target)| target.label == label)
-    }
-
-    /// The flag of the target whose end a `goto` jumps to.
-    fn end_of(&self, label: LabelId, jumps: Jumps<'p>) -> Option<Var> {
-        self.goto_target(label)
-            .filter(|(number, target)| *number >= jumps.crossed && target.to == TargetKind::End)
-            .map(|(_, target)| target.flag)
+        only_ends(scan::leaves(stmt, self.function.expression_jumps), jumps)
     }
 
     /// Whether none of the jumps set its flag. `None` if there is no flag to test.
@@ -258,7 +215,6 @@ impl<'p> Lowering<'p, '_> {
                 flags.push(flag);
             }
         }
-        flags.extend(leaves.labels.iter().filter_map(|&label| self.end_of(label, jumps)));
         flags.sort_unstable();
         flags.dedup();
         let mut result = None;
@@ -271,12 +227,6 @@ impl<'p> Lowering<'p, '_> {
             });
         }
         result
-    }
-
-    pub(super) fn set_state(&mut self, state: Var, number: u64) {
-        let address = self.b.var_addr(state);
-        let number = self.b.bits(Type::I32, number);
-        self.b.store(address, number, 4, false);
     }
 
     pub(super) fn flag_is_set(&mut self, flag: Var) -> Value {
@@ -316,43 +266,19 @@ impl<'p> Lowering<'p, '_> {
                 self.set_flag(flag, 1);
                 self.b.effect(Op::Break(Vec::new()));
             }
-            Jump::State(state, number) => {
-                self.set_state(state, number);
-                self.b.effect(Op::Continue(Vec::new()));
-            }
             Jump::End { tail: true, .. } => {}
             Jump::End { flag: Some(flag), tail: false } => self.set_flag(flag, 1),
             Jump::End { flag: None, tail: false } => self.b.fail(format!("internal error: '{what}' without a flag")),
         }
     }
 
-    fn goto(&mut self, label: LabelId, jumps: Jumps<'p>) {
-        match self.goto_target(label) {
-            None => self.b.fail("internal error: 'goto' has no target here"),
-            Some((number, target)) if number < jumps.crossed => {
-                self.set_flag(target.flag, 1);
-                self.b.effect(Op::Break(Vec::new()));
-            }
-            Some((_, GotoTarget { to: TargetKind::Beginning, .. })) => self.b.effect(Op::Continue(Vec::new())),
-            Some((_, GotoTarget { to: TargetKind::State(state, number), .. })) => self.jump(Jump::State(state, number), "goto"),
-            Some((number, _)) if number >= jumps.tail_from => {}
-            Some((_, target)) => self.set_flag(target.flag, 1),
-        }
-    }
-
     fn statement(&mut self, stmt: &'p Stmt, jumps: Jumps<'p>) {
         self.b.span = stmt.span;
         self.outer = jumps;
-        let one_item = matches!(
-            stmt.kind,
-            StmtKind::Expr(_) | StmtKind::Local { .. } | StmtKind::Return(_) | StmtKind::Goto(_) | StmtKind::Break | StmtKind::Continue
-        );
-        if !one_item && self.irregular.as_ref().is_some_and(|irregular| irregular.needs_machine(stmt)) {
-            super::flat::lower_statement(self, stmt);
-        } else if self.needs_loop(stmt, jumps) {
-            self.run_as_loop(stmt, jumps);
-        } else {
-            self.plain_statement(stmt, jumps);
+        match self.irregular.clone() {
+            Some(irregular) if irregular.needs_blocks(stmt) => super::blocks::lower_statement(self, irregular, stmt),
+            _ if self.needs_loop(stmt, jumps) => self.run_as_loop(stmt, jumps),
+            _ => self.plain_statement(stmt, jumps),
         }
     }
 
@@ -370,30 +296,19 @@ impl<'p> Lowering<'p, '_> {
                 self.if_statement(cond, Remaining::only(scan::statements(then)), Remaining::only(els), jumps);
             }
             StmtKind::While { cond, body, unroll } => {
-                self.loop_statement(Some(cond), body, IterationEnd { step: None, cond: None }, *unroll);
-                self.continue_gotos(stmt, jumps);
+                self.loop_statement(Some(cond), body, IterationEnd { step: None, cond: None }, *unroll)
             }
             StmtKind::For { cond, step, body, unroll } => {
-                self.loop_statement(cond.as_ref(), body, IterationEnd { step: step.as_ref(), cond: None }, *unroll);
-                self.continue_gotos(stmt, jumps);
+                self.loop_statement(cond.as_ref(), body, IterationEnd { step: step.as_ref(), cond: None }, *unroll)
             }
-            StmtKind::DoWhile { body, cond, .. } if known_condition(cond) == Some(false) => self.once(body, jumps),
+            StmtKind::DoWhile { body, cond, .. } if known_condition(cond) == Some(false) => self.once(body),
             StmtKind::DoWhile { body, cond, unroll } => {
-                self.loop_statement(None, body, IterationEnd { step: None, cond: Some(cond) }, *unroll);
-                self.continue_gotos(stmt, jumps);
+                self.loop_statement(None, body, IterationEnd { step: None, cond: Some(cond) }, *unroll)
             }
             StmtKind::Switch { cond, body } => self.switch(cond, body, jumps),
-            StmtKind::Forward { label, body } => {
-                let number = self.goto_targets.len();
-                let flag = self.new_flag();
-                self.goto_targets.push(GotoTarget { label: *label, flag, to: TargetKind::End });
-                self.block(body, Jumps { tail_from: jumps.tail_from.min(number), ..jumps });
-                self.goto_targets.pop();
-            }
-            StmtKind::Backward { label, body } => self.backward(stmt, *label, body, jumps),
             StmtKind::Break => self.jump(jumps.on_break, "break"),
             StmtKind::Continue => self.jump(jumps.on_continue, "continue"),
-            StmtKind::Goto(label) => self.goto(*label, jumps),
+            StmtKind::Goto(_) => self.b.fail("internal error: 'goto' outside of blocks"),
             StmtKind::Return(value) => self.return_(value.as_ref()),
             StmtKind::Empty | StmtKind::Label(_) => {}
             StmtKind::Case { .. } | StmtKind::Default => {
@@ -402,99 +317,39 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    // ---- jumps out of loops of the IR ----
-
-    /// Whether a statement must become a loop with one iteration, because its expressions jump to an end: only IR jumps
-    /// can leave an expression.
+    /// Whether a statement must become a loop with one iteration, because its expressions jump to an end.
     fn needs_loop(&self, stmt: &Stmt, jumps: Jumps<'p>) -> bool {
         self.function.expression_jumps
             && matches!(
                 stmt.kind,
                 StmtKind::Expr(_) | StmtKind::Local { .. } | StmtKind::If { .. } | StmtKind::Switch { .. } | StmtKind::Return(_)
             )
-            && self.only_ends(scan::expression_leaves(stmt), jumps).any()
+            && only_ends(scan::expression_leaves(stmt), jumps).any()
     }
 
     /// `loop { statement; break }`
     fn run_as_loop(&mut self, stmt: &'p Stmt, jumps: Jumps<'p>) {
-        let leaves = scan::leaves(stmt, true);
-        let inner = self.beyond(&leaves, jumps);
+        let inner = self.beyond(&scan::leaves(stmt, true));
         self.b.open();
         self.outer = inner;
         self.plain_statement(stmt, inner);
         let body = self.b.close(Op::Break(Vec::new()));
         self.b.loop_(body, None);
-        self.continue_jumps(&leaves, jumps, inner);
-    }
-
-    /// Statements that a `goto` repeats.
-    fn backward(&mut self, stmt: &'p Stmt, label: LabelId, body: &'p [Stmt], jumps: Jumps<'p>) {
-        let leaves = scan::leaves(stmt, true);
-        let inner = self.beyond(&leaves, jumps);
-        self.b.open();
-        let flag = self.new_flag();
-        self.goto_targets.push(GotoTarget { label, flag, to: TargetKind::Beginning });
-        match body.split_last().and_then(|(last, before)| Some((repeat_condition(last, label)?, before))) {
-            // Has the form of `do ... while`.
-            Some((cond, before)) => {
-                self.block(before, inner.before_more());
-                if !self.b.is_dead() {
-                    self.outer = inner;
-                    self.break_unless(cond);
-                    self.b.effect(Op::Continue(Vec::new()));
-                }
-            }
-            None => self.block(body, inner),
-        }
-        self.goto_targets.pop();
-        let body = self.b.close(Op::Break(Vec::new()));
-        self.b.loop_(body, None);
-        self.continue_jumps(&leaves, jumps, inner);
-    }
-
-    /// Makes a block of a state machine the target of `goto`s in expressions.
-    pub(super) fn open_state(&mut self, label: LabelId, state: Var, number: u64) {
-        let flag = self.new_flag();
-        self.goto_targets.push(GotoTarget { label, flag, to: TargetKind::State(state, number) });
+        self.continue_jumps(jumps, inner);
     }
 
     /// The jump targets inside an IR loop that is not a loop of the source.
-    pub(super) fn beyond(&mut self, leaves: &Leaves, jumps: Jumps<'p>) -> Jumps<'p> {
-        let mut further = |leaves: bool, jump: Jump<'p>| match jump {
-            Jump::Nowhere => Jump::Nowhere,
-            _ if leaves => Jump::Further(self.new_flag()),
-            _ => Jump::Nowhere,
-        };
-        let on_break = further(leaves.by_break, jumps.on_break);
-        let on_continue = further(leaves.by_continue, jumps.on_continue);
-        Jumps { on_break, on_continue, crossed: self.goto_targets.len(), tail_from: usize::MAX }
+    pub(super) fn beyond(&mut self, leaves: &Leaves) -> Jumps<'p> {
+        let mut further = |leaves: bool| if leaves { Jump::Further(self.new_flag()) } else { Jump::Nowhere };
+        Jumps { on_break: further(leaves.by_break), on_continue: further(leaves.by_continue) }
     }
 
     /// After an IR loop, continues the jumps that left it.
-    pub(super) fn continue_jumps(&mut self, leaves: &Leaves, jumps: Jumps<'p>, inner: Jumps<'p>) {
-        let pairs = [(inner.on_break, jumps.on_break, "break"), (inner.on_continue, jumps.on_continue, "continue")];
-        for (inner, outer, what) in pairs {
+    pub(super) fn continue_jumps(&mut self, jumps: Jumps<'p>, inner: Jumps<'p>) {
+        for (inner, outer, what) in [(inner.on_break, jumps.on_break, "break"), (inner.on_continue, jumps.on_continue, "continue")] {
             if let Jump::Further(flag) = inner {
                 let set = self.flag_is_set(flag);
                 self.branch(set, |this| this.jump(outer, what), |_| ());
-            }
-        }
-        self.continue_at(leaves, jumps);
-    }
-
-    /// After a loop of the source, continues the `goto`s that left it.
-    fn continue_gotos(&mut self, stmt: &Stmt, jumps: Jumps<'p>) {
-        if !self.goto_targets.is_empty() {
-            self.continue_at(&scan::leaves(stmt, true), jumps);
-        }
-    }
-
-    fn continue_at(&mut self, leaves: &Leaves, jumps: Jumps<'p>) {
-        for &label in &leaves.labels {
-            let Some((_, target)) = self.goto_target(label) else { continue };
-            if self.end_of(label, jumps).is_none() {
-                let set = self.flag_is_set(target.flag);
-                self.branch(set, |this| this.goto(label, jumps), |_| ());
             }
         }
     }
@@ -568,7 +423,7 @@ impl<'p> Lowering<'p, '_> {
     fn loop_statement(&mut self, cond: Option<&'p Expr>, body: &'p Stmt, end: IterationEnd<'p>, unroll: Option<u32>) {
         let span = self.b.span;
         self.b.open();
-        let inside = Jumps { on_break: Jump::Out, on_continue: Jump::Nowhere, crossed: self.goto_targets.len(), tail_from: usize::MAX };
+        let inside = Jumps { on_break: Jump::Out, on_continue: Jump::Nowhere };
         self.outer = inside;
         if let Some(cond) = cond {
             self.break_unless(cond);
@@ -579,7 +434,7 @@ impl<'p> Lowering<'p, '_> {
         let on_continue = if once.saturating_mul(repeats) <= REPEATED_STEP {
             Jump::Next(end)
         } else {
-            let nested = self.nested_jumps(scan::statements(body)).by_continue;
+            let nested = nested_jumps(scan::statements(body), self.function.expression_jumps).by_continue;
             self.end_target(nested)
         };
         self.block(scan::statements(body), Jumps { on_continue, ..inside });
@@ -593,24 +448,11 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// The body of `do ... while (0)`.
-    fn once(&mut self, body: &'p Stmt, jumps: Jumps<'p>) {
+    fn once(&mut self, body: &'p Stmt) {
         let stmts = scan::statements(body);
-        let nested = self.nested_jumps(stmts);
+        let nested = nested_jumps(stmts, self.function.expression_jumps);
         let end = self.end_target(nested.by_break || nested.by_continue);
-        self.block(stmts, Jumps { on_break: end, on_continue: end, ..jumps });
-    }
-
-    /// The jumps out of a list that are nested in statements other than blocks.
-    pub(super) fn nested_jumps(&self, stmts: &[Stmt]) -> Leaves {
-        let mut found = Leaves::default();
-        for stmt in stmts {
-            match &stmt.kind {
-                StmtKind::Break | StmtKind::Continue => {}
-                StmtKind::Block(stmts) => found.add(self.nested_jumps(stmts)),
-                _ => found.add(scan::leaves(stmt, self.deep)),
-            }
-        }
-        found
+        self.block(stmts, Jumps { on_break: end, on_continue: end });
     }
 
     fn end_iteration(&mut self, end: IterationEnd<'p>) {
@@ -633,6 +475,26 @@ impl<'p> Lowering<'p, '_> {
         self.b.span = cond.span;
         self.branch(flag, |_| (), |this| this.b.effect(Op::Break(Vec::new())));
     }
+}
+
+/// Keeps only the jumps that go to an end.
+pub(super) fn only_ends(mut leaves: Leaves, jumps: Jumps<'_>) -> Leaves {
+    leaves.by_break &= jumps.on_break.is_end();
+    leaves.by_continue &= jumps.on_continue.is_end();
+    leaves
+}
+
+/// The jumps out of a list that are nested in statements other than blocks. If `deep`, also those in expressions.
+pub(super) fn nested_jumps(stmts: &[Stmt], deep: bool) -> Leaves {
+    let mut found = Leaves::default();
+    for stmt in stmts {
+        match &stmt.kind {
+            StmtKind::Break | StmtKind::Continue => {}
+            StmtKind::Block(stmts) => found.add(nested_jumps(stmts, deep)),
+            _ => found.add(scan::leaves(stmt, deep)),
+        }
+    }
+    found
 }
 
 /// The type of the flags that jumps set.
@@ -661,17 +523,8 @@ fn chain<'a, 'p>(cond: &'p Expr, then: Remaining<'a, 'p>, els: Remaining<'a, 'p>
     Some(links)
 }
 
-/// The condition of `if (condition) goto label;`.
-fn repeat_condition(stmt: &Stmt, label: LabelId) -> Option<&Expr> {
-    let StmtKind::If { cond, then, els: None } = &stmt.kind else { return None };
-    match scan::statements(then) {
-        [Stmt { kind: StmtKind::Goto(to), .. }] if *to == label => Some(cond),
-        _ => None,
-    }
-}
-
 /// Whether a condition is a constant.
-fn known_condition(expr: &Expr) -> Option<bool> {
+pub(super) fn known_condition(expr: &Expr) -> Option<bool> {
     match &expr.kind {
         ExprKind::Constant(Constant::Int(bits)) => Some(*bits != 0),
         ExprKind::Cast(CastKind::Arith, inner) => known_condition(inner),

@@ -82,7 +82,7 @@ impl<'p> Lowering<'p, '_> {
         }
         let many = groups.len() > MANY_GROUPS;
         let (selector, values) = if many { self.numbered(selector, &segments) } else { self.selection(selector, &segments) };
-        let nested = segments.iter().any(|segment| self.nested_jumps(segment.stmts).by_break);
+        let nested = segments.iter().any(|segment| super::stmt::nested_jumps(segment.stmts, self.function.expression_jumps).by_break);
         let jumps = Jumps { on_break: self.end_target(nested), ..jumps };
         if many {
             let zero = self.b.int(Type::I32, 0);
@@ -106,7 +106,7 @@ impl<'p> Lowering<'p, '_> {
         self.emit_switch(selector, cases, default);
     }
 
-    pub(super) fn emit_switch(&mut self, selector: Value, mut cases: Vec<(Vec<u64>, Region)>, default: Option<Region>) {
+    fn emit_switch(&mut self, selector: Value, mut cases: Vec<(Vec<u64>, Region)>, default: Option<Region>) {
         cases.retain(|(values, _)| !values.is_empty());
         let default = default.unwrap_or_else(|| {
             self.b.open();
@@ -181,7 +181,9 @@ impl<'p> Lowering<'p, '_> {
         }
         ranges.sort_by_key(|range| range.lo);
         let var = self.b.temporary(4, 4);
-        self.set_state(var, none);
+        let address = self.b.var_addr(var);
+        let number = self.b.bits(Type::I32, none);
+        self.b.store(address, number, 4, false);
         self.search(selector, &ranges, var);
         let address = self.b.var_addr(var);
         self.b.load(address, Type::I32, 4, false)
@@ -239,7 +241,7 @@ impl<'p> Lowering<'p, '_> {
             let then = self.b.close_branch();
             self.b.if_then(runs, then);
             for stmt in segment.stmts {
-                left.add(self.only_ends(scan::leaves(stmt, self.deep), jumps));
+                left.add(super::stmt::only_ends(scan::leaves(stmt, self.function.expression_jumps), jumps));
             }
         }
         match self.no_jump(&left, jumps) {

@@ -359,14 +359,11 @@ impl Sema<'_> {
                 self.declare_new(&name, Symbol::Local(local), param.span);
             }
         }
-        let mut statements: Vec<Stmt> = body.items.iter().flat_map(|stmt| self.statement(stmt)).collect();
+        let statements: Vec<Stmt> = body.items.iter().flat_map(|stmt| self.statement(stmt)).collect();
         self.pop_scope();
         let void = matches!(self.kind(decl.ret), TyKind::Void | TyKind::Error);
         if !void && !self.in_library && falls_through(&statements) && !self.diags.has_errors() {
             self.warn(Span { lo: body.span.hi.saturating_sub(1), hi: body.span.hi }, "non-void function does not return a value");
-        }
-        if let Some(f) = self.f.as_ref().filter(|f| !f.labels.is_empty()) {
-            super::gotos::structure(&mut statements, f.expression_jumps);
         }
         self.functions[id.index()].body = Some(statements);
     }

@@ -23,7 +23,6 @@ mod expressions;
 mod families;
 mod functions;
 mod gnu;
-mod gotos;
 mod graph;
 mod initializers;
 mod library;

@@ -463,10 +463,6 @@ impl Sema<'_> {
         if let Some(f) = &mut self.f {
             f.in_expression = outer;
             f.expressions.0.pop();
-            // No jump enters it from outside, so all its labels and their `goto`s are here.
-            if !f.labels.is_empty() {
-                super::gotos::structure(&mut stmts, f.expression_jumps);
-            }
         }
         self.pop_scope();
         let ty = match &value {

@@ -89,7 +89,7 @@ pub(super) fn lower<'m, 'w>(
         return declaration(shared, def, data).map_err(refuse);
     }
     let (graph, case_values) = control::graph(def, selector).map_err(refuse)?;
-    let structure = Structure::new(&graph).map_err(|error| refuse(control::too_deep(error)))?;
+    let structure = Structure::new(&graph, ir::PREFERRED_NESTING).map_err(|error| refuse(control::too_deep(error)))?;
     let mut lowering = Lowering {
         shared,
         module,

@@ -92,6 +92,8 @@ pub(crate) struct LoopData {
 pub(crate) struct Graph {
     pub(crate) work: Vec<Work>,
     pub(crate) ends: Vec<End>,
+    /// The node that the code after the graph follows.
+    pub(crate) exit: Option<Node>,
     /// Number of targets of each dispatcher.
     pub(crate) dispatchers: Vec<u32>,
     pub(crate) loops: Vec<LoopData>,
@@ -104,8 +106,17 @@ pub(crate) struct Graph {
 impl Graph {
     /// The graph of blocks with these ends.
     pub(crate) fn new(ends: Vec<End>) -> Result<Self, TooDeep> {
+        Self::build(ends, None)
+    }
+
+    /// Like `new`. The code after the graph follows the block `exit`, which has no jumps.
+    pub(crate) fn with_exit(ends: Vec<End>, exit: Node) -> Result<Self, TooDeep> {
+        Self::build(ends, Some(exit))
+    }
+
+    fn build(ends: Vec<End>, exit: Option<Node>) -> Result<Self, TooDeep> {
         let count = ends.len();
-        let mut graph = Self { work: vec![Work::Block; count], ends, loop_of: vec![None; count], ..Self::default() };
+        let mut graph = Self { work: vec![Work::Block; count], ends, exit, loop_of: vec![None; count], ..Self::default() };
         graph.find_loops()?;
         graph.order_nodes();
         Ok(graph)
@@ -301,6 +312,11 @@ impl Graph {
             }
         }
         order.reverse();
+        // All other nodes precede the code after the graph.
+        if let Some(exit) = order.iter().position(|node| Some(*node) == self.exit) {
+            let exit = order.remove(exit);
+            order.push(exit);
+        }
         self.order = order;
     }
 }

@@ -16,9 +16,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::TooDeep;
 use super::graph::{Edge, End, Graph, Loop, Node};
-use crate::ir::{MAX_NESTING, PREFERRED_NESTING};
+use crate::ir::MAX_NESTING;
 
-/// The nesting to which a node moves that is nested deeper than [`PREFERRED_NESTING`].
+/// The nesting to which a node moves that is nested deeper than preferred.
 const SHALLOW: u32 = 8;
 
 /// A part of a function, in order of execution.
@@ -111,9 +111,10 @@ pub(crate) struct Structure {
 }
 
 impl Structure {
-    /// Computes the structure of a graph.
-    pub(crate) fn new(graph: &Graph) -> Result<Self, TooDeep> {
-        let mut builder = Builder::place(graph);
+    /// Computes the structure of a graph. Nodes nested deeper than `preferred` are placed after the construct that they
+    /// are in, and guarded by a flag.
+    pub(crate) fn new(graph: &Graph, preferred: usize) -> Result<Self, TooDeep> {
+        let mut builder = Builder::place(graph, preferred);
         let pieces = builder.tree(0, false, 0)?;
         let mut structure = Self { pieces, scope: builder.scope, ..Self::default() };
         let mut routes = JumpAnalysis { graph, bypassed: FxHashSet::default(), exits: FxHashMap::default() };
@@ -191,6 +192,7 @@ pub(crate) fn route(graph: &Graph, frames: &[Frame], to: Node, mut bypass: impl 
 
 struct Builder<'g> {
     graph: &'g Graph,
+    preferred: usize,
     /// Whether the node replaces the only jump to it.
     inline: Vec<bool>,
     /// The nodes after a node's own contents, or (second) after the loop that it starts, in order.
@@ -203,10 +205,11 @@ struct Builder<'g> {
 }
 
 impl<'g> Builder<'g> {
-    fn place(graph: &'g Graph) -> Self {
+    fn place(graph: &'g Graph, preferred: usize) -> Self {
         let count = graph.ends.len();
         let mut this = Self {
             graph,
+            preferred,
             inline: vec![false; count],
             follows: vec![Default::default(); count],
             scope: vec![None; count],
@@ -231,6 +234,9 @@ impl<'g> Builder<'g> {
     /// Places a node after all its `sources`, the nodes that jump to it first, have been placed.
     fn place_node(&mut self, node: Node, sources: &[Node]) {
         let graph = self.graph;
+        if graph.exit == Some(node) {
+            return self.place_under(node, 0, false, 0);
+        }
         let home = graph.outer_loop(node);
         let leaves_at_once = matches!(graph.ends[node], End::Leave);
         let opens = u32::from(graph.header_of(node).is_some());
@@ -253,7 +259,7 @@ impl<'g> Builder<'g> {
             return;
         }
         let above = rest.iter().fold(first, |above, (other, _)| self.common(above, *other));
-        if self.depth[above] as usize >= PREFERRED_NESTING {
+        if self.depth[above] as usize >= self.preferred {
             let same_loop = |outer: &Node| graph.loop_of[*outer] == home;
             let chain = std::iter::successors(Some(above), |inner| self.scope[*inner]).take_while(same_loop);
             let shallow = chain.min_by_key(|outer| self.depth[*outer].max(SHALLOW)).unwrap_or(above);

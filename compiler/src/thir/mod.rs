@@ -186,19 +186,8 @@ pub enum StmtKind {
     },
     Default,
     Label(LabelId),
-    /// Jumps to the end of an enclosing `Forward`, to the beginning of an enclosing `Backward`, or to a label anywhere
-    /// in the function.
+    /// Jumps to a label anywhere in the function, except from outside of a statement expression into it.
     Goto(LabelId),
-    /// Statements followed by a label. A `goto` to the label jumps to their end.
-    Forward {
-        label: LabelId,
-        body: Vec<Stmt>,
-    },
-    /// Statements preceded by a label. A `goto` to the label runs them again. Otherwise they run once.
-    Backward {
-        label: LabelId,
-        body: Vec<Stmt>,
-    },
     Break,
     Continue,
     Return(Option<Expr>),

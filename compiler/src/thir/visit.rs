@@ -62,7 +62,6 @@ pub(crate) fn nested<'a>(stmt: &'a Stmt, out: &mut Vec<&'a Stmt>) {
             out.push(then);
             out.extend(els.as_deref());
         }
-        StmtKind::Forward { body, .. } | StmtKind::Backward { body, .. } => out.extend(body),
         StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } | StmtKind::For { body, .. } | StmtKind::Switch { body, .. } => {
             out.push(body);
         }
@@ -89,9 +88,18 @@ pub(crate) fn expressions<'a>(stmt: &'a Stmt, out: &mut Vec<&'a Expr>) {
 
 /// The statements of all statement expressions in the direct expressions of a statement.
 pub(crate) fn in_expressions(stmt: &Stmt) -> Vec<&Stmt> {
-    let mut found = Vec::new();
     let mut stack = Vec::new();
     expressions(stmt, &mut stack);
+    statements_in(stack)
+}
+
+/// The statements of all statement expressions in an expression.
+pub(crate) fn in_expression(expr: &Expr) -> Vec<&Stmt> {
+    statements_in(vec![expr])
+}
+
+fn statements_in(mut stack: Vec<&Expr>) -> Vec<&Stmt> {
+    let mut found = Vec::new();
     while let Some(expr) = stack.pop() {
         if let ExprKind::StmtExpr { stmts, .. } = &expr.kind {
             found.extend(stmts);
@@ -101,8 +109,8 @@ pub(crate) fn in_expressions(stmt: &Stmt) -> Vec<&Stmt> {
     found
 }
 
-/// The labels of all `goto`s in a statement, with repetitions. If `deep`, includes statement expressions.
-pub(crate) fn gotos(stmt: &Stmt, deep: bool) -> Vec<super::LabelId> {
+/// The labels of all `goto`s in a statement, with repetitions. Includes statement expressions.
+pub(crate) fn gotos(stmt: &Stmt) -> Vec<super::LabelId> {
     let mut found = Vec::new();
     let mut stack = vec![stmt];
     while let Some(stmt) = stack.pop() {
@@ -110,9 +118,7 @@ pub(crate) fn gotos(stmt: &Stmt, deep: bool) -> Vec<super::LabelId> {
             found.push(label);
         }
         nested(stmt, &mut stack);
-        if deep {
-            stack.extend(in_expressions(stmt));
-        }
+        stack.extend(in_expressions(stmt));
     }
     found
 }
