@@ -43,13 +43,6 @@ fn type_named(name: &str) -> Option<TypeChoice> {
 #[cfg(test)]
 mod tests {
     use super::{TypeChoice, chosen, unknown_types};
-    /// A device type that the option names.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(crate) enum TypeChoice {
-        Gpu,
-        Cpu,
-        Accelerator,
-    }
 
     #[test]
     fn the_first_that_fits_decides() {

@@ -1,7 +1,7 @@
 //! The table of built-in functions (OpenCL C 6.15).
 //!
 //! An overload is a line of a row: a name, a signature in the notation of [`signature`](super::signature), the versions
-//! and devices that offer it, and its implementation. [`rows`](super::rows) has a file for each group of sections.
+//! and devices that offer it, and its implementation. [`rows`] has a file for each group of sections.
 //! `sema::overloads` resolves calls.
 //!
 //! # Names

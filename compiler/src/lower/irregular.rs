@@ -30,7 +30,7 @@ impl Irregular {
     pub(super) fn find(function: &Function, body: &[Stmt], has_deep_labels: bool, limit: Option<u32>) -> Option<Self> {
         let mut counts: FxHashMap<LabelId, usize> = FxHashMap::default();
         if !function.labels.is_empty() {
-            body.iter().flat_map(|stmt| gotos(stmt)).for_each(|label| *counts.entry(label).or_default() += 1);
+            body.iter().flat_map(gotos).for_each(|label| *counts.entry(label).or_default() += 1);
         }
         // Inlining and later passes need the other half.
         let most_nested = limit.map(|limit| limit as usize / 2).filter(|&most| body.iter().any(|stmt| nests_beyond(stmt, most)));
