@@ -1,4 +1,4 @@
-//! `switch` statements whose labels are at the top of their body.
+//! `switch` statements whose labels are directly in their body, not in nested statements.
 //!
 //! The body is split at its labels into segments. Segments connected by fallthrough form a group. A group becomes a
 //! case of the IR's `switch`. In it, each segment except the last runs if the switch entered at that segment or an
@@ -87,7 +87,7 @@ impl<'p> Lowering<'p, '_> {
         if many {
             let zero = self.b.int(Type::I32, 0);
             let any = self.b.cmp(CmpOp::SGe, selector, zero);
-            self.branch(any, |this| this.halves(selector, &values, &groups, jumps), |_| ());
+            self.branch(any, |this| this.search_groups(selector, &values, &groups, jumps), |_| ());
             return;
         }
         let mut cases = Vec::new();
@@ -119,7 +119,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// An `i32` selector, and its values for each segment: the source's own, or segment numbers if the labels are too
+    /// An `i32` selector, and its values for each segment: the case labels, or segment numbers if the labels are too
     /// wide or too many.
     fn selection(&mut self, selector: Value, segments: &[Segment<'p>]) -> (Value, Vec<Vec<u64>>) {
         let selected: Vec<Selected<'_>> = segments.iter().map(|segment| segment.labels.as_slice()).enumerate().collect();
@@ -134,8 +134,8 @@ impl<'p> Lowering<'p, '_> {
         (number, (0..segments.len() as u64).map(|number| vec![number]).collect())
     }
 
-    /// Runs the group of a number.
-    fn halves(&mut self, number: Value, values: &[Vec<u64>], groups: &[Vec<(usize, &Segment<'p>)>], jumps: Jumps<'p>) {
+    /// Finds the group of a segment number by binary search, and runs it.
+    fn search_groups(&mut self, number: Value, values: &[Vec<u64>], groups: &[Vec<(usize, &Segment<'p>)>], jumps: Jumps<'p>) {
         match groups {
             [] => {}
             [only] => self.group(number, values, only, jumps),
@@ -144,12 +144,16 @@ impl<'p> Lowering<'p, '_> {
                 let first = high.first().and_then(|group| group.first()).map_or(0, |(number, _)| *number);
                 let first = self.b.int(Type::I32, first as i64);
                 let below = self.b.cmp(CmpOp::SLt, number, first);
-                self.branch(below, |this| this.halves(number, values, low, jumps), |this| this.halves(number, values, high, jumps));
+                self.branch(
+                    below,
+                    |this| this.search_groups(number, values, low, jumps),
+                    |this| this.search_groups(number, values, high, jumps),
+                );
             }
         }
     }
 
-    /// Lowers the selection of [`Self::selection`].
+    /// The selector and its values for each element of `selected`, or segment numbers and their values.
     pub(super) fn select_number(&mut self, selector: Value, selected: &[Selected<'_>]) -> (Value, Vec<Vec<u64>>) {
         let spans = || selected.iter().flat_map(|(_, labels)| labels.iter().map(|(lo, hi)| hi.wrapping_sub(*lo)));
         let count = spans().fold(0_u64, |sum, span| sum.saturating_add(span).saturating_add(1));
@@ -170,7 +174,7 @@ impl<'p> Lowering<'p, '_> {
         let mut ranges: Vec<Numbered> = Vec::new();
         for &(number, labels) in selected {
             for &(lo, hi) in labels {
-                // Ranges of signed numbers may include zero.
+                // Bits are compared as unsigned numbers: a range from a negative to a positive number wraps around.
                 if lo <= hi {
                     ranges.push(Numbered { lo, hi, number });
                 } else {
@@ -267,14 +271,14 @@ impl<'p> Lowering<'p, '_> {
                 continue;
             }
             self.b.open();
-            let lvalue = self.b.int(Type::I32, i as i64);
-            self.b.store(address, lvalue, 4, false);
+            let position = self.b.int(Type::I32, i as i64);
+            self.b.store(address, position, 4, false);
             let region = self.b.close_branch();
             cases.push((values.get(*number).cloned().unwrap_or_default(), region));
         }
         self.b.open();
-        let lvalue = self.b.int(Type::I32, default as i64);
-        self.b.store(address, lvalue, 4, false);
+        let position = self.b.int(Type::I32, default as i64);
+        self.b.store(address, position, 4, false);
         let default = self.b.close_branch();
         self.emit_switch(selector, cases, Some(default));
         var

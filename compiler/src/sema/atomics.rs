@@ -55,7 +55,7 @@ impl Sema<'_> {
     /// call names.
     pub(super) fn check_order_and_scope(&mut self, name: &Name, explicit: bool, scoped: bool, orders: &[&Expr], span: Span) {
         if !explicit && self.lacks(FEATURE_SEQ_CST) {
-            let explicit = format!("'{name}_explicit' accepts a weaker order");
+            let explicit = format!("use '{name}_explicit' with a weaker order");
             self.err(
                 span,
                 format!(

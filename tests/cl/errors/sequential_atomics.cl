@@ -10,7 +10,7 @@ kernel void f(global atomic_int *a, local atomic_flag *taken, global int *out)
 {
     atomic_fetch_add(a, 1);             // error: 'atomic_fetch_add' is sequentially consistent and requires the feature __opencl_c_atomic_order_seq_cst
     atomic_store(a, 1);                 // error: requires the feature __opencl_c_atomic_order_seq_cst
-    out[0] = atomic_load(a);            // error: 'atomic_load_explicit' accepts a weaker order
+    out[0] = atomic_load(a);            // error: use 'atomic_load_explicit' with a weaker order
     out[1] = atomic_exchange(a, 1);     // error: requires the feature __opencl_c_atomic_order_seq_cst
     int expected = 1;
     atomic_compare_exchange_weak(a, &expected, 2); // error: requires the feature __opencl_c_atomic_order_seq_cst
