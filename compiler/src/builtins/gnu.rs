@@ -1,6 +1,5 @@
 //! `__builtin_...` functions of GNU C and clang.
 
-use super::table;
 use crate::ast::ScalarKind;
 
 /// The meaning of a `__builtin_...` name.
@@ -63,9 +62,14 @@ pub(crate) fn parse(name: &str) -> Option<Gnu> {
         "inf" | "huge_val" => Gnu::Constant(ScalarKind::Double, f64::INFINITY),
         "nanf" => Gnu::Constant(ScalarKind::Float, f64::NAN),
         "nan" => Gnu::Constant(ScalarKind::Double, f64::NAN),
-        "isnan" | "isinf" | "isfinite" | "isnormal" | "signbit" => Gnu::Function(table::name(name)?, None),
-        _ => return sized(name).or_else(|| math(name)),
+        _ => return sized(name).or_else(|| relational(name)).or_else(|| math(name)),
     })
+}
+
+/// Functions of OpenCL C with the same name.
+fn relational(name: &str) -> Option<Gnu> {
+    let own = ["isnan", "isinf", "isfinite", "isnormal", "signbit"].into_iter().find(|own| *own == name)?;
+    Some(Gnu::Function(own, None))
 }
 
 /// Functions of the C library: `sqrtf` has float arguments, `sqrt` double.

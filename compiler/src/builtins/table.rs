@@ -9,7 +9,7 @@
 //!
 //! | in a name | meaning |
 //! |---|---|
-//! | `vload{2,3,4}` | a function for each number; `#` in the signature is the number. Nothing in place of a number is 1. |
+//! | `vload{2,3,4}` | a function for each number, which `#` in the signature means; an empty number is 1 |
 //! | `reduce_%` | a function for each operation of the row |
 //! | `atomic_load[_explicit]` | two functions; the first has neither order nor scope |
 //!
@@ -17,9 +17,11 @@
 //! hand: `convert_T`, `as_T` and `printf` (`sema::families`), pipes (`sema::pipes`) and device-side enqueue
 //! (`sema::enqueue`).
 
+use std::borrow::Cow;
 use std::sync::{LazyLock, OnceLock};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use smallvec::SmallVec;
 
 use super::signature::Signature;
 use super::{Combine, Intrinsic, rows};
@@ -112,7 +114,7 @@ pub(crate) struct Overload {
     /// For a function of a pair with `_explicit`: whether it is the one with that suffix.
     pub(crate) is_explicit: Option<bool>,
     /// Parsed on the first call.
-    signature: OnceLock<(Signature, bool)>,
+    signature: OnceLock<Box<(Signature, bool)>>,
 }
 
 impl Overload {
@@ -120,7 +122,7 @@ impl Overload {
         self.signature.get_or_init(|| {
             let mut signature = Signature::parse(self.text).unwrap_or_else(Signature::none);
             let omits_order = self.is_explicit == Some(false) && signature.omit_order();
-            (signature, omits_order)
+            Box::new((signature, omits_order))
         })
     }
 
@@ -144,12 +146,13 @@ impl Overload {
     }
 }
 
-type Index = FxHashMap<String, Vec<Overload>>;
+type Index = FxHashMap<Cow<'static, str>, SmallVec<[Overload; 1]>>;
 
 static INDEX: LazyLock<Index> = LazyLock::new(|| {
-    let mut index = Index::default();
+    // There are about 500 names, so the map does not grow.
+    let mut index = Index::with_capacity_and_hasher(512, FxBuildHasher);
     for row in rows::all() {
-        for names in row.names.split_whitespace() {
+        for names in row.names.split_ascii_whitespace() {
             add(&mut index, row, names);
         }
     }
@@ -158,34 +161,29 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
 
 /// Adds the functions of a name, which may mean several.
 fn add(index: &mut Index, row: &'static Row, name: &'static str) {
-    let mut put = |name: String, combine, lanes, is_explicit| {
+    let mut put = |name: Cow<'static, str>, combine, lanes, is_explicit| {
         let overload = |text: &&'static str| Overload { row, text, combine, lanes, is_explicit, signature: OnceLock::new() };
         index.entry(name).or_default().extend(row.signatures.iter().map(overload));
     };
     if let Implementation::Combine(operations, _) = row.implementation {
         for operation in operations {
-            put(name.replace('%', operation.name()), Some(*operation), None, None);
+            put(name.replace('%', operation.name()).into(), Some(*operation), None, None);
         }
     } else if let Some((stem, (numbers, rest))) = name.split_once('{').and_then(|(stem, rest)| Some((stem, rest.split_once('}')?))) {
         for number in numbers.split(',') {
-            put(format!("{stem}{number}{rest}"), None, Some(number.parse().unwrap_or(1)), None);
+            put([stem, number, rest].concat().into(), None, Some(number.parse().unwrap_or(1)), None);
         }
     } else if let Some(plain) = name.strip_suffix("[_explicit]") {
-        put(plain.to_owned(), None, None, Some(false));
-        put(format!("{plain}_explicit"), None, None, Some(true));
+        put(plain.into(), None, None, Some(false));
+        put([plain, "_explicit"].concat().into(), None, None, Some(true));
     } else {
-        put(name.to_owned(), None, None, None);
+        put(name.into(), None, None, None);
     }
 }
 
 /// The overloads of a function on any device. Empty if the table does not have it.
 pub(crate) fn find(name: &str) -> &'static [Overload] {
-    INDEX.get(name).map_or(&[], Vec::as_slice)
-}
-
-/// The name as a static string.
-pub(crate) fn name(name: &str) -> Option<&'static str> {
-    INDEX.get_key_value(name).map(|(name, _)| name.as_str())
+    INDEX.get(name).map_or(&[], |overloads| overloads.as_slice())
 }
 
 /// The names of the functions on floating-point numbers (6.15.2 to 6.15.6), whose accuracy the specification defines.
@@ -197,7 +195,7 @@ pub fn functions_of_floats() -> impl Iterator<Item = &'static str> {
 
 /// The functions of the table.
 pub(crate) fn functions() -> impl Iterator<Item = (&'static str, &'static [Overload])> {
-    INDEX.iter().map(|(name, overloads)| (name.as_str(), overloads.as_slice()))
+    INDEX.iter().map(|(name, overloads)| (&**name, overloads.as_slice()))
 }
 
 #[cfg(test)]

@@ -79,15 +79,6 @@ impl Sema<'_> {
         self.family(name).is_some()
     }
 
-    fn expect_args(&mut self, name: &str, values: &[Expr], least: usize, most: usize, span: Span) -> bool {
-        if (least..=most).contains(&values.len()) {
-            return true;
-        }
-        let (word, expected) = if values.len() < least { ("few", least) } else { ("many", most) };
-        self.err(span, format!("too {word} arguments to function call '{name}', expected {expected}, have {}", values.len()));
-        false
-    }
-
     /// Converts a value to a parameter of arithmetic scalar type.
     pub(super) fn scalar_arg(&mut self, value: Expr, kind: ScalarKind) -> Expr {
         let ty = self.scalar(kind);
@@ -118,12 +109,12 @@ impl Sema<'_> {
             self.err(name_span, format!("implicit declaration of function '{name}' is invalid in OpenCL"));
             return self.error_expr(span);
         };
-        let (least, most) = match family {
-            Family::Convert { .. } | Family::As { .. } => (1, 1),
+        let counts = match family {
+            Family::Convert { .. } | Family::As { .. } => 1..=1,
             Family::Pipe(call) => call.arguments(),
-            Family::Printf => (1, usize::MAX),
+            Family::Printf => 1..=usize::MAX,
         };
-        if !self.expect_args(name, &values, least, most, name_span) {
+        if !self.expect_count(name, counts, values.len(), name_span) {
             return self.error_expr(span);
         }
         let mut values = values.into_iter();

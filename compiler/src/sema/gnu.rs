@@ -27,9 +27,7 @@ impl Sema<'_> {
             Gnu::Function(..) => 0..=3,
             _ => 1..=1,
         };
-        if !expected.contains(&values.len()) {
-            let (word, least) = if values.len() < *expected.start() { ("few", expected.start()) } else { ("many", expected.end()) };
-            self.err(name_span, format!("too {word} arguments to function call '{name}', expected {least}, have {}", values.len()));
+        if !self.expect_count(name, expected, values.len(), name_span) {
             return self.error_expr(span);
         }
         match gnu {

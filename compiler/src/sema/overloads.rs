@@ -3,6 +3,8 @@
 //! An argument costs nothing if its type is that of the parameter, and more for a conversion. The signature with the
 //! smallest sum is called. The first one is called if several have this sum; clang rejects some of these calls.
 
+use std::ops::RangeInclusive;
+
 use super::convert::{Purpose, usual_kind};
 use super::library_call::LibraryCall;
 use super::{Sema, is_float, is_signed, signed_of, unsigned_of};
@@ -107,9 +109,18 @@ impl Sema<'_> {
     fn wrong_count(&mut self, name: &str, given: usize, name_span: Span, span: Span) -> Expr {
         let least = self.offered(name).map(|overload| overload.signature().required).min().unwrap_or(0);
         let most = self.offered(name).map(|overload| overload.signature().params.len()).max().unwrap_or(0);
-        let (word, expected) = if given < least { ("few", least) } else { ("many", most) };
-        self.err(name_span, format!("too {word} arguments to function call '{name}', expected {expected}, have {given}"));
+        self.expect_count(name, least..=most, given, name_span);
         self.error_expr(span)
+    }
+
+    /// Whether a function takes this number of arguments. Reports an error if not.
+    pub(super) fn expect_count(&mut self, name: &str, counts: RangeInclusive<usize>, given: usize, at: Span) -> bool {
+        let fits = counts.contains(&given);
+        if !fits {
+            let (word, expected) = if given < *counts.start() { ("few", counts.start()) } else { ("many", counts.end()) };
+            self.err(at, format!("too {word} arguments to function call '{name}', expected {expected}, have {given}"));
+        }
+        fits
     }
 
     fn no_candidate(&mut self, name: &str, found: &[(&'static Signature, Mismatch)], values: &[Expr], at: Span, span: Span) -> Expr {

@@ -3,6 +3,8 @@
 //! A pipe is memory. The library (`compiler/library/pipes.cl`) implements reservation, commit and counting, and finds
 //! the address of a packet. Sema checks the types and moves packets by assignment.
 
+use std::ops::RangeInclusive;
+
 use super::convert::Purpose;
 use super::{DeclTy, Operand, Sema};
 use crate::ast::{Access, Name, ScalarKind};
@@ -35,11 +37,11 @@ pub(super) enum PipeCall {
 
 impl PipeCall {
     /// Minimum and maximum number of arguments.
-    pub(super) const fn arguments(self) -> (usize, usize) {
+    pub(super) const fn arguments(self) -> RangeInclusive<usize> {
         match self {
-            Self::Packet(_) => (2, 4),
-            Self::Reserve(_) | Self::Commit(_) => (2, 2),
-            Self::Query | Self::IsValid => (1, 1),
+            Self::Packet(_) => 2..=4,
+            Self::Reserve(_) | Self::Commit(_) => 2..=2,
+            Self::Query | Self::IsValid => 1..=1,
         }
     }
 }
