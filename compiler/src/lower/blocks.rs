@@ -133,10 +133,7 @@ pub(super) fn lower_statement<'p>(lowering: &mut Lowering<'p, '_>, irregular: Rc
 
 /// Lowers the statements of a statement expression. `jumps` has the targets of jumps out of them.
 pub(super) fn lower_expression<'p>(lowering: &mut Lowering<'p, '_>, irregular: Rc<Irregular>, stmts: &'p [Stmt], jumps: Jumps<'p>) {
-    let mut leaves = Leaves::default();
-    stmts.iter().for_each(|stmt| leaves.add(scan::leaves(stmt, true)));
-    let inside = labels(stmts);
-    leaves.labels.retain(|label| !inside.contains(label));
+    let leaves = scan::leaves_of_list(stmts);
     let outside = lowering.beyond(&leaves);
     lower(lowering, irregular, stmts, outside, |splitter| splitter.stmts(stmts));
     lowering.continue_jumps(jumps, outside);

@@ -109,16 +109,8 @@ impl Irregular {
 
     /// Whether a statement contains all `goto`s to its labels.
     fn has_all_gotos(&self, stmt: &Stmt) -> bool {
-        let mut labels = Vec::new();
-        let mut stack = vec![stmt];
-        while let Some(stmt) = stack.pop() {
-            if let StmtKind::Label(label) = stmt.kind
-                && self.gotos.contains_key(&label)
-            {
-                labels.push(label);
-            }
-            nested(stmt, &mut stack);
-        }
+        let mut labels = labels(std::slice::from_ref(stmt));
+        labels.retain(|label| self.gotos.contains_key(label));
         if labels.is_empty() {
             return true;
         }

@@ -162,6 +162,11 @@ pub(super) fn leaves(stmt: &Stmt, deep: bool) -> Leaves {
     leaves_of(vec![(stmt, Inside::default())], deep)
 }
 
+/// The jumps that leave a list of statements, also from statement expressions.
+pub(super) fn leaves_of_list(stmts: &[Stmt]) -> Leaves {
+    leaves_of(stmts.iter().map(|stmt| (stmt, Inside::default())).collect(), true)
+}
+
 /// The jumps that leave a statement from its own expressions.
 pub(super) fn expression_leaves(stmt: &Stmt) -> Leaves {
     leaves_of(visit::in_expressions(stmt).into_iter().map(|stmt| (stmt, Inside::default())).collect(), true)
