@@ -109,6 +109,9 @@ impl LaunchKey {
     }
 }
 
+/// The size of the largest image whose elements have byte offsets of 32 bits ([`KernelKey::large_images`]).
+pub const MAX_SMALL_IMAGE: u64 = 1 << 32;
+
 /// The resource of [`LaunchError::Limit`] for kernels whose control flow nests too deeply.
 pub const NESTED_LEVELS: &str = "levels of nested control flow";
 

@@ -21,6 +21,7 @@ use wgcl_api::backend::{BackendError, BackendResult, CopyRegion, HostTarget, Mem
 use wgcl_api::host_commands::{HostBytes, range};
 use wgcl_api::options::Options;
 use wgcl_api::types::host_memory::HostRegion;
+use wgcl_compiler::launch::MAX_SMALL_IMAGE;
 
 use crate::memory::address_range::AddressRange;
 use crate::memory::host_allocation::HostAllocation;
@@ -28,9 +29,6 @@ use crate::memory::initialized::InitializedBytes;
 
 /// Minimum size of a memory object that needs 64-bit offsets, in bytes.
 const LARGE_OBJECT: u64 = 1 << 31;
-
-/// The size of the largest image whose elements have offsets of 32 bits.
-const SMALL_IMAGE: u64 = 1 << 32;
 
 /// The sizes of memory objects that kernels are specialised to.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +70,7 @@ impl MemoryTracker {
             limit,
             large_objects: AtomicUsize::new(0),
             large_threshold: requested.map_or(LARGE_OBJECT, |requested| requested.min(LARGE_OBJECT)),
-            small_image: requested.map_or(SMALL_IMAGE, |requested| requested.min(SMALL_IMAGE)),
+            small_image: requested.map_or(MAX_SMALL_IMAGE, |requested| requested.min(MAX_SMALL_IMAGE)),
             objects: Options::get().is_checked().then(Mutex::default),
         })
     }

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, BackendResult, DeviceKind};
 use wgcl_api::options::Options;
 use wgcl_api::types::host_memory::HostRegion;
+use wgcl_compiler::launch::MAX_SMALL_IMAGE;
 use wgcl_runtime::host::memory as host_memory;
 
 use crate::adapter::capabilities::{Capabilities, NEAR, memory, wanted_features};
@@ -184,7 +185,7 @@ impl Gpu {
     /// Offsets within images of at most this many bytes take 32 bits.
     pub(crate) fn small_image(&self) -> u64 {
         let asked = Options::get().binding_limit.is_some();
-        if asked { self.near_limit() } else { 1 << 32 }
+        if asked { self.near_limit() } else { MAX_SMALL_IMAGE }
     }
 
     /// The last batch that is known to be complete.
