@@ -157,8 +157,8 @@ impl Options {
     /// The table in docs/options.md of the options for an audience, in Markdown.
     pub fn markdown(audience: Audience) -> String {
         let mut text = String::from("| Variable | Values | Default | Meaning |\n|---|---|---|---|\n");
-        for OptionInfo { name, values, default, doc, .. } in TABLE.iter().filter(|option| option.audience == audience) {
-            text.push_str(&format!("| `{name}` | {values} | {default} | {doc} |\n"));
+        for OptionInfo { name, kind, default, doc, .. } in TABLE.iter().filter(|option| option.audience == audience) {
+            text.push_str(&format!("| `{name}` | {} | {default} | {doc} |\n", kind.values()));
         }
         text
     }

@@ -11,10 +11,27 @@ pub enum Kind {
     Words(&'static [&'static str]),
     /// `0`, `1`, or the name of a file.
     SwitchOrFile,
-    /// A positive number.
-    Number,
-    /// Other text: names, files, filters.
-    Text,
+    /// A positive number of this unit.
+    Number(&'static str),
+    /// Other text, described here: names, files, filters.
+    Text(&'static str),
+}
+
+impl Kind {
+    /// The accepted values, for the documentation and for messages.
+    pub fn values(&self) -> String {
+        let quoted = |words: &[&str]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>();
+        match self {
+            Self::Switch => "`0` or `1`".to_owned(),
+            Self::Word(words) => match quoted(words).split_last() {
+                Some((last, others)) => format!("{} or {last}", others.join(", ")),
+                None => String::new(),
+            },
+            Self::Words(words) => format!("`0`, or list of {}", quoted(words).join(", ")),
+            Self::SwitchOrFile => "`0`, `1` or FILE".to_owned(),
+            Self::Number(values) | Self::Text(values) => (*values).to_owned(),
+        }
+    }
 }
 
 /// The readers for whom an option is documented.
@@ -32,8 +49,6 @@ pub struct OptionInfo {
     pub name: &'static str,
     pub kind: Kind,
     pub audience: Audience,
-    /// The permitted values, in words.
-    pub values: &'static str,
     /// The default, in words.
     pub default: &'static str,
     /// The effect of the option.
@@ -44,18 +59,16 @@ pub struct OptionInfo {
 pub const TABLE: &[OptionInfo] = &[
     OptionInfo {
         name: "WGCL_DEVICE",
-        kind: Kind::Text,
+        kind: Kind::Text("LIST"),
         audience: Audience::User,
-        values: "LIST",
         default: "all devices",
         doc: "The devices that applications see, and their order: indices or parts of names, separated by commas \
               (`0`, `llvmpipe`, `nvidia,1`).",
     },
     OptionInfo {
         name: "WGCL_DEVICE_TYPE",
-        kind: Kind::Text,
+        kind: Kind::Text("`gpu`, `cpu`, `accelerator`, or a list of `NAME=TYPE`"),
         audience: Audience::User,
-        values: "`gpu`, `cpu`, `accelerator`, or a list of `NAME=TYPE`",
         default: "the real type",
         doc: "The reported device type (`CL_DEVICE_TYPE`), for programs that accept one type only. `NAME=TYPE` \
               applies to devices whose name contains NAME.",
@@ -64,7 +77,6 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_CPU",
         kind: Kind::Switch,
         audience: Audience::User,
-        values: "`0` or `1`",
         default: "1 on x86-64 (Linux, other Unix)",
         doc: "Whether the CPU device is listed, after the GPUs. While it is listed, Vulkan drivers for CPUs are \
               listed only if `WGCL_DEVICE` names them.",
@@ -73,7 +85,6 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_CPU_ISA",
         kind: Kind::Word(&["sse4.2", "avx2", "avx512"]),
         audience: Audience::User,
-        values: "`sse4.2`, `avx2` or `avx512`",
         default: "the processor's best",
         doc: "The best instruction set that the CPU device uses.",
     },
@@ -81,7 +92,6 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_SUBGROUP",
         kind: Kind::Word(&["1", "2", "4", "8", "16", "32", "64", "128"]),
         audience: Audience::User,
-        values: "a power of two",
         default: "32 on GPUs with several sizes, else the device's size",
         doc: "The subgroup size of kernels that do not require a size, on devices with several sizes \
               (VK_EXT_subgroup_size_control) and on the CPU device.",
@@ -90,7 +100,6 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_EMULATE",
         kind: Kind::Words(&["fp64", "int64_atomics", "int64"]),
         audience: Audience::User,
-        values: "list of `fp64`, `int64_atomics`, `int64`",
         default: "none",
         doc: "Features to emulate on GPUs. A GPU without `double` or 64-bit atomics reports them only if they are \
               listed here. `fp64`: software `double`, 10 to 30 times as slow. `int64_atomics`: lock-based 64-bit \
@@ -101,16 +110,14 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_BOOST",
         kind: Kind::Switch,
         audience: Audience::User,
-        values: "`0` or `1`",
         default: "1",
         doc: "Whether wgcl asks NVIDIA's driver on Linux for the highest clocks while a program uses the GPU, and for 5 \
               seconds after. Without it the driver lowers the clocks of a GPU that is not always busy.",
     },
     OptionInfo {
         name: "WGCL_EXTENSIONS",
-        kind: Kind::Text,
+        kind: Kind::Text("list of `-NAME`, `+NAME`"),
         audience: Audience::User,
-        values: "list of `-NAME`, `+NAME`",
         default: "what the device supports",
         doc: "`-NAME` hides an extension; `+NAME` reports it although the device does not support it. Both apply to \
               queries and to macros of OpenCL C. The option is for programs that draw wrong conclusions from a name. \
@@ -118,9 +125,8 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_LOG",
-        kind: Kind::Text,
+        kind: Kind::Text("LEVEL or FILTER"),
         audience: Audience::User,
-        values: "LEVEL or FILTER",
         default: "nothing is logged",
         doc: "Messages on standard error: `error`, `warn`, `info`, `debug` (every call that returns an error, with \
               the reason) or `trace` (every call). A filter such as `wgcl_backend_wgpu=debug,wgpu=warn` selects \
@@ -128,9 +134,8 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_TRACE",
-        kind: Kind::Text,
+        kind: Kind::Text("FILE"),
         audience: Audience::User,
-        values: "FILE",
         default: "no trace",
         doc: "Records a trace for [Perfetto](https://ui.perfetto.dev) or Chrome (`chrome://tracing`): calls, \
               builds, commands with device times and dependencies, and memory. The file is valid at any time, also \
@@ -140,7 +145,6 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_STATS",
         kind: Kind::SwitchOrFile,
         audience: Audience::User,
-        values: "`0`, `1` or FILE",
         default: "0",
         doc: "At the end of the process, prints a summary of kernels, transfers, builds, calls and memory on \
               standard error. FILE receives it as JSON instead.",
@@ -149,7 +153,6 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_CHECK",
         kind: Kind::Words(&["1", "fatal", "nan"]),
         audience: Audience::User,
-        values: "`0`, or list of `1`, `fatal`, `nan`",
         default: "0",
         doc: "Runs the kernel sanitizer on the CPU device and reports errors on standard error, with the source \
               line. It finds out-of-bounds and misaligned accesses, uninitialised reads, writes to read-only \
@@ -161,15 +164,13 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_PERF_MAP",
         kind: Kind::Switch,
         audience: Audience::User,
-        values: "`0` or `1`",
         default: "0",
         doc: "Writes `/tmp/perf-PID.map`, so that Linux's `perf` shows the CPU device's kernels as `KERNEL.ISA`.",
     },
     OptionInfo {
         name: "WGCL_DUMP_DIR",
-        kind: Kind::Text,
+        kind: Kind::Text("DIRECTORY"),
         audience: Audience::User,
-        values: "DIRECTORY",
         default: "nothing is stored",
         doc: "Stores the source, options, log and IR of every build. Also stores every kernel: as SPIR-V (GPU), or \
               as vector IR, assembly and machine code (CPU).",
@@ -178,7 +179,6 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_INTERPRETER",
         kind: Kind::Word(&["0", "1", "only"]),
         audience: Audience::User,
-        values: "`0`, `1` or `only`",
         default: "0; 1 if the CPU device cannot create machine code",
         doc: "`1` adds the device \"wgcl interpreter\" after the others. It executes kernels on the host, slowly \
               and strictly, for comparison. `only` makes it the only device and loads no driver.",
@@ -187,31 +187,27 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_CACHE",
         kind: Kind::Switch,
         audience: Audience::User,
-        values: "`0` or `1`",
         default: "1",
         doc: "Whether compiled programs and kernels are cached on disk.",
     },
     OptionInfo {
         name: "WGCL_CACHE_DIR",
-        kind: Kind::Text,
+        kind: Kind::Text("DIRECTORY"),
         audience: Audience::User,
-        values: "DIRECTORY",
         default: "`wgcl` in the user's cache directory",
         doc: "The cache directory. Several processes can use it at once. You can delete it at any time.",
     },
     OptionInfo {
         name: "WGCL_CACHE_SIZE",
-        kind: Kind::Number,
+        kind: Kind::Number("MIB"),
         audience: Audience::User,
-        values: "MIB",
         default: "512",
         doc: "The size limit of the cache directory in MiB. The least recently used files are deleted first.",
     },
     OptionInfo {
         name: "WGCL_CONFIG",
-        kind: Kind::Text,
+        kind: Kind::Text("FILE"),
         audience: Audience::User,
-        values: "FILE",
         default: "`wgcl/config.toml` in the user's configuration directory",
         doc: "The configuration file. This option can only be set in the environment.",
     },
@@ -219,7 +215,6 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_PORTABLE",
         kind: Kind::Switch,
         audience: Audience::Testing,
-        values: "`0` or `1`",
         default: "0",
         doc: "`1` uses only wgpu's portable interface, as on Metal and Direct3D 12: neither wgcl's own Vulkan \
               commands nor its own SPIR-V. Slower.",
@@ -228,16 +223,14 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_ADDRESSES",
         kind: Kind::Switch,
         audience: Audience::Testing,
-        values: "`0` or `1`",
         default: "if necessary or faster",
         doc: "Whether kernels on Vulkan access buffers by device address. `0`: never. `1`: whenever the device \
               supports it.",
     },
     OptionInfo {
         name: "WGCL_BINDING_LIMIT",
-        kind: Kind::Number,
+        kind: Kind::Number("BYTES"),
         audience: Audience::Testing,
-        values: "BYTES",
         default: "the device's limit",
         doc: "Buffers larger than this are split across several bindings. If that needs more bindings than the \
               device has, the parts are larger. On the CPU, and with device addresses, it is the size above which \
@@ -247,7 +240,6 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_COARSEN",
         kind: Kind::Switch,
         audience: Audience::Testing,
-        values: "`0` or `1`",
         default: "if faster",
         doc: "Thread coarsening: one invocation executes several neighbouring work-items. `0`: never. `1`: wherever \
               the language permits it.",
@@ -256,7 +248,6 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_EXCHANGE",
         kind: Kind::Switch,
         audience: Audience::Testing,
-        values: "`0` or `1`",
         default: "if faster",
         doc: "Subgroup coalescing (exchange of accesses): work-items load and store for their neighbours, so that \
               accesses are wide. `0`: never. `1`: on every device that supports it.",
@@ -265,15 +256,13 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_INLINE",
         kind: Kind::Switch,
         audience: Audience::Testing,
-        values: "`0` or `1`",
         default: "if the code is small",
         doc: "`0` disables inlining, except for functions that a GPU requires to be inlined.",
     },
     OptionInfo {
         name: "WGCL_DEFECTS",
-        kind: Kind::Text,
+        kind: Kind::Text("list of `NAME`, `-NAME`, `-all`"),
         audience: Audience::Testing,
-        values: "list of `NAME`, `-NAME`, `-all`",
         default: "those of the driver",
         doc: "Defects of the GPU driver that the compiler works around, added to or removed from those of the \
               driver. The names are in `compiler/src/target/shaders.rs`.",

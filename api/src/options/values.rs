@@ -20,10 +20,10 @@ fn switch(word: &str) -> Option<&'static str> {
 pub(super) fn accepted(option: &OptionInfo, value: String, complaints: &mut Vec<String>) -> Option<String> {
     let word = value.trim();
     match option.kind {
-        Kind::Text => Some(value),
+        Kind::Text(_) => Some(value),
         Kind::SwitchOrFile => Some(switch(word).map_or(value.clone(), str::to_owned)),
-        Kind::Number if word.parse::<u64>().is_ok_and(|number| number > 0) => Some(word.to_owned()),
-        Kind::Number => {
+        Kind::Number(_) if word.parse::<u64>().is_ok_and(|number| number > 0) => Some(word.to_owned()),
+        Kind::Number(_) => {
             complaints.push(format!("{}: `{word}` is ignored; expected a positive number", option.name));
             None
         }
@@ -56,7 +56,7 @@ fn known(words: &[&'static str], word: &str) -> Option<&'static str> {
 
 fn refuse(option: &OptionInfo, value: &str, words: &[&str], complaints: &mut Vec<String>) -> Option<String> {
     let hint = nearest(value, words.iter().copied()).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-    complaints.push(format!("{}: `{value}` is ignored; expected {}{hint}", option.name, option.values));
+    complaints.push(format!("{}: `{value}` is ignored; expected {}{hint}", option.name, option.kind.values()));
     None
 }
 
