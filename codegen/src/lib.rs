@@ -20,7 +20,7 @@ mod target;
 pub mod vir;
 
 pub use mach::code::{Code, CodegenError};
-pub use target::{Isa, IsaCaps, X86Level};
+pub use target::{A64Level, Isa, IsaCaps, X86Level};
 
 /// Compiles a module.
 ///
@@ -32,6 +32,7 @@ pub fn compile(module: &vir::Module, isa: Isa) -> Result<Code, CodegenError> {
     }
     match isa {
         Isa::X86(level) => isa::x86::compile(module, level),
+        Isa::A64(level) => isa::aarch64::compile(module, level),
     }
 }
 
@@ -39,5 +40,6 @@ pub fn compile(module: &vir::Module, isa: Isa) -> Result<Code, CodegenError> {
 pub fn disassemble(code: &Code, isa: Isa) -> String {
     match isa {
         Isa::X86(_) => isa::x86::disassemble(code),
+        Isa::A64(_) => isa::aarch64::disassemble(code),
     }
 }

@@ -7,6 +7,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Isa {
     X86(X86Level),
+    A64(A64Level),
 }
 
 /// A micro-architecture level of x86-64. A higher one includes the lower ones.
@@ -18,6 +19,15 @@ pub enum X86Level {
     Avx2,
     /// AVX-512 F, CD, BW, DQ and VL (x86-64-v4). Vectors have 64 bytes.
     Avx512,
+}
+
+/// A level of AArch64. A higher one includes the lower ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum A64Level {
+    /// Armv8.0 with Advanced SIMD, as the Cortex-A53 has it. Vectors have 16 bytes.
+    V8,
+    /// Armv8.2 with the extensions FP16, LSE and DotProd, as the Cortex-A76 and Apple's processors have them.
+    V82,
 }
 
 /// The capabilities of an instruction set, and costs.
@@ -80,6 +90,28 @@ impl X86Level {
     }
 }
 
+impl A64Level {
+    const fn caps(self) -> IsaCaps {
+        match self {
+            // A gather loads and inserts each lane separately.
+            Self::V8 | Self::V82 => IsaCaps {
+                vector_bytes: 16,
+                vector_registers: 32,
+                has_masked_memory: false,
+                has_gather: false,
+                has_scatter: false,
+                shuffles_any: true,
+                converts_i64: true,
+                has_fma_f64: true,
+                strong_memory_order: false,
+                gather_cost: 12,
+                lane_store_cost: 2,
+                min_interleaved_lanes: 8,
+            },
+        }
+    }
+}
+
 impl Isa {
     /// x86-64-v2, scalar code.
     pub const SSE42: Self = Self::X86(X86Level::Sse42);
@@ -87,6 +119,10 @@ impl Isa {
     pub const AVX2: Self = Self::X86(X86Level::Avx2);
     /// x86-64-v4, with vectors of 64 bytes.
     pub const AVX512: Self = Self::X86(X86Level::Avx512);
+    /// Armv8.0, with vectors of 16 bytes.
+    pub const ARMV8: Self = Self::A64(A64Level::V8);
+    /// Armv8.2 with FP16, LSE and DotProd.
+    pub const ARMV8_2: Self = Self::A64(A64Level::V82);
 
     /// The best instruction set that the processor and the operating system support, or `None`.
     #[cfg(target_arch = "x86_64")]
@@ -112,12 +148,16 @@ impl Isa {
     pub const fn caps(self) -> IsaCaps {
         match self {
             Self::X86(level) => level.caps(),
+            Self::A64(level) => level.caps(),
         }
     }
 
     /// Whether a processor that runs code for this instruction set also runs code for `other`.
     pub fn includes(self, other: Self) -> bool {
-        let (Self::X86(level), Self::X86(other)) = (self, other);
-        level >= other
+        match (self, other) {
+            (Self::X86(level), Self::X86(other)) => level >= other,
+            (Self::A64(level), Self::A64(other)) => level >= other,
+            (Self::X86(_), Self::A64(_)) | (Self::A64(_), Self::X86(_)) => false,
+        }
     }
 }

@@ -3,4 +3,5 @@
 //! Each has the same files: `inst`, `table`, `encode`, `check`, `regs`, `frame`, `emit`, `jumps`, `folding` and
 //! `lower`.
 
+pub(crate) mod aarch64;
 pub(crate) mod x86;

@@ -29,8 +29,8 @@ pub enum CodegenError {
     /// Functions call each other recursively, so the stack has no bound.
     #[error("function `{0}` calls itself")]
     Recursion(String),
-    /// The code exceeds 2 GiB.
-    #[error("the machine code exceeds 2 GiB")]
+    /// The code exceeds the reach of its branches: 2 GiB on x86, 128 MiB on AArch64.
+    #[error("the machine code is too large for its branches")]
     Size,
     /// The register allocator failed: a defect of the code generator.
     #[error("register allocation failed: {0}")]

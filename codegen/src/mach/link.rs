@@ -17,6 +17,12 @@ pub(crate) enum FixupTarget {
 pub(crate) enum FixupKind {
     /// x86: a signed 32-bit distance from the end of the instruction.
     Rel32,
+    /// AArch64: the distance of a branch or call in words, in the lowest 26 bits.
+    Branch26,
+    /// AArch64: the distance of a literal load in words, in bits 5 to 23.
+    Load19,
+    /// AArch64: the lower 32 bits of a distance, in the 16-bit immediates of two instructions.
+    Move32,
 }
 
 /// A relocation. Both offsets are in bytes from the start of the function.
@@ -24,7 +30,8 @@ pub(crate) enum FixupKind {
 pub(crate) struct Fixup {
     /// The offset of the first changed byte.
     pub(crate) at: usize,
-    /// The offset from which the distance counts. On x86, this is the end of the instruction.
+    /// The offset from which the distance counts. On x86, this is the end of the instruction. On AArch64, it is the
+    /// start.
     pub(crate) end: usize,
     pub(crate) target: FixupTarget,
     pub(crate) kind: FixupKind,
@@ -40,11 +47,39 @@ pub(crate) struct Emitted {
 }
 
 impl FixupKind {
-    fn apply(self, bytes: &mut [u8], distance: i64) {
+    /// Fails if the encoding does not reach the distance.
+    fn apply(self, bytes: &mut [u8], distance: i64) -> Result<(), CodegenError> {
+        let words = (distance / 4) as i32;
         match self {
             Self::Rel32 => bytes[..4].copy_from_slice(&(distance as i32).to_le_bytes()),
+            Self::Branch26 => {
+                require(distance, 27)?;
+                insert(bytes, words.cast_unsigned() & 0x3FF_FFFF);
+            }
+            Self::Load19 => {
+                require(distance, 20)?;
+                insert(bytes, (words.cast_unsigned() & 0x7_FFFF) << 5);
+            }
+            Self::Move32 => {
+                let distance = u32::try_from(distance).map_err(|_| CodegenError::Size)?;
+                insert(bytes, (distance & 0xFFFF) << 5);
+                insert(&mut bytes[4..], (distance >> 16) << 5);
+            }
         }
+        Ok(())
     }
+}
+
+/// Fails unless a signed number fits `bits` bits and its sign.
+fn require(number: i64, bits: u32) -> Result<(), CodegenError> {
+    if (-(1 << bits)..1 << bits).contains(&number) { Ok(()) } else { Err(CodegenError::Size) }
+}
+
+/// Sets bits of an instruction word that are 0.
+fn insert(bytes: &mut [u8], bits: u32) {
+    let mut word = [0; 4];
+    word.copy_from_slice(&bytes[..4]);
+    bytes[..4].copy_from_slice(&(u32::from_le_bytes(word) | bits).to_le_bytes());
 }
 
 /// Functions are aligned to cache lines.
@@ -69,7 +104,7 @@ pub(crate) fn link(functions: &[Emitted], pool: &Pool, padding: u8, stack: u32) 
                 FixupTarget::Function(index) => entries[index as usize] as usize,
             };
             let distance = target as i64 - (entry as usize + fixup.end) as i64;
-            fixup.kind.apply(&mut bytes[entry as usize + fixup.at..], distance);
+            fixup.kind.apply(&mut bytes[entry as usize + fixup.at..], distance)?;
         }
     }
     Ok(Code { bytes, entries, stack, constants })

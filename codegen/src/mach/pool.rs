@@ -24,6 +24,12 @@ impl Pool {
         })
     }
 
+    /// Bytes of all constants, with the padding in front.
+    pub(crate) fn bytes(&self) -> usize {
+        self.constants.iter().map(|constant| constant.len()).sum::<usize>()
+            + self.constants.iter().map(|constant| constant.len()).max().unwrap_or(0)
+    }
+
     /// Appends all constants, the largest first. Returns their offsets.
     pub(crate) fn append(&self, out: &mut Vec<u8>, padding: u8) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.constants.len()).collect();

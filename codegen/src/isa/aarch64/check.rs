@@ -1,0 +1,141 @@
+//! Decodes each emitted instruction and compares it with the intended one. Runs in builds with assertions.
+
+use std::fmt::Write as _;
+
+use fARM64::format::{FmtFormatter, format_to_string};
+use fARM64::{Decoder, DecoderOptions};
+
+use super::encode::Registers;
+use super::inst::{A64Inst, Cc};
+use super::regs::{SP, ZERO};
+use super::table as t;
+use crate::mach::code::CodegenError;
+
+/// The assembly of a word at an address.
+pub(super) fn assembly(word: u32, address: u64) -> String {
+    let bytes = word.to_le_bytes();
+    let instruction = Decoder::new(&bytes, address, DecoderOptions::default()).decode();
+    format_to_string(&FmtFormatter::new(), &instruction)
+}
+
+/// Checks that the word is the intended instruction, with its registers and immediates.
+pub(super) fn check(word: u32, inst: &A64Inst, regs: &Registers) -> Result<(), CodegenError> {
+    // The decoder writes the preferred alias.
+    let same = regs[1] == regs[2] && inst.opcode == t::ORR_V;
+    let opcode = if same { t::MOV_VECTOR } else { inst.opcode };
+    let (meant, found) = (meant(&A64Inst { opcode, ..*inst }, regs), assembly(word, 0));
+    if normal(&meant, inst.wide) == normal(&found, inst.wide) {
+        return Ok(());
+    }
+    Err(CodegenError::Decoded(format!("`{meant}` as {word:08x}, which is `{found}`")))
+}
+
+/// The name of a register of a kind, which is a capital letter of the [table](super::table).
+fn register(kind: char, number: u8, wide: bool) -> String {
+    let general = if wide { 'x' } else { 'w' };
+    let (prefix, stack) = match kind {
+        'R' => (general, false),
+        'P' => (general, true),
+        'A' => ('x', true),
+        'F' => (if wide { 'd' } else { 's' }, false),
+        other => (other.to_ascii_lowercase(), false),
+    };
+    match (prefix, number) {
+        ('x', SP) if stack => "sp".into(),
+        ('w', SP) if stack => "wsp".into(),
+        ('x' | 'w', ZERO) => format!("{prefix}zr"),
+        _ => format!("{prefix}{number}"),
+    }
+}
+
+/// The assembly of an instruction, by the text of its opcode.
+pub(super) fn meant(inst: &A64Inst, regs: &Registers) -> String {
+    let mut out = format!("{} ", inst.opcode.name);
+    let mut chars = inst.opcode.text.chars();
+    // The text before an optional part, and whether an immediate of that part is not 0.
+    let mut part: Option<(String, bool)> = None;
+    while let Some(next) = chars.next() {
+        let mut number = |out: &mut String, imm: i64, prefix: &str| {
+            if let Some((_, kept)) = &mut part {
+                *kept |= imm != 0;
+            }
+            // Writing to a `String` never fails.
+            let _ = match prefix {
+                "" => write!(out, "{imm}"),
+                prefix if imm < 0 => write!(out, "{prefix}-{:#x}", imm.unsigned_abs()),
+                prefix => write!(out, "{prefix}{imm:#x}"),
+            };
+        };
+        match next {
+            '#' if chars.as_str().starts_with('0') => out.push('#'),
+            '#' => number(&mut out, inst.imms[0], "#"),
+            '$' => number(&mut out, inst.imms[1], "#"),
+            '@' => number(&mut out, inst.imms[0], ""),
+            '&' => number(&mut out, inst.imms[1], ""),
+            '%' => out.push_str(&format!("#{:?}", f64::from_bits(inst.imms[0].cast_unsigned()))),
+            '?' => out.push_str(condition(inst.imms[0])),
+            '<' => part = Some((out.clone(), false)),
+            '>' => {
+                if let Some((before, false)) = part.take() {
+                    out = before;
+                }
+            }
+            '.' if chars.as_str().starts_with(['T', 'E']) => {
+                let arrangement = chars.next() == Some('T');
+                out.push_str(match (arrangement, inst.wide) {
+                    (true, false) => ".4s",
+                    (true, true) => ".2d",
+                    (false, false) => ".s",
+                    (false, true) => ".d",
+                });
+            }
+            kind @ 'A'..='Z' => match chars.as_str().chars().next().and_then(field) {
+                Some(field) => {
+                    chars.next();
+                    out.push_str(&register(kind, regs[field].unwrap_or(0), inst.wide));
+                }
+                None => out.push(kind),
+            },
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// The index of a field by its letter.
+const fn field(letter: char) -> Option<usize> {
+    match letter {
+        'd' => Some(0),
+        'n' => Some(1),
+        'm' => Some(2),
+        'a' => Some(3),
+        _ => None,
+    }
+}
+
+/// The suffix of a condition by its number.
+fn condition(number: i64) -> &'static str {
+    use Cc::{Above, AboveEqual, Below, BelowEqual, Equal, Greater, GreaterEqual, Less, LessEqual, Minus, NotEqual, Plus};
+    let all = [Equal, NotEqual, AboveEqual, Below, Minus, Plus, Above, BelowEqual, GreaterEqual, Less, Greater, LessEqual];
+    all.into_iter().find(|cc| *cc as i64 == number).map_or("?", Cc::name)
+}
+
+/// The text with single spaces and with unsigned immediates.
+fn normal(text: &str, wide: bool) -> String {
+    let words: Vec<String> = text
+        .split_whitespace()
+        .map(|word| {
+            let number = word.strip_prefix("#").and_then(|rest| {
+                let (sign, digits) = rest.strip_prefix('-').map_or((1, rest), |rest| (-1, rest));
+                let (digits, end) = digits.strip_suffix(',').map_or((digits, ""), |digits| (digits, ","));
+                let number = i128::from_str_radix(digits.strip_prefix("0x")?, 16).ok()?;
+                Some((sign * number, end))
+            });
+            match number {
+                Some((number, end)) => format!("#{:#x}{end}", number & i128::from(if wide { u64::MAX } else { u32::MAX.into() })),
+                None => word.to_owned(),
+            }
+        })
+        .collect();
+    words.join(" ")
+}

@@ -1,0 +1,210 @@
+//! Emits the words of a function: prologue, instructions, moves of the register allocator, and ends of blocks.
+
+use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output};
+
+use super::encode::{encode, resolve};
+use super::frame::{Frame, scratch_constant};
+use super::inst::{A64Inst, Exclusive, Field, InstBuilder, MachInst, Test};
+use super::jumps::{Condition, Jump};
+use super::regs::{INT, SCRATCH, SP};
+use super::table::{self as t, Access};
+use crate::mach::code::CodegenError;
+use crate::mach::function::MFunction;
+use crate::mach::layout::{BlockCode, BlockEnd, lay_out};
+use crate::mach::link::{Emitted, Fixup, FixupKind, FixupTarget};
+
+struct Emitter<'a> {
+    function: &'a MFunction<MachInst>,
+    output: &'a Output,
+    frame: Frame,
+    /// Whether constants can be out of the reach of literal loads.
+    far: bool,
+    out: Vec<u8>,
+    fixups: Vec<Fixup>,
+}
+
+/// Emits a function. Constants are at most 1 MiB away unless `far` is set.
+pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, far: bool) -> Result<Emitted, CodegenError> {
+    let frame = Frame::new(function, output);
+    let mut this = Emitter { function, output, frame, far, out: Vec::new(), fixups: Vec::new() };
+    let mut blocks = Vec::with_capacity(function.blocks.len());
+    for block in 0..function.blocks.len() {
+        blocks.push(this.block(Block::new(block))?);
+    }
+    let stack = this.frame.stack();
+    let (bytes, fixups) = lay_out::<Jump>(&this.out, &blocks, &this.fixups);
+    Ok(Emitted { bytes, fixups, stack })
+}
+
+/// The register of an operand.
+fn reg(allocs: &[Allocation], index: usize) -> Result<u8, CodegenError> {
+    let reg = allocs.get(index).and_then(|alloc| alloc.as_reg()).ok_or(CodegenError::Encoding("operand"))?;
+    Ok(reg.hw_enc() as u8)
+}
+
+impl Emitter<'_> {
+    fn block(&mut self, block: Block) -> Result<BlockCode<Condition>, CodegenError> {
+        let start = self.out.len();
+        if block.index() == 0 {
+            for builder in self.frame.enter() {
+                self.op(&builder.inst, &[])?;
+            }
+        }
+        let mut end = BlockEnd::None;
+        for item in self.output.block_insts_and_edits(self.function, block) {
+            match item {
+                InstOrEdit::Edit(Edit::Move { from, to }) => self.copy(*from, *to)?,
+                InstOrEdit::Inst(inst) => {
+                    let succs = &self.function.blocks[block.index()].succs;
+                    let allocs = self.output.inst_allocs(inst);
+                    match self.function.insts[inst.index()] {
+                        MachInst::Jump => end = BlockEnd::Jump(succs[0].index()),
+                        MachInst::Branch(test) => {
+                            let condition = match test {
+                                Test::Flags(cc) => Condition::Flags(cc),
+                                Test::Zero { wide, inverted } => Condition::Zero { reg: reg(allocs, 0)?, wide, inverted },
+                            };
+                            end = BlockEnd::Branch(condition, succs[0].index(), succs[1].index());
+                        }
+                        kind => self.inst(&kind, allocs)?,
+                    }
+                }
+            }
+        }
+        Ok(BlockCode { start, end: self.out.len(), branch: end })
+    }
+
+    fn word(&mut self, word: u32) {
+        self.out.extend(word.to_le_bytes());
+    }
+
+    fn inst(&mut self, inst: &MachInst, allocs: &[Allocation]) -> Result<(), CodegenError> {
+        const BL: u32 = 0x9400_0000;
+        match inst {
+            MachInst::Op(inst) => self.op(inst, allocs)?,
+            MachInst::Exclusive(kind, bytes) => self.exclusive(*kind, *bytes, allocs)?,
+            MachInst::Call(target) => {
+                let at = self.out.len();
+                self.word(BL);
+                self.fixups.push(Fixup { at, end: at, target: FixupTarget::Function(*target), kind: FixupKind::Branch26 });
+            }
+            MachInst::CallAddress => self.op(&InstBuilder::new(t::BLR).phys(Field::N, reg(allocs, 0)?).inst, &[])?,
+            MachInst::Return => {
+                for builder in self.frame.leave() {
+                    self.op(&builder.inst, &[])?;
+                }
+            }
+            MachInst::Trap => self.op(&InstBuilder::new(t::BRK).inst, &[])?,
+            MachInst::Defines | MachInst::Jump | MachInst::Branch(_) => {}
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, inst: &A64Inst, allocs: &[Allocation]) -> Result<(), CodegenError> {
+        let regs = resolve(inst, allocs)?;
+        if let Some(id) = inst.pool {
+            if self.far {
+                return self.far_load(inst, regs[Field::D as usize].unwrap_or(0), id);
+            }
+            let at = self.out.len();
+            self.fixups.push(Fixup { at, end: at, target: FixupTarget::Pool(id), kind: FixupKind::Load19 });
+        }
+        let word = encode(inst, &regs);
+        if cfg!(debug_assertions) {
+            super::check::check(word, inst, &regs)?;
+        }
+        self.word(word);
+        Ok(())
+    }
+
+    /// Loads a constant at any distance. The distance counts from the first instruction.
+    fn far_load(&mut self, inst: &A64Inst, to: u8, id: u32) -> Result<(), CodegenError> {
+        let access = match inst.opcode {
+            t::LITERAL_S => t::LOAD_S,
+            t::LITERAL_D => t::LOAD_D,
+            t::LITERAL_Q => t::LOAD_Q,
+            _ => t::LOAD_X,
+        };
+        let [distance, place] = SCRATCH;
+        let start = self.out.len();
+        self.op(&InstBuilder::new(t::ADR).phys(Field::D, place).inst, &[])?;
+        self.fixups.push(Fixup { at: start + 4, end: start, target: FixupTarget::Pool(id), kind: FixupKind::Move32 });
+        self.op(&InstBuilder::new(t::MOVZ).phys(Field::D, distance).inst, &[])?;
+        self.op(&InstBuilder::new(t::MOVK).phys(Field::D, distance).imm2(1 << 21, 16).inst, &[])?;
+        let load = InstBuilder::new(access.indexed).phys(Field::D, to).phys(Field::N, place).phys(Field::M, distance);
+        self.op(&load.inst, &[])
+    }
+
+    /// A loop of exclusive accesses, which ends when the store succeeds. A barrier follows, because such a loop does not
+    /// order later accesses after its store.
+    fn exclusive(&mut self, kind: Exclusive, bytes: u8, allocs: &[Allocation]) -> Result<(), CodegenError> {
+        let (old, address, value) = (reg(allocs, 0)?, reg(allocs, 1)?, reg(allocs, 2)?);
+        let [changed, status] = SCRATCH;
+        let wide = bytes == 8;
+        let (load, store) = if bytes == 2 { (t::LDAXRH, t::STLXRH) } else { (t::LDAXR, t::STLXR) };
+        let start = self.out.len();
+        self.op(&InstBuilder::new(load).wide(wide).phys(Field::D, old).phys(Field::N, address).inst, &[])?;
+        let mut stored = value;
+        let mut skip = None;
+        match kind {
+            Exclusive::Exchange => {}
+            Exclusive::Add => {
+                let add = InstBuilder::new(t::ADD).wide(wide).phys(Field::D, changed).phys(Field::N, old).phys(Field::M, value);
+                self.op(&add.inst, &[])?;
+                stored = changed;
+            }
+            Exclusive::CompareExchange => {
+                self.op(&InstBuilder::new(t::CMP).wide(wide).phys(Field::N, old).phys(Field::M, value).inst, &[])?;
+                skip = Some(self.out.len());
+                self.word(0);
+                stored = reg(allocs, 3)?;
+            }
+        }
+        let store = InstBuilder::new(store).wide(wide).phys(Field::D, stored).phys(Field::N, address).phys(Field::M, status);
+        self.op(&store.inst, &[])?;
+        let again = Condition::Zero { reg: status, wide: false, inverted: true };
+        self.word(again.word(start as i64 - self.out.len() as i64));
+        if let Some(at) = skip {
+            let over = Condition::Flags(super::inst::Cc::NotEqual).word((self.out.len() - at) as i64);
+            self.out[at..at + 4].copy_from_slice(&over.to_le_bytes());
+        }
+        self.op(&InstBuilder::new(t::DMB_ISH).inst, &[])
+    }
+
+    /// A move of the register allocator.
+    fn copy(&mut self, from: Allocation, to: Allocation) -> Result<(), CodegenError> {
+        if from == to {
+            return Ok(());
+        }
+        match (from.as_reg(), to.as_reg()) {
+            (Some(from), Some(to)) => {
+                let (source, target) = (from.hw_enc() as u8, to.hw_enc() as u8);
+                let builder = if to.class() == INT {
+                    InstBuilder::new(t::MOV).wide(true).phys(Field::D, target).phys(Field::M, source)
+                } else {
+                    InstBuilder::new(t::MOV_VECTOR).phys(Field::D, target).phys(Field::N, source).phys(Field::M, source)
+                };
+                self.op(&builder.inst, &[])
+            }
+            (None, Some(to)) => self.slot(if to.class() == INT { t::LOAD_X } else { t::LOAD_Q }, to.hw_enc() as u8, from),
+            (Some(from), None) => self.slot(if from.class() == INT { t::STORE_X } else { t::STORE_Q }, from.hw_enc() as u8, to),
+            (None, None) => Err(CodegenError::Encoding("move")),
+        }
+    }
+
+    /// Loads or stores a spill slot.
+    fn slot(&mut self, access: Access, reg: u8, slot: Allocation) -> Result<(), CodegenError> {
+        let slot = slot.as_stack().ok_or(CodegenError::Encoding("move"))?;
+        let offset = slot.index() as u32 * 8;
+        let scaled = offset >> access.log2;
+        if scaled < 1 << 12 {
+            let builder = InstBuilder::new(access.scaled).phys(Field::D, reg).phys(Field::N, SP).imm(scaled << 10, offset.into());
+            return self.op(&builder.inst, &[]);
+        }
+        for builder in scratch_constant(offset) {
+            self.op(&builder.inst, &[])?;
+        }
+        let builder = InstBuilder::new(access.indexed).phys(Field::D, reg).phys(Field::N, SP).phys(Field::M, SCRATCH[0]);
+        self.op(&builder.inst, &[])
+    }
+}

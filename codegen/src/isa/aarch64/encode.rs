@@ -1,0 +1,33 @@
+//! Encodes instructions.
+
+use regalloc2::Allocation;
+
+use super::inst::{A64Inst, Slot};
+use crate::mach::code::CodegenError;
+
+/// The numbers of the registers of an instruction, by field; `None` for fields without a register.
+pub(super) type Registers = [Option<u8>; 4];
+
+/// The registers that the allocator chose for an instruction.
+pub(super) fn resolve(inst: &A64Inst, allocs: &[Allocation]) -> Result<Registers, CodegenError> {
+    let mut regs = [None; 4];
+    for (to, slot) in regs.iter_mut().zip(inst.regs) {
+        *to = match slot {
+            Slot::None => None,
+            Slot::Phys(number) => Some(number),
+            Slot::Op(index) => {
+                let reg = allocs.get(usize::from(index)).and_then(|alloc| alloc.as_reg());
+                Some(reg.ok_or(CodegenError::Encoding(inst.opcode.name))?.hw_enc() as u8)
+            }
+        };
+    }
+    Ok(regs)
+}
+
+/// The word of an instruction.
+pub(super) fn encode(inst: &A64Inst, regs: &Registers) -> u32 {
+    const PLACES: [u32; 4] = [0, 5, 16, 10];
+    let wide = if inst.wide { inst.opcode.wide } else { 0 };
+    let fields = regs.iter().zip(PLACES).map(|(reg, place)| u32::from(reg.unwrap_or(0)) << place);
+    fields.fold(inst.opcode.word | wide | inst.bits, |word, field| word | field)
+}

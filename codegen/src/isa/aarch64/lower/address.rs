@@ -1,0 +1,151 @@
+//! Addresses as operands of loads and stores.
+
+use regalloc2::VReg;
+
+use super::super::inst::InstBuilder;
+use super::super::table::{self as t, Access};
+use super::context::Lower;
+use super::immediates::arithmetic_imm;
+use crate::mach::addresses::Sum;
+use crate::vir::Addr;
+
+/// The terms of an address: `base + (index << shift) + displacement`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Terms {
+    base: VReg,
+    index: Option<(VReg, u32)>,
+    disp: i32,
+}
+
+/// A base register, and a displacement that fits loads and stores of any size.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) base: VReg,
+    pub(super) disp: i32,
+}
+
+impl Place {
+    /// The place `by` bytes later.
+    pub(super) const fn further(self, by: i32) -> Self {
+        Self { base: self.base, disp: self.disp + by }
+    }
+}
+
+impl Lower<'_> {
+    fn terms(&mut self, addr: &Addr) -> Terms {
+        let (mut base, mut index, mut disp) = (addr.base, addr.index, addr.disp);
+        while let Some(sum) = self.plan.sums[base.index()] {
+            match sum {
+                Sum::Offset(of, by) => (base, disp) = (of, disp + by),
+                Sum::Terms(of, other, scale) if index.is_none() => (base, index) = (of, Some((other, scale))),
+                Sum::Terms(..) => break,
+            }
+        }
+        let base = self.reg(base);
+        let index = index.map(|(index, scale)| (self.reg(index), u32::from(scale).trailing_zeros()));
+        Terms { base, index, disp }
+    }
+
+    /// The register with an address that this block has already computed, or a new one.
+    fn computed(&mut self, terms: Terms, compute: impl FnOnce(&mut Self) -> VReg) -> VReg {
+        if self.address_block != self.out.current_block() {
+            self.address_block = self.out.current_block();
+            self.addresses.clear();
+        }
+        if let Some(&known) = self.addresses.get(&terms) {
+            return known;
+        }
+        let reg = compute(self);
+        self.addresses.insert(terms, reg);
+        reg
+    }
+
+    /// Adds a constant to an address.
+    fn add_constant(&mut self, base: VReg, disp: i32) -> VReg {
+        if disp == 0 {
+            return base;
+        }
+        self.computed(Terms { base, index: None, disp }, |this| {
+            if let Some((imm, shifted)) = arithmetic_imm(disp.unsigned_abs().into()) {
+                let builder = InstBuilder::new(if disp < 0 { t::SUB_IMM } else { t::ADD_IMM }).wide(true).n(base);
+                let builder = builder.imm(imm << 10, imm.into());
+                return this.result(if shifted { builder.imm2(1 << 22, 12) } else { builder });
+            }
+            let by = this.int_constant(i64::from(disp).cast_unsigned());
+            this.binary(t::ADD, true, base, by)
+        })
+    }
+
+    /// An address as a base register and a displacement.
+    pub(super) fn place(&mut self, addr: &Addr) -> Place {
+        let terms = self.terms(addr);
+        self.place_of(terms)
+    }
+
+    fn place_of(&mut self, terms: Terms) -> Place {
+        let Terms { base, index, disp } = terms;
+        let Some((index, shift)) = index else { return Place { base, disp } };
+        let sum = Terms { disp: 0, ..terms };
+        let base = self.computed(sum, |this| this.shifted_sum(base, index, shift));
+        Place { base, disp }
+    }
+
+    /// `base + (index << shift)`
+    pub(super) fn shifted_sum(&mut self, base: VReg, index: VReg, shift: u32) -> VReg {
+        self.result(InstBuilder::new(t::ADD).wide(true).n(base).m(index).imm(shift << 10, shift.into()))
+    }
+
+    /// An address in one register.
+    pub(super) fn address(&mut self, addr: &Addr) -> VReg {
+        let place = self.place(addr);
+        self.address_of(place)
+    }
+
+    /// The address of a place in one register.
+    pub(super) fn address_of(&mut self, place: Place) -> VReg {
+        self.add_constant(place.base, place.disp)
+    }
+
+    /// A load or store without its data register.
+    pub(super) fn access(&mut self, access: Access, addr: &Addr) -> InstBuilder {
+        let terms = self.terms(addr);
+        match terms {
+            Terms { base, index: Some((index, shift)), disp: 0 } if shift == 0 || shift == access.log2 => {
+                let shifted = u32::from(shift > 0) << 12;
+                InstBuilder::new(access.indexed).n(base).m(index).imm(shifted, shift.into())
+            }
+            terms => {
+                let place = self.place_of(terms);
+                self.access_at(access, place)
+            }
+        }
+    }
+
+    /// A load or store without its data register.
+    pub(super) fn access_at(&mut self, access: Access, place: Place) -> InstBuilder {
+        let Place { base, disp } = place;
+        if let Some(builder) = near(access, base, disp) {
+            return builder;
+        }
+        // The upper part of the displacement is shared by neighbouring accesses.
+        let low = disp & 0xFFF;
+        let high = self.add_constant(base, disp - low);
+        match near(access, high, low) {
+            Some(builder) => builder,
+            None => {
+                let all = self.add_constant(high, low);
+                InstBuilder::new(access.scaled).n(all)
+            }
+        }
+    }
+}
+
+/// An access whose displacement fits the instruction.
+fn near(access: Access, base: VReg, disp: i32) -> Option<InstBuilder> {
+    let scaled = disp >> access.log2;
+    if disp & ((1 << access.log2) - 1) == 0 && (0..1 << 12).contains(&scaled) {
+        return Some(InstBuilder::new(access.scaled).n(base).imm(scaled.cast_unsigned() << 10, disp.into()));
+    }
+    let unscaled = (-256..256).contains(&disp);
+    unscaled.then(|| InstBuilder::new(access.unscaled).n(base).imm((disp.cast_unsigned() & 0x1FF) << 12, disp.into()))
+}

@@ -1,0 +1,170 @@
+//! The state of instruction selection, and builders for instructions of common shapes.
+
+use regalloc2::{Operand, RegClass, VReg};
+use rustc_hash::FxHashMap;
+
+use super::super::inst::{Field, InstBuilder, MachInst, Opcode};
+use super::super::regs::{INT, VEC, ZERO};
+use super::address::Terms;
+use crate::mach::folding::FoldingPlan;
+use crate::mach::function::FunctionBuilder;
+use crate::mach::pool::Pool;
+use crate::target::{A64Level, Isa};
+use crate::vir::{Elem, Function, Type, Value};
+
+/// A selected division, and its machine block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Division {
+    pub(super) block: usize,
+    pub(super) sign: bool,
+    pub(super) a: Value,
+    pub(super) b: Value,
+}
+
+/// A function during instruction selection.
+pub(super) struct Lower<'a> {
+    pub(super) function: &'a Function,
+    pub(super) level: A64Level,
+    pub(super) pool: &'a mut Pool,
+    pub(super) plan: FoldingPlan<'a>,
+    pub(super) out: FunctionBuilder<MachInst>,
+    /// The register of each value.
+    pub(super) regs: Vec<Option<VReg>>,
+    /// The registers of the function's parameters.
+    pub(super) params: Vec<VReg>,
+    /// The addresses that the current machine block has computed.
+    pub(super) addresses: FxHashMap<Terms, VReg>,
+    /// The machine block of `addresses`.
+    pub(super) address_block: usize,
+    /// The last division and its quotient.
+    pub(super) divided: Option<(Division, VReg)>,
+    /// The first operation that the instruction set does not have.
+    pub(super) unsupported: Option<String>,
+}
+
+/// Whether lanes or general registers have 64 bits.
+pub(super) fn wide(ty: Type) -> bool {
+    match ty {
+        Type::Mask(mask) => mask.bits == 64,
+        ty => ty.elem().is_some_and(|elem| elem.bits() == 64),
+    }
+}
+
+/// The bits of a lane or a general register.
+pub(super) fn bits(ty: Type) -> u32 {
+    if wide(ty) { 64 } else { 32 }
+}
+
+/// Whether it is a scalar float.
+pub(super) const fn is_float_scalar(ty: Type) -> bool {
+    matches!(ty, Type::Scalar(Elem::F32 | Elem::F64))
+}
+
+/// The class of registers for a type. Masks are vectors.
+pub(super) fn class(ty: Type) -> RegClass {
+    if ty.is_general() { INT } else { VEC }
+}
+
+impl Lower<'_> {
+    pub(super) fn ty(&self, value: Value) -> Type {
+        self.function.ty(value)
+    }
+
+    /// Checks that every vector has sixteen bytes.
+    pub(super) fn sizes(&mut self) {
+        let function = self.function;
+        let reached = function.blocks.iter().zip(&self.plan.reached).filter(|(_, reached)| **reached);
+        let values = reached.flat_map(|(block, _)| block.params.iter().copied().chain(block.insts.iter().filter_map(|inst| inst.result)));
+        for ty in values.map(|value| function.ty(value)) {
+            let lanes = u32::from(ty.lanes());
+            if lanes > 1 && bits(ty) / 8 * lanes != Isa::A64(self.level).caps().vector_bytes {
+                self.unsupported = Some(format!("value of type {ty}"));
+            }
+        }
+    }
+
+    /// Records that the instruction set does not have an operation. Returns an undefined register as its result.
+    pub(super) fn unsupported(&mut self, operation: String, class: RegClass) -> VReg {
+        self.unsupported.get_or_insert(operation);
+        let reg = self.out.new_reg(class);
+        self.add(MachInst::Defines, &[Operand::reg_def(reg)]);
+        reg
+    }
+
+    pub(super) fn int(&mut self) -> VReg {
+        self.out.new_reg(INT)
+    }
+
+    pub(super) fn vec(&mut self) -> VReg {
+        self.out.new_reg(VEC)
+    }
+
+    /// A new register of the class of an opcode's first operand.
+    fn result_of(&mut self, opcode: Opcode) -> VReg {
+        let general = opcode.text.starts_with(['R', 'W', 'X', 'P', 'A']);
+        self.out.new_reg(if general { INT } else { VEC })
+    }
+
+    pub(super) fn add(&mut self, inst: MachInst, operands: &[Operand]) {
+        self.out.add(inst, operands);
+    }
+
+    pub(super) fn push(&mut self, builder: InstBuilder) {
+        self.add(MachInst::Op(builder.inst), &builder.operands);
+    }
+
+    /// Adds a prepared instruction that has no result yet, and returns the result.
+    pub(super) fn result(&mut self, builder: InstBuilder) -> VReg {
+        let to = self.result_of(builder.inst.opcode);
+        self.push(builder.def(to));
+        to
+    }
+
+    /// Adds an instruction with the operand `n`.
+    pub(super) fn unary(&mut self, opcode: Opcode, wide: bool, n: VReg) -> VReg {
+        self.result(InstBuilder::new(opcode).wide(wide).n(n))
+    }
+
+    /// Adds an instruction with the operands `n` and `m`.
+    pub(super) fn binary(&mut self, opcode: Opcode, wide: bool, n: VReg, m: VReg) -> VReg {
+        self.result(InstBuilder::new(opcode).wide(wide).n(n).m(m))
+    }
+
+    /// Adds an instruction with the operands `n`, `m` and `a`.
+    pub(super) fn ternary(&mut self, opcode: Opcode, wide: bool, n: VReg, m: VReg, a: VReg) -> VReg {
+        self.result(InstBuilder::new(opcode).wide(wide).n(n).m(m).a(a))
+    }
+
+    /// Adds an instruction that changes a copy of `d`, with the operand `n`.
+    pub(super) fn tied_unary(&mut self, opcode: Opcode, wide: bool, d: VReg, n: VReg) -> VReg {
+        let to = self.result_of(opcode);
+        self.push(InstBuilder::new(opcode).wide(wide).tied(d, to).n(n));
+        to
+    }
+
+    /// Adds an instruction that changes a copy of `d`, with the operands `n` and `m`.
+    pub(super) fn tied_binary(&mut self, opcode: Opcode, wide: bool, d: VReg, n: VReg, m: VReg) -> VReg {
+        let to = self.result_of(opcode);
+        self.push(InstBuilder::new(opcode).wide(wide).tied(d, to).n(n).m(m));
+        to
+    }
+
+    /// Moves a general register to a scalar float.
+    pub(super) fn to_float(&mut self, wide: bool, n: VReg) -> VReg {
+        self.unary(super::super::table::FMOV_TO, wide, n)
+    }
+
+    /// Moves a scalar float, or the lowest lane of a vector, to a general register.
+    pub(super) fn to_general(&mut self, wide: bool, n: VReg) -> VReg {
+        self.unary(super::super::table::FMOV_FROM, wide, n)
+    }
+
+    /// A builder whose operand `n` is the zero register.
+    pub(super) fn of_zero(opcode: Opcode) -> InstBuilder {
+        InstBuilder::new(opcode).phys(Field::N, ZERO)
+    }
+
+    pub(super) fn set(&mut self, value: Value, reg: VReg) {
+        self.regs[value.index()] = Some(reg);
+    }
+}

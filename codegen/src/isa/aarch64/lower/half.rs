@@ -1,0 +1,30 @@
+//! Conversions from and to half. Every AArch64 processor has them.
+
+use regalloc2::VReg;
+
+use super::super::table as t;
+use super::context::Lower;
+use crate::vir::{Type, Value};
+
+impl Lower<'_> {
+    pub(super) fn half_to_float(&mut self, a: Value, ty: Type) -> VReg {
+        let a = self.reg(a);
+        if let Type::Scalar(_) = ty {
+            let half = self.to_float(false, a);
+            return self.unary(t::FCVT_H_TO_S, false, half);
+        }
+        let halves = self.unary(t::XTN_4H, false, a);
+        self.unary(t::FCVTL_4S, false, halves)
+    }
+
+    pub(super) fn float_to_half(&mut self, a: Value, ty: Type) -> VReg {
+        let a = self.reg(a);
+        if let Type::Scalar(_) = ty {
+            // The conversion clears the other bits of the register.
+            let half = self.unary(t::FCVT_S_TO_H, false, a);
+            return self.to_general(false, half);
+        }
+        let halves = self.unary(t::FCVTN_4H, false, a);
+        self.unary(t::UXTL_4S, false, halves)
+    }
+}

@@ -1,0 +1,232 @@
+//! Loads and stores of scalars and of contiguous lanes.
+//!
+//! No instruction loads or stores under a mask. If all lanes are set, one instruction accesses the whole vector. If not,
+//! inactive lanes load from the stack, and branches skip their stores.
+
+use regalloc2::VReg;
+
+use super::super::inst::{Cc, Field, InstBuilder, Opcode, Test};
+use super::super::regs::{SP, ZERO};
+use super::super::table::{self as t, Access};
+use super::address::Place;
+use super::context::{Lower, wide};
+use crate::mach::function::Label;
+use crate::vir::{Addr, Elem, Mem, Type, Value};
+
+/// The load of a scalar.
+const fn scalar_load(mem: Mem) -> Access {
+    match mem {
+        Mem::I8 => t::LOAD_B,
+        Mem::I16 => t::LOAD_H,
+        Mem::Elem(Elem::I32) => t::LOAD_W,
+        Mem::Elem(Elem::I64) => t::LOAD_X,
+        Mem::Elem(Elem::F32) => t::LOAD_S,
+        Mem::Elem(Elem::F64) => t::LOAD_D,
+    }
+}
+
+/// The store of a scalar.
+const fn scalar_store(mem: Mem) -> Access {
+    match mem {
+        Mem::I8 => t::STORE_B,
+        Mem::I16 => t::STORE_H,
+        Mem::Elem(Elem::I32) => t::STORE_W,
+        Mem::Elem(Elem::I64) => t::STORE_X,
+        Mem::Elem(Elem::F32) => t::STORE_S,
+        Mem::Elem(Elem::F64) => t::STORE_D,
+    }
+}
+
+/// The instructions for one lane in memory: load and store.
+const fn lane_access(mem: Mem) -> (Opcode, Opcode) {
+    match mem.bytes() {
+        1 => (t::LOAD_LANE_B, t::STORE_LANE_B),
+        2 => (t::LOAD_LANE_H, t::STORE_LANE_H),
+        4 => (t::LOAD_LANE_S, t::STORE_LANE_S),
+        _ => (t::LOAD_LANE_D, t::STORE_LANE_D),
+    }
+}
+
+impl Lower<'_> {
+    pub(super) fn load(&mut self, mem: Mem, addr: &Addr) -> VReg {
+        let builder = self.access(scalar_load(mem), addr);
+        self.result(builder)
+    }
+
+    pub(super) fn store(&mut self, mem: Mem, addr: &Addr, value: Value) {
+        let access = scalar_store(mem);
+        if self.splat_bits(value) == Some(0) {
+            let access = match mem.bytes() {
+                8 => t::STORE_X,
+                4 => t::STORE_W,
+                _ => access,
+            };
+            let builder = self.access(access, addr).phys(Field::D, ZERO);
+            return self.push(builder);
+        }
+        let value = self.reg(value);
+        let builder = self.access(access, addr).d(value);
+        self.push(builder);
+    }
+
+    /// The register of a mask, or `None` if all lanes are known to be set.
+    pub(super) fn mask_reg(&mut self, mask: Option<Value>) -> Option<VReg> {
+        mask.filter(|mask| self.splat_bits(*mask).is_none_or(|bits| bits == 0)).map(|mask| self.reg(mask))
+    }
+
+    pub(super) fn load_vector(&mut self, mem: Mem, addr: &Addr, mask: Option<Value>, ty: Type) -> VReg {
+        let Some(mask) = self.mask_reg(mask) else {
+            let builder = self.access(whole_load(mem), addr);
+            let packed = self.result(builder);
+            return self.unpack(mem, packed);
+        };
+        let place = self.place(addr);
+        let [full, part, next] = self.part_by_full(mask);
+        self.start_block(full, &[]);
+        let builder = self.access_at(whole_load(mem), place);
+        let all = self.result(builder);
+        self.jump(next, &[all]);
+        self.start_block(part, &[]);
+        let some = self.load_lanes(mem, place, mask, ty);
+        self.jump(next, &[some]);
+        let packed = self.vec();
+        self.start_block(next, &[packed]);
+        self.unpack(mem, packed)
+    }
+
+    /// Extends packed bytes or words to lanes.
+    fn unpack(&mut self, mem: Mem, packed: VReg) -> VReg {
+        match mem {
+            Mem::I8 => {
+                let words = self.unary(t::UXTL_8H, false, packed);
+                self.unary(t::UXTL_4S, false, words)
+            }
+            Mem::I16 => self.unary(t::UXTL_4S, false, packed),
+            Mem::Elem(_) => packed,
+        }
+    }
+
+    /// Packs the low bytes or words of lanes.
+    fn pack(&mut self, mem: Mem, value: VReg) -> VReg {
+        match mem {
+            Mem::I8 => {
+                let words = self.unary(t::XTN_4H, false, value);
+                self.unary(t::XTN_8B, false, words)
+            }
+            Mem::I16 => self.unary(t::XTN_4H, false, value),
+            Mem::Elem(_) => value,
+        }
+    }
+
+    /// Branches to the first block if all lanes are set, otherwise to the second. Both continue at the third.
+    fn part_by_full(&mut self, mask: VReg) -> [Label; 3] {
+        let labels = [self.label(), self.label(), self.label()];
+        let all = self.all(mask);
+        self.branch_on((Test::Zero { wide: false, inverted: true }, Some(all)), [labels[0], labels[1]]);
+        labels
+    }
+
+    /// Lane `lane` of a mask in a general register.
+    fn mask_lane(&mut self, mask: VReg, lane: u8, ty: Type) -> VReg {
+        let long = wide(ty);
+        if lane == 0 {
+            return self.to_general(long, mask);
+        }
+        self.result(InstBuilder::new(t::UMOV).wide(long).n(mask).lane(if long { 3 } else { 2 }, lane))
+    }
+
+    /// An address that is always readable: that of the frame.
+    pub(super) fn safe_address(&mut self) -> VReg {
+        self.result(InstBuilder::new(t::MOV_STACK).phys(Field::N, SP))
+    }
+
+    /// Loads one lane of `1 << log2` bytes into a vector. An inactive lane reads the safe address instead.
+    pub(super) fn load_lane(&mut self, mem: Mem, into: VReg, lane: u8, at: VReg, mask: Option<(VReg, VReg)>, ty: Type) -> VReg {
+        let at = match mask {
+            None => at,
+            Some((mask, safe)) => {
+                let active = self.mask_lane(mask, lane, ty);
+                self.push(InstBuilder::new(t::CMP_IMM).wide(wide(ty)).n(active));
+                self.result(InstBuilder::new(t::CSEL).wide(true).n(at).m(safe).condition(Cc::NotEqual))
+            }
+        };
+        let to = self.vec();
+        let log2 = mem.bytes().trailing_zeros();
+        let builder = InstBuilder::new(lane_access(mem).0).tied(into, to).n(at);
+        self.push(builder.imm(t::memory_lane(log2, lane), lane.into()));
+        to
+    }
+
+    /// Stores one lane of a vector. A branch skips an inactive lane.
+    pub(super) fn store_lane(&mut self, mem: Mem, value: VReg, lane: u8, at: VReg, mask: Option<VReg>, ty: Type) {
+        let log2 = mem.bytes().trailing_zeros();
+        let store = |from: VReg| {
+            let builder = InstBuilder::new(lane_access(mem).1).d(from).n(at);
+            builder.imm(t::memory_lane(log2, lane), lane.into())
+        };
+        let Some(mask) = mask else { return self.push(store(value)) };
+        let labels = [self.label(), self.label()];
+        let next = self.label();
+        let active = self.mask_lane(mask, lane, ty);
+        self.branch_on((Test::Zero { wide: wide(ty), inverted: true }, Some(active)), labels);
+        self.start_block(labels[0], &[]);
+        self.push(store(value));
+        self.jump(next, &[]);
+        self.start_block(labels[1], &[]);
+        self.jump(next, &[]);
+        self.start_block(next, &[]);
+    }
+
+    /// Loads the lanes of a mask as packed elements.
+    fn load_lanes(&mut self, mem: Mem, place: Place, mask: VReg, ty: Type) -> VReg {
+        let safe = self.safe_address();
+        let mut all = self.zero();
+        for lane in 0..ty.lanes() {
+            let at = self.address_of(place.further(i32::from(lane) * mem.bytes() as i32));
+            all = self.load_lane(mem, all, lane, at, Some((mask, safe)), ty);
+        }
+        all
+    }
+
+    pub(super) fn store_vector(&mut self, mem: Mem, addr: &Addr, value: Value, mask: Option<Value>) {
+        let ty = self.ty(value);
+        let mask = self.mask_reg(mask);
+        let value = self.reg(value);
+        let packed = self.pack(mem, value);
+        let Some(mask) = mask else {
+            let builder = self.access(whole_store(mem), addr).d(packed);
+            return self.push(builder);
+        };
+        let place = self.place(addr);
+        let [full, part, next] = self.part_by_full(mask);
+        self.start_block(full, &[]);
+        let builder = self.access_at(whole_store(mem), place).d(packed);
+        self.push(builder);
+        self.jump(next, &[]);
+        self.start_block(part, &[]);
+        for lane in 0..ty.lanes() {
+            let at = self.address_of(place.further(i32::from(lane) * mem.bytes() as i32));
+            self.store_lane(mem, packed, lane, at, Some(mask), ty);
+        }
+        self.jump(next, &[]);
+        self.start_block(next, &[]);
+    }
+}
+
+/// The load of all lanes.
+const fn whole_load(mem: Mem) -> Access {
+    match mem {
+        Mem::I8 => t::LOAD_S,
+        Mem::I16 => t::LOAD_D,
+        Mem::Elem(_) => t::LOAD_Q,
+    }
+}
+
+/// The store of all lanes.
+const fn whole_store(mem: Mem) -> Access {
+    match mem {
+        Mem::I8 => t::STORE_S,
+        Mem::I16 => t::STORE_D,
+        Mem::Elem(_) => t::STORE_Q,
+    }
+}

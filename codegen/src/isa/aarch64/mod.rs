@@ -1,0 +1,74 @@
+//! The code generator for AArch64.
+//!
+//! `lower` selects instructions with virtual registers, [`regalloc`](crate::mach::regalloc) allocates registers, and
+//! `emit` writes words. A mask is a vector whose lanes are all ones or zeros. `check` decodes each emitted instruction
+//! in builds with assertions.
+
+mod check;
+mod emit;
+mod encode;
+mod folding;
+mod frame;
+#[cfg(test)]
+mod golden;
+mod inst;
+mod jumps;
+mod lower;
+mod regs;
+mod table;
+
+use regalloc2::Output;
+
+use crate::mach::code::{Code, CodegenError};
+use crate::mach::function::MFunction;
+use crate::mach::link::{Emitted, link};
+use crate::mach::pool::Pool;
+use crate::mach::regalloc::allocate;
+use crate::mach::stack::stack_depth;
+use crate::target::A64Level;
+use crate::vir::{Module, gvn};
+use inst::MachInst;
+
+/// The byte between functions. Four of them are `udf #0`.
+const PADDING: u8 = 0;
+
+/// The reach of literal loads in bytes.
+const LITERAL_REACH: usize = 1 << 20;
+
+/// Compiles a verified module.
+pub(crate) fn compile(module: &Module, level: A64Level) -> Result<Code, CodegenError> {
+    let mut pool = Pool::default();
+    let mut allocated = Vec::with_capacity(module.functions.len());
+    for function in &module.functions {
+        let lowered = lower::lower(&gvn(function), level, &mut pool)?;
+        let output = allocate(&lowered, &regs::environment())?;
+        allocated.push((lowered, output));
+    }
+    let mut functions = emit_all(&allocated, false)?;
+    let bytes = functions.iter().map(|function| function.bytes.len() + 64).sum::<usize>() + pool.bytes();
+    if bytes >= LITERAL_REACH {
+        functions = emit_all(&allocated, true)?;
+    }
+    let stack = stack_depth(module, &functions)?;
+    link(&functions, &pool, PADDING, stack)
+}
+
+/// Emits functions whose registers are allocated.
+fn emit_all(functions: &[(MFunction<MachInst>, Output)], far: bool) -> Result<Vec<Emitted>, CodegenError> {
+    functions.iter().map(|(function, output)| emit::emit(function, output, far)).collect()
+}
+
+/// The instructions of a program as text, in the syntax of Arm's assembler.
+pub(crate) fn disassemble(code: &Code) -> String {
+    let text = code.bytes.get(..code.constants as usize).unwrap_or(&code.bytes);
+    let mut out = String::new();
+    for (index, word) in text.chunks_exact(4).enumerate() {
+        let at = index * 4;
+        if let Some(function) = code.entries.iter().position(|entry| *entry as usize == at) {
+            out.push_str(&format!("f{function}:\n"));
+        }
+        let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+        out.push_str(&format!("{at:6x}  {}\n", check::assembly(word, at as u64)));
+    }
+    out
+}

@@ -1,0 +1,56 @@
+//! Registers: their numbers, the procedure call standard (AAPCS64), and the registers that may be allocated.
+
+use regalloc2::{MachineEnv, PReg, PRegSet, RegClass};
+
+pub(super) const INT: RegClass = RegClass::Int;
+/// Vector registers, which also hold floats and masks.
+pub(super) const VEC: RegClass = RegClass::Float;
+
+/// A general register by its number.
+pub(super) const fn gpr(number: usize) -> PReg {
+    PReg::new(number, INT)
+}
+
+/// The register of results.
+pub(super) const RESULT: PReg = gpr(0);
+/// The registers of parameters, in order.
+pub(super) const ARGS: [PReg; 6] = [gpr(0), gpr(1), gpr(2), gpr(3), gpr(4), gpr(5)];
+/// Registers that are never allocated, for moves with large offsets, literals and exclusive loops.
+pub(super) const SCRATCH: [u8; 2] = [16, 17];
+pub(super) const FRAME_POINTER: u8 = 29;
+pub(super) const LINK: u8 = 30;
+/// The number of the stack pointer, or of the zero register. The instruction decides which one it means.
+pub(super) const SP: u8 = 31;
+pub(super) const ZERO: u8 = 31;
+/// x18 belongs to the platform, and x16 and x17 are scratch registers.
+const CALLER_SAVED: [usize; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+/// Callee-saved general registers.
+pub(super) const CALLEE_SAVED: [u8; 10] = [19, 20, 21, 22, 23, 24, 25, 26, 27, 28];
+/// Vector registers whose lower 64 bits are callee-saved.
+pub(super) const CALLEE_SAVED_VECTORS: [u8; 8] = [8, 9, 10, 11, 12, 13, 14, 15];
+
+/// The registers that a call clobbers, except its result. A callee only keeps the lower halves of v8 to v15.
+pub(super) fn call_clobbers(result: bool) -> PRegSet {
+    let mut set = PRegSet::empty();
+    CALLER_SAVED.iter().filter(|number| !result || **number != 0).for_each(|number| set.add(gpr(*number)));
+    (0..32).for_each(|number| set.add(PReg::new(number, VEC)));
+    set
+}
+
+/// The registers that may be allocated.
+pub(super) fn environment() -> MachineEnv {
+    let mut preferred = [PRegSet::empty(); 3];
+    let mut others = [PRegSet::empty(); 3];
+    CALLER_SAVED.iter().for_each(|number| preferred[0].add(gpr(*number)));
+    CALLEE_SAVED.iter().for_each(|number| others[0].add(gpr(usize::from(*number))));
+    for number in 0..32 {
+        let set = if CALLEE_SAVED_VECTORS.contains(&number) { &mut others } else { &mut preferred };
+        set[1].add(PReg::new(usize::from(number), VEC));
+    }
+    MachineEnv {
+        preferred_regs_by_class: preferred,
+        non_preferred_regs_by_class: others,
+        scratch_by_class: [None; 3],
+        fixed_stack_slots: Vec::new(),
+    }
+}

@@ -1,0 +1,98 @@
+//! Loads and stores.
+
+use super::super::inst::Opcode;
+use super::one;
+
+/// A load or store of one register with its addressing modes.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::isa::aarch64) struct Access {
+    /// An unsigned offset of 12 bits that is a multiple of the size.
+    pub(in crate::isa::aarch64) scaled: Opcode,
+    /// A signed offset of 9 bits.
+    pub(in crate::isa::aarch64) unscaled: Opcode,
+    /// An index register. It can be shifted by the size.
+    pub(in crate::isa::aarch64) indexed: Opcode,
+    /// The size in bytes, as a power of two.
+    pub(in crate::isa::aarch64) log2: u32,
+}
+
+macro_rules! access {
+    ($name:literal, $unscaled:literal, $reg:literal, $log2:literal, $word:literal) => {
+        Access {
+            scaled: one($name, concat!($reg, ", [An<, #>]"), $word | 0x3900_0000),
+            unscaled: one($unscaled, concat!($reg, ", [An<, #>]"), $word | 0x3800_0000),
+            indexed: one($name, concat!($reg, ", [An, Xm<, lsl #>]"), $word | 0x3820_6800),
+            log2: $log2,
+        }
+    };
+}
+
+pub(in crate::isa::aarch64) const LOAD_B: Access = access!("ldrb", "ldurb", "Wd", 0, 0x0040_0000);
+pub(in crate::isa::aarch64) const LOAD_H: Access = access!("ldrh", "ldurh", "Wd", 1, 0x4040_0000);
+pub(in crate::isa::aarch64) const LOAD_W: Access = access!("ldr", "ldur", "Wd", 2, 0x8040_0000);
+pub(in crate::isa::aarch64) const LOAD_X: Access = access!("ldr", "ldur", "Xd", 3, 0xC040_0000);
+pub(in crate::isa::aarch64) const LOAD_FB: Access = access!("ldr", "ldur", "Bd", 0, 0x0440_0000);
+pub(in crate::isa::aarch64) const LOAD_FH: Access = access!("ldr", "ldur", "Hd", 1, 0x4440_0000);
+pub(in crate::isa::aarch64) const LOAD_S: Access = access!("ldr", "ldur", "Sd", 2, 0x8440_0000);
+pub(in crate::isa::aarch64) const LOAD_D: Access = access!("ldr", "ldur", "Dd", 3, 0xC440_0000);
+pub(in crate::isa::aarch64) const LOAD_Q: Access = access!("ldr", "ldur", "Qd", 4, 0x04C0_0000);
+pub(in crate::isa::aarch64) const STORE_B: Access = access!("strb", "sturb", "Wd", 0, 0x0000_0000);
+pub(in crate::isa::aarch64) const STORE_H: Access = access!("strh", "sturh", "Wd", 1, 0x4000_0000);
+pub(in crate::isa::aarch64) const STORE_W: Access = access!("str", "stur", "Wd", 2, 0x8000_0000);
+pub(in crate::isa::aarch64) const STORE_X: Access = access!("str", "stur", "Xd", 3, 0xC000_0000);
+pub(in crate::isa::aarch64) const STORE_FB: Access = access!("str", "stur", "Bd", 0, 0x0400_0000);
+pub(in crate::isa::aarch64) const STORE_FH: Access = access!("str", "stur", "Hd", 1, 0x4400_0000);
+pub(in crate::isa::aarch64) const STORE_S: Access = access!("str", "stur", "Sd", 2, 0x8400_0000);
+pub(in crate::isa::aarch64) const STORE_D: Access = access!("str", "stur", "Dd", 3, 0xC400_0000);
+pub(in crate::isa::aarch64) const STORE_Q: Access = access!("str", "stur", "Qd", 4, 0x0480_0000);
+/// Prefetches for a store. The size is the scale of the offset.
+pub(in crate::isa::aarch64) const PREFETCH: Access = access!("prfm", "prfum", "pstl1keep", 3, 0xC080_0010);
+
+opcodes! {
+    // Loads of constants relative to the instruction. The distance is added by the linker.
+    LITERAL_X = one("ldr", "Xd, 0x0", 0x5800_0000);
+    LITERAL_S = one("ldr", "Sd, 0x0", 0x1C00_0000);
+    LITERAL_D = one("ldr", "Dd, 0x0", 0x5C00_0000);
+    LITERAL_Q = one("ldr", "Qd, 0x0", 0x9C00_0000);
+
+    // Single lanes. The address is a register.
+    LOAD_LANE_B = one("ld1", "{Vd.b}[@], [An]", 0x0D40_0000);
+    LOAD_LANE_H = one("ld1", "{Vd.h}[@], [An]", 0x0D40_4000);
+    LOAD_LANE_S = one("ld1", "{Vd.s}[@], [An]", 0x0D40_8000);
+    LOAD_LANE_D = one("ld1", "{Vd.d}[@], [An]", 0x0D40_8400);
+    STORE_LANE_B = one("st1", "{Vd.b}[@], [An]", 0x0D00_0000);
+    STORE_LANE_H = one("st1", "{Vd.h}[@], [An]", 0x0D00_4000);
+    STORE_LANE_S = one("st1", "{Vd.s}[@], [An]", 0x0D00_8000);
+    STORE_LANE_D = one("st1", "{Vd.d}[@], [An]", 0x0D00_8400);
+    /// Loads one element into all lanes.
+    LOAD_SPLAT = Opcode { name: "ld1r", text: "{Vd.T}, [An]", word: 0x4D40_C800, wide: 1 << 10 };
+
+    // Pairs for frames. The immediate is the offset in bytes.
+    PUSH_PAIR = one("stp", "Xd, Xa, [An, #]!", 0xA980_0000);
+    POP_PAIR = one("ldp", "Xd, Xa, [An], #", 0xA8C0_0000);
+    PUSH_VECTORS = one("stp", "Dd, Da, [An, #]!", 0x6D80_0000);
+    POP_VECTORS = one("ldp", "Dd, Da, [An], #", 0x6CC0_0000);
+    POP_ONE = one("ldr", "Xd, [An], #", 0xF840_0400);
+    POP_VECTOR = one("ldr", "Dd, [An], #", 0xFC40_0400);
+
+    // Atomics with acquire and release order. Those of LSE order all accesses around them.
+    /// Operands: addend (`m`), old value (`d`), address.
+    LDADDAL = Opcode { wide: 1 << 30, ..one("ldaddal", "Rm, Rd, [An]", 0xB8E0_0000) };
+    /// Operands: new value (`m`), old value (`d`), address.
+    SWPAL = Opcode { wide: 1 << 30, ..one("swpal", "Rm, Rd, [An]", 0xB8E0_8000) };
+    /// Operands: expected and then old value (`m`), new value (`d`), address.
+    CASAL = Opcode { wide: 1 << 30, ..one("casal", "Rm, Rd, [An]", 0x88E0_FC00) };
+    CASALH = one("casalh", "Wm, Wd, [An]", 0x48E0_FC00);
+    LDAXR = Opcode { wide: 1 << 30, ..one("ldaxr", "Rd, [An]", 0x885F_FC00) };
+    LDAXRH = one("ldaxrh", "Wd, [An]", 0x485F_FC00);
+    /// Operands: status (`m`), new value (`d`), address.
+    STLXR = Opcode { wide: 1 << 30, ..one("stlxr", "Wm, Rd, [An]", 0x8800_FC00) };
+    STLXRH = one("stlxrh", "Wm, Wd, [An]", 0x4800_FC00);
+}
+
+/// The bits of a lane of `1 << log2` bytes in loads and stores of single lanes.
+pub(in crate::isa::aarch64) const fn memory_lane(log2: u32, lane: u8) -> u32 {
+    // The lane number is in Q, S and the size bits, and its lowest bits are left out for larger elements.
+    let place = (lane as u32) << log2;
+    (place >> 3) << 30 | (place >> 2 & 1) << 12 | (place & 3) << 10
+}
