@@ -2,6 +2,8 @@
 //!
 //! Memory is written first and made executable afterwards, never both at once. Some systems refuse to make written
 //! memory executable. There, an anonymous file is mapped twice: once writable, once executable.
+//!
+//! AArch64 processors do not keep the instruction cache coherent with stores, so [`cache`] does.
 
 use std::ffi::c_void;
 use std::io;
@@ -70,6 +72,69 @@ impl Drop for Executable {
     }
 }
 
+/// Coherence of instruction caches.
+#[cfg(unix)]
+mod cache {
+    use std::ffi::c_void;
+    use std::ptr::NonNull;
+
+    /// Makes written code visible to the instruction caches of all processors. The same memory can have two addresses.
+    ///
+    /// # Safety
+    /// Both ranges must be readable.
+    #[cfg(all(target_arch = "aarch64", not(target_vendor = "apple")))]
+    pub(super) unsafe fn publish(written: NonNull<c_void>, executed: NonNull<c_void>, bytes: usize) {
+        use std::arch::asm;
+        // Fields of CTR_EL0, the cache type register of the Arm Architecture Reference Manual.
+        const NO_DATA_CLEAN: u64 = 1 << 28;
+        const NO_INSTRUCTION_INVALIDATION: u64 = 1 << 29;
+        let types: u64;
+        // SAFETY: the instruction only reads a register that user code may read.
+        unsafe { asm!("mrs {}, ctr_el0", out(reg) types, options(nomem, nostack, preserves_flags)) };
+        let lines = |start: NonNull<c_void>, log2_words: u64| {
+            let size = 4_usize << log2_words;
+            let start = start.as_ptr().addr();
+            (start & !(size - 1)..start + bytes).step_by(size)
+        };
+        if types & NO_DATA_CLEAN == 0 {
+            for line in lines(written, types >> 16 & 15) {
+                // SAFETY: the caller guarantees that the memory is readable. Its contents do not change.
+                unsafe { asm!("dc cvau, {}", in(reg) line, options(nostack, preserves_flags)) };
+            }
+        }
+        // SAFETY: barriers change no memory.
+        unsafe { asm!("dsb ish", options(nostack, preserves_flags)) };
+        if types & NO_INSTRUCTION_INVALIDATION == 0 {
+            for line in lines(executed, types & 15) {
+                // SAFETY: the caller guarantees that the memory is readable. Its contents do not change.
+                unsafe { asm!("ic ivau, {}", in(reg) line, options(nostack, preserves_flags)) };
+            }
+        }
+        // SAFETY: barriers change no memory.
+        unsafe { asm!("dsb ish", "isb", options(nostack, preserves_flags)) };
+    }
+
+    /// Makes written code visible to the instruction caches of all processors.
+    ///
+    /// # Safety
+    /// Both ranges must be readable.
+    #[cfg(all(target_arch = "aarch64", target_vendor = "apple"))]
+    pub(super) unsafe fn publish(_: NonNull<c_void>, executed: NonNull<c_void>, bytes: usize) {
+        unsafe extern "C" {
+            fn sys_icache_invalidate(start: *mut c_void, bytes: usize);
+        }
+        // SAFETY: the caller guarantees that the memory is readable.
+        unsafe { sys_icache_invalidate(executed.as_ptr(), bytes) };
+    }
+
+    /// The instruction caches of other processors are coherent.
+    ///
+    /// # Safety
+    /// Always safe.
+    #[cfg(not(target_arch = "aarch64"))]
+    pub(super) unsafe fn publish(_: NonNull<c_void>, _: NonNull<c_void>, _: usize) {}
+}
+
 /// Executable mappings on Unix.
 #[cfg(unix)]
 mod pages {
@@ -117,6 +182,8 @@ mod pages {
         unsafe { ptr::copy_nonoverlapping(code.as_ptr(), start.as_ptr().cast(), code.len()) };
         // SAFETY: this function created the mapping and has not shared its address.
         if unsafe { libc::mprotect(start.as_ptr(), bytes, libc::PROT_READ | libc::PROT_EXEC) } == 0 {
+            // SAFETY: the range is mapped and readable.
+            unsafe { super::cache::publish(start, start, code.len()) };
             return Ok(start);
         }
         let error = io::Error::last_os_error();
@@ -142,13 +209,16 @@ mod pages {
             return Err(ExecError::Memory(io::Error::last_os_error()));
         }
         let written = map(bytes, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, file.as_raw_fd()).map_err(ExecError::Memory)?;
-        // SAFETY: the mapping is new, writable, and at least as large as the code. No other code has its address when
-        // it is unmapped.
-        unsafe {
-            ptr::copy_nonoverlapping(code.as_ptr(), written.as_ptr().cast(), code.len());
-            libc::munmap(written.as_ptr(), bytes);
+        // SAFETY: the mapping is new, writable, and at least as large as the code.
+        unsafe { ptr::copy_nonoverlapping(code.as_ptr(), written.as_ptr().cast(), code.len()) };
+        let start = map(bytes, libc::PROT_READ | libc::PROT_EXEC, libc::MAP_SHARED, file.as_raw_fd()).map_err(ExecError::Refused);
+        if let Ok(start) = start {
+            // SAFETY: both ranges are mapped and readable.
+            unsafe { super::cache::publish(written, start, code.len()) };
         }
-        map(bytes, libc::PROT_READ | libc::PROT_EXEC, libc::MAP_SHARED, file.as_raw_fd()).map_err(ExecError::Refused)
+        // SAFETY: this function created the mapping, and no other code has its address.
+        unsafe { libc::munmap(written.as_ptr(), bytes) };
+        start
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -156,13 +226,17 @@ mod pages {
         Err(ExecError::Refused(io::ErrorKind::Unsupported.into()))
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
     mod tests {
         use super::super::ExecError;
         use super::{protected, twice};
 
         /// `mov eax, 42; ret`
+        #[cfg(target_arch = "x86_64")]
         const CODE: [u8; 6] = [0xB8, 42, 0, 0, 0, 0xC3];
+        /// `mov w0, #42; ret`
+        #[cfg(target_arch = "aarch64")]
+        const CODE: [u8; 8] = [0x40, 0x05, 0x80, 0x52, 0xC0, 0x03, 0x5F, 0xD6];
 
         #[test]
         fn both_ways_give_memory_that_runs() -> Result<(), ExecError> {

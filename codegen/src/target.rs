@@ -139,7 +139,17 @@ impl Isa {
     }
 
     /// The best instruction set that the processor and the operating system support, or `None`.
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
+    pub fn detect() -> Option<Self> {
+        use std::arch::is_aarch64_feature_detected as has;
+        if !has!("neon") {
+            return None;
+        }
+        Some(if has!("fp16") && has!("lse") && has!("dotprod") { Self::ARMV8_2 } else { Self::ARMV8 })
+    }
+
+    /// The best instruction set that the processor and the operating system support, or `None`.
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub const fn detect() -> Option<Self> {
         None
     }

@@ -2,12 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-#[cfg(all(target_arch = "x86_64", unix))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), unix))]
 mod compiled;
 mod generate;
 #[path = "../support/mod.rs"]
 mod support;
 mod table;
+mod translated;
 
 use generate::{Helper, Wants};
 use support::{Fault, Machine, Memory, Random};
@@ -26,7 +27,7 @@ fn program(seed: u64, helpers: &[Helper], isas: &[Isa]) -> (Module, Isa) {
 /// The generator's programs are valid, and no result or branch depends on unspecified values.
 #[test]
 fn random_programs_are_valid_and_specified() {
-    let isas = [Isa::SSE42, Isa::AVX2, Isa::AVX512];
+    let isas = [Isa::SSE42, Isa::AVX2, Isa::AVX512, Isa::ARMV8];
     let evaluated = |module: &Module, seed: u64| {
         verify(module).unwrap_or_else(|error| panic!("{seed}: {error}\n{module}"));
         let base = 0x7000_0000_0000;

@@ -50,7 +50,7 @@ impl fmt::Display for Failure {
 /// The instruction sets of this processor.
 pub fn isas() -> Vec<Isa> {
     let best = Isa::detect();
-    [Isa::SSE42, Isa::AVX2, Isa::AVX512].into_iter().filter(|isa| best.is_some_and(|best| best.includes(*isa))).collect()
+    [Isa::SSE42, Isa::AVX2, Isa::AVX512, Isa::ARMV8, Isa::ARMV8_2].into_iter().filter(|isa| best.is_some_and(|best| best.includes(*isa))).collect()
 }
 
 /// A program to compare with the evaluator.
@@ -153,7 +153,7 @@ fn calls_helpers(module: &Module) -> bool {
 /// The memory of jobs that do not run.
 static EMPTY: [u8; SIZE as usize] = [0; SIZE as usize];
 
-extern "sysv64" fn nothing() {}
+extern "C" fn nothing() {}
 
 fn compare(ready: &Ready, subject: &Subject<'_>, left: Left) -> Result<(), Failure> {
     let (result, after) = left.map_err(Failure::Dies)?;

@@ -3,6 +3,9 @@
 mod check;
 mod code;
 mod machine;
+#[cfg_attr(target_arch = "x86_64", path = "x86.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
+mod processor;
 mod shrink;
 mod speed;
 mod threads;

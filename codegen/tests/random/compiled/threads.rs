@@ -81,7 +81,7 @@ fn run(code: &Code) -> u64 {
     let numbers = [const { AtomicU64::new(0) }; 2];
     // SAFETY: the code was compiled from a function with one parameter: the address of memory that all threads may
     // change concurrently.
-    let function: extern "sysv64" fn(*const AtomicU64) = unsafe { std::mem::transmute(code.entry()) };
+    let function: extern "C" fn(*const AtomicU64) = unsafe { std::mem::transmute(code.entry()) };
     let start = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
@@ -143,7 +143,7 @@ fn a_fence_orders_a_store_and_a_load() {
         let code = Code::new(&module, isa).unwrap();
         // SAFETY: the code was compiled from a function with two parameters: addresses of memory that both threads may
         // change concurrently.
-        let function: extern "sysv64" fn(*const AtomicU64, *const AtomicU64) -> u32 = unsafe { std::mem::transmute(code.entry()) };
+        let function: extern "C" fn(*const AtomicU64, *const AtomicU64) -> u32 = unsafe { std::mem::transmute(code.entry()) };
         let lines: Vec<[Line; 2]> = (0..PAIRS).map(|_| [Line(AtomicU64::new(0)), Line(AtomicU64::new(0))]).collect();
         let ready = AtomicU64::new(0);
         // In each iteration, one thread waits for the other, so that they overlap.

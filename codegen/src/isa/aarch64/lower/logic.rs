@@ -1,13 +1,22 @@
-//! Bitwise operations in vector registers.
+//! Bitwise operations in vector registers: of vectors, masks and scalar floats.
 
 use regalloc2::VReg;
 
-use super::super::regs::{INT, VEC};
+use super::super::regs::VEC;
+use super::super::table as t;
 use super::context::Lower;
-use crate::vir::{BinOp, CmpOp, TernOp, Type, UnOp, Value};
+use crate::vir::{BinOp, Value};
 
 impl Lower<'_> {
-    pub(super) fn logic(&mut self, _op: BinOp, _a: Value, _b: Value) -> VReg {
-        self.unsupported("a vector operation".to_owned(), VEC)
+    pub(super) fn logic(&mut self, op: BinOp, a: Value, b: Value) -> VReg {
+        let (a, b) = (self.reg(a), self.reg(b));
+        let opcode = match op {
+            BinOp::And => t::AND_V,
+            BinOp::Or => t::ORR_V,
+            BinOp::Xor => t::EOR_V,
+            BinOp::AndNot => t::BIC_V,
+            op => return self.unsupported(format!("{op:?} as a bitwise operation"), VEC),
+        };
+        self.binary(opcode, false, a, b)
     }
 }

@@ -2,30 +2,59 @@
 
 use regalloc2::VReg;
 
-use super::super::regs::{INT, VEC};
-use super::context::Lower;
-use crate::vir::{BinOp, CmpOp, TernOp, Type, UnOp, Value};
+use super::super::inst::InstBuilder;
+use super::super::regs::VEC;
+use super::super::table as t;
+use super::context::{Lower, wide};
+use super::shape::log2;
+use crate::mach::pool::Bytes;
+use crate::vir::{Type, Value};
 
 impl Lower<'_> {
-    pub(super) fn mask_not(&mut self, _a: Value) -> VReg {
-        self.unsupported("a vector operation".to_owned(), VEC)
+    /// Repeats each lane of 32 bits.
+    pub(super) fn mask_part(&mut self, a: Value, part: u8) -> VReg {
+        let mask = self.reg(a);
+        self.binary(if part == 0 { t::ZIP1 } else { t::ZIP2 }, false, mask, mask)
     }
-    pub(super) fn mask_part(&mut self, _a: Value, _part: u8) -> VReg {
-        self.unsupported("a vector operation".to_owned(), VEC)
+
+    /// Takes one half of each lane of 64 bits.
+    pub(super) fn mask_join(&mut self, list: &[Value]) -> VReg {
+        let &[low, high] = list else { return self.unsupported(format!("join of {} masks", list.len()), VEC) };
+        let (low, high) = (self.reg(low), self.reg(high));
+        self.binary(t::UZP1, false, low, high)
     }
-    pub(super) fn mask_join(&mut self, _list: &[Value]) -> VReg {
-        self.unsupported("a vector operation".to_owned(), VEC)
+
+    /// The bit of each lane, in that lane.
+    fn lane_bits(&mut self, ty: Type) -> VReg {
+        let bytes = if wide(ty) { 8 } else { 4 };
+        let all: Bytes = (0..ty.lanes()).flat_map(|lane| (1_u64 << lane).to_le_bytes().into_iter().take(bytes)).collect();
+        self.pooled(all)
     }
-    pub(super) fn mask_bits(&mut self, _a: Value) -> VReg {
-        self.unsupported("a mask operation".to_owned(), INT)
+
+    pub(super) fn mask_bits(&mut self, a: Value) -> VReg {
+        let ty = self.ty(a);
+        let (mask, bits) = (self.reg(a), self.lane_bits(ty));
+        let set = self.binary(t::AND_V, false, mask, bits);
+        let sum = self.unary(t::ADDV_S, false, set);
+        self.to_general(false, sum)
     }
-    pub(super) fn mask_of(&mut self, _a: Value, _ty: Type) -> VReg {
-        self.unsupported("a vector operation".to_owned(), VEC)
+
+    pub(super) fn mask_of(&mut self, a: Value, ty: Type) -> VReg {
+        let double = wide(ty);
+        let (from, bits) = (self.reg(a), self.lane_bits(ty));
+        let all = self.result(InstBuilder::new(t::DUP_GPR).wide(double).n(from).lane(log2(double), 0));
+        self.binary(t::CMTST, double, all, bits)
     }
-    pub(super) fn any(&mut self, _mask: VReg) -> VReg {
-        self.unsupported("a mask operation".to_owned(), INT)
+
+    /// A general register that is not 0 if any lane of a mask is set.
+    pub(super) fn any(&mut self, mask: VReg) -> VReg {
+        let most = self.unary(t::UMAXV, false, mask);
+        self.to_general(false, most)
     }
-    pub(super) fn all(&mut self, _mask: VReg) -> VReg {
-        self.unsupported("a mask operation".to_owned(), INT)
+
+    /// A general register that is not 0 if all lanes of a mask are set.
+    pub(super) fn all(&mut self, mask: VReg) -> VReg {
+        let least = self.unary(t::UMINV, false, mask);
+        self.to_general(false, least)
     }
 }
