@@ -2,6 +2,9 @@
 
 use std::arch::asm;
 
+/// Bytes of the function's stack that [`call`] uses itself.
+pub const CALL_BYTES: usize = 16;
+
 /// Calls a function with known values in callee-saved registers. Returns its result, and the changed bits of these
 /// registers.
 ///

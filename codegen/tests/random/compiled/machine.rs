@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 
 use wgcl_codegen::vir::Type;
 
-use super::processor::{call, clobber};
+use super::processor::{CALL_BYTES, call, clobber};
 use crate::generate::{Helper, SIZE};
 
 /// Inaccessible bytes before and after each memory, larger than any vector.
@@ -100,7 +100,7 @@ impl Arena {
         assert!(jobs.len() <= JOBS);
         for (number, job) in jobs.iter().enumerate() {
             assert_eq!(job.memory.len(), SIZE as usize);
-            assert!(job.stack.is_none_or(|bytes| bytes + BELOW < STACK), "the stack is too small");
+            assert!(job.stack.is_none_or(|bytes| bytes + CALL_BYTES + BELOW < STACK), "the stack is too small");
             // SAFETY: the ranges are readable and writable, and no other thread or process uses them now.
             unsafe {
                 self.memory(number).copy_from_nonoverlapping(job.memory.as_ptr(), SIZE as usize);
@@ -153,7 +153,7 @@ impl Arena {
                 unsafe {
                     libc::alarm(20);
                     (*self.outcome(number)).begun = true;
-                    let below = self.stack().sub(job.stack.unwrap_or(0) + BELOW);
+                    let below = self.stack().sub(CALL_BYTES + job.stack.unwrap_or(0) + BELOW);
                     below.write_bytes(PAINT, BELOW);
                     let (result, broken) = call(job.code, job.args, self.stack());
                     let deep = job.stack.is_some() && (0..BELOW).any(|at| *below.add(at) != PAINT);
