@@ -28,6 +28,16 @@ mov %r8d,(%rsi)
 pop %rbp
 ret
 
+# displacement, armv8.2: 32 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ldr     w3, [x0, #0x10]
+ldr     w5, [x0, #0x14]
+add     w7, w3, w5
+str     w7, [x1]
+ldp     x29, x30, [sp], #0x10
+ret
+
 # scaled_index, avx512: 13 bytes
 endbr64
 push %rbp
@@ -50,5 +60,12 @@ push %rbp
 mov %rsp,%rbp
 mov (%rdi,%rsi,4),%eax
 pop %rbp
+ret
+
+# scaled_index, armv8.2: 20 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ldr     w0, [x0, x1, lsl #0x2]
+ldp     x29, x30, [sp], #0x10
 ret
 

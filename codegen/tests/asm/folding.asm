@@ -25,6 +25,15 @@ add (%rsi),%eax
 pop %rbp
 ret
 
+# load_into_add, armv8.2: 28 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ldr     w3, [x0]
+ldr     w5, [x1]
+add     w0, w3, w5
+ldp     x29, x30, [sp], #0x10
+ret
+
 # load_before_store, avx512: 21 bytes
 endbr64
 push %rbp
@@ -53,6 +62,16 @@ mov (%rdi),%eax
 movl $7,(%rsi)
 add $7,%eax
 pop %rbp
+ret
+
+# load_before_store, armv8.2: 32 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ldr     w3, [x0]
+mov     w5, #0x7
+str     w5, [x1]
+add     w0, w3, #0x7
+ldp     x29, x30, [sp], #0x10
 ret
 
 # compare_and_branch, avx512: 22 bytes
@@ -94,6 +113,18 @@ ret
 pop %rbp
 ret
 
+# compare_and_branch, armv8.2: 40 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+cmp     w0, w1
+mov     x3, x1
+b.ge    0x1c
+ldp     x29, x30, [sp], #0x10
+ret
+mov     x0, x3
+ldp     x29, x30, [sp], #0x10
+ret
+
 # broadcast, avx512: 27 bytes
 endbr64
 push %rbp
@@ -117,6 +148,10 @@ pop %rbp
 ret
 
 # broadcast, sse4.2: no value of type f32x8
+
+# broadcast, armv8.2: no value of type f32x8
+
+# broadcast, armv8: no value of type f32x8
 
 # fused, avx512: 32 bytes
 endbr64
@@ -143,4 +178,8 @@ pop %rbp
 ret
 
 # fused, sse4.2: no value of type f32x8
+
+# fused, armv8.2: no value of type f32x8
+
+# fused, armv8: no value of type f32x8
 

@@ -31,6 +31,15 @@ xor %edx,%eax
 pop %rbp
 ret
 
+# quotient_and_remainder, armv8.2: 28 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+udiv    w3, w0, w1
+msub    w5, w3, w1, w0
+eor     w0, w3, w5
+ldp     x29, x30, [sp], #0x10
+ret
+
 # wide_products, avx512: 28 bytes
 endbr64
 push %rbp
@@ -63,6 +72,10 @@ ret
 
 # wide_products, sse4.2: no value of type i64x4
 
+# wide_products, armv8.2: no value of type i64x4
+
+# wide_products, armv8: no value of type i64x4
+
 # three_operand_logic, avx512: 34 bytes
 endbr64
 push %rbp
@@ -89,6 +102,10 @@ ret
 
 # three_operand_logic, sse4.2: no value of type i32x8
 
+# three_operand_logic, armv8.2: no value of type i32x8
+
+# three_operand_logic, armv8: no value of type i32x8
+
 # reverse, avx512: 26 bytes
 endbr64
 push %rbp
@@ -112,4 +129,8 @@ pop %rbp
 ret
 
 # reverse, sse4.2: no value of type i32x8
+
+# reverse, armv8.2: no value of type i32x8
+
+# reverse, armv8: no value of type i32x8
 

@@ -32,6 +32,10 @@ ret
 
 # masked_copy, sse4.2: no value of type m32x8
 
+# masked_copy, armv8.2: no value of type m32x8
+
+# masked_copy, armv8: no value of type m32x8
+
 # select, avx512: 39 bytes
 endbr64
 push %rbp
@@ -59,6 +63,10 @@ pop %rbp
 ret
 
 # select, sse4.2: no value of type f32x8
+
+# select, armv8.2: no value of type f32x8
+
+# select, armv8: no value of type f32x8
 
 # any, avx512: 45 bytes
 endbr64
@@ -95,4 +103,8 @@ pop %rbp
 ret
 
 # any, sse4.2: no value of type m32x8
+
+# any, armv8.2: no value of type m32x8
+
+# any, armv8: no value of type m32x8
 

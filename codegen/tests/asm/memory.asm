@@ -28,6 +28,10 @@ ret
 
 # gather, sse4.2: no value of type f32x8
 
+# gather, armv8.2: no value of type f32x8
+
+# gather, armv8: no value of type f32x8
+
 # scatter, avx512: 37 bytes
 endbr64
 push %rbp
@@ -43,6 +47,10 @@ ret
 # scatter, avx2: no value of type i32x16
 
 # scatter, sse4.2: no value of type i32x16
+
+# scatter, armv8.2: no value of type i32x16
+
+# scatter, armv8: no value of type i32x16
 
 # bytes, avx512: 40 bytes
 endbr64
@@ -78,6 +86,10 @@ ret
 
 # bytes, sse4.2: no value of type i32x8
 
+# bytes, armv8.2: no value of type i32x8
+
+# bytes, armv8: no value of type i32x8
+
 # counter, avx512: 32 bytes
 endbr64
 push %rbp
@@ -112,6 +124,36 @@ lock orl $0,(%rsp)
 mov %rsi,%rax
 lock cmpxchg %r8d,4(%rdi)
 pop %rbp
+ret
+
+# counter, armv8.2: 36 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ldaddal w1, w3, [x0]
+dmb     ish
+add     x6, x0, #0x4
+mov     x0, x1
+casal   w0, w3, [x6]
+ldp     x29, x30, [sp], #0x10
+ret
+
+# counter, armv8: 68 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+ldaxr   w3, [x0]
+add     w16, w3, w1
+stlxr   w17, w16, [x0]
+cbnz    w17, 0x8
+dmb     ish
+dmb     ish
+add     x6, x0, #0x4
+ldaxr   w0, [x6]
+cmp     w0, w1
+b.ne    0x38
+stlxr   w17, w3, [x6]
+cbnz    w17, 0x24
+dmb     ish
+ldp     x29, x30, [sp], #0x10
 ret
 
 # copy_loop, avx512: 51 bytes
@@ -160,5 +202,18 @@ lea 8(%r8),%r8
 cmp %rdx,%r8
 jb 0x0000000000000020
 pop %rbp
+ret
+
+# copy_loop, armv8.2: 44 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+mov     w5, #0x0
+nop
+ldr     x8, [x1, x5]
+str     x8, [x0, x5]
+add     x5, x5, #0x8
+cmp     x5, x2
+b.lo    0x10
+ldp     x29, x30, [sp], #0x10
 ret
 

@@ -1,6 +1,6 @@
 //! Checks instruction folding: compares trees of operations whose values are used once with the evaluator.
 
-#![cfg(all(target_arch = "x86_64", unix))]
+#![cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), unix))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod expected;
@@ -21,7 +21,8 @@ const RESULTS: i32 = 2048;
 /// The instruction sets of this processor.
 fn isas() -> impl Iterator<Item = Isa> {
     let best = Isa::detect();
-    [Isa::SSE42, Isa::AVX2, Isa::AVX512].into_iter().filter(move |isa| best.is_some_and(|best| best.includes(*isa)))
+    let all = [Isa::SSE42, Isa::AVX2, Isa::AVX512, Isa::ARMV8, Isa::ARMV8_2];
+    all.into_iter().filter(move |isa| best.is_some_and(|best| best.includes(*isa)))
 }
 
 /// Builds random trees of operations.
@@ -270,7 +271,7 @@ fn check(module: &Module, isa: Isa, seed: u64) -> bool {
         result => assert_eq!(result.err(), None, "{module}"),
     }
     // SAFETY: the function takes an address and accesses only the `BYTES` bytes there, as it did in the evaluator.
-    let function: extern "sysv64" fn(u64) = unsafe { std::mem::transmute(executable.entry(0).unwrap()) };
+    let function: extern "C" fn(u64) = unsafe { std::mem::transmute(executable.entry(0).unwrap()) };
     function(base);
     let difference = memory.difference(&bytes);
     assert!(difference.is_none(), "{isa:?} {seed}: {difference:x?}\n{module}\n{}", disassemble(&code, isa));
@@ -281,12 +282,7 @@ fn check(module: &Module, isa: Isa, seed: u64) -> bool {
 fn folded_trees_equal_the_evaluator() {
     for isa in isas() {
         for elem in [Elem::I32, Elem::I64, Elem::F32, Elem::F64] {
-            let bytes: &[u32] = match isa {
-                Isa::SSE42 => &[0],
-                Isa::AVX2 => &[0, 16, 32],
-                Isa::AVX512 => &[0, 16, 32, 64],
-            };
-            for &bytes in bytes {
+            for bytes in [0, 16, 32, 64].into_iter().filter(|bytes| *bytes <= isa.caps().vector_bytes) {
                 let ty = if bytes == 0 { Type::Scalar(elem) } else { Type::Vector(elem, (bytes / elem.bytes()) as u8) };
                 // SSE4.2 has no FMA for doubles.
                 if isa == Isa::SSE42 && elem == Elem::F64 {
@@ -322,7 +318,7 @@ fn shuffles_take_any_order_of_lanes() {
             let executable = Executable::new(&code).unwrap();
             let mut memory: Vec<u8> = (0..192).collect();
             // SAFETY: the function takes an address and accesses only the bytes of `memory`.
-            let function: extern "sysv64" fn(*mut u8) = unsafe { std::mem::transmute(executable.entry(0).unwrap()) };
+            let function: extern "C" fn(*mut u8) = unsafe { std::mem::transmute(executable.entry(0).unwrap()) };
             function(memory.as_mut_ptr());
             let expected: Vec<u8> =
                 order.iter().flat_map(|&lane| (0..size).map(move |byte| (usize::from(lane) * size + byte) as u8)).collect();

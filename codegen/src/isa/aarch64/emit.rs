@@ -122,8 +122,7 @@ impl Emitter<'_> {
         let access = match inst.opcode {
             t::LITERAL_S => t::LOAD_S,
             t::LITERAL_D => t::LOAD_D,
-            t::LITERAL_Q => t::LOAD_Q,
-            _ => t::LOAD_X,
+            _ => t::LOAD_Q,
         };
         let [distance, place] = SCRATCH;
         let start = self.out.len();

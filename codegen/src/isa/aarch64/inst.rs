@@ -7,7 +7,6 @@ use regalloc2::{Operand, OperandConstraint, OperandKind, OperandPos, PRegSet, VR
 use smallvec::SmallVec;
 
 use super::regs::call_clobbers;
-use super::table as t;
 use crate::mach::function::MachineInst;
 
 /// An instruction except for its operands.
@@ -305,9 +304,4 @@ pub(super) fn exclusive_operands(to: VReg, from: &[VReg]) -> SmallVec<[Operand; 
     let late = |reg: &VReg| Operand::new(*reg, OperandConstraint::Reg, OperandKind::Use, OperandPos::Late);
     let def = Operand::new(to, OperandConstraint::Reg, OperandKind::Def, OperandPos::Early);
     std::iter::once(def).chain(from.iter().map(late)).collect()
-}
-
-/// The move between registers of a class.
-pub(super) const fn register_move(vector: bool) -> Opcode {
-    if vector { t::MOV_VECTOR } else { t::MOV }
 }

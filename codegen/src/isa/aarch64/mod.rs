@@ -9,8 +9,6 @@ mod emit;
 mod encode;
 mod folding;
 mod frame;
-#[cfg(test)]
-mod golden;
 mod inst;
 mod jumps;
 mod lower;

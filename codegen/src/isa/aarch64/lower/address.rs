@@ -4,18 +4,10 @@ use regalloc2::VReg;
 
 use super::super::inst::InstBuilder;
 use super::super::table::{self as t, Access};
-use super::context::Lower;
+use super::context::{Lower, Terms};
 use super::immediates::arithmetic_imm;
 use crate::mach::addresses::Sum;
 use crate::vir::Addr;
-
-/// The terms of an address: `base + (index << shift) + displacement`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Terms {
-    base: VReg,
-    index: Option<(VReg, u32)>,
-    disp: i32,
-}
 
 /// A base register, and a displacement that fits loads and stores of any size.
 #[derive(Clone, Copy, Debug)]
@@ -104,6 +96,14 @@ impl Lower<'_> {
     /// The address of a place in one register.
     pub(super) fn address_of(&mut self, place: Place) -> VReg {
         self.add_constant(place.base, place.disp)
+    }
+
+    /// The register of an address without an index and a displacement.
+    pub(super) fn plain_base(&mut self, addr: &Addr) -> Option<VReg> {
+        match self.terms(addr) {
+            Terms { base, index: None, disp: 0 } => Some(base),
+            _ => None,
+        }
     }
 
     /// A load or store without its data register.

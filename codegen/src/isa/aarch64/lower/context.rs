@@ -3,14 +3,22 @@
 use regalloc2::{Operand, RegClass, VReg};
 use rustc_hash::FxHashMap;
 
-use super::super::inst::{Field, InstBuilder, MachInst, Opcode};
-use super::super::regs::{INT, VEC, ZERO};
-use super::address::Terms;
+use super::super::inst::{InstBuilder, MachInst, Opcode};
+use super::super::regs::{INT, VEC};
+use super::super::table as t;
 use crate::mach::folding::FoldingPlan;
 use crate::mach::function::FunctionBuilder;
 use crate::mach::pool::Pool;
 use crate::target::{A64Level, Isa};
 use crate::vir::{Elem, Function, Type, Value};
+
+/// The terms of an address: `base + (index << shift) + displacement`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Terms {
+    pub(super) base: VReg,
+    pub(super) index: Option<(VReg, u32)>,
+    pub(super) disp: i32,
+}
 
 /// A selected division, and its machine block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,17 +159,12 @@ impl Lower<'_> {
 
     /// Moves a general register to a scalar float.
     pub(super) fn to_float(&mut self, wide: bool, n: VReg) -> VReg {
-        self.unary(super::super::table::FMOV_TO, wide, n)
+        self.unary(t::FMOV_TO, wide, n)
     }
 
     /// Moves a scalar float, or the lowest lane of a vector, to a general register.
     pub(super) fn to_general(&mut self, wide: bool, n: VReg) -> VReg {
-        self.unary(super::super::table::FMOV_FROM, wide, n)
-    }
-
-    /// A builder whose operand `n` is the zero register.
-    pub(super) fn of_zero(opcode: Opcode) -> InstBuilder {
-        InstBuilder::new(opcode).phys(Field::N, ZERO)
+        self.unary(t::FMOV_FROM, wide, n)
     }
 
     pub(super) fn set(&mut self, value: Value, reg: VReg) {

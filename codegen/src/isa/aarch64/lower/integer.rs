@@ -35,7 +35,8 @@ impl Lower<'_> {
     pub(super) fn int_bin(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
         let long = wide(ty);
         let commutes = matches!(op, BinOp::Add | BinOp::Mul | BinOp::And | BinOp::Or | BinOp::Xor);
-        let (a, b) = if commutes && self.constant(a).is_some() { (b, a) } else { (a, b) };
+        let swap = commutes && (self.constant(a).is_some() || self.constant(b).is_none() && self.folded_bin(a).is_some());
+        let (a, b) = if swap { (b, a) } else { (a, b) };
         match op {
             BinOp::Add | BinOp::Sub => self.int_add(op, a, b, long),
             BinOp::And => self.int_logic((t::AND, t::AND_IMM), a, b, long),
@@ -59,6 +60,30 @@ impl Lower<'_> {
         }
     }
 
+    /// The operands of an operation that is computed as part of its user, and the shift of a shift by a constant.
+    fn folded_bin(&self, value: Value) -> Option<(BinOp, Value, Value, Option<u32>)> {
+        if !self.plan.folded[value.index()] || self.regs[value.index()].is_some() {
+            return None;
+        }
+        let Op::Bin(op, a, b) = self.plan.defs[value.index()]?.op else { return None };
+        let bits = self.splat_bits(b);
+        let shift = match op {
+            BinOp::Shl => Some(bits? as u32 & if wide(self.ty(value)) { 63 } else { 31 }),
+            BinOp::Mul => bits.filter(|bits| bits.is_power_of_two()).map(u64::trailing_zeros),
+            _ => return None,
+        };
+        Some((op, a, b, shift))
+    }
+
+    /// Combines an operand with one that is shifted by a constant.
+    fn int_of_shifted(&mut self, opcode: Opcode, long: bool, a: Value, b: Value) -> VReg {
+        if let Some((_, of, _, Some(shift))) = self.folded_bin(b) {
+            let (a, of) = (self.reg(a), self.reg(of));
+            return self.result(InstBuilder::new(opcode).wide(long).n(a).m(of).imm(shift << 10, shift.into()));
+        }
+        self.int_of(opcode, long, a, b)
+    }
+
     fn int_of(&mut self, opcode: Opcode, long: bool, a: Value, b: Value) -> VReg {
         let (a, b) = (self.reg(a), self.reg(b));
         self.binary(opcode, long, a, b)
@@ -68,7 +93,11 @@ impl Lower<'_> {
         let plus = op == BinOp::Add;
         let Some((number, (imm, shifted))) = self.signed(b).and_then(|number| Some((number, arithmetic_imm(number.unsigned_abs())?)))
         else {
-            return self.int_of(if plus { t::ADD } else { t::SUB }, long, a, b);
+            if let Some((BinOp::Mul, of, by, None)) = self.folded_bin(b) {
+                let (of, by, a) = (self.reg(of), self.reg(by), self.reg(a));
+                return self.ternary(if plus { t::MADD } else { t::MSUB }, long, of, by, a);
+            }
+            return self.int_of_shifted(if plus { t::ADD } else { t::SUB }, long, a, b);
         };
         let opcode = if plus == (number >= 0) { t::ADD_IMM } else { t::SUB_IMM };
         let builder = InstBuilder::new(opcode).wide(long).n(self.reg(a)).imm(imm << 10, imm.into());
@@ -81,7 +110,7 @@ impl Lower<'_> {
                 let a = self.reg(a);
                 self.result(InstBuilder::new(by_constant).wide(long).n(a).imm(encoded, bits.cast_signed()))
             }
-            None => self.int_of(opcode, long, a, b),
+            None => self.int_of_shifted(opcode, long, a, b),
         }
     }
 
@@ -92,7 +121,7 @@ impl Lower<'_> {
                 let a = self.reg(a);
                 self.result(InstBuilder::new(t::AND_IMM).wide(long).n(a).imm(encoded, bits.cast_signed()))
             }
-            None => self.int_of(t::BIC, long, a, b),
+            None => self.int_of_shifted(t::BIC, long, a, b),
         }
     }
 

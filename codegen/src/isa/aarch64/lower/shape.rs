@@ -5,7 +5,7 @@ use regalloc2::VReg;
 use super::super::inst::InstBuilder;
 use super::super::table as t;
 use super::context::{Lower, wide};
-use crate::vir::{Type, Value};
+use crate::vir::{Addr, Op, Type, Value};
 
 /// The size of lanes as a power of two.
 pub(super) const fn log2(wide: bool) -> u32 {
@@ -18,9 +18,25 @@ impl Lower<'_> {
         if let Some(bits) = self.splat_bits(a) {
             return self.splat_constant(bits, ty);
         }
+        if self.plan.folded[a.index()]
+            && self.regs[a.index()].is_none()
+            && let Some(Op::Load(_, addr)) = self.plan.defs[a.index()].map(|inst| &inst.op)
+        {
+            return self.splat_load(addr, double);
+        }
         let from = self.reg(a);
         let opcode = if self.ty(a).is_general() { t::DUP_GPR } else { t::DUP_LANE };
         self.result(InstBuilder::new(opcode).wide(double).n(from).lane(log2(double), 0))
+    }
+
+    /// Loads an element into all lanes. That instruction has no displacement.
+    fn splat_load(&mut self, addr: &Addr, double: bool) -> VReg {
+        if let Some(base) = self.plain_base(addr) {
+            return self.result(InstBuilder::new(t::LOAD_SPLAT).wide(double).n(base));
+        }
+        let load = self.access(if double { t::LOAD_D } else { t::LOAD_S }, addr);
+        let element = self.result(load);
+        self.result(InstBuilder::new(t::DUP_LANE).wide(double).n(element).lane(log2(double), 0))
     }
 
     pub(super) fn extract(&mut self, a: Value, lane: u8, ty: Type) -> VReg {

@@ -143,11 +143,6 @@ impl<'a> Lower<'a> {
         self.bytes_constant(0)
     }
 
-    /// A vector register with all bits 1.
-    pub(super) fn ones(&mut self) -> VReg {
-        self.bytes_constant(u64::MAX)
-    }
-
     /// A vector constant of 64-bit lanes whose bytes are 0 or 255.
     fn bytes_constant(&mut self, bits: u64) -> VReg {
         let encoded = vector_imm(byte_mask(bits).unwrap_or(0));

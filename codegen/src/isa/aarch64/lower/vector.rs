@@ -167,8 +167,7 @@ impl Lower<'_> {
             self.push(InstBuilder::new(t::SRI_IMM).wide(double).tied(left, to).n(from).shift_right(size, size - amount));
             return to;
         }
-        let (by, last, size) =
-            (self.reg(b), self.splat_constant(u64::from(size - 1), ty), self.splat_constant(u64::from(size), ty));
+        let (by, last, size) = (self.reg(b), self.splat_constant(u64::from(size - 1), ty), self.splat_constant(u64::from(size), ty));
         let by = self.binary(t::AND_V, false, by, last);
         // A negative amount shifts to the right, and a shift by the whole size gives 0.
         let right = self.binary(t::SUB_V, double, by, size);

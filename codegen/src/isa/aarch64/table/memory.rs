@@ -1,7 +1,7 @@
 //! Loads and stores.
 
 use super::super::inst::Opcode;
-use super::one;
+use super::forms::one;
 
 /// A load or store of one register with its addressing modes.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +31,6 @@ pub(in crate::isa::aarch64) const LOAD_B: Access = access!("ldrb", "ldurb", "Wd"
 pub(in crate::isa::aarch64) const LOAD_H: Access = access!("ldrh", "ldurh", "Wd", 1, 0x4040_0000);
 pub(in crate::isa::aarch64) const LOAD_W: Access = access!("ldr", "ldur", "Wd", 2, 0x8040_0000);
 pub(in crate::isa::aarch64) const LOAD_X: Access = access!("ldr", "ldur", "Xd", 3, 0xC040_0000);
-pub(in crate::isa::aarch64) const LOAD_FB: Access = access!("ldr", "ldur", "Bd", 0, 0x0440_0000);
-pub(in crate::isa::aarch64) const LOAD_FH: Access = access!("ldr", "ldur", "Hd", 1, 0x4440_0000);
 pub(in crate::isa::aarch64) const LOAD_S: Access = access!("ldr", "ldur", "Sd", 2, 0x8440_0000);
 pub(in crate::isa::aarch64) const LOAD_D: Access = access!("ldr", "ldur", "Dd", 3, 0xC440_0000);
 pub(in crate::isa::aarch64) const LOAD_Q: Access = access!("ldr", "ldur", "Qd", 4, 0x04C0_0000);
@@ -40,8 +38,6 @@ pub(in crate::isa::aarch64) const STORE_B: Access = access!("strb", "sturb", "Wd
 pub(in crate::isa::aarch64) const STORE_H: Access = access!("strh", "sturh", "Wd", 1, 0x4000_0000);
 pub(in crate::isa::aarch64) const STORE_W: Access = access!("str", "stur", "Wd", 2, 0x8000_0000);
 pub(in crate::isa::aarch64) const STORE_X: Access = access!("str", "stur", "Xd", 3, 0xC000_0000);
-pub(in crate::isa::aarch64) const STORE_FB: Access = access!("str", "stur", "Bd", 0, 0x0400_0000);
-pub(in crate::isa::aarch64) const STORE_FH: Access = access!("str", "stur", "Hd", 1, 0x4400_0000);
 pub(in crate::isa::aarch64) const STORE_S: Access = access!("str", "stur", "Sd", 2, 0x8400_0000);
 pub(in crate::isa::aarch64) const STORE_D: Access = access!("str", "stur", "Dd", 3, 0xC400_0000);
 pub(in crate::isa::aarch64) const STORE_Q: Access = access!("str", "stur", "Qd", 4, 0x0480_0000);
@@ -50,7 +46,6 @@ pub(in crate::isa::aarch64) const PREFETCH: Access = access!("prfm", "prfum", "p
 
 opcodes! {
     // Loads of constants relative to the instruction. The distance is added by the linker.
-    LITERAL_X = one("ldr", "Xd, 0x0", 0x5800_0000);
     LITERAL_S = one("ldr", "Sd, 0x0", 0x1C00_0000);
     LITERAL_D = one("ldr", "Dd, 0x0", 0x5C00_0000);
     LITERAL_Q = one("ldr", "Qd, 0x0", 0x9C00_0000);

@@ -9,17 +9,14 @@
 //! - `%` is the first immediate as the bits of a double. `?` is the first immediate as a condition.
 //! - A part in `<` and `>` is left out if its immediate is 0.
 
-/// Defines opcodes, and a list of them for tests.
+/// Defines opcodes.
 macro_rules! opcodes {
     ($($(#[$doc:meta])* $name:ident = $value:expr;)*) => {
         $($(#[$doc])* pub(in crate::isa::aarch64) const $name: Opcode = $value;)*
-
-        /// All opcodes of this table.
-        #[cfg(test)]
-        pub(in crate::isa::aarch64) const ALL: &[Opcode] = &[$($name),*];
     };
 }
 
+mod forms;
 mod memory;
 mod scalar;
 mod vector;
@@ -27,31 +24,3 @@ mod vector;
 pub(super) use memory::*;
 pub(super) use scalar::*;
 pub(super) use vector::*;
-
-/// The tables, for tests.
-#[cfg(test)]
-pub(super) const TABLES: [&[Opcode]; 3] = [memory::ALL, scalar::ALL, vector::ALL];
-
-use super::inst::Opcode;
-
-/// Selects 64-bit general registers.
-const X: u32 = 1 << 31;
-/// Selects 64-bit general registers in bit fields and logical immediates.
-const XN: u32 = 1 << 31 | 1 << 22;
-/// Selects doubles, or vectors of 64-bit lanes.
-const D: u32 = 1 << 22;
-
-/// An opcode with one width.
-const fn one(name: &'static str, text: &'static str, word: u32) -> Opcode {
-    Opcode { name, text, word, wide: 0 }
-}
-
-/// An opcode of 32-bit and 64-bit general registers.
-const fn int(name: &'static str, text: &'static str, word: u32) -> Opcode {
-    Opcode { name, text, word, wide: X }
-}
-
-/// An opcode of singles and doubles, or of vectors with 32-bit and 64-bit lanes.
-const fn vec(name: &'static str, text: &'static str, word: u32) -> Opcode {
-    Opcode { name, text, word, wide: D }
-}

@@ -1,7 +1,7 @@
 //! Instructions on general registers and on scalar floats.
 
 use super::super::inst::Opcode;
-use super::{XN, int, one, vec};
+use super::forms::{XN, int, one, vec};
 
 opcodes! {
     // Two registers. The second one can be shifted.
@@ -36,8 +36,6 @@ opcodes! {
     // One register.
     CLZ = int("clz", "Rd, Rn", 0x5AC0_1000);
     RBIT = int("rbit", "Rd, Rn", 0x5AC0_0000);
-    UXTB = one("uxtb", "Wd, Wn", 0x5300_1C00);
-    UXTH = one("uxth", "Wd, Wn", 0x5300_3C00);
     SXTW = one("sxtw", "Xd, Wn", 0x9340_7C00);
     /// Clears the upper half.
     UXTW = one("mov", "Wd, Wm", 0x2A00_03E0);

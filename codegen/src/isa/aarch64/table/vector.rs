@@ -3,7 +3,7 @@
 //! Opcodes with the arrangement `.T` have forms for 32-bit and 64-bit lanes.
 
 use super::super::inst::Opcode;
-use super::{one, vec};
+use super::forms::{one, vec};
 
 opcodes! {
     // Bitwise.
@@ -11,8 +11,6 @@ opcodes! {
     /// `n & !m`
     BIC_V = one("bic", "Vd.16b, Vn.16b, Vm.16b", 0x4E60_1C00);
     ORR_V = one("orr", "Vd.16b, Vn.16b, Vm.16b", 0x4EA0_1C00);
-    /// `n | !m`
-    ORN_V = one("orn", "Vd.16b, Vn.16b, Vm.16b", 0x4EE0_1C00);
     EOR_V = one("eor", "Vd.16b, Vn.16b, Vm.16b", 0x6E20_1C00);
     NOT_V = one("mvn", "Vd.16b, Vn.16b", 0x6E20_5800);
     /// `d ? n : m` for each bit; `d` is tied.
@@ -62,8 +60,6 @@ opcodes! {
     SHL_IMM = one("shl", "Vd.T, Vn.T, #", 0x4F00_5400);
     SSHR_IMM = one("sshr", "Vd.T, Vn.T, #", 0x4F00_0400);
     USHR_IMM = one("ushr", "Vd.T, Vn.T, #", 0x6F00_0400);
-    /// Keeps the lower bits of `d`, which is tied.
-    SLI_IMM = one("sli", "Vd.T, Vn.T, #", 0x6F00_5400);
     /// Keeps the upper bits of `d`, which is tied.
     SRI_IMM = one("sri", "Vd.T, Vn.T, #", 0x6F00_4400);
 
@@ -124,8 +120,6 @@ opcodes! {
     UXTL_4S = one("uxtl", "Vd.4s, Vn.4h", 0x2F10_A400);
     UXTL_8H = one("uxtl", "Vd.8h, Vn.8b", 0x2F08_A400);
     XTN_2S = one("xtn", "Vd.2s, Vn.2d", 0x0EA1_2800);
-    /// Keeps the lower half of `d`, which is tied.
-    XTN2_4S = one("xtn2", "Vd.4s, Vn.2d", 0x4EA1_2800);
     XTN_4H = one("xtn", "Vd.4h, Vn.4s", 0x0E61_2800);
     XTN_8B = one("xtn", "Vd.8b, Vn.8h", 0x0E21_2800);
 
@@ -141,8 +135,6 @@ opcodes! {
     INS_LANE = one("mov", "Vd.E[@], Vn.E[&]", 0x6E00_0400);
     /// From a lane to a general register.
     UMOV = Opcode { wide: 1 << 30, ..one("mov", "Rd, Vn.E[@]", 0x0E00_3C00) };
-    UMOV_B = one("umov", "Wd, Vn.b[@]", 0x0E00_3C00);
-    UMOV_H = one("umov", "Wd, Vn.h[@]", 0x0E00_3C00);
 
     // Shuffles.
     ZIP1 = vec("zip1", "Vd.T, Vn.T, Vm.T", 0x4E80_3800);
@@ -165,7 +157,6 @@ opcodes! {
     UMINV = one("uminv", "Sd, Vn.4s", 0x6EB1_A800);
     ADDV_S = one("addv", "Sd, Vn.4s", 0x4EB1_B800);
     ADDV_8B = one("addv", "Bd, Vn.8b", 0x0E31_B800);
-    ADDP_D = one("addp", "Dd, Vn.2d", 0x5EF1_B800);
 
     // Constants. `constants` chooses between them.
     MOVI_2D = one("movi", "Vd.2d, #", 0x6F00_E400);
