@@ -2,9 +2,12 @@
 
 use wgcl_codegen::Isa;
 
-/// The instruction set of this name: `sse4.2`, `avx2` or `avx512`.
+/// All instruction sets.
+const ALL: [Isa; 5] = [Isa::SSE42, Isa::AVX2, Isa::AVX512, Isa::ARMV8, Isa::ARMV8_2];
+
+/// The instruction set of this name, such as `avx2`.
 pub fn isa_named(name: &str) -> Option<Isa> {
-    [Isa::SSE42, Isa::AVX2, Isa::AVX512].into_iter().find(|&isa| isa_name(isa) == name)
+    ALL.into_iter().find(|&isa| isa_name(isa) == name)
 }
 
 /// The name of an instruction set.
@@ -13,5 +16,7 @@ pub(crate) const fn isa_name(isa: Isa) -> &'static str {
         Isa::SSE42 => "sse4.2",
         Isa::AVX2 => "avx2",
         Isa::AVX512 => "avx512",
+        Isa::ARMV8 => "armv8",
+        Isa::ARMV8_2 => "armv8.2",
     }
 }

@@ -18,15 +18,15 @@ struct Emitter<'a> {
     output: &'a Output,
     frame: Frame,
     /// Whether constants can be out of the reach of literal loads.
-    far: bool,
+    distant: bool,
     out: Vec<u8>,
     fixups: Vec<Fixup>,
 }
 
-/// Emits a function. Constants are at most 1 MiB away unless `far` is set.
-pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, far: bool) -> Result<Emitted, CodegenError> {
+/// Emits a function. Constants are at most 1 MiB away unless `distant` is set.
+pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, distant: bool) -> Result<Emitted, CodegenError> {
     let frame = Frame::new(function, output);
-    let mut this = Emitter { function, output, frame, far, out: Vec::new(), fixups: Vec::new() };
+    let mut this = Emitter { function, output, frame, distant, out: Vec::new(), fixups: Vec::new() };
     let mut blocks = Vec::with_capacity(function.blocks.len());
     for block in 0..function.blocks.len() {
         blocks.push(this.block(Block::new(block))?);
@@ -103,8 +103,8 @@ impl Emitter<'_> {
     fn op(&mut self, inst: &A64Inst, allocs: &[Allocation]) -> Result<(), CodegenError> {
         let regs = resolve(inst, allocs)?;
         if let Some(id) = inst.pool {
-            if self.far {
-                return self.far_load(inst, regs[Field::D as usize].unwrap_or(0), id);
+            if self.distant {
+                return self.distant_load(inst, regs[Field::D as usize].unwrap_or(0), id);
             }
             let at = self.out.len();
             self.fixups.push(Fixup { at, end: at, target: FixupTarget::Pool(id), kind: FixupKind::Load19 });
@@ -118,7 +118,7 @@ impl Emitter<'_> {
     }
 
     /// Loads a constant at any distance. The distance counts from the first instruction.
-    fn far_load(&mut self, inst: &A64Inst, to: u8, id: u32) -> Result<(), CodegenError> {
+    fn distant_load(&mut self, inst: &A64Inst, to: u8, id: u32) -> Result<(), CodegenError> {
         let access = match inst.opcode {
             t::LITERAL_S => t::LOAD_S,
             t::LITERAL_D => t::LOAD_D,
@@ -134,8 +134,8 @@ impl Emitter<'_> {
         self.op(&load.inst, &[])
     }
 
-    /// A loop of exclusive accesses, which ends when the store succeeds. A barrier follows, because such a loop does not
-    /// order later accesses after its store.
+    /// A loop of exclusive accesses, which ends when the store succeeds. A barrier follows, because such a loop does
+    /// not order later accesses after its store.
     fn exclusive(&mut self, kind: Exclusive, bytes: u8, allocs: &[Allocation]) -> Result<(), CodegenError> {
         let (old, address, value) = (reg(allocs, 0)?, reg(allocs, 1)?, reg(allocs, 2)?);
         let [changed, status] = SCRATCH;

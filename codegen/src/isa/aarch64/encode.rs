@@ -1,4 +1,4 @@
-//! Encodes instructions.
+//! The words of instructions, from their opcodes and allocated registers.
 
 use regalloc2::Allocation;
 

@@ -40,7 +40,7 @@ impl Frame {
         (1 + self.general.len() + self.vectors.len()) as u32 * PAIR + self.size
     }
 
-    /// The prologue.
+    /// The prologue: stores the frame record and the saved registers, and allocates the spill slots.
     pub(super) fn enter(&self) -> Vec<InstBuilder> {
         let mut out = vec![push(t::PUSH_PAIR, (FRAME_POINTER, LINK)), stack_move(FRAME_POINTER, SP)];
         out.extend(self.general.iter().map(|pair| push(t::PUSH_PAIR, *pair)));
@@ -49,7 +49,7 @@ impl Frame {
         out
     }
 
-    /// The epilogue.
+    /// The epilogue, including the return.
     pub(super) fn leave(&self) -> Vec<InstBuilder> {
         let mut out = Vec::new();
         self.change(&mut out, true);

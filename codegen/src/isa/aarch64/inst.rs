@@ -299,7 +299,7 @@ impl InstBuilder {
     }
 }
 
-/// Operands of an atomic operation that is a loop. The result is in a register of its own.
+/// Operands of an atomic operation that is a loop. The result has a separate register.
 pub(super) fn exclusive_operands(to: VReg, from: &[VReg]) -> SmallVec<[Operand; 6]> {
     let late = |reg: &VReg| Operand::new(*reg, OperandConstraint::Reg, OperandKind::Use, OperandPos::Late);
     let def = Operand::new(to, OperandConstraint::Reg, OperandKind::Def, OperandPos::Early);

@@ -52,8 +52,8 @@ pub(crate) fn compile(module: &Module, level: A64Level) -> Result<Code, CodegenE
 }
 
 /// Emits functions whose registers are allocated.
-fn emit_all(functions: &[(MFunction<MachInst>, Output)], far: bool) -> Result<Vec<Emitted>, CodegenError> {
-    functions.iter().map(|(function, output)| emit::emit(function, output, far)).collect()
+fn emit_all(functions: &[(MFunction<MachInst>, Output)], distant: bool) -> Result<Vec<Emitted>, CodegenError> {
+    functions.iter().map(|(function, output)| emit::emit(function, output, distant)).collect()
 }
 
 /// The instructions of a program as text, in the syntax of Arm's assembler.

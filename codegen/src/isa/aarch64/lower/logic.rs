@@ -1,4 +1,4 @@
-//! Bitwise operations in vector registers: of vectors, masks and scalar floats.
+//! Bitwise operations on vectors, masks and scalar floats.
 
 use regalloc2::VReg;
 

@@ -1,7 +1,7 @@
 //! Loads and stores of scalars and of contiguous lanes.
 //!
-//! No instruction loads or stores under a mask. If all lanes are set, one instruction accesses the whole vector. If not,
-//! inactive lanes load from the stack, and branches skip their stores.
+//! No instruction loads or stores under a mask. If all lanes are set, one instruction accesses the whole vector. If
+//! not, inactive lanes load from the stack, and branches skip their stores.
 
 use regalloc2::VReg;
 

@@ -106,7 +106,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Looks up the bytes of each operand in turn.
+    /// Looks up the bytes of one operand after the other.
     fn look_up(&mut self, vectors: [VReg; 2], lanes: [u8; 4]) -> VReg {
         const OUTSIDE: u8 = 0xFF;
         let indices = |vector: u8| -> Bytes {
@@ -127,7 +127,7 @@ impl Lower<'_> {
         self.tied_binary(t::TBX, false, first, vectors[1], tables[1])
     }
 
-    /// Turns indices of lanes into indices of bytes.
+    /// Converts indices of lanes to indices of bytes.
     pub(super) fn permute(&mut self, a: Value, index: Value) -> VReg {
         const BYTES: u64 = 0x0302_0100;
         const FOUR: u64 = 0x0404_0404;

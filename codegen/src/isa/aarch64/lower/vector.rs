@@ -22,7 +22,7 @@ impl Lower<'_> {
             UnOp::Round(Rounding::Down) => t::FRINTM_V,
             UnOp::Round(Rounding::Up) => t::FRINTP_V,
             UnOp::Round(Rounding::Zero) => t::FRINTZ_V,
-            // As for scalars.
+            // The steps are the same as for scalars.
             UnOp::RecipApprox => {
                 let estimate = self.unary(t::FRECPE_V, double, a);
                 let step = self.binary(t::FRECPS_V, double, estimate, a);
@@ -81,7 +81,7 @@ impl Lower<'_> {
             (BinOp::SMax, false) => t::SMAX_V,
             (BinOp::UMin, false) => t::UMIN_V,
             (BinOp::UMax, false) => t::UMAX_V,
-            // The comparison tells whether the first operand is the result.
+            // The first operand is the result where the comparison holds.
             (BinOp::SMin, true) => return self.choose(t::CMGT, double, [b, a], [a, b]),
             (BinOp::SMax, true) => return self.choose(t::CMGT, double, [a, b], [a, b]),
             (BinOp::UMin, true) => return self.choose(t::CMHI, double, [b, a], [a, b]),

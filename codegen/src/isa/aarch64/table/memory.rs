@@ -5,15 +5,15 @@ use super::forms::one;
 
 /// A load or store of one register with its addressing modes.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::isa::aarch64) struct Access {
+pub(crate) struct Access {
     /// An unsigned offset of 12 bits that is a multiple of the size.
-    pub(in crate::isa::aarch64) scaled: Opcode,
+    pub(crate) scaled: Opcode,
     /// A signed offset of 9 bits.
-    pub(in crate::isa::aarch64) unscaled: Opcode,
+    pub(crate) unscaled: Opcode,
     /// An index register. It can be shifted by the size.
-    pub(in crate::isa::aarch64) indexed: Opcode,
+    pub(crate) indexed: Opcode,
     /// The size in bytes, as a power of two.
-    pub(in crate::isa::aarch64) log2: u32,
+    pub(crate) log2: u32,
 }
 
 macro_rules! access {
@@ -27,22 +27,22 @@ macro_rules! access {
     };
 }
 
-pub(in crate::isa::aarch64) const LOAD_B: Access = access!("ldrb", "ldurb", "Wd", 0, 0x0040_0000);
-pub(in crate::isa::aarch64) const LOAD_H: Access = access!("ldrh", "ldurh", "Wd", 1, 0x4040_0000);
-pub(in crate::isa::aarch64) const LOAD_W: Access = access!("ldr", "ldur", "Wd", 2, 0x8040_0000);
-pub(in crate::isa::aarch64) const LOAD_X: Access = access!("ldr", "ldur", "Xd", 3, 0xC040_0000);
-pub(in crate::isa::aarch64) const LOAD_S: Access = access!("ldr", "ldur", "Sd", 2, 0x8440_0000);
-pub(in crate::isa::aarch64) const LOAD_D: Access = access!("ldr", "ldur", "Dd", 3, 0xC440_0000);
-pub(in crate::isa::aarch64) const LOAD_Q: Access = access!("ldr", "ldur", "Qd", 4, 0x04C0_0000);
-pub(in crate::isa::aarch64) const STORE_B: Access = access!("strb", "sturb", "Wd", 0, 0x0000_0000);
-pub(in crate::isa::aarch64) const STORE_H: Access = access!("strh", "sturh", "Wd", 1, 0x4000_0000);
-pub(in crate::isa::aarch64) const STORE_W: Access = access!("str", "stur", "Wd", 2, 0x8000_0000);
-pub(in crate::isa::aarch64) const STORE_X: Access = access!("str", "stur", "Xd", 3, 0xC000_0000);
-pub(in crate::isa::aarch64) const STORE_S: Access = access!("str", "stur", "Sd", 2, 0x8400_0000);
-pub(in crate::isa::aarch64) const STORE_D: Access = access!("str", "stur", "Dd", 3, 0xC400_0000);
-pub(in crate::isa::aarch64) const STORE_Q: Access = access!("str", "stur", "Qd", 4, 0x0480_0000);
+pub(crate) const LOAD_B: Access = access!("ldrb", "ldurb", "Wd", 0, 0x0040_0000);
+pub(crate) const LOAD_H: Access = access!("ldrh", "ldurh", "Wd", 1, 0x4040_0000);
+pub(crate) const LOAD_W: Access = access!("ldr", "ldur", "Wd", 2, 0x8040_0000);
+pub(crate) const LOAD_X: Access = access!("ldr", "ldur", "Xd", 3, 0xC040_0000);
+pub(crate) const LOAD_S: Access = access!("ldr", "ldur", "Sd", 2, 0x8440_0000);
+pub(crate) const LOAD_D: Access = access!("ldr", "ldur", "Dd", 3, 0xC440_0000);
+pub(crate) const LOAD_Q: Access = access!("ldr", "ldur", "Qd", 4, 0x04C0_0000);
+pub(crate) const STORE_B: Access = access!("strb", "sturb", "Wd", 0, 0x0000_0000);
+pub(crate) const STORE_H: Access = access!("strh", "sturh", "Wd", 1, 0x4000_0000);
+pub(crate) const STORE_W: Access = access!("str", "stur", "Wd", 2, 0x8000_0000);
+pub(crate) const STORE_X: Access = access!("str", "stur", "Xd", 3, 0xC000_0000);
+pub(crate) const STORE_S: Access = access!("str", "stur", "Sd", 2, 0x8400_0000);
+pub(crate) const STORE_D: Access = access!("str", "stur", "Dd", 3, 0xC400_0000);
+pub(crate) const STORE_Q: Access = access!("str", "stur", "Qd", 4, 0x0480_0000);
 /// Prefetches for a store. The size is the scale of the offset.
-pub(in crate::isa::aarch64) const PREFETCH: Access = access!("prfm", "prfum", "pstl1keep", 3, 0xC080_0010);
+pub(crate) const PREFETCH: Access = access!("prfm", "prfum", "pstl1keep", 3, 0xC080_0010);
 
 opcodes! {
     // Loads of constants relative to the instruction. The distance is added by the linker.
@@ -86,7 +86,7 @@ opcodes! {
 }
 
 /// The bits of a lane of `1 << log2` bytes in loads and stores of single lanes.
-pub(in crate::isa::aarch64) const fn memory_lane(log2: u32, lane: u8) -> u32 {
+pub(crate) const fn memory_lane(log2: u32, lane: u8) -> u32 {
     // The lane number is in Q, S and the size bits, and its lowest bits are left out for larger elements.
     let place = (lane as u32) << log2;
     (place >> 3) << 30 | (place >> 2 & 1) << 12 | (place & 3) << 10
