@@ -1,7 +1,7 @@
 //! Processes with a limited address space (`ulimit -v`), and without executable memory. Each case is a separate
 //! process, because limits cannot be raised again.
 
-#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 mod common;
 

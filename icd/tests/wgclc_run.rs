@@ -131,7 +131,7 @@ fn a_missing_library_is_an_error() {
 }
 
 #[test]
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn kernels_run_with_checks() {
     let arguments = |count: &'static str| ["k.cl", "scale", "global=6", "float[6] = i", count, "float = 2", "--check"];
     assert_eq!(said(&run_with(SCALE, &arguments("float[6]"))), (Some(0), String::new()));

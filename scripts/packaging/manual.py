@@ -10,7 +10,7 @@ HEAD = r""".TH WGCL 7 "" "wgcl" "wgcl"
 wgcl \- OpenCL driver for CPUs and Vulkan devices
 .SH DESCRIPTION
 .B wgcl
-is an OpenCL 3.1 driver for x86-64 CPUs and for GPUs with a Vulkan driver.
+is an OpenCL 3.1 driver for x86-64 and AArch64 CPUs and for GPUs with a Vulkan driver.
 Programs use it through the OpenCL ICD loader
 .RI ( libOpenCL.so.1 ),
 which reads the library's path from the file

@@ -1,0 +1,65 @@
+# Compares the results of test programs with the known failures, for scripts that run them on other systems. Source this file after common.sh.
+
+passed=0
+failed=0
+skipped=0
+
+# Prints the known failures, one test a line. An entry is `fails WORDS: REASON` with tests below it, one word for each WORD below.
+# `*` applies to every word, and `25.0` also to `25.0.1`.
+known_failures() { # FILE WORD...
+    local file=$1
+    shift
+    awk -v given="$*" '
+        BEGIN { count = split(given, value, " ") }
+        /^#/ || /^ *$/ { next }
+        /^ / { if (applies) print $1; next }
+        {
+            split($0, part, ":")
+            applies = split(part[1], word, " ") == count + 1 && word[1] == "fails"
+            for (i = 1; i <= count; i++) applies = applies && (word[i + 1] == "*" || index(value[i] ".", word[i + 1] ".") == 1)
+        }
+    ' "$file"
+}
+
+# Compares the tests that failed in a log with the known failures. Adds to `passed`, `failed` and `skipped`, and prints a line with the counts.
+judge() { # NAME LOG FILE WORD...
+    local name=$1 log=$2 file=$3 known results p f i unknown outcome test
+    shift 3
+    results=$(sed -nE 's/^test (.*) \.\.\. (ok|FAILED).*/\2 \1/p' "$log" | sed 's/ - should panic$//')
+    known=$(known_failures "$file" "$@")
+    read -r p f i < <(sed -nE 's/^test result: .* ([0-9]+) passed; ([0-9]+) failed; ([0-9]+) ignored.*/\1 \2 \3/p' "$log" |
+        awk '{p += $1; f += $2; i += $3} END {print p + 0, f + 0, i + 0}')
+    unknown=0
+    while read -r outcome test; do
+        if grep -Fxq -- "$test" <<<"$known"; then
+            if [ "$outcome" = ok ]; then
+                say "$name: $test passes, but $file lists it as a failure ($*): remove it"
+                unknown=$((unknown + 1)) p=$((p - 1))
+            else
+                i=$((i + 1)) f=$((f - 1))
+            fi
+        elif [ "$outcome" = FAILED ]; then
+            say "$name: FAILED $test"
+        fi
+    done <<<"$results"
+    f=$((f + unknown))
+    # A program that crashed has no result line.
+    if [ "$p" -eq 0 ] && [ "$f" -eq 0 ]; then f=1; fi
+    printf '%-28s %5d passed %4d failed %4d skipped or known (%s)\n' "$name" "$p" "$f" "$i" "$log"
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + i))
+}
+
+# Prints the line with the counts of all calls of `judge`, in cargo's format. Fails if a test failed.
+print_result() {
+    printf '\ntest result: %s. %d passed; %d failed; %d ignored\n' "$([ "$failed" -eq 0 ] && echo ok || echo FAILED)" "$passed" "$failed" "$skipped"
+    [ "$failed" -eq 0 ]
+}
+
+# Prints Debian's mirror that apt uses: the first source of the main archive, in either format. Prints nothing on other
+# systems: the program that creates a root then uses its default.
+mirror() {
+    if [ -n "${WGCL_TEST_MIRROR:-}" ]; then printf '%s\n' "$WGCL_TEST_MIRROR"; return; fi
+    local found
+    found=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | sed -nE 's/^(deb .*|URIs: *)(https?:[^ ]*\/debian)\/?( .*)?$/\2/p' | head -n 1)
+    printf '%s\n' "$found"
+}
