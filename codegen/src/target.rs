@@ -60,6 +60,8 @@ pub struct IsaCaps {
     pub lane_store_cost: u32,
     /// The smallest number of 32-bit lanes for which running two vectors of work-items at a time is faster.
     pub min_interleaved_lanes: u32,
+    /// The largest number of vectors of work-items to run at a time.
+    pub max_interleaved_vectors: u32,
 }
 
 impl X86Level {
@@ -78,6 +80,7 @@ impl X86Level {
             gather_cost: 4,
             lane_store_cost: 2,
             min_interleaved_lanes: 8,
+            max_interleaved_vectors: 2,
         };
         const AVX2: IsaCaps = IsaCaps { vector_bytes: 32, has_masked_memory: true, has_gather: true, has_fma_f64: true, ..SSE42 };
         const AVX512: IsaCaps =
@@ -93,7 +96,10 @@ impl X86Level {
 impl A64Level {
     const fn caps(self) -> IsaCaps {
         match self {
-            // A gather loads and inserts each lane separately.
+            // A gather of four lanes is four moves of an offset to a general register, and four loads of a lane. Each
+            // of them occupies a vector pipe (UMOV and LD1 of one lane, in Arm's guide for software on the Neoverse
+            // N1). The N1 has two vector pipes, and a multiply-add takes four cycles. So eight independent ones are
+            // necessary to keep the pipes busy.
             Self::V8 | Self::V82 => IsaCaps {
                 vector_bytes: 16,
                 vector_registers: 32,
@@ -104,9 +110,10 @@ impl A64Level {
                 converts_i64: true,
                 has_fma_f64: true,
                 strong_memory_order: false,
-                gather_cost: 12,
+                gather_cost: 8,
                 lane_store_cost: 2,
-                min_interleaved_lanes: 8,
+                min_interleaved_lanes: 4,
+                max_interleaved_vectors: 4,
             },
         }
     }

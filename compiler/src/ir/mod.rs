@@ -551,6 +551,13 @@ pub struct Fence {
     pub image: bool,
 }
 
+impl Fence {
+    /// Whether it orders accesses that other work-groups observe.
+    pub const fn reaches_other_groups(self) -> bool {
+        self.global || self.image
+    }
+}
+
 /// The operation of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Op {

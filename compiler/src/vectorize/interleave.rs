@@ -1,5 +1,5 @@
-//! Interleaving: two vectors of work-items run at a time, so that one computes while the other waits for results or
-//! memory. Uniform loads, counters and branches are shared by both.
+//! Interleaving: two or four vectors of work-items run at a time, so that some compute while the others wait for
+//! results or memory. All share uniform loads, counters and branches.
 //!
 //! That pays in loops that work-items leave together, or nearly so because they count to the same bound, if all live
 //! values fit in registers. In loops that work-items leave at different times, more lanes would wait for the last.
@@ -16,23 +16,24 @@ use crate::ir::{Function, Inst, Op, Region, Value};
 /// The most lanes: each has a bit in a 32-bit word.
 const MAX_LANES: u32 = 32;
 
-/// The shape for a kernel with loops: twice the lanes if all innermost loops have enough registers.
+/// The shape for a kernel with loops: as many vectors as all innermost loops have registers for.
 pub(super) fn interleave(function: &Function, uniformity: &Uniformity<'_>) -> Shape {
-    let shape = uniformity.shape();
-    let lanes = shape.lanes * 2;
-    let fills_vectors = shape.lanes * 4 == shape.isa.caps().vector_bytes;
-    if !fills_vectors
-        || shape.lanes < shape.isa.caps().min_interleaved_lanes
-        || lanes > MAX_LANES
-        || !shape.group[usize::from(shape.vector_dimension)].is_multiple_of(lanes)
-    {
+    let (shape, caps) = (uniformity.shape(), uniformity.caps());
+    let fills_vectors = shape.lanes * 4 == caps.vector_bytes;
+    if !fills_vectors || shape.lanes < caps.min_interleaved_lanes {
         return shape;
     }
-    let registers = shape.isa.caps().vector_registers as usize;
-    if is_profitable(function, &function.body, uniformity, registers) { Shape { lanes, ..shape } } else { shape }
+    let row = shape.group[usize::from(shape.vector_dimension)];
+    let is_better = |vectors: u32| {
+        let lanes = shape.lanes * vectors;
+        let fits = lanes <= MAX_LANES && row.is_multiple_of(lanes);
+        fits && is_profitable(function, &function.body, uniformity, (caps.vector_registers / vectors) as usize)
+    };
+    let vectors = [4, 2].into_iter().find(|&vectors| vectors <= caps.max_interleaved_vectors && is_better(vectors));
+    Shape { lanes: shape.lanes * vectors.unwrap_or(1), ..shape }
 }
 
-/// Whether all innermost loops of a region need at most half of the registers.
+/// Whether all innermost loops of a region need at most this number of registers for one vector.
 fn is_profitable(function: &Function, region: &Region, uniformity: &Uniformity<'_>, registers: usize) -> bool {
     region.insts.iter().all(|inst| match &inst.op {
         Op::Call(..) => false,
@@ -57,7 +58,7 @@ fn is_counted(function: &Function, op: &Op, uniformity: &Uniformity<'_>) -> bool
     counted.is_some_and(|counted| is_uniform(counted.bound) && is_uniform(counted.step.1))
 }
 
-/// Whether the live values of two vectors fit in registers.
+/// Whether the live values of one vector fit in this number of registers.
 fn fits(params: &[Value], body: &Region, uniformity: &Uniformity<'_>, registers: usize) -> bool {
     let mut ranges = LiveRanges::default();
     ranges.region(body);
@@ -76,7 +77,7 @@ fn fits(params: &[Value], body: &Region, uniformity: &Uniformity<'_>, registers:
         alive += change;
         most = most.max(alive);
     }
-    most.unsigned_abs() * 2 <= registers
+    most.unsigned_abs() <= registers
 }
 
 /// The registers that a value takes for one vector of work-items.

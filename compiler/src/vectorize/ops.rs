@@ -30,8 +30,8 @@ impl Vectorizer<'_> {
             Op::CmpXchg { ptr, expected, desired, ty } => self.compare_exchange(result, [*ptr, *expected, *desired], *ty),
             // The lanes of a gang run in lockstep, and a group runs on one thread, so no synchronisation is necessary.
             // A barrier only orders accesses as other groups observe them, with acquire and release semantics.
-            // Processors with a strong memory order need no code for that.
-            Op::Barrier(_) if self.shape.isa.caps().strong_memory_order => Ok(()),
+            // Processors with a strong memory order need no code for that. Other groups do not observe local memory.
+            Op::Barrier(fence) if self.shape.isa.caps().strong_memory_order || !fence.reaches_other_groups() => Ok(()),
             Op::Barrier(_) | Op::MemFence(_) => {
                 self.b.effect(VOp::Fence);
                 Ok(())

@@ -363,14 +363,14 @@ impl<'a> Planner<'a> {
         let mut pending = Segment::default();
         for inst in &region.insts {
             match &inst.op {
-                Op::Barrier(_) => {
+                Op::Barrier(fence) => {
                     if self.reports_barriers {
                         pending.insts.push(inst);
                     }
                     flush(&mut nodes, &mut pending);
                     // The end of a segment waits for all gangs; only the order of accesses as other groups see them
                     // needs a fence.
-                    if !self.reports_barriers && !self.uniformity.caps().strong_memory_order {
+                    if !self.reports_barriers && !self.uniformity.caps().strong_memory_order && fence.reaches_other_groups() {
                         nodes.push(Node::Uniform(inst));
                     }
                 }
