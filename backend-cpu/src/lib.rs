@@ -32,12 +32,14 @@
 //! # Soundness
 //! Generated code runs in this process. A faulty kernel can corrupt its memory. `unsafe` code is confined to a few
 //! files: [`memory::host_allocation`], [`memory`] (bytes of memory objects), [`program::code`] and [`launch::dispatch`]
-//! (calls of generated code), `program::fp_environment`, [`sanitizer`] (reads of kernel memory) and
-//! [`threads::affinity`].
+//! (calls of generated code), `program::fp_environment`, [`sanitizer`] (reads of kernel memory),
+//! [`threads::affinity`], and `device::processor` (AArch64's identification register).
 
-#![cfg(all(unix, target_arch = "x86_64"))]
+#![cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
 #![warn(unreachable_pub)]
 
+#[macro_use]
+mod calling_convention;
 mod device;
 mod isa;
 mod launch;
@@ -60,7 +62,7 @@ use wgcl_codegen::Isa;
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Unavailable {
     /// The processor lacks instructions that all generated code uses.
-    #[error("the processor does not support SSE4.2")]
+    #[error("the processor lacks instructions that all machine code uses (on x86-64: SSE4.2)")]
     Processor,
     /// The system does not allow executable memory.
     #[error("cannot map executable memory: {0}")]

@@ -26,50 +26,58 @@ unsafe fn words(launch: *const LaunchContext) -> *mut u32 {
     unsafe { std::ptr::with_exposed_provenance_mut(*std::ptr::with_exposed_provenance::<usize>((*launch).args as usize)) }
 }
 
-/// Adds 1 and 100 times the number of groups to the word of each work-item, in groups of `LOCAL` work-items. `ENQUEUED`
-/// is the enqueued local size.
-unsafe extern "sysv64" fn count<const LOCAL: u32, const ENQUEUED: u32>(
-    launch: *const LaunchContext,
-    worker: *mut WorkerContext,
-    first: u64,
-    end: u64,
-) {
-    // SAFETY: the tests pass a buffer with a word per work-item, and an arena.
-    unsafe {
-        assert!((*worker).arena != 0 && (*worker).arena.is_multiple_of(128));
-        for group in first..end {
-            let start = ((*launch).group_base[0] + group as u32) * ENQUEUED + (*launch).global_offset[0];
-            for item in start..start + LOCAL {
-                *words(launch).add(item as usize) += 1 + 100 * (*launch).num_groups[0];
+generated_code_abi! {
+    /// Adds 1 and 100 times the number of groups to the word of each work-item, in groups of `LOCAL` work-items.
+    /// `ENQUEUED` is the enqueued local size.
+    unsafe fn count<const LOCAL: u32, const ENQUEUED: u32>(
+        launch: *const LaunchContext,
+        worker: *mut WorkerContext,
+        first: u64,
+        end: u64,
+    ) {
+        // SAFETY: the tests pass a buffer with a word per work-item, and an arena.
+        unsafe {
+            assert!((*worker).arena != 0 && (*worker).arena.is_multiple_of(128));
+            for group in first..end {
+                let start = ((*launch).group_base[0] + group as u32) * ENQUEUED + (*launch).global_offset[0];
+                for item in start..start + LOCAL {
+                    *words(launch).add(item as usize) += 1 + 100 * (*launch).num_groups[0];
+                }
             }
         }
     }
 }
 
-/// Sleeps for each group, and stores the thread's number to the group's word.
-unsafe extern "sysv64" fn slow(launch: *const LaunchContext, _: *mut WorkerContext, first: u64, end: u64) {
-    for group in first..end {
-        thread::sleep(Duration::from_millis(1));
-        // SAFETY: the tests pass a buffer with a word per group.
-        unsafe { *words(launch).add(group as usize) = thread_number() };
+generated_code_abi! {
+    /// Sleeps for each group, and stores the thread's number to the group's word.
+    unsafe fn slow(launch: *const LaunchContext, _: *mut WorkerContext, first: u64, end: u64) {
+        for group in first..end {
+            thread::sleep(Duration::from_millis(1));
+            // SAFETY: the tests pass a buffer with a word per group.
+            unsafe { *words(launch).add(group as usize) = thread_number() };
+        }
     }
 }
 
-/// Sleeps for each group, and stores the number of processors in the thread's affinity mask to the group's word.
-unsafe extern "sysv64" fn cores(launch: *const LaunchContext, _: *mut WorkerContext, first: u64, end: u64) {
-    for group in first..end {
-        thread::sleep(Duration::from_millis(1));
-        // SAFETY: the tests pass a buffer with a word per group.
-        unsafe { *words(launch).add(group as usize) = libc::CPU_COUNT(&affinity()).unsigned_abs() };
+generated_code_abi! {
+    /// Sleeps for each group, and stores the number of processors in the thread's affinity mask to the group's word.
+    unsafe fn cores(launch: *const LaunchContext, _: *mut WorkerContext, first: u64, end: u64) {
+        for group in first..end {
+            thread::sleep(Duration::from_millis(1));
+            // SAFETY: the tests pass a buffer with a word per group.
+            unsafe { *words(launch).add(group as usize) = libc::CPU_COUNT(&affinity()).unsigned_abs() };
+        }
     }
 }
 
-/// Sleeps for each group, and stores the first 32 bits of the thread's affinity mask to the group's word.
-unsafe extern "sysv64" fn processors(launch: *const LaunchContext, _: *mut WorkerContext, first: u64, end: u64) {
-    for group in first..end {
-        thread::sleep(Duration::from_millis(1));
-        // SAFETY: the tests pass a buffer with a word per group.
-        unsafe { *words(launch).add(group as usize) = bits(&affinity()) };
+generated_code_abi! {
+    /// Sleeps for each group, and stores the first 32 bits of the thread's affinity mask to the group's word.
+    unsafe fn processors(launch: *const LaunchContext, _: *mut WorkerContext, first: u64, end: u64) {
+        for group in first..end {
+            thread::sleep(Duration::from_millis(1));
+            // SAFETY: the tests pass a buffer with a word per group.
+            unsafe { *words(launch).add(group as usize) = bits(&affinity()) };
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use wgcl_backend_wgpu::{Settings, WgpuBackend};
 use crate::gpu_probe;
 
 /// The default of `WGCL_CPU`: enabled, if machine code can be generated for this processor.
-const CPU_BY_DEFAULT: bool = cfg!(all(unix, target_arch = "x86_64"));
+const CPU_BY_DEFAULT: bool = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")));
 
 /// All requested back ends.
 pub(crate) struct Backends {
@@ -93,7 +93,7 @@ impl Backend for Backends {
 }
 
 /// The host's CPU, if it can be a device, and whether the system refuses executable memory.
-#[cfg(all(unix, target_arch = "x86_64"))]
+#[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn cpu(options: &Options) -> (Option<Box<dyn Backend>>, bool) {
     use wgcl_backend_cpu::{CpuBackend, Unavailable, isa_named};
 
@@ -108,9 +108,9 @@ fn cpu(options: &Options) -> (Option<Box<dyn Backend>>, bool) {
 }
 
 /// The host's CPU, if it can be a device, and whether the system refuses executable memory.
-#[cfg(not(all(unix, target_arch = "x86_64")))]
+#[cfg(not(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"))))]
 fn cpu(_: &Options) -> (Option<Box<dyn Backend>>, bool) {
-    tracing::warn!("no CPU device: machine code is only generated for x86-64 on Unix");
+    tracing::warn!("no CPU device: machine code is only generated for x86-64 and AArch64 on Unix");
     (None, false)
 }
 

@@ -77,16 +77,16 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_CPU",
         kind: Kind::Switch,
         audience: Audience::User,
-        default: "1 on x86-64 (Linux, other Unix)",
+        default: "1 on x86-64 and AArch64 (Linux, other Unix)",
         doc: "Whether the CPU device is listed, after the GPUs. While it is listed, Vulkan drivers for CPUs are \
               listed only if `WGCL_DEVICE` names them.",
     },
     OptionInfo {
         name: "WGCL_CPU_ISA",
-        kind: Kind::Word(&["sse4.2", "avx2", "avx512"]),
+        kind: Kind::Word(&["sse4.2", "avx2", "avx512", "armv8", "armv8.2"]),
         audience: Audience::User,
         default: "the processor's best",
-        doc: "The best instruction set that the CPU device uses.",
+        doc: "The best instruction set that the CPU device uses. A name of another architecture has no effect.",
     },
     OptionInfo {
         name: "WGCL_SUBGROUP",

@@ -120,7 +120,10 @@ mod tests {
         let option = TABLE.iter().find(|option| option.name == "WGCL_CPU_ISA").expect("an option");
         let mut complaints = Vec::new();
         assert_eq!(accepted(option, "avx521".to_owned(), &mut complaints), None);
-        assert_eq!(complaints, ["WGCL_CPU_ISA: `avx521` is ignored; expected `sse4.2`, `avx2` or `avx512`; did you mean `avx512`?"]);
+        assert_eq!(
+            complaints,
+            ["WGCL_CPU_ISA: `avx521` is ignored; expected `sse4.2`, `avx2`, `avx512`, `armv8` or `armv8.2`; did you mean `avx512`?"]
+        );
         complaints.clear();
         let names = ["WGCL_CHEK", "WGCL_TEST_DEVICE", "WGCL_LIBRARY", "WGCL_LOG", "HOME", "WGCL_"];
         check_names(names.into_iter().map(str::to_owned), &mut complaints);

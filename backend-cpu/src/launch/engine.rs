@@ -270,9 +270,11 @@ impl Engine {
     }
 }
 
-/// `fma(a, b, c)` of the doubles with these bits.
-extern "sysv64" fn fused(a: u64, b: u64, c: u64) -> u64 {
-    f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)).to_bits()
+generated_code_abi! {
+    /// `fma(a, b, c)` of the doubles with these bits.
+    fn fused(a: u64, b: u64, c: u64) -> u64 {
+        f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)).to_bits()
+    }
 }
 
 /// The part of the context that all regions of a launch share.

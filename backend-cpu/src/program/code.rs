@@ -8,8 +8,17 @@ use wgcl_compiler::vectorize::abi::{LaunchContext, NativeKernel, WorkerContext};
 
 use crate::program::fp_environment::DefaultFpEnvironment;
 
-/// The function type of a kernel (`wgcl_compiler::vectorize::abi`).
-pub(crate) type Entry = unsafe extern "sysv64" fn(*const LaunchContext, *mut WorkerContext, u64, u64);
+generated_code_abi! {
+    /// The function type of a kernel (`wgcl_compiler::vectorize::abi`).
+    pub(crate) type Entry = unsafe fn(*const LaunchContext, *mut WorkerContext, u64, u64);
+}
+
+/// A function that returns at once: `endbr64; ret`.
+#[cfg(target_arch = "x86_64")]
+const RETURN: &[u8] = &[0xf3, 0x0f, 0x1e, 0xfa, 0xc3];
+/// A function that returns at once: `bti c; ret`.
+#[cfg(target_arch = "aarch64")]
+const RETURN: &[u8] = &[0x5f, 0x24, 0x03, 0xd5, 0xc0, 0x03, 0x5f, 0xd6];
 
 /// A callable kernel.
 #[derive(Debug)]
@@ -66,9 +75,7 @@ impl Code {
 /// # Errors
 /// If it does not.
 pub(crate) fn check_executable_memory() -> BackendResult<()> {
-    // endbr64; ret
-    const NOTHING: [u8; 5] = [0xf3, 0x0f, 0x1e, 0xfa, 0xc3];
-    let nothing = NativeKernel { code: NOTHING.to_vec(), ..NativeKernel::default() };
+    let nothing = NativeKernel { code: RETURN.to_vec(), ..NativeKernel::default() };
     let code = Code::map(&nothing)?;
     // SAFETY: the function reads nothing.
     unsafe { code.run(&LaunchContext::default(), &mut WorkerContext::default(), 0..0) };
@@ -79,7 +86,7 @@ pub(crate) fn check_executable_memory() -> BackendResult<()> {
 mod tests {
     use wgcl_compiler::vectorize::abi::NativeKernel;
 
-    use super::{Code, check_executable_memory};
+    use super::{Code, RETURN, check_executable_memory};
 
     #[test]
     fn code_is_mapped_and_called() {
@@ -88,11 +95,14 @@ mod tests {
 
     #[test]
     fn an_entry_outside_of_the_code_is_an_error() {
-        let kernel = NativeKernel { code: vec![0xcc, 0xc3], entry: 1, ..NativeKernel::default() };
+        // Bytes that are not a valid instruction, and then the function.
+        let code = [&[0; 4], RETURN].concat();
+        let size = code.len() as u32;
+        let kernel = NativeKernel { code, entry: 4, ..NativeKernel::default() };
         let code = Code::map(&kernel).expect("code");
         // SAFETY: the function returns at once.
         unsafe { code.run(&Default::default(), &mut Default::default(), 0..1) };
-        for entry in [2, 100] {
+        for entry in [size, size + 100] {
             assert!(Code::map(&NativeKernel { entry, ..kernel.clone() }).is_err());
         }
     }

@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn instruction_sets_and_targets_never_share_a_key() {
-        let isas = [Isa::SSE42, Isa::AVX2, Isa::AVX512];
+        let isas = [Isa::SSE42, Isa::AVX2, Isa::AVX512, Isa::ARMV8, Isa::ARMV8_2];
         let keys: Vec<VariantKey> = isas.iter().flat_map(|&isa| [false, true].map(|checked| key(isa, checked))).collect();
         assert_eq!(keys.iter().map(bytes).collect::<BTreeSet<_>>().len(), keys.len());
         // SVE-256 has the vector size of AVX2.

@@ -484,21 +484,23 @@ fn bounds(arg: &LaunchArg) -> BackendResult<Bounds> {
     })
 }
 
-/// The function that generated code calls: see `LaunchContext::check` of `wgcl_compiler::vectorize::abi`.
-pub(crate) extern "sysv64" fn check_access(
-    checker: *const Checker,
-    address: u64,
-    base: u64,
-    site_and_item: u64,
-    group_xy: u64,
-    group_z: u64,
-) -> u64 {
-    // SAFETY: generated code passes the address from the context of its launch, which keeps the checker until the code
-    // returns.
-    let checker = unsafe { &*checker };
-    let halves = |pair: u64| (pair as u32, (pair >> 32) as u32);
-    let ((site, local_id), (x, y)) = (halves(site_and_item), halves(group_xy));
-    checker.answer(AccessRequest { address, base, site: site as usize, local_id, group_id: [x, y, group_z as u32] })
+generated_code_abi! {
+    /// The function that generated code calls: see `LaunchContext::check` of `wgcl_compiler::vectorize::abi`.
+    pub(crate) fn check_access(
+        checker: *const Checker,
+        address: u64,
+        base: u64,
+        site_and_item: u64,
+        group_xy: u64,
+        group_z: u64,
+    ) -> u64 {
+        // SAFETY: generated code passes the address from the context of its launch, which keeps the checker until the
+        // code returns.
+        let checker = unsafe { &*checker };
+        let halves = |pair: u64| (pair as u32, (pair >> 32) as u32);
+        let ((site, local_id), (x, y)) = (halves(site_and_item), halves(group_xy));
+        checker.answer(AccessRequest { address, base, site: site as usize, local_id, group_id: [x, y, group_z as u32] })
+    }
 }
 
 #[cfg(test)]

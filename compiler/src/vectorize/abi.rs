@@ -1,9 +1,11 @@
 //! The interface between generated code and the CPU device.
 //!
-//! A kernel is a function with the C calling convention of the System V ABI: `kernel(launch: *const LaunchContext,
-//! worker: *mut WorkerContext, first: u64, end: u64)`. It runs the work-groups `first..end` of the dispatch in order.
-//! Dimension 0 counts fastest. Several threads may run disjoint ranges of one dispatch concurrently, each with its own
-//! [`WorkerContext`].
+//! A kernel is a function `kernel(launch: *const LaunchContext, worker: *mut WorkerContext, first: u64, end: u64)`. It
+//! runs the work-groups `first..end` of the dispatch in order. Dimension 0 counts fastest. Several threads may run
+//! disjoint ranges of one dispatch concurrently, each with its own [`WorkerContext`].
+//!
+//! The calling convention of kernels, and of the functions that they call, is C's. On x86-64, it is that of the System
+//! V ABI on every system.
 //!
 //! All groups of a dispatch have the size in the kernel's key (`KernelKey::local_size`). An NDRange with smaller groups
 //! at its end consists of several dispatches.
@@ -26,10 +28,10 @@ pub struct LaunchContext {
     pub variables: u64,
     /// Address of the `printf` buffer (`crate::printf`).
     pub printf: u64,
-    /// Address of a function `extern "sysv64" fn(u64, u64, u64) -> u64`, a fused multiply-add of doubles. It takes and
+    /// Address of a function `fn(u64, u64, u64) -> u64`, a fused multiply-add of doubles. It takes and
     /// returns their bits. Instruction sets without FMA use it.
     pub fused: u64,
-    /// Address of a function `extern "sysv64" fn(u64, u64, u64, u64, u64, u64) -> u64`, the check function. Kernels
+    /// Address of a function `fn(u64, u64, u64, u64, u64, u64) -> u64`, the check function. Kernels
     /// with [`NativeKernel::sites`] call it before each access and at each event ([`super::sanitize::Access`]).
     ///
     /// The parameters are:

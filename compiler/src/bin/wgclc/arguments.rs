@@ -91,6 +91,12 @@ pub enum InstructionSet {
     Avx2,
     /// Vectors of 64 bytes
     Avx512,
+    /// AArch64 without extensions, vectors of 16 bytes
+    #[value(name = "armv8", alias = "neon")]
+    Armv8,
+    /// AArch64 with FP16, LSE and DotProd, vectors of 16 bytes
+    #[value(name = "armv8.2")]
+    Armv82,
 }
 
 impl From<InstructionSet> for Isa {
@@ -99,6 +105,8 @@ impl From<InstructionSet> for Isa {
             InstructionSet::Sse42 => Self::SSE42,
             InstructionSet::Avx2 => Self::AVX2,
             InstructionSet::Avx512 => Self::AVX512,
+            InstructionSet::Armv8 => Self::ARMV8,
+            InstructionSet::Armv82 => Self::ARMV8_2,
         }
     }
 }

@@ -1,0 +1,260 @@
+//! The processor's name and vendor on AArch64, from the main identification registers (`MIDR_EL1`) of its cores.
+//!
+//! A processor can have several kinds of cores (big.LITTLE). Its name lists all of them, the fastest first.
+
+use std::fs::{self, read_to_string};
+use std::path::Path;
+
+use super::Processor;
+
+/// Linux's folder with a folder for each processor.
+#[cfg(target_arch = "aarch64")]
+const PROCESSORS: &str = "/sys/devices/system/cpu";
+
+/// Companies by the implementer code of `MIDR_EL1`, with their PCI ids. Source of the codes:
+/// `arch/arm64/include/asm/cputype.h` of Linux. Source of the PCI ids: pci.ids.
+const IMPLEMENTERS: [(u32, &str, u32); 14] = [
+    // Software. The only known one is QEMU.
+    (0x00, "QEMU", 0x1b36),
+    (0x41, "Arm", 0x13b5),
+    (0x42, "Broadcom", 0x14e4),
+    (0x43, "Cavium", 0x177d),
+    (0x46, "Fujitsu", 0x10cf),
+    (0x48, "HiSilicon", 0x19e5),
+    (0x49, "Infineon", 0x15d1),
+    (0x4e, "NVIDIA", 0x10de),
+    (0x50, "Applied Micro", 0x10e8),
+    (0x51, "Qualcomm", 0x17cb),
+    (0x53, "Samsung", 0x144d),
+    (0x61, "Apple", 0x106b),
+    (0x6d, "Microsoft", 0x1414),
+    (0xc0, "Ampere", 0x1def),
+];
+
+/// Cores by implementer code and part number. Source, if none is named: `arch/arm64/include/asm/cputype.h` of Linux.
+const CORES: [(u32, u32, &str); 63] = [
+    // `-cpu max`, in `target/arm/tcg/cpu64.c` of QEMU.
+    (0x00, 0x051, "max"),
+    (0x41, 0xd02, "Cortex-A34"),
+    (0x41, 0xd03, "Cortex-A53"),
+    (0x41, 0xd04, "Cortex-A35"),
+    (0x41, 0xd05, "Cortex-A55"),
+    (0x41, 0xd06, "Cortex-A65"),
+    (0x41, 0xd07, "Cortex-A57"),
+    (0x41, 0xd08, "Cortex-A72"),
+    (0x41, 0xd09, "Cortex-A73"),
+    (0x41, 0xd0a, "Cortex-A75"),
+    (0x41, 0xd0b, "Cortex-A76"),
+    (0x41, 0xd0c, "Neoverse-N1"),
+    (0x41, 0xd0d, "Cortex-A77"),
+    (0x41, 0xd0e, "Cortex-A76AE"),
+    (0x41, 0xd40, "Neoverse-V1"),
+    (0x41, 0xd41, "Cortex-A78"),
+    (0x41, 0xd42, "Cortex-A78AE"),
+    (0x41, 0xd44, "Cortex-X1"),
+    (0x41, 0xd46, "Cortex-A510"),
+    (0x41, 0xd47, "Cortex-A710"),
+    (0x41, 0xd48, "Cortex-X2"),
+    (0x41, 0xd49, "Neoverse-N2"),
+    (0x41, 0xd4a, "Neoverse-E1"),
+    (0x41, 0xd4b, "Cortex-A78C"),
+    (0x41, 0xd4c, "Cortex-X1C"),
+    (0x41, 0xd4d, "Cortex-A715"),
+    (0x41, 0xd4e, "Cortex-X3"),
+    (0x41, 0xd4f, "Neoverse-V2"),
+    (0x41, 0xd80, "Cortex-A520"),
+    (0x41, 0xd81, "Cortex-A720"),
+    (0x41, 0xd82, "Cortex-X4"),
+    (0x41, 0xd83, "Neoverse-V3AE"),
+    (0x41, 0xd84, "Neoverse-V3"),
+    (0x41, 0xd85, "Cortex-X925"),
+    (0x41, 0xd87, "Cortex-A725"),
+    (0x41, 0xd8e, "Neoverse-N3"),
+    (0x42, 0x516, "Vulcan"),
+    (0x43, 0x0a1, "ThunderX"),
+    (0x43, 0x0af, "ThunderX2"),
+    (0x46, 0x001, "A64FX"),
+    (0x48, 0xd01, "TSV110"),
+    (0x4e, 0x003, "Denver"),
+    (0x4e, 0x004, "Carmel"),
+    (0x50, 0x000, "X-Gene"),
+    (0x51, 0x001, "Oryon"),
+    (0x51, 0x800, "Kryo 2xx Gold"),
+    (0x51, 0x801, "Kryo 2xx Silver"),
+    (0x51, 0x802, "Kryo 3xx Gold"),
+    (0x51, 0x803, "Kryo 3xx Silver"),
+    (0x51, 0x804, "Kryo 4xx Gold"),
+    (0x51, 0x805, "Kryo 4xx Silver"),
+    (0x51, 0xc00, "Falkor"),
+    (0x61, 0x022, "M1 Icestorm"),
+    (0x61, 0x023, "M1 Firestorm"),
+    (0x61, 0x024, "M1 Pro Icestorm"),
+    (0x61, 0x025, "M1 Pro Firestorm"),
+    (0x61, 0x028, "M1 Max Icestorm"),
+    (0x61, 0x029, "M1 Max Firestorm"),
+    (0x61, 0x032, "M2 Blizzard"),
+    (0x61, 0x033, "M2 Avalanche"),
+    (0x6d, 0xd49, "Cobalt 100"),
+    (0xc0, 0xac3, "Ampere-1"),
+    (0xc0, 0xac4, "Ampere-1a"),
+];
+
+/// The main identification register of a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Midr(u32);
+
+impl Midr {
+    fn implementer(self) -> u32 {
+        self.0 >> 24
+    }
+
+    fn part(self) -> u32 {
+        self.0 >> 4 & 0xfff
+    }
+
+    /// The core's name, without its company.
+    fn core(self) -> String {
+        let known = CORES.iter().find(|(implementer, part, _)| (*implementer, *part) == (self.implementer(), self.part()));
+        known.map_or_else(|| format!("part {:#05x}", self.part()), |(.., name)| (*name).to_owned())
+    }
+
+    /// The company's name and its PCI id.
+    fn vendor(self) -> (String, u32) {
+        let known = IMPLEMENTERS.iter().find(|(code, ..)| *code == self.implementer());
+        known.map_or_else(|| (format!("implementer {:#04x}", self.implementer()), 0), |(_, name, id)| ((*name).to_owned(), *id))
+    }
+}
+
+/// The processor of this machine.
+#[cfg(target_arch = "aarch64")]
+pub(crate) fn processor() -> Processor {
+    let cores = cores_in(Path::new(PROCESSORS));
+    let cores = if cores.is_empty() { read_to_string("/proc/cpuinfo").map(|text| cores_of(&text)).unwrap_or_default() } else { cores };
+    describe(&if cores.is_empty() { this_core().into_iter().collect() } else { cores })
+}
+
+/// A processor with these cores, the fastest first.
+fn describe(cores: &[Midr]) -> Processor {
+    let Some(&first) = cores.first() else {
+        // Apple's systems have no files for it.
+        let (vendor, vendor_id) = if cfg!(target_vendor = "apple") { ("Apple", 0x106b) } else { ("AArch64", 0) };
+        return Processor { name: format!("{vendor} CPU"), vendor: vendor.to_owned(), vendor_id, signature: 0 };
+    };
+    let mut names: Vec<String> = Vec::new();
+    for name in cores.iter().map(|core| core.core()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let (vendor, vendor_id) = first.vendor();
+    Processor { name: format!("{vendor} {}", names.join(" + ")), vendor, vendor_id, signature: first.0 }
+}
+
+/// The cores in Linux's sysfs, those of the highest capacity first.
+fn cores_in(processors: &Path) -> Vec<Midr> {
+    let read = |path: &Path| read_to_string(path).ok().map(|text| text.trim().to_owned());
+    let core = |entry: fs::DirEntry| {
+        let number: u32 = entry.file_name().to_str()?.strip_prefix("cpu")?.parse().ok()?;
+        let folder = entry.path();
+        let midr = number_of(&read(&folder.join("regs/identification/midr_el1"))?)?;
+        let capacity: u32 = read(&folder.join("cpu_capacity")).and_then(|text| text.parse().ok()).unwrap_or(0);
+        Some((u32::MAX - capacity, number, midr))
+    };
+    let mut cores: Vec<_> = fs::read_dir(processors).into_iter().flatten().flatten().filter_map(core).collect();
+    cores.sort_by_key(|&(capacity, number, _)| (capacity, number));
+    cores.into_iter().map(|(.., midr)| midr).collect()
+}
+
+/// The cores in the text of /proc/cpuinfo.
+fn cores_of(cpuinfo: &str) -> Vec<Midr> {
+    let mut cores = Vec::new();
+    let mut implementer = None;
+    for (key, value) in cpuinfo.lines().filter_map(|line| line.split_once(':')) {
+        match (key.trim(), number_of(value.trim())) {
+            ("CPU implementer", found) => implementer = found,
+            // Architecture 15 says that other registers describe the features.
+            ("CPU part", Some(Midr(part))) => {
+                cores.extend(implementer.take().map(|Midr(implementer)| Midr(implementer << 24 | 0xf << 16 | part << 4)));
+            }
+            _ => {}
+        }
+    }
+    cores
+}
+
+/// A hexadecimal number with the prefix `0x`, without its upper half.
+fn number_of(text: &str) -> Option<Midr> {
+    Some(Midr(u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()? as u32))
+}
+
+/// The register of the core that runs this thread; `None` if the system does not let programs read it.
+#[cfg(target_arch = "aarch64")]
+fn this_core() -> Option<Midr> {
+    if !can_read_registers(&fs::read("/proc/self/auxv").ok()?) {
+        return None;
+    }
+    let midr: u64;
+    // SAFETY: the system emulates this instruction for programs, as `HWCAP_CPUID` says.
+    unsafe { std::arch::asm!("mrs {0}, midr_el1", out(reg) midr, options(nomem, nostack, preserves_flags)) };
+    // The upper half is reserved.
+    Some(Midr(midr as u32))
+}
+
+/// Whether an auxiliary vector has `HWCAP_CPUID`: programs can read identification registers.
+fn can_read_registers(auxiliary: &[u8]) -> bool {
+    /// Key of the word of capabilities (`AT_HWCAP`).
+    const CAPABILITIES: u64 = 16;
+    /// Its bit `HWCAP_CPUID`, in Linux's `arch/arm64/include/uapi/asm/hwcap.h`.
+    const REGISTERS: u64 = 1 << 11;
+    let words: Vec<u64> = auxiliary.as_chunks().0.iter().map(|bytes| u64::from_ne_bytes(*bytes)).collect();
+    words.as_chunks().0.iter().any(|[key, value]| *key == CAPABILITIES && value & REGISTERS != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{Midr, Processor, can_read_registers, cores_in, cores_of, describe};
+
+    #[test]
+    fn a_processor_has_the_names_of_its_cores() {
+        let named = |cores: &[u32]| describe(&cores.iter().copied().map(Midr).collect::<Vec<_>>());
+        let n1 = Processor { name: "Arm Neoverse-N1".to_owned(), vendor: "Arm".to_owned(), vendor_id: 0x13b5, signature: 0x413f_d0c1 };
+        assert_eq!(named(&[0x413f_d0c1, 0x413f_d0c1]), n1);
+        assert_eq!(named(&[0x611f_0230, 0x611f_0220]).name, "Apple M1 Firestorm + M1 Icestorm");
+        assert_eq!(named(&[0x410f_eee0]).name, "Arm part 0xeee");
+        assert_eq!((named(&[0x010f_0020]).vendor, named(&[0x010f_0020]).vendor_id), ("implementer 0x01".to_owned(), 0));
+        assert_eq!(named(&[]).name, "AArch64 CPU");
+    }
+
+    #[test]
+    fn fast_cores_come_first() {
+        let root = tempfile::tempdir().expect("a folder");
+        let processors = [("cpu0", "0x00000000412fd050\n", "200\n"), ("cpu1", "0x00000000414fd0b1\n", "1024\n")];
+        for (name, midr, capacity) in processors {
+            let registers = root.path().join(name).join("regs/identification");
+            fs::create_dir_all(&registers).expect("a folder");
+            fs::write(registers.join("midr_el1"), midr).expect("a file");
+            fs::write(root.path().join(name).join("cpu_capacity"), capacity).expect("a file");
+        }
+        fs::create_dir(root.path().join("cpufreq")).expect("a folder");
+        assert_eq!(cores_in(root.path()), [Midr(0x414f_d0b1), Midr(0x412f_d050)]);
+        assert_eq!(describe(&cores_in(root.path())).name, "Arm Cortex-A76 + Cortex-A55");
+    }
+
+    #[test]
+    fn cpuinfo_has_a_paragraph_for_each_core() {
+        let text = "processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd03\n\n\
+                    processor\t: 1\nCPU implementer\t: 0x41\nCPU part\t: 0xd08\n";
+        assert_eq!(describe(&cores_of(text)).name, "Arm Cortex-A53 + Cortex-A72");
+        assert_eq!(cores_of("vendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC\n"), []);
+    }
+
+    #[test]
+    fn registers_are_readable_if_the_system_says_so() {
+        let vector = |pairs: &[[u64; 2]]| pairs.iter().flatten().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
+        assert!(can_read_registers(&vector(&[[6, 4096], [16, 0x8ff], [0, 0]])));
+        assert!(!can_read_registers(&vector(&[[16, 0xff], [26, 0x800], [0, 0]])));
+        assert!(!can_read_registers(&[]));
+    }
+}
