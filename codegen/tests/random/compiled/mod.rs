@@ -11,7 +11,7 @@ mod speed;
 mod threads;
 
 use wgcl_codegen::Isa;
-use wgcl_codegen::vir::Module;
+use wgcl_codegen::vir::{Addr, Builder, Cond, Elem, Mem, Module, Op, Target, Terminator, Type};
 
 use crate::generate::{self, Wants};
 use crate::{program, table};
@@ -90,6 +90,36 @@ fn large_programs_equal_the_evaluator() {
         }
     }
     assert!(ran > 0, "no program returned");
+}
+
+/// A branch over more than a mebibyte of code, and constants after it.
+#[test]
+fn distant_code_and_constants_are_reached() {
+    const STORES: usize = 300_000;
+    let bench = Bench::new();
+    if let Some(isa) = isas().pop() {
+        let mut build = Builder::new("distant", vec![Type::I64, Type::I32], None);
+        let (base, way) = (build.value_of(Type::I64, Op::Param(0)), build.value_of(Type::I32, Op::Param(1)));
+        let (long, end) = (build.block(), build.block());
+        build.end(Terminator::Branch(Cond::NonZero(way), Target::new(end, []), Target::new(long, [])));
+        build.enter(long);
+        for _ in 0..STORES {
+            build.effect(Op::Store(Mem::Elem(Elem::I32), Addr::of(base), way));
+        }
+        build.end(Terminator::Jump(Target::new(end, [])));
+        build.enter(end);
+        for (at, (elem, bits)) in (1..).zip([(Elem::F32, 0x4049_0fdb), (Elem::F64, 0x4009_21fb_5444_2d18)]) {
+            let number = build.value_of(Type::Scalar(elem), Op::Const(bits));
+            build.effect(Op::Store(Mem::Elem(elem), Addr::offset(base, at * 8), number));
+        }
+        if isa.caps().vector_bytes > 0 {
+            let lanes = build.value_of(Type::Vector(Elem::I32, 4), Op::Lanes(Box::new([1, 22, 333, 4444])));
+            build.effect(Op::StoreVector { mem: Mem::Elem(Elem::I32), addr: Addr::offset(base, 32), value: lanes, mask: None });
+        }
+        build.end(Terminator::Return(None));
+        let module = Module { functions: vec![build.finish()] };
+        assert!(bench.check(&module, isa, 1).unwrap_or_else(|failure| panic!("{isa:?}: {failure}")), "{isa:?}");
+    }
 }
 
 /// Uses the memory of one seed, or of one seed per thousand of `WGCL_FUZZ_COUNT`.

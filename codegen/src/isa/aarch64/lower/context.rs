@@ -158,12 +158,12 @@ impl Lower<'_> {
     }
 
     /// Moves a general register to a scalar float.
-    pub(super) fn to_float(&mut self, wide: bool, n: VReg) -> VReg {
+    pub(super) fn move_to_float(&mut self, wide: bool, n: VReg) -> VReg {
         self.unary(t::FMOV_TO, wide, n)
     }
 
     /// Moves a scalar float, or the lowest lane of a vector, to a general register.
-    pub(super) fn to_general(&mut self, wide: bool, n: VReg) -> VReg {
+    pub(super) fn move_to_general(&mut self, wide: bool, n: VReg) -> VReg {
         self.unary(t::FMOV_FROM, wide, n)
     }
 

@@ -22,8 +22,8 @@ impl Lower<'_> {
         let (from_long, to_long) = (from.bits() == 64, to.bits() == 64);
         match op {
             CastOp::Bitcast if from.is_float() == to.is_float() => reg,
-            CastOp::Bitcast if to.is_float() => self.to_float(to_long, reg),
-            CastOp::Bitcast => self.to_general(to_long, reg),
+            CastOp::Bitcast if to.is_float() => self.move_to_float(to_long, reg),
+            CastOp::Bitcast => self.move_to_general(to_long, reg),
             CastOp::Trunc => reg,
             CastOp::ZExt if self.is_extended(a) => reg,
             CastOp::SExt | CastOp::ZExt => self.extend(reg, op == CastOp::SExt),
@@ -95,7 +95,7 @@ impl Lower<'_> {
         for (part, from) in (0..).zip(parts) {
             for lane in 0..2 {
                 let integer = match lane {
-                    0 => self.to_general(true, from),
+                    0 => self.move_to_general(true, from),
                     lane => self.result(InstBuilder::new(t::UMOV).wide(true).n(from).lane(DOUBLE_WORD, lane)),
                 };
                 let single = self.unary(opcode, false, integer);

@@ -10,7 +10,7 @@ impl Lower<'_> {
     pub(super) fn half_to_float(&mut self, a: Value, ty: Type) -> VReg {
         let a = self.reg(a);
         if let Type::Scalar(_) = ty {
-            let half = self.to_float(false, a);
+            let half = self.move_to_float(false, a);
             return self.unary(t::FCVT_H_TO_S, false, half);
         }
         let halves = self.unary(t::XTN_4H, false, a);
@@ -22,7 +22,7 @@ impl Lower<'_> {
         if let Type::Scalar(_) = ty {
             // The conversion clears the other bits of the register.
             let half = self.unary(t::FCVT_S_TO_H, false, a);
-            return self.to_general(false, half);
+            return self.move_to_general(false, half);
         }
         let halves = self.unary(t::FCVTN_4H, false, a);
         self.unary(t::UXTL_4S, false, halves)

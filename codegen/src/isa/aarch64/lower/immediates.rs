@@ -45,5 +45,5 @@ pub(super) fn arithmetic_imm(number: u64) -> Option<(u32, bool)> {
     if number < 1 << 12 {
         return Some((number as u32, false));
     }
-    (number < 1 << 24 && number & 0xFFF == 0).then(|| ((number >> 12) as u32, true))
+    (number < 1 << 24 && number & 0xFFF == 0).then_some(((number >> 12) as u32, true))
 }

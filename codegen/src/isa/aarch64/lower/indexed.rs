@@ -40,7 +40,7 @@ impl Lower<'_> {
         };
         let long = wide(ty);
         let index = match within {
-            0 => self.to_general(long, from),
+            0 => self.move_to_general(long, from),
             lane => self.result(InstBuilder::new(t::UMOV).wide(long).n(from).lane(if long { 3 } else { 2 }, lane)),
         };
         Some(match indices.base {
@@ -55,10 +55,7 @@ impl Lower<'_> {
 
     pub(super) fn gather(&mut self, base: Option<Value>, index: &[Value], scale: u8, mask: Option<Value>, ty: Type) -> VReg {
         let indices = self.indices(base, index, scale);
-        let mask = match self.mask_reg(mask) {
-            Some(mask) => Some((mask, self.safe_address())),
-            None => None,
-        };
+        let mask = self.mask_reg(mask).map(|mask| (mask, self.safe_address()));
         let mem = Mem::Elem(ty.elem().unwrap_or(Elem::I32));
         let mut all = self.zero();
         for lane in 0..ty.lanes() {

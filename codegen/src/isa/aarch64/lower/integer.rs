@@ -23,10 +23,10 @@ impl Lower<'_> {
             }
             UnOp::Popcnt => {
                 // Only vectors have a bit count.
-                let vector = self.to_float(long, a);
+                let vector = self.move_to_float(long, a);
                 let counts = self.unary(t::CNT_8B, false, vector);
                 let sum = self.unary(t::ADDV_8B, false, counts);
-                self.to_general(false, sum)
+                self.move_to_general(false, sum)
             }
             op => self.unsupported(format!("{op:?} of an integer"), INT),
         }

@@ -36,7 +36,7 @@ impl Lower<'_> {
         let (mask, bits) = (self.reg(a), self.lane_bits(ty));
         let set = self.binary(t::AND_V, false, mask, bits);
         let sum = self.unary(t::ADDV_S, false, set);
-        self.to_general(false, sum)
+        self.move_to_general(false, sum)
     }
 
     pub(super) fn mask_of(&mut self, a: Value, ty: Type) -> VReg {
@@ -49,12 +49,12 @@ impl Lower<'_> {
     /// A general register that is not 0 if any lane of a mask is set.
     pub(super) fn any(&mut self, mask: VReg) -> VReg {
         let most = self.unary(t::UMAXV, false, mask);
-        self.to_general(false, most)
+        self.move_to_general(false, most)
     }
 
     /// A general register that is not 0 if all lanes of a mask are set.
     pub(super) fn all(&mut self, mask: VReg) -> VReg {
         let least = self.unary(t::UMINV, false, mask);
-        self.to_general(false, least)
+        self.move_to_general(false, least)
     }
 }

@@ -130,7 +130,7 @@ impl Lower<'_> {
     fn mask_lane(&mut self, mask: VReg, lane: u8, ty: Type) -> VReg {
         let long = wide(ty);
         if lane == 0 {
-            return self.to_general(long, mask);
+            return self.move_to_general(long, mask);
         }
         self.result(InstBuilder::new(t::UMOV).wide(long).n(mask).lane(if long { 3 } else { 2 }, lane))
     }

@@ -42,7 +42,7 @@ impl Lower<'_> {
     pub(super) fn extract(&mut self, a: Value, lane: u8, ty: Type) -> VReg {
         let (from, double) = (self.reg(a), wide(ty));
         match (ty.is_general(), lane) {
-            (true, 0) => self.to_general(double, from),
+            (true, 0) => self.move_to_general(double, from),
             (true, lane) => self.result(InstBuilder::new(t::UMOV).wide(double).n(from).lane(log2(double), lane)),
             // Scalars are in the lowest lane.
             (false, 0) => from,

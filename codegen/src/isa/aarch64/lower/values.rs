@@ -179,12 +179,12 @@ impl<'a> Lower<'a> {
                 let byte = word >> shift;
                 if byte <= 0xFF && byte << shift == word {
                     let builder = InstBuilder::new(shifted).imm(vector_imm(byte), byte.into());
-                    return Some(self.result(builder.imm2(shift / 8 << 13, shift.into())));
+                    return Some(self.result(builder.imm2((shift / 8) << 13, shift.into())));
                 }
             }
             for shift in [8, 16] {
                 let byte = word >> shift;
-                if byte <= 0xFF && (byte << shift | (1 << shift) - 1) == word {
+                if byte <= 0xFF && ((byte << shift) | ((1 << shift) - 1)) == word {
                     let builder = InstBuilder::new(ones).imm(vector_imm(byte), byte.into());
                     return Some(self.result(builder.imm2((shift / 8 - 1) << 12, shift.into())));
                 }
@@ -202,5 +202,5 @@ impl<'a> Lower<'a> {
 
 /// The eight bits of an immediate of vector instructions, at their places.
 fn vector_imm(imm: u32) -> u32 {
-    (imm >> 5) << 16 | (imm & 0x1F) << 5
+    ((imm >> 5) << 16) | ((imm & 0x1F) << 5)
 }

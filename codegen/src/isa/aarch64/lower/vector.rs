@@ -42,11 +42,11 @@ impl Lower<'_> {
     /// Vectors have no count of 64-bit lanes.
     fn leading_zeros(&mut self, a: VReg) -> VReg {
         const LOG2: u32 = 3;
-        let low = self.to_general(true, a);
+        let low = self.move_to_general(true, a);
         let low = self.unary(t::CLZ, true, low);
         let high = self.result(InstBuilder::new(t::UMOV).wide(true).n(a).lane(LOG2, 1));
         let high = self.unary(t::CLZ, true, high);
-        let first = self.to_float(true, low);
+        let first = self.move_to_float(true, low);
         let to = self.vec();
         self.push(InstBuilder::new(t::INS_GPR).wide(true).tied(first, to).n(high).lane(LOG2, 1));
         to
