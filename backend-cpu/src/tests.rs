@@ -144,6 +144,7 @@ fn device(threads: usize) -> (Arc<CpuDevice>, impl Fn(bool) -> Arc<dyn LoadedPro
                 params: params.clone(),
                 required_group_size: None,
                 group_blind,
+                by_address: false,
                 instructions: 0,
             };
             Arc::new(CpuProgram::of_kernels(&cpu, ["count", "slow", "deep", "cores", "processors"].map(facts).to_vec(), Box::new(compile)))

@@ -65,6 +65,10 @@ fn properties() -> DeviceProperties {
 /// Every optional feature that the interpreter supports.
 fn target() -> Target {
     Target::portable().changed(|target| {
+        target.inlining.takes_addresses = true;
+        if Options::get().inline.as_deref() == Some("0") {
+            target.inlining = target.inlining.keeping_all();
+        }
         target.language.subgroup_size = 1;
         target.language.subgroup_sizes = 1;
         target.language.atomic_order = AtomicOrder::Total;

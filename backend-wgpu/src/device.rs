@@ -223,7 +223,14 @@ impl WgpuDevice {
         specialise: impl Fn(&str, &LaunchKey) -> BackendResult<Shader> + Send + Sync + 'static,
     ) -> BackendResult<Arc<dyn LoadedProgram>> {
         let open = self.open()?;
-        let facts = |(name, params)| KernelFacts { name, params, required_group_size: None, group_blind: false, instructions: 0 };
+        let facts = |(name, params)| KernelFacts {
+            name,
+            params,
+            required_group_size: None,
+            group_blind: false,
+            by_address: false,
+            instructions: 0,
+        };
         let make = move |kernel: &str, key: &LaunchKey| specialise(kernel, key).map(KernelShader::new);
         Ok(Arc::new(WgpuProgram::of_shaders(&open.gpu, kernels.into_iter().map(facts).collect(), Box::new(make))))
     }

@@ -1,14 +1,15 @@
-//! Helpers that take private memory and call each other many times: the code grows with the source, not with the call
-//! tree.
+//! Helpers that take pointers and call each other many times: the code grows with the source, not with the call tree.
 
 use std::fmt::Write as _;
 
+use wgcl_codegen::Isa;
 use wgcl_compiler::build::build;
 use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::options::{BuildOptions, Source};
 use wgcl_compiler::program::Program;
 use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::target::Target;
+use wgcl_compiler::vectorize::{Style, compile};
 
 /// Functions in `levels` levels, each of which calls the next one eight times.
 fn source(levels: u32) -> String {
@@ -28,8 +29,42 @@ fn source(levels: u32) -> String {
     text
 }
 
+/// Like [`source`], with functions that use every kind of memory, query the work-item, print and return pointers.
+fn source_for_machine_code(levels: u32) -> String {
+    let params = "uint *a, global uint *g, local uint *l, uint k";
+    let mut text = format!(
+        "global uint *f0({params}) {{
+            for (uint i = 0; i < 9; i++) a[(k + i) & 15u] = a[i & 15u] * 3u + (g[k & 15u] >> i);
+            atomic_add(&l[k & 7u], get_local_id(0));
+            if (a[0] == 7) printf(\"%u\\n\", k);
+            return g + (k & 1u);
+        }}\n"
+    );
+    for level in 1..=levels {
+        let _ = writeln!(text, "global uint *f{level}({params}) {{");
+        for call in 0..8 {
+            let _ = writeln!(text, "    a[{call}] += k; if (k & {}u) g = f{}(a, g, l, k + {call}u);", 1 << call, level - 1);
+        }
+        text.push_str("    return g;\n}\n");
+    }
+    let _ = writeln!(
+        text,
+        "kernel void k(global uint *o, local uint *l) {{
+            uint a[16] = {{1, 2, 3}};
+            *f{levels}(a, o, l, o[0]) = a[3];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint i = 0; i < 16; i++) o[i] = a[i] + l[i & 7];
+        }}"
+    );
+    text
+}
+
 fn program(levels: u32, target: &Target) -> Program {
-    let result = build(&Source { text: source(levels), ..Source::default() }, &BuildOptions::default(), target);
+    program_of(source(levels), target)
+}
+
+fn program_of(text: String, target: &Target) -> Program {
+    let result = build(&Source { text, ..Source::default() }, &BuildOptions::default(), target);
     assert!(result.program.is_some(), "{}", result.log);
     result.program.expect("it is there")
 }
@@ -63,4 +98,77 @@ fn kernels_that_a_driver_cannot_expand_are_rejected() {
     let error = specialise(&program.module, "k", &LaunchKey::example(&program.module.functions[0], [64, 1, 1]), &target).err();
     let text = error.map(|error| error.to_string()).unwrap_or_default();
     assert!(text.contains("instructions after inlining; the limit for this device is"), "{text}");
+}
+
+#[test]
+fn machine_code_grows_with_the_source() {
+    let target = Target::cpu();
+    let compiled = |levels| {
+        let program = program_of(source_for_machine_code(levels), &target);
+        let key = LaunchKey::example(&program.module.functions[0], [64, 1, 1]);
+        let style = Style::of(Isa::AVX2);
+        (size(&program), compile(&program.module, "k", &key, &target, style).expect("machine code").code.len())
+    };
+    let (four, eight) = (compiled(4), compiled(8));
+    assert!(eight.0 < 3 * four.0, "{four:?} instructions and bytes for four levels, {eight:?} for eight");
+    assert!(eight.1 < 3 * four.1, "{four:?} instructions and bytes for four levels, {eight:?} for eight");
+}
+
+/// Functions that take buffers, and query the work-item: a tree of 6,561 calls.
+fn source_for_shaders(levels: u32) -> String {
+    let mut text = "void f0(uint *a, global uint *g, uint k) {
+            for (uint i = 0; i < 9; i++) {
+                a[(k + i) & 15u] = a[i & 15u] * 3u + (a[k & 15u] >> i) + g[(k + i) & 63u];
+                g[64 + 64 * get_global_id(0) + (k & 63u)] += a[i];
+            }
+            atomic_add(g + (k & 1), 3);
+        }\n"
+    .to_owned();
+    for level in 1..=levels {
+        let _ = writeln!(text, "void f{level}(uint *a, global uint *g, uint k) {{");
+        for call in 0..3 {
+            let _ = writeln!(text, "    a[{call}] += k; f{}(a, g, k * {}u + a[{}] % 7u);", level - 1, call + 1, call + 1);
+        }
+        text.push_str("}\n");
+    }
+    let _ = writeln!(
+        text,
+        "kernel void k(global uint *o) {{
+            uint a[16] = {{1, 2, 3}};
+            f{levels}(a, o, get_global_id(0));
+            for (uint i = 0; i < 16; i++) o[16 * get_global_id(0) + i] = a[i];
+        }}"
+    );
+    text
+}
+
+#[test]
+fn shaders_grow_with_the_source() {
+    let words = |levels, target: &Target| {
+        let program = program_of(source_for_shaders(levels), target);
+        assert!(program.module.functions[0].kernel.as_ref().is_some_and(|kernel| kernel.by_address));
+        let key = LaunchKey::example(&program.module.functions[0], [64, 1, 1]);
+        specialise(&program.module, "k", &key, target).expect("a shader").spirv.expect("SPIR-V").len()
+    };
+    let not_inlined = Target::full().changed(|target| target.inlining = target.inlining.keeping_all());
+    let (four, six) = (words(4, &not_inlined), words(6, &not_inlined));
+    assert!(six < 2 * four, "{four} words for four levels, {six} for six");
+    let eight = words(8, &Target::full());
+    assert!(eight < 4 * six, "{six} words for six levels without inlining, {eight} for eight");
+}
+
+/// Buffers have no addresses, so functions that access them are inlined.
+#[test]
+fn devices_without_addresses_refuse_large_trees() {
+    let target = Target::portable();
+    let result = build(&Source { text: source_for_shaders(8), ..Source::default() }, &BuildOptions::default(), &target);
+    assert!(result.program.is_none());
+    assert!(result.log.contains("more than 300000 instructions after inlining"), "{}", result.log);
+}
+
+/// A few calls of a function with pointers are inlined, as vectors of contiguous elements are lost otherwise.
+#[test]
+fn small_trees_are_inlined() {
+    let program = program_of(source_for_machine_code(2), &Target::cpu());
+    assert_eq!(program.module.functions.len(), 1);
 }

@@ -59,11 +59,12 @@ fn directives<'a>(source: &'a str, name: &str) -> Vec<&'a str> {
     source.lines().filter_map(|line| line.trim().strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(':').map(str::trim)).collect()
 }
 
-/// Whether a `.cl` file requires an OpenCL C 3.0 feature or an extension that these devices do not report.
+/// Whether a `.cl` file requires an OpenCL C 3.0 feature or an extension that these devices do not report, or a device
+/// without shaders.
 fn is_skipped(source: &str, target: &Target) -> bool {
     let is_missing = |word: &str| {
         let extension = word.starts_with("cl_") && !target.language.extensions.iter().any(|known| known == word);
-        extension || word.starts_with("__opencl_c_") && !target.has_feature(word)
+        word == "!shaders" || extension || word.starts_with("__opencl_c_") && !target.has_feature(word)
     };
     directives(source, "requires").iter().flat_map(|words| words.split_whitespace()).any(is_missing)
 }

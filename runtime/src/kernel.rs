@@ -28,6 +28,8 @@ pub struct KernelFacts {
     pub required_group_size: Option<[u32; 3]>,
     /// Whether it cannot observe how its work-items are grouped.
     pub group_blind: bool,
+    /// Whether its buffers must be accessed by address.
+    pub by_address: bool,
     /// Number of its instructions, including those of the functions that it calls.
     pub instructions: usize,
 }
@@ -42,6 +44,7 @@ impl KernelFacts {
                 params: kernel.params.clone(),
                 required_group_size: kernel.reqd_work_group_size,
                 group_blind: group_blind(module, func),
+                by_address: kernel.by_address,
                 instructions: reached_instructions(module, func),
             })
         });
@@ -140,6 +143,11 @@ impl<M: Machine> Kernel<M> {
 
     pub fn params(&self) -> &[KernelParam] {
         &self.facts.params
+    }
+
+    /// Whether its buffers must be accessed by address.
+    pub const fn by_address(&self) -> bool {
+        self.facts.by_address
     }
 
     /// The attribute `reqd_work_group_size`, if the kernel has it.

@@ -63,7 +63,14 @@ impl Machine for Counter {
 
 /// A program with one kernel, and the number of compilations. Specialisation 99 is an error.
 fn program() -> (Program<Counter>, Arc<AtomicUsize>) {
-    let facts = KernelFacts { name: "k".to_owned(), params: Vec::new(), required_group_size: None, group_blind: true, instructions: 0 };
+    let facts = KernelFacts {
+        name: "k".to_owned(),
+        params: Vec::new(),
+        required_group_size: None,
+        group_blind: true,
+        by_address: false,
+        instructions: 0,
+    };
     let compiled = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&compiled);
     let compile = move |_: &str, key: &Key| {

@@ -102,6 +102,11 @@ impl CpuDevice {
         let target = Target::cpu().with_subgroups_of(requested.unwrap_or(subgroup_size(cpu.style)), sizes);
         let target = Target { nan_checks: cpu.style.checked && Options::get().checks_nans(), ..target };
         let target = if !cpu.style.isa.caps().has_fma_f64 { target.without_fused_fma() } else { target };
+        let target = if Options::get().inline.as_deref() == Some("0") {
+            Target { inlining: target.inlining.keeping_all(), ..target }
+        } else {
+            target
+        };
         let target = target.with_extension_changes(Options::get().extension_changes());
         let properties = properties(cpu.style.isa, threads, &target);
         let memory = MemoryTracker::new(properties.global_memory);

@@ -351,7 +351,8 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
         costs,
         defects,
     };
-    let inlining = if Options::get().inline.as_deref() == Some("0") { Inlining::NONE } else { Inlining::default() };
+    let inlining = Inlining::default();
+    let inlining = if Options::get().inline.as_deref() == Some("0") { inlining.keeping_all() } else { inlining };
     Target { language, shaders, inlining, native: false, nan_checks: false, zeroed: Zeroed::default() }.with_extensions()
 }
 

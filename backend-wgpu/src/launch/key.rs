@@ -56,7 +56,8 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu, local_size
             _ => return Err(BackendError::Other(format!("argument {index} of kernel `{}`: wrong kind of argument", launch.kernel))),
         }
     }
-    if gpu.capabilities.addresses && (gpu.prefers_addresses || merge_buffers::ranges(launch).any(|range| range.size > gpu.binding_limit)) {
+    let is_required = || kernel.by_address() || merge_buffers::ranges(launch).any(|range| range.size > gpu.binding_limit);
+    if gpu.capabilities.addresses && (gpu.prefers_addresses || is_required()) {
         return by_addresses(key, launch, gpu);
     }
     key.binding.split = split_bindings::find(launch, kernel.params(), &key.binding.constant_args, gpu)?;
@@ -69,8 +70,8 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu, local_size
     Ok(key)
 }
 
-/// Makes all buffers accessed by address. This is for buffers that are too large or too many for bindings, and on
-/// request.
+/// Makes all buffers accessed by address. This is for buffers that are too large or too many for bindings, or that are
+/// passed to functions, and on request.
 fn by_addresses(mut key: LaunchKey, launch: &Launch, gpu: &Gpu) -> BackendResult<LaunchKey> {
     key.binding.addresses = true;
     key.kernel.large_offsets = merge_buffers::ranges(launch).any(|range| range.size > gpu.near_limit());

@@ -69,6 +69,7 @@ impl WgpuProgram {
             kernel: Some(ir::Kernel {
                 params: kernel.params().to_vec(),
                 reqd_work_group_size: kernel.required_group_size(),
+                by_address: kernel.by_address(),
                 ..ir::Kernel::default()
             }),
             ..ir::Function::new("", ir::Type::Void)

@@ -537,8 +537,9 @@ fn answer(group: &Group<'_>, ids: &Ids, question: WorkItem) -> u32 {
         WorkItem::ArgIdentity(index) => of_buffer(index, 0),
         WorkItem::ArgBase(index) => of_buffer(index, 1),
         WorkItem::ArgSize(index) => of_buffer(index, 2),
-        // Only memory that is accessed by address uses these.
-        WorkItem::ArgSizeHigh(_) | WorkItem::ArgAddress { .. } => 0,
+        WorkItem::ArgSizeHigh(_) => 0,
+        // The halves of the pointer.
+        WorkItem::ArgAddress { param, high } => of_buffer(param, usize::from(!high)),
         WorkItem::ArgStart(index) => group.starts.get(index as usize).copied().unwrap_or_default(),
         WorkItem::ArgImage { param, word } => {
             group.images.get(param as usize).and_then(|words| words.get(usize::from(word))).copied().unwrap_or_default()

@@ -191,6 +191,9 @@ pub struct Kernel {
     pub coarse: u8,
     /// Whether its work-group memory is zeroed when it starts (`passes::zeroed`).
     pub zeroed: bool,
+    /// Whether it calls functions with pointers to global memory. Shaders pass the address of the memory, so buffers
+    /// must be accessed by address.
+    pub by_address: bool,
     /// Whether no access claims more alignment than its base object has: true from `passes::infer_alignment` on; the
     /// verifier checks it.
     pub aligned: bool,

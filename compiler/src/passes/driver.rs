@@ -74,6 +74,11 @@ impl<'a> Driver<'a> {
         self.target.pointer_size()
     }
 
+    /// Whether functions may take pointers.
+    pub(super) const fn takes_addresses(&self) -> bool {
+        self.target.inlining.takes_addresses
+    }
+
     /// Records which functions that the kernel (the first function) calls are pure.
     pub fn note_purity(&mut self, module: &Module) {
         // Callees have larger numbers than callers.

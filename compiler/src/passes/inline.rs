@@ -7,16 +7,22 @@
 //! }                                      ... uses of %9 for the call's result
 //! kernel k(...) { %9 = call twice(%8) }
 //! ```
-//! Later passes cannot handle calls of some functions, which must be inlined. These functions return pointers, access
-//! memory other than their own variables and constants, query the work-item, or have atomics, barriers or printf.
-//! Functions with pointers to private memory are inlined too, unless their copies would be too much code
-//! ([`Inlining`]). They then stay, and [`super::argument_promotion`] removes the pointers. Other functions are
-//! inlined if they are small or called once. A callee must have a single `return` at its end (`unify_returns`) or
-//! none.
+//! Shaders cannot call some functions, which must be inlined. These functions return pointers, access memory other than
+//! their own variables and constants, query the work-item, or have atomics, barriers or printf. Two kinds of functions
+//! are also inlined, unless their copies would be too much code ([`Inlining`]):
+//!
+//! * functions with pointers to private memory. [`super::argument_promotion`] removes the pointers.
+//! * if the device has buffer addresses, functions with pointers to buffers, queries, 32-bit atomics and printf.
+//!   [`super::resolve_pointers`] replaces the pointers by addresses.
+//!
+//! Machine code can call all functions except those with barriers, collective operations and images. They are inlined
+//! on the same condition. Other functions are inlined if they are small or called once. A callee must have a single
+//! `return` at its end (`unify_returns`) or none.
 
 use super::PassError;
 use super::argument_promotion::{is_closed, takes_pointers};
 use super::pass::Pass;
+use crate::analysis::calls::callees;
 use crate::diag::Span;
 use crate::ir::{Func, Function, Inst, MAX_NESTING, Module, Op, Region, Space, Type, Value, Var};
 use crate::target::Inlining;
@@ -29,17 +35,29 @@ pub const PASS: Pass = Pass::function("inline", |function, cx| {
 /// Larger functions stay functions, if possible.
 const SMALL: usize = 150;
 
-/// Limit for the size of a function after inlining.
+/// Limit for the size of a function after inlining. Calls of functions that may stay are not inlined beyond it.
 const MAX_SIZE: usize = 300_000;
 
 /// Approximate number of instructions that pass memory to a function and back.
 const PASSING_COST: usize = 60;
+
+/// Factor of [`Inlining::max_copied_instructions`] for functions that take addresses: a caller's contiguous accesses
+/// are gathers in the callee.
+const ADDRESSES: u64 = 4;
+
+/// Like [`ADDRESSES`], for shaders: bound buffers are faster than addresses, so functions are inlined up to two thirds
+/// of [`MAX_SIZE`].
+const BUFFER_ADDRESSES: u64 = 10;
 
 /// How each function of a module may be called.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
     /// Per function: whether its calls are inlined.
     pub inline: Vec<bool>,
+    /// Per function: whether its calls may stay if the caller would be too large.
+    optional: Vec<bool>,
+    /// Per function: whether it, or a function that it calls, stays although it is not closed.
+    stays_open: Vec<bool>,
     /// Per function: its number of instructions.
     pub size: Vec<usize>,
     /// Per function: how deep its regions nest.
@@ -66,20 +84,40 @@ impl Policy {
                 }
             });
         }
-        Self { inline: vec![true; count], size: vec![0; count], depth: vec![0; count], calls, chains }
+        let (optional, stays_open) = (vec![false; count], vec![false; count]);
+        Self { inline: vec![true; count], optional, stays_open, size: vec![0; count], depth: vec![0; count], calls, chains }
     }
 
     /// Decides for one function, after its own calls are inlined or known to stay.
     pub fn decide(&mut self, func: Func, module: &Module, limits: Inlining) {
         self.measure(func, module);
         let (function, index) = (&module.functions[func.index()], func.index());
-        let small = self.size[index] <= SMALL || self.calls[index] <= 1;
-        self.inline[index] = if takes_pointers(function) {
-            let copies = (self.size[index] as u64).saturating_mul(self.chains[index]);
-            self.size[index] < limits.min_call_instructions || copies <= limits.max_copied_instructions || !is_closed(function, module)
+        let (size, calls) = (self.size[index], self.calls[index]);
+        let is_small = (size <= SMALL || calls <= 1) && !function.no_inline;
+        let copies = (size as u64).saturating_mul(self.chains[index]);
+        let has_few = |factor: u64| size < limits.min_call_instructions || copies <= limits.max_copied_instructions * factor;
+        let by_value = takes_pointers(function) && is_closed(function, module, false);
+        let must = !by_value && must_inline(function, module);
+        // Above the functions that stay, copies would only be more calls.
+        self.stays_open[index] = callees(function).iter().any(|callee| self.stays_open[callee.index()]);
+        let factor = |usual: u64| if self.stays_open[index] { 1 } else { usual };
+        (self.inline[index], self.optional[index]) = if by_value {
+            (has_few(1), limits.takes_addresses)
+        } else if !must {
+            (is_small, true)
+        } else if limits.takes_addresses && is_callable(function) {
+            (has_few(factor(ADDRESSES)) || (calls <= 1 && !limits.is_none()), true)
+        } else if limits.takes_buffer_addresses && is_closed(function, module, true) {
+            (has_few(factor(BUFFER_ADDRESSES)) || (calls <= 1 && !limits.is_none()), false)
         } else {
-            must_inline(function, module) || (small && !function.no_inline)
+            (true, false)
         };
+        self.stays_open[index] |= must && !self.inline[index];
+    }
+
+    /// Inlines a function without regard to its size.
+    pub(super) fn inline_always(&mut self, func: Func) {
+        (self.inline[func.index()], self.optional[func.index()]) = (true, false);
     }
 
     /// Counts the instructions of a changed function. A call that passes memory counts as many.
@@ -113,9 +151,22 @@ pub(super) fn is_of_kernel(op: &Op, module: &Module) -> bool {
     }
 }
 
-/// Whether later passes cannot handle a call of this function.
+/// Whether machine code can call a function. The work-items of a group must meet at a barrier, and the format of an
+/// image belongs to an argument of the kernel.
+fn is_callable(function: &Function) -> bool {
+    let mut callable = function.kernel.is_none();
+    function.body.walk(&mut |inst| {
+        callable &= !matches!(
+            inst.op,
+            Op::Barrier(_) | Op::Group { .. } | Op::Image { .. } | Op::ImageWord { .. } | Op::Printf { format: None, .. }
+        );
+    });
+    callable
+}
+
+/// Whether shaders cannot call a function.
 fn must_inline(function: &Function, module: &Module) -> bool {
-    if function.kernel.is_some() || function.returns.iter().any(|ty| matches!(ty, Type::Ptr(_))) {
+    if function.kernel.is_some() || takes_pointers(function) || function.returns.iter().any(|ty| matches!(ty, Type::Ptr(_))) {
         return true;
     }
     let mut must = false;
@@ -189,7 +240,9 @@ impl Inliner<'_> {
             }
             match &inst.op {
                 Op::Call(callee, args) if self.policy.inline.get(callee.index()) == Some(&true) => {
-                    if !self.expand(*callee, args, &inst, &mut out, depth)? {
+                    if self.exceeds(*callee, depth)? {
+                        out.push(inst);
+                    } else if !self.expand(*callee, args, &inst, &mut out) {
                         break;
                     }
                 }
@@ -200,17 +253,27 @@ impl Inliner<'_> {
         Ok(())
     }
 
-    /// Copies the callee's body. Returns false if it never returns: the region then already has its terminator.
-    fn expand(&mut self, callee: Func, args: &[Value], call: &Inst, out: &mut Vec<Inst>, depth: usize) -> Result<bool, PassError> {
-        let module = self.module;
-        let Some(target) = module.functions.get(callee.index()) else { return Ok(true) };
-        self.size += self.policy.size[callee.index()];
-        if self.size > MAX_SIZE {
+    /// Whether a call stays because the caller would be too large or too deep.
+    fn exceeds(&mut self, callee: Func, depth: usize) -> Result<bool, PassError> {
+        let size = self.size + self.policy.size[callee.index()];
+        let (is_large, is_deep) = (size > MAX_SIZE, depth + self.policy.depth[callee.index()] > MAX_NESTING);
+        if (is_large || is_deep) && self.policy.optional.get(callee.index()) == Some(&true) {
+            return Ok(true);
+        }
+        if is_large {
             return Err(PassError::TooLarge { function: self.function.name.clone(), limit: MAX_SIZE });
         }
-        if depth + self.policy.depth[callee.index()] > MAX_NESTING {
+        if is_deep {
             return Err(PassError::TooDeep { function: self.function.name.clone(), limit: MAX_NESTING });
         }
+        self.size = size;
+        Ok(false)
+    }
+
+    /// Copies the callee's body. Returns false if it never returns: the region then already has its terminator.
+    fn expand(&mut self, callee: Func, args: &[Value], call: &Inst, out: &mut Vec<Inst>) -> bool {
+        let module = self.module;
+        let Some(target) = module.functions.get(callee.index()) else { return true };
         let first_value = crate::ir::number(self.function.values.len());
         let first_var = crate::ir::number(self.function.vars.len());
         self.function.values.extend(target.values.iter().cloned());
@@ -229,12 +292,12 @@ impl Inliner<'_> {
                         }
                         self.replaced[result.index()] = Some(map[value.index()]);
                     }
-                    return Ok(true);
+                    return true;
                 }
                 _ => out.push(copier.inst(inst)),
             }
         }
-        Ok(false)
+        false
     }
 }
 

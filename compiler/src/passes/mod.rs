@@ -76,6 +76,8 @@ mod zeroed;
 
 use std::sync::{Mutex, PoisonError};
 
+use rustc_hash::FxHashSet;
+
 use crate::analysis::calls::callees;
 pub use crate::analysis::calls::reached_instructions;
 pub use crate::analysis::group_blind;
@@ -161,8 +163,8 @@ pub const SPECIALISE: &[Step] = &[
 /// Follows for shaders: bindings of memory, and the best form of accesses.
 pub const SHADER: &[Step] = &[
     KernelOnly(&[Step::Pass(&extra_buffers::PASS), Step::Pass(&specialise_key::START), Step::Pass(&merge_bindings::PASS)]),
+    Step::Pass(&resolve_pointers::PASS),
     EachFunction(&[
-        Step::Pass(&resolve_pointers::PASS),
         Step::Pass(&constant_loads::PASS),
         Step::Pass(&simplify::PASS),
         Step::Pass(&shrink_int64::PASS),
@@ -267,7 +269,7 @@ pub fn build_watched(module: &mut ir::Module, target: &Target, watch: Option<&Wa
     let (called, uncalled): (Vec<Func>, Vec<Func>) = order.into_iter().partition(|func| driver.policy.calls[func.index()] > 0);
     for func in called {
         driver.on_function(module, func, BUILD_CALLED)?;
-        driver.policy.decide(func, module, target.inlining);
+        driver.policy.decide(func, module, target.call_limits());
         driver.purity.note(func, &module.functions[func.index()]);
     }
     let sizes = uncalled.iter().map(|func| module.functions[func.index()].body.size());
@@ -287,17 +289,25 @@ pub fn build_watched(module: &mut ir::Module, target: &Target, watch: Option<&Wa
     }
     pass_memory_by_value(module, &kernels, &mut driver)?;
     *module = subset(module, &kernels)?;
+    mark_kernels_by_address(module)?;
     Ok(())
 }
 
-/// Removes pointer parameters from functions that are not inlined. Inlines their calls if this is not possible.
+/// Removes pointer parameters from functions that are not inlined. Otherwise, inlines their calls or keeps the
+/// pointers.
 fn pass_memory_by_value(module: &mut ir::Module, kernels: &[Func], driver: &mut Driver<'_>) -> Result<(), PassError> {
     let pointer_size = driver.pointer_size();
+    let mut by_address = FxHashSet::default();
+    if driver.takes_addresses() {
+        let is_open = |func: &Func| !argument_promotion::is_closed(&module.functions[func.index()], module, false);
+        by_address = call_order(module, kernels.iter().copied())?.into_iter().filter(is_open).collect();
+    }
     let plan = loop {
         let order = call_order(module, kernels.iter().copied())?;
-        match argument_promotion::plan(module, &order, pointer_size) {
+        match argument_promotion::plan(module, &order, pointer_size, &by_address) {
             Ok(plan) if plan.is_empty() => return Ok(()),
             Ok(plan) => break plan,
+            Err(refused) if driver.takes_addresses() => by_address.extend(refused),
             Err(refused) => {
                 refused.iter().for_each(|func| driver.policy.inline[func.index()] = true);
                 for &func in &order {
@@ -312,6 +322,21 @@ fn pass_memory_by_value(module: &mut ir::Module, kernels: &[Func], driver: &mut 
     for func in argument_promotion::run(module, &call_order(module, kernels.iter().copied())?, &plan) {
         driver.on_function(module, func, OPTIMISE)?;
         driver.purity.note(func, &module.functions[func.index()]);
+    }
+    Ok(())
+}
+
+/// Marks the kernels that call functions with pointers to global memory.
+fn mark_kernels_by_address(module: &mut ir::Module) -> Result<(), PassError> {
+    let global = ir::Type::Ptr(ir::Space::Global);
+    let takes_buffers =
+        |function: &ir::Function| function.kernel.is_none() && function.params.iter().any(|&param| function.ty(param) == global);
+    for func in functions(module) {
+        let reached = call_order(module, std::iter::once(func))?;
+        let by_address = reached.iter().any(|func| takes_buffers(&module.functions[func.index()]));
+        if let Some(kernel) = &mut module.functions[func.index()].kernel {
+            kernel.by_address = by_address;
+        }
     }
     Ok(())
 }
@@ -340,8 +365,8 @@ pub fn build_alone(module: &mut ir::Module, root: Func, target: &Target) -> Resu
     driver.policy = inline::Policy::new(module, &order);
     for func in order {
         driver.on_function(module, func, BUILD_ALONE)?;
-        driver.policy.decide(func, module, target.inlining);
-        driver.policy.inline[func.index()] = true;
+        driver.policy.decide(func, module, target.call_limits());
+        driver.policy.inline_always(func);
     }
     Ok(())
 }

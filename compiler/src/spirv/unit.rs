@@ -89,6 +89,7 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
             reqd_subgroup_size: info.reqd_subgroup_size,
             coarse: 0,
             zeroed: false,
+            by_address: false,
             aligned: false,
         };
         functions.push(function::lower(&mut shared, def, Some(kernel), &entry.name)?);

@@ -45,27 +45,45 @@ pub struct Zeroed {
     pub private: bool,
 }
 
-/// Which functions with pointers to private memory stay functions, if the device's language allows it: those whose
-/// inlined copies would be too much code. Private memory is then passed by value, which is slower than inlining.
+/// Which functions stay functions, if the device's language allows it: those whose inlined copies would be too much
+/// code. Calls are slower than inlined code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Inlining {
     /// Limit for the instructions of all copies of one function, over all call chains from kernels.
     pub max_copied_instructions: u64,
     /// A function with fewer instructions is always inlined: passing the memory would cost as much.
     pub min_call_instructions: usize,
+    /// Functions may take and return pointers, access all memory and query the work-item: machine code and the
+    /// interpreter. Otherwise private memory is passed by value, and functions with other pointers are inlined.
+    pub takes_addresses: bool,
+    /// Functions of shaders may take addresses of buffers, query the work-item, and call atomic functions and `printf`,
+    /// if the device has such addresses ([`Shaders::addresses`]).
+    pub takes_buffer_addresses: bool,
 }
 
 impl Default for Inlining {
     /// With everything inlined, hashcat's kernels with many rounds have 1.6 million instructions (m01800) and 300,000
     /// (m22000). With these limits they have 54,000 and 46,000. Functions with few copies are not affected.
     fn default() -> Self {
-        Self { max_copied_instructions: 20_000, min_call_instructions: 300 }
+        Self { max_copied_instructions: 20_000, min_call_instructions: 300, takes_addresses: false, takes_buffer_addresses: true }
     }
 }
 
 impl Inlining {
     /// Keeps every function that can be kept: for tests.
-    pub const NONE: Self = Self { max_copied_instructions: 0, min_call_instructions: 0 };
+    pub const NONE: Self =
+        Self { max_copied_instructions: 0, min_call_instructions: 0, takes_addresses: false, takes_buffer_addresses: false };
+
+    /// Keeps every function that can be kept.
+    #[must_use]
+    pub const fn keeping_all(self) -> Self {
+        Self { max_copied_instructions: 0, min_call_instructions: 0, ..self }
+    }
+
+    /// Whether it keeps every function that can be kept.
+    pub const fn is_none(self) -> bool {
+        self.max_copied_instructions == 0
+    }
 }
 
 /// The features of a device for OpenCL C programs.
@@ -214,6 +232,12 @@ impl Target {
         self.language.fused_fma = false;
         self.language.rounds_to_half = false;
         self.with_extensions()
+    }
+
+    /// The inlining of this device's functions.
+    pub const fn call_limits(&self) -> Inlining {
+        let takes_buffer_addresses = self.inlining.takes_buffer_addresses && self.shaders.addresses;
+        Inlining { takes_buffer_addresses, ..self.inlining }
     }
 
     /// The same device without `fma` instructions: the library then uses variants that are as accurate without them.

@@ -114,7 +114,8 @@ impl Target {
             max_local_memory: 64 << 10,
             ..full.language
         };
-        Self { language, native: true, ..full }.with_extensions()
+        let inlining = Inlining { takes_addresses: true, ..full.inlining };
+        Self { language, inlining, native: true, ..full }.with_extensions()
     }
 
     /// NVIDIA's GPUs with their Vulkan driver (580.159, an H100): single-precision denormals are flushed.
@@ -137,8 +138,7 @@ impl Target {
             defects: Defects::nvidia(),
             ..full.shaders
         };
-        Self { language, shaders, inlining: Inlining::default(), native: false, nan_checks: false, zeroed: Zeroed::default() }
-            .with_extensions()
+        Self { language, shaders, ..full }.with_extensions()
     }
 
     /// lavapipe, Mesa's Vulkan driver for CPUs (22.3), with 256-bit vectors.
@@ -152,8 +152,7 @@ impl Target {
             defects: Defects::lavapipe(),
             ..full.shaders
         };
-        Self { language, shaders, inlining: Inlining::default(), native: false, nan_checks: false, zeroed: Zeroed::default() }
-            .with_extensions()
+        Self { language, shaders, ..full }.with_extensions()
     }
 
     /// A device that wgpu reaches through its portable interface only (Metal, DX12, WebGPU), with every type that

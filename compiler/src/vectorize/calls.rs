@@ -1,5 +1,5 @@
-//! Calls of functions that are not inlined. They are rare and large, so arguments and results are passed in memory, as
-//! varying values.
+//! Calls of functions that are not inlined. They are rare and large, so arguments and results are passed in memory:
+//! arguments in the lane shape that all calls have in common, results as varying values.
 //!
 //! Functions are not recursive, so each has a fixed frame in the arena. It holds the mask of the calling lanes, the ids
 //! of the gang, the parameters, and the results.
@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use wgcl_codegen::vir::{BinOp as VBin, CmpOp as VCmp, Elem, Func, Mem, Op as VOp, Type as Register, Value as V};
 
 use super::shape::{Mode, Shape, elem};
+use super::uniformity::{LaneShape, Uniformity};
 use super::value::{Comps, Regs, Val, scalar};
 use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
@@ -19,6 +20,8 @@ pub(super) struct CallFrame {
     /// The mask as bits, the ids of the group, and the linear local id of lane 0: 32 bits each.
     pub head: u32,
     pub params: Vec<u32>,
+    /// The lane shapes of the parameters.
+    pub lane_shapes: Vec<LaneShape>,
     pub results: Vec<u32>,
     /// The first byte after the frame.
     pub end: u32,
@@ -29,7 +32,7 @@ const HEAD: u32 = 64;
 
 impl CallFrame {
     /// The frame of a function at an offset in the arena.
-    pub(super) fn of(function: &ir::Function, shape: &Shape, start: u32) -> Self {
+    pub(super) fn of(function: &ir::Function, uniformity: &Uniformity<'_>, shape: &Shape, start: u32) -> Self {
         let mut end = start.next_multiple_of(64) + HEAD;
         let mut place = |ty: Type| {
             let at = end;
@@ -38,27 +41,33 @@ impl CallFrame {
         };
         let params = function.params.iter().map(|&param| place(function.ty(param))).collect();
         let results = function.returns.iter().map(|&ty| place(ty)).collect();
-        Self { head: start.next_multiple_of(64), params, results, end, func: None }
+        let lane_shapes = function.params.iter().map(|&param| uniformity.lane_shape(param)).collect();
+        Self { head: start.next_multiple_of(64), params, lane_shapes, results, end, func: None }
     }
 }
 
+/// The registers that have all information of a value.
+const fn mode(lane_shape: LaneShape) -> Mode {
+    if matches!(lane_shape, LaneShape::Varying) { Mode::Varying } else { Mode::Uniform }
+}
+
 impl Vectorizer<'_> {
-    fn mode(&self) -> Mode {
-        if self.shape.lanes == 1 { Mode::Uniform } else { Mode::Varying }
+    /// The lane shape of results.
+    fn result_shape(&self) -> LaneShape {
+        if self.shape.lanes == 1 { LaneShape::Uniform } else { LaneShape::Varying }
     }
 
-    /// Stores components to the frame.
-    fn put(&mut self, ty: Type, comps: &Comps, at: u32, masked: bool) {
-        let (of, mut at) = (scalar(ty), at);
-        for regs in comps {
-            let (of, regs) =
-                if of == Scalar::Bool && self.mode() == Mode::Varying { (Scalar::I32, self.bool_to_int(regs)) } else { (of, regs.clone()) };
+    /// Stores a value to the frame.
+    fn put(&mut self, value: Value, lane_shape: LaneShape, at: u32, masked: bool) {
+        let (of, mode, mut at) = (scalar(self.ir_ty(value)), mode(lane_shape), at);
+        for regs in self.comps(value, mode) {
+            let (of, regs) = if of == Scalar::Bool && mode == Mode::Varying { (Scalar::I32, self.bool_to_int(&regs)) } else { (of, regs) };
             let masks = self.masks.exec.clone().filter(|_| masked).map(|masks| self.masks_for(of, &masks));
             for (index, &value) in regs.iter().enumerate() {
                 let addr = self.frame_addr(at);
                 let (mem, size) = (Mem::Elem(elem(of)), elem(of).bytes() * u32::from(self.b.ty(value).lanes()));
                 let mask = masks.as_ref().map(|masks| masks[index]);
-                self.b.effect(if self.mode() == Mode::Uniform {
+                self.b.effect(if mode == Mode::Uniform {
                     VOp::Store(mem, addr, value)
                 } else {
                     VOp::StoreVector { mem, addr, value, mask }
@@ -68,13 +77,13 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Loads components from the frame.
-    fn get(&mut self, ty: Type, at: u32) -> Comps {
-        let (of, mode, mut at) = (scalar(ty), self.mode(), at);
+    /// Loads a value from the frame.
+    fn get(&mut self, ty: Type, lane_shape: LaneShape, at: u32) -> Val {
+        let (of, mode, mut at) = (scalar(ty), mode(lane_shape), at);
         let stored = if of == Scalar::Bool { Scalar::I32 } else { of };
         let register = self.shape.register(stored, mode);
         let (mem, size) = (Mem::Elem(elem(stored)), elem(stored).bytes() * u32::from(register.lanes()));
-        (0..ty.lanes())
+        let comps: Comps = (0..ty.lanes())
             .map(|_| {
                 let mut regs = Regs::new();
                 for _ in 0..self.shape.registers(stored, mode) {
@@ -89,24 +98,17 @@ impl Vectorizer<'_> {
                 }
                 regs
             })
-            .collect()
-    }
-
-    fn val_of(&self, comps: Comps) -> Val {
-        match self.mode() {
-            Mode::Uniform => Val::Uniform(comps.into_iter().map(|regs| regs[0]).collect()),
-            Mode::Varying => Val::Varying(comps),
-        }
+            .collect();
+        let registers: Vec<V> = comps.into_iter().flatten().collect();
+        self.rebuild(lane_shape, ty, &registers)
     }
 
     pub(super) fn call(&mut self, func: ir::Func, args: &[Value], results: &[Value]) -> Lowered<()> {
         let calls = self.calls;
         let frame = calls.get(func.index()).ok_or_else(|| internal!("no function {func}"))?;
         let callee = frame.func.ok_or_else(|| internal!("{func} is called before it is emitted"))?;
-        let mode = self.mode();
-        for (&arg, &at) in args.iter().zip(&frame.params) {
-            let (ty, comps) = (self.ir_ty(arg), self.comps(arg, mode));
-            self.put(ty, &comps, at, false);
+        for ((&arg, &at), &lane_shape) in args.iter().zip(&frame.params).zip(&frame.lane_shapes) {
+            self.put(arg, lane_shape, at, false);
         }
         let bits = self.live_bits();
         let zero = self.i32(0);
@@ -119,8 +121,7 @@ impl Vectorizer<'_> {
         let launch = self.items.launch.ok_or_else(|| internal!("no launch"))?;
         self.b.effect(VOp::Call(callee, SmallVec::from_iter([launch, self.frame.base])));
         for (&result, &at) in results.iter().zip(&frame.results) {
-            let comps = self.get(self.ir_ty(result), at);
-            let val = self.val_of(comps);
+            let val = self.get(self.ir_ty(result), self.result_shape(), at);
             self.define(result, val);
         }
         Ok(())
@@ -129,10 +130,8 @@ impl Vectorizer<'_> {
     /// Lowers the `return` of a called function.
     pub(super) fn store_results(&mut self, values: &[Value]) -> Lowered<()> {
         let places = self.own_call.as_ref().map(|frame| frame.results.clone()).ok_or_else(|| internal!("a kernel returns a value"))?;
-        let mode = self.mode();
         for (&value, at) in values.iter().zip(places) {
-            let (ty, comps) = (self.ir_ty(value), self.comps(value, mode));
-            self.put(ty, &comps, at, true);
+            self.put(value, self.result_shape(), at, true);
         }
         Ok(())
     }
@@ -146,13 +145,12 @@ impl Vectorizer<'_> {
         let bits = word(self, 0);
         self.items.group = Some([word(self, 1), word(self, 2), word(self, 3)]);
         self.items.linear = Some(word(self, 4));
-        if self.mode() == Mode::Varying {
+        if self.shape.lanes > 1 {
             self.masks.exec = Some(self.masks_of(bits));
         }
         let function = self.function;
-        for (&param, &at) in function.params.iter().zip(&frame.params) {
-            let comps = self.get(function.ty(param), at);
-            let val = self.val_of(comps);
+        for ((&param, &at), &lane_shape) in function.params.iter().zip(&frame.params).zip(&frame.lane_shapes) {
+            let val = self.get(function.ty(param), lane_shape, at);
             self.define(param, val);
         }
     }

@@ -2,16 +2,18 @@
 //!
 //! ```text
 //! 0           work-group memory: the module's variables, then those whose size the host sets
-//! private     private variables: the copies of the work-items of a gang are adjacent
-//!             (of the work-items of all gangs in kernels with barriers)
-//! scratch     operands of scalarized operations, values that are live across barriers
+//! private     private variables of called functions, then of the kernel: the copies of the work-items of a gang are
+//!             adjacent (of the work-items of all gangs in kernels with barriers)
+//! frames      per function: arguments and results of its calls, operands of scalarized operations, values that are
+//!             live across barriers
 //! ```
 
 use wgcl_codegen::vir::Value as V;
 
 use super::abi::ARENA_ALIGN;
 use super::private::PrivateMemory;
-use crate::ir::{GlobalVar, Space};
+use super::shape::Shape;
+use crate::ir::{Func, Function, GlobalVar, Module, Space};
 use crate::layout::ProgramLayout;
 
 /// The places of a module's globals: work-group memory in the arena, all others in the program's memory.
@@ -56,6 +58,70 @@ impl LocalMemory {
     }
 }
 
+/// The places of the memory of a kernel and the functions that it calls.
+pub(super) struct ArenaLayout {
+    pub local: LocalMemory,
+    pub private: Vec<PrivateMemory>,
+    /// By function: the offset of its private variables.
+    pub variables: Vec<u32>,
+    /// The first byte after all private variables.
+    pub end: u32,
+    /// The offset and size of the private variables that generic pointers may point into.
+    private_range: (u32, u32),
+}
+
+impl ArenaLayout {
+    /// The layout for function 0 and called functions. `copies`: the work-items of the kernel that run together.
+    pub(super) fn of(module: &Module, kernel: &Function, called: &[Func], args: &[u32], shape: Shape, copies: u32) -> Self {
+        let local = LocalMemory::of(&module.globals, args);
+        let count = module.functions.len();
+        let (end, private) = (local.size, vec![PrivateMemory::default(); count]);
+        let mut this = Self { local, private, variables: vec![0; count], end, private_range: (0, 0) };
+        for &func in called {
+            this.place(func, &module.functions[func.index()], shape.lanes, shape.lanes);
+        }
+        this.place(Func(0), kernel, shape.lanes, copies);
+        this.private_range = if called.is_empty() {
+            (this.variables[0], this.private[0].stride.saturating_mul(copies))
+        } else {
+            (this.local.size, this.end - this.local.size)
+        };
+        this
+    }
+
+    fn place(&mut self, func: Func, function: &Function, lanes: u32, items: u32) {
+        let private = PrivateMemory::of(function, lanes);
+        let at = self.end.next_multiple_of(64);
+        self.end = parts(&private, at, items).1;
+        (self.private[func.index()], self.variables[func.index()]) = (private, at);
+    }
+
+    /// The frame of a function, with private variables for `items` work-items. `next`: the first free byte.
+    pub(super) fn frame(&self, func: Func, items: u32, next: u32) -> Frame {
+        let (private, variables) = (self.private[func.index()].clone(), self.variables[func.index()]);
+        let (element_major_at, _) = parts(&private, variables, items);
+        let next = next.next_multiple_of(ARENA_ALIGN);
+        Frame {
+            base: V(0),
+            local: self.local.clone(),
+            private,
+            variables: V(0),
+            element_major: V(0),
+            element_major_at,
+            variables_at: variables,
+            private_range: self.private_range,
+            next,
+            most: next,
+        }
+    }
+}
+
+/// The offset of element-major variables, and the first byte after all variables.
+fn parts(private: &PrivateMemory, variables: u32, items: u32) -> (u32, u32) {
+    let element_major = variables.saturating_add(private.stride.saturating_mul(items)).next_multiple_of(ARENA_ALIGN);
+    (element_major, element_major.saturating_add(private.element_major_bytes.saturating_mul(items)).next_multiple_of(ARENA_ALIGN))
+}
+
 /// The addresses of the parts of the arena, and the bytes in use.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
@@ -69,32 +135,15 @@ pub(super) struct Frame {
     pub element_major: V,
     /// The offset of the element-major variables of the first gang.
     pub element_major_at: u32,
-    /// The offset of private variables, and the size of those of all work-items that run together.
+    /// The offset of private variables.
+    pub variables_at: u32,
+    /// The offset and size of the private variables of all functions.
     pub private_range: (u32, u32),
     next: u32,
     most: u32,
 }
 
 impl Frame {
-    /// A frame with private variables for `items` work-items, which start at the offset `variables`. The addresses are
-    /// set later.
-    pub(super) fn new(local: LocalMemory, private: PrivateMemory, variables: u32, items: u32) -> Self {
-        let bytes = private.stride.saturating_mul(items);
-        let element_major_at = variables.saturating_add(bytes).next_multiple_of(ARENA_ALIGN);
-        let next = element_major_at.saturating_add(private.element_major_bytes.saturating_mul(items)).next_multiple_of(ARENA_ALIGN);
-        Self {
-            base: V(0),
-            local,
-            private,
-            variables: V(0),
-            element_major: V(0),
-            element_major_at,
-            private_range: (variables, bytes),
-            next,
-            most: next,
-        }
-    }
-
     /// Allocates bytes until [`Self::release`].
     pub(super) fn scratch(&mut self, bytes: u32) -> u32 {
         let at = self.next;

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::mem::offset_of;
 
+use rustc_hash::FxHashMap;
 use wgcl_codegen::vir;
 use wgcl_codegen::vir::{
     Addr, BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Cond, Elem, Module, Op as VOp, Target, Terminator, Type as Register, Value as V,
@@ -11,11 +12,10 @@ use wgcl_codegen::vir::{
 use super::Style;
 use super::abi::{ArgPlaces, LaunchContext, WorkerContext};
 use super::calls::CallFrame;
-use super::frame::{Frame, LocalMemory};
-use super::private::PrivateMemory;
+use super::frame::{ArenaLayout, Frame};
 use super::sanitize::AccessSite;
 use super::shape::{Mode, Shape};
-use super::uniformity::Uniformity;
+use super::uniformity::{Entry, LaneShape, Uniformity};
 use super::vectorizer::{Lowered, Vectorizer, VectorizerParams};
 use super::work_items::Items;
 use crate::analysis::calls::callees_first;
@@ -42,48 +42,43 @@ pub(super) struct VectorizedKernel {
 /// Vectorises function 0 of a module, and the functions that it calls, for gangs of a shape.
 pub(super) fn vectorize(module: &ir::Module, key: &KernelKey, fused: bool, style: Style, shape: Shape) -> Lowered<VectorizedKernel> {
     let mut kernel = module.functions[0].clone();
-    let printed = Table::new(module, 8);
-    let local = LocalMemory::of(&module.globals, &key.local_args);
-    let order = callees_first(module, [Func(0)]).map_err(|error| internal!("{error}"))?;
-    let sites = RefCell::default();
-    let sites_of = style.checked.then_some(&sites);
-    let mut calls = vec![CallFrame::default(); module.functions.len()];
-    let mut made = Module::default();
-    let mut end = local.size;
-    for &func in order.iter().filter(|func| func.0 != 0) {
-        let function = &module.functions[func.index()];
-        let mut call = CallFrame::of(function, &shape, end);
-        let private = PrivateMemory::of(function, shape.lanes);
-        let variables = call.end;
-        let frame = Frame::new(local.clone(), private.clone(), variables, shape.lanes);
-        let uniformity = Uniformity::of(function, shape, private, false);
-        let begin = VectorizerParams {
-            module,
-            function,
-            shape,
-            uniformity: &uniformity,
-            fused,
-            printed: &printed,
-            calls: &calls,
-            sites: sites_of,
-            frame,
-        };
-        let (code, frame) = called(begin, &call, variables, key)?;
-        end = frame.size();
-        call.func = Some(vir::Func(made.functions.len() as u32));
-        made.functions.push(code);
-        calls[func.index()] = call;
-    }
     let by_groups = shape.gangs() > 1 && has_barrier(&kernel.body);
     if by_groups {
         super::group::switches::expand(&mut kernel);
     }
-    let private = PrivateMemory::of(&kernel, shape.lanes);
+    let printed = Table::new(module, 8);
+    let order = callees_first(module, [Func(0)]).map_err(|error| internal!("{error}"))?;
+    let called: Vec<Func> = order.into_iter().filter(|func| func.0 != 0).collect();
     let copies = if by_groups { shape.gangs() * shape.lanes } else { shape.lanes };
-    let variables = end.next_multiple_of(64);
-    let frame = Frame::new(local.clone(), private.clone(), variables, copies);
+    let arena = ArenaLayout::of(module, &kernel, &called, &key.local_args, shape, copies);
     let parted = by_groups && super::control::returns_early(&kernel.body);
-    let uniformity = Uniformity::of(&kernel, shape, private.clone(), parted);
+    let uniformity = Uniformity::of(&kernel, shape, arena.private[0].clone(), Entry::Kernel { parted });
+    let calls = called_uniformity(module, &called, shape, &arena, &uniformity);
+    let sites = RefCell::default();
+    let mut made = Module::default();
+    let mut frames = vec![CallFrame::default(); module.functions.len()];
+    let mut end = arena.end;
+    for &func in &called {
+        let function = &module.functions[func.index()];
+        let uniformity = calls.get(&func).ok_or_else(|| internal!("{func} is not analysed"))?;
+        let mut call = CallFrame::of(function, uniformity, &shape, end);
+        let begin = VectorizerParams {
+            module,
+            function,
+            shape,
+            uniformity,
+            fused,
+            printed: &printed,
+            calls: &frames,
+            sites: style.checked.then_some(&sites),
+            frame: arena.frame(func, shape.lanes, call.end),
+        };
+        let (code, frame) = lower_called(begin, &call, arena.variables[func.index()], key)?;
+        end = frame.size();
+        call.func = Some(vir::Func(made.functions.len() as u32));
+        made.functions.push(code);
+        frames[func.index()] = call;
+    }
     let begin = VectorizerParams {
         module,
         function: &kernel,
@@ -91,12 +86,12 @@ pub(super) fn vectorize(module: &ir::Module, key: &KernelKey, fused: bool, style
         uniformity: &uniformity,
         fused,
         printed: &printed,
-        calls: &calls,
-        sites: sites_of,
-        frame,
+        calls: &frames,
+        sites: style.checked.then_some(&sites),
+        frame: arena.frame(Func(0), copies, end),
     };
     let args = ArgPlaces::of(&kernel);
-    let (code, frame) = entered(begin, args.clone(), variables, key, by_groups)?;
+    let (code, frame) = entered(begin, args.clone(), arena.variables[0], key, by_groups)?;
     let entry = made.functions.len();
     made.functions.push(code);
     Ok(VectorizedKernel {
@@ -104,12 +99,36 @@ pub(super) fn vectorize(module: &ir::Module, key: &KernelKey, fused: bool, style
         entry,
         arena: frame.size(),
         args,
-        local_memory: local.own,
-        private_memory: private.stride + private.element_major_bytes,
+        local_memory: arena.local.own,
+        private_memory: arena.private.iter().map(|private| private.stride + private.element_major_bytes).sum(),
         lanes: shape.lanes,
         printed,
         sites: sites.into_inner(),
     })
+}
+
+/// The uniformity of called functions. If a function takes pointers, a parameter is uniform or linear if the arguments
+/// of all calls are. Other functions take varying parameters.
+fn called_uniformity<'m>(
+    module: &'m ir::Module,
+    called: &[Func],
+    shape: Shape,
+    arena: &ArenaLayout,
+    kernel: &Uniformity<'_>,
+) -> FxHashMap<Func, Uniformity<'m>> {
+    let mut params: FxHashMap<Func, Vec<LaneShape>> = FxHashMap::default();
+    kernel.join_arguments(&mut params);
+    let mut found = FxHashMap::default();
+    // Callers precede their callees.
+    for &func in called.iter().rev() {
+        let function = &module.functions[func.index()];
+        let takes_pointers = function.params.iter().any(|&param| function.ty(param).space().is_some());
+        let given = params.remove(&func).filter(|_| takes_pointers).unwrap_or_default();
+        let uniformity = Uniformity::of(function, shape, arena.private[func.index()].clone(), Entry::Called { params: &given });
+        uniformity.join_arguments(&mut params);
+        found.insert(func, uniformity);
+    }
+    found
 }
 
 /// Whether a region contains a barrier or a collective operation of the work-group.
@@ -120,7 +139,7 @@ pub(super) fn has_barrier(region: &Region) -> bool {
 }
 
 /// A called function: `(launch, arena)`.
-fn called(begin: VectorizerParams<'_>, call: &CallFrame, variables: u32, key: &KernelKey) -> Lowered<(vir::Function, Frame)> {
+fn lower_called(begin: VectorizerParams<'_>, call: &CallFrame, variables: u32, key: &KernelKey) -> Lowered<(vir::Function, Frame)> {
     let function = begin.function;
     let mut lower = Vectorizer::new(begin, vec![Register::I64, Register::I64]);
     let launch = lower.here(Register::I64, VOp::Param(0));

@@ -9,37 +9,63 @@
 //! next one, and programs rely on that. A retry loop without a release after it (a float addition by
 //! compare-and-exchange) is not a lock: in each iteration at least one lane succeeds.
 
-use crate::ir::{AtomicOp, Function, Op, Region};
+use crate::analysis::calls::callees_first;
+use crate::ir::{AtomicOp, Func, Inst, Module, Op, Region};
 
-/// Whether a kernel has a loop that acquires by an atomic operation, and an atomic operation after it that may release.
-pub(super) fn has(function: &Function) -> bool {
-    takes_and_gives(&function.body)
+/// The atomic operations of a function or region, those of its callees included.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    /// One that may acquire.
+    tries: bool,
+    /// One that may release.
+    gives: bool,
+    /// One that may release, not in a loop.
+    gives_once: bool,
+    /// A loop that acquires.
+    takes: bool,
+    /// A loop that acquires, and after it an operation that may release.
+    is_lock: bool,
+}
+
+/// Whether function 0 of a module or its callees have a loop that acquires by an atomic operation. After it, there must
+/// be an atomic operation that may release.
+pub(super) fn has(module: &Module) -> bool {
+    let mut known = vec![Found::default(); module.functions.len()];
+    for func in callees_first(module, [Func(0)]).unwrap_or_default() {
+        known[func.index()] = in_region(&module.functions[func.index()].body, &known);
+    }
+    known.first().is_some_and(|found| found.is_lock)
 }
 
 /// The release is in the region of the loop or in one around it.
-fn takes_and_gives(region: &Region) -> bool {
-    let mut taken = false;
+fn in_region(region: &Region, known: &[Found]) -> Found {
+    let mut all = Found::default();
     for inst in &region.insts {
-        let gives =
-            |inst: &crate::ir::Inst| matches!(inst.op, Op::CmpXchg { .. } | Op::Atomic { op: AtomicOp::Store | AtomicOp::Xchg, .. });
-        if taken && gives(inst) {
-            return true;
+        let own = in_inst(inst, known);
+        all = Found {
+            tries: all.tries || own.tries,
+            gives: all.gives || own.gives,
+            gives_once: all.gives_once || own.gives_once,
+            is_lock: all.is_lock || own.is_lock || (all.takes && own.gives_once),
+            takes: all.takes || own.takes,
+        };
+    }
+    all
+}
+
+fn in_inst(inst: &Inst, known: &[Found]) -> Found {
+    match inst.op {
+        Op::CmpXchg { .. } | Op::Atomic { op: AtomicOp::Xchg, .. } => {
+            Found { tries: true, gives: true, gives_once: true, ..Found::default() }
         }
-        let nested = inst.op.regions();
-        if nested.iter().any(|nested| takes_and_gives(nested)) {
-            return true;
-        }
-        if let Op::Loop { body, .. } = &inst.op {
-            let mut takes = false;
-            body.walk(&mut |inst| takes |= matches!(inst.op, Op::CmpXchg { .. } | Op::Atomic { op: AtomicOp::Xchg, .. }));
-            taken |= takes;
-        } else if taken {
-            let mut given = false;
-            nested.iter().for_each(|nested| nested.walk(&mut |inst| given |= gives(inst)));
-            if given {
-                return true;
-            }
+        Op::Atomic { op: AtomicOp::Store, .. } => Found { gives: true, gives_once: true, ..Found::default() },
+        Op::Call(callee, _) => known.get(callee.index()).copied().unwrap_or_default(),
+        ref op => {
+            let nested: Vec<Found> = op.regions().into_iter().map(|region| in_region(region, known)).collect();
+            let any = |of: fn(&Found) -> bool| nested.iter().any(of);
+            let (tries, gives) = (any(|found| found.tries), any(|found| found.gives));
+            let is_loop = matches!(op, Op::Loop { .. });
+            Found { tries, gives, gives_once: gives && !is_loop, takes: tries && is_loop, is_lock: any(|found| found.is_lock) }
         }
     }
-    false
 }

@@ -19,7 +19,7 @@ use super::collective::sees_subgroups;
 use super::gather_bound::{contains_loop, is_gather_bound};
 use super::private::PrivateMemory;
 use super::shape::{Shape, subgroup_size};
-use super::uniformity::Uniformity;
+use super::uniformity::{Entry, Uniformity};
 use super::{dimension, interleave, locks, subword_packing};
 use crate::ir::{Function, Module};
 use crate::launch::KernelKey;
@@ -38,7 +38,7 @@ impl Plan {
     pub(super) fn of(module: &Module, key: &KernelKey, style: Style) -> Self {
         let kernel = &module.functions[0];
         let planner =
-            Planner { kernel, isa: style.isa, group: key.local_size, has_lock: locks::has(kernel), has_loop: contains_loop(&kernel.body) };
+            Planner { kernel, isa: style.isa, group: key.local_size, has_lock: locks::has(module), has_loop: contains_loop(&kernel.body) };
         let subgroups = sees_subgroups(module);
         let shape = if style.checked {
             Shape::scalar(style.isa, key.local_size)
@@ -73,7 +73,7 @@ impl<'a> Planner<'a> {
 
     /// How the values of the kernel vary in a shape.
     fn uniformity(&self, shape: Shape) -> Uniformity<'a> {
-        Uniformity::of(self.kernel, shape, PrivateMemory::of(self.kernel, shape.lanes), false)
+        Uniformity::of(self.kernel, shape, PrivateMemory::of(self.kernel, shape.lanes), Entry::Kernel { parted: false })
     }
 
     /// The best gangs; none if the kernel is faster without vectors.

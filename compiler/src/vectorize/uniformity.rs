@@ -8,7 +8,7 @@
 //! uniform, or a loop that lanes leave in different iterations or at different places. The results of such a construct
 //! are varying. A `return` inside a construct that splits makes the loops around it split.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wgcl_codegen::IsaCaps;
 
 use super::private::PrivateMemory;
@@ -17,7 +17,7 @@ use crate::analysis::alignment::{Ids, zeros_of_first_lanes};
 use crate::analysis::definitions::Definitions;
 use crate::analysis::strides::stride;
 use crate::analysis::targets::Targets;
-use crate::ir::{BinOp, CastOp, Function, Inst, Op, Region, Space, Type, Value, WorkItem};
+use crate::ir::{BinOp, CastOp, Func, Function, Inst, Op, Region, Space, Type, Value, WorkItem};
 
 /// How a value varies among the lanes of a gang.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,15 @@ pub(super) struct Uniformity<'f> {
     changed: bool,
 }
 
+/// The state in which a function begins.
+#[derive(Clone, Copy)]
+pub(super) enum Entry<'a> {
+    /// Parameters are uniform. `parted`: some lanes may have returned before.
+    Kernel { parted: bool },
+    /// Some lanes may be inactive. The lane shapes of the parameters are joined over all calls.
+    Called { params: &'a [LaneShape] },
+}
+
 /// The constructs around a region.
 #[derive(Clone, Copy)]
 struct Around {
@@ -93,9 +102,8 @@ struct Exits {
 }
 
 impl<'f> Uniformity<'f> {
-    /// Analyses a function. `parted` means that some lanes may have returned before it begins. Parameters of kernels
-    /// are uniform. Parameters of other functions are varying, unless there is only one lane.
-    pub(super) fn of(function: &'f Function, shape: Shape, private: PrivateMemory, parted: bool) -> Self {
+    /// Analyses a function.
+    pub(super) fn of(function: &'f Function, shape: Shape, private: PrivateMemory, entry: Entry<'_>) -> Self {
         let mut this = Self {
             function,
             definitions: Definitions::of(function),
@@ -106,14 +114,32 @@ impl<'f> Uniformity<'f> {
             splits: FxHashSet::default(),
             changed: true,
         };
-        let param = if function.kernel.is_some() || shape.lanes == 1 { LaneShape::Uniform } else { LaneShape::Varying };
-        function.params.iter().for_each(|&value| this.lower(value, param));
-        // Some lanes of a called function may be inactive at its start, so its returns diverge.
-        let anywhere = (function.kernel.is_none() || parted) && shape.lanes > 1;
+        for (index, &param) in function.params.iter().enumerate() {
+            this.lower(
+                param,
+                match entry {
+                    Entry::Kernel { .. } => LaneShape::Uniform,
+                    Entry::Called { params } => params.get(index).copied().unwrap_or(LaneShape::Varying),
+                },
+            );
+        }
+        // If some lanes are inactive at the start, returns diverge.
+        let anywhere = shape.lanes > 1 && !matches!(entry, Entry::Kernel { parted: false });
         while std::mem::take(&mut this.changed) {
             this.region(&function.body, Targets::NONE, Around { in_loop: false, anywhere });
         }
         this
+    }
+
+    /// Joins the lane shapes of the arguments of all calls with those of other callers.
+    pub(super) fn join_arguments(&self, params: &mut FxHashMap<Func, Vec<LaneShape>>) {
+        self.function.body.walk(&mut |inst| {
+            let Op::Call(callee, args) = &inst.op else { return };
+            let joined = params.entry(*callee).or_insert_with(|| vec![LaneShape::Unknown; args.len()]);
+            for (param, &arg) in joined.iter_mut().zip(args) {
+                *param = param.join(self.lane_shape(arg));
+            }
+        });
     }
 
     pub(super) fn ty(&self, value: Value) -> Type {

@@ -77,8 +77,9 @@ impl Case {
         let any = random.below(PROFILES.len());
         let wanted = PROFILES.iter().position(|(name, _)| Some(*name) == wants.device);
         let (mut profile, mut target) = target(wanted.filter(|_| random.below(4) > 0).unwrap_or(any), &mut random);
-        if !target.language.fp64 && has_doubles(module) {
-            // A build for that device would have rejected it.
+        let by_address = kernel.kernel.as_ref().is_some_and(|kernel| kernel.by_address);
+        if !target.language.fp64 && has_doubles(module) || by_address && !target.shaders.addresses {
+            // A build for that device would have rejected it, or inlined its functions.
             let lanes = target.language.subgroup_size;
             (profile, target) = ("full", Target::full().changed(|target| target.language.subgroup_size = lanes));
         }
@@ -166,6 +167,9 @@ impl Case {
             .filter(|(_, (param, given))| is_buffer(param) && matches!(given, Given::Buffer(Some(_))))
             .map(|(index, _)| index)
             .collect();
+        if self.key.binding.addresses {
+            return;
+        }
         if !alias && (buffers.len() > 4 && random.below(4) > 0 || (buffers.len() > 1 && random.below(8) == 0)) {
             self.fold(&buffers, random);
         } else if !buffers.is_empty() && !alias && random.below(6) == 0 {

@@ -75,10 +75,14 @@ impl Program {
             Err(error) => return self.fail("lowered", error),
         };
         if let Err(error) = self.compare(&case, &expected, |undefined| run_whole(&case, &built, Stage::Built, undefined)) {
-            let pass = if explain { pipeline::first_of_build(&self.module, self.seed, &case, &expected) } else { String::new() };
+            let pass = if explain {
+                pipeline::first_of_build(&self.module, &pipeline::build_target(self.seed), &case, &expected)
+            } else {
+                String::new()
+            };
             return self.fail("build", format!("{error}\n{pass}"));
         }
-        self.check_native(&built, &case, &expected, changes, explain)?;
+        self.check_native(&case, &expected, changes, explain)?;
         let made = match pipeline::parts(&built, &case, changes) {
             // Kernels that keep pointers cannot use merged bindings.
             Err(LaunchError::Unsupported { what, .. }) if what.contains("more pointer arguments") => return Ok(true),
@@ -92,19 +96,27 @@ impl Program {
         Ok(true)
     }
 
-    /// Also runs every third program prepared for machine code. The last groups have a separate module if they
-    /// are smaller.
-    fn check_native(&self, built: &Module, case: &Case, expected: &[Vec<u8>], changes: &mut Changes, explain: bool) -> Result<(), String> {
+    /// Also builds and runs every third program for machine code. The last groups have a separate module if they are
+    /// smaller.
+    fn check_native(&self, case: &Case, expected: &[Vec<u8>], changes: &mut Changes, explain: bool) -> Result<(), String> {
         let are_full = case.range.global_size.iter().zip(case.range.local_size).all(|(global, local)| global.is_multiple_of(local));
         if !are_full || !self.seed.is_multiple_of(3) {
             return Ok(());
         }
-        let made = match pipeline::native(built, case, changes) {
+        let (mut built, target) = (self.module.clone(), pipeline::native_build_target(self.seed));
+        if let Err(error) = passes::build(&mut built, &target) {
+            return self.fail("native build", error);
+        }
+        if let Err(error) = self.compare(case, expected, |undefined| run_whole(case, &built, Stage::Built, undefined)) {
+            let pass = if explain { pipeline::first_of_build(&self.module, &target, case, expected) } else { String::new() };
+            return self.fail("native build", format!("{error}\n{pass}"));
+        }
+        let made = match pipeline::native(&built, case, changes) {
             Err(error) => return self.fail("native", format!("{error}\n{}", case.describe())),
             Ok(made) => made,
         };
         if let Err(error) = self.compare(case, expected, |undefined| run_whole(case, &made, Stage::Prepared, undefined)) {
-            let pass = if explain { pipeline::first_of_native(built, case, expected) } else { String::new() };
+            let pass = if explain { pipeline::first_of_native(&built, case, expected) } else { String::new() };
             return self.fail("native", format!("{error}\n{}\n{pass}", case.describe()));
         }
         Ok(())

@@ -108,16 +108,26 @@ fn differs(case: &Case, module: &Module, stage: Stage, expected: &[Vec<u8>]) -> 
     outcome(case, |undefined| run_whole(case, module, stage, undefined)).as_deref() != Ok(expected)
 }
 
-/// The target for building a program: in half of them every function stays that can.
+/// The target for building a program: in half of them every function stays that can, with or without buffer addresses.
 pub fn build_target(seed: u64) -> Target {
-    Target::full().changed(|target| target.inlining = if seed.is_multiple_of(2) { Inlining::NONE } else { Inlining::default() })
+    Target::full().changed(|target| {
+        target.inlining = match seed % 4 {
+            0 => Inlining::NONE,
+            2 => target.inlining.keeping_all(),
+            _ => Inlining::default(),
+        }
+    })
+}
+
+/// Like [`build_target`], for machine code: functions may also take pointers.
+pub fn native_build_target(seed: u64) -> Target {
+    build_target(seed).changed(|target| target.inlining.takes_addresses = true)
 }
 
 /// The pass of a build that breaks the program.
-pub fn first_of_build(module: &Module, seed: u64, case: &Case, expected: &[Vec<u8>]) -> String {
-    let list = snapshots(module, |watch| {
-        passes::build_watched(&mut module.clone(), &build_target(seed), Some(watch)).map_err(|error| error.to_string())
-    });
+pub fn first_of_build(module: &Module, target: &Target, case: &Case, expected: &[Vec<u8>]) -> String {
+    let list =
+        snapshots(module, |watch| passes::build_watched(&mut module.clone(), target, Some(watch)).map_err(|error| error.to_string()));
     first(&list, |_, module| differs(case, module, Stage::Built, expected)).unwrap_or_else(|| "no pass of the build goes wrong".to_owned())
 }
 

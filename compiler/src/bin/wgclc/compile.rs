@@ -177,8 +177,10 @@ fn kernels<'p>(arguments: &Arguments, program: &'p Program) -> impl Iterator<Ite
 /// A typical launch, in which no buffer is bound twice.
 fn key(arguments: &Arguments, function: &Function, target: &Target) -> LaunchKey {
     let local_size = [0, 1, 2].map(|dimension| arguments.local_size.get(dimension).copied().unwrap_or(1));
-    LaunchKey::example(function, local_size)
-        .changed(|key| (key.binding.distinct, key.binding.addresses) = (true, arguments.addresses && target.shaders.addresses))
+    LaunchKey::example(function, local_size).changed(|key| {
+        key.binding.distinct = true;
+        key.binding.addresses |= arguments.addresses && target.shaders.addresses;
+    })
 }
 
 /// The output of one stage for a built program.

@@ -4,7 +4,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{CastOp, Func, Function, Module, Op, Region, Scalar, Space, Type, Value};
+use crate::ir::{CastOp, Func, Function, Module, Op, Region, Scalar, Space, Type, Value, WorkItem};
 use crate::passes::inline::is_of_kernel;
 
 /// The bytes that a function accesses through one pointer.
@@ -46,9 +46,12 @@ impl Footprint {
 const MAX_POINTERS: usize = 64;
 
 /// Whether a function only accesses its parameters, private memory through them, its own variables and constants, and
-/// does not let a pointer escape.
-pub(in crate::passes) fn is_closed(function: &Function, module: &Module) -> bool {
-    let fits = |&param: &Value| !matches!(function.ty(param), Type::Ptr(space) if !matches!(space, Space::Private | Space::Generic));
+/// does not let a pointer escape. `buffers`: it may also access global memory through its parameters, and have
+/// operations of kernels that do not involve other work-items.
+pub(in crate::passes) fn is_closed(function: &Function, module: &Module, buffers: bool) -> bool {
+    let reached = |space: Space| matches!(space, Space::Private | Space::Generic) || (buffers && space == Space::Global);
+    let is_reached = |value: Value| function.ty(value).space().is_some_and(reached);
+    let fits = |&param: &Value| function.ty(param).space().is_none_or(reached);
     let pointer = |value: &Value| matches!(function.ty(*value), Type::Ptr(_));
     if function.kernel.is_some() || function.params.len() > MAX_POINTERS || !function.params.iter().all(fits) {
         return false;
@@ -56,13 +59,15 @@ pub(in crate::passes) fn is_closed(function: &Function, module: &Module) -> bool
     let mut closed = !function.returns.iter().any(|ty| matches!(ty, Type::Ptr(_)));
     function.body.walk(&mut |inst| {
         closed &= match &inst.op {
-            op if is_of_kernel(op, module) => false,
+            op if is_of_kernel(op, module) => buffers && is_alone(op, function),
             Op::Copy { .. } | Op::Zero { .. } | Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr, _) => false,
-            Op::GlobalAddr(_) | Op::VarAddr(_) | Op::PtrAdd(..) | Op::Cast(CastOp::SpaceCast, _) => true,
-            Op::Store { ptr, value, .. } => !pointer(value) && matches!(function.ty(*ptr), Type::Ptr(Space::Private | Space::Generic)),
+            // The address of a buffer does not say which buffer it is.
+            Op::Cast(CastOp::SpaceCast, from) => function.ty(*from) != Type::Ptr(Space::Global),
+            Op::Cmp(_, a, _) if buffers => !pointer(a),
+            Op::GlobalAddr(_) | Op::VarAddr(_) | Op::PtrAdd(..) => true,
+            Op::Store { ptr, value, .. } => !pointer(value) && is_reached(*ptr),
             Op::Load { ptr, .. } => {
-                !inst.results.iter().any(pointer)
-                    && matches!(function.ty(*ptr), Type::Ptr(Space::Private | Space::Generic | Space::Constant))
+                !inst.results.iter().any(pointer) && (is_reached(*ptr) || function.ty(*ptr) == Type::Ptr(Space::Constant))
             }
             // Pointers from control flow would have to be resolved in the function.
             Op::Loop { params, .. } => !inst.results.iter().chain(params).any(pointer),
@@ -72,8 +77,31 @@ pub(in crate::passes) fn is_closed(function: &Function, module: &Module) -> bool
     closed
 }
 
-/// The footprint of each pointer parameter of a function. `known`: the footprints of all functions that it calls with
-/// pointers. `moving`: the parameters whose offset in their object is only known at run time.
+/// Whether functions of shaders may have an operation of kernels.
+fn is_alone(op: &Op, function: &Function) -> bool {
+    match *op {
+        Op::WorkItem(
+            WorkItem::GlobalId(_)
+            | WorkItem::LocalId(_)
+            | WorkItem::GroupId(_)
+            | WorkItem::GlobalSize(_)
+            | WorkItem::NumGroups(_)
+            | WorkItem::GlobalOffset(_)
+            | WorkItem::LocalSize(_)
+            | WorkItem::EnqueuedLocalSize(_)
+            | WorkItem::WorkDim,
+        )
+        | Op::MemFence(_)
+        | Op::Printf { format: Some(_), .. } => true,
+        // Others may need locks.
+        Op::Atomic { ptr, ty, .. } | Op::CmpXchg { ptr, ty, .. } => ty == Scalar::I32 && function.ty(ptr) == Type::Ptr(Space::Global),
+        _ => false,
+    }
+}
+
+/// The footprint of each pointer parameter of a function, except those to buffers. `known`: the footprints of all
+/// functions that it calls with pointers. `moving`: the parameters whose offset in their object is only known at run
+/// time.
 pub(super) fn of(
     function: &Function,
     known: &FxHashMap<Func, Vec<Option<Footprint>>>,
@@ -82,7 +110,7 @@ pub(super) fn of(
 ) -> Vec<Option<Footprint>> {
     let mut scan = Scan { function, known, ptr_size, places: vec![None; function.values.len()], found: Vec::new() };
     for (index, &param) in function.params.iter().enumerate() {
-        let is_pointer = matches!(function.ty(param), Type::Ptr(_));
+        let is_pointer = matches!(function.ty(param), Type::Ptr(space) if space != Space::Global);
         if is_pointer {
             scan.places[param.index()] = Some((index, Some(0)));
         }

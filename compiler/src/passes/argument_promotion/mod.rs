@@ -103,12 +103,14 @@ pub(super) fn takes_pointers(function: &Function) -> bool {
     function.params.iter().any(|&param| matches!(function.ty(param), Type::Ptr(_)))
 }
 
-/// Plans the parameters of every function that is called with pointers. `order`: all functions, callees first. The
-/// error lists functions that cannot take memory by value: their calls must be inlined before another attempt.
-pub(super) fn plan(module: &Module, order: &[Func], ptr_size: u32) -> Result<Plan, Vec<Func>> {
+/// Plans the parameters of every function that is called with pointers. `order`: all functions, callees first.
+/// `by_address`: functions that keep their pointers. The error lists functions that cannot take memory by value: before
+/// another attempt, their calls must be inlined, or they must keep their pointers.
+pub(super) fn plan(module: &Module, order: &[Func], ptr_size: u32, by_address: &FxHashSet<Func>) -> Result<Plan, Vec<Func>> {
     let mut planner = Planner {
         module,
         ptr_size,
+        by_address,
         footprints: FxHashMap::default(),
         calls: FxHashMap::default(),
         objects: FxHashMap::default(),
@@ -133,6 +135,7 @@ type Call = (Func, Vec<(usize, Site)>);
 struct Planner<'m> {
     module: &'m Module,
     ptr_size: u32,
+    by_address: &'m FxHashSet<Func>,
     footprints: FxHashMap<Func, Vec<Option<Footprint>>>,
     /// Per function: its calls of functions that take pointers.
     calls: FxHashMap<Func, Vec<Call>>,
@@ -151,7 +154,14 @@ impl Planner<'_> {
         self.refused.clear();
         for &func in order {
             let function = &self.module.functions[func.index()];
-            if function.kernel.is_none() && takes_pointers(function) {
+            if function.kernel.is_none() && takes_pointers(function) && !self.by_address.contains(&func) {
+                // Its parameters may be arguments of a function that keeps its pointers.
+                let is_unknown =
+                    |callee: &Func| !self.footprints.contains_key(callee) && takes_pointers(&self.module.functions[callee.index()]);
+                if callees(function).iter().any(is_unknown) {
+                    self.refused.push(func);
+                    continue;
+                }
                 let moving: Vec<bool> = (0..function.params.len()).map(|index| self.moving.contains(&(func, index))).collect();
                 let made = footprint::of(function, &self.footprints, &moving, self.ptr_size);
                 self.footprints.insert(func, made);

@@ -2,7 +2,7 @@
 
 use super::footprint::Footprint;
 use crate::analysis::definitions::Definitions;
-use crate::ir::{CastOp, Function, Op, Type, Value, Var};
+use crate::ir::{CastOp, Function, KernelParam, Op, Space, Type, Value, Var};
 
 /// An argument that points into one known object.
 #[derive(Clone, Debug)]
@@ -33,12 +33,17 @@ impl<'f> Sites<'f> {
         Self { function, known: Definitions::of(function) }
     }
 
-    /// Per parameter of a call: the target of the pointer. `None` unless each points into one known object, and no
-    /// two of them alias with a store through one.
+    /// Per parameter of a call, except pointers to buffers: the target of the pointer. `None` unless each points into
+    /// one known object, and no two of them alias with a store through one.
     pub(super) fn of_call(&self, args: &[Value], footprints: &[Option<Footprint>]) -> Option<Vec<(usize, Site)>> {
         let mut list: Vec<(usize, Site)> = Vec::new();
         for (index, (&arg, footprint)) in args.iter().zip(footprints).enumerate() {
-            let Some(footprint) = footprint else { continue };
+            let Some(footprint) = footprint else {
+                if self.function.ty(arg) == Type::Ptr(Space::Global) && !self.is_in_buffer(arg) {
+                    return None;
+                }
+                continue;
+            };
             let site = self.site(arg)?;
             let meets =
                 |(other, at): &(usize, Site)| footprints[*other].as_ref().is_some_and(|known| meets((footprint, &site), (known, at)));
@@ -48,6 +53,20 @@ impl<'f> Sites<'f> {
             list.push((index, site));
         }
         Some(list)
+    }
+
+    /// Whether a pointer to global memory points into a buffer that is an argument of the kernel.
+    fn is_in_buffer(&self, pointer: Value) -> bool {
+        let mut pointer = pointer;
+        while let Some(op) = self.known.get(pointer) {
+            let Op::PtrAdd(base, _) = op else { return false };
+            pointer = *base;
+        }
+        let index = self.function.params.iter().position(|&param| param == pointer);
+        index.is_some_and(|index| match &self.function.kernel {
+            Some(kernel) => matches!(kernel.params.get(index), Some(KernelParam::Buffer { space: Space::Global, .. })),
+            None => true,
+        })
     }
 
     /// The target of a pointer, if it is one object that is known when the program is built.

@@ -9,12 +9,12 @@ use crate::ir::{BinOp, Build, CastOp, CmpOp, Inst, Op, Region, Scalar, Space, Ty
 
 impl Resolver<'_> {
     /// Whether a root's memory is accessed by address.
-    fn has_address(&self, root: usize) -> bool {
+    pub(super) fn has_address(&self, root: usize) -> bool {
         matches!(self.roots.list[root], Root::Param(index) if self.by_address.get(index as usize) == Some(&true))
     }
 
     /// The address of a root's memory.
-    fn address(&mut self, root: usize) -> Value {
+    pub(super) fn address(&mut self, root: usize) -> Value {
         if let Some(&known) = self.addresses.get(&root) {
             return known;
         }

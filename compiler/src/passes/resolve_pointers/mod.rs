@@ -34,6 +34,8 @@
 //! If memory is accessed by address ([`BindingKey::addresses`](crate::launch::BindingKey::addresses)), an access to
 //! one of several buffers selects the address: there is one access, whose pointer is an `inttoptr`.
 //!
+//! Functions take pointers into buffers as addresses ([`calls`]).
+//!
 //! # Result
 //!
 //! The pointer of a load, store or atomic operation is a root, or one `ptr_add` of a root and an `i32`. A root is a
@@ -42,6 +44,7 @@
 //! a store does nothing or goes to any object of the pointer's space.
 
 mod by_address;
+mod calls;
 mod forms;
 mod large_offsets;
 mod roots;
@@ -59,10 +62,12 @@ use forms::Numbers;
 use roots::{Root, Roots};
 use rustc_hash::FxHashMap;
 
-pub(crate) const PASS: Pass = Pass::function("resolve_pointers", |function, cx| {
-    let params = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
-    let by_address = required_addresses(params, &cx.key.binding);
-    run(function, &cx.module.globals, cx.pointer_size(), cx.key.kernel.large_offsets, by_address)?;
+pub(crate) const PASS: Pass = Pass::module("resolve_pointers", |module, cx| {
+    for function in &mut module.functions {
+        let params = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
+        let by_address = required_addresses(params, &cx.key.binding);
+        run(function, &module.globals, cx.pointer_size(), cx.key.kernel.large_offsets, by_address)?;
+    }
     Ok(true)
 });
 
@@ -71,8 +76,8 @@ pub(crate) const PASS: Pass = Pass::function("resolve_pointers", |function, cx| 
 ///
 /// # Errors
 ///
-/// [`PassError::Unsupported`] for pointers that are returned or passed to functions, and with 32-bit pointers for
-/// more objects than tags.
+/// [`PassError::Unsupported`] for pointers that are returned, and with 32-bit pointers for more objects than tags. Also
+/// for pointers that are passed to functions, unless they point into buffers that are accessed by address.
 pub(crate) fn run(
     function: &mut Function,
     globals: &[GlobalVar],
@@ -111,6 +116,7 @@ pub(crate) fn run(
     for index in 0..pass.roots.list.len() {
         if let Root::Param(param) = pass.roots.list[index] {
             let value = pass.function.params[param as usize];
+            pass.take_address(index, param as usize);
             pass.root_values[index] = Some(value);
             let zero = pass.constant(pass.width, 0);
             pass.parts[value.index()] = Some(Parts { tag: Tag::Fixed(Some(index)), offset: zero });
@@ -365,9 +371,13 @@ impl Resolver<'_> {
             }
             (Op::Copy { .. } | Op::Zero { .. }, _) => self.error = Some("a block operation that was not expanded"),
             (Op::Call(_, args), _) => {
-                let pointers = args.iter().chain(&inst.results).any(|&value| matches!(self.function.ty(value), Type::Ptr(_)));
-                if pointers {
+                if inst.results.iter().any(|&value| self.is_pointer(value)) {
                     self.error = Some("a call with pointers that was not expanded");
+                }
+                for value in args {
+                    if self.is_pointer(*value) {
+                        *value = self.given_address(out, span, *value);
+                    }
                 }
                 out.push(inst);
             }
@@ -575,6 +585,11 @@ impl Resolver<'_> {
 
     /// Makes an operation access a root plus an offset.
     fn direct(&mut self, op: &mut Op, root: usize, offset: Value, span: Span, out: &mut Vec<Inst>) {
+        if self.is_taken_address(root) {
+            let address = self.address_in(out, span, root, offset);
+            let pointer = self.function.emit(out, span, Type::Ptr(Space::Global), Op::Cast(CastOp::IntToPtr, address));
+            return go_to(op, pointer);
+        }
         let base = self.root_value(root);
         let address = if offset == self.constant(self.width, 0) {
             base

@@ -201,7 +201,7 @@ impl<'a> Vectorizer<'a> {
     fn begin_segment(&mut self, mask: Option<u32>, live: Option<u32>) -> Lowered<()> {
         let latch = self.masks.exit;
         if self.frame.private.stride > 0 {
-            self.frame.variables = self.of_gang(self.frame.private_range.0, self.frame.private.stride)?;
+            self.frame.variables = self.of_gang(self.frame.variables_at, self.frame.private.stride)?;
         }
         if self.frame.private.element_major_bytes > 0 {
             self.frame.element_major = self.of_gang(self.frame.element_major_at, self.frame.private.element_major_bytes)?;
