@@ -13,7 +13,8 @@
 //! %6 = select %2, %x, %5       %6 = select %2, %x, %5
 //! ```
 //! Merges are selections, the results of `if` and `switch`, and the parameters of loops: drivers for CPUs execute the
-//! work-items of a vector together, with masks.
+//! work-items of a vector together, with masks. A merge of a merge is one merge of all values, because LLVM reorders
+//! nested selections.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -27,6 +28,9 @@ const NO_BITS: u64 = 16;
 
 /// A larger function has more than three operands at each operation that a merge can absorb.
 const MAX_OPERATIONS: usize = 16;
+
+/// Limit for the values of nested merges that are examined together.
+const MAX_MERGED: usize = 16;
 
 /// Hides merged values in a function; returns whether there is any.
 fn run(function: &mut Function) -> bool {
@@ -58,6 +62,8 @@ struct Merges {
     logic: FxHashMap<Value, Logic>,
     /// The operands of bitcasts.
     casts: FxHashMap<Value, Value>,
+    /// Merged values, by the results of the merges.
+    merged: FxHashMap<Value, Vec<Value>>,
     /// Operations, by their results, and their operands to hide.
     hidden: FxHashSet<(Value, Value)>,
 }
@@ -71,12 +77,11 @@ impl Merges {
             }
             self.note(function, inst);
             match &inst.op {
-                Op::Select(_, a, b) => self.merge(&[*a, *b]),
+                Op::Select(_, a, b) => self.merge_to(inst.results[0], vec![*a, *b]),
                 Op::If { .. } | Op::Switch { .. } => {
                     let ends: Vec<&[Value]> = inst.op.regions().into_iter().filter_map(yielded).collect();
-                    for number in 0..inst.results.len() {
-                        let merged: Vec<Value> = ends.iter().filter_map(|values| values.get(number).copied()).collect();
-                        self.merge(&merged);
+                    for (number, &result) in inst.results.iter().enumerate() {
+                        self.merge_to(result, ends.iter().filter_map(|values| values.get(number).copied()).collect());
                     }
                 }
                 Op::Loop { params, body, .. } => self.next(params, body),
@@ -124,8 +129,26 @@ impl Merges {
         value
     }
 
+    /// Handles the merge of some values to a result.
+    fn merge_to(&mut self, result: Value, values: Vec<Value>) {
+        self.merge(&values);
+        self.merged.insert(result, values);
+    }
+
+    /// The values that a value is merged from, through nested merges.
+    fn sources(&self, value: Value, found: &mut Vec<Value>) {
+        let value = self.origin(value);
+        match self.merged.get(&value) {
+            Some(values) if found.len() < MAX_MERGED => values.iter().for_each(|&value| self.sources(value, found)),
+            _ => found.push(value),
+        }
+    }
+
     /// Hides each of some merged values in the others.
     fn merge(&mut self, values: &[Value]) {
+        let mut sources = Vec::new();
+        values.iter().for_each(|&value| self.sources(value, &mut sources));
+        let values = sources;
         for (i, &whole) in values.iter().enumerate() {
             let mut operations = Vec::new();
             self.operations(self.origin(whole), &mut operations);

@@ -25,10 +25,25 @@ struct Writer {
     kernel: bool,
 }
 
+/// Divisions and square roots. A program with `ROUNDS_DIFFERENTLY` has none of `float`, which devices may round
+/// differently.
+const OPERATIONS: [&str; 9] = [
+    "#ifdef ROUNDS_DIFFERENTLY",
+    "#define divide_float(a, b) ((a) * (b))",
+    "#define sqrt_float(a) fabs(a)",
+    "#else",
+    "#define divide_float(a, b) ((a) / (b))",
+    "#define sqrt_float(a) sqrt(a)",
+    "#endif",
+    "#define divide_double(a, b) ((a) / (b))",
+    "#define sqrt_double(a) sqrt(a)",
+];
+
 /// A program with a kernel `k(global int *a, global int *b, int x, int y)`.
 pub fn program(seed: u64) -> String {
     let mut w =
         Writer { random: Random::new(seed ^ 0x5eed_0000), text: String::new(), indent: 0, budget: 0, loops: 0, counters: 0, kernel: false };
+    OPERATIONS.iter().for_each(|line| w.line(line));
     w.line("typedef struct { char c; int v[4]; short s; long l; uchar4 q; } S;");
     w.line("typedef union { int i; uchar b[4]; ushort h[2]; float f; } U;");
     w.line("constant int table[8] = {3, -1, 4, 1, -5, 9, 2, 6};");
@@ -329,7 +344,8 @@ impl Writer {
         match self.random.below(7) {
             0 | 1 => {
                 let op = self.pick(&["+", "-", "*", "/"]);
-                format!("({} {op} {})", self.float(ty, d), self.float(ty, d))
+                let (a, b) = (self.float(ty, d), self.float(ty, d));
+                if op == "/" { format!("divide_{ty}({a}, {b})") } else { format!("({a} {op} {b})") }
             }
             2 => format!("fma({}, {}, {})", self.float(ty, d), self.float(ty, d), self.float(ty, d)),
             // The sign of a NaN is unspecified.
@@ -337,7 +353,11 @@ impl Writer {
                 "fdim" => format!("fdim({}, {own})", self.float(ty, d)),
                 other => format!("{other}({}, isnan({own}) ? ({ty})1 : {own})", self.float(ty, d)),
             },
-            4 => format!("{}({})", self.pick(&["floor", "rint", "trunc", "fabs", "-", "sqrt"]), self.float(ty, d)),
+            4 => {
+                let function = self.pick(&["floor", "rint", "trunc", "fabs", "-", "sqrt"]);
+                let suffix = if function == "sqrt" { format!("_{ty}") } else { String::new() };
+                format!("{function}{suffix}({})", self.float(ty, d))
+            }
             5 => format!("({} ? {} : {})", self.condition(), self.float(ty, d), self.float(ty, d)),
             _ => own.to_owned(),
         }

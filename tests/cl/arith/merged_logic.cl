@@ -42,3 +42,22 @@ kernel void branched(global const uint *a, global uint *state, int rounds)
 // arg rounds: int = 1
 // expect state: {0x12340006, 0x12340007, 0x12340007, 0x123456f7, 0x12345671, 0x12345676, 0x12345676, 0x12340083,
 //                0x12340006, 0x12340007, 0x12340007, 0x123456f7, 0x12345671, 0x12345676, 0x12345676, 0x12340083}
+
+// The value is merged with two functions of it, one of them in a nested merge, as in tanh.
+kernel void nested(global const float *a, global const float *b, global float *out)
+{
+    size_t i = get_global_id(0);
+    float x = b[i], r;
+    if (fabs(x) <= 0.625f)
+        r = copysign(fabs(x) + a[i], x);
+    else
+        r = isnan(x) ? x : copysign(1.0f - a[i] * fabs(x), x);
+    out[i] = r;
+}
+// run: nested global=16
+// arg a: float[16] = i % 4 + 1
+// arg b: float[16] = {-1, 0.5, -8, 0.5, nan, -0.25, inf, -3, 0.125, -0.5, 2, nan, 0.625, -0.625, 0.75, -0.75}
+// arg out: float[16]
+// expect out if isnan(b): nan
+// expect out if abs(b) <= 0.625: (signbit(b) ? 0 - 1 : 1) * (abs(b) + a)
+// expect out if abs(b) > 0.625: (signbit(b) ? 0 - 1 : 1) * abs(1 - a * abs(b))
