@@ -13,11 +13,14 @@ use crate::host::process_exit;
 #[cfg(not(any(windows, target_vendor = "apple")))]
 use crate::vulkan::hal_adapter;
 
+/// Minimum number of storage buffers per shader.
+const MIN_STORAGE_BUFFERS: u32 = 4;
+
 /// The devices of one set of drivers.
 #[derive(Debug, Default)]
 pub struct WgpuBackend {
     settings: Settings,
-    /// OpenGL ES 3.1 instead of the system's main API.
+    /// Whether to use OpenGL ES 3.1 instead of the system's main API.
     gl: bool,
 }
 
@@ -43,12 +46,12 @@ impl WgpuBackend {
         descriptor.flags = wgpu::InstanceFlags::empty();
         let begin = Instant::now();
         let Some((instance, mut adapters)) = self.list(descriptor) else { return Vec::new() };
-        tracing::debug!("{} adapters listed in {:?}", adapters.len(), begin.elapsed());
+        tracing::debug!("listed {} adapters in {:?}", adapters.len(), begin.elapsed());
         // The driver stays loaded. One thread must not unload it while another runs its exit handlers.
         process_exit::leak(instance.clone());
         adapters.retain(|adapter| {
-            let flags = adapter.get_downlevel_capabilities().flags;
-            flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS) && adapter.limits().max_storage_buffers_per_shader_stage >= 4
+            let lack = missing_feature(adapter.get_downlevel_capabilities().flags, &adapter.limits());
+            lack.inspect(|lack| log_skipped(adapter, lack)).is_none()
         });
         // Two drivers or two APIs may list the same GPU. The first in this order is used.
         adapters.sort_by_key(|adapter| {
@@ -59,7 +62,11 @@ impl WgpuBackend {
         adapters.retain(|adapter| {
             let info = adapter.get_info();
             let location = if info.device_pci_bus_id.is_empty() { info.name } else { info.device_pci_bus_id };
-            listed.insert((info.vendor, info.device, location))
+            let is_first = listed.insert((info.vendor, info.device, location));
+            if !is_first {
+                log_skipped(adapter, "another driver or API offers the same device");
+            }
+            is_first
         });
         adapters.into_iter().map(|adapter| Arc::new(WgpuDevice::new(&instance, adapter, self.settings))).collect()
     }
@@ -82,6 +89,22 @@ impl WgpuBackend {
         let adapters = hal_adapter::adapters(&instance);
         Some((instance, adapters))
     }
+}
+
+/// The feature that an adapter needs to be an OpenCL device but lacks.
+fn missing_feature(flags: wgpu::DownlevelFlags, limits: &wgpu::Limits) -> Option<&'static str> {
+    if !flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS) {
+        Some("no compute shaders")
+    } else if limits.max_storage_buffers_per_shader_stage < MIN_STORAGE_BUFFERS {
+        Some("fewer than 4 storage buffers per shader")
+    } else {
+        None
+    }
+}
+
+fn log_skipped(adapter: &wgpu::Adapter, reason: &str) {
+    let info = adapter.get_info();
+    tracing::info!("skipped device {} ({}): {reason}", info.name, info.backend);
 }
 
 fn list_by_wgpu(descriptor: wgpu::InstanceDescriptor) -> (wgpu::Instance, Vec<wgpu::Adapter>) {
@@ -109,3 +132,17 @@ const fn api_rank(backend: wgpu::Backend) -> u8 {
 
 /// Devices are sorted by the order of this enum.
 const _: () = assert!((DeviceKind::DiscreteGpu as u8) < (DeviceKind::Cpu as u8));
+
+#[cfg(test)]
+mod tests {
+    use super::missing_feature;
+
+    #[test]
+    fn adapters_without_compute_shaders_or_buffers_are_skipped() {
+        let (compute, none) = (wgpu::DownlevelFlags::COMPUTE_SHADERS, wgpu::DownlevelFlags::empty());
+        let limits = |count| wgpu::Limits { max_storage_buffers_per_shader_stage: count, ..wgpu::Limits::default() };
+        assert_eq!(missing_feature(compute, &limits(4)), None);
+        assert_eq!(missing_feature(none, &limits(4)), Some("no compute shaders"));
+        assert_eq!(missing_feature(compute, &limits(3)), Some("fewer than 4 storage buffers per shader"));
+    }
+}

@@ -13,14 +13,15 @@ use crate::gpu_probe;
 /// The default of `WGCL_CPU`: enabled, if machine code can be generated for this processor.
 const CPU_BY_DEFAULT: bool = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")));
 
-/// All requested back ends.
+/// The selected backends.
 pub(crate) struct Backends {
     wgpu: Option<WgpuBackend>,
-    /// The backend that is queried only if the other drivers have too few devices, because it is slow to start.
+    /// The OpenGL ES backend. It is slow to start, so it is queried only if [`Backends::wants_gl`] returns true.
     gl: Option<WgpuBackend>,
     cpu: Option<Box<dyn Backend>>,
     interpreter: Option<InterpreterBackend>,
-    /// The system refuses executable memory: Vulkan drivers for CPUs, which compile as well, may fail at any launch.
+    /// Whether the system refuses executable memory. Vulkan drivers for CPUs also generate machine code, so each launch
+    /// on them may fail.
     refuses_code: bool,
     /// The value of `WGCL_DEVICE`.
     choice: Option<String>,
@@ -38,8 +39,12 @@ impl Backends {
             None => wants_cpu && cpu.is_none(),
             Some(word) => word != "0",
         };
-        // If the machine can only have CPU drivers, and the options do not request one, none is loaded.
+        // Without a GPU, the only Vulkan drivers are those for CPUs. The CPU device replaces them, unless the options
+        // name a device.
         let drivers = !only_interpreter && (cpu.is_none() || options.device.is_some() || gpu_probe::may_have_gpu());
+        if !drivers && !only_interpreter {
+            tracing::info!("no Vulkan driver is loaded: /dev contains no GPU");
+        }
         Self {
             wgpu: drivers.then(|| WgpuBackend::new(settings(options))),
             gl: drivers.then(|| WgpuBackend::gl(settings(options))),
@@ -62,11 +67,18 @@ impl Backends {
         lacks_gpu || (found.is_empty() && self.cpu.is_none()) || unknown.any(|part| !part.trim().is_empty())
     }
 
-    /// Replaces the CPU drivers by the CPU device, after GPUs.
+    /// Replaces the Vulkan and OpenGL ES devices of type CPU with the CPU device, except those that `WGCL_DEVICE`
+    /// names. The CPU device follows the GPUs.
     fn with_cpu(&self, mut devices: Vec<Arc<dyn Device>>, cpu: Vec<Arc<dyn Device>>) -> Vec<Arc<dyn Device>> {
         let is_named =
             |device: &Arc<dyn Device>| self.choice.as_ref().is_some_and(|choice| names_device(choice, &device.properties().name));
-        devices.retain(|device| device.properties().kind != DeviceKind::Cpu || is_named(device));
+        devices.retain(|device| {
+            let stays = device.properties().kind != DeviceKind::Cpu || is_named(device);
+            if !stays {
+                tracing::info!("skipped device {}: the CPU device replaces it", device.properties().name);
+            }
+            stays
+        });
         let place = devices.iter().position(|device| device.properties().kind >= DeviceKind::Cpu).unwrap_or(devices.len());
         devices.splice(place..place, cpu);
         devices
@@ -92,7 +104,8 @@ impl Backend for Backends {
     }
 }
 
-/// The host's CPU, if it can be a device, and whether the system refuses executable memory.
+/// Creates the CPU backend, if this processor can be a device. The flag reports whether the system refused executable
+/// memory.
 #[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn cpu(options: &Options) -> (Option<Box<dyn Backend>>, bool) {
     use wgcl_backend_cpu::{CpuBackend, Unavailable, isa_named};
@@ -101,16 +114,17 @@ fn cpu(options: &Options) -> (Option<Box<dyn Backend>>, bool) {
     match CpuBackend::new(limit) {
         Ok(backend) => (Some(Box::new(backend)), false),
         Err(why) => {
-            tracing::warn!("no CPU device: {why}");
+            tracing::warn!("the CPU device is not available: {why}");
             (None, matches!(why, Unavailable::ExecutableMemory(_)))
         }
     }
 }
 
-/// The host's CPU, if it can be a device, and whether the system refuses executable memory.
+/// Creates the CPU backend, if this processor can be a device. The flag reports whether the system refused executable
+/// memory.
 #[cfg(not(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"))))]
 fn cpu(_: &Options) -> (Option<Box<dyn Backend>>, bool) {
-    tracing::warn!("no CPU device: machine code is only generated for x86-64 and AArch64 on Unix");
+    tracing::warn!("the CPU device is not available: it requires a Unix system on x86-64 or AArch64");
     (None, false)
 }
 
