@@ -13,7 +13,7 @@ pub trait HostBytes: Memory + Sized + 'static {
     /// Writes a piece of the host's bytes.
     ///
     /// # Errors
-    /// If it reaches beyond the end of either.
+    /// Fails if a region extends beyond the end of one of the two.
     fn write(&self, host: &[u8], region: CopyRegion) -> BackendResult<()> {
         let source = &host[range(host.len(), region.host, region.size)?];
         self.with_bytes(|bytes| {
@@ -26,7 +26,7 @@ pub trait HostBytes: Memory + Sized + 'static {
     /// Reads a piece of it into the host's bytes.
     ///
     /// # Errors
-    /// If it reaches beyond the end of either.
+    /// Fails if a region extends beyond the end of one of the two.
     fn read(&self, host: &mut [u8], region: CopyRegion) -> BackendResult<()> {
         let place = range(host.len(), region.host, region.size)?;
         self.with_bytes(|bytes| {
@@ -38,7 +38,7 @@ pub trait HostBytes: Memory + Sized + 'static {
     /// Copies a piece of it to `target`, which may be the same memory.
     ///
     /// # Errors
-    /// If it reaches beyond the end of either.
+    /// Fails if a region extends beyond the end of one of the two.
     fn copy(&self, target: &Self, region: CopyRegion) -> BackendResult<()> {
         // The two may be the same memory, whose bytes only one borrow can access at a time.
         let moved = self.with_bytes(|bytes| BackendResult::Ok(bytes[range(bytes.len(), region.buffer, region.size)?].to_vec()))?;
@@ -48,7 +48,7 @@ pub trait HostBytes: Memory + Sized + 'static {
     /// Repeats a pattern in `size` bytes from `offset` on.
     ///
     /// # Errors
-    /// If they reach beyond the end.
+    /// Fails if they extend beyond the end.
     fn fill(&self, pattern: &[u8], offset: u64, size: u64) -> BackendResult<()> {
         self.with_bytes(|bytes| {
             let place = range(bytes.len(), offset, size)?;
@@ -65,7 +65,7 @@ pub trait HostBytes: Memory + Sized + 'static {
 /// # Errors
 /// If the memory belongs to another backend.
 pub fn downcast<M: HostBytes>(memory: &Arc<dyn Memory>) -> BackendResult<&M> {
-    memory.as_any().downcast_ref().ok_or_else(|| BackendError::Other("memory of another back end".to_owned()))
+    memory.as_any().downcast_ref().ok_or_else(|| BackendError::Other("memory of another backend".to_owned()))
 }
 
 /// Runs a command on memory of type `M`; `launch` runs the kernels in it.
@@ -110,7 +110,7 @@ fn read<M: HostBytes>(memory: &M, target: &dyn HostTarget, regions: &[CopyRegion
 /// `size` bytes from `offset` on, of `length` bytes.
 ///
 /// # Errors
-/// If they reach beyond the end.
+/// Fails if they extend beyond the end.
 pub fn range(length: usize, offset: u64, size: u64) -> BackendResult<Range<usize>> {
     let places = (usize::try_from(offset), offset.checked_add(size).map(usize::try_from));
     match places {

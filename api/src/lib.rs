@@ -6,7 +6,7 @@
 //! | [`host_commands`] | commands on host memory, shared by the backends that run on the host |
 //! | [`objects`] | platform, devices, contexts, queues, memory, programs, kernels, events |
 //! | [`image`] | images: layout, formats, extents |
-//! | [`commands`] | the `clEnqueue*` functions, command buffers, and how commands reach their devices |
+//! | [`commands`] | the `clEnqueue*` functions, command buffers, and the submission of commands to devices |
 //! | [`cache`] | compiled programs and shaders on disk |
 //! | [`observe`] | traces, dumps, warnings about misuse |
 //! | [`options`] | environment variables and the configuration file |

@@ -39,7 +39,7 @@ pub(crate) fn properties(name: &str) -> DeviceProperties {
         compute_units: 2,
         subgroup_size: 8,
         max_required_subgroups: u32::MAX,
-        preferred_group: PreferredGroup { least: 64, most: 1024, groups_per_unit: 8 },
+        preferred_group: PreferredGroup { min_items: 64, max_items: 1024, groups_per_unit: 8 },
         cache: None,
         dedicated_local_memory: false,
         unified_memory: false,
@@ -108,8 +108,8 @@ pub(crate) struct TestDevice {
     sender: Mutex<Sender<Vec<Item>>>,
     pub(crate) refuses_writes: Arc<AtomicBool>,
     pub(crate) refuses_copies: Arc<AtomicBool>,
-    /// The memory that represents all host memory that its copies reach.
-    pub(crate) reached: Mutex<Option<Arc<TestMemory>>>,
+    /// The memory that represents all host memory that its copies can access.
+    pub(crate) staging: Mutex<Option<Arc<TestMemory>>>,
     /// Commands that were run.
     pub(crate) executed: Arc<AtomicU64>,
     /// Launches among them.
@@ -184,7 +184,7 @@ impl TestDevice {
             sender: Mutex::new(sender),
             refuses_writes,
             refuses_copies,
-            reached: Mutex::new(None),
+            staging: Mutex::new(None),
             executed,
             launches,
         })
@@ -210,8 +210,8 @@ impl Device for TestDevice {
     }
 
     fn import_for_copies(&self, _region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
-        let reached = self.reached.lock().clone().filter(|memory| memory.size() >= size)?;
-        Some(reached)
+        let staging = self.staging.lock().clone().filter(|memory| memory.size() >= size)?;
+        Some(staging)
     }
 
     fn load(&self, _module: Arc<ir::Module>, _name: Option<crate::cache::Key>) -> BackendResult<Arc<dyn LoadedProgram>> {
@@ -276,7 +276,7 @@ impl HostRegion for TestRegion {
     }
 }
 
-/// Allocates such memory, and remembers the last one.
+/// Allocates such memory, and records the last allocation.
 #[derive(Default)]
 pub(crate) struct TestAllocator(pub(crate) Mutex<Option<Arc<TestRegion>>>);
 

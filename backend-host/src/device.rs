@@ -48,7 +48,7 @@ fn properties() -> DeviceProperties {
         subgroup_size: 1,
         max_required_subgroups: u32::MAX,
         // The CPU device has the same values, so that kernels run with the same local sizes.
-        preferred_group: PreferredGroup { least: 64, most: MAX_GROUP, groups_per_unit: 8 },
+        preferred_group: PreferredGroup { min_items: 64, max_items: MAX_GROUP, groups_per_unit: 8 },
         cache: host::cache(),
         dedicated_local_memory: false,
         unified_memory: false,

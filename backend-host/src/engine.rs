@@ -33,7 +33,7 @@ pub(crate) fn run(Task { command, progress }: Task) {
     let result = catch_unwind(AssertUnwindSafe(execute));
     let result = result.unwrap_or_else(|_| Err(BackendError::Other("internal error: the interpreter panicked in a command".to_owned())));
     if let Err(error) = &result {
-        tracing::error!("interpreter: {error}");
+        tracing::error!("a command failed on the interpreter: {error}");
     }
     progress.complete(result.map(|()| Times { start, end: now() }));
 }

@@ -92,14 +92,14 @@ impl InterpreterMemory {
         if !names.reserve(size, GLOBAL_MEMORY) {
             return Err(BackendError::OutOfDeviceMemory);
         }
-        let made = || {
+        let allocate = || {
             let length = usize::try_from(size).ok()?;
             let mut bytes = Vec::new();
             bytes.try_reserve_exact(length).ok()?;
             bytes.resize(length, UNINITIALIZED);
             Some((bytes, name()?))
         };
-        let Some((bytes, id)) = made() else {
+        let Some((bytes, id)) = allocate() else {
             names.release(size);
             return Err(BackendError::OutOfDeviceMemory);
         };

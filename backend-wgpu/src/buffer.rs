@@ -12,13 +12,14 @@ pub(crate) const WORD: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
 #[derive(Debug)]
 pub(crate) struct Buffer {
     pub(crate) wgpu: Guarded<wgpu::Buffer>,
-    /// Null where there is no [`Gpu::vulkan_queue`](crate::gpu::open_device::Gpu::vulkan_queue).
+    /// Null if the device has no [`Gpu::vulkan_queue`](crate::gpu::open_device::Gpu::vulkan_queue).
     pub(crate) handle: vk::Buffer,
     /// The address for shaders; 0 if there is none.
     pub(crate) address: u64,
     /// Unique. A new buffer may get the Vulkan handle of a destroyed one.
     pub(crate) id: u64,
-    /// The host, or another API, reads the buffer in place. A barrier makes the writes of commands visible to it.
+    /// Whether the host, or another API, reads the buffer in place. A barrier makes the writes of commands visible to
+    /// it.
     pub(crate) host_visible: bool,
 }
 

@@ -41,7 +41,7 @@ impl ContextLock {
 /// A wgpu object that is destroyed while the context is locked.
 #[derive(Clone, Debug)]
 pub(crate) struct Guarded<T> {
-    /// Set until the object is destroyed.
+    /// The object, until it is destroyed.
     object: Option<T>,
     lock: ContextLock,
 }

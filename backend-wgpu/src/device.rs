@@ -22,7 +22,7 @@ use wgcl_compiler::layout::ProgramData;
 use wgcl_compiler::layout::program_data;
 use wgcl_compiler::target::Target;
 use wgcl_runtime::shutdown;
-use wgcl_runtime::{Expected, KernelFacts};
+use wgcl_runtime::{KernelFacts, PrefetchedProgram};
 
 use crate::adapter::capabilities::Capabilities;
 use crate::adapter::properties;
@@ -66,7 +66,7 @@ struct Open {
     queue: Arc<DeviceQueue>,
     thread: Sender<Message>,
     /// Programs that were found in the cache and are being loaded.
-    expected: Mutex<FxHashMap<Key, Expected<Gpu>>>,
+    prefetched: Mutex<FxHashMap<Key, PrefetchedProgram<Gpu>>>,
     /// The process that opened the device.
     generation: u32,
 }
@@ -187,7 +187,7 @@ impl WgpuDevice {
         let queue = DeviceQueue::new(Engine::new(completions, batches, limits, eager), thread.clone());
         let served = Arc::clone(&queue);
         spawn("wgcl-submit", Box::new(move || served.run(&messages)))?;
-        Ok(Open { gpu, queue, thread, expected: Mutex::default(), generation: process::generation() })
+        Ok(Open { gpu, queue, thread, prefetched: Mutex::default(), generation: process::generation() })
     }
 
     fn vulkan_queue(&self) -> BackendResult<&Arc<VulkanQueue>> {
@@ -314,19 +314,19 @@ impl Device for WgpuDevice {
 
     fn prefetch(&self, name: Key) {
         if let Ok(open) = self.open() {
-            let expected = program::expect(&open.gpu, name, &self.target);
-            open.expected.lock().insert(name, expected);
+            let prefetched = program::prefetch_program(&open.gpu, name, &self.target);
+            open.prefetched.lock().insert(name, prefetched);
         }
     }
 
     fn load(&self, module: Arc<ir::Module>, name: Option<Key>) -> BackendResult<Arc<dyn LoadedProgram>> {
         let open = self.open()?;
         let ProgramData { constant, global } = program_data(&module, &self.target);
-        let expected = name.map(|name| {
-            let known = open.expected.lock().remove(&name);
-            known.unwrap_or_else(|| program::expect(&open.gpu, name, &self.target))
+        let prefetched = name.map(|name| {
+            let found = open.prefetched.lock().remove(&name);
+            found.unwrap_or_else(|| program::prefetch_program(&open.gpu, name, &self.target))
         });
-        let mut program = WgpuProgram::of_module(&open.gpu, module, self.target.clone(), expected);
+        let mut program = WgpuProgram::of_module(&open.gpu, module, self.target.clone(), prefetched);
         program.constants = open.initialised(constant)?;
         program.variables = open.initialised(global)?;
         Ok(Arc::new(program))
@@ -375,9 +375,8 @@ mod tests {
     #[test]
     fn a_portable_device_uses_nothing_below_wgpu() {
         let device = first(Settings { portable: true, ..Settings::default() });
-        let Capabilities { vulkan_buffers, spirv, vulkan_queue, unified, window, host_clock: _, addresses, host_memory } =
-            device.capabilities;
-        assert_eq!([vulkan_buffers, spirv, vulkan_queue, unified, window, addresses, host_memory.is_some()], [false; 7]);
+        let Capabilities { vulkan_buffers, spirv, vulkan_queue, unified, bar, host_clock: _, addresses, host_memory } = device.capabilities;
+        assert_eq!([vulkan_buffers, spirv, vulkan_queue, unified, bar, addresses, host_memory.is_some()], [false; 7]);
         assert!(!device.target().shaders.spirv && !device.properties().unified_memory);
         let open = device.open().expect("an open device");
         assert!(open.gpu.vulkan_queue.is_none(), "the portable device has a Vulkan queue");

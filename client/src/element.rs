@@ -85,7 +85,7 @@ impl Element {
         })
     }
 
-    /// Its name in OpenCL C.
+    /// The name of the type in OpenCL C.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Char => "char",
@@ -192,13 +192,13 @@ impl Element {
 
     /// The unit in the last place of a float type at `value`.
     pub fn ulp(self, value: f64) -> f64 {
-        let (mantissa, least) = match self {
+        let (mantissa, min_exponent) = match self {
             Element::Half => (10, -14),
             Element::Float => (23, -126),
             _ => (52, -1022),
         };
-        let exponent = if value == 0.0 || !value.is_finite() { least } else { value.abs().log2().floor() as i32 };
-        2f64.powi(exponent.max(least) - mantissa)
+        let exponent = if value == 0.0 || !value.is_finite() { min_exponent } else { value.abs().log2().floor() as i32 };
+        2f64.powi(exponent.max(min_exponent) - mantissa)
     }
 }
 

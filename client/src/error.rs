@@ -31,7 +31,7 @@ pub enum ClientError {
         tried: Vec<(PathBuf, String)>,
     },
     /// No device has the name.
-    #[error("there is no {}; there are {}", if .wanted.is_empty() { "device for that".to_owned() } else { format!("device named `{wanted}`") }, if .known.is_empty() { "none".to_owned() } else { .known.join(", ") })]
+    #[error("no {}; available devices: {}", if .wanted.is_empty() { "suitable device".to_owned() } else { format!("device named `{wanted}`") }, if .known.is_empty() { "none".to_owned() } else { .known.join(", ") })]
     NoDevice {
         /// The name or a part of it. It is empty if any suitable device was requested.
         wanted: String,

@@ -207,10 +207,10 @@ fn constant(name: &str) -> Option<Value> {
         "FLT_MIN" => Value::Float(f64::from(f32::MIN_POSITIVE)),
         _ => {
             let (kind, end) = name.rsplit_once('_')?;
-            let (least, greatest) = Element::from_name(&kind.to_ascii_lowercase()).filter(|_| kind == kind.to_ascii_uppercase())?.range();
+            let (min, max) = Element::from_name(&kind.to_ascii_lowercase()).filter(|_| kind == kind.to_ascii_uppercase())?.range();
             match end {
-                "MIN" => Value::Int(least),
-                "MAX" => Value::Int(greatest),
+                "MIN" => Value::Int(min),
+                "MAX" => Value::Int(max),
                 _ => return None,
             }
         }
@@ -346,12 +346,12 @@ fn call(name: &str, arguments: &[Expr], scope: &Scope<'_>) -> Result<Value> {
         }
         ("min_of" | "max_of" | "bits_of" | "sat", [Expr::Name(kind), ..]) => {
             let element = Element::from_name(kind).ok_or_else(|| format!("`{kind}` is not a scalar type"))?;
-            let (least, greatest) = element.range();
+            let (min, max) = element.range();
             return Ok(Value::Int(match (name, arguments) {
-                ("min_of", _) => least,
-                ("max_of", _) => greatest,
+                ("min_of", _) => min,
+                ("max_of", _) => max,
                 ("bits_of", _) => element.size() as i128 * 8,
-                (_, [_, value]) => value.evaluate(scope)?.as_int().clamp(least, greatest),
+                (_, [_, value]) => value.evaluate(scope)?.as_int().clamp(min, max),
                 _ => return Err("sat(type, value)".into()),
             }));
         }

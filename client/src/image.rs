@@ -35,7 +35,7 @@ pub struct Form {
 pub struct Level {
     /// The `origin` parameter of commands.
     pub origin: [usize; 4],
-    /// Its sizes, in the order of [`Form::sizes`].
+    /// The sizes of the image, in the order of [`Form::sizes`].
     pub sizes: [usize; 3],
 }
 
@@ -82,7 +82,7 @@ const TYPES: [(&str, Element, bool); 15] = [
     ("FLOAT", Element::Float, false),
 ];
 
-/// Other packed types, with their numbers.
+/// Other packed data types, with their values.
 const MORE_TYPES: [(&str, u32); 2] = [("UNORM_INT_101010_2", 0x10E0), ("UNORM_INT_2_101010", 0x10E5)];
 
 impl Form {
@@ -183,7 +183,7 @@ impl SamplerForm {
     pub fn parse(text: &str) -> Result<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let [coordinates, mode, filter, levels @ ..] = words.as_slice() else {
-            return Err("expected a sampler of the form `COORDINATES MODE FILTER [mip_FILTER [LEAST..MOST]]`".into());
+            return Err("expected a sampler of the form `COORDINATES MODE FILTER [mip_FILTER [MIN..MAX]]`".into());
         };
         let normalized = match *coordinates {
             "normalized" => 1,
@@ -209,8 +209,8 @@ impl SamplerForm {
             [] => None,
             [filter] => Some((between(filter)?, 0.0, f32::MAX)),
             [filter, bounds] => {
-                let (least, most) = bounds.split_once("..").ok_or("expected bounds of levels of the form `LEAST..MOST`")?;
-                Some((between(filter)?, number(least)?, number(most)?))
+                let (min_lod, max_lod) = bounds.split_once("..").ok_or("expected bounds of levels of the form `MIN..MAX`")?;
+                Some((between(filter)?, number(min_lod)?, number(max_lod)?))
             }
             _ => return Err("unexpected text after the sampler".into()),
         };

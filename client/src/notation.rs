@@ -64,7 +64,7 @@ pub enum ArgumentKind {
     Buffer {
         /// The type of the scalars.
         element: Element,
-        /// Their number; a 3-component vector has four.
+        /// The number of scalars. A vector of three components has four.
         count: usize,
         /// The contents before the launch.
         init: Init,

@@ -56,7 +56,7 @@ pub struct Buffer {
 /// A memory object argument.
 struct Memory {
     object: Object,
-    /// Present for an image.
+    /// The form of an image; `None` for a buffer.
     image: Option<Form>,
     element: Element,
     /// Number of readable bytes; 0 for a pipe.
@@ -107,12 +107,12 @@ impl Session {
             Some(self.read(memory).map(|after| Buffer { name: name.clone(), element: memory.element, before: input.bytes.clone(), after }))
         };
         let buffers = given.order.iter().filter_map(read).collect::<Result<Vec<_>>>()?;
-        let again = || {
+        let run_again = || {
             let begin = Instant::now();
             let on_device = self.context.launch(&kernel, launch)?;
             Ok(on_device.unwrap_or_else(|| begin.elapsed()))
         };
-        let further = (0..repeat).map(|_| again()).collect::<Result<Vec<_>>>()?;
+        let further = (0..repeat).map(|_| run_again()).collect::<Result<Vec<_>>>()?;
         Ok(Ran { buffers, first, first_on_device, further })
     }
 

@@ -15,7 +15,7 @@ use crate::mach::code::Code;
 #[derive(Debug, thiserror::Error)]
 pub enum ExecError {
     /// The system has no memory.
-    #[error("no memory for code: {0}")]
+    #[error("cannot allocate memory for machine code: {0}")]
     Memory(#[source] io::Error),
     /// The system allows neither way to create executable memory.
     #[error("the system refuses executable memory: {0}")]

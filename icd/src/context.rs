@@ -36,7 +36,7 @@ const ZERO_LOCAL: isize = 1 << 0;
 /// CL_CONTEXT_MEMORY_INITIALIZE_PRIVATE_KHR
 const ZERO_PRIVATE: isize = 1 << 1;
 
-/// The printf output of kernels goes to the function of CL_PRINTF_CALLBACK_ARM (cl_arm_printf).
+/// The printf output of kernels is passed to the function of CL_PRINTF_CALLBACK_ARM (cl_arm_printf).
 fn printer(list: &List<cl_context_properties>, user_data: UserData) -> Option<Printer> {
     let (pairs, _) = list.properties()?;
     let (_, value) = pairs.into_iter().find(|(name, _)| *name == CL_PRINTF_CALLBACK_ARM)?;

@@ -77,12 +77,12 @@ const NO_LUID: [u8; CL_LUID_SIZE_KHR as usize] = [0; CL_LUID_SIZE_KHR as usize];
 /// Defines a constant with a name that Rust accepts in patterns.
 const DOT_PRODUCT_4X8BIT_PACKED: cl_device_info = CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR;
 
-/// Queries of cl_ext_float_atomics, which the headers that the bindings come from do not have yet.
+/// Queries of cl_ext_float_atomics, which the headers of the bindings do not have yet.
 const SINGLE_FP_ATOMIC_CAPABILITIES: cl_device_info = 0x4231;
 const DOUBLE_FP_ATOMIC_CAPABILITIES: cl_device_info = 0x4232;
 const HALF_FP_ATOMIC_CAPABILITIES: cl_device_info = 0x4233;
 
-/// Queries of cl_khr_spirv_queries, which the headers that the bindings come from do not have yet.
+/// Queries of cl_khr_spirv_queries, which the headers of the bindings do not have yet.
 const SPIRV_EXTENDED_INSTRUCTION_SETS: cl_device_info = 0x12B9;
 const SPIRV_EXTENSIONS: cl_device_info = 0x12BA;
 const SPIRV_CAPABILITIES: cl_device_info = 0x12BB;
@@ -91,7 +91,7 @@ const SPIRV_CAPABILITIES: cl_device_info = 0x12BB;
 /// either.
 const ASSUME_LINEAR_IMAGES: cl_device_info = 0x2052;
 
-/// CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR, newer than these headers as well.
+/// CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR, which these headers do not have, either.
 const KERNEL_CLOCK_CAPABILITIES: cl_device_info = 0x1076;
 
 /// Queries of cl_nv_device_attribute_query that these headers do not have.

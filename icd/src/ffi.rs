@@ -472,7 +472,7 @@ struct HostBytes {
 }
 
 // SAFETY: the specification requires the application to keep the memory valid and unchanged while commands use it,
-// whatever thread runs them.
+// on every thread that executes them.
 unsafe impl Send for HostBytes {}
 // SAFETY: as above.
 unsafe impl Sync for HostBytes {}

@@ -9,7 +9,7 @@ use std::path::Path;
 /// The device files of GPUs on Linux: Mesa's and most other drivers, NVIDIA's, those of Arm, Qualcomm and
 /// Imagination, and Windows' GPUs within WSL.
 const NODES: [&str; 6] = ["dri/", "nvidia", "mali", "kgsl-", "pvr", "dxg"];
-/// A user who sets one of these chooses a driver, which may reach its GPU in other ways.
+/// A user who sets one of these chooses a driver, which may access its GPU in other ways.
 const CHOICES: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
 
 /// Whether there may be a GPU: `false` only on Linux without a device file of a GPU.

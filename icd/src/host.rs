@@ -1,4 +1,4 @@
-//! Host memory for maps and shared virtual memory: allocated here, because its address goes to the application.
+//! Host memory for maps and shared virtual memory: allocated here, because its address is passed to the application.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::fmt;

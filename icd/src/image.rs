@@ -21,7 +21,7 @@ use wgcl_opencl_headers::{
     cl_context, cl_image_desc, cl_image_format, cl_image_info, cl_mem, cl_mem_flags, cl_mem_object_type, cl_mem_properties, cl_uint,
 };
 
-/// Queries of cl_ext_image_requirements_info, which the headers that the bindings come from do not have yet.
+/// Queries of cl_ext_image_requirements_info, which the headers of the bindings do not have yet.
 const ROW_PITCH_ALIGNMENT: cl_uint = 0x1290;
 const SLICE_PITCH_ALIGNMENT: cl_uint = 0x1291;
 const BASE_ADDRESS_ALIGNMENT: cl_uint = 0x1292;
@@ -244,10 +244,10 @@ crate::entry! {
             ROW_PITCH_ALIGNMENT | SLICE_PITCH_ALIGNMENT => query.put(asked.pitch_alignment()? as usize),
             BASE_ADDRESS_ALIGNMENT => query.put(asked.base_alignment()? as usize),
             SIZE => query.put(asked.size()? as usize),
-            MAX_WIDTH => query.put(asked.most(Dimension::Width)?),
-            MAX_HEIGHT => query.put(asked.most(Dimension::Height)?),
-            MAX_DEPTH => query.put(asked.most(Dimension::Depth)?),
-            MAX_ARRAY_SIZE => query.put(asked.most(Dimension::ArraySize)?),
+            MAX_WIDTH => query.put(asked.max(Dimension::Width)?),
+            MAX_HEIGHT => query.put(asked.max(Dimension::Height)?),
+            MAX_DEPTH => query.put(asked.max(Dimension::Depth)?),
+            MAX_ARRAY_SIZE => query.put(asked.max(Dimension::ArraySize)?),
             _ => query.unknown(param),
         }
     }

@@ -182,12 +182,12 @@ fn sub_group_info(
     // "CL_INVALID_DEVICE if device is not in the list of devices associated with kernel."
     let device = device_of(&kernel, device)?;
     let info = kernel.sub_group_info(&device)?;
-    let input = |least: usize, most: usize| {
+    let input = |min_count: usize, max_count: usize| {
         let count = input_size / size_of::<usize>();
         // "CL_INVALID_VALUE if ... the size in bytes specified by input_value_size is not valid or if input_value is
         // NULL."
         check!(
-            !input.is_null() && input_size.is_multiple_of(size_of::<usize>()) && (least..=most).contains(&count),
+            !input.is_null() && input_size.is_multiple_of(size_of::<usize>()) && (min_count..=max_count).contains(&count),
             InvalidValue,
             "an input of {input_size} bytes"
         );

@@ -17,7 +17,7 @@ use wgcl_api::options::Options;
 
 /// Writes each event as a line.
 struct Lines {
-    /// Levels have colours.
+    /// Whether levels have colours: standard error is a terminal.
     is_terminal: bool,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn start(options: &Options) {
         // The subscriber belongs to this library's copy of `tracing`, so no other code has set it.
         let _ = registry().with(filter).with(Lines { is_terminal: io::stderr().is_terminal() }).try_init();
     }
-    // Without a log as well: an option without effect is not noticed otherwise.
+    // This is printed even without a log: otherwise, an option without effect is not noticed.
     for complaint in &options.complaints {
         let _ = writeln!(io::stderr(), "wgcl: {complaint}");
     }

@@ -28,7 +28,7 @@ use wgcl_opencl_headers::{
 /// CL_PLATFORM_UNLOADABLE_KHR, newer than the headers of the bindings.
 const UNLOADABLE: cl_platform_info = 0x0921;
 
-/// CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR, newer than these headers as well.
+/// CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR, which these headers do not have, either.
 const COMMAND_BUFFER_CAPABILITIES: cl_platform_info = 0x0908;
 
 /// Whether a loader may close the library: on these targets it is linked so that its code stays mapped for its

@@ -78,7 +78,7 @@ crate::entry! {
         check!(!devices.is_null() && num_devices != 0, InvalidValue, "the list of devices is null or empty");
         let count = num_devices as usize;
         let devices = handles::get_all::<Device>(&devices.get(count))?;
-        check!(devices.iter().all(|device| context.device_index(device).is_some()), InvalidDevice, "a device is not of the context");
+        check!(devices.iter().all(|device| context.device_index(device).is_some()), InvalidDevice, "a device does not belong to the context");
         check!(!lengths.is_null() && !binaries.is_null(), InvalidValue, "the list of lengths or of binaries is null");
         let blobs = binaries.get(&lengths.get(count));
         if blobs.iter().any(Option::is_none) {
@@ -111,7 +111,7 @@ crate::entry! {
         // any of the devices."
         check!(names.get().is_some(), InvalidValue, "kernel_names is null");
         let devices = handles::get_all::<Device>(&devices.get(num_devices as usize))?;
-        check!(devices.iter().all(|device| context.device_index(device).is_some()), InvalidDevice, "a device is not of the context");
+        check!(devices.iter().all(|device| context.device_index(device).is_some()), InvalidDevice, "a device does not belong to the context");
         Err(Error::InvalidValue("no device has built-in kernels".into()))
     }
 

@@ -36,7 +36,7 @@ fn create(context: cl_context, device: cl_device_id, list: &List<cl_queue_proper
     let context = handles::get::<Context>(context)?;
     let device = handles::get::<Device>(device)?;
     // "CL_INVALID_DEVICE if device is not a valid device or is not associated with context."
-    check!(context.device_index(&device).is_some(), InvalidDevice, "the device is not of the context");
+    check!(context.device_index(&device).is_some(), InvalidDevice, "the device does not belong to the context");
     let mut properties = QueueProperties::empty();
     let (mut size, mut has_hint) = (None, false);
     let list = list.properties();
@@ -100,7 +100,7 @@ crate::entry! {
     ) -> *mut _cl_command_queue {
         let context = handles::get::<Context>(context)?;
         let device = handles::get::<Device>(device)?;
-        check!(context.device_index(&device).is_some(), InvalidDevice, "the device is not of the context");
+        check!(context.device_index(&device).is_some(), InvalidDevice, "the device does not belong to the context");
         let known = QueueProperties::from_bits(properties)
             .filter(|known| device.queue_properties().contains(*known))
             .ok_or_else(|| Error::InvalidValue(format!("queue properties {properties:#x} are unknown").into()))?;
@@ -155,7 +155,7 @@ crate::entry! {
     fn clSetDefaultDeviceCommandQueue(context: cl_context, device: cl_device_id, queue: cl_command_queue) {
         let context = handles::get::<Context>(context)?;
         let device = handles::get::<Device>(device)?;
-        check!(context.device_index(&device).is_some(), InvalidDevice, "the device is not of the context");
+        check!(context.device_index(&device).is_some(), InvalidDevice, "the device does not belong to the context");
         // "CL_INVALID_OPERATION if device does not support a replaceable default on-device queue."
         check!(device.has_device_queues(), InvalidOperation, "the device has no on-device queues");
         handles::get::<Queue>(queue)?.make_default(&context, &device)

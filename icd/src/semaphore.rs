@@ -23,7 +23,7 @@ use wgcl_opencl_headers::{
 
 /// CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR, newer than the headers of the bindings; a zero ends the list.
 const DEVICE_HANDLE_LIST: u32 = 0x2053;
-/// CL_SEMAPHORE_EXPORTABLE_KHR, newer than these headers as well.
+/// CL_SEMAPHORE_EXPORTABLE_KHR, which these headers do not have, either.
 const EXPORTABLE: cl_semaphore_info_khr = 0x2054;
 
 /// The properties of a list.

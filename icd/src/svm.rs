@@ -64,7 +64,7 @@ fn alloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignment: c
     check!(wanted != SvmCapabilities::ATOMICS, InvalidValue, "CL_MEM_SVM_ATOMICS requires CL_MEM_SVM_FINE_GRAIN_BUFFER");
     let flags = MemFlags::parse(flags & !(fine | atomics))?;
     let access = MemFlags::READ_WRITE | MemFlags::WRITE_ONLY | MemFlags::READ_ONLY;
-    check!(access.contains(flags), InvalidValue, "{flags:?} do not apply to shared memory");
+    check!(access.contains(flags), InvalidValue, "memory flags {flags} are not valid for shared virtual memory");
     // "... alignment is not a power of two."
     check!(
         alignment == 0 || alignment.is_power_of_two(),
@@ -91,7 +91,7 @@ pub(crate) unsafe extern "C" fn clSVMFree(context: cl_context, pointer: *mut c_v
 
 /// The value that clSetKernelExecInfo sets.
 pub(crate) enum ExecInfo {
-    /// The memory that kernels reach through pointers in memory.
+    /// The memory that kernels access through pointers in memory.
     Pointers(PointerSet, Vec<usize>),
     /// No change: the requested state is always active.
     None,
@@ -126,14 +126,14 @@ pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Byt
         CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
             (Wanted::IfTrue, context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM))
         }
-        // If the device reaches all addresses, the flag has no effect.
+        // If the device can access all addresses, the flag has no effect.
         INDIRECT_HOST_ACCESS | INDIRECT_DEVICE_ACCESS | INDIRECT_SHARED_ACCESS => (Wanted::Always, context.has_usm()),
         _ => return Err(Error::InvalidValue(format!("kernel execution info {param:#x} is unknown").into())),
     };
     check!(size == size_of::<cl_bool>(), InvalidValue, "expected a cl_bool of {} bytes, got {size}", size_of::<cl_bool>());
     // "CL_INVALID_OPERATION if param_name = CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value = CL_TRUE but
     // no devices in context associated with kernel support fine-grain system SVM allocations", and for unified shared
-    // memory whatever the value is.
+    // memory for every value.
     let needed = wanted == Wanted::Always || value.get(size).iter().any(|&byte| byte != 0);
     let memory = if wanted == Wanted::IfTrue { "fine-grained system SVM" } else { "unified shared memory" };
     check!(!needed || has, InvalidOperation, "no device of the context supports {memory}");

@@ -14,16 +14,16 @@ use wgcl_opencl_headers::{
     cl_gl_texture_info, cl_mem, cl_mem_flags, cl_uint,
 };
 
-/// Creation of an object from another API.
+/// Fails: wgcl cannot create objects from those of OpenGL or EGL.
 fn no_sharing<T>(context: cl_context) -> Result<T> {
     handles::get::<Context>(context)?;
-    Err(Error::InvalidOperation("sharing with other APIs is not supported".into()))
+    Err(Error::InvalidOperation("sharing with OpenGL and EGL is not supported".into()))
 }
 
-/// A command on objects from another API.
+/// Fails: no memory object was created from OpenGL or EGL.
 fn no_sharing_command(queue: cl_command_queue) -> Result<()> {
     handles::get::<Queue>(queue)?;
-    Err(Error::InvalidOperation("sharing with other APIs is not supported".into()))
+    Err(Error::InvalidOperation("sharing with OpenGL and EGL is not supported".into()))
 }
 
 crate::entry! {
@@ -111,7 +111,7 @@ crate::entry! {
         if let Some(platform) = platform {
             handles::get::<Platform>(std::ptr::with_exposed_provenance_mut(platform))?;
         }
-        Err(Error::InvalidOperation("sharing with other APIs is not supported".into()))
+        Err(Error::InvalidOperation("sharing with OpenGL and EGL is not supported".into()))
     }
 
     fn clCreateEventFromGLsyncKHR(context: cl_context, _sync: cl_GLsync) -> *mut _cl_event {

@@ -94,7 +94,7 @@ impl Folder {
 }
 
 fn hits(child: Child) -> usize {
-    log(child).matches("bytes of the cache").count()
+    log(child).matches("cache hit: ").count()
 }
 
 /// The log of the driver if nothing failed.

@@ -55,7 +55,7 @@ enum Outcome {
     Passed,
     Skipped,
     Failed {
-        /// The process crashed or hung: never an expected failure.
+        /// Whether the process crashed or hung: never an expected failure.
         crashed: bool,
     },
 }

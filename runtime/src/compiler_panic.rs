@@ -11,7 +11,7 @@ use wgcl_compiler::launch::{LaunchError, LaunchResult};
 /// The errors of `compile`, and `LaunchError::Internal` for a panic.
 pub fn catch_panic<T>(kernel: &str, stage: &'static str, compile: impl FnOnce() -> LaunchResult<T>) -> BackendResult<T> {
     match catch_unwind(AssertUnwindSafe(compile)) {
-        Ok(made) => Ok(made?),
+        Ok(result) => Ok(result?),
         Err(payload) => {
             let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
             let message = text.unwrap_or("unknown").to_owned();
@@ -36,11 +36,11 @@ mod tests {
         let without_text: fn() = || std::panic::resume_unwind(Box::new(7));
         for (text, ends) in [("reason", with_text), ("unknown", without_text)] {
             let wanted = LaunchError::Internal { kernel: "k".to_owned(), stage: "here", message: text.to_owned() };
-            let made = catch_panic("k", "here", || {
+            let result = catch_panic("k", "here", || {
                 ends();
                 Ok(())
             });
-            assert_eq!(made, Err(BackendError::Launch(wanted)));
+            assert_eq!(result, Err(BackendError::Launch(wanted)));
         }
     }
 }

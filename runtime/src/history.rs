@@ -19,11 +19,11 @@ pub struct Launched<K> {
 /// The launches of a program, and facts about its kernels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct History<K> {
-    /// In the order of their first request.
+    /// The launches, in the order of the first request.
     pub launches: Vec<Launched<K>>,
-    /// Known memory usage: kernel, bytes of local memory, bytes of private memory.
+    /// The known memory usage of kernels: name, bytes of local memory, bytes of private memory.
     pub usage: Vec<(String, u32, u32)>,
-    /// Kernel, question and answer of [`Kernel::find_out`](crate::Kernel::find_out).
+    /// Kernel, key and value of [`Kernel::measure_once`](crate::Kernel::measure_once).
     pub findings: Vec<(String, u32, u32)>,
 }
 

@@ -61,9 +61,9 @@ pub(crate) struct Loaded<E> {
 
 /// A variant, compiled or being compiled.
 pub(crate) struct Variant<E> {
-    /// Set once, by the first thread that needs it. Other threads wait.
+    /// The result of compilation. The first thread that needs it computes it; other threads wait.
     pub(crate) loaded: OnceLock<BackendResult<Loaded<E>>>,
-    /// A launch has requested it, and the program's history has it.
+    /// Whether a launch has requested the variant, so that the program's history lists it.
     pub(crate) in_history: AtomicBool,
 }
 
@@ -104,12 +104,12 @@ pub struct Kernel<M: Machine> {
     spare: Mutex<Option<Spare<M::Artifact>>>,
     /// A variant has been compiled. Similar variants take little time then.
     is_ready: AtomicBool,
-    /// A launch's variant is being compiled in the background.
+    /// Whether a launch's variant is being compiled in the background.
     begun: AtomicBool,
-    /// Results of experiments with artifacts, by question.
+    /// The results of measurements of artifacts, by key.
     findings: Mutex<FxHashMap<u32, u32>>,
-    /// Held during an experiment.
-    finding_out: Mutex<()>,
+    /// This lock is held during a measurement.
+    measuring: Mutex<()>,
 }
 
 impl<M: Machine> Kernel<M> {
@@ -123,7 +123,7 @@ impl<M: Machine> Kernel<M> {
             is_ready: AtomicBool::new(false),
             begun: AtomicBool::new(false),
             findings: Mutex::default(),
-            finding_out: Mutex::new(()),
+            measuring: Mutex::new(()),
         }
     }
 
@@ -183,24 +183,24 @@ impl<M: Machine> Kernel<M> {
         !self.begun.swap(true, Ordering::Relaxed)
     }
 
-    /// The answer to a question that needs an experiment with artifacts. `experiment` runs if there is no answer yet,
-    /// on one thread at a time. The program's history has the answers for later processes. The backend defines the
-    /// meaning of the numbers.
+    /// Returns the value of a measurement of artifacts. Runs `experiment` if the value is unknown, on one thread at a
+    /// time. The program's history keeps the value for later processes. The backend defines the meaning of key and
+    /// value.
     ///
     /// # Errors
     /// The errors of `experiment`.
-    pub fn find_out(&self, question: u32, experiment: impl FnOnce() -> BackendResult<u32>) -> BackendResult<u32> {
-        let known = || self.findings.lock().get(&question).copied();
-        if let Some(answer) = known() {
-            return Ok(answer);
+    pub fn measure_once(&self, key: u32, experiment: impl FnOnce() -> BackendResult<u32>) -> BackendResult<u32> {
+        let cached = || self.findings.lock().get(&key).copied();
+        if let Some(value) = cached() {
+            return Ok(value);
         }
-        let _one_at_a_time = self.finding_out.lock();
-        if let Some(answer) = known() {
-            return Ok(answer);
+        let _one_at_a_time = self.measuring.lock();
+        if let Some(value) = cached() {
+            return Ok(value);
         }
-        let answer = experiment()?;
-        self.correct(question, answer);
-        Ok(answer)
+        let value = experiment()?;
+        self.correct(key, value);
+        Ok(value)
     }
 
     /// Replaces the answer to a question.

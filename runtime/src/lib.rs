@@ -12,7 +12,8 @@
 //!
 //! # Background compilation
 //! [`workers`] compile variants before a launch requests them, where the key is known or probable: variants that
-//! earlier processes launched ([`Expected`]), launches that are queued after other commands, and hints from the API.
+//! earlier processes launched ([`PrefetchedProgram`]), launches that are queued after other commands, and hints from
+//! the API.
 //!
 //! [`host`] has the memory size, caches and clock of the host, for backends that run there.
 //!
@@ -40,4 +41,4 @@ pub use disk_cache::ProgramCache;
 pub use end_signal::EndSignal;
 pub use history::{History, Launched};
 pub use kernel::{Kernel, KernelFacts};
-pub use program::{Compile, Expected, Program};
+pub use program::{Compile, PrefetchedProgram, Program};

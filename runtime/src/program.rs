@@ -51,8 +51,8 @@ impl<M: Machine> Program<M> {
     }
 
     /// Adds the variants whose loading started before the program existed.
-    pub fn adopt(&mut self, expected: Expected<M>) {
-        let Expected { history, variants, .. } = expected;
+    pub fn adopt(&mut self, prefetched: PrefetchedProgram<M>) {
+        let PrefetchedProgram { history, variants, .. } = prefetched;
         for (name, local_memory, private_memory) in &history.usage {
             if let Some(kernel) = self.kernels.get(name) {
                 let _ = kernel.usage.set(Ok(KernelUsage { local_memory: *local_memory, private_memory: *private_memory }));
@@ -89,7 +89,7 @@ impl<M: Machine> Program<M> {
     }
 
     /// The executable for a key; `None` if it is not loaded yet.
-    pub fn made(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> Option<BackendResult<Arc<M::Executable>>> {
+    pub fn loaded(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> Option<BackendResult<Arc<M::Executable>>> {
         let variant = kernel.known_variant(key)?;
         let executable = variant.executable()?;
         self.remember(&variant, kernel, key);
@@ -111,7 +111,7 @@ impl<M: Machine> Program<M> {
     ///
     /// # Errors
     /// As [`Program::executable`].
-    pub fn make_ahead(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<()> {
+    pub fn compile_for_later(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<()> {
         self.make(&kernel.variant(key), kernel, key).map(drop)
     }
 
@@ -122,7 +122,7 @@ impl<M: Machine> Program<M> {
         workers::spawn(urgency, move || {
             // A launch of the variant reports the error.
             if let Some(Err(error)) = program.upgrade().map(|program| program.make(&variant, &kernel, &key)) {
-                tracing::debug!("{}: {error}", kernel.name());
+                tracing::debug!("cannot compile kernel `{}` in the background: {error}", kernel.name());
             }
         });
     }
@@ -138,13 +138,13 @@ impl<M: Machine> Program<M> {
         executable: impl FnOnce(&M::Executable) -> T,
         artifact: impl FnOnce(&M::Artifact) -> T,
     ) -> BackendResult<T> {
-        if let Some(made) = self.made(kernel, key) {
-            return made.map(|made| executable(&made));
+        if let Some(loaded) = self.loaded(kernel, key) {
+            return loaded.map(|loaded| executable(&loaded));
         }
-        let made = self.artifact(kernel, key)?;
-        let answer = artifact(&made);
-        kernel.set_aside(key, made);
-        Ok(answer)
+        let compiled = self.artifact(kernel, key)?;
+        let result = artifact(&compiled);
+        kernel.set_aside(key, compiled);
+        Ok(result)
     }
 
     /// The memory usage of a kernel, from any compiled variant. Without one it compiles an artifact for `probable_key`.
@@ -171,9 +171,9 @@ impl<M: Machine> Program<M> {
         if variant.loaded.get().is_none() && !address_space::has_room_to_compile(0, workers::STACK) {
             return Err(BackendError::OutOfHostMemory);
         }
-        let made = variant.loaded.get_or_init(|| load(&*self.machine, kernel.name(), self.artifact(kernel, key)?, key));
+        let loaded = variant.loaded.get_or_init(|| load(&*self.machine, kernel.name(), self.artifact(kernel, key)?, key));
         kernel.set_ready();
-        made.as_ref().map(|loaded| Arc::clone(&loaded.executable)).map_err(Clone::clone)
+        loaded.as_ref().map(|loaded| Arc::clone(&loaded.executable)).map_err(Clone::clone)
     }
 
     /// An artifact for a key: the kept one if it fits. An artifact for work-groups of any size is kept.
@@ -244,24 +244,24 @@ fn load<M: Machine>(machine: &M, kernel: &str, artifact: M::Artifact, key: &KeyO
 
 /// A program that is being loaded. The variants that earlier processes launched are loaded from the disk cache in the
 /// meantime.
-pub struct Expected<M: Machine> {
+pub struct PrefetchedProgram<M: Machine> {
     cache: Arc<ProgramCache<M::Artifact>>,
     history: History<KeyOf<M>>,
     /// The variants of the history's launches, in order.
     variants: Vec<Arc<Variant<M::Executable>>>,
 }
 
-impl<M: Machine> fmt::Debug for Expected<M> {
+impl<M: Machine> fmt::Debug for PrefetchedProgram<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Expected").field("launches", &self.variants.len()).finish_non_exhaustive()
+        f.debug_struct("PrefetchedProgram").field("launches", &self.variants.len()).finish_non_exhaustive()
     }
 }
 
-impl<M: Machine> Expected<M> {
+impl<M: Machine> PrefetchedProgram<M> {
     /// Starts to load the variants that earlier processes launched.
     pub fn begin(machine: &Arc<M>, cache: Arc<ProgramCache<M::Artifact>>) -> Self {
         let history = cache.history().unwrap_or_default();
-        tracing::debug!("{} launches of earlier processes in the history", history.launches.len());
+        tracing::debug!("the history lists {} launch keys of earlier processes", history.launches.len());
         Self::of_history(machine, cache, history)
     }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use wgcl_api::backend::{BackendError, BackendResult, KernelUsage};
 
 use crate::workers::Urgency;
-use crate::{Artifact, Expected, History, KernelFacts, Launched, Machine, Program, ProgramCache};
+use crate::{Artifact, History, KernelFacts, Launched, Machine, PrefetchedProgram, Program, ProgramCache};
 
 /// A specialisation, and the local size.
 type Key = (u32, u32);
@@ -90,14 +90,14 @@ fn loaded(program: &Program<Counter>) -> usize {
 fn a_variant_is_compiled_once_for_all_threads() {
     let (program, compiled) = program();
     let kernel = program.kernel("k").expect("it has one");
-    assert!(program.kernel("none").is_err() && program.made(kernel, &(1, 8)).is_none() && !kernel.is_ready());
+    assert!(program.kernel("none").is_err() && program.loaded(kernel, &(1, 8)).is_none() && !kernel.is_ready());
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| assert_eq!(program.executable(kernel, &(1, 8)).map(|code| code.0), Ok((1, 8))));
         }
     });
     assert_eq!((compiled.load(Ordering::SeqCst), loaded(&program), program.variants()), (1, 1, 1));
-    assert!(kernel.is_ready() && program.made(kernel, &(1, 8)).is_some());
+    assert!(kernel.is_ready() && program.loaded(kernel, &(1, 8)).is_some());
     assert_eq!(program.executable(kernel, &(1, 16)).map(|code| code.0), Ok((1, 16)));
     assert_eq!((compiled.load(Ordering::SeqCst), loaded(&program)), (2, 2));
 }
@@ -155,7 +155,7 @@ fn a_background_compilation_is_used_by_the_launch() {
         program.begin(kernel, (5, 8), Urgency::Awaited);
     }
     let begin = Instant::now();
-    while program.made(kernel, &(5, 8)).is_none() && begin.elapsed() < Duration::from_secs(60) {
+    while program.loaded(kernel, &(5, 8)).is_none() && begin.elapsed() < Duration::from_secs(60) {
         std::thread::yield_now();
     }
     assert_eq!(program.executable(kernel, &(5, 8)).map(|code| code.0), Ok((5, 8)));
@@ -167,11 +167,11 @@ fn a_background_compilation_is_used_by_the_launch() {
 fn experiments_run_once_and_answers_can_be_replaced() {
     let (program, _) = program();
     let kernel = program.kernel("k").expect("it has one");
-    assert_eq!(kernel.find_out(16, || Err(BackendError::OutOfHostMemory)), Err(BackendError::OutOfHostMemory));
-    assert_eq!(kernel.find_out(16, || Ok(4)), Ok(4));
-    assert_eq!(kernel.find_out(16, || Ok(5)), Ok(4));
+    assert_eq!(kernel.measure_once(16, || Err(BackendError::OutOfHostMemory)), Err(BackendError::OutOfHostMemory));
+    assert_eq!(kernel.measure_once(16, || Ok(4)), Ok(4));
+    assert_eq!(kernel.measure_once(16, || Ok(5)), Ok(4));
     kernel.correct(16, 2);
-    assert_eq!(kernel.find_out(16, || Ok(5)), Ok(2));
+    assert_eq!(kernel.measure_once(16, || Ok(5)), Ok(2));
 }
 
 #[test]
@@ -179,11 +179,11 @@ fn a_program_uses_the_history_of_earlier_processes() {
     let (mut program, compiled) = program();
     let launches = vec![Launched { kernel: "k".to_owned(), key: (7, 8), any_group_size: false }];
     let history = History { launches, usage: vec![("k".to_owned(), 64, 8)], findings: vec![("k".to_owned(), 16, 4)] };
-    let expected = Expected::of_history(program.machine(), Arc::new(ProgramCache::empty()), history);
-    program.adopt(expected);
+    let prefetched = PrefetchedProgram::of_history(program.machine(), Arc::new(ProgramCache::empty()), history);
+    program.adopt(prefetched);
     let kernel = program.kernel("k").expect("it has one");
     assert_eq!(program.usage(kernel, || (7, 8)), Ok(KernelUsage { local_memory: 64, private_memory: 8 }));
-    assert_eq!(kernel.find_out(16, || Ok(1)), Ok(4));
+    assert_eq!(kernel.measure_once(16, || Ok(1)), Ok(4));
     // The disk cache is empty: the launch compiles the variant.
     assert_eq!(program.executable(kernel, &(7, 8)).map(|code| code.0), Ok((7, 8)));
     assert_eq!((program.variants(), compiled.load(Ordering::SeqCst)), (1, 1));

@@ -51,6 +51,6 @@ pub trait Memory: Send + Sync + fmt::Debug {
     fn kernel_address(&self) -> Option<u64> {
         None
     }
-    /// The implementation, for downcasts by its back end.
+    /// The implementation, for downcasts by its backend.
     fn as_any(&self) -> &dyn std::any::Any;
 }

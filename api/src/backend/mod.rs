@@ -47,9 +47,9 @@ pub enum DeviceKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreferredGroup {
     /// The minimum number of work-items: enough to hide latencies, and to outweigh the cost of a group.
-    pub least: u32,
+    pub min_items: u32,
     /// The maximum number of work-items.
-    pub most: u32,
+    pub max_items: u32,
     /// The number of groups per compute unit that balances the load of uneven groups.
     pub groups_per_unit: u32,
 }
@@ -57,7 +57,7 @@ pub struct PreferredGroup {
 impl PreferredGroup {
     /// A preference for exactly `items` work-items.
     pub const fn fixed(items: u32) -> Self {
-        Self { least: items, most: items, groups_per_unit: 1 }
+        Self { min_items: items, max_items: items, groups_per_unit: 1 }
     }
 }
 
@@ -76,9 +76,11 @@ bitflags::bitflags! {
     pub struct SvmCapabilities: u64 {
         /// CL_DEVICE_SVM_COARSE_GRAIN_BUFFER: pointers are host addresses; maps and unmaps transfer the contents.
         const COARSE_GRAIN_BUFFER = 1 << 0;
-        /// CL_DEVICE_SVM_FINE_GRAIN_BUFFER: host and device see each other's stores at synchronisation points.
+        /// CL_DEVICE_SVM_FINE_GRAIN_BUFFER: stores of host and device are visible to each other at synchronisation
+        /// points.
         const FINE_GRAIN_BUFFER = 1 << 1;
-        /// CL_DEVICE_SVM_FINE_GRAIN_SYSTEM: host and device see each other's stores in all memory of the host.
+        /// CL_DEVICE_SVM_FINE_GRAIN_SYSTEM: stores of host and device are visible to each other in all memory of the
+        /// host.
         const FINE_GRAIN_SYSTEM = 1 << 2;
         /// CL_DEVICE_SVM_ATOMICS: also during a kernel, through atomic operations.
         const ATOMICS = 1 << 3;
@@ -94,6 +96,16 @@ pub enum ExternalMemory {
     OpaqueFd = 0x2060,
     /// A Linux dma_buf (CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR).
     DmaBuf = 0x2067,
+}
+
+/// The name of the constant in the specification.
+impl fmt::Display for ExternalMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OpaqueFd => "CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR",
+            Self::DmaBuf => "CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR",
+        })
+    }
 }
 
 impl ExternalMemory {
@@ -112,6 +124,16 @@ pub enum ExternalSemaphore {
     OpaqueFd = 0x2055,
     /// A Linux sync file: a copy of one signal (CL_SEMAPHORE_HANDLE_SYNC_FD_KHR).
     SyncFd = 0x2058,
+}
+
+/// The name of the constant in the specification.
+impl fmt::Display for ExternalSemaphore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OpaqueFd => "CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR",
+            Self::SyncFd => "CL_SEMAPHORE_HANDLE_SYNC_FD_KHR",
+        })
+    }
 }
 
 impl ExternalSemaphore {
@@ -169,7 +191,7 @@ pub struct DeviceProperties {
     pub max_group_invocations: u32,
     /// Maximum work-items per group in each dimension.
     pub max_group_size: [u32; 3],
-    /// Maximum groups per dispatch in each dimension. The back end splits larger NDRanges.
+    /// Maximum groups per dispatch in each dimension. The backend splits larger NDRanges.
     pub max_groups: [u32; 3],
     /// Smallest alignment, in bytes, of the offset of a sub-buffer.
     pub base_alignment: u32,
@@ -183,18 +205,18 @@ pub struct DeviceProperties {
     pub preferred_group: PreferredGroup,
     /// The cache between the device and global memory; `None` if the device has no such cache or it is unknown.
     pub cache: Option<CacheProperties>,
-    /// Work-group memory is dedicated memory, not global memory.
+    /// Whether work-group memory is dedicated memory, not global memory.
     pub dedicated_local_memory: bool,
-    /// Host and device share memory: maps cost nothing.
+    /// Whether host and device share memory: maps cost nothing.
     pub unified_memory: bool,
-    /// The device runs native kernels: host functions among its commands, which access its memory by address. Memory
-    /// that it allocates has [`Memory::host_address`].
+    /// Whether the device runs native kernels: host functions among its commands, which access its memory by address.
+    /// Memory that the device allocates then has [`Memory::host_address`].
     pub native_kernels: bool,
     /// The shared virtual memory features of the device, on a host that supports them.
     pub svm: SvmCapabilities,
     /// Nanoseconds per tick of the device's timestamps.
     pub timer_resolution: u64,
-    /// Divisions and square roots are correctly rounded.
+    /// Whether divisions and square roots are correctly rounded.
     pub correctly_rounded: bool,
     /// UUIDs of the device and of the driver, 16 bytes each (cl_khr_device_uuid), if known.
     pub uuid: Option<([u8; 16], [u8; 16])>,
@@ -219,9 +241,9 @@ pub struct NvidiaAttributes {
     pub compute_capability: (u32, u32),
     /// 32-bit registers that a work-group can use.
     pub registers_per_block: u32,
-    /// The device shares the memory of the host.
+    /// Whether the device shares the memory of the host.
     pub integrated: bool,
-    /// The driver ends kernels that run too long.
+    /// Whether the driver ends kernels that run too long.
     pub execution_timeout: bool,
     /// Queues that only copy.
     pub copy_engines: u32,
@@ -355,7 +377,7 @@ pub struct Launch {
     pub kernel: Arc<str>,
     /// One argument for each parameter.
     pub args: Vec<LaunchArg>,
-    /// Memory that kernels reach only through pointers in memory.
+    /// Memory that kernels access only through pointers in memory.
     pub extra: Vec<MemoryRange>,
     /// Number of dimensions, 1 to 3; the others have size 1 and offset 0.
     pub work_dim: u32,
@@ -454,22 +476,22 @@ pub struct Times {
 }
 
 /// Receives the progress of a command. Called by the device's threads, and by threads that enqueue, flush or wait. The
-/// back end must not hold locks that `enqueue` or `flush` needs. An implementation may call them, but must not wait.
+/// backend must not hold locks that `enqueue` or `flush` needs. An implementation may call them, but must not wait.
 pub trait Progress: Send + Sync {
-    /// Submitted to the driver.
+    /// Records that the command was submitted to the driver.
     fn submitted(&self, now: u64);
-    /// The command has begun (called at the latest before `complete`).
+    /// Records that the command has begun. Called before `complete`.
     fn running(&self);
     /// Whether the calling thread waits for the command as soon as it is enqueued. Then it may execute the command
     /// itself.
     fn is_awaited_by_this_thread(&self) -> bool {
         false
     }
-    /// The output of the kernel's `printf`. Called before `complete`.
+    /// Receives the output of the kernel's `printf`. Called before `complete`.
     fn print(&self, text: &[u8]) {
         crate::types::printf::to_stdout(text);
     }
-    /// The command is complete. `times` are exact if profiling was requested, otherwise estimates.
+    /// Records that the command is complete. `times` are exact if profiling was requested, otherwise estimates.
     fn complete(&self, result: BackendResult<Times>);
 }
 
@@ -614,8 +636,8 @@ pub trait Device: Send + Sync + fmt::Debug {
         let _ = size;
         None
     }
-    /// The disk cache contains a program of that name, which will be loaded. The device may begin to compile the
-    /// kernels that earlier processes launched (a hint).
+    /// Announces that the program of that name, which is in the disk cache, will be loaded. The device may begin to
+    /// compile the kernels that earlier processes launched (a hint).
     fn prefetch(&self, name: Key) {
         let _ = name;
     }

@@ -134,7 +134,7 @@ impl Cache {
         let (contents, name) = match read_entry(&mut file, key) {
             Ok(contents) => contents,
             Err(error) => {
-                tracing::debug!("{}: {error}", path.display());
+                tracing::debug!("cannot read cache entry {}: {error}", path.display());
                 // A failed read does not mean that the file is damaged. A file with wrong contents is removed.
                 if error.kind() == io::ErrorKind::InvalidData {
                     let _ = fs::remove_file(&path);
@@ -142,7 +142,7 @@ impl Cache {
                 return None;
             }
         };
-        tracing::debug!("{} bytes of the cache", contents.len());
+        tracing::debug!("cache hit: {} bytes", contents.len());
         let noted = file.metadata().and_then(|data| data.modified());
         if noted.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > NOTED)) {
             // A process without write permission does not need the modification time: it never evicts.
@@ -159,7 +159,7 @@ impl Cache {
         }
         let shard = Shard { folder: self.shard(key), capacity, looked: &self.looked };
         if let Err(error) = shard.put(&key.to_string(), &[&header(key, &Key::of_contents(contents)), contents]) {
-            tracing::debug!("{}: {error}; nothing more is kept", self.folder.display());
+            tracing::debug!("{}: {error}; the disk cache is disabled for this process", self.folder.display());
             self.closed.store(true, Ordering::Relaxed);
         }
     }

@@ -32,13 +32,13 @@ pub(crate) fn find_program(cache: &Cache, unit: &Unit, target: &Target, found: i
     let (contents, name) = cache.find_named(&key)?;
     let mut rest = contents.as_slice();
     let (sought, log) = decode_head(&mut rest)?;
-    let unchanged = |(path, before): &Sought| {
+    let changed = |(path, before): &&Sought| {
         let path = PathBuf::from(path);
         let now = path.is_file().then(|| std::fs::read(&path).ok()).flatten();
-        now.as_deref().map(hash) == *before
+        now.as_deref().map(hash) != *before
     };
-    if !sought.iter().all(unchanged) {
-        tracing::debug!("a header has changed");
+    if let Some((path, _)) = sought.iter().find(changed) {
+        tracing::debug!("cache miss: header {path} has changed");
         return None;
     }
     found(name);

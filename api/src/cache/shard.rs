@@ -7,16 +7,16 @@
 //! counts the writes of all processes. A rewrite or a removal of an entry does not shorten the file: the ledger is an
 //! upper bound of the shard's size.
 //!
-//! # Settling
+//! # Recount
 //! One process lists all files when the ledger exceeds the shard's limit, when the ledger is missing, or [`INTERVAL`]
 //! after the last time. It counts the files and removes the least recently used ones until a quarter of the limit is
 //! free. Then it sets the ledger's length to the remaining size. The work per written quarter of the limit is
 //! constant, however many entries there are. This process locks the file [`STAMP`]. The modification time of that
-//! file is the time of the last settlement, or [`SystemTime::UNIX_EPOCH`] while one is pending.
+//! file is the time of the last recount, or [`SystemTime::UNIX_EPOCH`] while one is pending.
 //!
-//! An entry is written to a temporary file before the ledger grows, and the settling process also counts temporary
+//! An entry is written to a temporary file before the ledger grows, and the recounting process also counts temporary
 //! files. A concurrent write therefore appears in the folder or in the ledger, or in both. Nothing is written while
-//! the ledger is too long and another process settles the shard.
+//! the ledger is too long and another process recounts the shard.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -28,7 +28,7 @@ use tempfile::NamedTempFile;
 
 /// The ledger: its length is the number of blocks in the shard.
 pub(super) const LEDGER: &str = ".ledger";
-/// The lock file of a settlement. Its modification time is the time of the last settlement.
+/// The lock file of a recount. Its modification time is the time of the last recount.
 pub(super) const STAMP: &str = ".settled";
 /// The name prefix of temporary files.
 pub(super) const ASIDE: &str = ".aside-";
@@ -36,7 +36,7 @@ pub(super) const ASIDE: &str = ".aside-";
 pub(super) const BLOCK: u64 = 4096;
 /// The age from which the writer of a temporary file is considered dead.
 const ABANDONED: Duration = Duration::from_secs(600);
-/// A shard is settled again after this time, to find files that the ledger does not count, such as temporary files of
+/// A shard is recounted after this time, to find files that the ledger does not count, such as temporary files of
 /// killed writers.
 pub(super) const INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -78,12 +78,12 @@ impl Shard<'_> {
         let fits = match total {
             Some(total) if total <= self.capacity => {
                 if self.is_due() {
-                    self.settle()?;
+                    self.recount()?;
                 }
                 true
             }
             // The new file itself is among the examined files.
-            _ => self.settle()?.is_some_and(|total| total <= self.capacity),
+            _ => self.recount()?.is_some_and(|total| total <= self.capacity),
         };
         if fits { file.persist(self.folder.join(name)).map(drop).map_err(|error| error.error) } else { Ok(()) }
     }
@@ -116,22 +116,22 @@ impl Shard<'_> {
         Ok(Some(ledger.metadata()?.len()))
     }
 
-    /// Whether the interval since the last settlement has passed.
+    /// Whether the interval since the last recount has passed.
     fn is_due(&self) -> bool {
-        let settled = fs::metadata(self.folder.join(STAMP)).and_then(|data| data.modified());
-        // A time in the future cannot be the time of a settlement.
-        !settled.is_ok_and(|time| time.elapsed().is_ok_and(|age| age < INTERVAL))
+        let recounted = fs::metadata(self.folder.join(STAMP)).and_then(|data| data.modified());
+        // A time in the future cannot be the time of a recount.
+        !recounted.is_ok_and(|time| time.elapsed().is_ok_and(|age| age < INTERVAL))
     }
 
     /// Lists all files, evicts entries above the limit, and corrects the ledger. Returns the remaining blocks, or
-    /// `None` if another process settles the shard.
-    fn settle(&self) -> io::Result<Option<u64>> {
+    /// `None` if another process recounts the shard.
+    fn recount(&self) -> io::Result<Option<u64>> {
         let stamp = File::options().write(true).create(true).truncate(false).open(self.folder.join(STAMP))?;
         match stamp.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
-            // On a file system without locks, two concurrent settlements remove more than necessary.
-            Err(TryLockError::Error(error)) => tracing::debug!("{}: {error}", self.folder.display()),
+            // On a file system without locks, two concurrent recounts remove more than necessary.
+            Err(TryLockError::Error(error)) => tracing::debug!("cannot lock {}: {error}", self.folder.display()),
         }
         stamp.set_modified(SystemTime::UNIX_EPOCH)?;
         let ledger = File::options().write(true).create(true).truncate(false).open(self.folder.join(LEDGER))?;
@@ -144,7 +144,7 @@ impl Shard<'_> {
         let meanwhile = ledger.metadata()?.len().saturating_sub(before);
         ledger.set_len(content.blocks + meanwhile)?;
         stamp.set_modified(SystemTime::now())?;
-        tracing::debug!("{} blocks are left in {}", content.blocks, self.folder.display());
+        tracing::debug!("{}: {} blocks in use after eviction", self.folder.display(), content.blocks);
         Ok(Some(content.blocks))
     }
 

@@ -1,4 +1,4 @@
-//! Stored entries are found again, whatever happens to the folder. [`size`] tests eviction.
+//! Stored entries are found again, regardless of changes to the folder. [`size`] tests eviction.
 
 mod size;
 
@@ -51,7 +51,7 @@ fn stored_entries_are_found() {
     assert_eq!(cache.find(&key(1)), None);
     cache.keep(&key(1), b"contents");
     cache.keep(&key(2), b"");
-    // Another process sees it as well.
+    // Another process finds it, too.
     let other = Cache::new(&folder.path().join("not/yet/there"), LIMIT);
     assert_eq!(other.find(&key(1)).as_deref(), Some(b"contents".as_slice()));
     assert_eq!(other.find(&key(2)).as_deref(), Some(b"".as_slice()));
@@ -132,7 +132,7 @@ fn a_write_that_fails_leaves_nothing() {
     }
     let folder = folder();
     let program = std::env::current_exe().expect("this program");
-    // The signal that comes with the limit is ignored, as it is where a disk is full; blocks have 512 bytes or 1024.
+    // The signal for an exceeded limit is ignored, as for a full disk; blocks have 512 bytes or 1024.
     let status = Command::new("sh")
         .args(["-c", "trap '' XFSZ; ulimit -f 16; exec \"$0\" --exact cache::tests::a_write_that_fails_leaves_nothing"])
         .arg(program)

@@ -1,4 +1,4 @@
-//! Commands: the work of an event, which runs when nothing blocks the event.
+//! Commands. A command runs when its event has no incomplete predecessors.
 //!
 //! A command names buffers, not device memory. [`PendingCommand::prepare`] looks up the memory of the queue's device
 //! when the command is submitted. It also migrates contents that another device of the context holds.
@@ -124,12 +124,12 @@ pub enum AccessMode {
     Overwrite,
 }
 
-/// A use of bytes of a buffer by a command.
+/// An access of a command to bytes of a buffer.
 #[derive(Clone, Debug)]
 pub struct BufferAccess {
     /// The buffer; keeps it alive until the command is done.
     pub buffer: Arc<Buffer>,
-    /// The image whose buffer it is, if the command names one; it is kept alive too.
+    /// The image that is stored in `buffer`, if the command accesses an image. It is retained, too.
     pub image: Option<Arc<Image>>,
     /// Bytes of the underlying store.
     pub range: Range<u64>,
@@ -138,7 +138,7 @@ pub struct BufferAccess {
 }
 
 impl BufferAccess {
-    /// A use of an image, whose buffer the use names.
+    /// Marks the access as one to `image`, which is stored in the buffer.
     #[must_use]
     pub fn of_image(self, image: &Arc<Image>) -> Self {
         Self { image: Some(image.clone()), ..self }
@@ -154,12 +154,12 @@ impl BufferAccess {
 pub(crate) struct RetainedObject {
     object: MemObject,
     access: AccessMode,
-    /// Whether all of its memory is used.
+    /// Whether the access covers the whole buffer.
     is_whole: bool,
 }
 
 impl RetainedObject {
-    /// The failure that the memory propagates to the command with this number.
+    /// The failure of an earlier command that left the memory undefined, if command `number` reads the memory.
     pub(crate) fn failure(&self, number: u64) -> Option<Arc<Failure>> {
         if self.access == AccessMode::Overwrite { None } else { self.object.buffer().store().failure(number) }
     }
@@ -175,7 +175,7 @@ impl RetainedObject {
     }
 }
 
-/// A kernel argument, captured.
+/// A copy of a kernel argument at enqueue.
 #[derive(Clone, Debug)]
 pub enum Argument {
     /// The bytes of a value, as clSetKernelArg was given them.
@@ -193,7 +193,7 @@ pub enum Argument {
 }
 
 impl Argument {
-    /// The buffer that the kernel uses.
+    /// The buffer that the kernel accesses.
     pub fn buffer(&self) -> Option<&Arc<Buffer>> {
         match self {
             Self::Buffer(buffer) => buffer.as_ref(),
@@ -204,7 +204,7 @@ impl Argument {
     }
 }
 
-/// A launch without the memory of the device.
+/// A kernel launch whose arguments are memory objects. Their device memory is looked up at submission.
 #[derive(Debug)]
 pub struct KernelLaunch {
     /// The program on the device.
@@ -213,7 +213,7 @@ pub struct KernelLaunch {
     pub kernel: Arc<str>,
     /// One argument for each parameter.
     pub args: Vec<Argument>,
-    /// Memory that kernels reach only through pointers in memory.
+    /// Buffers that the kernel accesses only through pointers stored in memory.
     pub extra: Vec<Arc<Buffer>>,
     /// Dimensions of the range, 1 to 3.
     pub work_dim: u32,
@@ -228,8 +228,8 @@ pub struct KernelLaunch {
 }
 
 impl CommandType {
-    /// Whether the application may observe its end: it is more than a marker of the queue order, or the end of other
-    /// work.
+    /// Whether the command has results that the application waits for. Markers, barriers, unmaps, migrations and frees
+    /// have none.
     pub(crate) const fn has_results(self) -> bool {
         !matches!(
             self,
@@ -244,7 +244,7 @@ impl CommandType {
     }
 }
 
-/// Calls the function with its arguments.
+/// A closure that calls a native kernel with its argument block.
 pub type NativeCall = Box<dyn FnOnce(&[u8]) + Send>;
 
 /// A function and its arguments.
@@ -273,7 +273,7 @@ impl NativeKernel {
                         .memory(index)?
                         .host_address()
                         .and_then(|start| start.checked_add(usize::try_from(buffer.origin()).ok()?));
-                    start.ok_or_else(|| Error::OutOfResources("the host does not see the buffer's memory".into()))?
+                    start.ok_or_else(|| Error::OutOfResources("the host cannot access the buffer's memory".into()))?
                 }
             };
             let bytes = address.to_ne_bytes();
@@ -307,14 +307,14 @@ pub enum Operation {
     ReplayKernelTree(Arc<Action>, Arc<Executable>),
     /// A function of the host.
     Native(NativeKernel),
-    /// Waits on the device for semaphores that others share.
+    /// Waits on the device for semaphores that are shared with another API.
     Wait(Vec<Arc<dyn SharedPayload>>),
-    /// Signals such semaphores.
+    /// Signals semaphores that are shared with another API.
     Signal(Vec<Arc<dyn SharedPayload>>),
 }
 
 impl Operation {
-    /// The operation with the buffers' memory on a device of the context, given by its index.
+    /// Converts the operation to a command for the device of the context with this index.
     pub(crate) fn resolve(self, index: usize) -> Result<Command> {
         let memory = |buffer: &Arc<Buffer>| buffer.store().memory(index);
         let range = |buffer: &Arc<Buffer>, start: u64| {
@@ -361,7 +361,7 @@ impl Operation {
             Self::Replay(commands) => Command::Replay(commands),
             Self::ReplayKernelTree(launch, _) => match &*launch {
                 Action::Launch(launch) => Action::Launch(launch.clone()).into(),
-                _ => return Err(Error::InvalidOperation("only launches enqueue kernels".into())),
+                _ => return Err(Error::InvalidOperation("internal error: the command of a kernel tree is not a launch".into())),
             },
             Self::Native(kernel) => kernel.resolve(index)?,
             Self::Wait(payloads) => Command::Wait(payloads),
@@ -370,10 +370,10 @@ impl Operation {
     }
 }
 
-/// An operation and the memory that it uses.
+/// An operation and its accesses to memory.
 pub struct PendingCommand {
     pub operation: Operation,
-    /// The memory that it reads or writes, which orders it among other work.
+    /// The accesses of the command. They determine its dependencies.
     pub accesses: Vec<BufferAccess>,
     /// Bytes that the host wrote directly to a device's memory: device index and range.
     pub host_written: Option<(usize, BufferAccess)>,
@@ -383,7 +383,7 @@ pub struct PendingCommand {
 
 impl fmt::Debug for PendingCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PendingCommand").field("uses", &self.accesses).finish_non_exhaustive()
+        f.debug_struct("PendingCommand").field("accesses", &self.accesses).finish_non_exhaustive()
     }
 }
 
@@ -393,8 +393,8 @@ pub(crate) enum Prepared {
     Command(Box<Command>, Vec<RetainedObject>),
     /// A launch whose kernel may enqueue others of its program.
     KernelTree(Box<Command>, Arc<Executable>, Vec<RetainedObject>),
-    /// Contents come from another device; [`Event::resume`] is called when they are there.
-    Later,
+    /// Contents are being copied from another device. [`Event::resume`] is called after the copy.
+    Migrating,
     /// The reason why it cannot run.
     Failed(Error, Vec<RetainedObject>),
 }
@@ -423,12 +423,12 @@ impl PendingCommand {
         }
     }
 
-    /// A command that only takes its place in the order.
+    /// A command without work.
     pub fn nop() -> Self {
         Self::new(Operation::Nop, Vec::new())
     }
 
-    /// An operation with its uses.
+    /// A command with this operation and these accesses.
     pub fn new(operation: Operation, accesses: Vec<BufferAccess>) -> Self {
         Self { operation, accesses, host_written: None, is_blocking: false }
     }
@@ -441,7 +441,7 @@ impl PendingCommand {
         self.accesses.iter().try_for_each(|used| used.buffer.store().memory_ref(queue.device_index()).map(|_| ()))
     }
 
-    /// Turns the work into a command of the queue's device.
+    /// Converts the operation to a command for the queue's device.
     pub(crate) fn prepare(mut self, queue: &Arc<Queue>, event: &Arc<Event>) -> Prepared {
         let index = queue.device_index();
         if queue.context().devices().len() > 1 {
@@ -480,7 +480,7 @@ impl PendingCommand {
         }
     }
 
-    /// The objects that the work would have used, if it does not run.
+    /// Returns the objects of a command that is not executed.
     pub(crate) fn into_retained(self) -> Vec<RetainedObject> {
         self.accesses.into_iter().map(BufferAccess::into_retained).collect()
     }

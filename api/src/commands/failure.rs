@@ -1,4 +1,4 @@
-//! Failures of commands: which commands they reach, and for how long (OpenCL API 3.2.1, 5.11 to 5.15).
+//! Failures of commands: which commands they affect, and for how long (OpenCL API 3.2.1, 5.11 to 5.15).
 //!
 //! "Unsuccessful completion results in abnormal termination of the command which is indicated by setting the event
 //! status to a negative value. In this case, the command-queue associated with the abnormally terminated command and
@@ -49,7 +49,7 @@ pub fn has_returned() -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum ReportedVia {
-    /// At most through a negative status.
+    /// A negative status, or not at all.
     Status,
     /// A call with an event argument returned an error.
     Events,
@@ -65,8 +65,8 @@ pub(crate) struct Failure {
     /// The device error. `None` if a user event failed, or if a command waited for one whose failure the application
     /// knew.
     error: Option<Error>,
-    /// The number of the first command that it does not reach by order: one that was enqueued after the application
-    /// was notified.
+    /// The number of the first command that the failure does not affect by queue order: one that was enqueued after the
+    /// application was notified.
     end: AtomicU64,
     via: AtomicU8,
 }
@@ -96,8 +96,8 @@ impl Failure {
         self.error.is_some()
     }
 
-    /// Whether it affects a later command with this number.
-    pub(crate) fn reaches(&self, number: u64) -> bool {
+    /// Whether the failure affects a later command with this number.
+    pub(crate) fn affects(&self, number: u64) -> bool {
         number < self.end.load(Ordering::Acquire)
     }
 
@@ -106,9 +106,9 @@ impl Failure {
         self.via.load(Ordering::Acquire) == ReportedVia::Status as u8
     }
 
-    /// Whether clFinish may ignore it. clWaitForEvents covers only some events, so a failure of the device must still
-    /// be returned.
-    pub(crate) fn is_settled(&self) -> bool {
+    /// Whether the application was notified, so that clFinish may ignore the failure. clWaitForEvents covers only some
+    /// events, so a failure of the device must still be returned.
+    pub(crate) fn is_fully_reported(&self) -> bool {
         let enough = if self.is_of_device() { ReportedVia::Queue } else { ReportedVia::Events };
         self.via.load(Ordering::Acquire) >= enough as u8
     }
@@ -135,9 +135,9 @@ impl fmt::Display for Failure {
 pub(crate) struct QueuePosition {
     /// The position among all commands of the context, in enqueue order.
     pub(crate) number: u64,
-    /// Every later command in the queue depends on it.
+    /// Whether every later command in the queue depends on this one.
     pub(crate) is_barrier: bool,
-    /// It depends on every earlier command in the queue.
+    /// Whether this command depends on every earlier one in the queue.
     pub(crate) follows_all: bool,
 }
 
@@ -167,8 +167,8 @@ impl Failures {
         self.0.is_empty()
     }
 
-    /// Adds the failure of a command of the queue. Returns the failure to which it is counted: failures that the
-    /// application learns of together are one.
+    /// Adds the failure of a command of the queue. Returns the failure to which it is counted: failures that
+    /// are reported to the application together are one.
     pub(crate) fn add(&mut self, from: QueuePosition, failure: Arc<Failure>) -> Arc<Failure> {
         // Commands of an out-of-order queue do not fail in their order: the first of them counts.
         let include = |queued: &mut QueuedFailure| queued.from.number = queued.from.number.min(from.number);
@@ -180,7 +180,7 @@ impl Failures {
         if self.0.len() >= MAX_FAILURES
             && let Some(last) = self.0.last_mut()
         {
-            if last.failure.reaches(from.number) && (last.from.is_barrier || !from.is_barrier) {
+            if last.failure.affects(from.number) && (last.from.is_barrier || !from.is_barrier) {
                 include(last);
                 return last.failure.clone();
             }
@@ -195,7 +195,7 @@ impl Failures {
     pub(crate) fn failure_at(&self, position: QueuePosition) -> Option<Arc<Failure>> {
         self.0
             .iter()
-            .find(|queued| queued.is_before(position) && queued.failure.reaches(position.number))
+            .find(|queued| queued.is_before(position) && queued.failure.affects(position.number))
             .map(|queued| queued.failure.clone())
     }
 
@@ -206,7 +206,7 @@ impl Failures {
 
     /// A failure that clFinish has to return.
     pub(crate) fn unsettled(&self) -> Option<Arc<Failure>> {
-        self.0.iter().find(|queued| !queued.failure.is_settled()).map(|queued| queued.failure.clone())
+        self.0.iter().find(|queued| !queued.failure.is_fully_reported()).map(|queued| queued.failure.clone())
     }
 
     /// Records that the application has observed the failures up to a command, or all failures.
@@ -218,8 +218,8 @@ impl Failures {
         }
     }
 
-    /// Every command of the queue has ended: removes settled failures.
+    /// Removes fully reported failures, after every command of the queue has ended.
     pub(crate) fn forget(&mut self) {
-        self.0.retain(|queued| !queued.failure.is_settled());
+        self.0.retain(|queued| !queued.failure.is_fully_reported());
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct GroupLimits<'a> {
     /// Work-items of a subgroup. The last one of a group may be smaller.
     pub(crate) subgroup: u32,
     /// Maximum work-items of a group.
-    pub(crate) most: u32,
+    pub(crate) max_items: u32,
 }
 
 impl<'a> GroupLimits<'a> {
@@ -22,14 +22,14 @@ impl<'a> GroupLimits<'a> {
     pub(crate) fn of(device: &'a DeviceProperties, info: &KernelInfo) -> Self {
         let usual = Self::of_device(device);
         info.reqd_subgroup_size.map_or(usual, |subgroup| {
-            let most = usual.most.min(subgroup.saturating_mul(device.max_required_subgroups));
-            Self { subgroup, most, ..usual }
+            let max_items = usual.max_items.min(subgroup.saturating_mul(device.max_required_subgroups));
+            Self { subgroup, max_items, ..usual }
         })
     }
 
     /// The limits of kernels without requirements.
     pub(crate) fn of_device(device: &'a DeviceProperties) -> Self {
-        Self { device, subgroup: device.subgroup_size.max(1), most: device.max_group_invocations }
+        Self { device, subgroup: device.subgroup_size.max(1), max_items: device.max_group_invocations }
     }
 
     /// Chooses a local size. It divides the global size unless a remainder is allowed, and is a multiple of the
@@ -39,7 +39,7 @@ impl<'a> GroupLimits<'a> {
         let items = global.iter().fold(1u64, |product, &n| product.saturating_mul(n));
         let wanted = wanted_size(properties, items);
         let subgroup = u64::from(self.subgroup);
-        let target = wanted.max(subgroup).min(self.most.into());
+        let target = wanted.max(subgroup).min(self.max_items.into());
         let limit = |dim: usize| u64::from(properties.max_group_size[dim]);
         let mut local = [1u64; 3];
         // Two-dimensional kernels mostly read neighbours in both directions: a flat group would waste the cache.
@@ -63,7 +63,8 @@ impl<'a> GroupLimits<'a> {
         local.map(|n| u32::try_from(n).unwrap_or(1))
     }
 
-    /// The local size: the given one after checks, the one that the kernel requires, or a chosen one.
+    /// The local size: the local size of the application after checks, the one that the kernel requires, or a chosen
+    /// one.
     pub(crate) fn local_size(&self, info: &KernelInfo, range: &NdRange<'_>, global: [u64; 3]) -> Result<[u32; 3]> {
         let properties = self.device;
         let Some(given) = range.local_size else {
@@ -117,7 +118,7 @@ impl<'a> GroupLimits<'a> {
         ensure!(fits, InvalidWorkItemSize, "local size {local:?} exceeds the device's limits {:?}", properties.max_group_size);
         // "... if the total number of work-items in the work-group is greater than the value specified by
         // CL_KERNEL_WORK_GROUP_SIZE."
-        let limit = u64::from(self.most);
+        let limit = u64::from(self.max_items);
         ensure!(total.is_some_and(|n| n <= limit), InvalidWorkGroupSize, "local size {local:?} exceeds the limit of {limit} work-items");
         let mut narrow = [1u32; 3];
         for (narrow, wide) in narrow.iter_mut().zip(local) {
@@ -141,9 +142,9 @@ fn divisor(n: u64, limit: u64, multiple: u64) -> u64 {
 
 /// The preferred number of work-items per group for a launch with `items` work-items.
 fn wanted_size(properties: &DeviceProperties, items: u64) -> u64 {
-    let PreferredGroup { least, most, groups_per_unit } = properties.preferred_group;
+    let PreferredGroup { min_items, max_items, groups_per_unit } = properties.preferred_group;
     let groups = u64::from(groups_per_unit.max(1)) * u64::from(properties.compute_units.max(1));
-    let share = (items / groups).clamp(u64::from(least.max(1)), u64::from(most.max(least).max(1)));
+    let share = (items / groups).clamp(u64::from(min_items.max(1)), u64::from(max_items.max(min_items).max(1)));
     1 << share.ilog2()
 }
 
@@ -184,7 +185,7 @@ mod tests {
             assert_eq!(GroupLimits::of_device(&properties).choose(2, [1920, 1080, 1], remainder), [32, 8, 1]);
             assert_eq!(GroupLimits::of_device(&properties).choose(2, [1024, 1, 1], remainder), [256, 1, 1]);
         }
-        properties.preferred_group = PreferredGroup { least: 64, most: 1024, groups_per_unit: 8 };
+        properties.preferred_group = PreferredGroup { min_items: 64, max_items: 1024, groups_per_unit: 8 };
         properties.compute_units = 2;
         assert_eq!(GroupLimits::of_device(&properties).choose(1, [1 << 20, 1, 1], false), [1024, 1, 1]);
         assert_eq!(GroupLimits::of_device(&properties).choose(1, [1 << 12, 1, 1], false), [256, 1, 1]);

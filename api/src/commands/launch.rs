@@ -79,7 +79,7 @@ impl Queue {
         }
         // "CL_INVALID_OPERATION if ... system pointers are passed as arguments to a kernel ... and the device
         // associated with command_queue does not support fine-grain system SVM allocations."
-        let everywhere = device.reaches_host();
+        let everywhere = device.accesses_host_memory();
         let unshared = args.iter().any(|arg| matches!(arg, Argument::Address(_)));
         ensure!(everywhere || !unshared, InvalidOperation, "{} cannot access all of the host's memory", device.name());
         // "CL_OUT_OF_RESOURCES if there is a failure to queue the execution instance of kernel because of
@@ -139,12 +139,12 @@ fn check_range(range: &NdRange<'_>) -> Result<([u64; 3], [u64; 3])> {
     // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the corresponding value in
     // global_work_offset for any dimension is greater than the maximum value representable by size_t on the device."
     // We have 32 bits for each dimension.
-    let most = u64::from(u32::MAX);
+    let max_size = u64::from(u32::MAX);
     // "CL_INVALID_GLOBAL_WORK_SIZE if any of the values specified in global_work_size exceed the maximum value
     // representable by size_t."
-    ensure!(global.iter().all(|&n| n <= most), InvalidGlobalWorkSize, "a global size of {global:?}");
+    ensure!(global.iter().all(|&n| n <= max_size), InvalidGlobalWorkSize, "a global size of {global:?}");
     ensure!(
-        offset.iter().zip(&global).all(|(&offset, &size)| offset.checked_add(size).is_some_and(|end| end <= most)),
+        offset.iter().zip(&global).all(|(&offset, &size)| offset.checked_add(size).is_some_and(|end| end <= max_size)),
         InvalidGlobalOffset,
         "the global offset {offset:?} and size {global:?} exceed 32 bits"
     );

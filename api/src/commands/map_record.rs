@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::backend::CopyRegion;
 use crate::types::host_memory::HostRegion;
 
-/// The host's view of a mapped region.
+/// A mapped region, as the host accesses it.
 #[derive(Clone, Debug)]
 pub(crate) enum MapVia {
     /// The view is the memory of this device of the context.

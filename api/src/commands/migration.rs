@@ -2,10 +2,10 @@
 //! command that needs them.
 //!
 //! The first possible path is taken ([`TransferPath`]):
-//! 1. The host sees the memory of the target device: the source device reads straight into it
+//! 1. The host can access the memory of the target device: the source device reads straight into it
 //!    ([`Device::host_visible_target`](crate::backend::Device::host_visible_target)).
-//! 2. The copies of both devices reach shared host memory ([`SharedStaging`]): the source device writes one chunk while
-//!    the target device reads the chunk before it.
+//! 2. The copies of both devices can access shared host memory ([`SharedStaging`]): the source device writes one chunk
+//!    while the target device reads the previous one.
 //! 3. Otherwise, a read to a host copy and a write from it.
 
 use std::ops::Range;
@@ -161,7 +161,7 @@ struct Migration {
 }
 
 impl Migration {
-    /// The first half of a step is complete, or has failed.
+    /// Continues after the first half of a step is complete or has failed.
     fn step_done(&self, outcome: Result<()>) {
         if let Err(error) = outcome {
             self.failure.lock().get_or_insert(error);
@@ -254,7 +254,7 @@ pub(crate) fn migrate(missing: Vec<MissingRange>, work: PendingCommand, queue: &
             }
         }
     }
-    Prepared::Later
+    Prepared::Migrating
 }
 
 impl Progress for ReadDone {

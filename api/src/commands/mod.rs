@@ -1,4 +1,4 @@
-//! Commands: the `clEnqueue*` functions, command buffers, and how commands reach their devices.
+//! Commands: the `clEnqueue*` functions, command buffers, and the submission of commands to devices.
 
 pub mod command;
 pub mod command_buffer;

@@ -1,4 +1,5 @@
-//! Host memory that the copies of several devices can access: a pool of slots for transfers between these devices.
+//! Host memory that the copy commands of several devices can access: a pool of slots for transfers between these
+//! devices.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,12 +17,12 @@ pub(crate) const CHUNK_SIZE: u64 = if cfg!(test) { 1 << 16 } else { 8 << 20 };
 /// Maximum number of concurrent chunks.
 pub(crate) const SLOTS: u64 = 8;
 
-/// Called with the index of its slot, which it must release.
+/// Receives the index of a slot, and must release the slot.
 type SlotUser = Box<dyn FnOnce(u64) + Send>;
 
 /// The pool of slots of [`CHUNK_SIZE`] bytes each.
 pub(crate) struct SharedStaging {
-    /// Each device's view of the memory, if its copies can access the memory.
+    /// The memory as imported into each device, if the device can import it.
     mappings: Vec<Option<Arc<dyn Memory>>>,
     slots: Mutex<Slots>,
 }
@@ -38,23 +39,23 @@ impl fmt::Debug for SharedStaging {
 }
 
 impl SharedStaging {
-    /// `homes` holds for each device the index of the first device with the same memory. Returns `None` if fewer than
-    /// two devices reach the memory, or there is none.
+    /// `homes` holds for each device the index of the first device with the same memory. Returns `None` if the
+    /// allocation fails or fewer than two devices can access the memory.
     pub(crate) fn new(devices: &[Arc<Device>], homes: &[usize], allocator: &dyn HostAllocator) -> Option<Arc<Self>> {
         let region = allocator.allocate(CHUNK_SIZE * SLOTS)?;
         let import = |(index, device): (usize, &Arc<Device>)| {
             if homes[index] == index { device.backend().import_for_copies(&region, CHUNK_SIZE * SLOTS) } else { None }
         };
-        let own: Vec<_> = devices.iter().enumerate().map(import).collect();
-        if own.iter().flatten().count() < 2 {
+        let imported: Vec<_> = devices.iter().enumerate().map(import).collect();
+        if imported.iter().flatten().count() < 2 {
             return None;
         }
-        let mappings = homes.iter().map(|&home| own[home].clone()).collect();
+        let mappings = homes.iter().map(|&home| imported[home].clone()).collect();
         let slots = Mutex::new(Slots { free: (0..SLOTS).collect(), waiting: VecDeque::new() });
         Some(Arc::new(Self { mappings, slots }))
     }
 
-    /// The memory as a device sees it.
+    /// The memory as imported into a device.
     pub(crate) fn mapping(&self, device_index: usize) -> Option<&Arc<dyn Memory>> {
         self.mappings.get(device_index)?.as_ref()
     }

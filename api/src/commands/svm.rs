@@ -5,10 +5,10 @@
 //! of its host addresses, so both pointers have the same bits. Host and device each have their own copy of the bytes;
 //! maps and unmaps transfer them, as coarse-grained memory allows. Devices that share host memory have the same bytes
 //! ([`Device::import_host_memory`](crate::backend::Device::import_host_memory)): fine-grained memory is then an
-//! ordinary allocation. If kernels reach all host memory, an address outside all allocations is passed through
+//! ordinary allocation. If kernels can access all host memory, an address outside all allocations is passed through
 //! unchanged, and an allocation may have any address.
 //!
-//! The specification requires that memory which a kernel reaches through pointers in memory is an argument, or is
+//! The specification requires that memory which a kernel accesses through pointers in memory is an argument, or is
 //! named by clSetKernelExecInfo. Only that memory is bound.
 
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl Device {
     }
 
     /// Whether the device can access all host memory.
-    pub fn reaches_host(&self) -> bool {
+    pub fn accesses_host_memory(&self) -> bool {
         self.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM)
     }
 }
@@ -59,7 +59,12 @@ impl Context {
         ensure!(self.has_svm(), InvalidOperation, "no device of the context supports SVM");
         // "... CL_MEM_SVM_FINE_GRAIN_BUFFER or CL_MEM_SVM_ATOMICS is specified in flags and these are not supported
         // by at least one device in context."
-        ensure!(self.svm_capabilities().contains(wanted), InvalidOperation, "no device of the context supports {wanted:?}");
+        ensure!(
+            self.svm_capabilities().contains(wanted),
+            InvalidOperation,
+            "no device of the context supports {}",
+            if wanted.contains(SvmCapabilities::ATOMICS) { "SVM atomics" } else { "fine-grained SVM buffers" }
+        );
         Buffer::check_size(self, size)?;
         self.allocate_at_address(flags, (size, alignment), None)
     }
@@ -67,9 +72,9 @@ impl Context {
     /// Allocates `size` bytes with an alignment, at an address that is the same on the host and on the devices of the
     /// context.
     pub(crate) fn allocate_at_address(self: &Arc<Self>, flags: MemFlags, (size, alignment): (u64, u32), usm: Option<Usm>) -> Result<usize> {
-        // Devices that reach all host memory do not need reserved addresses. Ordinary host memory also supports any
-        // alignment.
-        let anywhere = alignment <= LARGEST_TYPE && self.devices().iter().all(|device| device.reaches_host());
+        // Devices that can access all host memory do not need reserved addresses. Ordinary host memory also supports
+        // any alignment.
+        let anywhere = alignment <= LARGEST_TYPE && self.devices().iter().all(|device| device.accesses_host_memory());
         let region = if anywhere { self.allocator().allocate(size) } else { self.allocator().allocate_shared(size) };
         let region = region.ok_or_else(|| Error::OutOfHostMemory(format!("{size} shared bytes").into()))?;
         let address = region.address();
@@ -81,8 +86,8 @@ impl Context {
 
     /// Removes the allocation at an address. Its users keep it alive.
     pub(crate) fn free_at_address(&self, address: usize) {
-        let gone = self.svm.lock().remove(&address);
-        drop(gone);
+        let removed = self.svm.lock().remove(&address);
+        drop(removed);
     }
 
     /// clSVMFree: commands that use the memory keep it until they are done. Other addresses are ignored.
@@ -124,7 +129,7 @@ impl Queue {
 
     /// Whether the device can access an address of host memory without a memory object.
     fn is_of_host(&self, address: usize) -> bool {
-        self.device().reaches_host() && address != 0 && self.context().svm_at(address).is_none()
+        self.device().accesses_host_memory() && address != 0 && self.context().svm_at(address).is_none()
     }
 
     /// clEnqueueSVMMap
@@ -177,8 +182,8 @@ impl Queue {
         // "CL_INVALID_VALUE if dst_ptr or src_ptr is NULL."
         ensure!(dst != 0 && src != 0, InvalidValue, "the pointer is NULL");
         // "CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy."
-        let apart = dst.abs_diff(src) as u64 >= size;
-        ensure!(apart, MemCopyOverlap, "the source {src:#x} and the destination {dst:#x} overlap in a copy of {size} bytes");
+        let is_disjoint = dst.abs_diff(src) as u64 >= size;
+        ensure!(is_disjoint, MemCopyOverlap, "the source {src:#x} and the destination {dst:#x} overlap in a copy of {size} bytes");
         if size == 0 {
             return Ok(PendingCommand::nop());
         }

@@ -1,7 +1,7 @@
-//! Unified shared memory (cl_intel_unified_shared_memory): memory by addresses of the host, allocated for the host,
-//! for a device, or for both.
+//! Unified shared memory (cl_intel_unified_shared_memory): memory that is accessed by host address, allocated for the
+//! host, for a device, or for both.
 //!
-//! Devices that reach all host memory support it. On these devices the kinds differ only in the properties that
+//! Devices that can access all host memory support it. On these devices the kinds differ only in the properties that
 //! queries report. An allocation is one of shared virtual memory ([`crate::commands::svm`]), with a record of its
 //! kind.
 
@@ -21,17 +21,22 @@ impl Device {
     /// The capabilities of the device for each kind of memory, and for memory of other allocators in the process.
     /// Empty if the device does not support the extension.
     pub fn usm_capabilities(&self) -> UsmCapabilities {
-        if self.reaches_host() { UsmCapabilities::all() } else { UsmCapabilities::empty() }
+        if self.accesses_host_memory() { UsmCapabilities::all() } else { UsmCapabilities::empty() }
+    }
+
+    fn check_usm_support(&self) -> Result<()> {
+        ensure!(self.accesses_host_memory(), InvalidOperation, "device `{}` does not support unified shared memory", self.name());
+        Ok(())
     }
 }
 
 impl Context {
     /// Whether a device of the context has unified shared memory.
     pub fn has_usm(&self) -> bool {
-        self.devices().iter().any(|device| device.reaches_host())
+        self.devices().iter().any(|device| device.accesses_host_memory())
     }
 
-    /// clHostMemAllocINTEL, clDeviceMemAllocINTEL and clSharedMemAllocINTEL: the address.
+    /// clHostMemAllocINTEL, clDeviceMemAllocINTEL and clSharedMemAllocINTEL. Returns the address.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.
@@ -39,10 +44,12 @@ impl Context {
         let Usm { kind, device, flags } = &usm;
         // "CL_INVALID_DEVICE if device is not a valid device or is not associated with context."
         let is_own = device.as_ref().is_none_or(|device| self.device_index(device).is_some());
-        ensure!(is_own && (*kind != UsmType::Device || device.is_some()), InvalidDevice, "the device is not of the context");
+        ensure!(is_own && (*kind != UsmType::Device || device.is_some()), InvalidDevice, "a device of the context is required");
         // "CL_INVALID_OPERATION if [the capabilities are] zero for device", or "for all devices in context".
-        let capable = device.as_ref().map_or_else(|| self.has_usm(), |device| device.reaches_host());
-        ensure!(capable, InvalidOperation, "no device of the context supports unified shared memory");
+        match device {
+            Some(device) => device.check_usm_support()?,
+            None => ensure!(self.has_usm(), InvalidOperation, "no device of the context supports unified shared memory"),
+        }
         // "CL_INVALID_VALUE if alignment is not zero or a power of two", or "greater than the size of the largest
         // data type supported by device".
         let aligned = alignment == 0 || (alignment.is_power_of_two() && alignment <= LARGEST_TYPE);
@@ -50,17 +57,23 @@ impl Context {
         // "CL_INVALID_PROPERTY if either the CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL or
         // CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL flags are specified", of shared allocations if both are.
         let places = (*flags & (UsmFlags::PLACED_ON_DEVICE | UsmFlags::PLACED_ON_HOST)).bits().count_ones();
-        ensure!(places <= u32::from(*kind == UsmType::Shared), InvalidProperty, "{flags:?} of {kind:?}");
+        ensure!(
+            places <= u32::from(*kind == UsmType::Shared),
+            InvalidProperty,
+            "placement flags {:#x} are not valid for {kind:?} allocations",
+            flags.bits()
+        );
         // "CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for device", or for
         // any device of the context that has such memory.
-        let asked = |other: &&Arc<Device>| device.as_ref().map_or_else(|| other.reaches_host(), |device| Arc::ptr_eq(device, other));
-        let limit = self.devices().iter().filter(asked).map(|device| device.properties().max_allocation).min().unwrap_or(0);
+        let concerned =
+            |other: &&Arc<Device>| device.as_ref().map_or_else(|| other.accesses_host_memory(), |device| Arc::ptr_eq(device, other));
+        let limit = self.devices().iter().filter(concerned).map(|device| device.properties().max_allocation).min().unwrap_or(0);
         ensure!(size != 0 && size <= limit, InvalidBufferSize, "allocation size {size}: the size must be 1 to {limit} bytes");
         self.allocate_at_address(MemFlags::READ_WRITE, (size, alignment), Some(usm))
     }
 
-    /// clMemFreeINTEL: commands that name the memory keep it alive until they are done. The application must keep
-    /// memory alive that kernels reach by pointers in memory.
+    /// clMemFreeINTEL: commands that name the memory keep it alive until they are done. The application must not free
+    /// memory that a running kernel accesses through stored pointers.
     ///
     /// # Errors
     /// If the address is not the start of an allocation.
@@ -76,7 +89,7 @@ impl Context {
         self.usm_free_after(address, || self.queues().iter().for_each(|queue| queue.drain()))
     }
 
-    /// Frees the allocation at an address, if there is one, after `wait`.
+    /// Frees the allocation at an address after `wait`. Null is ignored.
     fn usm_free_after(&self, address: usize, wait: impl FnOnce()) -> Result<()> {
         if address == 0 {
             return Ok(());
@@ -92,9 +105,9 @@ impl Context {
 }
 
 impl Queue {
-    /// The extension's functions fail for devices that do not support it.
+    /// Checks that the device supports the extension and that the wait list is valid.
     fn check_usm(&self, wait_list: &[Arc<Event>]) -> Result<()> {
-        ensure!(self.device().reaches_host(), InvalidOperation, "{} does not support unified shared memory", self.device().name());
+        self.device().check_usm_support()?;
         self.check_wait_list(wait_list)
     }
 
@@ -136,7 +149,7 @@ impl Queue {
         ensure!(
             width.is_power_of_two() && width <= LARGEST_TYPE as usize,
             InvalidValue,
-            "pattern of {width} bytes: the size must be a power of two, at most 128"
+            "pattern of {width} bytes: the size must be a power of two, at most {LARGEST_TYPE}"
         );
         // "CL_INVALID_VALUE if size is not a multiple of pattern_size."
         ensure!(size.is_multiple_of(width as u64), InvalidValue, "size {size} is not a multiple of the pattern size {width}");

@@ -33,15 +33,15 @@ const fn is_srgb(order: u16) -> bool {
     matches!(order, order::S_RGB | order::S_RGB_X | order::S_RGBA | order::S_BGRA)
 }
 
-/// Converts a value from 0 to 1 to an integer from 0 to `most`.
-fn unorm(value: f32, most: f32) -> u32 {
+/// Converts a value from 0 to 1 to an integer from 0 to `max`.
+fn unorm(value: f32, max: f32) -> u32 {
     // Casts in Rust saturate, and convert NaN to 0.
-    (value * most).round_ties_even().clamp(0.0, most) as u32
+    (value * max).round_ties_even().clamp(0.0, max) as u32
 }
 
-/// Converts a value from -1 to 1 to an integer from `-most` to `most`.
-fn snorm(value: f32, most: f32) -> i32 {
-    (value * most).round_ties_even().clamp(-most, most) as i32
+/// Converts a value from -1 to 1 to an integer from `-max` to `max`.
+fn snorm(value: f32, max: f32) -> i32 {
+    (value * max).round_ties_even().clamp(-max, max) as i32
 }
 
 /// The sRGB value of a linear one, both from 0 to 1.

@@ -85,7 +85,7 @@ enum Needs {
     Nothing,
     /// cl_khr_depth_images, and images that kernels can declare as depth images.
     Depth,
-    /// For writes, cl_khr_srgb_image_writes.
+    /// cl_khr_srgb_image_writes, if the image is written.
     Srgb,
 }
 
@@ -136,7 +136,7 @@ const fn channels(order: u16) -> Option<u32> {
 /// or an element whose size is not a power of two.
 pub fn element_size(format: ImageFormat) -> Option<u32> {
     let ImageFormat { order, data_type } = format;
-    let goes = match order {
+    let is_valid = match order {
         order::RGB | order::RGB_X => PACKED.contains(&data_type),
         order::ABGR => data_type == ty::UNORM_INT_2_101010 || BYTES.contains(&data_type),
         order::BGRA | order::ARGB => BYTES.contains(&data_type),
@@ -147,15 +147,15 @@ pub fn element_size(format: ImageFormat) -> Option<u32> {
         _ => ALL_TYPES.contains(&data_type),
     };
     let channel = match data_type {
-        ty::UNORM_SHORT_565 | ty::UNORM_SHORT_555 => return goes.then_some(2),
-        ty::UNORM_INT_101010 | ty::UNORM_INT_101010_2 | ty::UNORM_INT_2_101010 => return goes.then_some(4),
+        ty::UNORM_SHORT_565 | ty::UNORM_SHORT_555 => return is_valid.then_some(2),
+        ty::UNORM_INT_101010 | ty::UNORM_INT_101010_2 | ty::UNORM_INT_2_101010 => return is_valid.then_some(4),
         ty::SNORM_INT8 | ty::UNORM_INT8 | ty::SIGNED_INT8 | ty::UNSIGNED_INT8 => 1,
         ty::SNORM_INT16 | ty::UNORM_INT16 | ty::SIGNED_INT16 | ty::UNSIGNED_INT16 | ty::HALF_FLOAT => 2,
         ty::SIGNED_INT32 | ty::UNSIGNED_INT32 | ty::FLOAT => 4,
         _ => return None,
     };
     let size = channels(order)? * channel;
-    (goes && size.is_power_of_two()).then_some(size)
+    (is_valid && size.is_power_of_two()).then_some(size)
 }
 
 /// Whether kernels read the channels as integers.

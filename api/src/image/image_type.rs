@@ -1,5 +1,7 @@
 //! The image types among cl_mem_object_type.
 
+use std::fmt;
+
 /// cl_mem_object_type of images; the values are the specification's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
@@ -11,6 +13,20 @@ pub enum ImageType {
     Image1d = 0x10F4,
     Image1dArray = 0x10F5,
     Image1dBuffer = 0x10F6,
+}
+
+/// The name of the constant in the specification.
+impl fmt::Display for ImageType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Image2d => "CL_MEM_OBJECT_IMAGE2D",
+            Self::Image3d => "CL_MEM_OBJECT_IMAGE3D",
+            Self::Image2dArray => "CL_MEM_OBJECT_IMAGE2D_ARRAY",
+            Self::Image1d => "CL_MEM_OBJECT_IMAGE1D",
+            Self::Image1dArray => "CL_MEM_OBJECT_IMAGE1D_ARRAY",
+            Self::Image1dBuffer => "CL_MEM_OBJECT_IMAGE1D_BUFFER",
+        })
+    }
 }
 
 impl ImageType {

@@ -198,8 +198,8 @@ impl Image {
                 flags.check_inheritance(source.flags())?;
                 // "CL_INVALID_VALUE ... if CL_MEM_IMMUTABLE_EXT is not set in flags and mem_object was created with
                 // CL_MEM_IMMUTABLE_EXT."
-                let says_so = flags.contains(MemFlags::IMMUTABLE) || !source.flags().contains(MemFlags::IMMUTABLE);
-                ensure!(says_so, InvalidValue, "the image is created from an immutable object");
+                let stays_immutable = flags.contains(MemFlags::IMMUTABLE) || !source.flags().contains(MemFlags::IMMUTABLE);
+                ensure!(stays_immutable, InvalidValue, "the image is created from an immutable object");
             }
             None => flags.check_contents()?,
         }
@@ -214,7 +214,7 @@ impl Image {
         check_origin(desc, kind)?;
         let shape = shape(context, (desc, kind), u64::from(element), host.is_some())?;
         check_levels(&shape, flags, host.is_some())?;
-        let size = shape.size().ok_or_else(|| Error::InvalidImageSize(format!("{desc:?} is too large").into()))?;
+        let size = shape.size().ok_or_else(|| Error::InvalidImageSize("the image is too large".into()))?;
         if let Some(source) = source {
             check_source(context, source, format, &shape, size)?;
         }
@@ -410,10 +410,14 @@ impl Image {
         // "CL_INVALID_VALUE if image is a 1D or 2D image and slice_pitch or input_slice_pitch is not zero."
         ensure!(slice_pitch == 0 || self.shape.kind.has_slices(), InvalidValue, "a slice pitch for an image without slices");
         let rows = if self.shape.kind == ImageType::Image1dArray { 1 } else { region[1] };
-        let least = row.checked_mul(rows).ok_or_else(too_large)?;
+        let min_slice_pitch = row.checked_mul(rows).ok_or_else(too_large)?;
         // "Otherwise this value must be greater than or equal to row_pitch × height."
-        ensure!(slice_pitch == 0 || slice_pitch >= least, InvalidValue, "slice pitch {slice_pitch} is less than {least}");
-        let slice = if slice_pitch == 0 { least } else { slice_pitch };
+        ensure!(
+            slice_pitch == 0 || slice_pitch >= min_slice_pitch,
+            InvalidValue,
+            "slice pitch {slice_pitch} is less than {min_slice_pitch}"
+        );
+        let slice = if slice_pitch == 0 { min_slice_pitch } else { slice_pitch };
         // The images of a 1D array are treated as rows at a distance of the slice pitch.
         let (row, slice) = if self.shape.kind == ImageType::Image1dArray { (slice, 0) } else { (row, slice) };
         Rect::unchecked([0; 3], [width, region[1], region[2]], row, slice)
@@ -432,7 +436,7 @@ pub(crate) fn check_support(context: &Context) -> Result<()> {
 
 /// Maximum width, height, depth and array size of an image type on a device. Dimensions that the type does not have are
 /// 1.
-pub(crate) fn most(limits: &ImageLimits, kind: ImageType) -> [u64; 4] {
+pub(crate) fn max_size(limits: &ImageLimits, kind: ImageType) -> [u64; 4] {
     let array = if kind.is_array() { limits.array } else { 1 };
     match kind {
         ImageType::Image1dBuffer => [limits.buffer, 1, 1, 1],
@@ -454,13 +458,13 @@ fn check_origin(desc: &ImageDesc, kind: ImageType) -> Result<()> {
     // "mem_object can be a buffer memory object if image_type is CL_MEM_OBJECT_IMAGE1D_BUFFER or
     // CL_MEM_OBJECT_IMAGE2D, or any other image_type if the cl_ext_image_from_buffer extension is supported. [It] can
     // be an image object if image_type is CL_MEM_OBJECT_IMAGE2D. Otherwise it must be NULL."
-    let goes = match (&desc.source, kind) {
+    let is_valid = match (&desc.source, kind) {
         (None, kind) => kind != ImageType::Image1dBuffer,
         (Some(MemObject::Buffer(_)), _) => true,
         (Some(MemObject::Image(_)), kind) => kind == ImageType::Image2d,
         (Some(MemObject::Pipe(_)), _) => false,
     };
-    ensure!(goes, InvalidImageDescriptor, "the memory object does not match {kind:?}");
+    ensure!(is_valid, InvalidImageDescriptor, "an image of type {kind} cannot be created from this memory object");
     Ok(())
 }
 
@@ -474,8 +478,8 @@ pub(crate) fn shape(context: &Context, (desc, kind): (&ImageDesc, ImageType), el
     // "CL_INVALID_IMAGE_SIZE if the image dimensions specified in image_desc are not valid or exceed the maximum
     // image dimensions ... for all devices in context."
     let fits = context.devices().iter().filter(|device| device.target().language.images).any(|device| {
-        let most = most(&device.image_limits(), kind);
-        [desc.width, height, depth, array].iter().zip(most).all(|(size, most)| *size <= most)
+        let max_size = max_size(&device.image_limits(), kind);
+        [desc.width, height, depth, array].iter().zip(max_size).all(|(size, max)| *size <= max)
     });
     let empty = desc.width == 0 || height == 0 || depth == 0 || array == 0;
     ensure!(fits && !empty, InvalidImageSize, "an image of {} x {height} x {depth}, with {array} layers", desc.width);
@@ -484,18 +488,18 @@ pub(crate) fn shape(context: &Context, (desc, kind): (&ImageDesc, ImageType), el
     // [that] size." The one row of a 1D image buffer may have any padding at its end: drivers accept that, and the
     // conformance tests use it.
     let may_have_pitch = has_host || desc.source.is_some();
-    let least = desc.width * element;
+    let min_row_pitch = desc.width * element;
     let wrong = if from_buffer { Error::InvalidImageFormatDescriptor } else { Error::InvalidImageDescriptor };
     if desc.row_pitch != 0 {
         ensure!(may_have_pitch, InvalidImageDescriptor, "a row pitch without a host pointer");
-        if desc.row_pitch < least || !desc.row_pitch.is_multiple_of(element) {
-            return Err(wrong(format!("row pitch {} for rows of {least} bytes, elements of {element}", desc.row_pitch).into()));
+        if desc.row_pitch < min_row_pitch || !desc.row_pitch.is_multiple_of(element) {
+            return Err(wrong(format!("row pitch {} for rows of {min_row_pitch} bytes, elements of {element}", desc.row_pitch).into()));
         }
     }
     let row_pitch = match &desc.source {
         _ if desc.row_pitch != 0 => desc.row_pitch,
         Some(MemObject::Image(image)) => image.shape.row_pitch,
-        _ => least,
+        _ => min_row_pitch,
     };
     let too_large = || Error::InvalidImageSize(format!("an image of {} x {height} x {depth}, with {array} layers", desc.width).into());
     let rows = row_pitch.checked_mul(height).ok_or_else(too_large)?;
@@ -559,7 +563,7 @@ fn check_source(context: &Arc<Context>, source: &MemObject, format: ImageFormat,
         MemObject::Image(image) => {
             // "All of the values specified in image_desc must match the image descriptor information associated with
             // mem_object."
-            ensure!(*shape == image.shape, InvalidImageDescriptor, "{shape:?} differs from the image's {:?}", image.shape);
+            ensure!(*shape == image.shape, InvalidImageDescriptor, "the description differs from that of the source image");
             // "The image channel data type specified in image_format must match", and the order be compatible.
             ensure!(
                 format.data_type == image.format.data_type && format::compatible_orders(format.order, image.format.order),

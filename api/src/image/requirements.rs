@@ -5,7 +5,7 @@
 
 use crate::image::format::element_size;
 use crate::image::image_type::ImageType;
-use crate::image::{ImageDesc, check_support, kind_of, most, shape};
+use crate::image::{ImageDesc, check_support, kind_of, max_size, shape};
 use crate::objects::context::Context;
 use crate::objects::device::LARGEST_ELEMENT;
 use crate::types::error::{Error, Result, ensure};
@@ -61,7 +61,7 @@ impl<'a> ImageRequirements<'a> {
             Error::InvalidImageSize(why) => Error::InvalidImageDescriptor(why),
             other => other,
         })?;
-        shape.size().ok_or_else(|| Error::InvalidImageDescriptor(format!("{desc:?} is too large").into()))
+        shape.size().ok_or_else(|| Error::InvalidImageDescriptor("the image is too large".into()))
     }
 
     /// CL_IMAGE_REQUIREMENTS_ROW_PITCH_ALIGNMENT_EXT and CL_IMAGE_REQUIREMENTS_SLICE_PITCH_ALIGNMENT_EXT, in bytes.
@@ -97,7 +97,7 @@ impl<'a> ImageRequirements<'a> {
     ///
     /// # Errors
     /// If the image does not have the dimension.
-    pub fn most(&self, dimension: Dimension) -> Result<u32> {
+    pub fn max(&self, dimension: Dimension) -> Result<u32> {
         let has = |kind: ImageType| match dimension {
             Dimension::Width => true,
             Dimension::Height => matches!(kind, ImageType::Image2d | ImageType::Image2dArray | ImageType::Image3d),
@@ -109,9 +109,9 @@ impl<'a> ImageRequirements<'a> {
             Some(desc) if desc.image_type != 0 => vec![kind_of(desc)?],
             _ => ImageType::ALL.into_iter().filter(|&kind| has(kind)).collect(),
         };
-        ensure!(kinds.iter().all(|&kind| has(kind)), InvalidImageDescriptor, "{kinds:?} without {dimension:?}");
+        ensure!(kinds.iter().all(|&kind| has(kind)), InvalidImageDescriptor, "an image of this type does not have this dimension");
         let devices = self.context.devices().iter().filter(|device| device.target().language.images);
-        let limits = devices.flat_map(|device| kinds.iter().map(|&kind| most(&device.image_limits(), kind)[dimension as usize]));
+        let limits = devices.flat_map(|device| kinds.iter().map(|&kind| max_size(&device.image_limits(), kind)[dimension as usize]));
         Ok(u32::try_from(limits.min().unwrap_or(0)).unwrap_or(u32::MAX))
     }
 }

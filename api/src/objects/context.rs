@@ -18,7 +18,7 @@ use crate::types::lock::{Mutex, Rank};
 use crate::types::object::{Destructors, HandleSlot, Object};
 use crate::types::printf::{self, Printer};
 
-/// A queue, as its context sees it.
+/// The record of a queue in its context.
 pub(crate) trait Drain: Send + Sync {
     /// Waits until every enqueued command is complete or has failed.
     fn drain(&self);
@@ -27,7 +27,7 @@ pub(crate) trait Drain: Send + Sync {
 pub struct Context {
     slot: HandleSlot,
     devices: Vec<Arc<Device>>,
-    /// For each device the first device with the same memory.
+    /// For each device, the index of the first device with the same memory.
     homes: Vec<usize>,
     /// Whether several of its devices use host memory directly, and can share it.
     has_common_memory: bool,
@@ -44,7 +44,7 @@ pub struct Context {
     pub(crate) svm: Mutex<BTreeMap<usize, SvmAllocation>>,
     /// Buffers whose addresses were queried, by address.
     pub(crate) addressed: Mutex<BTreeMap<u64, Weak<Buffer>>>,
-    /// Its queues, including released ones.
+    /// The queues of the context, including released ones.
     queues: Mutex<Vec<Weak<dyn Drain>>>,
     /// The default on-device queue of each device, by device index.
     default_queues: Mutex<Vec<Weak<dyn Any + Send + Sync>>>,

@@ -42,15 +42,16 @@ impl Buffer {
     ) -> Result<Arc<Self>> {
         // "CL_INVALID_VALUE if properties includes a supported external memory handle and flags includes
         // CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR, or CL_MEM_COPY_HOST_PTR."
-        ensure!(!flags.intersects(MemFlags::POINTER), InvalidValue, "{flags:?}: the memory is already allocated");
+        ensure!(!flags.intersects(MemFlags::POINTER), InvalidValue, "{flags}: the memory is already allocated");
         Self::check_size(context, size)?;
         let devices = external.devices.as_deref().unwrap_or(context.devices());
         let place = |device: &Arc<Device>| {
             // "CL_INVALID_DEVICE if a device identified by the property CL_MEM_DEVICE_HANDLE_LIST_KHR ... is not
             // associated with context, or ... cannot import the requested external memory object type."
-            let place = context.device_index(device).ok_or_else(|| Error::InvalidDevice("a device is not of the context".into()))?;
+            let place =
+                context.device_index(device).ok_or_else(|| Error::InvalidDevice("a device does not belong to the context".into()))?;
             let can = device.backend().importable_memory().contains(&external.kind);
-            ensure!(can, InvalidDevice, "{} cannot use {:?}", device.name(), external.kind);
+            ensure!(can, InvalidDevice, "device `{}` cannot import memory handles of type {}", device.name(), external.kind);
             Ok(place)
         };
         let places = devices.iter().map(place).collect::<Result<Vec<_>>>()?;

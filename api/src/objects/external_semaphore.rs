@@ -1,7 +1,7 @@
 //! Shared semaphores (cl_khr_external_semaphore; OpenCL API 5.16.5).
 //!
 //! The payload is on the device: a wait and a signal are device commands, in submission order, and the host does not
-//! take part. A wait blocks every later command of the device, whatever its queue. As in Vulkan, the signal operation
+//! take part. A wait blocks every later command of the device, in every queue. As in Vulkan, the signal operation
 //! must be submitted before the wait is enqueued.
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ impl Semaphore {
         self.shared().and_then(|shared| shared.exported).into_iter().collect()
     }
 
-    /// Whether clGetSemaphoreHandleForTypeKHR can give such a handle.
+    /// Checks that clGetSemaphoreHandleForTypeKHR can return such a handle.
     ///
     /// # Errors
     /// Fails if the semaphore does not belong to the device, or if it was not created with this handle type.

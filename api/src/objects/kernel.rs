@@ -59,7 +59,7 @@ pub struct WorkGroupInfo {
 #[derive(Clone, Debug)]
 struct Definition {
     executable: Arc<Executable>,
-    /// Its index among the executable's kernels.
+    /// The index of the kernel among those of the executable.
     index: usize,
 }
 
@@ -148,7 +148,7 @@ impl SubGroupInfo {
 
 /// Compiles a kernel in the background if the source determines how it will be launched: the source requires a
 /// work-group size, and nothing else depends on the arguments. A kernel that does not depend on its work-group size
-/// runs in groups that the device chooses, whatever its source requires.
+/// runs in groups that the device chooses, regardless of the requirements in its source.
 fn precompile(executable: &Executable, name: &str) {
     let is_plain = |arg: &ArgInfo| {
         matches!(arg.passing, KernelParam::Value | KernelParam::Bytes { .. } | KernelParam::Buffer { space: Space::Global, .. })
@@ -319,7 +319,7 @@ impl Kernel {
                 // newer."
                 let newest = || opencl_version::newest(self.program.context().devices().iter().map(|device| &**device));
                 ensure!(
-                    *size != 0 || newest() >= opencl_version::NEWEST,
+                    *size != 0 || newest() >= opencl_version::VERSION_3_1,
                     InvalidArgSize,
                     "argument {index} of kernel `{}`: a local argument needs a size other than 0",
                     self.name
@@ -385,7 +385,7 @@ impl Kernel {
         ensure!(
             fits,
             InvalidMemObject,
-            "argument {index} of `{}` is an {}, not an image of {:?}",
+            "argument {index} of `{}` has type {}, which does not match an image of type {}",
             self.name,
             info.type_name,
             image.image_type()
@@ -401,7 +401,7 @@ impl Kernel {
         ensure!(
             !image.flags().intersects(excluded),
             InvalidArgValue,
-            "the image of argument {index} of `{}` is {:?}",
+            "argument {index} of `{}`: the access qualifier does not match an image with the flags {}",
             self.name,
             image.flags()
         );
@@ -412,9 +412,8 @@ impl Kernel {
         ensure!(
             supported,
             InvalidMemObject,
-            "argument {index} of `{}` is {:?}, which is not supported for the image's format",
-            self.name,
-            info.access
+            "argument {index} of `{}`: the access qualifier is not supported for the format of the image",
+            self.name
         );
         Ok(())
     }
@@ -469,7 +468,7 @@ impl Kernel {
             let context = self.program.context();
             let found = if set == PointerSet::Device { context.buffer_at(*address as u64) } else { context.svm_at(*address) };
             let Some((buffer, _)) = found else {
-                // If the device reaches all host memory, the pointers need not be listed.
+                // If the device can access all host memory, the pointers need not be listed.
                 let everywhere = context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM);
                 ensure!(everywhere, InvalidValue, "{address:#x} is not in shared virtual memory");
                 continue;
@@ -508,18 +507,19 @@ impl Kernel {
         let args = self.args.lock();
         let mut captured = Vec::with_capacity(args.len());
         for (index, arg) in args.iter().enumerate() {
-            let gone = || Error::InvalidKernelArgs(format!("the memory object of argument {index} of `{}` was released", self.name).into());
+            let released =
+                || Error::InvalidKernelArgs(format!("the memory object of argument {index} of `{}` was released", self.name).into());
             captured.push(match arg {
                 // "CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set."
                 None => Err(Error::InvalidKernelArgs(format!("argument {index} of `{}` is not set", self.name).into())),
                 Some(ArgValue::Value(bytes)) => Ok(Argument::Value(ValueBytes::from_slice(bytes))),
                 Some(ArgValue::Null) => Ok(Argument::Buffer(None)),
-                Some(ArgValue::Buffer(buffer)) => buffer.upgrade().map(|buffer| Argument::Buffer(Some(buffer))).ok_or_else(gone),
-                Some(ArgValue::Image(image)) => image.upgrade().map(Argument::Image).ok_or_else(gone),
+                Some(ArgValue::Buffer(buffer)) => buffer.upgrade().map(|buffer| Argument::Buffer(Some(buffer))).ok_or_else(released),
+                Some(ArgValue::Image(image)) => image.upgrade().map(Argument::Image).ok_or_else(released),
                 Some(ArgValue::Sampler(word)) => Ok(Argument::Value(ValueBytes::from_slice(&word.to_le_bytes()))),
                 Some(ArgValue::Local(size)) => Ok(Argument::Local(*size)),
                 Some(ArgValue::Address(address)) => Ok(Argument::Address(*address)),
-                Some(ArgValue::Svm(buffer, start)) => buffer.upgrade().map(|buffer| Argument::Svm(buffer, *start)).ok_or_else(gone),
+                Some(ArgValue::Svm(buffer, start)) => buffer.upgrade().map(|buffer| Argument::Svm(buffer, *start)).ok_or_else(released),
             }?);
         }
         Ok(captured)
@@ -565,10 +565,10 @@ impl Kernel {
     /// If the device is not associated with the program.
     pub fn work_group_size(&self, device: &Arc<Device>) -> Result<u64> {
         let (executable, info) = self.on(device)?;
-        let most = GroupLimits::of(device.properties(), info).most;
+        let max_items = GroupLimits::of(device.properties(), info).max_items;
         Ok(match info.reqd_work_group_size {
             Some(size) => size.iter().map(|&n| u64::from(n)).product(),
-            None => executable.loaded.max_group_size(&self.name).map_or(most, |size| size.min(most)).into(),
+            None => executable.loaded.max_group_size(&self.name).map_or(max_items, |size| size.min(max_items)).into(),
         })
     }
 
@@ -599,7 +599,7 @@ impl Kernel {
         match executable.loaded.kernel_usage(&self.name) {
             Ok(usage) => Ok(u64::from(usage.private_memory)),
             Err(error) => {
-                tracing::warn!("kernel `{}`: {error}", self.name);
+                tracing::warn!("kernel `{}`: the private memory size is unknown: {error}", self.name);
                 Ok(0)
             }
         }

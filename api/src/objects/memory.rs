@@ -4,6 +4,7 @@
 //! is created on first use. In contexts with several devices it also records which device holds the newest version of
 //! which bytes. A [`Buffer`] is the object of a cl_mem: a store and a range of it.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,6 +54,17 @@ bitflags! {
     }
 }
 
+/// The names of the flags in the specification.
+impl fmt::Display for MemFlags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (name, flag)) in self.iter_names().enumerate() {
+            let suffix = if flag == Self::IMMUTABLE { "_EXT" } else { "" };
+            write!(f, "{}CL_MEM_{name}{suffix}", if index == 0 { "" } else { " | " })?;
+        }
+        Ok(())
+    }
+}
+
 impl MemFlags {
     /// Flags on a kernel's access that exclude each other.
     const ACCESS: Self = Self::READ_WRITE.union(Self::WRITE_ONLY).union(Self::READ_ONLY);
@@ -76,20 +88,20 @@ impl MemFlags {
         ensure!(
             (flags & Self::ACCESS).bits().count_ones() <= 1,
             InvalidValue,
-            "{flags:?}: the flags for kernel access are mutually exclusive"
+            "{flags}: the flags for kernel access are mutually exclusive"
         );
-        ensure!((flags & Self::HOST).bits().count_ones() <= 1, InvalidValue, "{flags:?}: the flags for host access are mutually exclusive");
+        ensure!((flags & Self::HOST).bits().count_ones() <= 1, InvalidValue, "{flags}: the flags for host access are mutually exclusive");
         // "CL_MEM_ALLOC_HOST_PTR and CL_MEM_USE_HOST_PTR are mutually exclusive", and COPY_HOST_PTR and USE_HOST_PTR
         // too.
         ensure!(
             !flags.contains(Self::USE_HOST_PTR) || !flags.intersects(Self::ALLOC_HOST_PTR | Self::COPY_HOST_PTR),
             InvalidValue,
-            "{flags:?}: CL_MEM_USE_HOST_PTR excludes the other pointer modes"
+            "{flags}: CL_MEM_USE_HOST_PTR excludes the other pointer modes"
         );
         // "CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, or
         // CL_MEM_HOST_WRITE_ONLY is set in flags."
         let is_kept = !flags.contains(Self::IMMUTABLE) || !flags.intersects(Self::CHANGING);
-        ensure!(is_kept, InvalidValue, "{flags:?}: CL_MEM_IMMUTABLE_EXT excludes flags that permit writes");
+        ensure!(is_kept, InvalidValue, "{flags}: CL_MEM_IMMUTABLE_EXT excludes flags that permit writes");
         Ok(flags)
     }
 
@@ -118,7 +130,7 @@ impl MemFlags {
             ensure!(
                 !parent.contains(of_parent) || !self.intersects(of_child),
                 InvalidValue,
-                "flags {self:?} contradict the flags {parent:?} of the parent object"
+                "flags {self} contradict the flags {parent} of the parent object"
             );
         }
         // "... or if flags specifies CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR or CL_MEM_COPY_HOST_PTR."
@@ -398,7 +410,7 @@ impl Store {
         found
     }
 
-    /// A device has written `range`, so only this device has the newest version.
+    /// Records that a device has written `range`: only this device has the newest version.
     pub(crate) fn written(&self, device_index: usize, range: Range<u64>) {
         let own = self.holder(device_index);
         for (index, set) in self.valid.lock().iter_mut().enumerate() {
@@ -406,14 +418,14 @@ impl Store {
         }
     }
 
-    /// A device has received a copy of the newest version of `range`.
+    /// Records that a device has received a copy of the newest version of `range`.
     pub(crate) fn copied(&self, device_index: usize, range: Range<u64>) {
         if let Some(set) = self.valid.lock().get_mut(self.holder(device_index)) {
             set.insert(range);
         }
     }
 
-    /// A command that should have written the memory has failed.
+    /// Records that a command that should have written the memory has failed.
     pub(crate) fn set_failure(&self, failure: &Arc<Failure>) {
         let mut memory = self.failure.lock();
         *memory = Some(failure.clone());
@@ -434,7 +446,7 @@ impl Store {
         if !self.has_failure.load(Ordering::Acquire) {
             return None;
         }
-        self.failure.lock().clone().filter(|failure| failure.reaches(number))
+        self.failure.lock().clone().filter(|failure| failure.affects(number))
     }
 
     /// Host memory for maps by a device of the context: the application's memory, the memory of other maps, or a new
@@ -509,9 +521,9 @@ impl Object for Buffer {
 pub enum HostData {
     /// A null pointer.
     None,
-    /// Copied now; bytes beyond the vector are undefined.
+    /// The bytes are copied when the buffer is created. Bytes beyond the vector are undefined.
     Copy(Vec<u8>),
-    /// Used as long as the buffer lives.
+    /// The buffer uses the memory for its whole lifetime.
     Use(Arc<dyn HostRegion>),
 }
 

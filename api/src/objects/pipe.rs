@@ -1,5 +1,5 @@
 //! Pipes (OpenCL API 5.4): memory objects that only kernels read and write. A pipe consists of a buffer with the
-//! packets and their state ([`PipeLayout`]); devices see only that buffer.
+//! packets and their state ([`PipeLayout`]); devices access only that buffer.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ impl Pipe {
         // of them.
         let all = MemFlags::READ_WRITE | MemFlags::HOST_NO_ACCESS;
         let flags = if flags == 0 { all } else { MemFlags::parse(flags)? };
-        ensure!(all.contains(flags), InvalidValue, "{flags:?} do not apply to pipes");
+        ensure!(all.contains(flags), InvalidValue, "memory flags {flags} are not valid for pipes");
         // "CL_INVALID_PIPE_SIZE if pipe_packet_size is 0 or exceeds CL_DEVICE_PIPE_MAX_PACKET_SIZE ... or if
         // pipe_max_packets is 0."
         ensure!(

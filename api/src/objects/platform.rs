@@ -51,8 +51,8 @@ impl Platform {
                 all = select(all, choice);
             }
             for device in &all {
-                tracing::info!("device: {} ({}), OpenCL {}", device.name(), device.properties().driver, device.version().short());
-                let missing = device.missing_of_31();
+                tracing::info!("found device {} ({}), OpenCL {}", device.name(), device.properties().driver, device.version().short());
+                let missing = device.missing_features_of_3_1();
                 if !missing.is_empty() {
                     tracing::info!("{} does not support OpenCL 3.1: it lacks {}", device.name(), missing.join(", "));
                 }

@@ -56,7 +56,7 @@ pub struct Queue {
     device_index: usize,
     properties: QueueProperties,
     property_list: Option<Vec<u64>>,
-    /// For an on-device queue: its number, which kernels receive, and its size in bytes.
+    /// The number of an on-device queue, which kernels receive, and its size in bytes.
     on_device: Option<(u32, u32)>,
     /// Whether there are failures. Every command checks this flag.
     has_failures: AtomicBool,
@@ -363,19 +363,19 @@ impl Queue {
 
     /// Removes a finished command from the queue's records.
     pub(crate) fn completed(&self, event: &Arc<Event>) {
-        let mut gone = Vec::new();
+        let mut removed = Vec::new();
         {
             let mut state = self.state.lock();
             if state.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, event)) {
-                gone.extend(state.last.take());
+                removed.extend(state.last.take());
             }
             if state.barrier.as_ref().is_some_and(|barrier| Arc::ptr_eq(barrier, event)) {
-                gone.extend(state.barrier.take());
+                removed.extend(state.barrier.take());
             }
-            gone.extend(state.outstanding.remove(&id(event)));
+            removed.extend(state.outstanding.remove(&id(event)));
             self.forget_failures(&mut state);
         }
-        drop(gone);
+        drop(removed);
     }
 
     /// Records that a command of the queue failed. Returns the failure to which it is counted.

@@ -104,15 +104,15 @@ impl Sampler {
         // specified for a supported property name is not valid, or if the same property name is specified more than
         // once."
         let (mut normalized, mut addressing, mut filter) = (None, None, None);
-        let (mut mip_filter, mut least, mut most) = (None, None, None);
+        let (mut mip_filter, mut min_lod, mut max_lod) = (None, None, None);
         for &(name, value) in pairs {
             let twice = match name {
                 NORMALIZED_COORDS => normalized.replace(normalized_of(value)?).is_some(),
                 ADDRESSING_MODE => addressing.replace(addressing_of(value)?).is_some(),
                 FILTER_MODE => filter.replace(filter_of(value)?).is_some(),
                 MIP_FILTER_MODE => mip_filter.replace(filter_of(value)?).is_some(),
-                LOD_MIN => least.replace(lod_of(value)?).is_some(),
-                LOD_MAX => most.replace(lod_of(value)?).is_some(),
+                LOD_MIN => min_lod.replace(lod_of(value)?).is_some(),
+                LOD_MAX => max_lod.replace(lod_of(value)?).is_some(),
                 _ => return Err(Error::InvalidValue(format!("sampler property {name:#x} is unknown").into())),
             };
             ensure!(!twice, InvalidValue, "sampler property {name:#x} is given twice");
@@ -126,7 +126,7 @@ impl Sampler {
             addressing: addressing.unwrap_or(AddressingMode::Clamp),
             filter: filter.unwrap_or(FilterMode::Nearest),
             mip_filter: mip_filter.unwrap_or(FilterMode::Nearest),
-            lods: (least.unwrap_or(0.0), most.unwrap_or(f32::MAX)),
+            lods: (min_lod.unwrap_or(0.0), max_lod.unwrap_or(f32::MAX)),
             property_list,
         }))
     }

@@ -1,9 +1,9 @@
 //! Semaphores (cl_khr_semaphore): commands signal them and other commands wait for them, repeatedly.
 //!
-//! Signals and waits of a binary semaphore alternate: one command signals it and one command waits for it. Each wait
-//! is paired with its signal at enqueue: the first wait with the first signal, and so on. A wait is therefore a
-//! command with one more event in its wait list. A device that runs its commands in order needs no host work between
-//! a signal and its wait.
+//! Each wait for a binary semaphore is paired with a signal at enqueue: with the oldest enqueued signal that no wait
+//! has taken. A wait is therefore a command with one more event in its wait list. A device that runs its commands in
+//! order needs no host work between a signal and its wait. A second signal of a signalled semaphore has no effect, so
+//! completed signals are removed when another signal is enqueued.
 //!
 //! A wait may be enqueued before its signal, unlike in Vulkan. A placeholder event then represents the signal
 //! (`SemaphoreState::early`). It fails if the semaphore is destroyed before a signal is enqueued.
@@ -39,7 +39,7 @@ pub struct SemaphoreProperties {
     pub devices: Option<Vec<Arc<Device>>>,
     /// CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR
     pub exports: Option<Vec<u64>>,
-    /// A handle of an external semaphore.
+    /// The type and file descriptor of a semaphore to import.
     pub import: Option<(ExternalSemaphore, i32)>,
     /// The original properties with the terminating zero.
     pub list: Vec<u64>,
@@ -80,7 +80,7 @@ impl Semaphore {
     /// clCreateSemaphoreWithPropertiesKHR
     ///
     /// # Errors
-    /// Without a type, for unknown ones, and unless it is for one device of the context.
+    /// Fails if the type is missing or unknown, or if the semaphore is not for exactly one device of the context.
     pub fn new(context: &Arc<Context>, properties: SemaphoreProperties) -> Result<Arc<Self>> {
         // "CL_INVALID_VALUE ... if sema_props do not specify <property, value> pairs for minimum set of properties
         // (i.e. CL_SEMAPHORE_TYPE_KHR)".
@@ -91,7 +91,11 @@ impl Semaphore {
                 // "CL_INVALID_DEVICE if CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR ... does not identify exactly one valid
                 // device; or if a device ... is not one of the devices within context."
                 ensure!(devices.len() == 1, InvalidDevice, "{} devices are given; expected one", devices.len());
-                ensure!(devices.iter().all(|d| context.device_index(d).is_some()), InvalidDevice, "the device is not of the context");
+                ensure!(
+                    devices.iter().all(|d| context.device_index(d).is_some()),
+                    InvalidDevice,
+                    "the device does not belong to the context"
+                );
                 devices
             }
             // "CL_INVALID_PROPERTY ... if context is a multiple device context and sema_props does not specify
@@ -101,7 +105,10 @@ impl Semaphore {
                 context.devices().to_vec()
             }
         };
-        let shared = DevicePayload::new(&devices, properties.exports.as_deref(), properties.import)?;
+        let shared = match devices.first() {
+            Some(device) => DevicePayload::new(device, properties.exports.as_deref(), properties.import)?,
+            None => None,
+        };
         Ok(Arc::new(Self {
             slot: HandleSlot::default(),
             context: context.clone(),
@@ -132,8 +139,8 @@ impl Semaphore {
         self.shared.as_ref()
     }
 
-    /// CL_SEMAPHORE_PAYLOAD_KHR: whether it is signalled, from the end of a signal to the end of its wait. For a
-    /// shared semaphore this is the state that OpenCL commands left.
+    /// CL_SEMAPHORE_PAYLOAD_KHR: whether the semaphore is signalled, from the end of a signal to the end of its wait.
+    /// For a shared semaphore, only OpenCL commands are considered.
     pub fn is_signalled(&self) -> bool {
         if let Some(shared) = &self.shared {
             return shared.is_signalled();
@@ -157,31 +164,31 @@ impl Semaphore {
         early
     }
 
-    /// A wait for a signal was enqueued.
-    fn waits(&self, signal: Arc<Event>, wait: Arc<Event>) {
+    /// Records that a wait for a signal was enqueued.
+    fn record_wait(&self, signal: Arc<Event>, wait: Arc<Event>) {
         let mut state = self.state.lock();
-        let (done, ahead) = state.taken.drain(..).partition::<Vec<_>, _>(|(_, wait)| wait.status().is_done());
-        state.taken.extend(ahead.into_iter().chain([(signal, wait)]));
+        let (done, pending) = state.taken.drain(..).partition::<Vec<_>, _>(|(_, wait)| wait.status().is_done());
+        state.taken.extend(pending.into_iter().chain([(signal, wait)]));
         drop(state);
         drop(done);
     }
 
-    /// A signal was enqueued.
-    fn signals(&self, signal: &Arc<Event>) {
-        let mut passed = Vec::new();
+    /// Records that a signal was enqueued.
+    fn record_signal(&self, signal: &Arc<Event>) {
+        let mut completed = Vec::new();
         let early = {
             let mut state = self.state.lock();
             let early = state.early.pop_front();
             if early.is_none() {
-                // A semaphore that is already signalled stays signalled.
-                let (done, ahead) = state.signals.drain(..).partition::<Vec<_>, _>(|event| event.status() == Status::COMPLETE);
-                passed = done;
-                state.signals.extend(ahead);
+                // A second signal of a signalled semaphore has no effect.
+                let (done, pending) = state.signals.drain(..).partition::<Vec<_>, _>(|event| event.status() == Status::COMPLETE);
+                completed = done;
+                state.signals.extend(pending);
                 state.signals.push_back(signal.clone());
             }
             early
         };
-        drop(passed);
+        drop(completed);
         if let Some(early) = early {
             let signal_event = move |_: &Arc<Event>, status: Status| {
                 // This event is not shared, so its status is set exactly once.
@@ -202,7 +209,7 @@ impl Queue {
     /// clEnqueueWaitSemaphoresKHR
     ///
     /// # Errors
-    /// Fails if there are no semaphores, if one belongs to another context or device, and if an event has failed.
+    /// Fails if there are no semaphores, if one belongs to another context or device, or if an event has failed.
     pub fn wait_semaphores(self: &Arc<Self>, semaphores: &[Arc<Semaphore>], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_semaphores(semaphores, wait_list)?;
         let (shared, own): (Vec<_>, Vec<_>) = semaphores.iter().partition(|semaphore| semaphore.shared.is_some());
@@ -210,9 +217,9 @@ impl Queue {
         let all: Vec<_> = wait_list.iter().chain(&signals).cloned().collect();
         let event = self.submit(CommandType::SemaphoreWait, shared_operation(&shared, Operation::Wait), &all)?;
         for (semaphore, signal) in own.iter().zip(signals) {
-            semaphore.waits(signal, event.clone());
+            semaphore.record_wait(signal, event.clone());
         }
-        shared.iter().filter_map(|semaphore| semaphore.shared()).for_each(DevicePayload::waits);
+        shared.iter().filter_map(|semaphore| semaphore.shared()).for_each(DevicePayload::record_wait);
         Ok(event)
     }
 
@@ -224,8 +231,8 @@ impl Queue {
         self.check_semaphores(semaphores, wait_list)?;
         let (shared, own): (Vec<_>, Vec<_>) = semaphores.iter().partition(|semaphore| semaphore.shared.is_some());
         let event = self.submit(CommandType::SemaphoreSignal, shared_operation(&shared, Operation::Signal), wait_list)?;
-        own.iter().for_each(|semaphore| semaphore.signals(&event));
-        shared.iter().filter_map(|semaphore| semaphore.shared()).for_each(|shared| shared.signals(&event));
+        own.iter().for_each(|semaphore| semaphore.record_signal(&event));
+        shared.iter().filter_map(|semaphore| semaphore.shared()).for_each(|shared| shared.record_signal(&event));
         Ok(event)
     }
 
@@ -237,8 +244,8 @@ impl Queue {
             let has_device = semaphore.context.device_index(self.device()).is_some();
             ensure!(has_device, InvalidCommandQueue, "the context of a semaphore does not have the device of the queue");
             ensure!(Arc::ptr_eq(&semaphore.context, self.context()), InvalidContext, "a semaphore belongs to another context");
-            let is_its = semaphore.devices.iter().any(|device| Arc::ptr_eq(device, self.device()));
-            ensure!(is_its, InvalidCommandQueue, "a semaphore is not for the device of the queue");
+            let supports_device = semaphore.devices.iter().any(|device| Arc::ptr_eq(device, self.device()));
+            ensure!(supports_device, InvalidCommandQueue, "a semaphore is not associated with the device of the queue");
         }
         self.check_wait_list(wait_list)?;
         // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the execution status of any of the events in

@@ -9,10 +9,10 @@ use crate::types::error::{Error, Result, ensure};
 use crate::types::lock::{Mutex, Rank};
 use crate::types::status::Status;
 
-/// The last operation of OpenCL.
+/// The last OpenCL command on the semaphore.
 #[derive(Debug)]
 pub(crate) enum Last {
-    /// No operation of OpenCL yet.
+    /// No OpenCL command yet.
     Nothing,
     Signal(Arc<Event>),
     Wait,
@@ -30,8 +30,8 @@ pub(crate) struct DevicePayload {
 }
 
 impl DevicePayload {
-    /// The payload of a semaphore for these devices; `None` if it is not shared.
-    pub(crate) fn new(devices: &[Arc<Device>], exports: Option<&[u64]>, import: Option<(ExternalSemaphore, i32)>) -> Result<Option<Self>> {
+    /// Creates the payload of a semaphore for this device. Returns `None` if the semaphore is not shared.
+    pub(crate) fn new(device: &Device, exports: Option<&[u64]>, import: Option<(ExternalSemaphore, i32)>) -> Result<Option<Self>> {
         // "CL_INVALID_OPERATION if props_list specifies a cl_external_semaphore_handle_type_khr followed by a handle
         // as well as CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR."
         ensure!(exports.is_none() || import.is_none(), InvalidOperation, "an imported semaphore cannot be exported");
@@ -39,13 +39,17 @@ impl DevicePayload {
         // CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR list."
         let exports = exports.unwrap_or_default();
         ensure!(exports.len() <= 1, InvalidValue, "{} handle types are given; at most one is permitted", exports.len());
-        let Some(device) = devices.first() else { return Ok(None) };
         let shareable = device.backend().shareable_semaphores();
         let (payload, imported, exported) = match (import, exports.first()) {
             (Some((kind, fd)), _) => {
                 // "CL_INVALID_DEVICE if one or more devices ... cannot import the requested external semaphore handle
                 // type."
-                ensure!(shareable.contains(&kind), InvalidDevice, "{} cannot use {kind:?}", device.name());
+                ensure!(
+                    shareable.contains(&kind),
+                    InvalidDevice,
+                    "device `{}` cannot import semaphore handles of type {kind}",
+                    device.name()
+                );
                 (device.backend().import_semaphore(kind, fd)?, Some(kind), None)
             }
             (None, Some(&raw)) => {
@@ -63,13 +67,13 @@ impl DevicePayload {
         &self.payload
     }
 
-    /// A signal was enqueued.
-    pub(crate) fn signals(&self, event: &Arc<Event>) {
+    /// Records that a signal was enqueued.
+    pub(crate) fn record_signal(&self, event: &Arc<Event>) {
         self.set_last(Last::Signal(event.clone()));
     }
 
-    /// A wait was enqueued.
-    pub(crate) fn waits(&self) {
+    /// Records that a wait was enqueued.
+    pub(crate) fn record_wait(&self) {
         self.set_last(Last::Wait);
     }
 

@@ -9,9 +9,10 @@ use parking_lot::Mutex;
 use crate::options::Options;
 use crate::types::callback;
 
-/// A call waits for commands. Callbacks must not do that: "The behavior of calling expensive system routines, OpenCL
-/// APIs to create contexts or command-queues, or blocking OpenCL APIs in a callback is undefined"
-/// (clSetEventCallback, OpenCL API 3.0, 5.11). The call delays other callbacks, and may wait for one of them.
+/// Reports a call that waits for commands in a callback. Callbacks must not do that: "The behavior of calling expensive
+/// system routines, OpenCL APIs to create contexts or command-queues, or blocking OpenCL APIs in a callback is
+/// undefined" (clSetEventCallback, OpenCL API 3.0, 5.11). The call delays other callbacks, and may wait for one of
+/// them.
 pub(crate) fn check_blocking_call() {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if callback::is_here() && Options::get().is_checked() && !REPORTED.swap(true, Ordering::Relaxed) {
@@ -19,8 +20,8 @@ pub(crate) fn check_blocking_call() {
     }
 }
 
-/// A buffer loses its last reference. Commands that use it keep it alive, but not the application's memory that it
-/// may wrap (CL_MEM_USE_HOST_PTR).
+/// Reports a buffer that loses its last reference while commands use it. Commands that use it keep it alive, but not
+/// the application's memory that it may wrap (CL_MEM_USE_HOST_PTR).
 pub(crate) fn check_release(users: &BufferUsers, size: u64) {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if Options::get().is_checked() && users.has_running_commands() && !REPORTED.swap(true, Ordering::Relaxed) {
@@ -66,7 +67,7 @@ static UNAWAITED: AtomicUsize = AtomicUsize::new(0);
 static QUEUES: Mutex<Vec<Weak<WaitProgress>>> = Mutex::new(Vec::new());
 
 impl WaitProgress {
-    /// A command of that number was enqueued.
+    /// Records that a command of that number was enqueued.
     pub(crate) fn enqueued(&self, number: u64) {
         self.last.store(number, Ordering::Relaxed);
     }

@@ -1,8 +1,7 @@
-//! The names of OpenCL extensions, to find misspelled names in `WGCL_EXTENSIONS`: those of the Khronos registry that
-//! wgcl
-//! or a driver for current hardware reports.
+//! Names of OpenCL extensions, to detect misspelled names in `WGCL_EXTENSIONS`: the extensions of the Khronos registry
+//! that wgcl or a driver for current hardware reports.
 
-/// Whether an extension with this name exists.
+/// Whether the list contains this name.
 pub(super) fn is_known(name: &str) -> bool {
     NAMES.binary_search(&name).is_ok()
 }

@@ -3,7 +3,7 @@
 /// The values that an option accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// On or off: `1` or `0`, or a word such as `true`.
+    /// A switch: `1` or `0`, or a word such as `true`.
     Switch,
     /// One of these words. A switch is accepted if `0` or `1` is one of them.
     Word(&'static [&'static str]),

@@ -1,4 +1,4 @@
-//! The commands that a failure reaches, and the time until which it does.
+//! The commands that a failure affects, and the time until which it does.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,7 +37,7 @@ fn wait(event: &Arc<Event>) -> Result<()> {
     Event::wait_all(std::slice::from_ref(event))
 }
 
-/// A dependent of a failed event does not run, and neither do its successors, whatever the queue. Later commands run.
+/// A dependent of a failed event does not run, and neither do its successors, in every queue. Later commands run.
 #[test]
 fn a_failed_user_event_fails_waiting_and_later_commands() {
     let setup = setup(1);

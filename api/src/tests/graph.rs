@@ -70,7 +70,8 @@ struct World {
     nodes: Mutex<Vec<Node>>,
     shared: Arc<Buffer>,
     called: AtomicUsize,
-    /// No failure is reported while commands are enqueued: the test registers no callbacks, which would report it.
+    /// Whether no failure is reported while commands are enqueued: the test registers no callbacks, which would report
+    /// it.
     is_silent: bool,
     /// All clients have enqueued their commands.
     enqueued: Barrier,
@@ -80,7 +81,7 @@ struct World {
 #[derive(Clone, Copy, Default)]
 struct Failed {
     failure: bool,
-    /// A barrier failed, or anything in an in-order queue.
+    /// Whether a barrier failed, or any command of an in-order queue.
     failed_barrier: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Contents that come from one device to another by memory of the host's that both reach.
+//! Contents that are copied from one device to another through host memory that both devices can access.
 
 use super::*;
 use crate::commands::shared_staging::{CHUNK_SIZE, SLOTS};
@@ -12,7 +12,7 @@ fn bridged() -> Setup {
     let devices: Vec<_> = (0..2).map(|index| TestDevice::new(&format!("device {index}"))).collect();
     let between = Arc::new(TestMemory(Mutex::new(vec![0; (CHUNK_SIZE * SLOTS) as usize])));
     for device in &devices {
-        *device.reached.lock() = Some(between.clone());
+        *device.staging.lock() = Some(between.clone());
     }
     setup_of(devices)
 }
@@ -45,7 +45,7 @@ fn pieces_cross_by_memory_that_both_devices_reach() {
 #[test]
 fn devices_without_shared_memory_copy_through_the_host() {
     let setup = bridged();
-    *setup.devices[1].reached.lock() = None;
+    *setup.devices[1].staging.lock() = None;
     let queues = [0, 1].map(|device| setup.queue(device, QueueProperties::empty()));
     let (model, buffer) = (contents(4), setup.buffer(&vec![0; SIZE as usize]));
     write(&queues[0], &buffer, 0, &model, &[]).wait();

@@ -73,7 +73,7 @@ fn try_read(queue: &Arc<Queue>, buffer: &Arc<Buffer>) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A launch of a kernel with that name. The back end only interprets the name "broken".
+/// A launch of a kernel with that name. The backend only interprets the name "broken".
 fn launch(queue: &Arc<Queue>, kernel: &str, waits: &[Arc<Event>]) -> Arc<Event> {
     launch_using(queue, kernel, Vec::new(), waits)
 }

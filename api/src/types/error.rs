@@ -1,6 +1,6 @@
 //! The errors of API calls, and the only conversion from an error to an OpenCL error code.
 //!
-//! Every error has a message with its cause. The C ABI can only return the code; the message goes to the log
+//! Every error has a message with its cause. The C ABI can only return the code; the message is written to the log
 //! (`WGCL_LOG=debug`) and to the context's notification callback.
 
 use std::borrow::Cow;

@@ -12,6 +12,6 @@ pub fn to_stdout(text: &[u8]) {
     let mut stdout = std::io::stdout().lock();
     // There is no reader if this fails.
     if let Err(error) = stdout.write_all(text).and_then(|()| stdout.flush()) {
-        tracing::debug!("printf: {error}");
+        tracing::debug!("cannot write printf output: {error}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Bytes, as sorted ranges that neither touch nor overlap.
+/// A set of byte offsets, stored as sorted, disjoint ranges that are not adjacent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RangeSet(Vec<Range<u64>>);
 

@@ -22,7 +22,7 @@ impl Rect {
     /// Fills in pitches that are 0 and checks all of them.
     ///
     /// # Errors
-    /// If the region is empty, or a pitch too small or crooked.
+    /// If the region is empty, or a pitch is too small or not a multiple of the row pitch.
     pub fn new(origin: [u64; 3], region: [u64; 3], row_pitch: u64, slice_pitch: u64) -> Result<Self> {
         let too_large = || Error::InvalidValue(format!("the region {region:?} is too large").into());
         // "CL_INVALID_VALUE if any region array element is 0."
@@ -30,21 +30,21 @@ impl Rect {
         // "... if row_pitch is not 0 and is less than region[0]."
         ensure!(row_pitch == 0 || row_pitch >= region[0], InvalidValue, "row pitch {row_pitch} is less than the width {}", region[0]);
         let row_pitch = if row_pitch == 0 { region[0] } else { row_pitch };
-        let least = region[1].checked_mul(row_pitch).ok_or_else(too_large)?;
+        let min_slice_pitch = region[1].checked_mul(row_pitch).ok_or_else(too_large)?;
         // "... if slice_pitch is not 0 and is less than region[1] * row_pitch and not a multiple of row_pitch." The
-        // newest text names the two apart.
+        // newest text names the two conditions separately.
         ensure!(
-            slice_pitch == 0 || (slice_pitch >= least && slice_pitch.is_multiple_of(row_pitch)),
+            slice_pitch == 0 || (slice_pitch >= min_slice_pitch && slice_pitch.is_multiple_of(row_pitch)),
             InvalidValue,
-            "slice pitch {slice_pitch} is less than {least} or not a multiple of the row pitch {row_pitch}"
+            "slice pitch {slice_pitch} is less than {min_slice_pitch} or not a multiple of the row pitch {row_pitch}"
         );
-        let slice_pitch = if slice_pitch == 0 { least } else { slice_pitch };
+        let slice_pitch = if slice_pitch == 0 { min_slice_pitch } else { slice_pitch };
         let rect = Self { origin, region, row_pitch, slice_pitch };
         rect.checked_end().ok_or_else(too_large)?;
         Ok(rect)
     }
 
-    /// A box whose pitches follow other rules.
+    /// Creates a box without a check of its pitches, which follow other rules.
     ///
     /// # Errors
     /// If its bytes cannot be counted.
@@ -73,7 +73,7 @@ impl Rect {
         self.checked_end().unwrap_or(u64::MAX)
     }
 
-    /// From the first byte to the last.
+    /// The range from the first byte to the last.
     pub fn span(&self) -> Range<u64> {
         self.start()..self.end()
     }
@@ -118,7 +118,7 @@ pub fn overlap(a: &Rect, b: &Rect) -> bool {
     }
     // The boxes' spans interleave. Write the distance as (x, y, z) steps with x < row pitch and y < rows of a slice.
     // The boxes overlap if each step is less than the extent. They also overlap with a wrapped x or y if the box
-    // reaches into the next row or slice.
+    // extends into the next row or slice.
     let distance = second.start() - first.start();
     let [width, height, depth] = a.region;
     let (row, slice) = (a.row_pitch, a.slice_pitch);

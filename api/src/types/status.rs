@@ -16,12 +16,12 @@ impl Status {
     /// The status of commands that depend on a failed one: CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST.
     pub const DEPENDENCY_FAILED: Self = Self(-14);
 
-    /// Complete or failed.
+    /// Whether the command is complete or failed.
     pub const fn is_done(self) -> bool {
         self.0 <= 0
     }
 
-    /// Terminated with an error.
+    /// Whether the command was terminated with an error.
     pub const fn is_failed(self) -> bool {
         self.0 < 0
     }

@@ -18,7 +18,7 @@ impl Version {
 /// A name and its version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameVersion {
-    /// At most 63 bytes.
+    /// The name, of at most 63 bytes.
     pub name: String,
     pub version: Version,
 }

@@ -24,7 +24,7 @@ use wgcl_codegen::Isa;
 use wgcl_compiler::target::Target;
 use wgcl_compiler::vectorize::{Style, subgroup_size, subgroup_sizes};
 use wgcl_compiler::{ir, parallel};
-use wgcl_runtime::{Expected, Program};
+use wgcl_runtime::{PrefetchedProgram, Program};
 
 use crate::device::properties::properties;
 use crate::device::topology::divisions;
@@ -46,8 +46,8 @@ struct SharedState {
     cpu: Arc<Cpu>,
     memory: Arc<MemoryTracker>,
     /// Programs that are being loaded from the disk cache.
-    expected: Mutex<FxHashMap<Key, Expected<Cpu>>>,
-    /// The code of modules: a device and its sub-devices use the same.
+    prefetched: Mutex<FxHashMap<Key, PrefetchedProgram<Cpu>>>,
+    /// The code of each module, shared by the device and its sub-devices.
     codes: Mutex<Vec<ModuleCode>>,
 }
 
@@ -63,11 +63,11 @@ impl SharedState {
         if let Some(code) = self.code_of(module) {
             return CpuProgram::of_code(code, module);
         }
-        let expected = name.map(|name| {
-            let known = self.expected.lock().remove(&name);
-            known.unwrap_or_else(|| program::expect(&self.cpu, name, &self.target))
+        let prefetched = name.map(|name| {
+            let found = self.prefetched.lock().remove(&name);
+            found.unwrap_or_else(|| program::prefetch_program(&self.cpu, name, &self.target))
         });
-        let program = CpuProgram::of_module(&self.cpu, Arc::clone(module), &self.target, expected)?;
+        let program = CpuProgram::of_module(&self.cpu, Arc::clone(module), &self.target, prefetched)?;
         self.codes.lock().push(ModuleCode { module: Arc::downgrade(module), code: Arc::downgrade(&program.code) });
         Ok(program)
     }
@@ -89,7 +89,7 @@ impl std::fmt::Debug for CpuDevice {
 }
 
 impl CpuDevice {
-    /// The CPU with an instruction set. `WGCL_CHECK` enables the sanitizer. No thread is started.
+    /// Creates the device. Kernels are compiled for `isa`. `WGCL_CHECK` enables the sanitizer. No thread is started.
     pub(crate) fn new(isa: Isa) -> Self {
         // The affinity mask and the control group of the process limit the number of processors.
         Self::with(Cpu::new(Style { isa, checked: Options::get().is_checked() }), parallel::cores())
@@ -111,7 +111,7 @@ impl CpuDevice {
         let properties = properties(cpu.style.isa, threads, &target);
         let memory = MemoryTracker::new(properties.global_memory);
         let commands = CommandQueue::new(Engine::new(threads, Arc::clone(&memory)));
-        let shared = SharedState { target, cpu, memory, expected: Mutex::default(), codes: Mutex::default() };
+        let shared = SharedState { target, cpu, memory, prefetched: Mutex::default(), codes: Mutex::default() };
         Self { properties, shared: Arc::new(shared), units: ComputeUnits::of_this_thread(threads), commands }
     }
 
@@ -176,8 +176,8 @@ impl Device for CpuDevice {
     }
 
     fn prefetch(&self, name: Key) {
-        let expected = program::expect(&self.shared.cpu, name, &self.shared.target);
-        self.shared.expected.lock().insert(name, expected);
+        let prefetched = program::prefetch_program(&self.shared.cpu, name, &self.shared.target);
+        self.shared.prefetched.lock().insert(name, prefetched);
     }
 
     fn load(&self, module: Arc<ir::Module>, name: Option<Key>) -> BackendResult<Arc<dyn LoadedProgram>> {

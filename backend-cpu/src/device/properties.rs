@@ -47,7 +47,7 @@ pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DevicePro
         compute_units: u32::try_from(threads).unwrap_or(u32::MAX),
         subgroup_size: target.language.subgroup_size,
         max_required_subgroups: u32::MAX,
-        preferred_group: PreferredGroup { least: 64, most: 1024, groups_per_unit: 8 },
+        preferred_group: PreferredGroup { min_items: 64, max_items: 1024, groups_per_unit: 8 },
         cache: host::cache(),
         dedicated_local_memory: false,
         unified_memory: true,

@@ -44,12 +44,12 @@ enum OwnThread {
 
 struct State {
     tasks: VecDeque<Task>,
-    /// A thread runs commands.
+    /// Whether a thread runs commands.
     busy: bool,
-    /// The device's own thread is requested to run commands.
+    /// Whether the device's own thread is requested to run commands.
     requested: bool,
     own_thread: OwnThread,
-    /// The queue is being dropped.
+    /// Whether the queue is being dropped.
     closing: bool,
     /// The process that has the threads.
     generation: u32,

@@ -57,7 +57,7 @@ pub(crate) struct MemoryTracker {
 #[derive(Clone, Debug)]
 pub(crate) struct MemoryObject {
     pub(crate) range: AddressRange,
-    /// Present if the device allocated the object.
+    /// The initialised bytes, if the device allocated the object.
     pub(crate) initialized: Option<Arc<InitializedBytes>>,
 }
 
@@ -121,7 +121,7 @@ pub(crate) struct CpuMemory {
     size: usize,
     owner: Owner,
     tracker: Arc<MemoryTracker>,
-    /// Present if the sanitizer is enabled and the device allocated the object.
+    /// The initialised bytes, if the sanitizer is enabled and the device allocated the object.
     initialized: Option<Arc<InitializedBytes>>,
 }
 

@@ -60,9 +60,9 @@ impl Code {
     /// Runs a range of work-groups.
     ///
     /// # Safety
-    /// The contexts match the kernel. Arguments and program memory have the layout that it was compiled for. The arena
-    /// has the size that it needs, and no other thread uses it. The thread has the stack that it needs. The application
-    /// is responsible for the memory that the kernel reaches through its arguments.
+    /// The contexts match the kernel. Arguments and program memory have the layout that the kernel was compiled for.
+    /// `worker.arena` has the size that the kernel needs, and no other thread uses it. The thread has the stack that
+    /// the kernel needs. The application is responsible for the memory that the kernel accesses through its arguments.
     pub(crate) unsafe fn run(&self, launch: &LaunchContext, worker: &mut WorkerContext, groups: Range<u64>) {
         let _fp_environment = DefaultFpEnvironment::new();
         // SAFETY: the caller's contract.
@@ -73,10 +73,10 @@ impl Code {
 /// Checks that the system allows executable memory: maps and calls a function that returns at once.
 ///
 /// # Errors
-/// If it does not.
+/// Fails if the system refuses executable memory.
 pub(crate) fn check_executable_memory() -> BackendResult<()> {
-    let nothing = NativeKernel { code: RETURN.to_vec(), ..NativeKernel::default() };
-    let code = Code::map(&nothing)?;
+    let kernel = NativeKernel { code: RETURN.to_vec(), ..NativeKernel::default() };
+    let code = Code::map(&kernel)?;
     // SAFETY: the function reads nothing.
     unsafe { code.run(&LaunchContext::default(), &mut WorkerContext::default(), 0..0) };
     Ok(())

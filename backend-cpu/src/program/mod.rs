@@ -18,7 +18,7 @@ use wgcl_compiler::vectorize::abi::{ArgPlaces, NativeKernel};
 use wgcl_compiler::vectorize::sanitize::AccessSite;
 use wgcl_compiler::vectorize::{Style, assembly, compile, vector_ir};
 use wgcl_runtime::workers::{STACK, Urgency};
-use wgcl_runtime::{Artifact, Compile, Expected, KernelFacts, Machine, Program, ProgramCache, catch_panic};
+use wgcl_runtime::{Artifact, Compile, KernelFacts, Machine, PrefetchedProgram, Program, ProgramCache, catch_panic};
 
 use crate::isa::isa_name;
 use crate::memory::CpuMemory;
@@ -62,7 +62,7 @@ pub(crate) type Kernel = wgcl_runtime::Kernel<Cpu>;
 #[derive(Clone, Debug)]
 pub(crate) struct CompiledKernel {
     pub(crate) kernel: Arc<NativeKernel>,
-    /// Present if `WGCL_DUMP_DIR` is set.
+    /// The listings for `WGCL_DUMP_DIR`, if it is set.
     listings: Option<Arc<Listings>>,
 }
 
@@ -192,7 +192,7 @@ pub(crate) struct CpuProgram {
 struct ProgramMemory {
     constants: Option<HostAllocation>,
     variables: Option<Arc<CpuMemory>>,
-    /// Their addresses; 0 if there are none.
+    /// The addresses of constants and variables; 0 if there are none.
     places: ProgramPlaces,
 }
 
@@ -212,7 +212,7 @@ impl fmt::Debug for CpuProgram {
 }
 
 impl CpuProgram {
-    /// The program of a module. `expected` has the variants whose loading began before the module was read.
+    /// The program of a module. `prefetched` has the variants whose loading began before the module was read.
     ///
     /// # Errors
     /// If there is not enough memory for its constants and variables.
@@ -220,10 +220,10 @@ impl CpuProgram {
         cpu: &Arc<Cpu>,
         module: Arc<ir::Module>,
         target: &Target,
-        expected: Option<Expected<Cpu>>,
+        prefetched: Option<PrefetchedProgram<Cpu>>,
     ) -> BackendResult<Self> {
-        let cache = match &expected {
-            Some(expected) => Arc::clone(expected.cache()),
+        let cache = match &prefetched {
+            Some(prefetched) => Arc::clone(prefetched.cache()),
             None => Arc::new(ProgramCache::of_module(Arc::clone(&module), target.clone())),
         };
         let memory = ProgramMemory::of_module(&module)?;
@@ -232,8 +232,8 @@ impl CpuProgram {
         let compiler = Compiler { module, target: target.clone(), style: cpu.style };
         let compile = move |kernel: &str, key: &VariantKey| compiler.compile(kernel, key);
         let mut code = Program::new(Arc::clone(cpu), facts, Box::new(compile), Some(cache));
-        if let Some(expected) = expected {
-            code.adopt(expected);
+        if let Some(prefetched) = prefetched {
+            code.adopt(prefetched);
         }
         Ok(Self { code: Arc::new(code), timings, memory, reports: Arc::default() })
     }
@@ -285,7 +285,7 @@ impl CpuProgram {
     /// # Errors
     /// The errors of the compiler.
     pub(crate) fn variant(&self, kernel: &Kernel, key: &VariantKey) -> BackendResult<Arc<Variant>> {
-        if let Some(made) = self.code.made(kernel, key) {
+        if let Some(made) = self.code.loaded(kernel, key) {
             return made;
         }
         thread::scope(|scope| {
@@ -323,8 +323,8 @@ fn timings(facts: &[KernelFacts]) -> FxHashMap<String, KernelTiming> {
 }
 
 /// Starts to load the variants that earlier processes launched of a program that is in the disk cache.
-pub(crate) fn expect(cpu: &Arc<Cpu>, name: wgcl_api::cache::Key, target: &Target) -> Expected<Cpu> {
-    Expected::begin(cpu, Arc::new(ProgramCache::named(name, target)))
+pub(crate) fn prefetch_program(cpu: &Arc<Cpu>, name: wgcl_api::cache::Key, target: &Target) -> PrefetchedProgram<Cpu> {
+    PrefetchedProgram::begin(cpu, Arc::new(ProgramCache::named(name, target)))
 }
 
 /// The constants and variables of a module with their initial contents.

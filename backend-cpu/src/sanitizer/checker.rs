@@ -38,7 +38,7 @@ const MAX_COUNTED_GROUPS: usize = 1 << 22;
 #[derive(Clone, Copy, Debug)]
 enum Bounds {
     Range(AddressRange),
-    /// This many bytes from the address that the kernel sees.
+    /// This many bytes from the address that the kernel receives.
     Size(u64),
     /// Memory of the application of unknown size.
     Unknown,
@@ -248,7 +248,7 @@ impl Checker {
 
     fn report(&self, site: &AccessSite, request: AccessRequest, fault: Fault<'_>) {
         let AccessRequest { address, base, site: number, local_id, group_id } = request;
-        // Offsets in the message count from the pointer that the kernel sees.
+        // Offsets in the message count from the pointer that the kernel receives.
         let known = if site.access.touches() { self.bounds_of(site, base) } else { None };
         let bounds = known.filter(|bounds| bounds.end != 0).map(|bounds| AddressRange { start: base, ..bounds });
         let fails = self.fatal || matches!(fault, Fault::OutOfBounds);

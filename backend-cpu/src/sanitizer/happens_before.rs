@@ -96,7 +96,7 @@ pub(super) struct GroupState {
     running: RunningGroup,
     /// The accesses to the arena.
     pub(super) shadow: ShadowPages,
-    /// By linear local id.
+    /// The progress of each work-item, by linear local id.
     pub(super) items: Vec<Progress>,
     barrier: Option<PendingBarrier>,
     /// The last store, if it may be a race.
@@ -173,7 +173,7 @@ impl GroupState {
         }
     }
 
-    /// A work-item runs an atomic operation or a fence.
+    /// Records that a work-item executes an atomic operation or a fence.
     pub(super) fn synchronise(&mut self, local_id: u32) {
         if let Some(item) = self.items.get_mut(local_id as usize) {
             item.syncs += 1;

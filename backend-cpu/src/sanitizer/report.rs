@@ -59,7 +59,7 @@ pub(crate) enum Fault<'a> {
         other: &'a AccessSite,
         /// Global id of the other work-item.
         item: [u64; 3],
-        /// Its group, if it is another group.
+        /// The group of the other work-item, if it differs.
         group: Option<[u32; 3]>,
     },
     /// A barrier that some work-items of the group did not reach.

@@ -31,19 +31,19 @@ pub(crate) fn wanted_features() -> Features {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Capabilities {
-    /// Buffers are created through wgpu-hal's Vulkan device: they stay mapped, and wgpu does not clear them.
+    /// Whether buffers are created through wgpu-hal's Vulkan device: they stay mapped, and wgpu does not clear them.
     pub(crate) vulkan_buffers: bool,
-    /// SPIR-V goes to the driver without a translation by naga.
+    /// Whether SPIR-V is passed to the driver without a translation by naga.
     pub(crate) spirv: bool,
-    /// Commands go to Vulkan without wgpu's encoders ([`crate::vulkan::queue`]).
+    /// Whether commands are recorded with Vulkan, without wgpu's encoders ([`crate::vulkan::queue`]).
     pub(crate) vulkan_queue: bool,
-    /// The device shares the host's memory.
+    /// Whether the device shares the host's memory.
     pub(crate) unified: bool,
-    /// The host can write all of the device's own memory across the bus (Resizable BAR).
-    pub(crate) window: bool,
-    /// The device's timestamps are readings of the host's monotonic clock.
+    /// Whether the host can write all of the device's own memory across the bus (Resizable BAR).
+    pub(crate) bar: bool,
+    /// Whether the device's timestamps are readings of the host's monotonic clock.
     pub(crate) host_clock: bool,
-    /// Shaders can access memory by 64-bit addresses.
+    /// Whether shaders can access memory by 64-bit addresses.
     pub(crate) addresses: bool,
     /// The device can import host memory whose address and size are multiples of this.
     pub(crate) host_memory: Option<u64>,

@@ -1,5 +1,5 @@
 //! Properties of an adapter: those that OpenCL reports, the features that the compiler may use, and the code paths of
-//! the back end.
+//! the backend.
 
 pub(crate) mod capabilities;
 mod mesa;

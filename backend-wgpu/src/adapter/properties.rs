@@ -47,7 +47,7 @@ pub(crate) fn capabilities(adapter: &wgpu::Adapter, settings: Settings) -> Capab
         spirv,
         vulkan_queue,
         unified,
-        window: vulkan_queue && !unified && facts.window && !settings.staged,
+        bar: vulkan_queue && !unified && facts.bar && !settings.staged,
         host_clock: is_llvmpipe(&info),
         addresses: vulkan_queue && facts.buffer_addresses && has_int64(features) && Options::get().addresses.as_deref() != Some("0"),
         host_memory: facts.host_import_alignment.filter(|_| vulkan_queue),

@@ -3,11 +3,12 @@
 /// Settings of a [`WgpuBackend`](crate::WgpuBackend).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Use only wgpu's portable interface: no host addresses, no SPIR-V passthrough, staged transfers. Metal and DX12
-    /// always work this way. The setting tests this path on Vulkan.
+    /// Whether to use only wgpu's portable interface: no host addresses, no SPIR-V passthrough, staged transfers. Metal
+    /// and DX12 always work this way. The setting tests this path on Vulkan.
     pub portable: bool,
-    /// Treat every device as a discrete GPU: use staged transfers even where the device shares the host's memory.
+    /// Whether to treat every device as a discrete GPU: staged transfers even where the device shares the host's
+    /// memory.
     pub discrete: bool,
-    /// Never write device memory across the bus. Devices without Resizable BAR always work this way.
+    /// Whether to never write device memory across the bus. Devices without Resizable BAR always work this way.
     pub staged: bool,
 }

@@ -33,17 +33,17 @@ pub(crate) fn subgroup_sizes(info: &wgpu::AdapterInfo, facts: &DeviceFacts, capa
     may_require.map_or(usual, |SubgroupSizes { min, max, .. }| powers_of_two(min, max) | usual)
 }
 
-/// The powers of two from `least` to `most`, as a bit mask.
-fn powers_of_two(least: u32, most: u32) -> u32 {
-    (0..u32::BITS).map(|bit| 1 << bit).filter(|size| (least..=most).contains(size)).sum()
+/// The powers of two from `min` to `max`, as a bit mask.
+fn powers_of_two(min: u32, max: u32) -> u32 {
+    (0..u32::BITS).map(|bit| 1 << bit).filter(|size| (min..=max).contains(size)).sum()
 }
 
 /// Work-items per work-group. Where pipelines require a subgroup size, the device limits the number of subgroups per
 /// group.
 pub(crate) fn group_limit(limits: &wgpu::Limits, info: &wgpu::AdapterInfo, facts: &DeviceFacts, capabilities: Capabilities) -> u32 {
     let required = required_subgroups(info, facts, capabilities).zip(facts.subgroups);
-    let most = required.map_or(u32::MAX, |(size, sizes)| size.saturating_mul(sizes.max_per_group));
-    limits.max_compute_invocations_per_workgroup.min(most)
+    let max_items = required.map_or(u32::MAX, |(size, sizes)| size.saturating_mul(sizes.max_per_group));
+    limits.max_compute_invocations_per_workgroup.min(max_items)
 }
 
 #[cfg(test)]

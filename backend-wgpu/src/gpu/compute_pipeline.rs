@@ -60,7 +60,7 @@ impl ComputePipeline {
                 let bound: SmallVec<[_; 8]> = bound.iter().map(|(_, buffer, offset, size)| (buffer.handle, *offset, *size)).collect();
                 // SAFETY: the ranges were just checked. A descriptor set is used only in commands that list its
                 // buffers, which keeps them alive.
-                Ok(BindGroup::Vulkan(Arc::new(unsafe { pipeline.set(&bound) }?)))
+                Ok(BindGroup::Vulkan(Arc::new(unsafe { pipeline.create_descriptor_set(&bound) }?)))
             }
             Self::Wgpu { layout, .. } => {
                 let entries: SmallVec<[wgpu::BindGroupEntry<'_>; 8]> = bound

@@ -75,7 +75,7 @@ pub(crate) struct Gpu {
     pub(crate) binding_limit: u64,
     /// Bytes of the largest buffer that shaders access by address.
     largest_buffer: u64,
-    /// `WGCL_ADDRESSES=1`: kernels access all buffers by address if the device supports it.
+    /// Whether kernels access all buffers by address if the device supports it (`WGCL_ADDRESSES=1`).
     pub(crate) prefers_addresses: bool,
     /// The reason, once the device is lost.
     lost: Arc<Mutex<Option<String>>>,
@@ -113,9 +113,9 @@ impl Gpu {
         }
         let begin = Instant::now();
         let (device, queue) = open_device(adapter, &descriptor, &facts)?;
-        let commands = if capabilities.vulkan_queue { "commands by Vulkan" } else { "commands by wgpu" };
-        let shaders = if capabilities.spirv { "SPIR-V passthrough" } else { "shaders by wgpu" };
-        tracing::debug!("{} opened in {:?}: {commands}, {shaders}", info.name, begin.elapsed());
+        let commands = if capabilities.vulkan_queue { "Vulkan command buffers" } else { "wgpu command encoders" };
+        let shaders = if capabilities.spirv { "SPIR-V passthrough" } else { "naga shaders" };
+        tracing::debug!("opened {} in {:?} ({commands}, {shaders})", info.name, begin.elapsed());
         // A driver on the CPU allocates more memory than the machine has, and the system then kills the process. GPU
         // drivers know their limit.
         let is_cpu = info.device_type == wgpu::DeviceType::Cpu;
@@ -301,8 +301,8 @@ impl Gpu {
     pub(crate) fn buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> BackendResult<(Buffer, Option<Mapping>)> {
         self.check_alive()?;
         let by_address = self.capabilities.addresses && usage.contains(wgpu::BufferUsages::STORAGE);
-        let most = if by_address { self.largest_buffer } else { self.limits.max_buffer_size };
-        if size == 0 || size > most {
+        let max_size = if by_address { self.largest_buffer } else { self.limits.max_buffer_size };
+        if size == 0 || size > max_size {
             return Err(BackendError::OutOfDeviceMemory);
         }
         if let Some(vulkan) = &self.vulkan {

@@ -76,11 +76,11 @@ pub(crate) fn fill_mapped(mapping: Mapping, offset: u64, size: u64, pattern: &[u
 }
 
 /// Reads device memory across the bus.
-pub(crate) fn read_window(window: Mapping, bytes: &mut [u8], regions: &[CopyRegion]) -> BackendResult<()> {
+pub(crate) fn read_bar(bar: Mapping, bytes: &mut [u8], regions: &[CopyRegion]) -> BackendResult<()> {
     for region in regions {
         let target = host_part_mut(bytes, *region)?;
         // SAFETY: the reasons of `write_mapped` hold. The application has no address of the device's memory.
-        uncached_read::read(target, unsafe { window.bytes_mut(region.buffer, region.size) });
+        uncached_read::read(target, unsafe { bar.bytes_mut(region.buffer, region.size) });
     }
     Ok(())
 }

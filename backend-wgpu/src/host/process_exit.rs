@@ -1,8 +1,8 @@
 //! The end of the process. A driver's exit handlers must not run while our threads are inside the driver.
 //!
 //! The exit handler is registered when a device is opened. Its driver is loaded by then, so this handler runs before
-//! the driver's. It asks every submission thread to end and waits for them for a limited time. From then on nothing of
-//! wgpu is freed: destructors of the application may release OpenCL objects later.
+//! the driver's. It requests every submission thread to end and waits for them for a limited time. From then on nothing
+//! of wgpu is freed: destructors of the application may release OpenCL objects later.
 //!
 //! A driver that runs kernels on the CPU compiles and runs them on its own threads. These crash once LLVM's globals are
 //! destroyed. After the wait such a driver may still be busy, or any driver may be compiling a kernel. The process then
@@ -109,7 +109,7 @@ fn is_main_thread() -> bool {
     unsafe { libc::gettid() == libc::getpid() }
 }
 
-/// Other systems have no such query.
+/// Returns false: other systems do not have such a query.
 #[cfg(not(target_os = "linux"))]
 const fn is_main_thread() -> bool {
     false

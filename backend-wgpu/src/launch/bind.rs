@@ -199,7 +199,7 @@ pub(crate) fn bound_range(launch: &Launch, index: u32) -> Option<&MemoryRange> {
 /// Binds the memory of a parameter, or the part that a window selects.
 fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bool) -> BackendResult<BoundBuffer<'_>> {
     let memory = downcast(&range.memory)?;
-    let (begin, most) = window.unwrap_or((0, u64::MAX));
+    let (begin, max_size) = window.unwrap_or((0, u64::MAX));
     let offset = range.offset.saturating_add(begin);
     let left = memory.allocated.saturating_sub(offset);
     let size = match kind {
@@ -208,7 +208,7 @@ fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bo
             let own = range.size.saturating_sub(begin).max(1).next_multiple_of(VIEW);
             // Programs access the parent buffer beyond the end of a sub-buffer. That works where pointers are
             // addresses.
-            own.max(left.min(ALWAYS_BINDABLE)).min(left & !3).min(most)
+            own.max(left.min(ALWAYS_BINDABLE)).min(left & !3).min(max_size)
         }
     };
     if size == 0 || size > left {

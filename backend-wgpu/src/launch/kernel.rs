@@ -18,7 +18,7 @@ pub(crate) type Kernel = wgcl_runtime::Kernel<Gpu>;
 pub(crate) struct KernelShader(Shader);
 
 impl KernelShader {
-    /// Drops naga's module where there is SPIR-V.
+    /// Drops naga's module if the shader is SPIR-V.
     pub(crate) fn new(mut shader: Shader) -> Self {
         if shader.spirv.is_some() {
             shader.naga = wgpu::naga::Module::default();
@@ -83,8 +83,13 @@ impl Machine for Gpu {
     fn load(&self, kernel: &str, artifact: KernelShader, key: &LaunchKey) -> BackendResult<Pipeline> {
         let begin = std::time::Instant::now();
         let pipeline = Pipeline::new(self, artifact.0, key.kernel.local_size)?;
-        tracing::trace!("{kernel}: {key:?}");
-        tracing::debug!("{kernel} for groups of {:?}: {:?}, {:?}", key.kernel.local_size, pipeline.statistics(), begin.elapsed());
+        tracing::trace!("created pipeline of kernel `{kernel}` for {key:?}");
+        tracing::debug!(
+            "created pipeline of kernel `{kernel}` for groups of {:?} in {:?}: {:?}",
+            key.kernel.local_size,
+            begin.elapsed(),
+            pipeline.statistics()
+        );
         Ok(pipeline)
     }
 }

@@ -110,8 +110,8 @@ fn constant_binding(launch: &Launch, kernel: &Kernel, gpu: &Gpu, range: &MemoryR
     let mut shared = false;
     for (param, arg) in kernel.params().iter().zip(&launch.args) {
         let LaunchArg::Buffer(Some(other)) = arg else { continue };
-        let theirs = downcast(&other.memory)?;
-        if theirs.id == memory.id {
+        let other_memory = downcast(&other.memory)?;
+        if other_memory.id == memory.id {
             let constant = matches!(param, KernelParam::Buffer { space: Space::Constant, .. });
             shared |= !constant || other.offset != range.offset || other.size != range.size;
         }

@@ -362,8 +362,8 @@ impl Launches {
 
 /// The pipeline for a key. If it must be created, the device starts the recorded commands meanwhile.
 fn pipeline(batch: &mut OpenBatch, code: &Program<Gpu>, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
-    if let Some(made) = code.made(kernel, key) {
-        return made;
+    if let Some(pipeline) = code.loaded(kernel, key) {
+        return pipeline;
     }
     if batch.gpu().vulkan_queue.is_some() {
         batch.submit();

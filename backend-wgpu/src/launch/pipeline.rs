@@ -23,7 +23,7 @@ pub(crate) struct Pipeline {
     pub(crate) coarse: u32,
     /// Format strings, if the kernel prints.
     pub(crate) printf: Option<Arc<Table>>,
-    /// The kernel writes the loop watchdog's word.
+    /// Whether the kernel writes the loop watchdog's word.
     pub(crate) watched: bool,
 }
 

@@ -43,8 +43,8 @@ impl LaunchLimits {
         workers::spawn(Urgency::Awaited, move || {
             let Some(code) = code.upgrade() else { return };
             match plan.coarsened(&code, &kernel, &limits) {
-                Ok(Some(coarse)) => drop(code.make_ahead(&kernel, &coarse.key)),
-                Ok(None) => plan.regions(limits.max_groups).for_each(|(_, key)| drop(code.make_ahead(&kernel, &key))),
+                Ok(Some(coarse)) => drop(code.compile_for_later(&kernel, &coarse.key)),
+                Ok(None) => plan.regions(limits.max_groups).for_each(|(_, key)| drop(code.compile_for_later(&kernel, &key))),
                 Err(_) => {}
             }
         });

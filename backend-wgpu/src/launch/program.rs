@@ -10,7 +10,7 @@ use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::target::Target;
 use wgcl_runtime::workers::Urgency;
-use wgcl_runtime::{Compile, Expected, KernelFacts, Program, ProgramCache, catch_panic};
+use wgcl_runtime::{Compile, KernelFacts, PrefetchedProgram, Program, ProgramCache, catch_panic};
 
 use crate::gpu::open_device::Gpu;
 use crate::launch::kernel::{Kernel, KernelShader};
@@ -18,17 +18,17 @@ use crate::launch::ndrange::GROUP;
 use crate::memory::device_memory::WgpuMemory;
 use crate::vulkan::pipeline_statistics;
 
-/// Cache key of a kernel's register count in [`Kernel::find_out`]. [`crate::launch::thread_coarsening`] uses smaller
-/// keys.
+/// The key of the register count among the cached measurements of a kernel ([`Kernel::measure_once`]).
+/// [`crate::launch::thread_coarsening`] uses smaller keys.
 const REGISTERS: u32 = 1 << 16;
-/// In groups of this size an invocation may have as many registers as the device provides.
-const EASY_GROUP: [u32; 3] = [256, 1, 1];
+/// A group size that does not limit the register count of an invocation.
+const UNCONSTRAINED_GROUP: [u32; 3] = [256, 1, 1];
 
 /// Starts loading a program that was found in the cache: creates the pipelines that earlier processes used.
-pub(crate) fn expect(gpu: &Arc<Gpu>, name: Key, target: &Target) -> Expected<Gpu> {
+pub(crate) fn prefetch_program(gpu: &Arc<Gpu>, name: Key, target: &Target) -> PrefetchedProgram<Gpu> {
     // The cache holds SPIR-V only.
     let cache = if gpu.capabilities.spirv { ProgramCache::named(name, target) } else { ProgramCache::empty() };
-    Expected::begin(gpu, Arc::new(cache))
+    PrefetchedProgram::begin(gpu, Arc::new(cache))
 }
 
 #[derive(Debug)]
@@ -42,25 +42,25 @@ pub(crate) struct WgpuProgram {
 }
 
 impl WgpuProgram {
-    /// Creates the program of a compiled module. `expected` is the result of [`expect`].
-    pub(crate) fn of_module(gpu: &Arc<Gpu>, module: Arc<ir::Module>, target: Target, expected: Option<Expected<Gpu>>) -> Self {
-        let cache = match &expected {
-            Some(expected) => Arc::clone(expected.cache()),
+    /// Creates the program of a compiled module. `prefetched` is the result of [`prefetch_program`].
+    pub(crate) fn of_module(gpu: &Arc<Gpu>, module: Arc<ir::Module>, target: Target, prefetched: Option<PrefetchedProgram<Gpu>>) -> Self {
+        let cache = match &prefetched {
+            Some(prefetched) => Arc::clone(prefetched.cache()),
             None if gpu.capabilities.spirv => Arc::new(ProgramCache::of_module(Arc::clone(&module), target.clone())),
             None => Arc::new(ProgramCache::empty()),
         };
         let kernels = KernelFacts::of_module(&module);
         let compile = move |kernel: &str, key: &LaunchKey| compile(&module, kernel, key, &target);
         let mut code = Program::new(Arc::clone(gpu), kernels, Box::new(compile), Some(cache));
-        if let Some(expected) = expected {
-            code.adopt(expected);
+        if let Some(prefetched) = prefetched {
+            code.adopt(prefetched);
         }
         Self { code: Arc::new(code), constants: None, variables: None }
     }
 
     /// Creates a program from any source of shaders.
-    pub(crate) fn of_shaders(gpu: &Arc<Gpu>, kernels: Vec<KernelFacts>, make: Box<Compile<KernelShader>>) -> Self {
-        Self { code: Arc::new(Program::new(Arc::clone(gpu), kernels, make, None)), constants: None, variables: None }
+    pub(crate) fn of_shaders(gpu: &Arc<Gpu>, kernels: Vec<KernelFacts>, compile: Box<Compile<KernelShader>>) -> Self {
+        Self { code: Arc::new(Program::new(Arc::clone(gpu), kernels, compile, None)), constants: None, variables: None }
     }
 
     /// The key that a launch with this group size probably has.
@@ -84,13 +84,14 @@ fn compile(module: &Arc<ir::Module>, kernel: &str, key: &LaunchKey, target: &Tar
 }
 
 impl LoadedProgram for WgpuProgram {
-    /// Compiles ahead. A GPU driver takes 10 to 100 ms for a small kernel while the host has little to do. hashcat
-    /// measures its own speed in the 70 ms of a launch that follows three such kernels. On a CPU device, or one that
-    /// shares memory with the CPU, unneeded pipelines would take time from other work.
+    /// Compiles a kernel before its first launch. A GPU driver takes 10 to 100 ms for a small kernel while the host has
+    /// little to do. hashcat benchmarks itself with one launch of about 70 ms after it creates three kernels: a
+    /// compilation during that launch falsifies the result. A device with unified memory does not compile a kernel
+    /// whose group size is unknown: an unneeded pipeline would take CPU time from other work.
     fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>) {
         let Ok(found) = self.code.kernel(kernel) else { return };
-        let own = || (!self.code.machine().capabilities.unified).then_some([GROUP, 1, 1]);
-        let Some(size) = local_size.or_else(own) else { return };
+        let default_size = || (!self.code.machine().capabilities.unified).then_some([GROUP, 1, 1]);
+        let Some(size) = local_size.or_else(default_size) else { return };
         let guards = local_size.is_none() && found.is_long();
         let key = self.probable_key(found, size).changed(|key| key.kernel.guard[0] |= guards);
         self.code.begin(found, key, Urgency::Hint);
@@ -101,20 +102,22 @@ impl LoadedProgram for WgpuProgram {
         self.code.usage(kernel, || self.probable_key(kernel, [64, 1, 1]))
     }
 
-    /// Derived from the register count of a pipeline for groups that do not limit registers. Kernels that cannot
-    /// observe their groups run in such groups anyway. Long kernels use all registers, and the driver would take
-    /// seconds to compile them.
+    /// Returns the largest group size that the register count of the kernel permits. The count comes from a pipeline
+    /// whose group size does not limit it. A kernel that does not depend on its work-group size needs no limit: the
+    /// driver chooses the size. A long kernel uses all registers, and the driver would take seconds to compile it.
     fn max_group_size(&self, kernel: &str) -> Option<u32> {
         let gpu = self.code.machine();
         let kernel = self.code.kernel(kernel).ok().filter(|kernel| !kernel.group_blind() && gpu.reports_registers())?;
         if kernel.is_long() {
             return pipeline_statistics::max_group_size(pipeline_statistics::MAX_REGISTERS);
         }
-        let registers = kernel.find_out(REGISTERS, || {
-            let pipeline = self.code.executable(kernel, &self.probable_key(kernel, EASY_GROUP))?;
+        let registers = kernel.measure_once(REGISTERS, || {
+            let pipeline = self.code.executable(kernel, &self.probable_key(kernel, UNCONSTRAINED_GROUP))?;
             Ok(pipeline.statistics().registers.unwrap_or(0))
         });
-        pipeline_statistics::max_group_size(registers.inspect_err(|error| tracing::debug!("{}: {error}", kernel.name())).ok()?)
+        pipeline_statistics::max_group_size(
+            registers.inspect_err(|error| tracing::debug!("cannot count the registers of kernel `{}`: {error}", kernel.name())).ok()?,
+        )
     }
 
     fn variables(&self) -> Option<Arc<dyn Memory>> {

@@ -54,7 +54,7 @@ impl LaunchCache {
 
 /// A launch of one dispatch, and its recording.
 pub(crate) struct CachedLaunch {
-    /// While this exists, no other program has the same address.
+    /// The program. While this reference exists, no other program has the same address.
     code: Weak<Program<Gpu>>,
     kernel: Arc<str>,
     shape: LaunchShape,

@@ -73,11 +73,11 @@ pub(crate) fn find(launch: &Launch, params: &[KernelParam], constants: &[Constan
     let mut pieces = SplitBindings { params: Vec::new(), shift: limit.max(2 * u64::from(overlap)).ilog2().min(largest), overlap };
     loop {
         let counts = large.iter().map(|(_, size)| pieces.count(*size));
-        let (most, all) = (counts.clone().max().unwrap_or(0), counts.sum::<u64>());
+        let (max_count, all) = (counts.clone().max().unwrap_or(0), counts.sum::<u64>());
         let is_last = pieces.shift == largest;
         // Buffers that are not split may be merged, but only if parts cannot be larger.
         let needed = others + all + if is_last { foldable.min(1) } else { foldable };
-        if needed <= bindings && (most + 1) * u64::from(overlap) < 1 << pieces.shift {
+        if needed <= bindings && (max_count + 1) * u64::from(overlap) < 1 << pieces.shift {
             break;
         }
         if is_last {

@@ -13,10 +13,10 @@ use crate::launch::ndrange::GroupRange;
 
 /// Work-items per invocation: 16 one-byte elements are one 16-byte access.
 const MAX_FACTOR: u32 = 16;
-/// A coarsened launch has at least this many invocations per compute unit of a GPU: half of the invocations that
-/// a unit runs at a time.
+/// A coarsened launch has at least this many invocations per compute unit of a GPU: half of the invocations
+/// that a unit runs at a time.
 const PER_UNIT: u64 = 1024;
-/// On a CPU, this leaves enough groups for all threads.
+/// The minimum number of invocations per CPU thread: it leaves enough groups for all threads.
 const PER_THREAD: u64 = 512;
 /// Invocations of a group.
 const GROUP: u64 = 256;
@@ -51,7 +51,7 @@ impl LaunchSizes {
 
     /// Maximal number of work-items per invocation, a power of two.
     fn max_factor(&self, kernel: &Kernel, limits: &LaunchLimits) -> u32 {
-        let least = match forced() {
+        let min_invocations = match forced() {
             Some(false) => return 1,
             Some(true) => 1,
             None => limits.busy_invocations,
@@ -60,11 +60,11 @@ impl LaunchSizes {
             return 1;
         }
         let items = self.global_size.iter().fold(1u64, |product, &n| product.saturating_mul(n));
-        let mut most = MAX_FACTOR;
-        while most > 1 && (!self.global_size[0].is_multiple_of(u64::from(most)) || items / u64::from(most) < least) {
-            most /= 2;
+        let mut factor = MAX_FACTOR;
+        while factor > 1 && (!self.global_size[0].is_multiple_of(u64::from(factor)) || items / u64::from(factor) < min_invocations) {
+            factor /= 2;
         }
-        most
+        factor
     }
 
     /// The key and the groups, if the shader may use up to `max_factor` work-items per invocation and uses `factor`.
@@ -114,7 +114,7 @@ pub(crate) fn coarsened_launch(
         return Ok(None);
     }
     let key = |factor: u32| sizes.key(common, max_factor, factor, limits.max_groups);
-    let factor = kernel.find_out(max_factor, || {
+    let factor = kernel.measure_once(max_factor, || {
         let mut expected = max_factor.min(4);
         while expected > 1 {
             let found = code.inspect(kernel, &key(expected).0, |pipeline| pipeline.coarse, KernelShader::coarse)?;

@@ -30,13 +30,14 @@ const UNIFORM_LIMIT: u64 = 1 << 16;
 /// The smallest page size of all hosts.
 const PAGE: u64 = 4096;
 
-/// How the host sees a buffer.
+/// How the host accesses a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum View {
-    /// It reads and writes the buffer.
+enum HostAccess {
+    /// The host reads and writes the buffer.
     Mapping,
-    /// It writes the buffer, if the device has a [window](crate::adapter::capabilities::Capabilities::window).
-    Window,
+    /// The host writes the buffer across the bus, if the device has a
+    /// [BAR](crate::adapter::capabilities::Capabilities::bar) for all of its memory.
+    Bar,
 }
 
 #[derive(Debug)]
@@ -52,10 +53,10 @@ pub(crate) struct WgpuMemory {
     /// The host reads and writes it here.
     mapping: Option<Mapping>,
     /// The host writes it here, across the bus. Reads would be slow.
-    window: Option<Mapping>,
+    bar: Option<Mapping>,
     /// The imported host memory, if any.
     region: Option<Arc<dyn HostRegion>>,
-    /// Receives the notice that bind groups with this buffer are stale.
+    /// Receives the message that bind groups with this buffer are stale.
     thread: Option<Sender<Message>>,
     /// The last batch that reads or writes it.
     last_use: AtomicU64,
@@ -74,34 +75,40 @@ impl WgpuMemory {
 
     /// Memory that may have to be split across several bindings.
     pub(crate) fn of_any_size(gpu: &Arc<Gpu>, size: u64, thread: Option<Sender<Message>>) -> BackendResult<Arc<Self>> {
-        Self::make(gpu, size, thread, BufferUsages::UNIFORM, if gpu.capabilities.unified { View::Mapping } else { View::Window })
+        Self::make(gpu, size, thread, BufferUsages::UNIFORM, if gpu.capabilities.unified { HostAccess::Mapping } else { HostAccess::Bar })
     }
 
     /// Host memory that the device accesses across the bus. Requires [`Gpu::vulkan_queue`].
     pub(crate) fn host_allocation(gpu: &Arc<Gpu>, size: u64, thread: Sender<Message>) -> BackendResult<Arc<Self>> {
         // MAP_READ selects cached memory.
-        Self::make(gpu, size, Some(thread), BufferUsages::MAP_READ, View::Mapping)
+        Self::make(gpu, size, Some(thread), BufferUsages::MAP_READ, HostAccess::Mapping)
     }
 
     pub(crate) fn is_of(&self, gpu: &Arc<Gpu>) -> bool {
         Arc::ptr_eq(&self.gpu, gpu)
     }
 
-    fn make(gpu: &Arc<Gpu>, size: u64, thread: Option<Sender<Message>>, more: BufferUsages, view: View) -> BackendResult<Arc<Self>> {
+    fn make(
+        gpu: &Arc<Gpu>,
+        size: u64,
+        thread: Option<Sender<Message>>,
+        more: BufferUsages,
+        access: HostAccess,
+    ) -> BackendResult<Arc<Self>> {
         let wanted = size.max(16);
         let allocated = if wanted <= UNIFORM_LIMIT { wanted.next_power_of_two().max(GRANULE) } else { wanted.next_multiple_of(GRANULE) };
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | more;
         gpu.reserve(allocated)?;
-        let mapped = view == View::Mapping || (gpu.capabilities.window && allocated < dedicated_allocation::MIN_SIZE);
+        let mapped = access == HostAccess::Mapping || (gpu.capabilities.bar && allocated < dedicated_allocation::MIN_SIZE);
         let (mut buffer, address) = gpu.buffer(allocated, usage, mapped).inspect_err(|_| gpu.release(allocated))?;
-        buffer.host_visible = view == View::Mapping;
-        let (mapping, window) = if view == View::Mapping { (address, None) } else { (None, address) };
+        buffer.host_visible = access == HostAccess::Mapping;
+        let (mapping, bar) = if access == HostAccess::Mapping { (address, None) } else { (None, address) };
         let mut memory = Self::of_buffer(gpu, size, buffer, thread);
-        (memory.mapping, memory.window) = (mapping, window);
+        (memory.mapping, memory.bar) = (mapping, bar);
         Ok(Arc::new(memory))
     }
 
-    /// Memory that another API exported. The host does not see it.
+    /// Memory that another API exported. The host cannot access it.
     pub(crate) fn import_fd(gpu: &Arc<Gpu>, kind: ExternalMemory, fd: i32, size: u64, thread: Sender<Message>) -> BackendResult<Arc<Self>> {
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | BufferUsages::UNIFORM;
         gpu.check_alive()?;
@@ -148,7 +155,7 @@ impl WgpuMemory {
             buffer: ManuallyDrop::new(buffer),
             bound: AtomicBool::new(false),
             mapping: None,
-            window: None,
+            bar: None,
             region: None,
             thread,
             last_use: AtomicU64::new(0),
@@ -169,8 +176,8 @@ impl WgpuMemory {
     }
 
     /// The host may write here while no batch uses the buffer.
-    pub(crate) fn window(&self) -> Option<Mapping> {
-        self.window
+    pub(crate) fn bar(&self) -> Option<Mapping> {
+        self.bar
     }
 
     /// Records that a batch uses the buffer. Only the submission thread calls this.
@@ -225,7 +232,7 @@ struct MappedTarget {
     range: Range<u64>,
 }
 
-/// The range as a target of another device's read. `None` if the host does not see the buffer.
+/// The range as a target of another device's read. `None` if the host cannot access the buffer.
 pub(crate) fn mapped_target(memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {
     let own = downcast(memory).ok()?;
     own.mapping()?;

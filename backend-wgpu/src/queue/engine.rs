@@ -18,9 +18,9 @@ use crate::transfer::transfers::{TransferRequest, Transfers};
 /// How a command is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommandPath {
-    /// It records nothing and completes after the commands before it.
+    /// A command that records nothing and completes after all earlier commands.
     Marker,
-    /// It records a launch, or a command buffer.
+    /// A launch, or the launches of a command buffer.
     Launches(Effort),
     /// The host runs a function once all earlier commands are complete.
     HostWork,

@@ -2,7 +2,7 @@
 //! work-item. With lock-based 64-bit atomics, a work-item may give up waiting for a lock
 //! ([`wgcl_compiler::passes::locks`]). Such launches fail.
 //!
-//! The kernel reports it in one word, which all launches share. If the host sees the word, it reads the word in
+//! The kernel reports it in one word, which all launches share. If the host can read the word, it reads the word in
 //! place. It then does not know which of the launches in flight wrote it, and all of them fail. Otherwise each launch
 //! clears the word before it begins, and copies it to staging memory at its end.
 
@@ -29,7 +29,7 @@ pub(crate) struct LoopWatchdog {
     gpu: Arc<Gpu>,
     memory: Arc<WgpuMemory>,
     in_flight: Mutex<usize>,
-    /// Unused staging memory, if the host does not see the word.
+    /// Unused staging memory, if the host cannot access the word.
     spare_copies: Mutex<Vec<HostBuffer>>,
 }
 
@@ -45,7 +45,7 @@ impl LoopWatchdog {
         &self.memory
     }
 
-    /// The word, if the host sees it; otherwise 0.
+    /// The word, if the host can read it; otherwise 0.
     fn value(&self) -> u32 {
         // SAFETY: the memory has that size and is only read as bytes. The launch that wrote the word is complete.
         self.memory.mapping().map_or(0, |mapping| first_word(unsafe { mapping.bytes_mut(0, COPIED) }))
@@ -58,7 +58,7 @@ impl LoopWatchdog {
         }
     }
 
-    /// Staging memory for a launch's copy. `None` if the host sees the word.
+    /// Staging memory for a launch's copy. `None` if the host can read the word.
     fn take_copy(&self) -> BackendResult<Option<HostBuffer>> {
         if self.memory.mapping().is_some() {
             return Ok(None);

@@ -15,7 +15,7 @@ use crate::vulkan::semaphores::Semaphore;
 
 #[derive(Default)]
 pub(crate) struct BatchEncoder {
-    /// Used where commands go directly to Vulkan.
+    /// The recorder of a device that submits directly to Vulkan.
     recorder: Option<CommandRecorder>,
     encoder: Option<wgpu::CommandEncoder>,
     pass: Option<wgpu::ComputePass<'static>>,
@@ -27,7 +27,7 @@ pub(crate) struct BatchEncoder {
     open_query: Option<u32>,
     /// The end query of the last command, unless other commands were recorded after it.
     pub(crate) last_query: Option<u32>,
-    /// Set once a command of the batch is timed.
+    /// The timestamps of the batch, if a command of the batch is timed.
     pub(crate) timestamp_set: Option<Arc<TimestampSet>>,
     /// Commands to notify of the submission.
     pub(crate) waiting: Vec<Arc<dyn Progress>>,

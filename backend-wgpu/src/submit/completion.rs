@@ -24,13 +24,13 @@ use crate::submit::timestamps::CommandTimestamps;
 
 /// How a command completes.
 pub(crate) enum Completion {
-    /// With the batch that it was recorded in.
+    /// The command completes with the batch in which it was recorded.
     Batch { timestamps: Option<CommandTimestamps>, post_work: Option<Box<PostWork>> },
-    /// With the last batch of a command buffer.
+    /// The command completes with the last batch of a command buffer.
     List(Box<CommandList>),
-    /// The host has done it.
+    /// The host has executed the command.
     Done(Times),
-    /// Completes with all commands before it. It has no work.
+    /// A command without work. It completes when all earlier commands are complete.
     Marker,
 }
 
@@ -93,7 +93,7 @@ enum Timing {
     /// The command was not profiled.
     Unknown,
     Timestamps(CommandTimestamps),
-    /// The host has done it.
+    /// The host has executed the command.
     Times(Times),
 }
 
@@ -148,7 +148,7 @@ impl PostWork {
 #[derive(Default)]
 struct State {
     entries: VecDeque<PendingCommand>,
-    /// A thread is calling back.
+    /// Whether a thread is calling back.
     busy: bool,
     /// Submissions in flight, in the order of their serial numbers.
     submissions: VecDeque<(u64, Submission)>,
@@ -229,7 +229,7 @@ impl CompletionQueue {
         if let Some(serial) = next
             && let Err(error) = self.wait(serial)
         {
-            tracing::error!("batch {serial}: {error}");
+            tracing::error!("batch {serial} failed: {error}");
         }
         next.is_some()
     }
@@ -337,7 +337,7 @@ impl CompletionQueue {
 pub(crate) fn run(completions: &CompletionQueue, batches: &Receiver<u64>) {
     while let Ok(serial) = batches.recv() {
         if let Err(error) = completions.wait(serial) {
-            tracing::error!("batch {serial}: {error}");
+            tracing::error!("batch {serial} failed: {error}");
         }
         completions.retire();
     }

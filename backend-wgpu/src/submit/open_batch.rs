@@ -38,9 +38,10 @@ pub(crate) struct OpenBatch {
     serial: u64,
     /// The last batch that the completion thread was sent.
     notified_serial: u64,
-    /// Submit the first command after a wait at once if the device is idle. On such devices a submission is quick.
+    /// Whether to submit the first command after a wait at once if the device is idle. On such devices a submission is
+    /// quick.
     eager: bool,
-    /// A thread has waited for the device, and no command has followed.
+    /// Whether a thread has waited for the device, and no command has followed.
     awaited: bool,
     /// The number of commands after which an idle device gets the open batch.
     early_batch: u32,
@@ -119,7 +120,7 @@ impl OpenBatch {
         }
         // Nothing may be freed while the device uses it, and the driver's exit handlers run next.
         if let Err(error) = self.completions.wait(self.serial - 1) {
-            tracing::debug!("the last batch: {error}");
+            tracing::debug!("waiting for the last batch failed: {error}");
         }
         self.encoder.idle();
         if shutdown::is_ending() {

@@ -111,7 +111,7 @@ pub(crate) struct CommandTimestamps {
     pub(crate) set: Arc<TimestampSet>,
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// `start` is the end query of the previous command and already written.
+    /// Whether `start` is the end query of the previous command, and thus already written.
     pub(crate) follows: bool,
 }
 
@@ -129,7 +129,7 @@ impl CommandTimestamps {
 /// The timestamp sets of a device. A set is reused when nothing refers to it.
 #[derive(Debug, Default)]
 pub(crate) struct TimestampPool {
-    /// With the time of the comparison.
+    /// The conversion, and the time at which the clocks were compared.
     conversion: Option<(Conversion, u64)>,
     sets: Vec<Arc<TimestampSet>>,
 }

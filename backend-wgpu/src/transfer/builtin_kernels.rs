@@ -41,7 +41,7 @@ struct Parameters {
 @group(0) @binding(1) var<storage, read_write> wide_destination: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read_write> wide_source: array<vec4<u32>>;
 
-// Writes the bytes of `value` that lie in the range.
+// Writes the bytes of `value` that are in the range.
 fn merge(word: u32, value: u32) {
     let first = word * 4u;
     if first >= parameters.begin && first + 4u <= parameters.end {
@@ -150,12 +150,12 @@ impl Builtin {
 
     /// The number of groups for `size` bytes of the destination (vectors for `copy_wide`), and their stride per
     /// iteration.
-    pub(crate) fn groups(self, size: u64, most: u32) -> (u32, u32) {
-        let (count, most, each) = match self {
-            Self::CopyWide => (size.div_ceil(WIDE_GROUP), most, WIDE_GROUP),
-            Self::Copy | Self::Fill => (size.div_ceil(4 * GROUP), most.min(MAX_GROUPS), GROUP),
+    pub(crate) fn groups(self, size: u64, max_groups: u32) -> (u32, u32) {
+        let (count, max_groups, each) = match self {
+            Self::CopyWide => (size.div_ceil(WIDE_GROUP), max_groups, WIDE_GROUP),
+            Self::Copy | Self::Fill => (size.div_ceil(4 * GROUP), max_groups.min(MAX_GROUPS), GROUP),
         };
-        let groups = count.clamp(1, u64::from(most));
+        let groups = count.clamp(1, u64::from(max_groups));
         (groups as u32, (groups * each) as u32)
     }
 }

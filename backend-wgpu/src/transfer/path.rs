@@ -1,5 +1,5 @@
 //! Decides how the bytes of a transfer are moved. [`path_of`] is a pure function of facts that are collected when the
-//! command is taken. The code that performs the transfer makes no such decision.
+//! command is dequeued. The code that performs the transfer makes no such decision.
 
 use wgcl_api::backend::CopyRegion;
 
@@ -7,15 +7,15 @@ use crate::buffer::WORD;
 
 /// The enqueuing thread moves up to this many bytes itself.
 pub(crate) const MAX_SHORT_BYTES: u64 = 1 << 16;
-/// From this size on, the host fills mapped memory even if it must wait for the device first. It is several times
-/// faster.
+/// From this size on, the host fills mapped memory even if it must wait for the device first: a host fill is several
+/// times faster than a device fill.
 const HOST_FILL: u64 = 1 << 16;
-/// Unit of the vector copy kernel.
+/// Bytes per element of the vector copy kernel.
 pub(crate) const VECTOR: u64 = 16;
 /// From this size on, the vector copy kernel is faster than a copy command in device memory.
 const VECTOR_COPY: u64 = 1 << 18;
 
-/// How long a command occupies the thread that takes it.
+/// How long a command occupies the thread that dequeues it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
     /// It takes little time and does not wait.
@@ -37,13 +37,13 @@ pub(crate) enum TransferPath {
     Nothing,
     /// The host copies to or from mapped memory once the device does not use it.
     Mapped(Effort),
-    /// The host copies to or from device memory across the bus. No batch uses the memory.
-    Window(Effort),
+    /// The host copies to or from host-visible device memory across the bus (the PCIe BAR). No batch uses the memory.
+    Bar(Effort),
     /// The device copies to or from host memory that it can access.
     Pinned,
     /// The device copies to staging memory, from which the host takes the bytes when the batch is complete.
     Readback,
-    /// Through the staging rings, in chunks. The host waits for chunks of a read.
+    /// The transfer uses the staging rings, in chunks. The host waits for chunks of a read.
     Staging(Effort),
     /// The device moves the bytes in its own memory, by commands or built-in kernels ([`DeviceCopy`]).
     Device(Effort),
@@ -54,7 +54,7 @@ impl TransferPath {
     pub(crate) fn is_short(self) -> bool {
         match self {
             Self::Nothing | Self::Pinned | Self::Readback => true,
-            Self::Mapped(effort) | Self::Window(effort) | Self::Staging(effort) | Self::Device(effort) => effort == Effort::Short,
+            Self::Mapped(effort) | Self::Bar(effort) | Self::Staging(effort) | Self::Device(effort) => effort == Effort::Short,
         }
     }
 }
@@ -72,24 +72,24 @@ pub(crate) enum TransferKind {
 pub(crate) struct TransferFacts {
     pub(crate) kind: TransferKind,
     pub(crate) bytes: u64,
-    /// The memory is mapped (for a copy: both buffers).
+    /// Whether the memory is mapped (for a copy: both buffers).
     pub(crate) mapped: bool,
-    /// The host sees the device memory across the bus.
-    pub(crate) window: bool,
-    /// The transfer must wait for a batch that is not known to be complete.
+    /// Whether the host can access the device memory across the bus (the PCIe BAR).
+    pub(crate) bar: bool,
+    /// Whether the transfer must wait for a batch that is not known to be complete.
     pub(crate) busy: bool,
-    /// The host memory is in a buffer that the device can access.
+    /// Whether the host memory is in a buffer that the device can access.
     pub(crate) pinned: bool,
-    /// [`crate::readback::pending_read`] has space for the bytes.
+    /// Whether [`crate::readback::pending_read`] has space for the bytes.
     pub(crate) has_readback_space: bool,
-    /// For a copy: offsets and sizes are multiples of [`WORD`].
+    /// Whether the offsets and sizes of a copy are multiples of [`WORD`].
     pub(crate) aligned: bool,
-    /// The largest read that is faster across the bus than by a copy of the device.
-    pub(crate) window_reads: u64,
+    /// Maximum size in bytes of a read for which loads across the bus are faster than a device copy.
+    pub(crate) max_bar_read: u64,
 }
 
 pub(crate) fn path_of(facts: &TransferFacts) -> TransferPath {
-    let TransferFacts { kind, bytes, mapped, window, busy, pinned, has_readback_space, aligned, window_reads } = *facts;
+    let TransferFacts { kind, bytes, mapped, bar, busy, pinned, has_readback_space, aligned, max_bar_read } = *facts;
     let few = bytes <= MAX_SHORT_BYTES;
     let (effort, at_once) = (Effort::short_if(few), Effort::short_if(few && !busy));
     if bytes == 0 {
@@ -97,16 +97,16 @@ pub(crate) fn path_of(facts: &TransferFacts) -> TransferPath {
     }
     match kind {
         TransferKind::Write if mapped => TransferPath::Mapped(at_once),
-        // Stores of the host across the bus are slower than a copy by the device, unless they are few.
-        TransferKind::Write if pinned && !(few && window && !busy) => TransferPath::Pinned,
-        TransferKind::Write if window && !busy => TransferPath::Window(effort),
+        // For more than MAX_SHORT_BYTES, host stores across the bus are slower than a device copy.
+        TransferKind::Write if pinned && !(few && bar && !busy) => TransferPath::Pinned,
+        TransferKind::Write if bar && !busy => TransferPath::Bar(effort),
         TransferKind::Write => TransferPath::Staging(effort),
         TransferKind::Read if mapped => TransferPath::Mapped(at_once),
-        TransferKind::Read if window && !busy && bytes <= window_reads => TransferPath::Window(effort),
+        TransferKind::Read if bar && !busy && bytes <= max_bar_read => TransferPath::Bar(effort),
         TransferKind::Read if pinned => TransferPath::Pinned,
         TransferKind::Read if has_readback_space => TransferPath::Readback,
         TransferKind::Read => TransferPath::Staging(Effort::Long),
-        // An unaligned copy by the device takes a kernel.
+        // An unaligned device copy requires a kernel, so the host copies.
         TransferKind::Copy if mapped && (!busy || !aligned) => TransferPath::Mapped(at_once),
         TransferKind::Fill if mapped && (!busy || bytes >= HOST_FILL) => TransferPath::Mapped(at_once),
         TransferKind::Copy | TransferKind::Fill => TransferPath::Device(effort),
@@ -116,26 +116,26 @@ pub(crate) fn path_of(facts: &TransferFacts) -> TransferPath {
 /// How the device copies a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DeviceCopy {
-    /// By a copy command.
-    Words,
-    /// By a kernel that moves vectors of 16 bytes.
-    Vectors,
-    /// By a kernel that moves bytes.
-    Bytes,
+    /// A copy command, which requires [`WORD`] alignment.
+    Command,
+    /// A kernel that moves elements of [`VECTOR`] bytes.
+    VectorKernel,
+    /// A kernel that moves bytes.
+    ByteKernel,
 }
 
-/// How the device copies a region. `apart`: the buffers differ. `own`: the source is device memory.
-pub(crate) fn device_copy(region: CopyRegion, apart: bool, own: bool) -> DeviceCopy {
+/// Decides how the device copies a region.
+pub(crate) fn device_copy(region: CopyRegion, different_buffers: bool, source_is_device_memory: bool) -> DeviceCopy {
     let are_all = |unit: u64| [region.buffer, region.host, region.size].iter().all(|number| number.is_multiple_of(unit));
-    if !apart {
-        // Copy commands must not copy within a buffer.
-        DeviceCopy::Bytes
-    } else if own && region.size >= VECTOR_COPY && are_all(VECTOR) {
-        DeviceCopy::Vectors
+    if !different_buffers {
+        // The ranges of a copy command must not overlap.
+        DeviceCopy::ByteKernel
+    } else if source_is_device_memory && region.size >= VECTOR_COPY && are_all(VECTOR) {
+        DeviceCopy::VectorKernel
     } else if are_all(WORD) {
-        DeviceCopy::Words
+        DeviceCopy::Command
     } else {
-        DeviceCopy::Bytes
+        DeviceCopy::ByteKernel
     }
 }
 
@@ -154,34 +154,34 @@ mod tests {
         kind: TransferKind::Write,
         bytes: FEW,
         mapped: false,
-        window: false,
+        bar: false,
         busy: false,
         pinned: false,
         has_readback_space: false,
         aligned: true,
-        window_reads: 8 << 10,
+        max_bar_read: 8 << 10,
     };
 
     #[test]
     fn writes() {
-        // Mapped, window, busy, pinned; few bytes and many.
+        // Mapped, bar, busy, pinned; few bytes and many.
         let table = [
             ([true, false, false, false], TransferPath::Mapped(SHORT), TransferPath::Mapped(LONG)),
             ([true, false, true, false], TransferPath::Mapped(LONG), TransferPath::Mapped(LONG)),
-            ([false, true, false, false], TransferPath::Window(SHORT), TransferPath::Window(LONG)),
+            ([false, true, false, false], TransferPath::Bar(SHORT), TransferPath::Bar(LONG)),
             ([false, true, true, false], TransferPath::Staging(SHORT), TransferPath::Staging(LONG)),
-            ([false, true, false, true], TransferPath::Window(SHORT), TransferPath::Pinned),
+            ([false, true, false, true], TransferPath::Bar(SHORT), TransferPath::Pinned),
             ([false, true, true, true], TransferPath::Pinned, TransferPath::Pinned),
             ([false, false, false, true], TransferPath::Pinned, TransferPath::Pinned),
             ([false, false, true, true], TransferPath::Pinned, TransferPath::Pinned),
             ([false, false, false, false], TransferPath::Staging(SHORT), TransferPath::Staging(LONG)),
             ([false, false, true, false], TransferPath::Staging(SHORT), TransferPath::Staging(LONG)),
         ];
-        for ([mapped, window, busy, pinned], few, many) in table {
+        for ([mapped, bar, busy, pinned], few, many) in table {
             for (bytes, wanted) in
                 [(FEW, few), (MAX_SHORT_BYTES, few), (MAX_SHORT_BYTES + 1, many), (MANY, many), (0, TransferPath::Nothing)]
             {
-                let facts = TransferFacts { bytes, mapped, window, busy, pinned, ..FACTS };
+                let facts = TransferFacts { bytes, mapped, bar, busy, pinned, ..FACTS };
                 assert_eq!(path_of(&facts), wanted, "{facts:?}");
             }
         }
@@ -189,27 +189,27 @@ mod tests {
 
     #[test]
     fn reads() {
-        // Mapped, window, busy, pinned, has_readback_space; few bytes and many.
+        // Mapped, bar, busy, pinned, has_readback_space; few bytes and many.
         let table = [
             ([true, false, false, false, true], TransferPath::Mapped(SHORT), TransferPath::Mapped(LONG)),
             ([true, false, true, false, true], TransferPath::Mapped(LONG), TransferPath::Mapped(LONG)),
-            ([false, true, false, false, true], TransferPath::Window(SHORT), TransferPath::Readback),
-            ([false, true, false, false, false], TransferPath::Window(SHORT), TransferPath::Staging(LONG)),
-            ([false, true, false, true, true], TransferPath::Window(SHORT), TransferPath::Pinned),
+            ([false, true, false, false, true], TransferPath::Bar(SHORT), TransferPath::Readback),
+            ([false, true, false, false, false], TransferPath::Bar(SHORT), TransferPath::Staging(LONG)),
+            ([false, true, false, true, true], TransferPath::Bar(SHORT), TransferPath::Pinned),
             ([false, true, true, true, true], TransferPath::Pinned, TransferPath::Pinned),
             ([false, true, true, false, true], TransferPath::Readback, TransferPath::Readback),
             ([false, false, false, true, false], TransferPath::Pinned, TransferPath::Pinned),
             ([false, false, true, false, true], TransferPath::Readback, TransferPath::Readback),
             ([false, false, false, false, false], TransferPath::Staging(LONG), TransferPath::Staging(LONG)),
         ];
-        for ([mapped, window, busy, pinned, has_readback_space], few, many) in table {
+        for ([mapped, bar, busy, pinned, has_readback_space], few, many) in table {
             for (bytes, wanted) in [(FEW, few), (MANY, many), (0, TransferPath::Nothing)] {
-                let facts = TransferFacts { kind: TransferKind::Read, bytes, mapped, window, busy, pinned, has_readback_space, ..FACTS };
+                let facts = TransferFacts { kind: TransferKind::Read, bytes, mapped, bar, busy, pinned, has_readback_space, ..FACTS };
                 assert_eq!(path_of(&facts), wanted, "{facts:?}");
             }
         }
-        // A larger read is faster by a copy of the device.
-        let facts = TransferFacts { kind: TransferKind::Read, bytes: (8 << 10) + 1, window: true, has_readback_space: true, ..FACTS };
+        // For a larger read, a device copy is faster.
+        let facts = TransferFacts { kind: TransferKind::Read, bytes: (8 << 10) + 1, bar: true, has_readback_space: true, ..FACTS };
         assert_eq!(path_of(&facts), TransferPath::Readback);
     }
 
@@ -229,7 +229,7 @@ mod tests {
             assert_eq!(path_of(&TransferFacts { kind: TransferKind::Copy, ..facts }), copy, "{facts:?}");
             assert_eq!(path_of(&TransferFacts { kind: TransferKind::Fill, ..facts }), fill, "{facts:?}");
         }
-        // The fill by the host is faster, even with the wait.
+        // A host fill is faster, even with the wait.
         let facts = TransferFacts { kind: TransferKind::Fill, bytes: MANY, mapped: true, busy: true, ..FACTS };
         assert_eq!(path_of(&facts), TransferPath::Mapped(LONG));
         assert_eq!(path_of(&TransferFacts { mapped: false, ..facts }), TransferPath::Device(LONG));
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn transfers_without_waits_are_short() {
-        // A readback is only recorded, whatever its size.
+        // A readback of any size is only recorded.
         let short = [
             TransferPath::Nothing,
             TransferPath::Pinned,
@@ -245,7 +245,7 @@ mod tests {
             TransferPath::Mapped(SHORT),
             TransferPath::Staging(SHORT),
         ];
-        let long = [TransferPath::Mapped(LONG), TransferPath::Window(LONG), TransferPath::Staging(LONG), TransferPath::Device(LONG)];
+        let long = [TransferPath::Mapped(LONG), TransferPath::Bar(LONG), TransferPath::Staging(LONG), TransferPath::Device(LONG)];
         assert!(short.into_iter().all(TransferPath::is_short) && !long.into_iter().any(TransferPath::is_short));
     }
 
@@ -253,11 +253,11 @@ mod tests {
     fn regions_are_copied_in_the_largest_unit_that_divides_them() {
         let region = |buffer, host, size| CopyRegion { buffer, host, size };
         let large = 1 << 20;
-        assert_eq!(device_copy(region(0, 16, large), true, true), DeviceCopy::Vectors);
-        assert_eq!(device_copy(region(0, 16, large), true, false), DeviceCopy::Words);
-        assert_eq!(device_copy(region(0, 8, large), true, true), DeviceCopy::Words);
-        assert_eq!(device_copy(region(0, 16, 64), true, true), DeviceCopy::Words);
-        assert_eq!(device_copy(region(1, 16, large), true, true), DeviceCopy::Bytes);
-        assert_eq!(device_copy(region(0, 16, large), false, true), DeviceCopy::Bytes);
+        assert_eq!(device_copy(region(0, 16, large), true, true), DeviceCopy::VectorKernel);
+        assert_eq!(device_copy(region(0, 16, large), true, false), DeviceCopy::Command);
+        assert_eq!(device_copy(region(0, 8, large), true, true), DeviceCopy::Command);
+        assert_eq!(device_copy(region(0, 16, 64), true, true), DeviceCopy::Command);
+        assert_eq!(device_copy(region(1, 16, large), true, true), DeviceCopy::ByteKernel);
+        assert_eq!(device_copy(region(0, 16, large), false, true), DeviceCopy::ByteKernel);
     }
 }

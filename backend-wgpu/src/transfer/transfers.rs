@@ -32,7 +32,7 @@ const STAGING_SEGMENT: u64 = 8 << 20;
 
 #[derive(Clone, Copy)]
 pub(crate) struct TransferRequest<'a> {
-    /// Timestamps are requested.
+    /// Whether timestamps are requested.
     pub(crate) profile: bool,
     pub(crate) progress: &'a Arc<dyn Progress>,
 }
@@ -90,12 +90,12 @@ impl Transfers {
             kind,
             bytes,
             mapped: memory.mapping().is_some(),
-            window: memory.window().is_some(),
+            bar: memory.bar().is_some(),
             busy: busy(memory, kind != TransferKind::Read),
             pinned: false,
             has_readback_space: false,
             aligned: false,
-            window_reads: uncached_read::quick(),
+            max_bar_read: uncached_read::quick(),
         };
         let facts = match action {
             Action::Write { dst, src, regions } => {
@@ -213,9 +213,9 @@ impl Transfers {
                 dst.with_mut(&mut |bytes| result = mapped_copy::read_mapped(copy_threads, mapping, bytes, regions));
                 start
             }
-            (_, Some(window)) => {
+            (_, Some(bar)) => {
                 let start = batch.begin(progress);
-                dst.with_mut(&mut |bytes| result = mapped_copy::read_window(window, bytes, regions));
+                dst.with_mut(&mut |bytes| result = mapped_copy::read_bar(bar, bytes, regions));
                 start
             }
             (_, None) => {
@@ -234,8 +234,11 @@ impl Transfers {
 
     /// Whether [`Transfers::read_back`] is possible for a read. It needs mapped staging memory.
     fn can_read_back(&self, batch: &OpenBatch, regions: &[CopyRegion]) -> bool {
-        let most = regions.iter().fold(0_u64, |sum, region| sum.saturating_add(region.size.saturating_add(2 * WORD + 8)));
-        batch.gpu().vulkan_queue.is_some() && most <= CHUNK && regions.len() <= MAX_READBACK_REGIONS && self.pending_reads.has_space(most)
+        let max_bytes = regions.iter().fold(0_u64, |sum, region| sum.saturating_add(region.size.saturating_add(2 * WORD + 8)));
+        batch.gpu().vulkan_queue.is_some()
+            && max_bytes <= CHUNK
+            && regions.len() <= MAX_READBACK_REGIONS
+            && self.pending_reads.has_space(max_bytes)
     }
 
     /// Records a read whose bytes are delivered when its batch is complete.
@@ -260,7 +263,7 @@ impl Transfers {
         Ok(PendingRead { memory: chunk, pieces, target: Arc::clone(target) })
     }
 
-    /// Writes to memory that the host does not see, through the staging ring. The device copies one chunk while the
+    /// Writes to memory that the host cannot access, through the staging ring. The device copies one chunk while the
     /// host fills the next one.
     fn upload(&mut self, batch: &mut OpenBatch, memory: &WgpuMemory, offset: u64, bytes: &[u8]) -> BackendResult<()> {
         let segment = self.up.segment_size();
@@ -295,7 +298,7 @@ impl Transfers {
         Ok(())
     }
 
-    /// Reads memory that the host does not see, through the staging ring. The device copies the next chunk while the
+    /// Reads memory that the host cannot access, through the staging ring. The device copies the next chunk while the
     /// host takes one out.
     fn download(&mut self, batch: &mut OpenBatch, memory: &WgpuMemory, offset: u64, bytes: &mut [u8]) -> BackendResult<()> {
         let mut pending: Option<PendingDownload<'_>> = None;
@@ -369,9 +372,9 @@ impl Transfers {
                 self.run_builtin(batch, job, from.buffer(), to, (region.host, region.size))
             };
             match device_copy(*region, from.id != to.id, from.mapping().is_none()) {
-                DeviceCopy::Vectors => run(VECTOR)?,
-                DeviceCopy::Bytes => run(1)?,
-                DeviceCopy::Words => batch.copy((from.buffer(), region.buffer), (to.buffer(), region.host), region.size)?,
+                DeviceCopy::VectorKernel => run(VECTOR)?,
+                DeviceCopy::ByteKernel => run(1)?,
+                DeviceCopy::Command => batch.copy((from.buffer(), region.buffer), (to.buffer(), region.host), region.size)?,
             }
         }
         batch.end_timestamps(timestamps.as_ref(), false)?;
@@ -430,10 +433,10 @@ impl Transfers {
         (begin, size): (u64, u64),
     ) -> BackendResult<()> {
         // Kernels count in 31 bits. The part size is a multiple of all pattern sizes.
-        let most = batch.gpu().binding_limit.clamp(SMALLEST_PART, 1 << 31) - SMALLEST_PART / 2;
+        let max_part = batch.gpu().binding_limit.clamp(SMALLEST_PART, 1 << 31) - SMALLEST_PART / 2;
         let mut done = 0;
         while done < size {
-            let part = (size - done).min(most & !(PATTERN_BYTES as u64 - 1));
+            let part = (size - done).min(max_part & !(PATTERN_BYTES as u64 - 1));
             self.run_part(batch, job, source, to, begin + done..begin + done + part, done)?;
             done += part;
         }
@@ -499,7 +502,7 @@ fn is_pinned(batch: &OpenBatch, found: Option<(Arc<dyn Memory>, u64)>) -> bool {
 fn host_mapping(memory: &WgpuMemory, path: TransferPath) -> Option<Mapping> {
     match path {
         TransferPath::Mapped(_) => memory.mapping(),
-        TransferPath::Window(_) => memory.window(),
+        TransferPath::Bar(_) => memory.bar(),
         _ => None,
     }
 }

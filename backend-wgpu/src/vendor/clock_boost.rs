@@ -17,9 +17,9 @@ use wgcl_api::options::Options;
 #[cfg(target_os = "linux")]
 use crate::vendor::resource_manager::Subdevice;
 
-/// Seconds for which the clocks stay high after the last submission, at most.
+/// Maximum number of seconds for which the clocks stay high after the last submission.
 const DURATION: u32 = 5;
-/// While a program submits, the request is renewed this often.
+/// The interval at which the request is renewed while the program submits commands.
 const INTERVAL: Duration = Duration::from_secs(2);
 /// The value of [`ClockBoost::next`] after an error.
 const NEVER: u64 = u64::MAX;
@@ -66,7 +66,7 @@ impl ClockBoost {
         if self.next.compare_exchange(next, later, Ordering::Relaxed, Ordering::Relaxed).is_ok()
             && let Err(error) = self.request()
         {
-            tracing::debug!("the clocks of the GPU cannot be held: {error}");
+            tracing::debug!("cannot request high GPU clocks: {error}");
             self.next.store(NEVER, Ordering::Relaxed);
         }
     }

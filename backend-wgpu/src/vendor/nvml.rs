@@ -21,9 +21,9 @@ pub(super) struct Facts {
     pub(super) max_clock_mhz: u32,
     /// Major and minor version.
     pub(super) compute_capability: (u32, u32),
-    /// Error correction of the memory is on.
+    /// Whether error correction of the memory is enabled.
     pub(super) error_correction: bool,
-    /// A display uses the GPU. The driver then ends kernels that run for seconds.
+    /// Whether a display uses the GPU. The driver then ends kernels that run for seconds.
     pub(super) drives_display: bool,
 }
 

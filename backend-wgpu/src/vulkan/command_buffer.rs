@@ -13,7 +13,7 @@ use wgcl_api::backend::BackendResult;
 
 use crate::buffer::{Buffer, Use};
 use crate::vulkan::error::{backend_error, missing_handle};
-use crate::vulkan::queue::{DescriptorSet, Pipeline, RESET, TimestampQueries, VulkanQueue};
+use crate::vulkan::queue::{DescriptorSet, Pipeline, QUERIES_PER_RESET, TimestampQueries, VulkanQueue};
 use crate::vulkan::semaphores::Semaphore;
 
 /// Limit of tracked buffers between two barriers.
@@ -26,10 +26,10 @@ const MAX_TEMPLATES: usize = 4;
 /// Stages of all commands.
 const STAGES: vk::PipelineStageFlags =
     vk::PipelineStageFlags::from_raw(vk::PipelineStageFlags::COMPUTE_SHADER.as_raw() | vk::PipelineStageFlags::TRANSFER.as_raw());
-/// Their write accesses.
+/// Write accesses of all commands.
 const WRITES: vk::AccessFlags =
     vk::AccessFlags::from_raw(vk::AccessFlags::SHADER_WRITE.as_raw() | vk::AccessFlags::TRANSFER_WRITE.as_raw());
-/// Their read accesses.
+/// Read accesses of all commands.
 const READS: vk::AccessFlags = vk::AccessFlags::from_raw(
     vk::AccessFlags::SHADER_READ.as_raw() | vk::AccessFlags::TRANSFER_READ.as_raw() | vk::AccessFlags::UNIFORM_READ.as_raw(),
 );
@@ -72,12 +72,12 @@ impl Location {
 /// or a unique number accompanies the handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// Makes `wrote` accesses of the `from` stages visible to `sees` accesses of the `to` stages.
+    /// Makes `wrote` accesses of the `from` stages visible to `reads` accesses of the `to` stages.
     Barrier {
         from: vk::PipelineStageFlags,
         wrote: vk::AccessFlags,
         to: vk::PipelineStageFlags,
-        sees: vk::AccessFlags,
+        reads: vk::AccessFlags,
     },
     Pipeline(vk::Pipeline),
     Set {
@@ -96,7 +96,7 @@ enum Step {
         size: u64,
         word: u32,
     },
-    /// Resets [`RESET`] queries.
+    /// Resets [`QUERIES_PER_RESET`] queries.
     Reset {
         pool: vk::QueryPool,
         id: u64,
@@ -124,16 +124,16 @@ struct Template {
     buffer: vk::CommandBuffer,
     /// Retains the pipelines and sets in `steps`, so that their handles are not reused.
     retained: RetainedObjects,
-    /// Its last submission.
+    /// The number of the last submission of the command buffer.
     number: u64,
 }
 
 /// The state of the open batch.
 enum State {
     Empty,
-    /// Its steps are stored.
+    /// The batch has steps that are stored but not yet recorded.
     Deferred,
-    /// Its steps are recorded.
+    /// The steps of the batch are recorded in this command buffer.
     Open(vk::CommandBuffer),
 }
 
@@ -159,7 +159,7 @@ pub(crate) struct CommandRecorder {
     bound: (vk::DescriptorSet, Option<u32>),
     /// Buffers used since the last barrier, and whether they were written.
     used_since_barrier: SmallVec<[Use; MAX_TRACKED_BUFFERS]>,
-    /// The batch writes a buffer that the host reads in place.
+    /// Whether the batch writes a buffer that the host reads in place.
     writes_host_visible: bool,
 }
 
@@ -215,7 +215,7 @@ impl CommandRecorder {
             // without a wait.
             self.used_since_barrier.clear();
             let from = vk::PipelineStageFlags::TOP_OF_PIPE;
-            self.push_step(Step::Barrier { from, wrote: vk::AccessFlags::empty(), to: STAGES, sees: READS | WRITES })
+            self.push_step(Step::Barrier { from, wrote: vk::AccessFlags::empty(), to: STAGES, reads: READS | WRITES })
         } else {
             self.barrier()
         }
@@ -277,8 +277,8 @@ impl CommandRecorder {
         // offsets and queries.
         unsafe {
             match *step {
-                Step::Barrier { from, wrote, to, sees } => {
-                    let barrier = vk::MemoryBarrier::default().src_access_mask(wrote).dst_access_mask(sees);
+                Step::Barrier { from, wrote, to, reads } => {
+                    let barrier = vk::MemoryBarrier::default().src_access_mask(wrote).dst_access_mask(reads);
                     device.cmd_pipeline_barrier(buffer, from, to, vk::DependencyFlags::empty(), &[barrier], &[], &[]);
                 }
                 Step::Pipeline(pipeline) => device.cmd_bind_pipeline(buffer, vk::PipelineBindPoint::COMPUTE, pipeline),
@@ -291,7 +291,7 @@ impl CommandRecorder {
                     device.cmd_copy_buffer(buffer, from.buffer, to.buffer, &[region]);
                 }
                 Step::Fill { to, size, word } => device.cmd_fill_buffer(buffer, to.buffer, to.offset, size, word),
-                Step::Reset { pool, query, .. } => device.cmd_reset_query_pool(buffer, pool, query, RESET),
+                Step::Reset { pool, query, .. } => device.cmd_reset_query_pool(buffer, pool, query, QUERIES_PER_RESET),
                 Step::Timestamp { pool, query, .. } => {
                     device.cmd_write_timestamp(buffer, vk::PipelineStageFlags::BOTTOM_OF_PIPE, pool, query);
                 }
@@ -302,7 +302,7 @@ impl CommandRecorder {
     /// Makes all earlier writes visible to later commands.
     fn barrier(&mut self) -> BackendResult<()> {
         self.used_since_barrier.clear();
-        self.push_step(Step::Barrier { from: STAGES, wrote: WRITES, to: STAGES, sees: READS | WRITES })
+        self.push_step(Step::Barrier { from: STAGES, wrote: WRITES, to: STAGES, reads: READS | WRITES })
     }
 
     /// Records a barrier if a command with these uses depends on commands since the last barrier.
@@ -356,7 +356,7 @@ impl CommandRecorder {
     /// Copies bytes between two ranges that do not overlap.
     ///
     /// # Safety
-    /// The ranges lie inside the buffers.
+    /// The ranges must be inside the buffers.
     pub(crate) unsafe fn copy(&mut self, from: Location, to: Location, size: u64) -> BackendResult<()> {
         self.begin()?;
         self.order(&[from.used(false), to.used(true)])?;
@@ -376,10 +376,11 @@ impl CommandRecorder {
     /// Writes a timestamp when all earlier commands are complete. A submission writes the queries of a pool in order.
     pub(crate) fn timestamp(&mut self, queries: &TimestampQueries, query: u32) -> BackendResult<()> {
         self.begin()?;
-        if query.is_multiple_of(RESET) {
+        if query.is_multiple_of(QUERIES_PER_RESET) {
             if self.queue.query_reset {
-                // SAFETY: the size of the pool is a multiple of RESET, and no other submission uses these queries.
-                unsafe { self.queue.device.reset_query_pool(queries.pool, query, RESET) };
+                // SAFETY: the size of the pool is a multiple of QUERIES_PER_RESET, and no other submission uses these
+                // queries.
+                unsafe { self.queue.device.reset_query_pool(queries.pool, query, QUERIES_PER_RESET) };
             } else {
                 self.push_step(Step::Reset { pool: queries.pool, id: queries.id, query })?;
             }
@@ -433,7 +434,7 @@ impl CommandRecorder {
                 from: STAGES,
                 wrote: WRITES,
                 to: vk::PipelineStageFlags::HOST,
-                sees: vk::AccessFlags::HOST_READ,
+                reads: vk::AccessFlags::HOST_READ,
             })?;
         }
         let Some((buffer, ended)) = self.end()? else { return Ok(false) };
@@ -509,7 +510,7 @@ impl CommandRecorder {
     pub(crate) fn idle(&self) {
         // SAFETY: nothing else uses the queue.
         if let Err(result) = unsafe { self.queue.device.queue_wait_idle(self.queue.handle) } {
-            tracing::debug!("waiting for the queue to be idle: {result}");
+            tracing::debug!("waiting for the queue to be idle failed: {result}");
         }
     }
 

@@ -2,18 +2,18 @@
 //!
 //! wgpu-hal allocates memory in blocks that several buffers share. Where the host can write all device memory, it
 //! uses such memory. NVIDIA's driver maps that in pages of 64 KiB, and a kernel that accesses gigabytes then misses
-//! the TLB: on an H100 a copy of 8 GiB ran at 2.17 TB/s instead of 2.9. Dedicated memory that the host does not see
+//! the TLB: on an H100 a copy of 8 GiB ran at 2.17 TB/s instead of 2.9. Dedicated memory that the host cannot access
 //! has pages of 2 MiB.
 
 use ash::vk;
 
-/// Buffers of this size and above are dedicated. Smaller ones keep the
-/// [window](crate::adapter::capabilities::Capabilities::window). It makes writes of up to 1 MiB twice as fast, and
-/// writes of the whole buffer 1.5 times. Creating and freeing a dedicated buffer takes as long as three such writes
-/// (64 MiB: 3.4 ms instead of 0.25), and programs that probe the memory size create a thousand buffers.
+/// Buffers of this size and above are dedicated. Smaller ones stay accessible through the
+/// [BAR](crate::adapter::capabilities::Capabilities::bar). It makes writes of up to 1 MiB twice as fast, and writes of
+/// the whole buffer 1.5 times. Creating and freeing a dedicated buffer takes as long as three such writes (64 MiB: 3.4
+/// ms instead of 0.25), and programs that probe the memory size create a thousand buffers.
 pub(crate) const MIN_SIZE: u64 = 64 << 20;
 
-/// Creates a buffer in device memory that the host does not see. With `addressed` it has an address. Fails with
+/// Creates a buffer in device memory that the host cannot access. With `addressed` it has an address. Fails with
 /// ERROR_FEATURE_NOT_PRESENT if there is no such memory type.
 ///
 /// # Safety

@@ -14,34 +14,34 @@ pub(crate) struct DeviceFacts {
     pub(crate) float_controls: FloatControls,
     /// Nanoseconds per timestamp tick.
     pub(crate) timestamp_period: Option<f32>,
-    /// Shaders have 8-bit integers, and storage buffers may hold them.
+    /// Whether shaders have 8-bit integers, and storage buffers may hold them.
     pub(crate) int8_storage: bool,
     pub(crate) timeline_semaphores: bool,
-    /// The device clock can be compared with CLOCK_MONOTONIC (VK_EXT_calibrated_timestamps).
+    /// Whether the device clock can be compared with CLOCK_MONOTONIC (VK_EXT_calibrated_timestamps).
     pub(crate) calibrated_timestamps: bool,
-    /// The host can map all of the device's own memory (Resizable BAR).
-    pub(crate) window: bool,
+    /// Whether the host can map all of the device's own memory (Resizable BAR).
+    pub(crate) bar: bool,
     /// The queue family to use: one that computes and does not draw, where there is one.
     pub(crate) queue_family: u32,
     /// Queues that copy and do not compute.
     pub(crate) copy_queues: u32,
-    /// The host can reset queries.
+    /// Whether the host can reset queries.
     pub(crate) host_query_reset: bool,
-    /// Shaders can access buffers by 64-bit addresses (VK_KHR_buffer_device_address).
+    /// Whether shaders can access buffers by 64-bit addresses (VK_KHR_buffer_device_address).
     pub(crate) buffer_addresses: bool,
-    /// The driver reports register counts of pipelines (VK_KHR_pipeline_executable_properties).
+    /// Whether the driver reports register counts of pipelines (VK_KHR_pipeline_executable_properties).
     pub(crate) pipeline_statistics: bool,
-    /// Shaders can read the device clock.
+    /// Whether shaders can read the device clock.
     pub(crate) device_clock: bool,
-    /// Shaders can read a subgroup's clock.
+    /// Whether shaders can read a subgroup's clock.
     pub(crate) subgroup_clock: bool,
-    /// Memory can be imported from opaque file descriptors.
+    /// Whether memory can be imported from opaque file descriptors.
     pub(crate) opaque_fd_memory: bool,
-    /// Memory can be imported from dma_buf file descriptors.
+    /// Whether memory can be imported from dma_buf file descriptors.
     pub(crate) dma_buf_memory: bool,
     /// Address and size of imported host memory are multiples of this. `None` if host memory cannot be imported.
     pub(crate) host_import_alignment: Option<u64>,
-    /// Semaphores can be shared by opaque file descriptors.
+    /// Whether semaphores can be shared by opaque file descriptors.
     pub(crate) opaque_fd_semaphores: bool,
     pub(crate) size_limits: Option<SizeLimits>,
     /// Work-groups of a dispatch, per dimension. wgpu reports one number for all three.

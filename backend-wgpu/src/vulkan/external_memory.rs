@@ -82,7 +82,7 @@ unsafe fn allocate(
     let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
     let types = properties.memory_types_as_slice().iter().zip(0_u32..);
     let mut usable: Vec<_> = types.filter(|(_, index)| requirements.memory_type_bits & exported.memory_types & (1 << index) != 0).collect();
-    // Exported memory usually is device memory that the host does not see.
+    // Exported memory usually is device memory that the host cannot access.
     usable.sort_by_key(|(ty, _)| (!ty.property_flags.contains(local), ty.property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE)));
     let import = |fd: i32, index: u32| {
         let mut source = vk::ImportMemoryFdInfoKHR::default().handle_type(exported.handle_type).fd(fd);

@@ -93,7 +93,7 @@ pub(super) fn device_facts(adapter: &wgpu::Adapter) -> Option<DeviceFacts> {
         .filter(|heap| heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL))
         .map(|heap| heap.size)
         .max();
-    facts.window = memory.memory_types_as_slice().iter().any(|kind| {
+    facts.bar = memory.memory_types_as_slice().iter().any(|kind| {
         let size = memory.memory_heaps.get(kind.heap_index as usize).map(|heap| heap.size);
         kind.property_flags.contains(WINDOW) && size == facts.memory
     });

@@ -1,10 +1,10 @@
 //! Pipelines, descriptor sets, queries and waits on a Vulkan queue. They replace wgpu's encoders: wgpu tracks the
-//! state of every buffer, which takes longer than many kernels run.
+//! state of every buffer, which takes longer than the execution of many kernels.
 //!
 //! wgpu still finds and opens devices, and owns the memory of buffers. The
 //! [*recorder*](crate::vulkan::command_buffer) fills command buffers. Each submission signals its number on a
 //! timeline semaphore, for which any thread may wait. wgpu submits nothing on a device that has a [`VulkanQueue`], so
-//! the recorder has the queue for itself.
+//! the recorder has exclusive access to the queue.
 //!
 //! # Order
 //! Commands see the effects of earlier commands. The recorder tracks which buffers were read and written since its
@@ -12,7 +12,7 @@
 //!
 //! # Soundness
 //! Owners destroy their handles in `Drop`. The recorder retains the objects of a command buffer until its submission
-//! is complete. [`crate::memory::device_memory`] and [`crate::memory::ring`] keep buffers as long. All
+//! is complete. [`crate::memory::device_memory`] and [`crate::memory::ring`] retain buffers for the same time. All
 //! objects hold a reference to the [`VulkanQueue`], which holds one to wgpu's device.
 
 use std::ffi::CString;
@@ -29,12 +29,13 @@ use crate::vulkan::error::{backend_error, missing_handle};
 use crate::vulkan::pipeline_statistics::{self, Statistics};
 
 /// Descriptor sets per pool.
-const SETS: u32 = 16;
+const SETS_PER_POOL: u32 = 16;
 /// Queries per reset.
-pub(crate) const RESET: u32 = 64;
+pub(crate) const QUERIES_PER_RESET: u32 = 64;
 
 /// A thread that waits for a GPU spins this long before it sleeps. Waking it takes 40 us, which matters less after a
-/// long wait. (With 0.2 ms, BabelStream's triad of 0.27 ms with a wait after each launch took 0.31 ms on an H100.)
+/// long wait. With a spin time of 0.2 ms, BabelStream's triad (0.27 ms on the device, one
+/// wait per launch) took 0.31 ms on an H100.
 pub(crate) const SPIN_TIME: Duration = Duration::from_millis(2);
 
 /// Functions of optional extensions, where the driver has them.
@@ -49,7 +50,7 @@ pub(crate) struct VulkanQueue {
     pub(crate) handle: vk::Queue,
     /// The queue family.
     pub(crate) family: u32,
-    /// The host resets queries. The command for it delays later commands by 2 us on an H100.
+    /// Whether the host resets queries. `vkCmdResetQueryPool` delays later commands by 2 us on an H100.
     pub(crate) query_reset: bool,
     pub(crate) timeline: vk::Semaphore,
     functions: ExtensionFunctions,
@@ -84,8 +85,8 @@ pub(crate) enum SubgroupMode {
 }
 
 impl SubgroupMode {
-    /// The mode for a kernel that requires a size. The device supports the size; if it supports no other, there is
-    /// nothing to request.
+    /// The mode for a kernel that requires a size, which the device must support. Returns `self` unless pipelines of
+    /// the device request sizes.
     pub(crate) fn required(self, size: Option<u32>) -> Self {
         match (self, size) {
             (Self::Required(_), Some(size)) => Self::Required(size),
@@ -180,7 +181,8 @@ impl VulkanQueue {
 
 impl Drop for VulkanQueue {
     fn drop(&mut self) {
-        // SAFETY: the last submission is complete: its recorder has waited for it, and held a reference.
+        // SAFETY: no submission is pending: the recorder held a reference to this queue until its last submission
+        // completed.
         unsafe { self.device.destroy_semaphore(self.timeline, None) };
     }
 }
@@ -268,7 +270,7 @@ impl Pipeline {
         let functions = &queue.functions.pipeline_statistics;
         let flags = if functions.is_some() { vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR } else { vk::PipelineCreateFlags::empty() };
         let info = vk::ComputePipelineCreateInfo::default().flags(flags).layout(created.layout).stage(stage);
-        // SAFETY: all of it was created above.
+        // SAFETY: every handle in `info` was created above.
         let pipelines = unsafe { device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None) };
         // SAFETY: a pipeline needs its module only during creation.
         unsafe { device.destroy_shader_module(module, None) };
@@ -286,8 +288,8 @@ impl Pipeline {
     /// Creates a descriptor set that binds these buffers, offsets and sizes, in the order of the bindings.
     ///
     /// # Safety
-    /// The ranges lie inside the buffers. The buffers live while the set is in use.
-    pub(crate) unsafe fn set(&self, bound: &[(vk::Buffer, u64, u64)]) -> BackendResult<DescriptorSet> {
+    /// The ranges must be inside the buffers. The buffers must exist while the set is in use.
+    pub(crate) unsafe fn create_descriptor_set(&self, bound: &[(vk::Buffer, u64, u64)]) -> BackendResult<DescriptorSet> {
         let pool = {
             let mut sets = self.sets.lock();
             match &mut *sets {
@@ -297,7 +299,7 @@ impl Pipeline {
                 }
                 _ => {
                     let pool = Arc::new(DescriptorPool::new(&self.queue, &self.bindings)?);
-                    *sets = (SETS - 1, Some(Arc::clone(&pool)));
+                    *sets = (SETS_PER_POOL - 1, Some(Arc::clone(&pool)));
                     pool
                 }
             }
@@ -354,11 +356,11 @@ impl DescriptorPool {
         let mut sizes: SmallVec<[vk::DescriptorPoolSize; 4]> = SmallVec::new();
         for ty in bindings.iter().map(|(_, kind)| kind.descriptor()) {
             match sizes.iter_mut().find(|size| size.ty == ty) {
-                Some(size) => size.descriptor_count += SETS,
-                None => sizes.push(vk::DescriptorPoolSize { ty, descriptor_count: SETS }),
+                Some(size) => size.descriptor_count += SETS_PER_POOL,
+                None => sizes.push(vk::DescriptorPoolSize { ty, descriptor_count: SETS_PER_POOL }),
             }
         }
-        let info = vk::DescriptorPoolCreateInfo::default().max_sets(SETS).pool_sizes(&sizes);
+        let info = vk::DescriptorPoolCreateInfo::default().max_sets(SETS_PER_POOL).pool_sizes(&sizes);
         // SAFETY: the device lives as long as `queue`.
         let pool = unsafe { queue.device.create_descriptor_pool(&info, None) }.map_err(backend_error)?;
         Ok(Self { queue: Arc::clone(queue), pool, allocating: Mutex::default() })
@@ -367,7 +369,7 @@ impl DescriptorPool {
 
 impl Drop for DescriptorPool {
     fn drop(&mut self) {
-        // SAFETY: all of its sets are destroyed, as they hold it.
+        // SAFETY: no `DescriptorSet` of the pool exists, because each holds a reference to the pool.
         unsafe { self.queue.device.destroy_descriptor_pool(self.pool, None) };
     }
 }
@@ -388,24 +390,25 @@ impl DescriptorSet {
 pub(crate) struct TimestampQueries {
     queue: Arc<VulkanQueue>,
     pub(crate) pool: vk::QueryPool,
-    /// Unique, while the handle may be reused.
+    /// Unique. (Vulkan may reuse the handle after the pool is destroyed.)
     pub(crate) id: u64,
 }
 
 impl TimestampQueries {
     pub(crate) fn new(queue: &Arc<VulkanQueue>, count: u32) -> BackendResult<Self> {
-        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count.next_multiple_of(RESET));
+        let info =
+            vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count.next_multiple_of(QUERIES_PER_RESET));
         // SAFETY: the device lives as long as `queue`.
         let pool = unsafe { queue.device.create_query_pool(&info, None) }.map_err(backend_error)?;
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Ok(Self { queue: Arc::clone(queue), pool, id: NEXT.fetch_add(1, Ordering::Relaxed) })
     }
 
-    /// The first `count` values. The submission that wrote them is complete.
+    /// The first `count` values. The submission that wrote them must be complete.
     pub(crate) fn values(&self, count: u32) -> BackendResult<Vec<u64>> {
         let mut values = vec![0_u64; count as usize];
         if count > 0 {
-            // SAFETY: the pool has that many queries, and the driver writes one word per query.
+            // SAFETY: the pool has that many queries, and the driver writes 64 bits per query.
             unsafe { self.queue.device.get_query_pool_results(self.pool, 0, &mut values, vk::QueryResultFlags::TYPE_64) }
                 .map_err(backend_error)?;
         }
@@ -415,7 +418,7 @@ impl TimestampQueries {
 
 impl Drop for TimestampQueries {
     fn drop(&mut self) {
-        // SAFETY: owners of a query of a submission hold the whole pool.
+        // SAFETY: every submission that writes a query retains the pool until it completes.
         unsafe { self.queue.device.destroy_query_pool(self.pool, None) };
     }
 }

@@ -10,8 +10,7 @@ pub struct Code {
     pub bytes: Vec<u8>,
     /// The offset of each function of the module.
     pub entries: Vec<u32>,
-    /// Maximum bytes of native stack of a call of any function. This includes called functions, except those of the
-    /// host.
+    /// Maximum native stack size in bytes of any function, including its callees but not host functions.
     pub stack: u32,
     /// The offset of the constants.
     pub constants: u32,
@@ -26,8 +25,8 @@ pub enum CodegenError {
     /// The instruction set does not have an operation.
     #[error("function `{function}`: {isa:?} has no {operation}")]
     Unsupported { function: String, operation: String, isa: Isa },
-    /// Functions call each other recursively, so the stack has no bound.
-    #[error("function `{0}` calls itself")]
+    /// A function is recursive, so the stack has no bound.
+    #[error("function `{0}` is recursive")]
     Recursion(String),
     /// The code exceeds the reach of its branches: 2 GiB on x86, 128 MiB on AArch64.
     #[error("the machine code is too large for its branches")]
@@ -41,7 +40,7 @@ pub enum CodegenError {
     /// An operand does not fit the instruction: a defect of the code generator.
     #[error("instruction `{0}`: an operand cannot be encoded")]
     Encoding(&'static str),
-    /// The decoder reads another instruction than the encoder meant: a defect of the encoder.
+    /// The decoder does not reproduce the encoded instruction: a defect of the encoder.
     #[error("an emitted instruction decodes differently: {0}")]
     Decoded(String),
 }

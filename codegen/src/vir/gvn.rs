@@ -21,7 +21,7 @@ pub(crate) fn gvn(function: &Function) -> Function {
     let mut replacement: Vec<Value> = (0..).map(Value).take(function.values.len()).collect();
     let Function { blocks, values, .. } = &mut function;
     for (index, block) in (0..).zip(blocks) {
-        if !dominators.is_reached(index) {
+        if !dominators.is_reachable(index) {
             continue;
         }
         block.insts.retain_mut(|inst| {

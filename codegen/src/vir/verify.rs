@@ -86,7 +86,7 @@ impl<'a> Checker<'a> {
     /// The type of a value, if it may be used in a block.
     fn used(&self, block: u32, value: Value) -> Result<Type, String> {
         let defined = self.defined.get(value.index()).copied().flatten().ok_or_else(|| format!("{value} is used before its definition"))?;
-        require(!self.dominators.is_reached(block) || self.dominators.dominates(defined, block), || {
+        require(!self.dominators.is_reachable(block) || self.dominators.dominates(defined, block), || {
             format!("{value} is defined in b{defined}, which does not dominate this block")
         })?;
         Ok(self.function.ty(value))

@@ -1,4 +1,4 @@
-//! Loads, stores and atomics through the views of the plan.
+//! Loads, stores and atomics through the buffer views that [`super::plan`] selects.
 //!
 //! Example: `load f32 (ptr_add %0, %1) align 4` becomes `buffer_f32[%1 >> 2]`.
 
@@ -8,7 +8,7 @@ mod halves;
 use super::EmitError;
 use super::builder::{Expr, Val};
 use super::function::Emitter;
-use super::items::SETTLING;
+use super::items::OPAQUE_ZERO;
 use super::vector::Scalars;
 use super::views::{AccessShape, Backing, Kind, Object, Rule, Variable, ViewKey, naga_u16};
 use crate::analysis::definitions::{Linear, Root};
@@ -29,6 +29,7 @@ pub(super) struct Address {
     begin: Option<Expr>,
     /// The variable offset as one value, without the root's base.
     offset: Option<Value>,
+    /// Byte offset of the root in its object.
     base: u32,
 }
 
@@ -72,11 +73,11 @@ impl<'a> Emitter<'a, '_> {
         Ok(if self.function.ty(value) == Type::I64 { self.b.convert(expr, Scalar::U32) } else { expr })
     }
 
-    /// The byte offset of an address plus `extra`.
+    /// The byte offset or 64-bit address of an access plus `extra` bytes.
     fn byte_offset(&mut self, address: &Address, extra: u32) -> Result<Index, EmitError> {
         if let Some(base) = address.begin {
             let first = self.physical(address, base, 1)?;
-            return Ok(Index::Address(self.further(first, extra)));
+            return Ok(Index::Address(self.add_bytes(first, extra)));
         }
         let Some(offset) = address.offset else { return Ok(Index::Const(address.linear.constant.wrapping_add(extra))) };
         let offset = self.word(offset)?;
@@ -84,7 +85,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// An address plus a number of bytes.
-    fn further(&mut self, address: Expr, bytes: u32) -> Expr {
+    fn add_bytes(&mut self, address: Expr, bytes: u32) -> Expr {
         if bytes == 0 {
             return address;
         }
@@ -97,11 +98,11 @@ impl<'a> Emitter<'a, '_> {
         if let Some(offset) = address.offset.filter(|&offset| self.function.ty(offset) == Type::I64) {
             let offset = self.one(offset)?;
             let sum = self.b.add(base, offset);
-            return Ok(self.further(sum, address.base));
+            return Ok(self.add_bytes(sum, address.base));
         }
         let index = match self.relative(address, stride)? {
             Index::Expr(index) => index,
-            Index::Const(index) => return Ok(self.further(base, index.wrapping_mul(stride))),
+            Index::Const(index) => return Ok(self.add_bytes(base, index.wrapping_mul(stride))),
             Index::Address(address) => return Ok(address),
         };
         let mut bytes = self.b.convert(index, Scalar::U64);
@@ -125,11 +126,12 @@ impl<'a> Emitter<'a, '_> {
         match index {
             Index::Const(constant) => Index::Const(constant.wrapping_add(extra)),
             Index::Expr(expr) => Index::Expr(self.plus(expr, extra)),
-            Index::Address(address) => Index::Address(self.further(address, extra.wrapping_mul(stride))),
+            Index::Address(address) => Index::Address(self.add_bytes(address, extra.wrapping_mul(stride))),
         }
     }
 
-    /// The address as an index of elements of `stride` bytes (a power of two); it is a multiple of `stride`.
+    /// The index of an access in elements of `stride` bytes (a power of two). The byte offset must be a multiple of
+    /// `stride`.
     fn index(&mut self, address: &Address, stride: u32) -> Result<Index, EmitError> {
         match address.begin {
             Some(base) => self.physical(address, base, stride).map(Index::Address),
@@ -158,7 +160,7 @@ impl<'a> Emitter<'a, '_> {
         let mut total: Option<Expr> = None;
         for &(value, scale) in &linear.terms {
             let term = self.word(value)?;
-            // Division of a negative scale is exact too, modulo 2^32 without the lowest bits.
+            // For negative scales, too, the arithmetic shift gives the index modulo 2^(32 - shift).
             let factor = ((scale as i32) >> shift) as u32;
             let term = if factor == 1 {
                 term
@@ -178,9 +180,8 @@ impl<'a> Emitter<'a, '_> {
             Some(total) => self.plus(total, ((linear.constant as i32) >> shift) as u32),
             None => return Ok(Index::Const(linear.constant / stride)),
         };
-        // The sum only agrees with the byte offset in the bits that the shift keeps. If the factors are small, the
-        // upper bits are also correct for accesses within the buffer, because no term was larger. Without the mask,
-        // drivers recognise neighbouring accesses.
+        // The index is correct modulo 2^(32 - shift). If all factors are at most MAX_PLAIN_SCALE, no term overflows for
+        // accesses within the buffer, so the mask is unnecessary. Without it, drivers recognise neighbouring accesses.
         let plain = linear.constant as i32 >= -(MAX_PLAIN_SCALE as i32)
             && linear.terms.iter().all(|&(_, scale)| (scale as i32).unsigned_abs() <= MAX_PLAIN_SCALE);
         if shift == 0 || plain {
@@ -210,13 +211,13 @@ impl<'a> Emitter<'a, '_> {
         };
         let index = match data.backing {
             Backing::Scratch { .. } => {
-                let share = *self
-                    .shares
+                let first = *self
+                    .scratch_offsets
                     .get(&object)
-                    .ok_or_else(|| EmitError::Internal(format!("{} has no share for this work-item", data.name)))?;
+                    .ok_or_else(|| EmitError::Internal(format!("{} has no scratch offset for this work-item", data.name)))?;
                 Index::Expr(match index {
-                    Index::Const(constant) => self.plus(share, constant),
-                    Index::Expr(expr) | Index::Address(expr) => self.b.add(share, expr),
+                    Index::Const(constant) => self.plus(first, constant),
+                    Index::Expr(expr) | Index::Address(expr) => self.b.add(first, expr),
                 })
             }
             _ => index,
@@ -231,24 +232,24 @@ impl<'a> Emitter<'a, '_> {
         Ok(match index {
             Index::Const(index) => self.b.element_at(base, index.min(last)),
             Index::Expr(index) if matches!(data.backing, Backing::Function(_)) && self.cx.target.shaders.defects.late_indices => {
-                let index = self.settled(index)?;
+                let index = self.opaque_index(index)?;
                 self.b.element(base, index)
             }
             Index::Expr(index) | Index::Address(index) => self.b.element(base, index),
         })
     }
 
-    /// The index of a private array as a value that is not stored in a variable of a loop or condition
-    /// ([`Defects::late_indices`]): truncated to 16 bits, which suffices for [`Limits::function_memory`]. The
-    /// driver's compiler replaces a computed index by the variable, and looks through copies and arithmetic. It
-    /// neither removes a conversion nor moves it. Without 16-bit integers, the index is combined with a zero that the
-    /// compiler does not know.
-    fn settled(&mut self, index: Expr) -> Result<Expr, EmitError> {
+    /// Hides the origin of the index of a private array from the driver, which otherwise replaces it by a variable of
+    /// a loop or condition ([`Defects::late_indices`]), even through copies and arithmetic. With 16-bit integers, the
+    /// index is converted to 16 bits and back: the driver neither removes nor moves a conversion, and
+    /// [`Limits::function_memory`] keeps indices below 2^16. Without them, the index is combined with a zero that the
+    /// driver does not know.
+    fn opaque_index(&mut self, index: Expr) -> Result<Expr, EmitError> {
         if self.cx.target.shaders.int16 {
             let short = self.b.convert(index, naga_u16());
             return Ok(self.b.convert(short, Scalar::U32));
         }
-        let dimensions = self.item(SETTLING)?;
+        let dimensions = self.item(OPAQUE_ZERO)?;
         let upper = self.b.u32(16);
         let zero = self.b.shr(dimensions, upper);
         Ok(self.b.binary(BinaryOperator::ExclusiveOr, index, zero))
@@ -279,7 +280,7 @@ impl<'a> Emitter<'a, '_> {
 
     pub(super) fn load(&mut self, pointer: Value, ty: Type, align: u32, volatile: bool) -> Result<Val, EmitError> {
         if matches!(ty, Type::Ptr(_)) {
-            return Err(EmitError::unsupported("a pointer kept in memory"));
+            return Err(EmitError::unsupported("a load or store of a pointer"));
         }
         let address = self.address(pointer)?;
         if let Some(bits) = self.constant_load(pointer, ty)? {
@@ -334,7 +335,7 @@ impl<'a> Emitter<'a, '_> {
             let index = self.offset_index(first, u32::from(i), key.stride());
             let pointer = self.element(address.object, key, index)?;
             let x = self.b.load(pointer);
-            // Three lanes take the memory of four.
+            // A vector of three lanes occupies four lanes in memory.
             let x = match (lanes, key.lanes, i) {
                 (3, 4, _) => self.b.swizzle(x, &[0, 1, 2]),
                 (3, 2, 1) => self.b.lane(x, 2, 0),
@@ -343,7 +344,7 @@ impl<'a> Emitter<'a, '_> {
             let x = self.raw_of_slot(key, x);
             parts.push(x);
         }
-        // Parts of a chunk: vectors of two, or scalars, are combined.
+        // Combines scalars or vectors of two lanes to one chunk.
         let per_chunk = if lanes > key.lanes && key.lanes < 4 { usize::from(4 / key.lanes) } else { 1 };
         let chunk_lanes = super::builder::chunk_lanes(lanes);
         let chunks: Val = parts
@@ -369,7 +370,7 @@ impl<'a> Emitter<'a, '_> {
             let first = self.index(address, 4)?;
             let mut at = 0;
             while at < words {
-                // A uniform buffer loads four words at once.
+                // One load from a uniform buffer gives four words.
                 if self.object(address.object)?.rule == Rule::Uniform && shape.align >= 16 && words - at >= 3 {
                     let vector = self.uniform_vector(address.object, first, at)?;
                     for lane in 0..(words - at).min(4) {
@@ -386,7 +387,8 @@ impl<'a> Emitter<'a, '_> {
             }
         } else {
             let mut known: Option<(u32, Expr)> = None;
-            // The last piece of three bytes extends to the fourth byte, which is in the same word.
+            // An access of three bytes reads its last piece, of two bytes, with one extra byte. Both bytes are in the
+            // same word.
             for i in 0..bytes.div_ceil(piece) {
                 let part = match self.byte_offset(address, i * piece)? {
                     Index::Const(offset) => {
@@ -410,7 +412,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(self.join(&pieces, piece, u32::from(shape.size), u32::from(shape.lanes)))
     }
 
-    /// The word with a byte, given by the byte's offset or its address, and the byte's shift in the word.
+    /// Splits a byte offset or address into the index of the word and the shift of the byte in bits.
     fn split_offset(&mut self, byte: Expr, is_address: bool) -> (Index, Expr) {
         let (index, low) = if is_address {
             let mask = self.b.scalar(Scalar::U64, !3);
@@ -441,7 +443,7 @@ impl<'a> Emitter<'a, '_> {
                     let lane = self.b.and(word, three);
                     self.b.element(vector, lane)
                 }
-                Index::Address(_) => return Err(EmitError::Internal("a uniform buffer by address".to_owned())),
+                Index::Address(_) => return Err(EmitError::Internal("uniform buffers have no address".to_owned())),
             };
             return Ok(self.b.load(pointer));
         }
@@ -451,7 +453,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(self.raw_of_slot(key, x))
     }
 
-    /// The vector of a uniform buffer that starts `extra` words after the start of a vector.
+    /// Loads four words of a uniform buffer: the vector that is `extra / 4` vectors after the one at word `first`.
     fn uniform_vector(&mut self, object: usize, first: Index, extra: u32) -> Result<Expr, EmitError> {
         let index = match first {
             Index::Const(word) => Index::Const((word + extra) / 4),
@@ -460,7 +462,7 @@ impl<'a> Emitter<'a, '_> {
                 let vector = self.b.shr(word, two);
                 Index::Expr(self.plus(vector, extra / 4))
             }
-            Index::Address(_) => return Err(EmitError::Internal("a uniform buffer by address".to_owned())),
+            Index::Address(_) => return Err(EmitError::Internal("uniform buffers have no address".to_owned())),
         };
         let pointer = self.element(object, ViewKey { lanes: 4, ..ViewKey::WORDS }, index)?;
         Ok(self.b.load(pointer))
@@ -481,7 +483,7 @@ impl<'a> Emitter<'a, '_> {
     pub(super) fn store(&mut self, pointer: Value, value: Value, align: u32, volatile: bool) -> Result<(), EmitError> {
         let ty = self.function.ty(value);
         if matches!(ty, Type::Ptr(_)) {
-            return Err(EmitError::unsupported("a pointer kept in memory"));
+            return Err(EmitError::unsupported("a load or store of a pointer"));
         }
         let address = self.address(pointer)?;
         let shape = AccessShape::new(ty, align, Kind::Store, volatile, self.cx.target.pointer_size());
@@ -578,7 +580,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(())
     }
 
-    /// Replaces the bits of `mask` in a word that other work-items may write at the same time.
+    /// Replaces the bits of `mask` in a word. The store is atomic if other work-items may write the word.
     fn store_bits(&mut self, object: usize, index: Index, mask: Expr, bits: Expr) -> Result<(), EmitError> {
         let data = self.object(object)?;
         let Some(key) = data.partial_words() else {
@@ -591,9 +593,9 @@ impl<'a> Emitter<'a, '_> {
             self.b.store(pointer, new);
             return Ok(());
         };
-        let helper = self.cx.patches.get(&(object, key)).copied();
+        let helper = self.cx.masked_stores.get(&(object, key)).copied();
         let Some(function) = helper else {
-            return Err(EmitError::Internal(format!("no function that patches words of {}", data.name)));
+            return Err(EmitError::Internal(format!("no function for masked stores to {}", data.name)));
         };
         let index = match index {
             Index::Const(constant) => self.b.u32(constant),

@@ -36,7 +36,7 @@ pub(super) struct Context<'a> {
     pub(super) globals: &'a [ir::GlobalVar],
     pub(super) printf: &'a crate::printf::Table,
     /// Functions that replace some bits of a word, by object and view.
-    pub(super) patches: FxHashMap<(usize, ViewKey), Handle<Function>>,
+    pub(super) masked_stores: FxHashMap<(usize, ViewKey), Handle<Function>>,
     /// The emitted helpers, by their index in the IR module.
     pub(super) functions: Vec<Option<Handle<Function>>>,
     /// Private variables that pass items from the kernel to helpers.
@@ -71,7 +71,7 @@ pub(super) struct Emitter<'a, 'm> {
     /// Emitted private arrays, by object.
     pub(super) arrays: FxHashMap<usize, Handle<LocalVariable>>,
     /// First element of this work-item's share of an object.
-    pub(super) shares: FxHashMap<usize, Expr>,
+    pub(super) scratch_offsets: FxHashMap<usize, Expr>,
     pub(super) items: FxHashMap<Item, Expr>,
     /// Addresses of the objects that are accessed by address.
     pub(super) bases: FxHashMap<usize, Expr>,
@@ -89,7 +89,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             loops: Vec::new(),
             other_exits: first_loop(index),
             arrays: FxHashMap::default(),
-            shares: FxHashMap::default(),
+            scratch_offsets: FxHashMap::default(),
             items: FxHashMap::default(),
             bases: FxHashMap::default(),
         }

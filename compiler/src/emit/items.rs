@@ -52,13 +52,13 @@ impl Item {
     }
 }
 
-/// Settles indices of private arrays: a number of dimensions, whose upper half is zero.
-pub(super) const SETTLING: Item = Item::Work(WorkItem::WorkDim);
+/// The source of a zero that the driver does not know: a number of dimensions, whose upper half is zero.
+pub(super) const OPAQUE_ZERO: Item = Item::Work(WorkItem::WorkDim);
 
-/// The item that settles indices of the function's private arrays, if the driver reads indices late and has no
-/// conversion that settles them.
-pub(super) fn settling(function: &ir::Function, target: &Target) -> Option<Item> {
-    (target.shaders.defects.late_indices && !target.shaders.int16 && !function.vars.is_empty()).then_some(SETTLING)
+/// The item that hides the origin of indices of private arrays, if the driver reads indices late and has no 16-bit
+/// integers to hide it with.
+pub(super) fn index_hiding_item(function: &ir::Function, target: &Target) -> Option<Item> {
+    (target.shaders.defects.late_indices && !target.shaders.int16 && !function.vars.is_empty()).then_some(OPAQUE_ZERO)
 }
 
 /// The items that a function uses directly.
@@ -90,7 +90,7 @@ pub(super) fn used_by_memory(plan: &Plan, index: u32) -> Option<Item> {
 pub(super) fn declared_size(items: &[Vec<Item>], local_size: [u32; 3], target: &Target) -> [u32; 3] {
     let asks = |item: &Item| matches!(item, Item::Work(WorkItem::SubgroupId | WorkItem::SubgroupLocalId));
     let takes = target.shaders.spirv;
-    let knows = !target.shaders.defects.subgroups_in_rows || local_size[0].is_multiple_of(target.language.subgroup_size);
+    let knows = !target.shaders.defects.subgroups_within_dimension_0 || local_size[0].is_multiple_of(target.language.subgroup_size);
     if takes && knows || !items.iter().flatten().any(asks) { local_size } else { row(local_size) }
 }
 
@@ -196,8 +196,8 @@ impl Emitter<'_, '_> {
         self.b.binary(BinaryOperator::Modulo, of_dimension, size)
     }
 
-    /// Computes the first elements of this work-item's shares of memory.
-    pub(super) fn share(&mut self, index: u32) -> Result<(), EmitError> {
+    /// Computes the offsets of this work-item's private arrays in scratch memory.
+    pub(super) fn compute_scratch_offsets(&mut self, index: u32) -> Result<(), EmitError> {
         let plan = self.cx.plan;
         let mut mine: Vec<usize> =
             plan.places.iter().filter(|(root, _)| matches!(root, Root::Var(f, _) if *f == index)).map(|(_, place)| place.object).collect();
@@ -209,7 +209,7 @@ impl Emitter<'_, '_> {
             let item = self.item(Item::DispatchIndex)?;
             let elements = self.b.u32(plan.scratch / 4);
             let first = self.b.binary(BinaryOperator::Multiply, item, elements);
-            self.shares.insert(number, first);
+            self.scratch_offsets.insert(number, first);
         }
         Ok(())
     }

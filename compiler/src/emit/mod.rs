@@ -143,9 +143,9 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
         shared.ty(naga::Scalar::F64, 1);
     }
     plan::bind(&mut plan, &mut shared, &inputs)?;
-    let patches = patch::functions(&plan, &mut shared, target);
+    let masked_stores = patch::functions(&plan, &mut shared, target);
     let printf = crate::printf::Table::new(module, target.pointer_size());
-    let kernel_function = stage("emit naga", || functions(&inputs, kernel, &plan, &queries, &printf, &mut shared, patches))?;
+    let kernel_function = stage("emit naga", || functions(&inputs, kernel, &plan, &queries, &printf, &mut shared, masked_stores))?;
     let (local_size, checked_size) = group_size(queries.declared_size, target)?;
     shared.module.entry_points.push(naga::EntryPoint {
         name: kernel.name.clone(),
@@ -235,7 +235,7 @@ impl Queries {
             .iter()
             .map(|function| {
                 let mut items: Vec<Item> = items::used(function).into_iter().chain(loop_exit_workaround::used(function, target)).collect();
-                items.extend(items::settling(function, target).filter(|item| !items.contains(item)));
+                items.extend(items::index_hiding_item(function, target).filter(|item| !items.contains(item)));
                 items
             })
             .collect();
@@ -268,7 +268,7 @@ fn functions(
     queries: &Queries,
     printf: &crate::printf::Table,
     shared: &mut Shared,
-    patches: Patches,
+    masked_stores: Patches,
 ) -> Result<naga::Function, EmitError> {
     let order = emission_order(module)?;
     let items = |index: usize| {
@@ -286,13 +286,14 @@ fn functions(
     let watch = plan.loop_watchdog.map(|_| loop_watchdog::Watch::new(shared));
     let functions = vec![None; module.functions.len()];
     let declared_size = queries.declared_size;
-    let mut cx = Context { target, key, declared_size, args, plan, globals: &module.globals, printf, patches, functions, passed, watch };
+    let mut cx =
+        Context { target, key, declared_size, args, plan, globals: &module.globals, printf, masked_stores, functions, passed, watch };
     for &index in order.iter().filter(|&&index| index != 0) {
         let function = &module.functions[index];
         let mut emitter = Emitter::new(&cx, shared, function, index as u32);
         emitter.signature()?;
         emitter.receive(&items(index))?;
-        emitter.share(index as u32)?;
+        emitter.compute_scratch_offsets(index as u32)?;
         let made = emitter.finish()?;
         cx.functions[index] = Some(shared.module.functions.append(made, naga::Span::UNDEFINED));
     }
@@ -307,7 +308,7 @@ fn functions(
     emitter.begin_watchdog()?;
     emitter.prepare(&all, arguments)?;
     emitter.load_addresses(arguments)?;
-    emitter.share(0)?;
+    emitter.compute_scratch_offsets(0)?;
     for ((&param, kind), place) in kernel.params.iter().zip(kernel.kernel.iter().flat_map(|k| &k.params)).zip(&args.values) {
         if let (KernelParam::Value, Some((offset, _)), Some(object)) = (kind, place, arguments) {
             let chunks = emitter.load_argument(object, *offset, kernel.ty(param))?;

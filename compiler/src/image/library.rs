@@ -25,44 +25,46 @@ pub(super) struct Variant {
     pub(super) large: bool,
 }
 
-/// Compiled functions, by the relevant parts of the target.
+/// Compiled functions, by variant and size of addresses.
 static FUNCTIONS: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
 
-/// The second part of the key is whether addresses have 64 bits.
+/// The second part of the key is true if addresses have 64 bits.
 type Cache = FxHashMap<(Variant, bool), Arc<Function>>;
 
-/// The function. Its first parameters are the image's elements, width, height, depth, array size, row pitch and slice
-/// pitch. They are integers of 32 bits, except the pitches of large images. The number of levels follows if a level is
-/// given, and the sampler unless it is known. The last ones are the coordinates, the level, and the colour to write.
-/// Everything is inlined.
+/// Returns the compiled library function for `variant`. All calls in it are inlined. Its parameters, in this order:
+/// - elements, width, height, depth, array size, row pitch and slice pitch of the image: 32-bit integers, except the
+///   pitches of large images;
+/// - the number of levels, if the call has a level;
+/// - the sampler, unless it is constant;
+/// - the coordinates;
+/// - the level, if the call has one;
+/// - the colour, if the call writes.
 pub(super) fn function(variant: Variant, target: &Target) -> Result<Arc<Function>, String> {
     let key = (variant, target.pointer_size() == 8);
-    let known = |made: Option<Arc<Function>>| {
-        let mut functions = FUNCTIONS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        match made {
-            Some(made) => Some(functions.entry(key).or_insert(made).clone()),
-            None => functions.get(&key).cloned(),
-        }
-    };
-    if let Some(function) = known(None) {
+    let functions = || FUNCTIONS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let cached = functions().get(&key).cloned();
+    if let Some(function) = cached {
         return Ok(function);
     }
-    let made = Arc::new(compile(variant, target)?);
-    Ok(known(Some(made.clone())).unwrap_or(made))
+    let compiled = Arc::new(compile(variant, target)?);
+    Ok(functions().entry(key).or_insert(compiled).clone())
 }
 
 fn compile(variant: Variant, target: &Target) -> Result<Function, String> {
     let options = BuildOptions { std: CStd::Cl30, no_warnings: true, macros: macros(variant), ..BuildOptions::default() };
     let source = Source { text: format!("{FORMAT}{ACCESS}"), ..Source::default() };
-    // NaN checks apply to the program's own floats.
+    // NaN checks apply to application code only.
     let target = &Target { nan_checks: false, ..target.clone() };
     let name = if variant.call.write { "image_write" } else { "image_read" };
     let function = build::function(&source, &options, target, name).map_err(|log| format!("{variant:?}: {log}"))?;
     let mut globals = false;
     function.body.walk(&mut |inst| globals |= matches!(inst.op, crate::ir::Op::GlobalAddr(_) | crate::ir::Op::Call(..)));
     let result = variant.call.result().unwrap_or(Type::Void);
-    if globals || function.returned() != result {
+    if globals {
         return Err(format!("{variant:?}: the library function has calls or globals"));
+    }
+    if function.returned() != result {
+        return Err(format!("{variant:?}: the library function returns {}, expected {result}", function.returned()));
     }
     Ok(function)
 }
@@ -119,12 +121,12 @@ mod tests {
     fn check(call: ImageCall, format: (u16, u16), sampler: Option<u32>) {
         for large in [false, true] {
             let variant = Variant { call, format: ImageFormat { order: format.0, data_type: format.1 }, sampler, large };
-            let made = compile(variant, &Target::full());
-            assert!(made.as_ref().is_ok_and(|made| made.body.size() > 1), "{:?}", made.err());
+            let function = compile(variant, &Target::full());
+            assert!(function.as_ref().is_ok_and(|function| function.body.size() > 1), "{:?}", function.err());
         }
     }
 
-    fn both(shape: ImageShape, colour: Colour, format: (u16, u16)) {
+    fn check_read_and_write(shape: ImageShape, colour: Colour, format: (u16, u16)) {
         for write in [false, true] {
             for level in [Level::Base, Level::Lod] {
                 check(ImageCall { write, shape, colour, coordinates: Coordinates::Plain, level }, format, None);
@@ -143,9 +145,9 @@ mod tests {
                     0x10da..=0x10dc => Colour::UInt,
                     _ => Colour::Float,
                 };
-                // sRGB requires bytes.
+                // sRGB orders require CL_UNORM_INT8.
                 if order < 0x10bf || order == 0x10c3 || data_type == UNORM_INT8 {
-                    both(ImageShape::D2, colour, (order, data_type));
+                    check_read_and_write(ImageShape::D2, colour, (order, data_type));
                 }
             }
         }
@@ -155,7 +157,7 @@ mod tests {
     fn every_shape_and_sampler_compiles() {
         for shape in [ImageShape::D1, ImageShape::D1Array, ImageShape::D2, ImageShape::D2Array, ImageShape::D3] {
             for colour in [Colour::Float, Colour::Int, Colour::UInt] {
-                both(shape, colour, (RGBA, UNORM_INT8));
+                check_read_and_write(shape, colour, (RGBA, UNORM_INT8));
                 for coordinates in [Coordinates::Int, Coordinates::Float] {
                     let call = ImageCall { write: false, shape, colour, coordinates, level: Level::Base };
                     check(call, (RGBA, UNORM_INT8), None);

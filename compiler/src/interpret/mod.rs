@@ -134,7 +134,7 @@ pub enum FaultKind {
     #[error("not all work-items of a subgroup reach an operation that needs all of them")]
     NotAllOfSubgroup,
     /// A NaN computed from operands that are not NaN, if this is checked ([`crate::ir::Op::NanCheck`]).
-    #[error("an operation on operands that are not NaN has the result NaN")]
+    #[error("an operation produced NaN from operands that are not NaN")]
     NanCreated,
     #[error("calls nest too deeply")]
     TooDeep,

@@ -530,7 +530,7 @@ impl Blocks for Emitter<'_, '_, '_> {
         Ok(())
     }
 
-    fn pass(&mut self, _: Node, _: Node) -> Result<(), Infallible> {
+    fn assign_phis(&mut self, _: Node, _: Node) -> Result<(), Infallible> {
         Ok(())
     }
 

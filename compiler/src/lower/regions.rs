@@ -20,7 +20,7 @@ pub(crate) trait Blocks {
     fn block(&mut self, block: Node) -> Result<(), Self::Error>;
 
     /// Assigns the values that a jump passes to its target.
-    fn pass(&mut self, from: Node, into: Node) -> Result<(), Self::Error>;
+    fn assign_phis(&mut self, from: Node, into: Node) -> Result<(), Self::Error>;
 
     /// The condition of a branch.
     fn condition(&mut self, block: Node) -> Result<Value, Self::Error>;
@@ -216,7 +216,7 @@ impl<B: Blocks> Regions<'_, B> {
 
     fn moves(&mut self, from: Node, edge: Edge) -> Result<(), B::Error> {
         match edge.into {
-            Some(into) => self.blocks.pass(from, into),
+            Some(into) => self.blocks.assign_phis(from, into),
             None => Ok(()),
         }
     }

@@ -43,7 +43,7 @@ pub(crate) fn run(function: &mut Function, globals: &[GlobalVar]) {
         match (&inst.op, result) {
             (Op::VarAddr(var), Some(result)) => drop(pointers.insert(result, (*var, true))),
             (Op::GlobalAddr(global), Some(result)) => {
-                if globals.get(global.index()).is_some_and(is_table) {
+                if globals.get(global.index()).is_some_and(is_constant_data) {
                     tables.insert(result, *global);
                 }
             }
@@ -108,6 +108,6 @@ fn rewrite(region: &mut Region, replaced: &impl Fn(Value) -> bool, table_of: &im
 }
 
 /// Whether a global's contents never change and contain no addresses.
-pub(super) fn is_table(global: &GlobalVar) -> bool {
+pub(super) fn is_constant_data(global: &GlobalVar) -> bool {
     global.space == Space::Constant && global.init.is_some() && global.relocs.is_empty()
 }

@@ -1,11 +1,12 @@
 //! Folds loads from constants of the program.
 //!
 //! ```text
-//! %0 = ptr_add @g0, 8           =>      %1 = const 3
-//! %1 = load.i32 %0
+//! @g0 = constant [1, 2, 3]
+//! %0 = ptr_add @g0, 8           =>      %0 = ptr_add @g0, 8
+//! %1 = load.i32 %0                      %1 = const 3
 //! ```
 
-use super::constant_arrays::is_table;
+use super::constant_arrays::is_constant_data;
 use super::pass::Pass;
 use crate::analysis::addresses::{Address, Addresses};
 use crate::analysis::definitions::Root;
@@ -18,15 +19,15 @@ pub(crate) const PASS: Pass = Pass::function("constant_loads", |function, cx| {
 
 /// Replaces loads of a function from known offsets in constants with known contents.
 pub(crate) fn run(function: &mut Function, globals: &[GlobalVar]) {
-    if !globals.iter().any(is_table) {
+    if !globals.iter().any(is_constant_data) {
         return;
     }
     let mut body = std::mem::take(&mut function.body);
     let addresses = Addresses::of(function, &body);
-    let tables = Tables { globals, addresses };
+    let data = ConstantData { globals, addresses };
     body.walk_mut(&mut |inst| {
         if let (&Op::Load { ptr, volatile: false, .. }, &[result]) = (&inst.op, inst.results.as_slice())
-            && let Some(constant) = tables.read(ptr, function.ty(result))
+            && let Some(constant) = data.read(ptr, function.ty(result))
         {
             inst.op = Op::Const(constant);
         }
@@ -34,16 +35,16 @@ pub(crate) fn run(function: &mut Function, globals: &[GlobalVar]) {
     function.body = body;
 }
 
-struct Tables<'a> {
+struct ConstantData<'a> {
     globals: &'a [GlobalVar],
     addresses: Addresses,
 }
 
-impl Tables<'_> {
+impl ConstantData<'_> {
     /// The result of a load from a pointer with a known target.
     fn read(&self, ptr: Value, ty: Type) -> Option<Const> {
         let Address { root: Root::Global(global), offset: Some(at) } = self.addresses.get(ptr)? else { return None };
-        let bytes = self.globals.get(global.index()).filter(|global| is_table(global))?.init.as_ref()?;
+        let bytes = self.globals.get(global.index()).filter(|global| is_constant_data(global))?.init.as_ref()?;
         let scalar = ty.scalar()?;
         if scalar == Scalar::Bool {
             return None;

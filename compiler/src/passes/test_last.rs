@@ -1,4 +1,5 @@
-//! Gives bottom-tested loops a single latch, like top-tested loops have.
+//! Moves the `continue` of a bottom-tested loop to the end of the body, so that the loop has the form that `unroll`
+//! accepts.
 //!
 //! ```text
 //! loop (%i = ...) {                                  loop (%i = ...) {
@@ -9,8 +10,8 @@
 //!   unreachable                                        continue %b
 //! }                                                  }
 //! ```
-//! Optimising SPIR-V compilers rotate all loops, but `unroll` needs a loop with one latch. Values that both regions
-//! of an `if` compute identically, especially counters, move after the `if`.
+//! Optimising SPIR-V compilers rotate all loops, but `unroll` needs a loop with one latch. Identical
+//! instructions at the end of both regions of an `if`, especially updates of counters, move after the `if`.
 
 use super::pass::Pass;
 use super::sink_common;
@@ -18,16 +19,16 @@ use crate::ir::{Inst, Op, Region};
 
 pub(crate) const PASS: Pass = Pass::function("test_last", |function, _| {
     let mut body = std::mem::take(&mut function.body);
-    let changed = inside(&mut body);
+    let changed = run_in_region(&mut body);
     function.body = body;
     Ok(changed)
 });
 
-fn inside(region: &mut Region) -> bool {
+fn run_in_region(region: &mut Region) -> bool {
     let mut changed = false;
     let mut insts = Vec::with_capacity(region.insts.len());
     for mut inst in std::mem::take(&mut region.insts) {
-        inst.op.regions_mut().into_iter().for_each(|nested| changed |= inside(nested));
+        inst.op.regions_mut().into_iter().for_each(|nested| changed |= run_in_region(nested));
         if let Op::Loop { body, .. } = &mut inst.op {
             changed |= continue_last(body);
         }
@@ -40,7 +41,7 @@ fn inside(region: &mut Region) -> bool {
     changed
 }
 
-/// Moves the `continue` after the `if` at the end of a body with one side that continues and one that breaks.
+/// Moves the continuing region after the `if` at the end of a body, if the other region breaks.
 fn continue_last(body: &mut Region) -> bool {
     let [.., Inst { op: Op::If { then, els, .. }, .. }, Inst { op: Op::Unreachable, .. }] = &mut body.insts[..] else { return false };
     let continues = match (then.terminator(), els.terminator()) {

@@ -26,7 +26,7 @@ impl Sema<'_> {
             let Some(tag) = &spec.tag else { return self.error_decl() };
             return match self.lookup_tag(&tag.name) {
                 Some(Tag::Enum(ty)) => DeclTy::of(ty),
-                Some(Tag::Record(..)) => {
+                Some(Tag::Record { .. }) => {
                     self.err(tag.span, format!("use of '{}' with tag type that does not match previous declaration", tag.name));
                     self.error_decl()
                 }

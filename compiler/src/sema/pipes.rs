@@ -16,8 +16,8 @@ use super::scope::Symbol;
 
 /// The scope of a reservation or commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Owner {
-    Item,
+enum ReservationScope {
+    WorkItem,
     WorkGroup,
     SubGroup,
 }
@@ -47,25 +47,25 @@ impl PipeCall {
 }
 
 /// The function with this name, and its scope.
-fn parse(name: &str) -> Option<(PipeCall, Owner)> {
-    let (rest, owner) = match (name.strip_prefix("work_group_"), name.strip_prefix("sub_group_")) {
-        (Some(rest), _) => (rest, Owner::WorkGroup),
-        (_, Some(rest)) => (rest, Owner::SubGroup),
-        _ => (name, Owner::Item),
+fn parse(name: &str) -> Option<(PipeCall, ReservationScope)> {
+    let (rest, scope) = match (name.strip_prefix("work_group_"), name.strip_prefix("sub_group_")) {
+        (Some(rest), _) => (rest, ReservationScope::WorkGroup),
+        (_, Some(rest)) => (rest, ReservationScope::SubGroup),
+        _ => (name, ReservationScope::WorkItem),
     };
     let call = match rest {
         "reserve_read_pipe" => PipeCall::Reserve(Access::ReadOnly),
         "reserve_write_pipe" => PipeCall::Reserve(Access::WriteOnly),
         "commit_read_pipe" => PipeCall::Commit(Access::ReadOnly),
         "commit_write_pipe" => PipeCall::Commit(Access::WriteOnly),
-        _ if owner != Owner::Item => return None,
+        _ if scope != ReservationScope::WorkItem => return None,
         "read_pipe" => PipeCall::Packet(Access::ReadOnly),
         "write_pipe" => PipeCall::Packet(Access::WriteOnly),
         "get_pipe_num_packets" | "get_pipe_max_packets" => PipeCall::Query,
         "is_valid_reserve_id" => PipeCall::IsValid,
         _ => return None,
     };
-    Some((call, owner))
+    Some((call, scope))
 }
 
 impl Sema<'_> {
@@ -84,8 +84,8 @@ impl Sema<'_> {
 
     /// The function with this name, if programs may use it.
     pub(super) fn pipe_function(&self, name: &str) -> Option<PipeCall> {
-        let (call, owner) = parse(name)?;
-        (self.has_pipes() && (owner != Owner::SubGroup || self.has_subgroups())).then_some(call)
+        let (call, scope) = parse(name)?;
+        (self.has_pipes() && (scope != ReservationScope::SubGroup || self.has_subgroups())).then_some(call)
     }
 
     /// The type of pipes with this packet type.
@@ -96,7 +96,10 @@ impl Sema<'_> {
         let ty = packet.qt.ty;
         if !self.is_packet(ty) {
             let shown = self.show(ty);
-            self.err(span, format!("invalid packet type '{shown}' of a pipe; expected a scalar, a vector, or a structure of these"));
+            self.err(
+                span,
+                format!("invalid packet type '{shown}' of a pipe; expected an integer, floating-point, vector or structure type"),
+            );
             return self.error_decl();
         }
         let access = match access {
@@ -128,7 +131,8 @@ impl Sema<'_> {
         }
     }
 
-    /// A call with these arguments after the first.
+    /// Checks a call of a pipe function and creates its expression. `first` is the first argument, `values` are the
+    /// other arguments.
     pub(super) fn pipe_call(
         &mut self,
         name: &Name,
@@ -141,7 +145,7 @@ impl Sema<'_> {
         if call == PipeCall::IsValid {
             let reservation = self.reservation_type();
             let id = self.assign_convert(first, reservation, &Purpose::Pass);
-            return self.is_reserved(id, span);
+            return self.is_valid_reservation(id, span);
         }
         let Some(packet) = self.check_pipe(name, call, &first) else { return self.error_expr(span) };
         let pipe = self.pipe_memory(first);
@@ -173,7 +177,7 @@ impl Sema<'_> {
         }
     }
 
-    /// The packet type of a pipe, if it is a valid argument of the function. Reports an error if not.
+    /// Returns the packet type of `value`. Reports an error if `value` is not a valid pipe argument of the function.
     fn check_pipe(&mut self, name: &str, call: PipeCall, value: &Expr) -> Option<Ty> {
         let &TyKind::Pipe(packet, access) = self.kind(value.ty) else {
             if !self.is_error(value.ty) {
@@ -210,7 +214,7 @@ impl Sema<'_> {
     }
 
     /// Whether a reservation id is valid.
-    fn is_reserved(&mut self, id: Expr, span: Span) -> Expr {
+    fn is_valid_reservation(&mut self, id: Expr, span: Span) -> Expr {
         if self.is_error(id.ty) {
             return id;
         }
@@ -230,13 +234,13 @@ impl Sema<'_> {
         self.cast(CastKind::Pointer, pipe, ty)
     }
 
-    /// Calls the library's function for a function of the program.
+    /// Creates a call of `__wgcl_NAME`, the library function that implements the built-in function NAME.
     fn pipe_library(&mut self, name: &str, args: Vec<Expr>, span: Span) -> Expr {
         if args.iter().any(|arg| self.is_error(arg.ty)) {
             return self.error_expr(span);
         }
-        let own: Name = format!("__wgcl_{name}").as_str().into();
-        let found = match self.library_symbol(&own) {
+        let library_name: Name = format!("__wgcl_{name}").as_str().into();
+        let found = match self.library_symbol(&library_name) {
             Some(Symbol::Functions(list)) => list.first().copied(),
             _ => None,
         };
@@ -260,14 +264,14 @@ impl Sema<'_> {
         };
         if !fits && !self.is_error(pointer.ty) {
             let shown = self.show(packet);
-            let quality = if access == Access::WriteOnly { "const " } else { "" };
-            self.bad_arg(name, &pointer, &format!("expecting '{quality}{shown} *'"));
+            let qualifier = if access == Access::WriteOnly { "const " } else { "" };
+            self.bad_arg(name, &pointer, &format!("expecting '{qualifier}{shown} *'"));
         }
         fits.then_some(pointer)
     }
 
-    /// Copies a packet between its slot in the pipe, which the library finds from pipe, reservation and index, and the
-    /// program's memory.
+    /// Copies a packet between `pointer` and its slot in the pipe. The library computes the address of the slot from
+    /// `args`: the pipe, the reservation and the index.
     fn move_packet(&mut self, (access, packet): (Access, Ty), mut args: Vec<Expr>, pointer: Expr, span: Span) -> Expr {
         let size = self.size_of(packet).and_then(|size| i64::try_from(size).ok()).unwrap_or(0);
         args.push(self.int_const(size, ScalarKind::UInt, span));
@@ -283,8 +287,8 @@ impl Sema<'_> {
         self.expr(ExprKind::Assign { lvalue: Box::new(to), value: Box::new(value) }, packet, span)
     }
 
-    /// `read_pipe` and `write_pipe` without a reservation: makes and commits one around the packet. The value is 0, or
-    /// -1 if the pipe is empty or full.
+    /// `read_pipe` and `write_pipe` without a reservation: reserves one packet, copies it, and commits the reservation.
+    /// The value is 0, or -1 if the pipe is empty or full.
     fn move_reserving(&mut self, name: &Name, (access, packet): (Access, Ty), pipe: Expr, pointer: Expr, span: Span) -> Expr {
         let Some(pointer) = self.packet_pointer(name, (access, packet), pointer) else { return self.error_expr(span) };
         let verb = if access == Access::WriteOnly { "write" } else { "read" };
@@ -311,7 +315,7 @@ impl Sema<'_> {
         let done = self.in_sequence(committed, done, span);
         let then = self.in_sequence(moved, done, span);
         let valid = self.local_value(id, span);
-        let valid = self.is_reserved(valid, span);
+        let valid = self.is_valid_reservation(valid, span);
         if [&then, &valid].into_iter().any(|part| self.is_error(part.ty)) {
             return self.error_expr(span);
         }

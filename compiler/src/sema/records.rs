@@ -32,7 +32,7 @@ impl Sema<'_> {
     pub(super) fn record_spec(&mut self, spec: &RecordSpec) -> DeclTy {
         let id = match (&spec.tag, &spec.fields) {
             (Some(tag), None) => match self.lookup_tag(&tag.name) {
-                Some(Tag::Record(id, is_union)) => {
+                Some(Tag::Record { id, is_union }) => {
                     if is_union != spec.is_union {
                         self.err(tag.span, format!("use of '{}' with tag type that does not match previous declaration", tag.name));
                     }
@@ -47,7 +47,7 @@ impl Sema<'_> {
             (Some(tag), Some(_)) => {
                 let here = self.scopes.last().and_then(|scope| scope.tags.get(&tag.name)).copied();
                 match here {
-                    Some(Tag::Record(id, is_union)) if !self.types.record(id).complete && is_union == spec.is_union => id,
+                    Some(Tag::Record { id, is_union }) if !self.types.record(id).complete && is_union == spec.is_union => id,
                     Some(_) => {
                         self.err(tag.span, format!("redefinition of '{}'", tag.name));
                         return self.error_decl();
@@ -74,7 +74,7 @@ impl Sema<'_> {
             complete: false,
         });
         if let Some(name) = name {
-            self.declare_tag(&name, Tag::Record(id, is_union));
+            self.declare_tag(&name, Tag::Record { id, is_union });
         }
         id
     }

@@ -29,7 +29,7 @@ pub(super) enum Symbol {
 /// The meaning of a tag.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Tag {
-    Record(RecordId, bool),
+    Record { id: RecordId, is_union: bool },
     Enum(Ty),
 }
 
@@ -49,7 +49,7 @@ impl Sema<'_> {
         self.scopes.pop();
     }
 
-    /// Whether declarations are at program scope now.
+    /// Whether the current scope is program scope.
     pub(super) fn at_program_scope(&self) -> bool {
         self.scopes.len() == 1
     }
@@ -93,7 +93,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Predeclared names: types of 6.3.2 and constants of 6.15.12, unless hidden.
+    /// Predeclared names: types of 6.3.2 and constants of 6.15.12.
     pub(super) fn predeclared(&mut self, name: &str) -> Option<Symbol> {
         use ScalarKind::{Float, Int, Long, UInt, ULong};
         let scalar = |sema: &mut Self, kind| {

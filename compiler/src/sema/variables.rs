@@ -40,7 +40,7 @@ impl Variable<'_> {
 }
 
 impl Sema<'_> {
-    /// Declares a variable. The statement initialises it if it is private.
+    /// Declares a variable. For a private variable, returns the statement that declares and initialises it.
     pub(super) fn variable(
         &mut self,
         name: &Ident,
@@ -111,13 +111,13 @@ impl Sema<'_> {
 
     /// The alignment of a variable in bytes.
     fn variable_alignment(&mut self, ty: DeclTy, attributes: &[&Attribute]) -> u32 {
-        // The alignment of an array is that of its elements. It is known before the length.
+        // The alignment of an array is that of its elements. The length of the array may be unknown here.
         let natural = match *self.kind(ty.qt.ty) {
             TyKind::Array { element, .. } => self.align_of(element.ty),
             _ => self.align_of(ty.qt.ty),
         };
-        let asked = attributes.iter().filter(|attribute| &*attribute.name.name == "aligned");
-        asked.fold(ty.align.unwrap_or(natural), |align, attribute| align.max(self.alignment(attribute).unwrap_or(align)))
+        let requested = attributes.iter().filter(|attribute| &*attribute.name.name == "aligned");
+        requested.fold(ty.align.unwrap_or(natural), |align, attribute| align.max(self.alignment(attribute).unwrap_or(align)))
     }
 
     /// The element type of an array, or the type itself.
@@ -169,7 +169,7 @@ impl Sema<'_> {
         Ok(())
     }
 
-    /// A variable in constant memory must have an initialiser.
+    /// Checks that a variable in constant memory has an initialiser.
     fn check_constant_init(variable: &Variable<'_>) -> Result<(), InvalidDeclaration> {
         match variable.init {
             Some(_) => Ok(()),
@@ -177,7 +177,7 @@ impl Sema<'_> {
         }
     }
 
-    /// A variable in a function.
+    /// Declares a variable at block scope.
     fn block_variable(&mut self, variable: &Variable<'_>) -> Result<Option<Stmt>, InvalidDeclaration> {
         let (is_static, is_extern) = (variable.is_static(), variable.is_extern());
         let word = if is_static { "static" } else { "extern" };
@@ -216,7 +216,7 @@ impl Sema<'_> {
         Ok(None)
     }
 
-    /// A `static` or `extern` variable in global memory in a function.
+    /// Declares a `static` or `extern` variable in global memory at block scope.
     fn static_block_variable(&mut self, variable: &Variable<'_>) {
         let name = variable.name;
         let program_scope = self.scopes.first().and_then(|scope| scope.names.get(&name.name)).map(|(symbol, _)| symbol.clone());
@@ -229,17 +229,17 @@ impl Sema<'_> {
         }
     }
 
-    /// A variable with static storage and a constant initialiser.
+    /// Declares a variable with static storage and a constant initialiser.
     fn static_variable(&mut self, variable: &Variable<'_>, space: Space) {
         let name = variable.name;
         let linkage = match self.at_program_scope() {
             true if !variable.is_static() && !self.in_library => Linkage::External,
-            // Shared by all units of a program.
+            // Hidden variables for device-side enqueue have one copy per program.
             true if crate::enqueue::is_hidden(&name.name) => Linkage::Inline,
             false if variable.is_extern() => Linkage::External,
             _ => Linkage::Internal,
         };
-        // The name is visible in its own initialiser (`&self`).
+        // A name is visible in its own initialiser: `global int *p = (global int *)&p`.
         let id = match self.lookup_here(&name.name) {
             Some((Symbol::Global(old), _)) => {
                 let old = *old;
@@ -262,7 +262,6 @@ impl Sema<'_> {
             self.check_global_size(id, name.span);
             return;
         };
-        // Drop the string literal that initialised a char array.
         let Some((complete, init)) = self.initializer(variable.ty.qt, init) else {
             self.declare(&name.name, Symbol::Error, name.span);
             return;
@@ -283,7 +282,7 @@ impl Sema<'_> {
         self.new_global(GlobalVar { name, ty, space, init: None, relocs: Vec::new(), align, linkage, defined, span })
     }
 
-    /// Another declaration of a variable. Returns false if it conflicts with earlier ones.
+    /// Merges a redeclaration of a variable. Returns false on a conflict.
     fn redeclare(&mut self, old: GlobalId, variable: &Variable<'_>, linkage: Linkage) -> bool {
         let (name, qt) = (variable.name, variable.ty.qt);
         let known = &self.globals[old.index()];
@@ -395,8 +394,8 @@ impl Sema<'_> {
         Ok(Some(Stmt { kind: StmtKind::Local { local, init }, span: self.span(name.span) }))
     }
 
-    /// The initialiser of a private variable. It completes the type of an array. A `const` integer gets its value for
-    /// constant expressions.
+    /// The initialiser of a private variable. Completes the type of an array. Records the value of a `const` integer
+    /// for use in constant expressions.
     fn private_initializer(&mut self, local: LocalId, variable: &Variable<'_>, init: &ast::Initializer) -> Option<Init> {
         let &Variable { name, ty, .. } = variable;
         let Some((complete, init)) = self.initializer(ty.qt, init) else {

@@ -8,7 +8,7 @@ use super::function::Lowering;
 use super::words::Id;
 use crate::ir::{CmpOp, Op, Scalar, Type, Value, WorkItem};
 
-/// A query for each dimension.
+/// The work-item query for a built-in vector variable.
 const fn by_dimension(builtin: BuiltIn) -> Option<fn(u8) -> WorkItem> {
     Some(match builtin {
         BuiltIn::NumWorkgroups => WorkItem::NumGroups,
@@ -52,34 +52,33 @@ impl Lowering<'_, '_, '_> {
         let scalar = want
             .scalar()
             .filter(|scalar| scalar.is_int())
-            .ok_or_else(|| invalid!("a built-in variable of type {} is not valid", Shown(want)))?;
-        if let Some(question) = by_dimension(builtin) {
+            .ok_or_else(|| invalid!("built-in variable {builtin:?}: type {} is not an integer type", Shown(want)))?;
+        if let Some(query) = by_dimension(builtin) {
             let mut lanes = Vec::with_capacity(3);
             for dimension in 0..want.lanes() {
                 let lane =
-                    if dimension < 3 { self.work_item_query(question(dimension), scalar) } else { self.b.bits(Type::Scalar(scalar), 0) };
+                    if dimension < 3 { self.work_item_query(query(dimension), scalar) } else { self.b.bits(Type::Scalar(scalar), 0) };
                 lanes.push(lane);
             }
             let value = self.b.construct(&lanes);
-            self.questions.insert(value, (lanes, builtin));
+            self.queries.insert(value, (lanes, builtin));
             return Ok(value);
         }
         let name = function(builtin).ok_or_else(|| unsupported!("built-in variable {builtin:?}"))?;
-        let answer = if want.lanes() > 1 { Type::Vector(Scalar::I32, 4) } else { Type::I32 };
-        if want.lanes() != answer.lanes() {
+        let result_type = if want.lanes() > 1 { Type::Vector(Scalar::I32, 4) } else { Type::I32 };
+        if want.lanes() != result_type.lanes() {
             return Err(invalid!("built-in variable {builtin:?} is not of type {}", Shown(want)));
         }
-        let result = super::bridge::c_type(answer, Signedness::Unsigned)?;
+        let result = super::bridge::c_type(result_type, Signedness::Unsigned)?;
         let wide = builtin == BuiltIn::GlobalLinearId;
-        let (answer, result) = if wide { (self.module.types.pointer_int(), "size_t".to_owned()) } else { (answer, result) };
-        let value = self.library_text(answer, &result, &[], &[], &format!("return {name}();"))?;
+        let (result_type, result) = if wide { (self.module.types.pointer_int(), "size_t".to_owned()) } else { (result_type, result) };
+        let value = self.library_text(result_type, &result, &[], &[], &format!("return {name}();"))?;
         Ok(self.b.resize(value, false, want))
     }
 
-    /// The component of a query whose dimension is not constant. Beyond the third it is the default of the OpenCL C
-    /// function.
+    /// Selects a component of a query by a variable index. Indices above 2 give the default of the OpenCL C function.
     pub(super) fn component_of_query(&mut self, vector: Value, dimension: Value) -> Value {
-        let (lanes, builtin) = self.questions.get(&vector).cloned().unwrap_or((Vec::new(), BuiltIn::WorkDim));
+        let (lanes, builtin) = self.queries.get(&vector).cloned().unwrap_or((Vec::new(), BuiltIn::WorkDim));
         let is_size =
             matches!(builtin, BuiltIn::NumWorkgroups | BuiltIn::WorkgroupSize | BuiltIn::GlobalSize | BuiltIn::EnqueuedWorkgroupSize);
         let ty = lanes.first().map_or(Type::I32, |&lane| self.b.ty(lane));
@@ -91,8 +90,8 @@ impl Lowering<'_, '_, '_> {
         value
     }
 
-    fn work_item_query(&mut self, question: WorkItem, scalar: Scalar) -> Value {
-        let value = self.b.emit(Op::WorkItem(question), Type::I32);
+    fn work_item_query(&mut self, query: WorkItem, scalar: Scalar) -> Value {
+        let value = self.b.emit(Op::WorkItem(query), Type::I32);
         let result = self.b.resize(value, false, Type::Scalar(scalar));
         if result != value {
             self.extended.insert(result, (value, false));

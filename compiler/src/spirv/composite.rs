@@ -27,7 +27,7 @@ impl Lowering<'_, '_, '_> {
                 let (vector, index) = (self.vector(0)?, self.lane_index(1)?);
                 let Type::Vector(scalar, _) = self.b.ty(vector) else { return Err(invalid!("operand 0 is not a vector")) };
                 let value = match self.b.known(index) {
-                    None if self.questions.contains_key(&vector) => self.component_of_query(vector, index),
+                    None if self.queries.contains_key(&vector) => self.component_of_query(vector, index),
                     Some(lane) if lane < u64::from(self.b.ty(vector).lanes()) => self.b.extract(vector, lane as u8),
                     _ => self.b.emit(Op::ExtractDyn(vector, index), Type::Scalar(scalar)),
                 };

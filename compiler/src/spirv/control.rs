@@ -111,13 +111,13 @@ impl Blocks for Lowering<'_, '_, '_> {
     }
 
     /// Assigns the values of a jump to the phis of its target. All values are read before any is written.
-    fn pass(&mut self, from: Node, into: Node) -> Checked<()> {
+    fn assign_phis(&mut self, from: Node, into: Node) -> Checked<()> {
         let label = self.def.blocks[from].label;
         let mut pending = Vec::new();
         for inst in self.def.blocks[into].insts.iter().filter(|inst| inst.op == Opcode::Phi) {
             self.current = *inst;
             let pair = inst.operands.chunks(2).find(|pair| pair.get(1) == Some(&label.0));
-            let &value = pair.and_then(|pair| pair.first()).ok_or_else(|| invalid!("no value is given for block {label}"))?;
+            let &value = pair.and_then(|pair| pair.first()).ok_or_else(|| invalid!("OpPhi has no value for predecessor {label}"))?;
             let undefined = matches!(self.module.constants.get(Id(value)), Some((_, super::constants::Constant::Undef)));
             if !undefined {
                 pending.push((*inst, self.get(Id(value))?));
@@ -144,7 +144,7 @@ impl Blocks for Lowering<'_, '_, '_> {
     fn condition(&mut self, block: Node) -> Checked<Value> {
         let id = self.def.blocks[block].end.operand(0)?;
         let cond = self.value(id)?;
-        if self.b.ty(cond) == Type::BOOL { Ok(cond) } else { Err(invalid!("{id} is not a condition")) }
+        if self.b.ty(cond) == Type::BOOL { Ok(cond) } else { Err(invalid!("{id} is not a Boolean scalar")) }
     }
 
     fn selector(&mut self, block: Node) -> Checked<(Value, Vec<Vec<u64>>)> {
@@ -160,7 +160,8 @@ impl Blocks for Lowering<'_, '_, '_> {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// A 32-bit selector and its values: the given ones, or case numbers for a wider selector.
+    /// Converts a switch to a 32-bit selector and its case values. A 64-bit selector is replaced by the index of the
+    /// matching case.
     fn select_case(&mut self, selector: Value, cases: Vec<Vec<u64>>) -> (Value, Vec<Vec<u64>>) {
         let scalar = self.b.ty(selector).scalar().unwrap_or(Scalar::I32);
         if scalar.bits() <= 32 {
@@ -199,7 +200,7 @@ impl Lowering<'_, '_, '_> {
                 }
                 vec![value]
             }
-            _ => return Err(invalid!("return type mismatch: the value does not have the return type of the function")),
+            _ => return Err(invalid!("return type mismatch: OpReturn in a function that returns a value")),
         };
         self.b.effect(Op::Return(values));
         Ok(())
@@ -224,7 +225,8 @@ impl Lowering<'_, '_, '_> {
         self.define(val)
     }
 
-    /// Adds `value` if the condition is true. For remainders with the sign of the divisor and similar sums.
+    /// Returns `to + what` if `condition` is true, else `to`. For remainders with the sign of the divisor and similar
+    /// sums.
     pub(super) fn add_if(&mut self, condition: Value, to: Value, what: Value) -> Value {
         let sum = self.b.bin(BinOp::Add, to, what);
         self.b.select(condition, sum, to)

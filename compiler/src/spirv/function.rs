@@ -64,7 +64,7 @@ pub(super) struct Lowering<'m, 'w, 's> {
     /// vectors this way.
     pub(super) widened: FxHashMap<Value, Value>,
     /// Vectors of built-in variables with one query per dimension, and their components.
-    pub(super) questions: FxHashMap<Value, (Vec<Value>, rspirv::spirv::BuiltIn)>,
+    pub(super) queries: FxHashMap<Value, (Vec<Value>, rspirv::spirv::BuiltIn)>,
     /// The address for a returned aggregate.
     pub(super) result: Option<Value>,
     /// The current instruction.
@@ -102,7 +102,7 @@ pub(super) fn lower<'m, 'w>(
         phis: FxHashMap::default(),
         extended: FxHashMap::default(),
         widened: FxHashMap::default(),
-        questions: FxHashMap::default(),
+        queries: FxHashMap::default(),
         result: None,
         current: def.inst,
     };

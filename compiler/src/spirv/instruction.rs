@@ -23,12 +23,12 @@ impl Lowering<'_, '_, '_> {
             Opcode::FunctionCall => self.call(),
             Opcode::ExtInst => self.extended(),
             Opcode::Undef => {
-                // Known as a constant, but it has its own variable here.
+                // In a function body, `OpUndef` defines a new value.
                 let ty = self.current.ty()?;
                 let val = self.undefined(ty)?;
                 self.define(val)
             }
-            // For optimisers and debuggers only.
+            // Hints for optimisers. `OpVariable`s were created at the entry of the function.
             Opcode::LifetimeStart | Opcode::LifetimeStop | Opcode::AssumeTrueKHR | Opcode::Variable => Ok(()),
             op => Err(unsupported!("Op{op:?}")),
         }

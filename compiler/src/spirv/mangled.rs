@@ -1,5 +1,5 @@
 //! OpenCL C functions that a module imports by their mangled names, because its translator had no instruction for them:
-//! `_Z12get_sub_sizev` and similar names.
+//! `_Z18get_sub_group_sizev` and similar names.
 //!
 //! A mangled name encodes the parameter types, and thus the signedness that SPIR-V lacks (Itanium C++ ABI 5.1,
 //! "External Names").
@@ -21,7 +21,7 @@ pub(super) struct Mangled {
 
 /// Demangles a name. `None` if it is not the name of an OpenCL C function.
 pub(super) fn parse(text: &str) -> Option<Mangled> {
-    let mut reader = Reader { rest: text.strip_prefix("_Z")?, known: Vec::new() };
+    let mut reader = Reader { rest: text.strip_prefix("_Z")?, substitutions: Vec::new() };
     let name = reader.named()?.to_owned();
     let mut params = Vec::new();
     if reader.rest == "v" {
@@ -35,8 +35,8 @@ pub(super) fn parse(text: &str) -> Option<Mangled> {
 
 struct Reader<'a> {
     rest: &'a str,
-    /// Types for substitutions.
-    known: Vec<String>,
+    /// The substitution candidates.
+    substitutions: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
@@ -47,7 +47,7 @@ impl<'a> Reader<'a> {
         digits.parse().ok()
     }
 
-    /// A length and that number of characters.
+    /// Parses a `<source-name>`: a length and that number of characters.
     fn named(&mut self) -> Option<&'a str> {
         let length = self.number()?;
         let (name, rest) = self.rest.split_at_checked(length)?;
@@ -67,19 +67,19 @@ impl<'a> Reader<'a> {
         }
         if self.take("S") {
             let index = if self.rest.starts_with('_') { 0 } else { self.number()? + 1 };
-            return self.take("_").then(|| self.known.get(index).cloned()).flatten();
+            return self.take("_").then(|| self.substitutions.get(index).cloned()).flatten();
         }
         if self.take("Dv") {
             let lanes = self.number()?;
             let element = self.take("_").then(|| self.ty(depth + 1)).flatten()?;
-            return Some(self.keep(format!("{element}{lanes}")));
+            return Some(self.add_substitution(format!("{element}{lanes}")));
         }
         if self.take("Dh") {
             return Some("half".to_owned());
         }
         if self.take("P") {
             let pointee = self.qualified(depth + 1)?;
-            return Some(self.keep(format!("{pointee} *")));
+            return Some(self.add_substitution(format!("{pointee} *")));
         }
         if self.rest.starts_with(|c: char| c.is_ascii_digit()) {
             let name = self.named()?;
@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
                 "event" => "event_t".to_owned(),
                 _ => return None,
             };
-            return Some(self.keep(ty));
+            return Some(self.add_substitution(ty));
         }
         let scalars = [
             ("v", "void"),
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         scalars.into_iter().find(|(letter, _)| self.take(letter)).map(|(_, name)| name.to_owned())
     }
 
-    /// A pointee with its qualifiers.
+    /// Parses a type with its qualifiers.
     fn qualified(&mut self, depth: usize) -> Option<String> {
         let mut words = String::new();
         if self.take("U3AS") {
@@ -139,17 +139,17 @@ impl<'a> Reader<'a> {
         }
         let is_qualified = words.len() > plain || !words.starts_with("__private");
         let ty = format!("{words}{}", self.ty(depth)?);
-        Some(if is_qualified { self.keep(ty) } else { ty })
+        Some(if is_qualified { self.add_substitution(ty) } else { ty })
     }
 
-    fn keep(&mut self, ty: String) -> String {
-        self.known.push(ty.clone());
+    fn add_substitution(&mut self, ty: String) -> String {
+        self.substitutions.push(ty.clone());
         ty
     }
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Calls the library function of an import, if there is one.
+    /// Lowers a call of an imported OpenCL C built-in function. Returns false if `callee` is not one.
     pub(super) fn call_import(&mut self, callee: &FunctionDef<'_>) -> Checked<bool> {
         let module = self.module;
         let name = module.decorations.link(callee.id).map_or("", |link| link.name.as_str());
@@ -172,7 +172,7 @@ impl Lowering<'_, '_, '_> {
             return Ok(true);
         }
         if want.scalar().is_none() {
-            return Err(invalid!("the result type of {} does not match a function of OpenCL C", mangled.name));
+            return Err(invalid!("imported function {}: the result type is not a scalar or vector", mangled.name));
         }
         let is_bool = want == Type::BOOL;
         let ty = if is_bool { Type::I32 } else { want };
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_taken_apart() {
+    fn names_are_demangled() {
         assert_eq!(read("_Z20dot_4x8packed_ss_intjj"), "dot_4x8packed_ss_int(uint; uint)");
         assert_eq!(read("_Z11get_work_dimv"), "none");
         assert_eq!(read("_Z12get_work_dimv"), "get_work_dim()");

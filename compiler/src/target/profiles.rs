@@ -296,7 +296,7 @@ impl Defects {
             double_rounding: false,
             signed_quotients: false,
             masked_logic: false,
-            subgroups_in_rows: true,
+            subgroups_within_dimension_0: true,
         }
     }
 }

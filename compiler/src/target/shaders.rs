@@ -2,39 +2,39 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Decides how a kernel becomes a shader.
+/// Properties of a device that control how a kernel is compiled to a shader.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Shaders {
-    /// SPIR-V is written and post-processed by this compiler (Vulkan). Otherwise strictly valid naga for Metal, DX12
-    /// or WebGPU.
+    /// Whether this compiler writes and post-processes SPIR-V (Vulkan). Otherwise it creates a naga module that passes
+    /// naga's full validation, for Metal, DX12 or WebGPU.
     pub spirv: bool,
-    /// Float arithmetic is compiled as written: the target language can forbid contraction and reassociation.
+    /// Whether float arithmetic is compiled as written: the target language can forbid contraction and reassociation.
     /// Otherwise `passes::fp_barriers` prevents them.
     pub exact: bool,
     /// The float controls that SPIR-V modules may request.
     pub float_controls: FloatControls,
-    /// 64-bit integers. Without them, they become pairs of words (`passes::pairs`).
+    /// Whether the device has 64-bit integers. If not, they are lowered to pairs of 32-bit integers (`passes::pairs`).
     pub int64: bool,
-    /// `double`. Without it, but with `double` in the language, it is emulated with 64-bit integers
+    /// Whether the device has doubles. If not, but the language has them, they are emulated with 64-bit integers
     /// (`crate::doubles`).
     pub fp64: bool,
-    /// 16-bit integers in storage and arithmetic.
+    /// Whether the device has 16-bit integers in storage and arithmetic.
     pub int16: bool,
-    /// 8-bit elements in storage buffers; only on Vulkan.
+    /// Whether storage buffers may have 8-bit elements; only on Vulkan.
     pub int8_storage: bool,
-    /// Memory can be accessed with 64-bit addresses (`bufferDeviceAddress`, SPV_KHR_physical_storage_buffer); only on
-    /// Vulkan.
+    /// Whether memory can be accessed with 64-bit addresses (`bufferDeviceAddress`, SPV_KHR_physical_storage_buffer);
+    /// only on Vulkan.
     pub addresses: bool,
-    /// Native atomic addition of `float` in storage buffers. Without it, and for all other float operations,
-    /// compare-and-exchange is used.
+    /// Whether the device has atomic addition of `float` in storage buffers. If not, and for all other float
+    /// operations, compare-and-exchange is used.
     pub float_atomics: bool,
-    /// 64-bit atomic operations. Without them, but with them in the language, they are emulated with two words and a
-    /// lock (`passes::locks`).
+    /// Whether the device has 64-bit atomic operations. If not, but the language has them, they are emulated with two
+    /// words and a lock (`passes::locks`).
     pub int64_atomics: bool,
-    /// A memory fence orders a work-item's accesses without a barrier. For Metal, naga turns a fence into a barrier;
-    /// WGSL has only barriers.
+    /// Whether a memory fence orders a work-item's accesses without a barrier. For Metal, naga writes a barrier for a
+    /// fence; WGSL has only barriers.
     pub fences: bool,
-    /// Barriers are only allowed in control flow that the language's uniformity analysis accepts (WGSL, section
+    /// Whether barriers are only allowed in control flow that the language's uniformity analysis accepts (WGSL, section
     /// 15.2).
     pub uniform_barriers: bool,
     pub limits: Limits,
@@ -76,31 +76,32 @@ pub struct Limits {
     pub expanded_instructions: u64,
 }
 
-/// Chooses between two correct translations of which one is faster. Each field is a property of devices; the default
-/// is a GPU without measurements.
+/// Selects the faster of two correct lowerings. Each field is a property of devices. The default is for GPUs without
+/// measurements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Costs {
-    /// The driver emits code for each word of an access separately, so loops with wide accesses are unrolled less.
+    /// Whether the driver emits code for each word of an access separately, so loops with wide accesses are unrolled
+    /// less.
     pub per_word_accesses: bool,
-    /// Buffers that a kernel both loads from and stores to are accessed faster by address than by binding
+    /// Whether buffers that a kernel both loads from and stores to are accessed faster by address than by binding
     /// ([`Shaders::addresses`]).
     pub updates_by_address: bool,
-    /// There is an instruction for every bitwise function of three inputs, and the driver's compiler finds it for
-    /// sums of products.
+    /// Whether the device has an instruction for every bitwise function of three inputs (LOP3), and the driver selects
+    /// it for sums of products.
     pub logic_of_three: bool,
-    /// 64-bit rotations are faster as two words, each from a funnel shift, than as two 64-bit shifts.
+    /// Whether 64-bit rotations are faster as two words, each from a funnel shift, than as two 64-bit shifts.
     pub funnel_shift_rotations: bool,
-    /// A quotient of `float` is fast and within 2.5 ULP if rounding to nearest even is not requested for `float` (H100,
-    /// driver 580: 0.070 ms for 0.438 ms). Sums and products are still rounded to nearest even. Divisors of 2^126 and
-    /// more must be scaled.
+    /// Whether a quotient of `float` is fast and within 2.5 ULP if rounding to nearest even is not requested for
+    /// `float` (H100, driver 580: 0.070 ms instead of 0.438 ms). Sums and products are still rounded to nearest even.
+    /// Divisors of 2^126 and more must be scaled.
     pub approximate_division: bool,
-    /// Division and square root of `double` are faster as sequences of `fma` than as the driver's operations (H100,
-    /// driver 580: 0.31 ms for loops that take NVIDIA's OpenCL 0.14 ms).
+    /// Whether division and square root of `double` are faster as sequences of `fma` than as the driver's operations.
+    /// (H100, driver 580: loops with the driver's operations take 0.31 ms; with NVIDIA's OpenCL they take 0.14 ms.)
     pub fused_double_division: bool,
-    /// `exp2` of `float` has an error of at most 2.1 ULP, also for large arguments (H100, driver 580: 2.05 ULP). Vulkan
-    /// permits 3 + 2 |x| ULP.
+    /// Whether `exp2` of `float` has an error of at most 2.1 ULP, also for large arguments (H100, driver 580: 2.05
+    /// ULP). Vulkan permits 3 + 2 |x| ULP.
     pub accurate_exp2: bool,
-    /// Wide accesses are faster if neighbouring work-items cooperate (`passes::subgroup_coalesce`). Requires
+    /// Whether wide accesses are faster if neighbouring work-items cooperate (`passes::subgroup_coalesce`). Requires
     /// [`super::Language::subgroups`]; every subgroup has [`super::Language::subgroup_size`] work-items if the
     /// work-group is large enough.
     pub subgroup_coalescing: bool,
@@ -109,40 +110,41 @@ pub struct Costs {
 /// Operations that a driver silently miscompiles or executes incorrectly. By default, none is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Defects {
-    /// It ends all loops of a work-item after this many iterations together.
+    /// The driver ends the loops of a work-item after this total number of iterations.
     pub max_loop_iterations: Option<u32>,
-    /// It ignores the conditions of control flow that nests deeper than this number of levels.
+    /// The driver ignores the conditions of control flow that nests deeper than this number of levels.
     pub nested_conditions: Option<u32>,
-    /// It miscompiles some signed comparisons of 64-bit integers: one side is extended from 32 bits, and the other
-    /// side is a constant from -2^31 to 2^31.
+    /// The driver miscompiles some signed comparisons of 64-bit integers: one side is extended from 32 bits, and the
+    /// other side is a constant from -2^31 to 2^31.
     pub long_comparisons: bool,
-    /// It removes float arithmetic with constant zeros that it wrongly considers to have no effect.
+    /// The driver removes float arithmetic with constant zeros that it wrongly considers to have no effect.
     pub float_zeros: bool,
-    /// It reads the index of a private array at the access, not at the access chain. If the index variable is updated
-    /// in between (`i + 1`), the access goes to the next element. Only where [`Limits::function_memory`] allows
-    /// indexed arrays.
+    /// The driver reads the index of a private array at the access, not at the access chain. If the index variable is
+    /// updated in between (`i + 1`), the access goes to the next element. Relevant only if
+    /// [`Limits::function_memory`] allows indexed arrays.
     pub late_indices: bool,
-    /// It executes the iterations of several work-items together until the last one has left the loop. A value that
-    /// is used after the loop then comes from the last iteration, for all of them, unless the loop has two exits.
+    /// A work-item that has left a loop continues to execute iterations until all work-items of its vector have left
+    /// it. Values that are used after the loop are then wrong, unless the loop has two exits.
     pub loop_values: bool,
-    /// It simplifies float to half to float to the unrounded float (`passes::half_rounding`).
+    /// The driver removes a conversion of `float` to `half` and back, and thus the rounding (`passes::half_rounding`).
     pub half_rounding: bool,
-    /// It miscompiles `umin(x, constant)` if the result is stored to a loop-carried variable; compare and select is
-    /// correct.
+    /// The driver miscompiles `umin(x, constant)` if the result is stored to a loop-carried variable; compare and
+    /// select is correct.
     pub unsigned_minima: bool,
-    /// Its sines are only as accurate as Vulkan requires, with an absolute error of up to 2^-11
+    /// The driver's sines are only as accurate as Vulkan requires, with an absolute error of up to 2^-11
     /// (`passes::coarse_sines`).
     pub coarse_sines: bool,
-    /// Its `Trunc` and `RoundEven` of doubles round towards zero, and lose the sign of a zero.
+    /// The driver's `RoundEven` of doubles rounds towards zero. Its `Trunc` and `RoundEven` lose the sign of a zero.
     pub double_rounding: bool,
-    /// It miscompiles quotients and remainders of signed 64-bit integers in nested loops that have several of them.
+    /// The driver miscompiles quotients and remainders of signed 64-bit integers in nested loops that have several of
+    /// them.
     pub signed_quotients: bool,
-    /// It miscompiles merges of a value with a bitwise function of it and two others, one of them in memory
-    /// (`passes::masked_logic`).
+    /// The driver miscompiles the selection between a value `x` and a bitwise function of `x` and two other values, if
+    /// one of these is in memory (`passes::masked_logic`).
     pub masked_logic: bool,
-    /// It forms subgroups within dimension 0 of a work-group but numbers them as if they were contiguous. Both agree
-    /// only if the subgroup size divides the local size in dimension 0.
-    pub subgroups_in_rows: bool,
+    /// The driver forms subgroups within dimension 0 of a work-group, but computes subgroup ids as if subgroups had
+    /// contiguous local linear ids. Both agree only if the subgroup size divides the local size in dimension 0.
+    pub subgroups_within_dimension_0: bool,
 }
 
 impl Defects {
@@ -176,7 +178,7 @@ impl Defects {
             "double_rounding" => &mut self.double_rounding,
             "signed_quotients" => &mut self.signed_quotients,
             "masked_logic" => &mut self.masked_logic,
-            "subgroups_in_rows" => &mut self.subgroups_in_rows,
+            "subgroups_within_dimension_0" => &mut self.subgroups_within_dimension_0,
             _ => return None,
         })
     }

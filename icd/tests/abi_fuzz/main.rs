@@ -187,7 +187,7 @@ impl Fuzzer {
     }
 
     /// Sets the status of every user event, as blocking calls may follow.
-    fn settle(&mut self) {
+    fn complete_user_events(&mut self) {
         let cl = &target().cl;
         for event in std::mem::take(&mut self.undecided) {
             cl.clSetUserEventStatus(event, if self.random.chance(20) { -1 } else { CL_COMPLETE });
@@ -198,7 +198,7 @@ impl Fuzzer {
     fn blocking(&mut self) -> cl_uint {
         let blocking = self.random.chance(30);
         if blocking {
-            self.settle();
+            self.complete_user_events();
         }
         cl_uint::from(blocking)
     }
@@ -494,14 +494,14 @@ impl Fuzzer {
         match self.random.below(6) {
             0 => {
                 self.say("clWaitForEvents");
-                self.settle();
+                self.complete_user_events();
                 let (n, list) = self.list(EVENT);
                 let pointer = self.pointer(&list);
                 cl.clWaitForEvents(n, pointer);
             }
             1 => {
                 self.say("clFinish");
-                self.settle();
+                self.complete_user_events();
                 let queue = self.handle(QUEUE);
                 cl.clFinish(queue);
             }
@@ -545,7 +545,7 @@ impl Fuzzer {
             }
         }
         // Commands in flight use the arena: it must outlive them.
-        self.settle();
+        self.complete_user_events();
         for queue in self.handles[QUEUE].clone() {
             target().cl.clFinish(queue);
         }

@@ -57,7 +57,7 @@ impl Fuzzer {
             return;
         }
         let cl = &target().cl;
-        self.settle();
+        self.complete_user_events();
         for queue in self.handles[QUEUE].clone() {
             cl.clFinish(queue);
         }

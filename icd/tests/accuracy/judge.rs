@@ -10,12 +10,12 @@ use crate::reference::{Answer, Case, Second, reference};
 #[derive(Clone, Copy, Debug)]
 pub struct Mode {
     pub options: &'static str,
-    /// Neither arguments nor results are infinite or NaN.
+    /// Whether neither arguments nor results are infinite or NaN.
     pub finite: bool,
-    /// Denormals may be zeros.
+    /// Whether denormals may be flushed to zero.
     pub flush: bool,
     pub relaxed: bool,
-    /// Division and square root of floats are correctly rounded.
+    /// Whether division and square root of floats are correctly rounded.
     pub rounded: bool,
 }
 

@@ -35,7 +35,7 @@ pub struct Answer {
     pub others: Vec<Float>,
     /// A value that is correct if denormals are flushed.
     pub flushed: Option<Float>,
-    /// A zero may have any sign.
+    /// Whether a zero may have any sign.
     pub any_zero: bool,
     pub second: Second,
 }

@@ -120,7 +120,7 @@ fn threads_keep_the_limit_together() {
     assert!(sum <= limit && sum > limit / 2, "{sum}");
 }
 
-/// Entries of another process count as well, even if this process never saw them.
+/// Entries of another process count, too, even if this process never read them.
 #[test]
 fn entries_of_another_process_count() {
     const VARIABLE: &str = "WGCL_CACHE_TEST_OTHER";
@@ -193,9 +193,9 @@ fn removed_files_free_space() {
     }
 }
 
-/// Settling finds files that the ledger does not count: here, those of an earlier version and of a killed writer.
+/// A recount finds files that the ledger does not count: here, those of an earlier version and of a killed writer.
 #[test]
-fn a_shard_is_settled_again_after_a_while() {
+fn a_shard_is_recounted_after_the_interval() {
     let folder = folder();
     let cache = Cache::new(folder.path(), LIMIT);
     cache.keep(&key(1), b"one");
@@ -215,9 +215,9 @@ fn a_shard_is_settled_again_after_a_while() {
     assert_eq!(cache.find(&key(1)).as_deref(), Some(b"and again".as_slice()));
 }
 
-/// A process that was killed while it settled a shard has left no stamp of that time: the next one does it.
+/// A process that was killed during a recount has not updated the stamp: the next process recounts.
 #[test]
-fn another_process_settles_after_one_is_killed() {
+fn another_process_recounts_after_one_is_killed() {
     let folder = folder();
     let cache = Cache::new(folder.path(), LIMIT);
     cache.keep(&key(1), b"one");
@@ -228,7 +228,7 @@ fn another_process_settles_after_one_is_killed() {
     let before = looked(&cache);
     cache.keep(&key(1), b"one again");
     assert_eq!(looked(&cache), before + 2);
-    // While another process settles the shard, no process waits: entries within the limit are stored.
+    // While another process recounts the shard, no process waits: entries within the limit are stored.
     stamp.set_modified(std::time::SystemTime::UNIX_EPOCH).expect("its time");
     stamp.lock().expect("the lock");
     cache.keep(&Key::of(&[b"other"]), b"other contents");

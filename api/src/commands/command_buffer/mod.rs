@@ -148,7 +148,7 @@ impl RecordState {
 
     /// The name of the first kernel whose launch lacks arguments.
     fn incomplete(&self) -> Option<&str> {
-        let lacks_arguments = |dispatch: &&Dispatch| self.commands.get(dispatch.index()).is_some_and(Option::is_none);
+        let lacks_arguments = |dispatch: &&Dispatch| self.commands.get(dispatch.step_index()).is_some_and(Option::is_none);
         self.dispatches.iter().find(lacks_arguments).map(|dispatch| &**dispatch.kernel().name())
     }
 
@@ -280,7 +280,7 @@ impl CommandBuffer {
         self.state.lock()
     }
 
-    /// Whether commands may be recorded, and whether these synchronisation points are valid.
+    /// Checks that commands may be recorded, and that these synchronisation points are valid.
     fn check(state: &RecordState, points: &[SyncPoint]) -> Result<()> {
         // "CL_INVALID_OPERATION if command_buffer has been finalized."
         ensure!(!state.finalized, InvalidOperation, "the command buffer was finalized");

@@ -1,9 +1,9 @@
 //! Updates of launches between the runs of a command buffer (cl_khr_command_buffer_mutable_dispatch, OpenCL API
 //! 5.15.5).
 //!
-//! A mutable launch has its own kernel, a copy of the application's kernel with the arguments at recording, and keeps
-//! its NDRange. An update works on further copies, with every check of clSetKernelArg and clEnqueueNDRangeKernel. If
-//! one check fails, nothing has changed. If all succeed, the copies replace their originals.
+//! A mutable launch owns its recorded NDRange and a copy of the application's kernel with the recorded arguments. An
+//! update works on further copies, with every check of clSetKernelArg and clEnqueueNDRangeKernel. If a check fails,
+//! nothing changes. If all succeed, the copies replace their originals.
 
 use std::sync::{Arc, Weak};
 
@@ -56,7 +56,7 @@ pub struct DispatchOptions {
 }
 
 impl DispatchOptions {
-    /// Whether these options are valid for a launch.
+    /// Checks that these options are valid for a launch.
     pub(crate) fn check(&self, buffer: &CommandBuffer, range: &NdRange<'_>) -> Result<()> {
         let asserts = self.asserts | buffer.asserts();
         // "CL_INVALID_VALUE if command_buffer was created with the CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
@@ -65,7 +65,7 @@ impl DispatchOptions {
         ensure!(
             range.local_size.is_some() || !asserts.contains(DispatchAsserts::NO_ADDITIONAL_WORK_GROUPS),
             InvalidValue,
-            "the number of work-groups is asserted, but the local size is null"
+            "CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR requires a local work size"
         );
         Ok(())
     }
@@ -86,7 +86,7 @@ pub struct MutableCommand {
     /// The queue, by its index in the command buffer.
     queue: usize,
     /// The index among the command buffer's dispatches.
-    index: usize,
+    dispatch_index: usize,
     kernel: Arc<Kernel>,
     work_dim: u32,
     options: DispatchOptions,
@@ -106,13 +106,13 @@ impl MutableCommand {
     /// A command of a command buffer, by the indices of its queue and dispatch.
     pub(crate) fn new(
         buffer: &Arc<CommandBuffer>,
-        (queue, index): (usize, usize),
+        (queue, dispatch_index): (usize, usize),
         kernel: &Arc<Kernel>,
         work_dim: u32,
         options: DispatchOptions,
     ) -> Arc<Self> {
         let (buffer, kernel) = (Arc::downgrade(buffer), kernel.clone());
-        Arc::new(Self { slot: HandleSlot::default(), buffer, queue, index, kernel, work_dim, options })
+        Arc::new(Self { slot: HandleSlot::default(), buffer, queue, dispatch_index, kernel, work_dim, options })
     }
 
     /// Whether the application requested a handle.
@@ -166,7 +166,7 @@ impl MutableCommand {
     pub fn sizes(&self) -> Result<[Vec<usize>; 3]> {
         let buffer = self.command_buffer()?;
         let state = buffer.lock();
-        let shape = state.dispatches.get(self.index).map(|dispatch| dispatch.shape.clone()).unwrap_or_default();
+        let shape = state.dispatches.get(self.dispatch_index).map(|dispatch| dispatch.shape.clone()).unwrap_or_default();
         let count = self.work_dim as usize;
         Ok([shape.offset, shape.global, shape.local].map(|values| values.unwrap_or_else(|| vec![0; count])))
     }
@@ -185,7 +185,7 @@ impl OwnedNdRange {
         NdRange { work_dim, global_offset: self.offset.as_deref(), global_size: self.global.as_deref(), local_size: self.local.as_deref() }
     }
 
-    /// Whether all work-groups have one size. If the driver chooses the size, they may have one.
+    /// Whether all work-groups have one size. Returns true if the driver chooses the local size.
     fn is_uniform(&self) -> bool {
         match (&self.global, &self.local) {
             (Some(global), Some(local)) => global.iter().zip(local).all(|(&global, &local)| global.is_multiple_of(local)),
@@ -197,26 +197,26 @@ impl OwnedNdRange {
 /// A mutable launch.
 #[derive(Debug)]
 pub(crate) struct Dispatch {
-    /// Its index among the command buffer's steps.
-    index: usize,
+    /// The index among the command buffer's steps.
+    step_index: usize,
     /// A copy of the application's kernel, with the arguments of this launch.
     kernel: Arc<Kernel>,
     shape: OwnedNdRange,
-    /// Kept alive for its handle.
+    /// The command, retained for its handle.
     _command: Arc<MutableCommand>,
 }
 
 impl Dispatch {
     /// Creates the record of a launch; `kernel` is the launch's own copy.
-    pub(crate) fn new(index: usize, kernel: Arc<Kernel>, range: &NdRange<'_>, command: Arc<MutableCommand>) -> Self {
+    pub(crate) fn new(step_index: usize, kernel: Arc<Kernel>, range: &NdRange<'_>, command: Arc<MutableCommand>) -> Self {
         let [offset, global, local] =
             [range.global_offset, range.global_size, range.local_size].map(|values| values.map(<[usize]>::to_vec));
-        Self { index, kernel, shape: OwnedNdRange { offset, global, local }, _command: command }
+        Self { step_index, kernel, shape: OwnedNdRange { offset, global, local }, _command: command }
     }
 
-    /// Its index among the command buffer's steps.
-    pub(crate) const fn index(&self) -> usize {
-        self.index
+    /// The index among the command buffer's steps.
+    pub(crate) const fn step_index(&self) -> usize {
+        self.step_index
     }
 
     pub(crate) const fn kernel(&self) -> &Arc<Kernel> {
@@ -234,7 +234,7 @@ pub struct DispatchUpdate {
     pub svm_args: Vec<(u32, usize)>,
     /// The sets of pointers, one entry for each call that sets one.
     pub pointers: Vec<(PointerSet, Vec<usize>)>,
-    /// Whether anything is set that clSetKernelExecInfo sets.
+    /// Whether the update changes values that clSetKernelExecInfo sets.
     pub sets_exec_info: bool,
     /// The number of dimensions, or 0.
     pub work_dim: u32,
@@ -253,28 +253,32 @@ impl DispatchUpdate {
         ensure!(
             self.work_dim == 0 || self.work_dim == command.work_dim,
             InvalidOperation,
-            "{} dimensions, recorded were {}",
+            "work_dim is {}; the command was recorded with {}",
             self.work_dim,
             command.work_dim
         );
         // "CL_INVALID_OPERATION if the [...] property was not set on command recording and [...]."
         let changes = [
-            (DispatchFields::GLOBAL_OFFSET, self.global_offset.is_some()),
-            (DispatchFields::GLOBAL_SIZE, self.global_size.is_some()),
-            (DispatchFields::LOCAL_SIZE, self.local_size.is_some()),
-            (DispatchFields::ARGUMENTS, !self.args.is_empty() || !self.svm_args.is_empty()),
-            (DispatchFields::EXEC_INFO, self.sets_exec_info),
+            (DispatchFields::GLOBAL_OFFSET, "GLOBAL_OFFSET", self.global_offset.is_some()),
+            (DispatchFields::GLOBAL_SIZE, "GLOBAL_SIZE", self.global_size.is_some()),
+            (DispatchFields::LOCAL_SIZE, "LOCAL_SIZE", self.local_size.is_some()),
+            (DispatchFields::ARGUMENTS, "ARGUMENTS", !self.args.is_empty() || !self.svm_args.is_empty()),
+            (DispatchFields::EXEC_INFO, "EXEC_INFO", self.sets_exec_info),
         ];
-        for (field, changes) in changes {
-            ensure!(!changes || command.fields().contains(field), InvalidOperation, "the launch was not recorded with {field:?}");
+        for (field, name, changes) in changes {
+            ensure!(
+                !changes || command.fields().contains(field),
+                InvalidOperation,
+                "the command was not recorded with CL_MUTABLE_DISPATCH_{name}_KHR"
+            );
         }
         Ok(())
     }
 }
 
-/// A launch after the update.
+/// A launch with the new values, before they replace the recorded ones.
 struct PendingUpdate {
-    index: usize,
+    dispatch_index: usize,
     queue: usize,
     kernel: Arc<Kernel>,
     shape: OwnedNdRange,
@@ -302,7 +306,7 @@ impl PendingUpdate {
         Ok(())
     }
 
-    /// Creates the launch; `None` while it lacks arguments.
+    /// Validates and compiles the launch. Returns `None` if arguments are missing.
     fn compile(&self, buffer: &CommandBuffer) -> Result<Option<RecordedCommand>> {
         let range = self.shape.range(self.work_dim);
         let queue = buffer.queue(self.queue)?;
@@ -317,12 +321,17 @@ impl PendingUpdate {
         ensure!(
             self.shape.is_uniform() == self.was_uniform,
             InvalidOperation,
-            "local size {:?} of global size {:?} changes whether all work-groups have one size",
-            self.shape.local,
-            self.shape.global
+            "local size {} of global size {} changes whether all work-groups have one size",
+            shown(self.shape.local.as_deref()),
+            shown(self.shape.global.as_deref())
         );
         Ok(command)
     }
+}
+
+/// Sizes as text: `64x4`, or `NULL`.
+fn shown(sizes: Option<&[usize]>) -> String {
+    sizes.map_or_else(|| "NULL".to_owned(), |sizes| sizes.iter().map(usize::to_string).collect::<Vec<_>>().join("x"))
 }
 
 impl CommandBuffer {
@@ -340,25 +349,26 @@ impl CommandBuffer {
             let is_own = std::ptr::eq(command.buffer.as_ptr(), Arc::as_ptr(self));
             ensure!(is_own, InvalidMutableCommand, "the command belongs to another command buffer");
             update.check()?;
-            let (index, queue, work_dim) = (command.index, command.queue, command.work_dim);
-            if let Some(pending_update) = pending.iter_mut().find(|pending_update| pending_update.index == index) {
+            let (dispatch_index, queue, work_dim) = (command.dispatch_index, command.queue, command.work_dim);
+            if let Some(pending_update) = pending.iter_mut().find(|pending_update| pending_update.dispatch_index == dispatch_index) {
                 pending_update.apply(update)?;
                 continue;
             }
-            let current = self.lock().dispatches.get(index).map(|dispatch| (dispatch.kernel.clone(), dispatch.shape.clone()));
-            let (kernel, shape) = current.ok_or_else(|| Error::InvalidMutableCommand("the command is not known".into()))?;
+            let current = self.lock().dispatches.get(dispatch_index).map(|dispatch| (dispatch.kernel.clone(), dispatch.shape.clone()));
+            let (kernel, shape) =
+                current.ok_or_else(|| Error::InvalidMutableCommand("the command is not part of the command buffer".into()))?;
             let was_uniform = shape.is_uniform();
-            let mut pending_update = PendingUpdate { index, queue, kernel: kernel.duplicate(), shape, work_dim, was_uniform };
+            let mut pending_update = PendingUpdate { dispatch_index, queue, kernel: kernel.duplicate(), shape, work_dim, was_uniform };
             pending_update.apply(update)?;
             pending.push(pending_update);
         }
-        let made =
+        let compiled =
             pending.into_iter().map(|pending_update| Ok((pending_update.compile(self)?, pending_update))).collect::<Result<Vec<_>>>()?;
         let mut state = self.lock();
-        let (mut commands, mut old) = (Vec::with_capacity(made.len()), Vec::with_capacity(made.len()));
-        for (command, pending_update) in made {
-            if let Some(dispatch) = state.dispatches.get_mut(pending_update.index) {
-                commands.push((dispatch.index, command));
+        let (mut commands, mut old) = (Vec::with_capacity(compiled.len()), Vec::with_capacity(compiled.len()));
+        for (command, pending_update) in compiled {
+            if let Some(dispatch) = state.dispatches.get_mut(pending_update.dispatch_index) {
+                commands.push((dispatch.step_index, command));
                 old.push(std::mem::replace(&mut dispatch.kernel, pending_update.kernel));
                 dispatch.shape = pending_update.shape;
             }
@@ -370,7 +380,7 @@ impl CommandBuffer {
         Ok(())
     }
 
-    /// Whether it can be updated now.
+    /// Checks that the command buffer can be updated now.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.
@@ -378,7 +388,7 @@ impl CommandBuffer {
         // "CL_INVALID_OPERATION if command_buffer has not been finalized."
         ensure!(self.state() != CommandBufferState::Recording, InvalidOperation, "the command buffer was not finalized");
         // "CL_INVALID_OPERATION if command_buffer was not created with the CL_COMMAND_BUFFER_MUTABLE_KHR flag."
-        ensure!(self.is_mutable(), InvalidOperation, "the command buffer is not a mutable one");
+        ensure!(self.is_mutable(), InvalidOperation, "the command buffer is not mutable");
         Ok(())
     }
 }

@@ -72,8 +72,8 @@ pub(crate) fn partition(positions: &[RecordPosition], commands: &[&RecordedComma
         }
         let last = open.iter().rposition(|segment| segment.queue == position.queue);
         let joined = last.filter(|&last| {
-            let alone = command.enqueues_from.is_some() || open[last].enqueues_from.is_some();
-            !alone && waits.iter().all(|&other| other == last || open[last].wait_for.contains(&other))
+            let is_exclusive = command.enqueues_from.is_some() || open[last].enqueues_from.is_some();
+            !is_exclusive && waits.iter().all(|&other| other == last || open[last].wait_for.contains(&other))
         });
         let index = joined.unwrap_or_else(|| {
             waits.extend(last);

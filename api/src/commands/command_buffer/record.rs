@@ -12,7 +12,7 @@ pub type SyncPoint = u32;
 /// The position of a command to record: its queue and its dependencies.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordAt<'a> {
-    /// Its queue, by the index in the command buffer.
+    /// The index of the command's queue in the command buffer.
     pub queue: usize,
     /// The synchronisation points that the command waits for.
     pub points: &'a [SyncPoint],

@@ -9,19 +9,19 @@ const SUBMITTED: i32 = 2;
 
 #[derive(Clone, Debug, Default)]
 struct Slot {
-    /// Kernels may refer to it.
+    /// Whether kernels may refer to the event.
     live: bool,
-    /// Positive until it has ended.
+    /// The status of the event: positive until the event has ended.
     status: i32,
-    /// References that kernels hold.
+    /// The number of references that kernels hold.
     references: i32,
-    /// A command will end it, and has not ended yet.
+    /// Whether a command will end the event, and has not ended yet.
     has_command: bool,
-    /// The nodes that wait for it.
+    /// The nodes that wait for the event.
     waiters: Vec<usize>,
-    /// The device's copy is out of date.
+    /// Whether the device's copy is out of date.
     changed: bool,
-    /// From the command's start to its end, and to the end of its children, in nanoseconds.
+    /// The times from the command's start to its end, and to the end of its children, in nanoseconds.
     times: [u64; 2],
 }
 
@@ -33,11 +33,11 @@ impl Slot {
 
 #[derive(Debug)]
 pub(super) struct Events {
-    /// By number, which counts from 1.
+    /// The events by number. Numbers start at 1.
     slots: Vec<Slot>,
     /// Free event numbers, in the order in which kernels take them.
     free: VecDeque<u32>,
-    /// The device's copy of the list is out of date.
+    /// Whether the device's copy of the list is out of date.
     list_changed: bool,
     /// Nodes whose event has ended, with its status.
     ready_nodes: Vec<(usize, i32)>,
@@ -127,7 +127,7 @@ impl Events {
         }
     }
 
-    /// The command that ends the event has ended.
+    /// Records that the command of the event has ended.
     pub(super) fn end(&mut self, number: u32, status: i32, times: [u64; 2]) {
         let Some(slot) = self.slot(number) else { return };
         slot.has_command = false;

@@ -2,9 +2,9 @@
 //! directly or through enqueued kernels. Together they are a *kernel tree*.
 //!
 //! A kernel enqueues another one by a record in the memory of its program's variables ([`wgcl_compiler::enqueue`]).
-//! The host runs the tree in *waves*. A wave is a list of commands of the device: write the queue's memory, launch
-//! kernels, read the memory. The records that were read determine the next wave, which begins when the last command
-//! of the wave before it completes: no thread waits. A wave launches every ready kernel that enqueues nothing. It
+//! The host runs the tree in *rounds*. A round is a list of commands for the device: write the queue's memory, launch
+//! kernels, read the memory. The records that were read determine the next round. It begins when the last command of
+//! the previous round completes: no thread waits. A round launches every ready kernel that enqueues nothing. It
 //! launches at most one kernel that may enqueue others, so that the records belong to that kernel.
 //!
 //! When a child is launched, everything that its flags wait for (its parent, or the work-group) has ended. A
@@ -15,7 +15,7 @@
 //! ([`TreeQueue`](crate::commands::serialization::TreeQueue)).
 
 mod events;
-mod wave;
+mod round;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -42,7 +42,7 @@ pub(crate) trait TreeHandle: Progress {
 
 impl Serialized for KernelTree {
     fn begin(self: Arc<Self>) {
-        self.launch_wave();
+        self.launch_round();
     }
 }
 
@@ -63,13 +63,13 @@ struct Node {
     record: Option<Request>,
     /// Events that it waits for.
     waits: usize,
-    /// One of these events has failed.
+    /// Whether one of these events has failed.
     failed: bool,
     /// The event that it ends, 0 for none.
     event: u32,
     /// Children that have not ended.
     children: usize,
-    /// The kernel itself has ended.
+    /// Whether the kernel itself has ended.
     ended: bool,
     times: Times,
     /// The time when the node and its children ended.
@@ -91,9 +91,9 @@ struct TreeState {
     ready: VecDeque<usize>,
     /// The number of nodes that wait for events.
     waiting: usize,
-    /// The nodes that the wave has launched.
+    /// The nodes that the round has launched.
     running: Vec<usize>,
-    /// The node of the wave that may have enqueued kernels.
+    /// The node of the round that may have enqueued kernels.
     enqueuing: usize,
     args: Arc<[LaunchArg]>,
     events: Events,
@@ -112,7 +112,7 @@ pub(crate) struct KernelTree {
     memory: Arc<dyn Memory>,
     layout: Places,
     /// The buffers that pointers captured by blocks may refer to.
-    reachable: Vec<MemoryRange>,
+    accessible: Vec<MemoryRange>,
     /// Number and words of the default queue.
     default_queue: Option<(u32, u32)>,
     /// Whether all groups must have one size.
@@ -127,7 +127,7 @@ impl fmt::Debug for KernelTree {
 }
 
 /// All memory of a launch.
-fn reachable(launch: &Launch) -> Vec<MemoryRange> {
+fn accessible(launch: &Launch) -> Vec<MemoryRange> {
     let of_arg = |arg: &LaunchArg| match arg {
         LaunchArg::Buffer(range) => range.clone(),
         LaunchArg::Image(range, _) => Some(range.clone()),
@@ -182,7 +182,7 @@ impl KernelTree {
             device: device.clone(),
             memory,
             layout,
-            reachable: reachable(&root),
+            accessible: accessible(&root),
             default_queue,
             uniform: info.is_some_and(|info| !info.non_uniform_groups),
             state: Mutex::new(TreeState {
@@ -203,8 +203,8 @@ impl KernelTree {
         executable.trees.submit(tree);
     }
 
-    /// Processes the results of a wave, and starts the next wave or ends the tree.
-    fn wave_done(self: &Arc<Self>, records: &[u32]) {
+    /// Processes the results of a round, and starts the next round or ends the tree.
+    fn round_done(self: &Arc<Self>, records: &[u32]) {
         let ending = {
             let mut state = self.state.lock();
             let now = self.device.backend().now();
@@ -217,7 +217,7 @@ impl KernelTree {
             state.outcome()
         };
         match ending {
-            None => self.launch_wave(),
+            None => self.launch_round(),
             Some(ending) => self.finish(ending),
         }
     }
@@ -284,7 +284,7 @@ impl KernelTree {
             program: self.executable.loaded.clone(),
             kernel: name.into(),
             args,
-            extra: self.reachable.clone(),
+            extra: self.accessible.clone(),
             work_dim: record.dimensions,
             global_offset: record.offset.map(u64::from),
             global_size,
@@ -308,7 +308,7 @@ impl KernelTree {
 }
 
 impl TreeState {
-    /// Marks a launch of the next wave as the one that may enqueue kernels.
+    /// Marks a launch of the next round as the one that may enqueue kernels.
     fn enqueues(&mut self, node: usize, launch: &Launch) {
         self.enqueuing = node;
         self.args = launch.args.as_slice().into();

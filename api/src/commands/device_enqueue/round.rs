@@ -1,4 +1,4 @@
-//! A wave of a kernel tree: the commands that write the queue's memory, launch kernels, and read the records.
+//! One round of a kernel tree: the host writes the queue memory, launches ready kernels, and reads the new records.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use wgcl_compiler::enqueue::{EVENT_WORDS, EVENTS, FREE, PARAMETER_WORDS, RECORD_
 use super::{KernelTree, Request, TreeState};
 use crate::backend::{Action, BackendError, BackendResult, CopyRegion, HostTarget, Launch, Progress, Times};
 
-/// The maximum number of launches in a wave.
+/// The maximum number of launches in a round.
 const MAX_LAUNCHES: usize = 256;
 
 /// The writes before the launches.
@@ -30,39 +30,39 @@ impl QueueWrites {
     }
 }
 
-/// A launch of a wave.
-struct WaveLaunch {
+/// A launch of a round.
+struct RoundLaunch {
     launch: Launch,
     node: usize,
     profile: bool,
 }
 
 impl KernelTree {
-    /// The offset of a word of the queue in bytes.
-    const fn byte(&self, word: usize) -> u64 {
+    /// The offset of a word of the queue in bytes, from the start of the program's variables.
+    const fn byte_offset(&self, word: usize) -> u64 {
         self.layout.queue + word as u64 * 4
     }
 
-    /// Starts a wave.
-    pub(super) fn launch_wave(self: &Arc<Self>) {
+    /// Starts a round.
+    pub(super) fn launch_round(self: &Arc<Self>) {
         let (writes, launches) = self.plan(&mut self.state.lock());
         let device = self.device.backend();
         let write = Action::Write { dst: self.memory.clone(), src: Arc::new(writes.bytes), regions: writes.regions };
-        device.enqueue(write.into(), false, Arc::new(WaveCommand { tree: self.clone(), node: None }));
-        for WaveLaunch { launch, node, profile } in launches {
-            device.enqueue(Action::Launch(launch).into(), profile, Arc::new(WaveCommand { tree: self.clone(), node: Some(node) }));
+        device.enqueue(write.into(), false, Arc::new(RoundCommand { tree: self.clone(), node: None }));
+        for RoundLaunch { launch, node, profile } in launches {
+            device.enqueue(Action::Launch(launch).into(), profile, Arc::new(RoundCommand { tree: self.clone(), node: Some(node) }));
         }
-        self.read(&[(head::USED, head::WORDS)], KernelTree::header_read);
+        self.read(&[(head::USED, head::WORDS)], KernelTree::handle_header);
         device.flush();
     }
 
-    /// Plans the next wave.
-    fn plan(&self, state: &mut TreeState) -> (QueueWrites, Vec<WaveLaunch>) {
+    /// Plans the next round.
+    fn plan(&self, state: &mut TreeState) -> (QueueWrites, Vec<RoundLaunch>) {
         let mut writes = QueueWrites::default();
         let mut launches = Vec::new();
         if let Some(launch) = state.root.take() {
             state.enqueues(0, &launch);
-            launches.push(WaveLaunch { launch, node: 0, profile: self.handle.is_timed() });
+            launches.push(RoundLaunch { launch, node: 0, profile: self.handle.is_timed() });
         }
         let mut words = 0;
         while launches.len() < MAX_LAUNCHES
@@ -94,7 +94,7 @@ impl KernelTree {
             if enqueues {
                 state.enqueues(node, &launch);
             }
-            launches.push(WaveLaunch { launch, node, profile });
+            launches.push(RoundLaunch { launch, node, profile });
             if enqueues {
                 break;
             }
@@ -118,21 +118,21 @@ impl KernelTree {
         words[head::QUEUE_NUMBER] = queue_number;
         words[head::GROUP_SIZES..head::GROUP_SIZES + 3].copy_from_slice(&properties.max_group_size);
         words[head::UNIFORM] = u32::from(self.uniform);
-        writes.add(self.byte(0), &words);
+        writes.add(self.byte_offset(0), &words);
         if let Some(list) = state.events.take_list() {
-            writes.add(self.byte(FREE), &list);
+            writes.add(self.byte_offset(FREE), &list);
         }
         for (event, words) in state.events.take_changes() {
-            writes.add(self.byte(EVENTS + (event as usize - 1) * EVENT_WORDS + 1), &words);
+            writes.add(self.byte_offset(EVENTS + (event as usize - 1) * EVENT_WORDS + 1), &words);
         }
     }
 
-    /// Reads words of the queue: a number of words at each of these offsets. Then calls `next`.
+    /// Reads the given (offset, count) ranges of words of the queue, and passes the words to `next`.
     fn read(self: &Arc<Self>, layout: &[(usize, usize)], next: fn(&Arc<Self>, &[u32])) {
         let mut size = 0;
         let mut regions = Vec::new();
         for &(word, count) in layout.iter().filter(|(_, count)| *count > 0) {
-            regions.push(CopyRegion { buffer: self.byte(word), host: size, size: count as u64 * 4 });
+            regions.push(CopyRegion { buffer: self.byte_offset(word), host: size, size: count as u64 * 4 });
             size += count as u64 * 4;
         }
         let bytes = Arc::new(ReadBytes(Mutex::new(vec![0; usize::try_from(size).unwrap_or(0)])));
@@ -141,8 +141,8 @@ impl KernelTree {
         self.device.backend().enqueue(read.into(), false, Arc::new(reading));
     }
 
-    /// The head has been read. Reads the rest, if there is any.
-    fn header_read(self: &Arc<Self>, words: &[u32]) {
+    /// Handles the words of the header: reads events and records, if there are any.
+    fn handle_header(self: &Arc<Self>, words: &[u32]) {
         let used = (words.get(head::USED).copied().unwrap_or(0) as usize).min(RECORD_WORDS);
         let taken = words.get(head::EVENTS_TAKEN).copied().unwrap_or(0) as usize;
         let events = {
@@ -151,22 +151,22 @@ impl KernelTree {
             state.events.words()
         };
         if used == 0 && events == 0 {
-            self.wave_done(&[]);
+            self.round_done(&[]);
             return;
         }
-        self.read(&[(EVENTS, events), (RECORDS, used)], KernelTree::all_read);
+        self.read(&[(EVENTS, events), (RECORDS, used)], KernelTree::handle_records);
         self.device.backend().flush();
     }
 
-    /// Events and records have been read.
-    fn all_read(self: &Arc<Self>, words: &[u32]) {
+    /// Handles the words of events and records: ends the round.
+    fn handle_records(self: &Arc<Self>, words: &[u32]) {
         let records = {
             let mut state = self.state.lock();
             let (events, records) = words.split_at(state.events.words().min(words.len()));
             state.events.read(events);
             records.to_vec()
         };
-        self.wave_done(&records);
+        self.round_done(&records);
     }
 }
 
@@ -180,14 +180,14 @@ impl HostTarget for ReadBytes {
     }
 }
 
-/// A command of a wave, except the last one.
-struct WaveCommand {
+/// A write or launch of a round.
+struct RoundCommand {
     tree: Arc<KernelTree>,
-    /// The launch that it is.
+    /// The node of the launch, or `None` for the write.
     node: Option<usize>,
 }
 
-impl Progress for WaveCommand {
+impl Progress for RoundCommand {
     fn submitted(&self, now: u64) {
         if self.node == Some(0) {
             self.tree.handle.submitted(now);
@@ -216,7 +216,8 @@ impl Progress for WaveCommand {
     }
 }
 
-/// The last command of a wave. If it is dropped without completion (the device was lost), it ends the kernel tree.
+/// A read of the queue at the end of a round. If it is dropped without completion (the device was lost), it ends the
+/// kernel tree.
 struct QueueRead {
     tree: Arc<KernelTree>,
     bytes: Arc<ReadBytes>,
@@ -250,7 +251,7 @@ impl Progress for QueueRead {
 impl Drop for QueueRead {
     fn drop(&mut self) {
         if !self.done.swap(true, Ordering::AcqRel) {
-            self.tree.finish(Err(BackendError::DeviceLost("the device dropped a command".into())));
+            self.tree.finish(Err(BackendError::DeviceLost("the device was lost before the command completed".into())));
         }
     }
 }

@@ -215,7 +215,7 @@ impl Device {
         Arc::ptr_eq(self.root(), other.root())
     }
 
-    /// The back end's device.
+    /// The backend's device.
     pub fn backend(&self) -> &dyn backend::Device {
         &*self.backend
     }
@@ -351,8 +351,8 @@ impl Device {
     pub fn max_subgroups(&self) -> u32 {
         let properties = self.properties();
         let Language { subgroups: true, subgroup_sizes, .. } = self.target().language else { return 0 };
-        let least = if subgroup_sizes == 0 { properties.subgroup_size.max(1) } else { 1 << subgroup_sizes.trailing_zeros() };
-        properties.max_group_invocations.div_ceil(least).min(properties.max_required_subgroups)
+        let min_subgroup_size = if subgroup_sizes == 0 { properties.subgroup_size.max(1) } else { 1 << subgroup_sizes.trailing_zeros() };
+        properties.max_group_invocations.div_ceil(min_subgroup_size).min(properties.max_required_subgroups)
     }
 
     /// CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES
@@ -362,10 +362,10 @@ impl Device {
 
     /// CL_DEVICE_ATOMIC_FENCE_CAPABILITIES
     pub fn atomic_fence_capabilities(&self) -> AtomicCapabilities {
-        let least = AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::ORDER_ACQ_REL | AtomicCapabilities::SCOPE_WORK_GROUP;
+        let minimum = AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::ORDER_ACQ_REL | AtomicCapabilities::SCOPE_WORK_GROUP;
         let of_images =
             if self.target().language.ordered_atomics() { AtomicCapabilities::SCOPE_WORK_ITEM } else { AtomicCapabilities::empty() };
-        least | of_images | self.optional_atomic_capabilities()
+        minimum | of_images | self.optional_atomic_capabilities()
     }
 
     /// The atomic capabilities that the optional features of OpenCL C 3.0 add.
@@ -426,26 +426,26 @@ impl Device {
             "cl_arm_printf",
         ]
         .into_iter();
-        let unified = self.reaches_host().then_some("cl_intel_unified_shared_memory");
+        let unified = self.accesses_host_memory().then_some("cl_intel_unified_shared_memory");
         let addresses = self.has_device_addresses().then_some("cl_ext_buffer_device_address");
         let external = self.importable_memory();
-        let of_others = external.iter().map(|kind| match kind {
+        let sharing = external.iter().map(|kind| match kind {
             ExternalMemory::OpaqueFd => "cl_khr_external_memory_opaque_fd",
             ExternalMemory::DmaBuf => "cl_khr_external_memory_dma_buf",
         });
-        let of_others = of_others.chain(external.first().map(|_| "cl_khr_external_memory"));
+        let sharing = sharing.chain(external.first().map(|_| "cl_khr_external_memory"));
         let shared = self.shareable_semaphores();
         let semaphores = shared.iter().map(|kind| match kind {
             ExternalSemaphore::OpaqueFd => "cl_khr_external_semaphore_opaque_fd",
             ExternalSemaphore::SyncFd => "cl_khr_external_semaphore_sync_fd",
         });
-        let of_others = of_others.chain(semaphores).chain(shared.first().map(|_| "cl_khr_external_semaphore"));
+        let sharing = sharing.chain(semaphores).chain(shared.first().map(|_| "cl_khr_external_semaphore"));
         let uuid = self.properties().uuid.map(|_| "cl_khr_device_uuid");
         let pci = self.properties().pci.map(|_| "cl_khr_pci_bus_info");
         let nvidia = self.backend().hardware().nvidia.map(|_| "cl_nv_device_attribute_query");
         let language = &self.target().language;
         // The user can add any name to those of the compiler.
-        let own = api.chain(unified).chain(addresses).chain(of_others).chain(uuid).chain(pci).chain(nvidia);
+        let own = api.chain(unified).chain(addresses).chain(sharing).chain(uuid).chain(pci).chain(nvidia);
         let own = own.filter(|name| !language.extensions.iter().any(|known| known == name) && !language.hides_extension(name));
         let all = language.extensions.iter().map(String::as_str).chain(own);
         all.map(|name| NameVersion::new(name, extension_version(name))).collect()

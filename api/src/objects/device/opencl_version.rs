@@ -17,9 +17,8 @@ const EXTENSIONS: &[&str] = &[
     "cl_khr_suggested_local_work_size",
 ];
 
-/// The known OpenCL versions, newest first.
-pub(crate) const NEWEST: Version = Version::new(3, 1, 0);
-const BEFORE: Version = Version::new(3, 0, 0);
+pub(crate) const VERSION_3_1: Version = Version::new(3, 1, 0);
+const VERSION_3_0: Version = Version::new(3, 0, 0);
 
 /// The text of CL_DEVICE_VERSION and CL_PLATFORM_VERSION: `OpenCL 3.1 wgcl <version>`.
 pub fn version_text(version: Version) -> String {
@@ -27,8 +26,8 @@ pub fn version_text(version: Version) -> String {
 }
 
 impl Device {
-    /// The mandatory features of 3.1 that the device lacks, as text. Every device has SPIR-V and its queries.
-    pub fn missing_of_31(&self) -> Vec<&'static str> {
+    /// The mandatory features of 3.1 that the device lacks, as text. SPIR-V itself is not checked: every device has it.
+    pub fn missing_features_of_3_1(&self) -> Vec<&'static str> {
         let has = self.extensions();
         let extensions = EXTENSIONS.iter().copied().filter(|name| !has.iter().any(|extension| extension.name == *name));
         let subgroups = (self.max_subgroups() == 0).then_some("sub-groups");
@@ -38,37 +37,41 @@ impl Device {
 
     /// CL_DEVICE_NUMERIC_VERSION
     pub fn version(&self) -> Version {
-        if self.missing_of_31().is_empty() { NEWEST } else { BEFORE }
+        if self.missing_features_of_3_1().is_empty() { VERSION_3_1 } else { VERSION_3_0 }
     }
 }
 
 /// CL_PLATFORM_NUMERIC_VERSION: the newest version among the devices (OpenCL API 3.1, "Platform Mixed Version
 /// Support").
 pub(crate) fn newest<'a>(devices: impl Iterator<Item = &'a Device>) -> Version {
-    devices.map(Device::version).max().unwrap_or(BEFORE)
+    devices.map(Device::version).max().unwrap_or(VERSION_3_0)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BEFORE, NEWEST, newest, version_text};
+    use super::{VERSION_3_0, VERSION_3_1, newest, version_text};
     use crate::objects::device::Device;
     use crate::test_backend::TestDevice;
 
     #[test]
-    fn a_device_that_lacks_a_mandate_is_of_the_version_before() {
+    fn a_device_without_a_mandatory_feature_reports_version_3_0() {
         let with = |uuid: bool, subgroups: bool| {
             Device::new(TestDevice::changed("device", |properties, target| {
                 properties.uuid = uuid.then_some(([1; 16], [2; 16]));
                 target.language.subgroups = subgroups;
             }))
         };
-        let (whole, nameless, alone) = (with(true, true), with(false, true), with(true, false));
-        assert_eq!(whole.missing_of_31(), <[&str; 0]>::default());
-        assert_eq!(nameless.missing_of_31(), ["cl_khr_device_uuid"]);
-        assert!(alone.missing_of_31().starts_with(&["sub-groups", "OpenCL C 3.1"]), "{:?}", alone.missing_of_31());
-        assert_eq!([&whole, &nameless, &alone].map(|device| device.version()), [NEWEST, BEFORE, BEFORE]);
-        assert_eq!(newest([&*nameless, &*whole].into_iter()), NEWEST);
-        assert_eq!(newest([&*nameless].into_iter()), BEFORE);
-        assert!(version_text(NEWEST).starts_with("OpenCL 3.1 wgcl "));
+        let (complete, without_uuid, without_subgroups) = (with(true, true), with(false, true), with(true, false));
+        assert_eq!(complete.missing_features_of_3_1(), <[&str; 0]>::default());
+        assert_eq!(without_uuid.missing_features_of_3_1(), ["cl_khr_device_uuid"]);
+        assert!(
+            without_subgroups.missing_features_of_3_1().starts_with(&["sub-groups", "OpenCL C 3.1"]),
+            "{:?}",
+            without_subgroups.missing_features_of_3_1()
+        );
+        assert_eq!([&complete, &without_uuid, &without_subgroups].map(|device| device.version()), [VERSION_3_1, VERSION_3_0, VERSION_3_0]);
+        assert_eq!(newest([&*without_uuid, &*complete].into_iter()), VERSION_3_1);
+        assert_eq!(newest([&*without_uuid].into_iter()), VERSION_3_0);
+        assert!(version_text(VERSION_3_1).starts_with("OpenCL 3.1 wgcl "));
     }
 }

@@ -32,17 +32,17 @@ impl Partition {
     /// # Errors
     /// If a property is not valid.
     pub fn parse(at: impl Fn(usize) -> isize, limit: u32) -> Result<Self> {
-        let alone = |scheme: Self| {
+        let only_scheme = |scheme: Self| {
             ensure!(at(2) == 0, InvalidValue, "the property list has more than one partition scheme");
             Ok(scheme)
         };
         match at(0) {
-            property::EQUALLY => alone(Self::Equally(at(1))),
+            property::EQUALLY => only_scheme(Self::Equally(at(1))),
             property::BY_COUNTS => Ok(Self::ByCounts((1..=limit as usize + 1).map(&at).take_while(|&count| count != 0).collect())),
             property::BY_AFFINITY_DOMAIN => {
                 let domain = u64::try_from(at(1)).ok().and_then(AffinityDomain::from_bits).filter(|domain| domain.bits().is_power_of_two());
                 let domain = domain.ok_or_else(|| Error::InvalidValue(format!("affinity domain {:#x}", at(1)).into()))?;
-                alone(Self::ByAffinityDomain(domain))
+                only_scheme(Self::ByAffinityDomain(domain))
             }
             other => Err(Error::InvalidValue(format!("partition scheme {other:#x}").into())),
         }
@@ -158,8 +158,9 @@ impl Device {
                 let division = divisions.into_iter().find(|division| next || division.domain == *wanted);
                 // "CL_DEVICE_PARTITION_FAILED if the partition name is supported by the implementation but in_device
                 // could not be further partitioned."
-                let division =
-                    division.ok_or_else(|| Error::DevicePartitionFailed(format!("{wanted:?} does not divide the device").into()))?;
+                let division = division.ok_or_else(|| {
+                    Error::DevicePartitionFailed(format!("affinity domain {:#x} does not divide the device", wanted.bits()).into())
+                })?;
                 return Ok(Parts { units: division.parts, properties: scheme.properties(Some(division.domain)) });
             }
         };
@@ -186,11 +187,13 @@ impl Device {
     /// clCreateSubDevices: the parts as devices.
     ///
     /// # Errors
-    /// If the back end does not support these parts.
+    /// If the backend does not support these parts.
     pub fn sub_devices(self: &Arc<Self>, parts: &Parts) -> Result<Vec<Arc<Self>>> {
         let part = |units: &Vec<u32>| {
             let backend = self.backend().sub_device(units);
-            let backend = backend.ok_or_else(|| Error::DevicePartitionFailed(format!("no part of the units {units:?}").into()))?;
+            let backend = backend.ok_or_else(|| {
+                Error::DevicePartitionFailed(format!("the backend cannot create a sub-device of the compute units {units:?}").into())
+            })?;
             Ok(Self::part_of(self, backend, parts.properties.clone()))
         };
         parts.units.iter().map(part).collect()

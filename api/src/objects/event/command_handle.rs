@@ -15,7 +15,7 @@ pub(crate) struct CommandHandle {
     event: Arc<Event>,
     /// Objects that must outlive the command.
     retained: Mutex<Vec<RetainedObject>>,
-    /// A result without execution: the command only waits for its predecessors.
+    /// If set, the command is not executed: after its predecessors complete, its event gets this error status.
     failed: Option<Termination>,
 }
 
@@ -80,7 +80,9 @@ impl Progress for CommandHandle {
 impl Drop for CommandHandle {
     fn drop(&mut self) {
         if !self.event.status().is_done() {
-            self.finish(Err(Termination::first(self.event.report(Error::OutOfResources("the device dropped the command".into())))));
+            self.finish(Err(Termination::first(
+                self.event.report(Error::OutOfResources("the device was lost before the command completed".into())),
+            )));
         }
     }
 }

@@ -19,7 +19,7 @@
 //!
 //! An event that is dropped before it is done counts as failed, so that its dependents fail instead of waiting for
 //! ever. An example is a user event that the application can no longer complete. [`crate::commands::failure`]
-//! describes which commands a failure reaches.
+//! describes which commands a failure affects.
 
 mod command_handle;
 
@@ -65,25 +65,25 @@ pub struct Profile {
     pub complete: u64,
 }
 
-/// Called with the event and the status that it reached, or the error.
+/// Called with the event and its new status, or the error.
 pub type Callback = Box<dyn FnOnce(&Arc<Event>, Status) + Send>;
 
 /// A waiter of an event.
 struct Dependent {
     event: Arc<Event>,
-    /// The event is in the waiter's wait list, so that a failure propagates to the waiter. Otherwise the waiter
-    /// follows it by queue order; the queue tracks its own failures.
+    /// Whether the event is in the waiter's wait list, so that a failure propagates to the waiter. Otherwise the waiter
+    /// follows the event by queue order; the queue tracks its own failures.
     explicit: bool,
 }
 
 struct EventState {
     status: Status,
     profile: Profile,
-    /// The command was submitted to the device. For a user event: its status was set.
+    /// Whether the command was submitted to the device. For a user event: whether its status was set.
     issued: bool,
-    /// The application queried the status or registered a callback. The command was flushed then.
+    /// Whether the application queried the status or registered a callback. The command was flushed then.
     is_observed: bool,
-    /// A thread waits: flush as soon as the command is submitted to the device.
+    /// Whether a thread waits, so that the queue must be flushed as soon as the command is submitted to the device.
     flush_on_issue: bool,
     work: Option<PendingCommand>,
     /// The reason why the command fails. Until it is done, this is the failure of an event of its wait list.
@@ -113,7 +113,7 @@ pub struct Event {
     generation: u32,
     /// The thread whose blocking call waits for the command ([`thread::token`]).
     awaiting: Option<usize>,
-    /// For a command buffer with several queues: the commands of these queues, which this event waits for.
+    /// The commands that this event waits for, if it represents a command buffer with several queues: one per queue.
     parts: OnceLock<Vec<Arc<Self>>>,
 }
 
@@ -319,7 +319,7 @@ impl Event {
         &self.context
     }
 
-    /// Its queue; user events have none.
+    /// The queue of the command; `None` for a user event.
     pub fn queue(&self) -> Option<&Arc<Queue>> {
         self.queue.as_ref()
     }
@@ -334,14 +334,14 @@ impl Event {
         self.state.lock().status
     }
 
-    /// An event of the wait list has failed.
+    /// Records that an event of the wait list has failed.
     fn wait_list_failed(&self, failure: Arc<Failure>) {
         let mut state = self.state.lock();
         state.failure.get_or_insert(failure);
         state.in_wait_list = true;
     }
 
-    /// A transfer of contents that the command needs has failed.
+    /// Records that a transfer of contents that the command needs has failed.
     pub(crate) fn migration_failed(&self, error: Error) {
         let failure = self.report(error);
         self.state.lock().failure.get_or_insert(failure);
@@ -593,7 +593,7 @@ impl Event {
                 CommandHandle::new(self, retained, None),
             ),
             // Another device is sending contents; `resume` runs when they have arrived.
-            Prepared::Later => {}
+            Prepared::Migrating => {}
             Prepared::Failed(error, retained) => {
                 transitions.push_back(Transition::Fail(self.clone(), Termination::first(self.report(error)), retained))
             }
@@ -601,7 +601,7 @@ impl Event {
     }
 
     /// Ends a command that will not run. In an in-order queue it still waits for its predecessors: its end implies
-    /// that every earlier command has ended. It does not count as issued, so that its dependents see the failure
+    /// that every earlier command has ended. It does not count as issued, so that its dependents receive the failure
     /// before they run.
     fn fail(self: &Arc<Self>, failed: Termination, retained: Vec<RetainedObject>, transitions: &mut VecDeque<Transition>) {
         match &self.queue {
@@ -632,14 +632,14 @@ impl Event {
         Failure::of_device(error)
     }
 
-    /// The failure that reaches a command that did not fail itself. It comes from the wait list (`waited`), the queue
+    /// The failure that affects a command that did not fail itself. It comes from the wait list (`waited`), the queue
     /// order, or the memory that the command used.
     fn reached_by(&self, waited: Option<Arc<Failure>>, retained: &[RetainedObject]) -> Option<Arc<Failure>> {
         let queue = self.queue.as_ref()?;
         let position = self.position();
         match waited {
             // The application has observed the failure and waits for this command nevertheless: report this command.
-            Some(failure) if !failure.reaches(position.number) => Some(Failure::new(Status::DEPENDENCY_FAILED)),
+            Some(failure) if !failure.affects(position.number) => Some(Failure::new(Status::DEPENDENCY_FAILED)),
             Some(failure) => Some(failure),
             None => queue.failure(position).or_else(|| retained.iter().find_map(|object| object.failure(position.number))),
         }

@@ -39,7 +39,7 @@ pub enum BinaryKind {
 /// A translation unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unit {
-    /// Its compiler options.
+    /// The compiler options of the unit.
     pub options: String,
     pub source: String,
     /// Headers that were given to clCompileProgram, by name.
@@ -62,7 +62,7 @@ impl SpirvModule {
         wgcl_compiler::spirv::Source { words: &self.words, specialisation: &self.specialisation }
     }
 
-    /// Its bytes, little-endian.
+    /// The bytes of the module, little-endian.
     pub fn bytes(&self) -> Vec<u8> {
         self.words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
@@ -78,7 +78,7 @@ impl Unit {
 /// The contents of a compiled or linked program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Object {
-    /// At least one.
+    /// The units; there is at least one.
     pub units: Vec<Unit>,
 }
 

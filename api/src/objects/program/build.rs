@@ -32,7 +32,7 @@ pub(crate) struct Built {
     pub units: Units,
     pub log: String,
     /// The key of the program in the cache, if it is cached.
-    pub name: Option<cache::Key>,
+    pub cache_key: Option<cache::Key>,
 }
 
 /// The result of a build for a device.
@@ -44,41 +44,41 @@ pub(crate) struct Outcome {
     pub executable: Option<Arc<Executable>>,
 }
 
-/// Runs a build in the background. A panic of `job` ends only its thread; `job` itself reports the end.
+/// Runs a build in the background. `job` must record the build result itself. If it panics, only its thread ends.
 pub(crate) fn spawn(job: impl FnOnce() + Send + 'static) -> Result<()> {
     std::thread::Builder::new()
         .name("wgcl-build".to_owned())
         .spawn(job)
         .map(drop)
-        .map_err(|error| Error::OutOfHostMemory(format!("no thread for the build: {error}").into()))
+        .map_err(|error| Error::OutOfHostMemory(format!("cannot create the build thread: {error}").into()))
 }
 
-/// Compiles an object for a device: a single source in one step, several units separately, followed by a link.
-/// `known` are units that were compiled before.
+/// Compiles an object for a device. The only unit of an executable is compiled in one step, unless it was compiled
+/// before. Otherwise the units are compiled separately and linked. `previous` are the units that were compiled before.
 pub(crate) fn compile(
     object: &Object,
-    known: &[Option<Arc<CompiledUnit>>],
+    previous: &[Option<Arc<CompiledUnit>>],
     kind: BinaryKind,
     (device, target): (&Device, &Target),
 ) -> Built {
     let begin = std::time::Instant::now();
     let bytes = object.units.iter().map(Unit::size).sum::<usize>();
     let _span = trace::build(|| format!("compile for {}", device.name()), bytes as u64);
-    let known_unit = |index: usize| known.get(index).cloned().flatten();
+    let previous_unit = |index: usize| previous.get(index).cloned().flatten();
     let built = match object.units.as_slice() {
-        [unit] if kind == BinaryKind::Executable && known_unit(0).is_none() => compile_alone(unit, device, target),
-        units => compile_apart(units, &known_unit, kind, target),
+        [unit] if kind == BinaryKind::Executable && previous_unit(0).is_none() => compile_alone(unit, device, target),
+        units => compile_separately(units, &previous_unit, kind, target),
     };
     tracing::debug!(
-        "{:?} of {} bytes for {}: {} in {:?}",
-        kind,
+        "compile {} bytes of source to {:?} for {}: {} after {:?}",
         bytes,
+        kind,
         device.name(),
-        if built.success { "done" } else { "refused" },
+        if built.success { "succeeded" } else { "failed" },
         begin.elapsed()
     );
     if dump::enabled() {
-        keep(object, &built);
+        dump_build(object, &built);
     }
     built
 }
@@ -88,16 +88,16 @@ fn options(unit: &Unit) -> std::result::Result<BuildOptions, Box<Message>> {
     wgcl_compiler::program::parse_options(&unit.options).map_err(|error| Box::new(Message::error(error.to_string())))
 }
 
-/// The compiler's input of a unit in OpenCL C.
-fn text(unit: &Unit) -> Source {
+/// Converts an OpenCL C unit to compiler input.
+fn source(unit: &Unit) -> Source {
     Source { text: unit.source.clone(), name: None, headers: unit.headers.clone() }
 }
 
-/// Builds a unit that is a program.
+/// Compiles and links a single unit.
 fn build_unit(unit: &Unit, target: &Target) -> BuildResult {
     match (options(unit), &unit.module) {
         (Ok(options), Some(module)) => wgcl_compiler::spirv::build(module.source(), &options, target),
-        (Ok(options), None) => wgcl_compiler::build::build(&text(unit), &options, target),
+        (Ok(options), None) => wgcl_compiler::build::build(&source(unit), &options, target),
         (Err(error), _) => BuildResult::refused(vec![*error]),
     }
 }
@@ -106,33 +106,33 @@ fn build_unit(unit: &Unit, target: &Target) -> BuildResult {
 fn compile_unit(unit: &Unit, target: &Target) -> (Option<CompiledUnit>, String) {
     match (options(unit), &unit.module) {
         (Ok(options), Some(module)) => wgcl_compiler::spirv::compile(module.source(), &options, target),
-        (Ok(options), None) => wgcl_compiler::build::compile(&text(unit), &options, target),
+        (Ok(options), None) => wgcl_compiler::build::compile(&source(unit), &options, target),
         (Err(error), _) => (None, error.into_log()),
     }
 }
 
 fn compile_alone(unit: &Unit, device: &Device, target: &Target) -> Built {
     let cache = Cache::get();
-    if let Some((program, log, name)) =
-        cache.and_then(|cache| cache::programs::find_program(cache, unit, target, |name| device.backend().prefetch(name)))
+    if let Some((program, log, key)) =
+        cache.and_then(|cache| cache::programs::find_program(cache, unit, target, |key| device.backend().prefetch(key)))
     {
         trace::looked_up(true);
-        return Built { success: true, compiled: Some(program), units: Units::new(), log, name: Some(name) };
+        return Built { success: true, compiled: Some(program), units: Units::new(), log, cache_key: Some(key) };
     }
     trace::looked_up(false);
     let result = build_unit(unit, target);
-    let mut name = None;
+    let mut cache_key = None;
     if let (Some(cache), Some(program)) = (cache, &result.program) {
-        name = cache::programs::keep_program(cache, unit, target, program, &result.log, &result.files);
+        cache_key = cache::programs::keep_program(cache, unit, target, program, &result.log, &result.files);
     }
-    Built { success: result.program.is_some(), compiled: result.program, units: Units::new(), log: result.log, name }
+    Built { success: result.program.is_some(), compiled: result.program, units: Units::new(), log: result.log, cache_key }
 }
 
-fn compile_apart(units: &[Unit], known: &dyn Fn(usize) -> Option<Arc<CompiledUnit>>, kind: BinaryKind, target: &Target) -> Built {
+fn compile_separately(units: &[Unit], previous: &dyn Fn(usize) -> Option<Arc<CompiledUnit>>, kind: BinaryKind, target: &Target) -> Built {
     let mut log = String::new();
     let mut compiled = Vec::new();
     for (index, unit) in units.iter().enumerate() {
-        let (result, text) = match known(index) {
+        let (result, text) = match previous(index) {
             Some(unit) => (Some(unit), String::new()),
             None => {
                 let (unit, text) = compile_unit(unit, target);
@@ -143,7 +143,7 @@ fn compile_apart(units: &[Unit], known: &dyn Fn(usize) -> Option<Arc<CompiledUni
         compiled.extend(result);
     }
     if compiled.len() < units.len() {
-        return Built { success: false, compiled: None, units: Units::new(), log, name: None };
+        return Built { success: false, compiled: None, units: Units::new(), log, cache_key: None };
     }
     let output = match kind {
         BinaryKind::Executable => Output::Executable,
@@ -153,17 +153,17 @@ fn compile_apart(units: &[Unit], known: &dyn Fn(usize) -> Option<Arc<CompiledUni
     let linked = link(&parts, output, target);
     log.push_str(&linked.log);
     let success = if output == Output::Executable { linked.program.is_some() } else { linked.log.is_empty() };
-    Built { success, compiled: linked.program, units: compiled.into_iter().map(Some).collect(), log, name: None }
+    Built { success, compiled: linked.program, units: compiled.into_iter().map(Some).collect(), log, cache_key: None }
 }
 
 /// Loads an executable onto the device.
 pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
-    let Built { success, compiled, units, mut log, name } = built;
+    let Built { success, compiled, units, mut log, cache_key } = built;
     let Some(compiled) = compiled.filter(|_| success && kind == BinaryKind::Executable) else {
         return Outcome { success: success && kind != BinaryKind::Executable, log, units, executable: None };
     };
     let _span = trace::build(|| format!("load on {}", device.name()), 0);
-    match device.backend().load(compiled.module.clone(), name) {
+    match device.backend().load(compiled.module.clone(), cache_key) {
         Ok(loaded) => {
             if Options::get().is_checked() {
                 attach_source(&compiled, &*loaded, device);
@@ -180,28 +180,29 @@ pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
     }
 }
 
-/// Passes the program's source to a device that checks kernels. Other devices get a warning in the log.
+/// Passes the program's source to a device that checks kernels. For other devices, prints a warning to standard error
+/// once per process.
 fn attach_source(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) {
     static WARNING: Once = Once::new();
     if device.backend().checks_kernels() {
         loaded.attach_source(compiled);
     } else {
         // The user requested the check, so the warning is printed even without logging.
-        let text = format!("warning: WGCL_CHECK checks kernels on the CPU's device only, not on {}\n", device.name());
+        let text = format!("warning: WGCL_CHECK checks kernels only on the CPU device, not on {}\n", device.name());
         WARNING.call_once(|| drop(io::stderr().write_all(text.as_bytes())));
     }
 }
 
-/// The largest number of instructions for which a build also compiles the kernels for a typical launch. This takes
+/// A build also compiles the kernels of a program with at most this many instructions for a typical launch. This takes
 /// about as long as the build itself, and saves time only if the launches match.
-const TRIED: usize = 20_000;
+const MAX_TRIAL_INSTRUCTIONS: usize = 20_000;
 
 /// Returns a warning for each kernel that the device will refuse with every work-group size; the launch would report
 /// this too late. The build succeeds, because the other kernels of the program are usable.
 fn refusals(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) -> String {
     let mut log = String::new();
     let size = compiled.module.functions.iter().map(|function| function.body.size()).sum::<usize>();
-    if size > TRIED {
+    if size > MAX_TRIAL_INSTRUCTIONS {
         return log;
     }
     let kernels = &compiled.kernels;
@@ -222,7 +223,7 @@ fn refusals(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) ->
 }
 
 /// Dumps the sources, options, log and IR of a build.
-fn keep(object: &Object, result: &Built) {
+fn dump_build(object: &Object, result: &Built) {
     let prefix = dump::prefix();
     let several = object.units.len() > 1;
     for (number, unit) in (1..).zip(&object.units) {
@@ -245,7 +246,7 @@ fn keep(object: &Object, result: &Built) {
 /// Parses the options of clLinkProgram, and returns the kind of the output.
 ///
 /// # Errors
-/// CL_INVALID_LINKER_OPTIONS for an unknown linker option.
+/// CL_INVALID_LINKER_OPTIONS for an unknown linker option, and for -enable-link-options without -create-library.
 pub(crate) fn parse_link_options(options: &str) -> Result<BinaryKind> {
     const KNOWN: &[&str] = &[
         "-create-library",
@@ -268,6 +269,6 @@ pub(crate) fn parse_link_options(options: &str) -> Result<BinaryKind> {
         }
     }
     // "-enable-link-options ... can only be specified with the -create-library option."
-    ensure!(!enable || kind == BinaryKind::Library, InvalidLinkerOptions, "-enable-link-options needs -create-library");
+    ensure!(!enable || kind == BinaryKind::Library, InvalidLinkerOptions, "-enable-link-options requires -create-library");
     Ok(kind)
 }

@@ -12,7 +12,7 @@ use crate::commands::serialization::TreeQueue;
 pub struct Executable {
     /// The compiler's result.
     pub compiled: Compiled,
-    /// The back end's program.
+    /// The backend's program.
     pub loaded: Arc<dyn LoadedProgram>,
     /// Launches whose kernels may enqueue others.
     pub(crate) trees: TreeQueue,

@@ -61,7 +61,7 @@ pub struct DeviceBuild {
     /// The compiled units of the object; empty for executables and for programs loaded from a binary.
     pub units: Units,
     pub executable: Option<Arc<Executable>>,
-    /// It was built for the parent of this device, not for the device itself.
+    /// Whether the program was built for the parent of this device, not for the device itself.
     is_of_parent: bool,
 }
 
@@ -93,7 +93,7 @@ struct Il {
     /// The original bytes: CL_PROGRAM_IL.
     bytes: Vec<u8>,
     words: Arc<[u32]>,
-    /// Its specialisation constants: their numbers and sizes in bytes.
+    /// The specialisation constants of the module: numbers and sizes in bytes.
     constants: Vec<(u32, usize)>,
     specialisation: Mutex<Specialisation>,
 }
@@ -108,7 +108,7 @@ impl object::Object for Program {
     }
 }
 
-/// Called when an asynchronous build has ended.
+/// The function to call when an asynchronous build has ended.
 pub type Done = callback::Job;
 
 impl Program {
@@ -197,7 +197,7 @@ impl Program {
         let none = || vec![false; binaries.len()];
         // "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context."
         if binaries.iter().any(|(device, _)| context.device_index(device).is_none()) {
-            return Err((Error::InvalidDevice("a device is not of the context".into()), none()));
+            return Err((Error::InvalidDevice("a device does not belong to the context".into()), none()));
         }
         let decoded: Vec<_> = binaries.iter().map(|(_, bytes)| binary::decode(bytes)).collect();
         let valid: Vec<bool> = decoded.iter().map(Result::is_ok).collect();
@@ -487,7 +487,7 @@ impl Program {
         ensure!(inputs.iter().all(|input| Arc::ptr_eq(&input.context, context)), InvalidContext, "an input belongs to another context");
         ensure!(!inputs.is_empty(), InvalidValue, "there is nothing to link");
         // "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context."
-        ensure!(devices.iter().all(|d| context.device_index(d).is_some()), InvalidDevice, "a device is not of the context");
+        ensure!(devices.iter().all(|d| context.device_index(d).is_some()), InvalidDevice, "a device does not belong to the context");
         let kind = build::parse_link_options(options)?;
         let mut work: Vec<(usize, Arc<Object>, Units)> = Vec::new();
         for (index, device) in devices.iter().enumerate() {

@@ -178,7 +178,7 @@ pub fn build(name: impl FnOnce() -> String, bytes: u64) -> Option<Span> {
 }
 
 impl Span {
-    /// The call ends with a code.
+    /// Records that the call ended with a code.
     pub fn end(mut self, code: i32) {
         self.result = code;
     }
@@ -204,11 +204,11 @@ impl Drop for Span {
     }
 }
 
-/// A program was searched in the disk cache.
+/// Records a search for a program in the disk cache.
 pub(crate) fn looked_up(is_found: bool) {
     if let Some(recorder) = recorder() {
-        let (found, made) = &mut recorder.summary.lock().cached_programs;
-        *(if is_found { found } else { made }) += 1;
+        let (found, compiled) = &mut recorder.summary.lock().cached_programs;
+        *(if is_found { found } else { compiled }) += 1;
     }
 }
 
@@ -240,7 +240,7 @@ pub(crate) struct Traced {
     enqueued: (u64, Instant),
     /// The commands of its wait list.
     after: Mutex<Vec<Arc<Self>>>,
-    /// Its row and when it ended, once it is done.
+    /// The row of the command and the time of its end, once it is done.
     ended: OnceLock<(u64, f64)>,
 }
 
@@ -260,12 +260,12 @@ impl Traced {
         Some(Arc::new(Self { number, kind, name, amount, args, enqueued, after: Mutex::default(), ended: OnceLock::new() }))
     }
 
-    /// The command waits for another one.
+    /// Records that the command waits for another one.
     pub(crate) fn follow(&self, other: &Arc<Self>) {
         self.after.lock().push(Arc::clone(other));
     }
 
-    /// The command is done: it ran from `start` to `end`, nanoseconds of its device's clock.
+    /// Records that the command is done: it ran from `start` to `end`, nanoseconds of its device's clock.
     pub(crate) fn done(&self, (queue, device): (usize, &dyn Device), (start, end): (u64, u64)) {
         let Some(recorder) = recorder() else { return };
         let took = Duration::from_nanos(end.saturating_sub(start));

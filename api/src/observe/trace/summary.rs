@@ -88,13 +88,15 @@ fn table(f: &mut fmt::Formatter<'_>, title: &str, unit: &str, sums: &BTreeMap<St
         return Ok(());
     }
     let total: f64 = sums.values().map(|sum| sum.seconds).sum();
-    writeln!(f, "\n{title:<40} {:>10} {:>12} {:>6} {:>12} {unit:>14}", "count", "total ms", "%", "mean us")?;
+    let header = format!("{title:<40} {:>10} {:>12} {:>6} {:>12} {unit:>14}", "count", "total ms", "%", "mean us");
+    writeln!(f, "\n{}", header.trim_end())?;
     let list = sorted(sums);
     let (shown, rest) = list.split_at(list.len().min(LINES));
     let mut line = |name: &str, sum: &Sum| {
         let share = if total > 0.0 { 100.0 * sum.seconds / total } else { 0.0 };
         let mean = sum.seconds * 1e6 / sum.count.max(1) as f64;
-        writeln!(f, "{name:<40} {:>10} {:>12.3} {share:>6.1} {mean:>12.2} {:>14}", sum.count, sum.seconds * 1e3, sum.amount)
+        write!(f, "{name:<40} {:>10} {:>12.3} {share:>6.1} {mean:>12.2}", sum.count, sum.seconds * 1e3)?;
+        if unit.is_empty() { writeln!(f) } else { writeln!(f, " {:>14}", sum.amount) }
     };
     shown.iter().try_for_each(|(name, sum)| line(name, sum))?;
     let others = rest.iter().fold(Sum::default(), |all, (_, sum)| Sum {
@@ -117,9 +119,9 @@ impl fmt::Display for Summary {
             writeln!(f, "\n{:<40} {:>14} {:>14}", "memory objects", "peak bytes", "at the end")?;
             self.memory.iter().try_for_each(|(device, memory)| writeln!(f, "{device:<40} {:>14} {:>14}", memory.peak, memory.now))?;
         }
-        let (found, made) = self.cached_programs;
-        if found + made > 0 {
-            writeln!(f, "\nprograms: {found} found in the cache, {made} compiled")?;
+        let (found, compiled) = self.cached_programs;
+        if found + compiled > 0 {
+            writeln!(f, "\nprograms: {found} found in the cache, {compiled} compiled")?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Operations that x86 instructions execute as part of others.
+//! Operations that are folded into the x86 instruction of their user.
 
 use crate::mach::addresses::AddressingModes;
 use crate::mach::folding::Candidate;
@@ -12,21 +12,22 @@ pub(super) const ADDRESSING: AddressingModes = AddressingModes { max_scale_log2:
 /// Whether an operation is computed as part of its only user.
 pub(super) fn folds(level: X86Level, candidate: &Candidate<'_>) -> bool {
     let Candidate { function, op, result, user, terminator, memory_changes, splats_load } = *candidate;
-    let new = level == X86Level::Avx512;
+    let is_avx512 = level == X86Level::Avx512;
     match op {
         Op::Cmp(_, a, _) => compare_folds(function.ty(*a), result, user, terminator, level),
         Op::Load(Mem::Elem(_), _) => user.is_some_and(takes_memory) && !memory_changes,
         Op::LoadVector { mem: Mem::Elem(_), mask: None, .. } => user.is_some_and(takes_memory) && !memory_changes,
-        Op::Splat(_) => new && splats_load && user.is_some_and(broadcasts),
-        op if new && merges(op, result, user) => matches!(function.ty(result), Type::Vector(..)),
+        Op::Splat(_) => is_avx512 && splats_load && user.is_some_and(broadcasts),
+        op if is_avx512 && merges(op, result, user) => matches!(function.ty(result), Type::Vector(..)),
         op => {
             let vector = matches!(function.ty(result), Type::Vector(Elem::I32 | Elem::I64, _));
-            new && vector && is_logic(op) && user.is_some_and(|user| matches!(user, Op::Bin(..)) && is_logic(user))
+            is_avx512 && vector && is_logic(op) && user.is_some_and(|user| matches!(user, Op::Bin(..)) && is_logic(user))
         }
     }
 }
 
-/// Whether a comparison becomes flags, or a masked comparison.
+/// Whether a comparison is folded into its user: flags for a `select` or branch, a masked comparison for `and`, an
+/// inverted predicate for `not`.
 fn compare_folds(ty: Type, result: Value, user: Option<&Op>, terminator: Option<&Terminator>, level: X86Level) -> bool {
     match (user, ty) {
         (Some(Op::Select(cond, ..)), Type::Scalar(_)) => *cond == result,

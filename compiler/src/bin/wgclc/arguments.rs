@@ -135,7 +135,7 @@ pub enum Check {
 /// The checks of the kernel sanitizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Checked {
-    /// Invalid memory accesses and integer divisions by zero
+    /// All checks except for NaNs
     Accesses,
     /// As `accesses`, and NaNs that result from operands that are not NaN
     Nan,
@@ -176,7 +176,7 @@ pub struct Arguments {
     /// Only check that the source builds and that every kernel compiles
     #[arg(long, value_enum, value_name = "DEPTH", conflicts_with = "emit", num_args = 0..=1, require_equals = true, default_missing_value = "full")]
     pub check: Option<Check>,
-    /// Print the intermediate representation after every run of this pass, from the build to the shader of each kernel
+    /// Print the IR after each run of this pass, both when the program is built and when each kernel is specialised
     #[arg(long, value_name = "PASS", value_parser = pass, conflicts_with_all = ["emit", "check"])]
     pub after: Option<String>,
     /// Compile all kernels to shaders and print only the time of each stage and pass
@@ -250,7 +250,7 @@ impl Arguments {
 /// The target of a device profile.
 fn device(name: &str) -> Result<Target, String> {
     let names = || PROFILES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    Target::profile(name).ok_or_else(|| format!("unknown profile `{name}`; expected one of {}", names()))
+    Target::profile(name).ok_or_else(|| format!("unknown device `{name}`; expected one of {}", names()))
 }
 
 /// Checks the name of a pass.
@@ -297,8 +297,8 @@ kernel:
   'null', 'same a', 'struct {int = 1; float = 2}', 'image2d 8x4 RGBA UNORM_INT8 = i', 'sampler unnormalized clamp nearest', 'pipe int[64]'
 A value may refer to earlier arguments by name. docs/wgclc.md describes the syntax.
 
-Devices come from the library that WGCL_LIBRARY names, from a libwgcl in the folder of wgclc, or else from the ICD loader. Options with one dash are those of \
-clBuildProgram.
+The devices of wgcl come first, then all devices of the ICD loader. The library of wgcl is the one that WGCL_LIBRARY names, or libwgcl in the folder of \
+wgclc or in ../lib. Options with one dash are those of clBuildProgram.
 
 Exit status: 0 if the kernel ran (and the devices agree), 1 if the program is rejected, a call fails, the sanitizer reports an error or the devices differ, \
 2 for wrong usage, 3 if there is no matching device or no OpenCL library.";

@@ -107,7 +107,7 @@ impl<'a> Report<'a> {
             None => output.clone(),
         };
         if let Some(other) = self.written.insert(path.clone(), file.to_owned()).filter(|other| other != file) {
-            return Err(format!("{}: output file of both {other} and {file}", path.display()));
+            return Err(format!("{other} and {file} have the same output file {}", path.display()));
         }
         std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
         if self.is_json() {

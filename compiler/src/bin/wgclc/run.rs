@@ -126,7 +126,7 @@ impl<'a> Job<'a> {
         let on_device = ran.first_on_device.map_or(String::new(), |time| format!(" ({} on the device)", shown(time)));
         let mut text = format!("build {}, first launch {}{on_device}", shown(session.build), shown(ran.first));
         if let Some(median) = median(&ran.further) {
-            let _ = write!(text, ", median of {} more {}", ran.further.len(), shown(median));
+            let _ = write!(text, ", median of {} further launches: {}", ran.further.len(), shown(median));
         }
         show(&format!("{text}\n"));
         Ok(ran)

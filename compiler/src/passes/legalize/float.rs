@@ -1,14 +1,14 @@
 //! Float operations that devices compute incorrectly: fused multiply-add without fusing, `rsqrt` of doubles and
-//! halves, and conversions of doubles to halves.
+//! halves, `trunc` and `rint` of doubles, and conversions of doubles to halves.
 //!
-//! In the next wider type the product is exact. The sum is rounded to odd: if it is inexact, its last bit is set.
-//! Rounding it again to the requested type then gives the result of a single rounding (Boldo and Melquiond,
-//! "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", IEEE Transactions on
-//! Computers 57, 2008). This requires that the wider type has more than twice as many bits plus two. Without a wider
-//! type, [`super::fma`] is used.
+//! `fma` is emulated in the next wider type, in which the product is exact. The sum is rounded to odd: if it is
+//! inexact, its last bit is set. Rounding it again to the requested type then gives the result of a single rounding
+//! (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", IEEE
+//! Transactions on Computers 57, 2008). This requires that the wider type has more than twice as many bits plus two.
+//! Without a wider type, [`super::fma`] is used.
 
 use super::Lower;
-use crate::ir::{BinOp, Build, CastOp, CmpOp, MathOp, Op, Scalar, Type, Value};
+use crate::ir::{BinOp, Build, CastOp, CmpOp, Func, MathOp, Op, Scalar, Type, Value};
 
 impl Lower<'_> {
     /// The value of `fma`, if the device's own is not fused.
@@ -26,8 +26,8 @@ impl Lower<'_> {
         let (wide, integer) = match scalar {
             Scalar::F16 => (Scalar::F32, Scalar::I32),
             Scalar::F32 if self.target.shaders.fp64 && self.target.shaders.int64 => (Scalar::F64, Scalar::I64),
-            Scalar::F32 => return self.fma_calls(0, a, b, c),
-            _ => return self.fma_calls(1, a, b, c),
+            Scalar::F32 => return self.fma_calls(self.fma_helpers.float, a, b, c),
+            _ => return self.fma_calls(self.fma_helpers.double, a, b, c),
         };
         let [x, y, z] = [a, b, c].map(|value| self.cast(CastOp::FToF, value, wide));
         let product = self.bin(BinOp::FMul, x, y);
@@ -58,8 +58,8 @@ impl Lower<'_> {
         self.target.shaders.defects.double_rounding && self.ty(x).scalar() == Some(Scalar::F64)
     }
 
-    /// `trunc` and `rint` of doubles, by means of `floor`: a remainder of more than one half rounds up, one half to
-    /// the even neighbour. The sign is that of the operand, also for zeros.
+    /// Computes `trunc` or `rint` of doubles with `floor`. For `rint`, a remainder above 0.5 rounds up, and a remainder
+    /// of 0.5 rounds to even. The result has the sign of the operand, also if it is zero.
     pub(super) fn round_double(&mut self, op: MathOp, x: Value) -> Value {
         const SIGN: u64 = 1 << 63;
         let ty = self.ty(x);
@@ -86,9 +86,9 @@ impl Lower<'_> {
         self.cast(CastOp::Bitcast, rounded, Scalar::F64)
     }
 
-    /// A call per lane of the function that computes in the type itself.
-    fn fma_calls(&mut self, helper: usize, a: Value, b: Value, c: Value) -> Option<Value> {
-        let function = self.helpers[helper]?;
+    /// Calls a helper (software `fma` in the same type) for each lane.
+    fn fma_calls(&mut self, helper: Option<Func>, a: Value, b: Value, c: Value) -> Option<Value> {
+        let function = helper?;
         let ty = self.ty(a);
         let one = Type::Scalar(ty.scalar()?);
         if ty.lanes() == 1 {

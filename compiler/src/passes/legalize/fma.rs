@@ -4,7 +4,7 @@
 //! product, Knuth's sum). The sum of the pair's low parts is rounded to odd (see [`super::float`]). If the result is
 //! a denormal, which has fewer bits, the unrounded sum is prepared so that the last scaling is the only rounding.
 
-use super::Lower;
+use super::{FmaHelpers, Lower};
 use crate::analysis::definitions::Constants;
 use crate::diag::Span;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Function, Inst, Op, Region, Scalar, Type, UnOp, Value};
@@ -45,7 +45,7 @@ pub(super) fn function(scalar: Scalar, target: &Target) -> Option<Function> {
         out: Vec::new(),
         span: Span::default(),
         aliases: FxHashMap::default(),
-        helpers: [None; 2],
+        fma_helpers: FmaHelpers::default(),
         known: Constants::default(),
         pairs: FxHashSet::default(),
         quotients: FxHashMap::default(),

@@ -35,7 +35,7 @@ pub const PASS: Pass = Pass::module("legalize", |module, cx| {
 
 /// Rewrites every function of a module.
 pub fn run(module: &mut Module, target: &Target) {
-    let helpers = helpers(module, target);
+    let fma_helpers = fma_helpers(module, target);
     for function in &mut module.functions {
         let mut body = std::mem::take(&mut function.body);
         let known = Constants::of(&body);
@@ -46,7 +46,7 @@ pub fn run(module: &mut Module, target: &Target) {
             out: Vec::new(),
             span: Span::default(),
             aliases: FxHashMap::default(),
-            helpers,
+            fma_helpers,
             known,
             pairs,
             quotients: FxHashMap::default(),
@@ -69,14 +69,21 @@ pub fn run(module: &mut Module, target: &Target) {
     }
 }
 
-/// Adds the functions for `fma` in `float` and in `double`, if needed.
-fn helpers(module: &mut Module, target: &Target) -> [Option<Func>; 2] {
-    let mut found = [None; 2];
+/// The functions that compute `fma` in the same type, where they are needed.
+#[derive(Clone, Copy, Default)]
+struct FmaHelpers {
+    float: Option<Func>,
+    double: Option<Func>,
+}
+
+/// Adds the helpers for `fma` that a module needs.
+fn fma_helpers(module: &mut Module, target: &Target) -> FmaHelpers {
+    let mut found = FmaHelpers::default();
     if target.language.fused_fma {
         return found;
     }
     let wide_enough = target.shaders.fp64 && target.shaders.int64;
-    for (slot, scalar) in found.iter_mut().zip([Scalar::F32, Scalar::F64]) {
+    for (slot, scalar) in [(&mut found.float, Scalar::F32), (&mut found.double, Scalar::F64)] {
         let mut used = false;
         for function in &module.functions {
             function.body.walk(&mut |inst| {
@@ -104,8 +111,7 @@ struct Lower<'a> {
     span: Span,
     /// Replacements for the results of rewritten instructions.
     aliases: FxHashMap<Value, Value>,
-    /// The functions for `fma` in `float` and in `double`.
-    helpers: [Option<Func>; 2],
+    fma_helpers: FmaHelpers,
     /// The bits of constants; for vectors only with equal lanes.
     known: Constants,
     /// Dividends and divisors that need both quotient and remainder.

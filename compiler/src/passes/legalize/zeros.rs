@@ -1,5 +1,4 @@
-//! Rewrites arithmetic with constant zeros. Some drivers fold every number times zero, and zero divided by every
-//! number, to zero, and treat a division by zero as undefined
+//! Rewrites arithmetic with constant zeros. Some drivers fold `x * 0` and `0 / x` to 0, and treat `x / 0` as undefined
 //! ([`Defects::float_zeros`](crate::target::Defects::float_zeros)). They recognise zero by its bits, so a negative
 //! zero is not affected.
 //!
@@ -42,14 +41,14 @@ pub(super) fn run(function: &mut Function) {
     function.body = body;
 }
 
-/// The lanes of a float constant, or of a converted one.
+/// The lanes of a float constant, or of a conversion or splat of one.
 fn lanes(function: &Function, constants: &FxHashMap<Value, Lanes>, op: &Op, ty: Type) -> Option<Lanes> {
     ty.scalar().filter(|scalar| scalar.is_float())?;
     match op {
         Op::Const(Const::Bits(bits)) => Some(SmallVec::from_elem(*bits, usize::from(ty.lanes()))),
         Op::Const(Const::Lanes(lanes)) => Some(lanes.iter().copied().collect()),
         Op::Const(Const::Null) => Some(SmallVec::from_elem(0, usize::from(ty.lanes()))),
-        // Zeros are zeros in every width.
+        // A positive zero has no set bits in any width.
         Op::Cast(CastOp::FToF, inner) => {
             constants.get(inner).filter(|lanes| lanes.iter().all(|&bits| bits == 0) && function.ty(*inner).scalar().is_some()).cloned()
         }
@@ -85,7 +84,7 @@ impl Zeros<'_> {
         region.insts = out;
     }
 
-    /// A product or quotient with negative zeros instead of zeros, and the opposite sign in those lanes.
+    /// Replaces zero operands of a product or quotient by negative zeros, and negates the result in those lanes.
     fn product(&mut self, out: &mut Vec<Inst>, inst: Inst, op: BinOp, (a, b): (Value, Value)) {
         let Some(scalar) = self.function.ty(a).scalar() else { return out.push(inst) };
         let count = usize::from(self.function.ty(a).lanes());
@@ -123,7 +122,7 @@ impl Zeros<'_> {
         adds(a, false) || adds(b, op == BinOp::FSub)
     }
 
-    /// A sum with positive zeros as results.
+    /// Computes a sum, and replaces a zero result of either sign by positive zero.
     fn sum(&mut self, out: &mut Vec<Inst>, inst: Inst) {
         let Some(&result) = inst.results.first() else { return out.push(inst) };
         let ty = self.function.ty(result);

@@ -1,4 +1,4 @@
-//! Points-to analysis: the memory objects that each pointer of a function may point into.
+//! Points-to analysis: the objects that each pointer of a function may point into.
 //!
 //! Example: for `%3 = select %c, %a, %b` the set of `%3` is the union of the sets of `%a` and `%b`.
 
@@ -7,7 +7,7 @@ use crate::ir::{CastOp, Const, Function, Global, GlobalVar, KernelParam, Op, Reg
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// A memory object.
+/// An object that a pointer is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Root {
     /// The pointee of a kernel's parameter with this index.
@@ -74,7 +74,9 @@ pub(super) struct Roots {
     /// Space of each root.
     pub spaces: Vec<Space>,
     sets: Vec<Set>,
-    /// Per pointer: whether it may come from memory that others write, and therefore has the global-id form.
+    /// Per pointer: whether it may come from memory that the host or another kernel may write. It then has the
+    /// global-id form: the id of an object among all objects of the launch, and an offset. (This is not OpenCL's global
+    /// ID.)
     global_id: Vec<bool>,
     /// Per root: whether pointers stored in it have the global-id form.
     global_id_memory: Vec<bool>,
@@ -82,21 +84,21 @@ pub(super) struct Roots {
 
 /// The constraint of one instruction.
 enum Rule {
-    /// The second pointer may be the first one.
+    /// The second pointer may equal the first one.
     Flow(Value, Value),
-    /// Like `Flow`, but the second pointer's space excludes roots, which become null.
+    /// Like `Flow`, but roots outside of the second pointer's address space become null.
     Narrow(Value, Value),
-    /// A pointer is loaded through a pointer.
+    /// A load of a pointer.
     Load { ptr: Value, to: Value },
-    /// A pointer is stored through a pointer.
+    /// A store of a pointer.
     Store { ptr: Value, value: Value },
-    /// A non-pointer is loaded, which may be a pointer's bits.
+    /// A load of a non-pointer, which may read the bits of a pointer.
     LoadBits { ptr: Value },
-    /// A non-pointer is stored, which may be a pointer's bits.
+    /// A store of a non-pointer, which may be the bits of a pointer.
     StoreBits { ptr: Value },
-    /// A pointer from an integer.
+    /// A cast from an integer to a pointer.
     FromBits(Value),
-    /// A pointer that becomes an integer, or has another use that cannot be analysed.
+    /// A cast from a pointer to an integer, or another use that cannot be analysed.
     Escapes(Value),
 }
 
@@ -138,7 +140,7 @@ impl Roots {
             };
             roots.sets[result.index()].add(number + 1);
         });
-        // A pointer from memory may point into any buffer of the launch, and into any object of the program.
+        // A pointer from memory may point into any buffer of the launch, and into any program-scope variable.
         let mut any = Set::default();
         any.add(0);
         if rules.iter().any(|rule| matches!(rule, Rule::Load { .. } | Rule::FromBits(_))) {
@@ -173,7 +175,7 @@ impl Roots {
         &self.sets[ptr.index()]
     }
 
-    /// Whether a pointer may come from memory that others write.
+    /// Whether a pointer may come from memory that the host or another kernel may write.
     pub(super) fn has_global_id(&self, ptr: Value) -> bool {
         self.global_id[ptr.index()]
     }
@@ -284,7 +286,7 @@ impl Contents {
         self.any.add_all(set, &self.everything)
     }
 
-    /// Stops tracking the contents of some roots.
+    /// Marks the contents of `roots` as unknown. Pointers in them then have the global-id form.
     fn use_global_ids(&mut self, roots: &Set) -> bool {
         let mut changed = false;
         for root in roots.roots() {
@@ -328,7 +330,7 @@ impl Contents {
         changed
     }
 
-    /// Changes the roots that hold pointers to the global-id form.
+    /// Marks the contents of `roots` as unknown if one of them holds pointers.
     fn read_bits(&mut self, roots: &Set) -> bool {
         let keeps = roots.roots().any(|root| self.known[root].as_ref().is_some_and(|set| set.roots().next().is_some()));
         keeps && self.use_global_ids(roots)
