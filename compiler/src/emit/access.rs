@@ -239,9 +239,9 @@ impl<'a> Emitter<'a, '_> {
         })
     }
 
-    /// Hides the origin of the index of a private array from the driver, which otherwise replaces it by a variable of
-    /// a loop or condition ([`Defects::late_indices`]), even through copies and arithmetic. With 16-bit integers, the
-    /// index is converted to 16 bits and back: the driver neither removes nor moves a conversion, and
+    /// Hides the origin of the index of a private array from the driver ([`Defects::late_indices`]). The driver would
+    /// replace the index by a variable of a loop or condition, even through copies and arithmetic. With 16-bit
+    /// integers, the index is converted to 16 bits and back: the driver neither removes nor moves a conversion, and
     /// [`Limits::function_memory`] keeps indices below 2^16. Without them, the index is combined with a zero that the
     /// driver does not know.
     fn opaque_index(&mut self, index: Expr) -> Result<Expr, EmitError> {

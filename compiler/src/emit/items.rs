@@ -55,8 +55,8 @@ impl Item {
 /// The source of a zero that the driver does not know: a number of dimensions, whose upper half is zero.
 pub(super) const OPAQUE_ZERO: Item = Item::Work(WorkItem::WorkDim);
 
-/// The item that hides the origin of indices of private arrays, if the driver reads indices late and has no 16-bit
-/// integers to hide it with.
+/// The item that hides the origin of indices of private arrays. It is needed if the driver reads indices late and has
+/// no 16-bit integers.
 pub(super) fn index_hiding_item(function: &ir::Function, target: &Target) -> Option<Item> {
     (target.shaders.defects.late_indices && !target.shaders.int16 && !function.vars.is_empty()).then_some(OPAQUE_ZERO)
 }

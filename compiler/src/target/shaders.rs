@@ -139,8 +139,8 @@ pub struct Defects {
     /// The driver miscompiles quotients and remainders of signed 64-bit integers in nested loops that have several of
     /// them.
     pub signed_quotients: bool,
-    /// The driver miscompiles the selection between a value `x` and a bitwise function of `x` and two other values, if
-    /// one of these is in memory (`passes::masked_logic`).
+    /// The driver miscompiles `select(c, x, f(x, y, z))` if `f` is bitwise and `y` or `z` is in memory
+    /// (`passes::masked_logic`).
     pub masked_logic: bool,
     /// The driver forms subgroups within dimension 0 of a work-group, but computes subgroup ids as if subgroups had
     /// contiguous local linear ids. Both agree only if the subgroup size divides the local size in dimension 0.
