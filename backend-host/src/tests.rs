@@ -95,7 +95,7 @@ fn launch(
     run(device, Action::Launch(launch))
 }
 
-fn whole(memory: &Arc<dyn Memory>) -> LaunchArg {
+fn whole_buffer(memory: &Arc<dyn Memory>) -> LaunchArg {
     LaunchArg::Buffer(Some(MemoryRange {
         memory: memory.clone(),
         offset: 0,
@@ -123,7 +123,7 @@ fn work_items_meet_at_barriers() {
          }",
     );
     let data = buffer(device, &[0, 1, 2, 3, 4, 5, 6, 7]);
-    launch(device, &program, "shift_items", vec![whole(&data), LaunchArg::Local(16)], 8, 4).expect("it runs");
+    launch(device, &program, "shift_items", vec![whole_buffer(&data), LaunchArg::Local(16)], 8, 4).expect("it runs");
     assert_eq!(contents(device, &data), [3, 0, 1, 2, 7, 4, 5, 6]);
 }
 
@@ -139,7 +139,7 @@ fn a_work_item_may_wait_for_another() {
          }",
     );
     let flag = buffer(device, &[0, 0]);
-    launch(device, &program, "wait", vec![whole(&flag)], 2, 2).expect("it runs");
+    launch(device, &program, "wait", vec![whole_buffer(&flag)], 2, 2).expect("it runs");
     assert_eq!(contents(device, &flag), [1, 7]);
 }
 
@@ -153,11 +153,12 @@ fn invalid_launches_fail_and_keep_the_memory() {
          kernel void apart(global uint *data) { if (data[get_local_id(0)] != 0u) barrier(CLK_GLOBAL_MEM_FENCE); data[0] = 9u; }",
     );
     let data = buffer(device, &[0, 1]);
-    let beyond = |n: u32| launch(device, &program, "beyond", vec![whole(&data), LaunchArg::Value(n.to_le_bytes().to_vec().into())], 1, 1);
+    let beyond =
+        |n: u32| launch(device, &program, "beyond", vec![whole_buffer(&data), LaunchArg::Value(n.to_le_bytes().to_vec().into())], 1, 1);
     assert!(matches!(beyond(2), Err(BackendError::Other(text)) if text.contains("at offset 8 is out of bounds of an object of 8 bytes")));
     assert!(beyond(1).is_ok());
     assert!(
-        matches!(launch(device, &program, "apart", vec![whole(&data)], 2, 2), Err(BackendError::Other(text)) if text.contains("barrier"))
+        matches!(launch(device, &program, "apart", vec![whole_buffer(&data)], 2, 2), Err(BackendError::Other(text)) if text.contains("barrier"))
     );
     assert_eq!(contents(device, &data), [9, 1]);
 }
@@ -172,7 +173,7 @@ fn variables_keep_their_values() {
          kernel void look(global uint *data, constant uint *given) { data[get_global_id(0)] = table[get_global_id(0)] + given[1]; }",
     );
     let (data, given) = (buffer(device, &[0; 3]), buffer(device, &[1, 2]));
-    launch(device, &program, "look", vec![whole(&data), whole(&given)], 3, 1).expect("it runs");
+    launch(device, &program, "look", vec![whole_buffer(&data), whole_buffer(&given)], 3, 1).expect("it runs");
     assert_eq!(contents(device, &data), [12, 22, 32]);
     assert_eq!(program.kernel_usage("look").map(|usage| usage.local_memory), Ok(0));
     assert!(program.kernel_usage("none").is_err());

@@ -107,7 +107,7 @@ impl Parser<'_> {
 
     fn binary(&mut self, level: usize) -> Result<Expr> {
         let Some(operators) = LEVELS.get(level) else { return self.unary() };
-        let mut left = self.binary(level + 1)?;
+        let mut lhs = self.binary(level + 1)?;
         'next: loop {
             self.skip_space();
             for operator in *operators {
@@ -118,11 +118,11 @@ impl Parser<'_> {
                     .is_some_and(|rest| operator.len() == 1 && "<>&|".contains(operator) && rest.starts_with(operator));
                 if !doubled && self.eat(operator) {
                     let right = self.binary(level + 1)?;
-                    left = Expr::Binary(operator, Box::new(left), Box::new(right));
+                    lhs = Expr::Binary(operator, Box::new(lhs), Box::new(right));
                     continue 'next;
                 }
             }
-            return Ok(left);
+            return Ok(lhs);
         }
     }
 

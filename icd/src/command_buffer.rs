@@ -127,8 +127,8 @@ crate::entry! {
         check!((num_queues == 0) == queues.is_null(), InvalidValue, "the list of queues does not match the count {num_queues}");
         // "CL_INVALID_VALUE ... if num_queues is > 0 and not the same value as num_queues set on command_buffer
         // creation."
-        let own = command_buffer.queues().len();
-        check!(num_queues == 0 || num_queues as usize == own, InvalidValue, "{num_queues} queues are given; expected {own}");
+        let queue_count = command_buffer.queues().len();
+        check!(num_queues == 0 || num_queues as usize == queue_count, InvalidValue, "{num_queues} queues are given; expected {queue_count}");
         let queues = handles::get_all::<Queue>(&queues.get(num_queues as usize))?;
         let waits = wait_list(num_waits, &waits)?;
         give(&event, command_buffer.enqueue(&queues, &waits)?);

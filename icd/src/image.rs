@@ -238,16 +238,16 @@ crate::entry! {
         check!(properties.properties().is_none_or(|(pairs, _)| pairs.is_empty()), InvalidProperty, "images have no properties");
         format_use(flags)?;
         let desc = desc.get(1).first().map(desc_of).transpose()?;
-        let asked = ImageRequirements::new(&context, format.get(1).first().map(format_of), desc.as_ref())?;
+        let requirements = ImageRequirements::new(&context, format.get(1).first().map(format_of), desc.as_ref())?;
         let query = Query::new(size, value, size_ret);
         match param {
-            ROW_PITCH_ALIGNMENT | SLICE_PITCH_ALIGNMENT => query.put(asked.pitch_alignment()? as usize),
-            BASE_ADDRESS_ALIGNMENT => query.put(asked.base_alignment()? as usize),
-            SIZE => query.put(asked.size()? as usize),
-            MAX_WIDTH => query.put(asked.max(Dimension::Width)?),
-            MAX_HEIGHT => query.put(asked.max(Dimension::Height)?),
-            MAX_DEPTH => query.put(asked.max(Dimension::Depth)?),
-            MAX_ARRAY_SIZE => query.put(asked.max(Dimension::ArraySize)?),
+            ROW_PITCH_ALIGNMENT | SLICE_PITCH_ALIGNMENT => query.put(requirements.pitch_alignment()? as usize),
+            BASE_ADDRESS_ALIGNMENT => query.put(requirements.base_alignment()? as usize),
+            SIZE => query.put(requirements.size()? as usize),
+            MAX_WIDTH => query.put(requirements.max(Dimension::Width)?),
+            MAX_HEIGHT => query.put(requirements.max(Dimension::Height)?),
+            MAX_DEPTH => query.put(requirements.max(Dimension::Depth)?),
+            MAX_ARRAY_SIZE => query.put(requirements.max(Dimension::ArraySize)?),
             _ => query.unknown(param),
         }
     }

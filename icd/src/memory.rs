@@ -104,12 +104,12 @@ fn create(
     Buffer::check_size(context, size as u64)?;
     // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags or if
     // host_ptr is not NULL but CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR are not set in flags."
-    let wanted = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
+    let requires_pointer = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
     check!(
-        wanted != host_ptr.is_null(),
+        requires_pointer != host_ptr.is_null(),
         InvalidHostPtr,
         "the host pointer is {}",
-        if wanted { "missing" } else { "the flags do not request it" }
+        if requires_pointer { "missing" } else { "not null, but the flags do not request it" }
     );
     if flags.contains(MemFlags::USE_HOST_PTR)
         && let Some((shared, offset)) = context.svm_at(host_ptr.address())

@@ -89,7 +89,7 @@ pub struct Cache {
     /// A write has failed, so this process does not write again.
     closed: AtomicBool,
     /// The number of files that were examined to enforce the limit.
-    looked: AtomicU64,
+    examined: AtomicU64,
 }
 
 impl Cache {
@@ -115,7 +115,7 @@ impl Cache {
 
     /// A cache in a folder, which need not exist, with a limit of `limit` bytes.
     pub fn new(folder: &Path, limit: u64) -> Self {
-        Self { folder: folder.join(FORMAT), limit, closed: AtomicBool::new(false), looked: AtomicU64::new(0) }
+        Self { folder: folder.join(FORMAT), limit, closed: AtomicBool::new(false), examined: AtomicU64::new(0) }
     }
 
     fn shard(&self, key: &Key) -> PathBuf {
@@ -157,7 +157,7 @@ impl Cache {
         if shard::blocks((HEADER + contents.len()) as u64) > capacity || self.closed.load(Ordering::Relaxed) {
             return;
         }
-        let shard = Shard { folder: self.shard(key), capacity, looked: &self.looked };
+        let shard = Shard { folder: self.shard(key), capacity, examined: &self.examined };
         if let Err(error) = shard.put(&key.to_string(), &[&header(key, &Key::of_contents(contents)), contents]) {
             tracing::debug!("{}: {error}; the disk cache is disabled for this process", self.folder.display());
             self.closed.store(true, Ordering::Relaxed);

@@ -46,7 +46,7 @@ pub(super) struct Shard<'a> {
     /// The maximum number of blocks.
     pub(super) capacity: u64,
     /// Counts the examined files.
-    pub(super) looked: &'a AtomicU64,
+    pub(super) examined: &'a AtomicU64,
 }
 
 /// The contents of a shard.
@@ -68,13 +68,13 @@ impl Shard<'_> {
     /// # Errors
     /// If the folder cannot be created or written to.
     pub(super) fn put(&self, name: &str, parts: &[&[u8]]) -> io::Result<()> {
-        let mut file = self.aside()?;
+        let mut file = self.create_temporary()?;
         for part in parts {
             file.write_all(part)?;
         }
         file.flush()?;
         let bytes: u64 = parts.iter().map(|part| part.len() as u64).sum();
-        let total = self.enter(blocks(bytes))?;
+        let total = self.append_to_ledger(blocks(bytes))?;
         let fits = match total {
             Some(total) if total <= self.capacity => {
                 if self.is_due() {
@@ -89,7 +89,7 @@ impl Shard<'_> {
     }
 
     /// A temporary file for an entry. Its name is not that of an entry.
-    fn aside(&self) -> io::Result<NamedTempFile> {
+    fn create_temporary(&self) -> io::Result<NamedTempFile> {
         let create = || tempfile::Builder::new().prefix(ASIDE).tempfile_in(&self.folder);
         match create() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -101,7 +101,7 @@ impl Shard<'_> {
     }
 
     /// Appends to the ledger. Returns its length, or `None` if it is missing.
-    fn enter(&self, blocks: u64) -> io::Result<Option<u64>> {
+    fn append_to_ledger(&self, blocks: u64) -> io::Result<Option<u64>> {
         const BYTES: [u8; 4096] = [0; 4096];
         let mut ledger = match File::options().append(true).open(self.folder.join(LEDGER)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -136,7 +136,7 @@ impl Shard<'_> {
         stamp.set_modified(SystemTime::UNIX_EPOCH)?;
         let ledger = File::options().write(true).create(true).truncate(false).open(self.folder.join(LEDGER))?;
         let before = ledger.metadata()?.len();
-        let mut content = self.look()?;
+        let mut content = self.list_files()?;
         if content.blocks > self.capacity {
             content.shrink(self.capacity / 4 * 3);
         }
@@ -149,7 +149,7 @@ impl Shard<'_> {
     }
 
     /// Lists all files, and removes temporary files of killed writers.
-    fn look(&self) -> io::Result<Content> {
+    fn list_files(&self) -> io::Result<Content> {
         let (mut entries, mut sum) = (Vec::new(), 0);
         for entry in fs::read_dir(&self.folder)? {
             // Other processes also remove files.
@@ -158,7 +158,7 @@ impl Shard<'_> {
             if name == LEDGER || name == STAMP {
                 continue;
             }
-            self.looked.fetch_add(1, Ordering::Relaxed);
+            self.examined.fetch_add(1, Ordering::Relaxed);
             let Ok(data) = entry.metadata() else { continue };
             let modified = data.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             let aside = name.to_string_lossy().starts_with(ASIDE);

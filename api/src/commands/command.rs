@@ -165,7 +165,7 @@ impl RetainedObject {
     }
 
     /// Updates the failure of the memory at the end of the command. `failure` is the failure of the command, if any.
-    pub(crate) fn ended(&self, failure: Option<&Arc<Failure>>) {
+    pub(crate) fn record_end(&self, failure: Option<&Arc<Failure>>) {
         let store = self.object.buffer().store();
         match failure {
             Some(failure) if self.access != AccessMode::Read => store.set_failure(failure),
@@ -461,10 +461,10 @@ impl PendingCommand {
                 return migrate(missing, self, queue, event);
             }
             for used in self.accesses.iter().filter(|used| used.access != AccessMode::Read) {
-                used.buffer.store().written(index, used.range.clone());
+                used.buffer.store().record_write(index, used.range.clone());
             }
             if let Some((writer, used)) = self.host_written.take() {
-                used.buffer.store().written(writer, used.range);
+                used.buffer.store().record_write(writer, used.range);
             }
         }
         let retained = self.accesses.into_iter().map(BufferAccess::into_retained).collect();

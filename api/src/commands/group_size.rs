@@ -37,9 +37,9 @@ impl<'a> GroupLimits<'a> {
     pub(crate) fn choose(&self, work_dim: u32, global: [u64; 3], remainder: bool) -> [u32; 3] {
         let properties = self.device;
         let items = global.iter().fold(1u64, |product, &n| product.saturating_mul(n));
-        let wanted = wanted_size(properties, items);
+        let preferred = wanted_size(properties, items);
         let subgroup = u64::from(self.subgroup);
-        let target = wanted.max(subgroup).min(self.max_items.into());
+        let target = preferred.max(subgroup).min(self.max_items.into());
         let limit = |dim: usize| u64::from(properties.max_group_size[dim]);
         let mut local = [1u64; 3];
         // Two-dimensional kernels mostly read neighbours in both directions: a flat group would waste the cache.

@@ -120,7 +120,7 @@ impl Progress for CopyToStaging {
             let step = CopyFromStaging { shared_staging: shared_staging.clone(), slot: *slot, event: chunk.migration.event.clone() };
             queue.device().backend().enqueue(Action::Copy { src, dst, regions }.into(), false, Arc::new(step));
             queue.device().backend().flush();
-            store.copied(index, chunk.range.clone());
+            store.record_copy(index, chunk.range.clone());
         });
         if outcome.is_err() {
             shared_staging.release(*slot);
@@ -277,7 +277,7 @@ impl Progress for ReadDone {
                 let command = Action::Write { dst, src: Arc::new(StagingBuffer(staging.clone())), regions };
                 device.enqueue(command.into(), false, Arc::new(WriteDone(migration.event.clone())));
             }
-            store.copied(index, start..end);
+            store.record_copy(index, start..end);
         }));
     }
 }

@@ -22,7 +22,7 @@ type SlotUser = Box<dyn FnOnce(u64) + Send>;
 
 /// The pool of slots of [`CHUNK_SIZE`] bytes each.
 pub(crate) struct SharedStaging {
-    /// The memory as imported into each device, if the device can import it.
+    /// The import of the memory into each device, if the device can import it.
     mappings: Vec<Option<Arc<dyn Memory>>>,
     slots: Mutex<Slots>,
 }
@@ -55,7 +55,7 @@ impl SharedStaging {
         Some(Arc::new(Self { mappings, slots }))
     }
 
-    /// The memory as imported into a device.
+    /// The import of the memory into a device.
     pub(crate) fn mapping(&self, device_index: usize) -> Option<&Arc<dyn Memory>> {
         self.mappings.get(device_index)?.as_ref()
     }

@@ -220,12 +220,12 @@ impl Image {
         }
         // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags
         // or if host_ptr is not NULL but [neither is]."
-        let wanted = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
+        let requires_pointer = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
         ensure!(
-            wanted == host.is_some(),
+            requires_pointer == host.is_some(),
             InvalidHostPtr,
             "the host pointer is {}",
-            if wanted { "missing" } else { "the flags do not request it" }
+            if requires_pointer { "missing" } else { "not null, but the flags do not request it" }
         );
         // "CL_IMAGE_FORMAT_NOT_SUPPORTED if there are no devices in context that support image_format." Which images
         // kernels may read and write is seen when they are set as arguments.

@@ -296,7 +296,7 @@ impl Store {
             let _ = cell.set(DeviceMemory { memory, is_adopted: false });
             trace::hold(device.name(), size.cast_signed());
         }
-        store.written(home, 0..size);
+        store.record_write(home, 0..size);
         Arc::new(store)
     }
 
@@ -411,7 +411,7 @@ impl Store {
     }
 
     /// Records that a device has written `range`: only this device has the newest version.
-    pub(crate) fn written(&self, device_index: usize, range: Range<u64>) {
+    pub(crate) fn record_write(&self, device_index: usize, range: Range<u64>) {
         let own = self.holder(device_index);
         for (index, set) in self.valid.lock().iter_mut().enumerate() {
             if index == own { set.insert(range.clone()) } else { set.remove(&range) }
@@ -419,7 +419,7 @@ impl Store {
     }
 
     /// Records that a device has received a copy of the newest version of `range`.
-    pub(crate) fn copied(&self, device_index: usize, range: Range<u64>) {
+    pub(crate) fn record_copy(&self, device_index: usize, range: Range<u64>) {
         if let Some(set) = self.valid.lock().get_mut(self.holder(device_index)) {
             set.insert(range);
         }
@@ -569,7 +569,7 @@ impl Buffer {
             device.backend().enqueue(Action::Write { dst: memory, src, regions }.into(), false, Arc::new(Upload(store.clone())));
         }
         if has_contents {
-            store.written(home, 0..size);
+            store.record_write(home, 0..size);
         }
         Ok(Self::of_store(flags.or_default(), store, 0, size, property_list))
     }

@@ -78,9 +78,9 @@ impl DevicePayload {
     }
 
     pub(crate) fn set_last(&self, last: Last) {
-        let before = std::mem::replace(&mut *self.last.lock(), last);
+        let previous = std::mem::replace(&mut *self.last.lock(), last);
         // Dropping these may destroy events, which must not happen under a lock.
-        drop(before);
+        drop(previous);
     }
 
     /// Whether it is signalled by an OpenCL command. An imported sync file represents a signal.

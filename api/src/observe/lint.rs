@@ -106,8 +106,8 @@ pub(crate) fn register_queue(queue: &Arc<WaitProgress>) {
 
 /// Called at process exit: reports queues whose last commands were never waited for, so that their results are unknown.
 pub fn report_unawaited_queues() {
-    let left = QUEUES.lock().iter().filter_map(Weak::upgrade).filter(|queue| queue.has_unawaited()).count();
-    let count = left + UNAWAITED.load(Ordering::Relaxed);
+    let queues_without_wait = QUEUES.lock().iter().filter_map(Weak::upgrade).filter(|queue| queue.has_unawaited()).count();
+    let count = queues_without_wait + UNAWAITED.load(Ordering::Relaxed);
     if count > 0 {
         eprintln!("wgcl: the application did not wait for the last commands of {count} {}", if count == 1 { "queue" } else { "queues" });
     }

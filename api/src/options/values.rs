@@ -31,14 +31,14 @@ pub(super) fn accepted(option: &OptionInfo, value: String, complaints: &mut Vec<
             Some(value) => Some(value.to_owned()),
             None => refuse(option, word, &["true", "false", "yes", "off"], complaints),
         },
-        Kind::Word(words) => match known(words, word) {
+        Kind::Word(words) => match find_word(words, word) {
             Some(value) => Some(value.to_owned()),
             None => refuse(option, word, words, complaints),
         },
         Kind::Words(words) => {
             let mut list = Vec::new();
             for part in value.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-                match known(words, part) {
+                match find_word(words, part) {
                     Some(part) => list.push(part),
                     None if switch(part) == Some("0") => {}
                     None => drop(refuse(option, part, words, complaints)),
@@ -49,7 +49,7 @@ pub(super) fn accepted(option: &OptionInfo, value: String, complaints: &mut Vec<
     }
 }
 
-fn known(words: &[&'static str], word: &str) -> Option<&'static str> {
+fn find_word(words: &[&'static str], word: &str) -> Option<&'static str> {
     let same = |name: &&&'static str| name.eq_ignore_ascii_case(word);
     words.iter().find(same).copied().or_else(|| switch(word).filter(|value| words.contains(value)))
 }

@@ -35,7 +35,7 @@ fn desc(kind: ImageType, [width, height, third]: [u64; 3]) -> ImageDesc {
     ImageDesc { image_type: kind as u32, width, height, depth: third, array_size, ..ImageDesc::default() }
 }
 
-fn made(setup: &Setup, format: ImageFormat, desc: &ImageDesc) -> Arc<Image> {
+fn create_image(setup: &Setup, format: ImageFormat, desc: &ImageDesc) -> Arc<Image> {
     Image::new(&setup.context, None, 0, Some(format), Some(desc), None).expect("image")
 }
 
@@ -73,14 +73,14 @@ fn kernels_receive_every_form() {
         (ImageType::Image3d, ImageDescriptor { height: 3, depth: 2, slice_pitch: 60, ..plain }),
     ];
     for (kind, expected) in forms {
-        let image = made(&setup, RGBA8, &desc(kind, [5, 3, 2]));
+        let image = create_image(&setup, RGBA8, &desc(kind, [5, 3, 2]));
         assert_eq!(image.descriptor(), expected, "{kind:?}");
         let elements = u64::from(expected.height * expected.depth * expected.array_size) * 5;
         assert_eq!((image.size(), image.buffer().size()), (elements * 4, elements * 4));
     }
     let buffer = setup.buffer(&[0; 64]);
     let source = Some(MemObject::Buffer(buffer));
-    let line = made(&setup, RGBA8, &ImageDesc { source, ..desc(ImageType::Image1dBuffer, [5, 0, 0]) });
+    let line = create_image(&setup, RGBA8, &ImageDesc { source, ..desc(ImageType::Image1dBuffer, [5, 0, 0]) });
     assert_eq!(line.descriptor(), plain);
     assert_eq!(line.buffer().size(), 64);
 }
@@ -116,7 +116,7 @@ fn boxes_of_every_form_come_back() {
         (ImageType::Image2dArray, [3, 2, 2]),
         (ImageType::Image3d, [3, 2, 2]),
     ] {
-        let image = made(&setup, BYTE, &desc(kind, [5, 3, 3]));
+        let image = create_image(&setup, BYTE, &desc(kind, [5, 3, 3]));
         let count = region.iter().product::<u64>() as usize;
         let bytes: Vec<u8> = (1..=count as u8).collect();
         let origin = region.map(|size| u64::from(size != 1));
@@ -132,7 +132,7 @@ fn boxes_of_every_form_come_back() {
 fn a_filled_box_takes_one_row_of_the_host() {
     let setup = with_images(1);
     let queue = setup.queue(0, QueueProperties::empty());
-    let image = made(&setup, BYTE, &desc(ImageType::Image2d, [4, 4, 1]));
+    let image = create_image(&setup, BYTE, &desc(ImageType::Image2d, [4, 4, 1]));
     let fill = |value: u32, [x, y, z]: [u64; 3], region| {
         let color: Vec<u8> = [value; 4].iter().flat_map(|number| number.to_ne_bytes()).collect();
         queue.fill_image(&image, &color, ImageBox { origin: [x, y, z, 0], region }, &[]).expect("fill");
@@ -146,7 +146,7 @@ fn a_filled_box_takes_one_row_of_the_host() {
 fn maps_write_back_what_was_mapped() {
     let setup = with_images(1);
     let queue = setup.queue(0, QueueProperties::empty());
-    let image = made(&setup, BYTE, &desc(ImageType::Image2d, [4, 2, 1]));
+    let image = create_image(&setup, BYTE, &desc(ImageType::Image2d, [4, 2, 1]));
     write(&queue, &image, [0; 3], [4, 2, 1], &[1, 2, 3, 4, 5, 6, 7, 8]);
     let object = MemObject::Image(image.clone());
     let half = |x| ImageBox { origin: [x, 0, 0, 0], region: [2, 2, 1] };
@@ -170,7 +170,7 @@ fn maps_write_back_what_was_mapped() {
 fn contents_follow_the_devices() {
     let setup = with_images(2);
     let (here, there) = (setup.queue(0, QueueProperties::empty()), setup.queue(1, QueueProperties::empty()));
-    let image = made(&setup, BYTE, &desc(ImageType::Image2d, [4, 2, 1]));
+    let image = create_image(&setup, BYTE, &desc(ImageType::Image2d, [4, 2, 1]));
     write(&here, &image, [0; 3], [4, 2, 1], &[1, 2, 3, 4, 5, 6, 7, 8]);
     // A column: the bytes between its rows come from the other device.
     write(&there, &image, [1, 0, 0], [1, 2, 1], &[20, 60]);
@@ -186,10 +186,10 @@ fn kernels_get_images_and_samplers() {
     let program = Program::with_source(&setup.context, source.to_owned());
     assert_eq!(name_of(program.build(None, "", None)), "CL_SUCCESS");
     let kernel = Kernel::new(&program, "f").expect("kernel");
-    let image = made(&setup, RGBA8, &desc(ImageType::Image2d, [4, 2, 1]));
-    let volume = made(&setup, RGBA8, &desc(ImageType::Image3d, [4, 2, 1]));
+    let image = create_image(&setup, RGBA8, &desc(ImageType::Image2d, [4, 2, 1]));
+    let volume = create_image(&setup, RGBA8, &desc(ImageType::Image3d, [4, 2, 1]));
     let srgb = ImageFormat { order: order::S_RGBA, data_type: data_type::UNORM_INT8 };
-    let only_read = made(&setup, srgb, &desc(ImageType::Image2d, [4, 2, 1]));
+    let only_read = create_image(&setup, srgb, &desc(ImageType::Image2d, [4, 2, 1]));
     let set = |index, image: &Arc<Image>| name_of(kernel.set_arg(index, ArgValue::Image(Arc::downgrade(image))));
     assert_eq!(set(0, &volume), "CL_INVALID_MEM_OBJECT");
     assert_eq!(set(0, &only_read), "CL_SUCCESS");

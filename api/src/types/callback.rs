@@ -33,11 +33,11 @@ pub(crate) fn is_here() -> bool {
 }
 
 fn run(job: Job) {
-    let before = HERE.replace(true);
+    let previous = HERE.replace(true);
     if catch_unwind(AssertUnwindSafe(job)).is_err() {
         tracing::error!("a callback panicked");
     }
-    HERE.set(before);
+    HERE.set(previous);
 }
 
 fn start() -> Option<Sender<Job>> {

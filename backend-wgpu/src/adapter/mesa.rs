@@ -24,7 +24,7 @@ const COMPARISONS_AND_LOOPS_FIXED: Version = (25, 0);
 
 /// Removes the defects that a version of Mesa does not have any more.
 pub(super) fn remove_fixed(defects: &mut Defects, driver_info: &str) {
-    if after(driver_info, "Mesa ").is_some_and(|version| version >= COMPARISONS_AND_LOOPS_FIXED) {
+    if version_after(driver_info, "Mesa ").is_some_and(|version| version >= COMPARISONS_AND_LOOPS_FIXED) {
         defects.long_comparisons = false;
         defects.loop_values = false;
     }
@@ -33,13 +33,13 @@ pub(super) fn remove_fixed(defects: &mut Defects, driver_info: &str) {
 /// Whether a driver removes the rounding to half from shaders that cannot forbid it
 /// ([`Defects::half_rounding`]).
 pub(super) fn has_half_rounding_defect(driver_info: &str) -> bool {
-    driver_info.contains("Mesa ") && after(driver_info, "Mesa ").is_none_or(|version| version >= HALF_ROUNDING_FOLDED)
+    driver_info.contains("Mesa ") && version_after(driver_info, "Mesa ").is_none_or(|version| version >= HALF_ROUNDING_FOLDED)
 }
 
 /// Whether llvmpipe uses instructions of AVX-512 and an LLVM that selects them incorrectly
 /// ([`Defects::masked_logic`]).
 pub(super) fn has_masked_logic_defect(name: &str) -> bool {
-    has_avx512() && after(name, "LLVM ").is_none_or(|version| version < MASKED_LOGIC_FIXED)
+    has_avx512() && version_after(name, "LLVM ").is_none_or(|version| version < MASKED_LOGIC_FIXED)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -53,7 +53,7 @@ const fn has_avx512() -> bool {
 }
 
 /// The version that follows a word.
-fn after(text: &str, word: &str) -> Option<Version> {
+fn version_after(text: &str, word: &str) -> Option<Version> {
     let (_, rest) = text.split_once(word)?;
     let mut parts = rest.split(|character: char| !character.is_ascii_digit());
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
@@ -86,9 +86,9 @@ mod tests {
 
     #[test]
     fn versions_are_found_in_names_of_drivers() {
-        assert_eq!(after("llvmpipe (LLVM 19.1.7, 256 bits)", "LLVM "), Some((19, 1)));
-        assert_eq!(after("llvmpipe (LLVM 23.0.0git, 512 bits)", "LLVM "), Some((23, 0)));
-        assert_eq!(after("llvmpipe", "LLVM "), None);
-        assert_eq!(after("llvmpipe (LLVM devel)", "LLVM "), None);
+        assert_eq!(version_after("llvmpipe (LLVM 19.1.7, 256 bits)", "LLVM "), Some((19, 1)));
+        assert_eq!(version_after("llvmpipe (LLVM 23.0.0git, 512 bits)", "LLVM "), Some((23, 0)));
+        assert_eq!(version_after("llvmpipe", "LLVM "), None);
+        assert_eq!(version_after("llvmpipe (LLVM devel)", "LLVM "), None);
     }
 }

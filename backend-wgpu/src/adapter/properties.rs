@@ -159,16 +159,16 @@ fn parse_pci(text: &str) -> Option<[u32; 4]> {
 }
 
 fn uniform_buffers(limits: &wgpu::Limits) -> u32 {
-    let own = limits.max_uniform_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MAX_BINDINGS);
+    let device_limit = limits.max_uniform_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MAX_BINDINGS);
     let all = limits.max_buffers_and_acceleration_structures_per_shader_stage;
-    if own.saturating_add(limits.max_storage_buffers_per_shader_stage) > all { own.min(all / 3) } else { own }
+    if device_limit.saturating_add(limits.max_storage_buffers_per_shader_stage) > all { device_limit.min(all / 3) } else { device_limit }
 }
 
 /// Storage buffers per kernel. Uniform and storage buffers together stay within the stage's limit, as Metal counts
 /// them together.
 fn storage_buffers(limits: &wgpu::Limits) -> u32 {
-    let own = limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MAX_BINDINGS);
-    own.min(limits.max_buffers_and_acceleration_structures_per_shader_stage.saturating_sub(uniform_buffers(limits)))
+    let device_limit = limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MAX_BINDINGS);
+    device_limit.min(limits.max_buffers_and_acceleration_structures_per_shader_stage.saturating_sub(uniform_buffers(limits)))
 }
 
 /// The largest buffer of a device whose shaders access buffers by address: a quarter of the memory, as on NVIDIA's

@@ -14,9 +14,9 @@ const CHOSEN_SUBGROUP: u32 = 32;
 /// does not let pipelines require one.
 pub(crate) fn required_subgroups(info: &wgpu::AdapterInfo, facts: &DeviceFacts, capabilities: Capabilities) -> Option<u32> {
     let SubgroupSizes { min, max, .. } = facts.subgroups.filter(|_| capabilities.vulkan_queue)?;
-    let asked = Options::get().subgroup_size().filter(|size| (min..=max).contains(size));
+    let requested = Options::get().subgroup_size().filter(|size| (min..=max).contains(size));
     let varies = info.subgroup_min_size != info.subgroup_max_size;
-    asked.or_else(|| varies.then(|| CHOSEN_SUBGROUP.clamp(min, max)))
+    requested.or_else(|| varies.then(|| CHOSEN_SUBGROUP.clamp(min, max)))
 }
 
 /// The subgroup size of kernels that require none. `None` if it varies.

@@ -41,9 +41,9 @@ const SMALLEST_BINDING: u64 = 512;
 
 /// Bytes of the largest storage binding for a buffer argument.
 fn binding_limit(limits: &wgpu::Limits) -> u64 {
-    let own = limits.max_storage_buffer_binding_size;
-    let asked = Options::get().binding_limit.as_deref().and_then(|text| text.parse::<u64>().ok());
-    asked.map_or(own, |asked| asked.max(SMALLEST_BINDING).min(own))
+    let device_limit = limits.max_storage_buffer_binding_size;
+    let requested = Options::get().binding_limit.as_deref().and_then(|text| text.parse::<u64>().ok());
+    requested.map_or(device_limit, |requested| requested.max(SMALLEST_BINDING).min(device_limit))
 }
 
 /// A buffer to be freed once batch `serial` is complete.
@@ -178,14 +178,14 @@ impl Gpu {
 
     /// Offsets within objects of at most this many bytes take 32 bits.
     pub(crate) fn near_limit(&self) -> u64 {
-        let asked = Options::get().binding_limit.is_some();
-        if asked { self.binding_limit.min(NEAR) } else { NEAR }
+        let is_requested = Options::get().binding_limit.is_some();
+        if is_requested { self.binding_limit.min(NEAR) } else { NEAR }
     }
 
     /// Offsets within images of at most this many bytes take 32 bits.
     pub(crate) fn small_image(&self) -> u64 {
-        let asked = Options::get().binding_limit.is_some();
-        if asked { self.near_limit() } else { MAX_SMALL_IMAGE }
+        let is_requested = Options::get().binding_limit.is_some();
+        if is_requested { self.near_limit() } else { MAX_SMALL_IMAGE }
     }
 
     /// The last batch that is known to be complete.

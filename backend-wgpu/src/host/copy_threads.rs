@@ -82,7 +82,7 @@ impl CopyThreads {
         }
         let piece = target.len().div_ceil(count).next_multiple_of(64);
         let mut pieces = target.chunks_mut(piece).zip(source.chunks(piece));
-        let own = pieces.next();
+        let first_piece = pieces.next();
         let copy = Arc::new(PendingCopy { left: AtomicUsize::new(0), ended: EndSignal::default() });
         for ((target, source), worker) in pieces.zip(workers) {
             copy.left.fetch_add(1, Ordering::Relaxed);
@@ -92,7 +92,7 @@ impl CopyThreads {
                 target.copy_from_slice(source);
             }
         }
-        if let Some((target, source)) = own {
+        if let Some((target, source)) = first_piece {
             target.copy_from_slice(source);
         }
         copy.ended.wait_until(|| copy.left.load(Ordering::Acquire) == 0);

@@ -3,8 +3,8 @@
 //! A plain load of such memory is one bus transaction: 4 KiB take 67 us on an H100. Streaming loads fetch whole cache
 //! lines, several at a time, and take 7 us. A copy by the device takes 14 us.
 
-/// The largest read that is faster across the bus than by a copy of the device.
-pub(crate) fn quick() -> u64 {
+/// Maximum size in bytes of a read for which loads across the bus are faster than a device copy.
+pub(crate) fn max_fast_read() -> u64 {
     if has_streams() { 8 << 10 } else { 64 }
 }
 

@@ -201,17 +201,17 @@ fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bo
     let memory = downcast(&range.memory)?;
     let (begin, max_size) = window.unwrap_or((0, u64::MAX));
     let offset = range.offset.saturating_add(begin);
-    let left = memory.allocated.saturating_sub(offset);
+    let available = memory.allocated.saturating_sub(offset);
     let size = match kind {
         BindingKind::Uniform { size } => u64::from(size),
         BindingKind::Storage => {
-            let own = range.size.saturating_sub(begin).max(1).next_multiple_of(VIEW);
+            let range_size = range.size.saturating_sub(begin).max(1).next_multiple_of(VIEW);
             // Programs access the parent buffer beyond the end of a sub-buffer. That works where pointers are
             // addresses.
-            own.max(left.min(ALWAYS_BINDABLE)).min(left & !3).min(max_size)
+            range_size.max(available.min(ALWAYS_BINDABLE)).min(available & !3).min(max_size)
         }
     };
-    if size == 0 || size > left {
+    if size == 0 || size > available {
         return Err(BackendError::Other("internal error: an argument ends beyond its buffer".to_owned()));
     }
     Ok(BoundBuffer { buffer: memory.buffer(), memory: Some(memory), writes, range: BoundRange { id: memory.id, offset, size } })

@@ -321,15 +321,15 @@ impl Launches {
     fn scratch_limits(&self, local_size: [u32; 3], groups: [u32; 3], bytes_per_item: u64) -> BackendResult<[u32; 3]> {
         let per_group = local_size.iter().map(|size| u64::from(*size)).product::<u64>() * bytes_per_item;
         let limit = self.limits.gpu.limits.max_storage_buffer_binding_size.min(self.limits.gpu.limits.max_buffer_size);
-        let mut left = limit / per_group.max(1);
-        if left == 0 {
+        let mut remaining = limit / per_group.max(1);
+        if remaining == 0 {
             return Err(BackendError::OutOfDeviceMemory);
         }
         let mut limits = self.limits.max_groups;
         for (limit, count) in limits.iter_mut().zip(groups) {
-            let taken = u64::from((*limit).min(count)).min(left).max(1);
+            let taken = u64::from((*limit).min(count)).min(remaining).max(1);
             *limit = taken as u32;
-            left /= taken;
+            remaining /= taken;
         }
         Ok(limits)
     }

@@ -76,8 +76,8 @@ pub(crate) fn merged_params(launch: &Launch, params: &[KernelParam], split: &Spl
     if foldable.len() + constants + others <= limit {
         return Vec::new();
     }
-    let own = limit.saturating_sub(constants + others + 1);
-    let late = foldable.get(own..).unwrap_or_default();
+    let available = limit.saturating_sub(constants + others + 1);
+    let late = foldable.get(available..).unwrap_or_default();
     let shared = |range: &MemoryRange| late.iter().any(|(_, other)| Arc::ptr_eq(&other.memory, &range.memory));
     foldable.iter().filter(|(_, range)| shared(range)).map(|(index, _)| *index).collect()
 }

@@ -20,9 +20,9 @@ pub(crate) fn window(pieces: &SplitBindings, launch: &Launch, index: u32) -> (u3
     if pieces.params.is_empty() {
         return (index, None);
     }
-    let own = (launch.args.len() + launch.extra.len()) as u32;
+    let argument_count = (launch.args.len() + launch.extra.len()) as u32;
     let size = 1 << pieces.shift;
-    if let Some(further) = index.checked_sub(own) {
+    if let Some(further) = index.checked_sub(argument_count) {
         return match pieces.added().nth(further as usize) {
             Some((param, piece)) => (param, Some((u64::from(piece) * u64::from(pieces.step()), size))),
             None => (index, None),

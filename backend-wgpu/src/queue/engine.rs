@@ -112,7 +112,7 @@ impl Engine {
             self.batch.abandon(&BackendError::Other("internal error: panic while recording a command of the same batch".to_owned()));
             Err(BackendError::Other("internal error: panic while recording the command".to_owned()))
         });
-        let may_retire = self.batch.enter(completion, recorded, progress);
+        let may_retire = self.batch.add_command(completion, recorded, progress);
         if is_read {
             self.batch.submit_read();
         }

@@ -319,7 +319,7 @@ impl OpenBatch {
 
     /// Adds a command to the commands in flight. `recorded` is the time at which it was taken. Returns whether
     /// commands may be complete, so that [`CompletionQueue::retire`] should be called.
-    pub(crate) fn enter(&mut self, completion: BackendResult<Completion>, recorded: u64, progress: Arc<dyn Progress>) -> bool {
+    pub(crate) fn add_command(&mut self, completion: BackendResult<Completion>, recorded: u64, progress: Arc<dyn Progress>) -> bool {
         let last = if self.encoder.is_empty() { self.serial - 1 } else { self.serial };
         if let Ok(completion) = &completion {
             self.count(completion);

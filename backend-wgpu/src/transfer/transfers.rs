@@ -95,7 +95,7 @@ impl Transfers {
             pinned: false,
             has_readback_space: false,
             aligned: false,
-            max_bar_read: uncached_read::quick(),
+            max_bar_read: uncached_read::max_fast_read(),
         };
         let facts = match action {
             Action::Write { dst, src, regions } => {

@@ -61,9 +61,9 @@ impl ClockBoost {
         if now < next || next == NEVER {
             return;
         }
-        let later = now.saturating_add(INTERVAL.as_nanos() as u64);
+        let next_request = now.saturating_add(INTERVAL.as_nanos() as u64);
         // One thread makes the request.
-        if self.next.compare_exchange(next, later, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        if self.next.compare_exchange(next, next_request, Ordering::Relaxed, Ordering::Relaxed).is_ok()
             && let Err(error) = self.request()
         {
             tracing::debug!("cannot request high GPU clocks: {error}");

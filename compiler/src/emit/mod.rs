@@ -258,7 +258,7 @@ impl Queries {
 }
 
 /// Functions that store parts of words, by object and view.
-type Patches = FxHashMap<(usize, views::ViewKey), naga::Handle<naga::Function>>;
+type MaskedStores = FxHashMap<(usize, views::ViewKey), naga::Handle<naga::Function>>;
 
 /// Emits helpers, callees first, and then the kernel.
 fn functions(
@@ -268,7 +268,7 @@ fn functions(
     queries: &Queries,
     printf: &crate::printf::Table,
     shared: &mut Shared,
-    masked_stores: Patches,
+    masked_stores: MaskedStores,
 ) -> Result<naga::Function, EmitError> {
     let order = emission_order(module)?;
     let items = |index: usize| {

@@ -132,7 +132,7 @@ impl Fuzzer {
             7 => functions.clCommandFillImageKHR(commands, queue, properties, a, memory, from, part, n, waits, point, mutable),
             8 => {
                 let (dst, src) = (self.place(true), self.place(true));
-                let size = self.copied([dst, src]);
+                let size = self.copyable_bytes([dst, src]);
                 functions.clCommandSVMMemcpyKHR(commands, queue, properties, dst, src, size, n, waits, point, mutable)
             }
             9 => {

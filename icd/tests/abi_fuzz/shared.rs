@@ -31,7 +31,7 @@ impl Fuzzer {
 
     /// The number of bytes that may be copied between two addresses. Memory shared in one context is plain memory in
     /// another one, which does not know its size. Commands may use it there at any later time, so it is never freed.
-    pub(super) fn copied(&mut self, places: [*mut c_void; 2]) -> usize {
+    pub(super) fn copyable_bytes(&mut self, places: [*mut c_void; 2]) -> usize {
         let size = self.random.size().min(ARENA / 2);
         if self.handles[CONTEXT].len() < 2 {
             return size;
@@ -100,7 +100,7 @@ impl Fuzzer {
             4 | 5 => {
                 let block = self.blocking();
                 let (dst, src) = (self.place(true), self.place(true));
-                let size = self.copied([dst, src]);
+                let size = self.copyable_bytes([dst, src]);
                 cl.clEnqueueSVMMemcpy(queue, block, dst, src, size, n, wait, out);
             }
             6 => {

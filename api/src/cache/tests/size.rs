@@ -15,9 +15,9 @@ fn size(folder: &Path) -> u64 {
     files(folder).iter().map(|path| blocks(path.metadata().map_or(0, |data| data.len())) * BLOCK).sum()
 }
 
-/// The files that a cache has looked at.
-fn looked(cache: &Cache) -> u64 {
-    cache.looked.load(Ordering::Relaxed)
+/// The number of files that a cache has examined.
+fn examined_files(cache: &Cache) -> u64 {
+    cache.examined.load(Ordering::Relaxed)
 }
 
 /// Creates entries as in a cache folder, in a fraction of the time: hard links to a few files, as many as a file may
@@ -74,14 +74,14 @@ fn those_used_longest_ago_are_removed_first() {
     for (index, &number) in rest.iter().enumerate() {
         set_age(&cache.shard(&key(number)).join(key(number).to_string()), Duration::from_secs(9000 - 100 * index as u64));
     }
-    assert_eq!(looked(&cache), 1, "the first writer had looked at its own entry");
+    assert_eq!(examined_files(&cache), 1, "the first writer examined its own entry");
     cache.keep(&key(*first), b"one more than there is room for");
-    assert_eq!(looked(&cache), 10);
+    assert_eq!(examined_files(&cache), 10);
     let found: Vec<bool> = rest.iter().map(|&number| cache.find(&key(number)).is_some()).collect();
     assert_eq!(found, [false, false, false, true, true, true, true, true], "six of eight blocks are left, the new one among them");
     assert!(cache.find(&key(*first)).is_some());
     cache.keep(&key(*last), b"another small entry here");
-    assert_eq!(looked(&cache), 10, "the next writers have nothing to look for");
+    assert_eq!(examined_files(&cache), 10, "the next writers examine nothing");
 }
 
 #[test]
@@ -101,8 +101,8 @@ fn the_limit_is_kept_under_many_writes() {
         }
     }
     assert!(largest > limit / 2, "it was full: {largest}");
-    let price: u64 = caches.iter().map(looked).sum();
-    assert!(price < 6000 * 6, "{price} files looked at for 6000 writes");
+    let price: u64 = caches.iter().map(examined_files).sum();
+    assert!(price < 6000 * 6, "{price} files examined for 6000 writes");
 }
 
 #[test]
@@ -155,21 +155,21 @@ fn a_write_among_many_entries_looks_at_few() {
     let roomy = Cache::new(folder.path(), LIMIT);
     plant(&roomy, 0..ENTRIES);
     (0..1000).for_each(|number| roomy.keep(&key(ENTRIES + number), b"one more"));
-    let once = looked(&roomy);
-    assert!(once <= u64::from(ENTRIES) + 1000, "each file was looked at once at most: {once}");
+    let once = examined_files(&roomy);
+    assert!(once <= u64::from(ENTRIES) + 1000, "each file was examined at most once: {once}");
     // Another process finds the entry counted.
     let other = Cache::new(folder.path(), LIMIT);
     (0..1000).for_each(|number| other.keep(&key(ENTRIES + 1000 + number), b"one more"));
-    assert_eq!(looked(&other), 0);
+    assert_eq!(examined_files(&other), 0);
 
     // A third cache exceeds the limit. Its cost depends on its number of writes, not on the number of entries.
     let full = Cache::new(folder.path(), u64::from(ENTRIES) * BLOCK);
     let writes = 5000;
     (0..writes).for_each(|number| full.keep(&key(ENTRIES + 2000 + number), b"one more"));
-    let price = looked(&full);
+    let price = examined_files(&full);
     assert!(price > 0 && price <= u64::from(ENTRIES + 2000 + 4 * writes), "{price}");
-    let left = files(folder.path()).len();
-    assert!(left <= ENTRIES as usize && left > ENTRIES as usize / 2, "{left}");
+    let remaining = files(folder.path()).len();
+    assert!(remaining <= ENTRIES as usize && remaining > ENTRIES as usize / 2, "{remaining}");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_shard_is_recounted_after_the_interval() {
     set_age(&old, Duration::from_secs(10_000));
     let ledger = || fs::metadata(shard.join(LEDGER)).map_or(0, |data| data.len());
     cache.keep(&key(1), b"one again");
-    assert_eq!((ledger(), looked(&cache)), (2, 1), "the shard is not scanned before the interval ends");
+    assert_eq!((ledger(), examined_files(&cache)), (2, 1), "the shard is not scanned before the interval ends");
     set_age(&shard.join(STAMP), INTERVAL + Duration::from_secs(10));
     cache.keep(&key(1), b"and again");
     assert!(!old.exists() && new.exists(), "a living writer keeps its file");
@@ -225,9 +225,9 @@ fn another_process_recounts_after_one_is_killed() {
     fs::File::options().append(true).open(shard.join(LEDGER)).and_then(|file| file.set_len(0)).expect("a ledger that was just made");
     let stamp = fs::File::options().append(true).open(shard.join(STAMP)).expect("the stamp");
     stamp.set_modified(std::time::SystemTime::UNIX_EPOCH).expect("its time");
-    let before = looked(&cache);
+    let before = examined_files(&cache);
     cache.keep(&key(1), b"one again");
-    assert_eq!(looked(&cache), before + 2);
+    assert_eq!(examined_files(&cache), before + 2);
     // While another process recounts the shard, no process waits: entries within the limit are stored.
     stamp.set_modified(std::time::SystemTime::UNIX_EPOCH).expect("its time");
     stamp.lock().expect("the lock");

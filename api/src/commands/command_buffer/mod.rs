@@ -353,15 +353,15 @@ impl CommandBuffer {
         } else {
             Some(Self::compile(queue, queue.launch_command(kernel, range)?)?)
         };
-        let own = (deferred || options.wants_handle).then(|| kernel.duplicate());
+        let copy = (deferred || options.wants_handle).then(|| kernel.duplicate());
         let (point, mut state) = self.push(RecordPosition::of(at), command)?;
         if state.kernels.iter().all(|other| !Arc::ptr_eq(other, kernel)) {
             state.kernels.push(kernel.clone());
         }
-        let Some(own) = own else { return Ok((point, None)) };
+        let Some(copy) = copy else { return Ok((point, None)) };
         let index = state.commands.len() - 1;
         let command = MutableCommand::new(self, (at.queue, state.dispatches.len()), kernel, range.work_dim, options);
-        state.dispatches.push(Dispatch::new(index, own, range, command.clone()));
+        state.dispatches.push(Dispatch::new(index, copy, range, command.clone()));
         Ok((point, command.wants_handle().then_some(command)))
     }
 

@@ -65,8 +65,8 @@ impl Events {
         std::mem::take(&mut self.list_changed).then(|| self.free.iter().copied().collect())
     }
 
-    /// Kernels have taken the first `count` free numbers.
-    pub(super) fn taken(&mut self, count: usize) {
+    /// Records that kernels have taken the first `count` free numbers.
+    pub(super) fn record_taken(&mut self, count: usize) {
         for _ in 0..count.min(self.free.len()) {
             let Some(number) = self.free.pop_front() else { break };
             let index = number as usize - 1;
@@ -165,7 +165,7 @@ mod tests {
     fn an_event_wakes_what_waits_and_is_given_back_when_nothing_refers_to_it() {
         let mut events = Events::default();
         let all = events.free();
-        events.taken(2);
+        events.record_taken(2);
         assert_eq!((events.free(), events.words()), (all - 2, 16));
         events.begin(1);
         assert_eq!(events.wait(1, 7), None);

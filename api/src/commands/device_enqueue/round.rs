@@ -147,7 +147,7 @@ impl KernelTree {
         let taken = words.get(head::EVENTS_TAKEN).copied().unwrap_or(0) as usize;
         let events = {
             let mut state = self.state.lock();
-            state.events.taken(taken);
+            state.events.record_taken(taken);
             state.events.words()
         };
         if used == 0 && events == 0 {

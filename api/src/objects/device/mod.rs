@@ -171,12 +171,12 @@ impl Device {
     /// Creates an OpenCL device from a backend's device.
     pub fn new(backend: Arc<dyn backend::Device>) -> Arc<Self> {
         let properties = backend.properties();
-        let own = match properties.kind {
+        let kind_bits = match properties.kind {
             DeviceKind::DiscreteGpu | DeviceKind::IntegratedGpu | DeviceKind::VirtualGpu | DeviceKind::Other => DeviceType::GPU,
             DeviceKind::Cpu => DeviceType::CPU,
         };
         let device_type = match device_type::chosen(Options::get().device_type.as_deref(), &properties.name) {
-            None => own,
+            None => kind_bits,
             Some(TypeChoice::Gpu) => DeviceType::GPU,
             Some(TypeChoice::Cpu) => DeviceType::CPU,
             Some(TypeChoice::Accelerator) => DeviceType::ACCELERATOR,
@@ -445,9 +445,9 @@ impl Device {
         let nvidia = self.backend().hardware().nvidia.map(|_| "cl_nv_device_attribute_query");
         let language = &self.target().language;
         // The user can add any name to those of the compiler.
-        let own = api.chain(unified).chain(addresses).chain(sharing).chain(uuid).chain(pci).chain(nvidia);
-        let own = own.filter(|name| !language.extensions.iter().any(|known| known == name) && !language.hides_extension(name));
-        let all = language.extensions.iter().map(String::as_str).chain(own);
+        let names = api.chain(unified).chain(addresses).chain(sharing).chain(uuid).chain(pci).chain(nvidia);
+        let names = names.filter(|name| !language.extensions.iter().any(|known| known == name) && !language.hides_extension(name));
+        let all = language.extensions.iter().map(String::as_str).chain(names);
         all.map(|name| NameVersion::new(name, extension_version(name))).collect()
     }
 

@@ -670,7 +670,7 @@ impl Event {
             Some(queue) => queue.failed(self.position(), failure),
             None => failure,
         });
-        retained.iter().for_each(|object| object.ended(failure.as_ref()));
+        retained.iter().for_each(|object| object.record_end(failure.as_ref()));
         drop(retained);
         let mut state = self.state.lock();
         if state.status.is_done() {

@@ -12,13 +12,13 @@
 //! A pointer is a tag (`i32`) for the object, and a byte offset (`i32`). Without a choice of objects ([roots]) there
 //! is no tag. Null is tag 0 and offset 0. There are two forms:
 //!
-//! *Local tag*: every object that it may point to is known. The tag is a number of this kernel, and the offset is
-//! relative to the start of the argument or variable. The host is not involved. *Global id*: it may come from memory
-//! that others write, or from an integer. The tag is the object's [identity](crate::pointer::identity). The offset is
-//! relative to the start of the allocation; for the program's variables and constants, to the memory of all of them.
-//! An access compares the identity with the identities of all objects that this launch can access. It also compares
-//! the offset with the argument's range, because two arguments may be parts of one allocation. Without a match, a
-//! load gives 0 and a store does nothing.
+//! *Local tag*: every object that the pointer may point to is known. The tag is a number of this kernel, and the offset
+//! is relative to the start of the argument or variable. The host is not involved. *Global id* (not OpenCL's global
+//! ID): the pointer may come from an integer, or from memory that the host or another kernel writes. The tag is the
+//! object's [identity](crate::pointer::identity). The offset is relative to the start of the allocation; for the
+//! program's variables and constants, to the memory of all of them. An access compares the identity with the identities
+//! of all objects that this launch can access. It also compares the offset with the argument's range, because two
+//! arguments may be parts of one allocation. Without a match, a load gives 0 and a store does nothing.
 //!
 //! In memory or as an integer, a pointer is `tag << 32 | offset` ([`crate::pointer`] describes targets without 64-bit
 //! integers). It has the local-tag form if the memory only holds pointers of this kernel and is not read as anything

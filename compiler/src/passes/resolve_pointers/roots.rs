@@ -75,7 +75,7 @@ pub(super) struct Roots {
     pub spaces: Vec<Space>,
     sets: Vec<Set>,
     /// Per pointer: whether it may come from memory that the host or another kernel may write. It then has the
-    /// global-id form: the id of an object among all objects of the launch, and an offset. (This is not OpenCL's global
+    /// global-id form: the object's [identity](crate::pointer::identity) and an offset. (This is not OpenCL's global
     /// ID.)
     global_id: Vec<bool>,
     /// Per root: whether pointers stored in it have the global-id form.
