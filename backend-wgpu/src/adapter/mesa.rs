@@ -63,7 +63,7 @@ fn version_after(text: &str, word: &str) -> Option<Version> {
 mod tests {
     use wgcl_compiler::target::Defects;
 
-    use super::{after, has_half_rounding_defect, remove_fixed};
+    use super::{has_half_rounding_defect, remove_fixed, version_after};
 
     #[test]
     fn newer_versions_have_fewer_defects() {
